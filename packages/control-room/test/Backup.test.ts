@@ -37,7 +37,8 @@ import {
   postgresUrl,
   Service,
   storageIn,
-  temporaryFolder
+  temporaryFolder,
+  workerAt
 } from "./support/Service.ts"
 import { database } from "./support/Storage.ts"
 
@@ -114,6 +115,11 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
       const first = yield* ProcessRuns.start(process.id, { payloads: ["before"] })
       const worker = yield* linkWorker([task])
       yield* worker.take
+      const held = `held ${task}`
+      const holding = yield* Processes.create({ name: held, steps: [{ name: "one", task: { name: held } }] })
+      yield* ProcessRuns.start(holding.id, { payloads: [1, 2] })
+      const holder = yield* linkWorker([held])
+      const { lease } = yield* holder.take
       const write = (n: number) =>
         Effect.gen(function* () {
           const item = yield* WorkItems.create({ process: process.id, payload: { n } })
@@ -149,6 +155,11 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
         assert.strictEqual((yield* Processes.get(process.id)).name, task)
         const again = yield* linkWorker([task])
         assert.deepStrictEqual(yield* again.protocol.lease({ free: 9, tasks: [task], waitSeconds: 0 }), [])
+        // A worker that has found its way here ends what it has, and gets nothing more.
+        const session = yield* (yield* workerAt(there.origin, holder.identity, [held])).session(lease)
+        const item = (yield* session.reserveNext) ?? assert.fail("what is in hand was taken away")
+        yield* session.release(item, { state: "COMPLETED" })
+        assert.isNull(yield* session.reserveNext)
         const before = yield* there.rows
         yield* there.tickIn(11_000)
         yield* there.scheduleIn(3_700_000)
@@ -160,6 +171,7 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
         const weak = yield* there.makeKey(["Processes.read_processes"])
         assert.strictEqual((yield* there.raw("POST", "room/resume", { key: weak })).status, 403)
         assert.isFalse((yield* Room.resume).paused)
+        assert.isNotNull(yield* session.reserveNext)
         assert.strictEqual((yield* Room.resume).resumed_at, (yield* Room.get).resumed_at)
         // What was in hand at the moment of the backup is with a worker of another room.
         yield* there.tickIn(25_000)

@@ -16,6 +16,7 @@ import { Database } from "../store/Database.ts"
 import { Files, type StoredFile } from "../store/Files.ts"
 import { type NewOutput, Outputs } from "../store/Outputs.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
+import { RoomState } from "../store/RoomState.ts"
 import { RunItems } from "../store/RunItems.ts"
 import { StepRuns } from "../store/StepRuns.ts"
 import type { Reserved } from "../store/StoredStepRun.ts"
@@ -96,6 +97,7 @@ export class NextItems extends Context.Service<
       const outputs = yield* Outputs
       const files = yield* Files
       const { apply, commit } = yield* Transitions
+      const room = yield* RoomState
 
       /** The oldest waiting items of the steps, as many as each step has step runs that reserve one. */
       const waiting = Effect.fnUntraced(function* (run: State.Run, takers: ReadonlyArray<Reserved["stepRun"]>) {
@@ -185,7 +187,8 @@ export class NextItems extends Context.Service<
         reservations: Reservations,
         at: string
       ) {
-        const found = settled.state === "in_progress" ? yield* waiting(settled, takers) : new Map<number, never>()
+        const isActive = settled.state === "in_progress" && (yield* room.running)
+        const found = isActive ? yield* waiting(settled, takers) : new Map<number, never>()
         let run = settled
         const changes: Array<State.Change> = []
         const taken: Array<StoredItem> = []

@@ -107,7 +107,8 @@ export const make = Effect.gen(function* () {
         known,
         Effect.fnUntraced(function* (run, stepRun, at) {
           const held = yield* runItems.held(stepRun.id)
-          const [next] = held === null ? yield* runItems.due(run, stepRun.step, stepRun.workerId, 1) : []
+          const isFree = held === null && (yield* room.running)
+          const [next] = isFree ? yield* runItems.due(run, stepRun.step, stepRun.workerId, 1) : []
           return Engine.reserveNext(run, stepRun, held, next ?? null, at)
         })
       ),
