@@ -148,6 +148,19 @@ describe("the README", () => {
     assert.include(stdout, result)
   })
 
+  it("of alerts shows its example as it is, and what that prints", () => {
+    const page = readFileSync(join(root, "docs", "alerts.md"), "utf8")
+    assert.include(page, `\`\`\`ts\n${sourceOf("alerts.ts")}\n\`\`\``)
+    const ran = spawnSync(process.execPath, [join(root, "examples", "alerts.ts")], {
+      cwd: newFolder(),
+      encoding: "utf8"
+    })
+    assert.strictEqual(ran.status, 0, ran.stderr)
+    const printed = /It prints:\n\n```\n([^]*?)```/.exec(page)?.[1] ?? ""
+    assert.isAbove(printed.length, 0)
+    for (const line of printed.trim().split("\n")) assert.include(ran.stdout, line)
+  })
+
   it("of failures shows its example as it is, and what that prints", () => {
     const page = readFileSync(join(root, "docs", "failures.md"), "utf8")
     assert.include(page, `\`\`\`ts\n${sourceOf("failures.ts")}\n\`\`\``)

@@ -9,6 +9,8 @@ import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
+import * as AlertChannels from "./AlertChannels.ts"
+import * as Alerts from "./Alerts.ts"
 import * as ApiKeys from "./ApiKeys.ts"
 import * as Assets from "./Assets.ts"
 import * as Assistants from "./Assistants.ts"
@@ -101,6 +103,8 @@ export type Promised<T> =
 export type PromisedModule<M> = { readonly [K in keyof M]: Promised<M[K]> }
 
 const modules = {
+  alertChannels: AlertChannels,
+  alerts: Alerts,
   apiKeys: ApiKeys,
   assets: Assets,
   assistants: Assistants,

@@ -1,4 +1,6 @@
 /** Every module of the client under its name. What needs Node, and the client of promises, stand apart: `node`, `promise`. */
+export * as AlertChannels from "./AlertChannels.ts"
+export * as Alerts from "./Alerts.ts"
 export * as ApiKeys from "./ApiKeys.ts"
 export * as Assets from "./Assets.ts"
 export * as Assistants from "./Assistants.ts"

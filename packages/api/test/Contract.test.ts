@@ -224,6 +224,10 @@ describe("the resources", () => {
       ["ProcessRun", { state: "suspended" }],
       ["ProcessRun", { started_by: { type: "telepathy", details: null } }],
       ["ProcessRun", { source: { type: "comet", id: "c1", name: "Halley" } }],
+      ["AlertChannel", { type: "pigeon" }],
+      ["AlertFiring", { state: "smouldering" }],
+      ["AlertMessage", { kind: "whispered", state: "lost" }],
+      ["AlertEvent", { type: "alert.forgotten" }],
       ["Schedule", { overlap: "merge", inputs: { type: "with_luck" } }],
       ["ScheduleOccurrence", { outcome: "postponed", reason: "weather" }],
       ["StepRun", { state: "hibernating", error: { code: "SOLAR_FLARE" } }],
@@ -269,6 +273,7 @@ describe("the resources", () => {
       ["ConsoleTicket", "url"],
       ["GroupLinkTokenCreated", "link_token"],
       ["TriggerCreated", "url"],
+      ["AlertChannelCreated", "secret"],
       ["AssistantRunStarted", "run_token"]
     ] as const) {
       const example = examples.find((one) => one.name === name)

@@ -31,6 +31,14 @@ const payloads: Readonly<Record<string, unknown>> = {
     endpoint: "https://example.com/hook",
     enabled_events: ["process_run.completed"],
     process: { id: "p" }
+  },
+  createAlertChannel: {
+    name: "team",
+    settings: { type: "webhook", url: "https://example.com/hook" }
+  },
+  updateAlertChannel: {
+    name: "team",
+    settings: { type: "email", host: "smtp.example.com", port: 587, from: "r@example.com", to: ["o@example.com"] }
   }
 }
 

@@ -13,6 +13,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import { AlertSender } from "./internal/delivery/AlertSender.ts"
 import { Deliverer } from "./internal/delivery/Deliverer.ts"
 import { TargetGuard } from "./internal/delivery/TargetGuard.ts"
 import * as Edge from "./internal/edge/Edge.ts"
@@ -25,6 +26,7 @@ import * as Service from "./internal/Service.ts"
 import { BulkOperations } from "./internal/runs/BulkOperations.ts"
 import { Scheduler } from "./internal/runs/Scheduler.ts"
 import { TriggerStarts } from "./internal/runs/TriggerStarts.ts"
+import { Alerter } from "./internal/runs/Alerter.ts"
 import { Runs } from "./internal/runs/Runs.ts"
 import { checkService } from "./internal/OptionRules.ts"
 import { Dues } from "./internal/store/Dues.ts"
@@ -32,6 +34,7 @@ import type { ServiceOptions, StorageOptions } from "./Options.ts"
 import * as Server from "./Server.ts"
 
 export { type DeliveryRequest, DeliverySender, NoResponse } from "./internal/delivery/DeliverySender.ts"
+export { type Mail, MailSender } from "./internal/delivery/MailSender.ts"
 export { make as makeWebHandler, type Options as WebOptions, type WebHandler } from "./internal/edge/WebHandler.ts"
 
 export interface Options extends Omit<ServiceOptions, "publicUrl" | "allowedHosts"> {
@@ -95,6 +98,8 @@ const build = Effect.fnUntraced(function* (options: Options) {
   const bulkOperations = Context.get(engine, BulkOperations)
   const scheduler = Context.get(engine, Scheduler)
   const triggers = Context.get(engine, TriggerStarts)
+  const alerter = Context.get(engine, Alerter)
+  const alertSender = Context.get(engine, AlertSender)
   const deliverer = Context.get(engine, Deliverer)
   const dues = Context.get(yield* Layer.build(Layer.provide(Dues.layer, stored)), Dues)
   return Mounted.of({
@@ -103,7 +108,9 @@ const build = Effect.fnUntraced(function* (options: Options) {
     ).pipe(Effect.provideContext(Context.add(settings, HttpPlatform.HttpPlatform, platform))),
     tick: Effect.andThen(
       runs.tick,
-      Effect.all([scheduler.tick, triggers.tick, bulkOperations.tick, deliverer.tick], { discard: true })
+      Effect.all([scheduler.tick, triggers.tick, bulkOperations.tick, deliverer.tick, alerter.tick, alertSender.tick], {
+        discard: true
+      })
     ),
     nextDue: dues.next
   })

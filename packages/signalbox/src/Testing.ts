@@ -133,6 +133,8 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
     Effect.provideService(IdSeed, options.seed === undefined ? null : String(options.seed)),
     options.seed === undefined ? identity : Random.withSeed(options.seed),
     Effect.provideService(Mounted.DeliverySender, (request) => time.watch(send(request))),
+    // E-mails are not webhooks, and leave nothing behind.
+    Effect.provideService(Mounted.MailSender, () => Effect.void),
     Effect.provideService(Clock.Clock, time.polling("service"))
   )
   const { httpEffect, nextDue, tick } = Context.get(service, Mounted.Mounted)

@@ -100,7 +100,9 @@ const everything = async () =>
         "assistants",
         "webhooks",
         "schedules",
-        "triggers"
+        "triggers",
+        "alert-channels",
+        "alerts"
       ].map((path) => read(path))
     )
   )
@@ -127,7 +129,9 @@ describe("signalbox apply", () => {
       "planned: create assistant reader",
       "planned: create webhook https://example.com/hook (orders)",
       "planned: create schedule nightly orders",
-      "planned: create trigger new orders"
+      "planned: create trigger new orders",
+      "planned: create alert channel operations",
+      "planned: create alert orders stand still"
     ])
     assert.strictEqual(await everything(), before)
   })
@@ -135,7 +139,7 @@ describe("signalbox apply", () => {
   it("applies the example of the README, and finds nothing to do after that", async () => {
     const lines = await applied(join(folder, "workspace.yaml"))
     assert.deepStrictEqual([...new Set(lines.map(({ status }) => status))], ["done"])
-    assert.strictEqual(lines.length, 12)
+    assert.strictEqual(lines.length, 14)
 
     const listed = await everything()
     for (const name of [
@@ -150,7 +154,9 @@ describe("signalbox apply", () => {
       "reader",
       "https://example.com/hook",
       "nightly orders",
-      "new orders"
+      "new orders",
+      "operations",
+      "orders stand still"
     ]) {
       assert.include(listed, `"${name}"`)
     }
@@ -170,8 +176,28 @@ describe("signalbox apply", () => {
     const again = await applied(join(folder, "workspace.yaml"))
     assert.deepStrictEqual([...new Set(again.map(({ status }) => status))], ["unchanged"])
     const told = await succeed(["apply", join(folder, "workspace.yaml"), "--data", data])
-    assert.match(told.stdout, /Plan: 0 to create, 0 to change, 0 to delete, 12 unchanged\.\nNothing to do\.\n$/)
+    assert.match(told.stdout, /Plan: 0 to create, 0 to change, 0 to delete, 14 unchanged\.\nNothing to do\.\n$/)
     assert.strictEqual(await everything(), listed)
+  })
+
+  it("refuses an alert with a field that is wrong, before anything changes", async () => {
+    const before = await everything()
+    const wrong = file(
+      "alert.yaml",
+      `alerts:\n  stuck:\n    rule: { type: item_waits, process: orders, seconds: soon }\n    channels: [operations]\n`
+    )
+    const { stderr } = await signalbox(["apply", wrong, "--data", data])
+    assert.match(stderr, /alerts\.stuck: .*seconds/s)
+    const nobody = file(
+      "nobody.yaml",
+      `alerts:\n  stuck:\n    rule: { type: disk_above, percent: 90 }\n    channels: [nobody]\n`
+    )
+    const unknown = await signalbox(["apply", nobody, "--data", data])
+    assert.match(
+      unknown.stderr,
+      /alerts\.stuck\.channels\.0: neither the file nor the workspace has the alert channel "nobody"/
+    )
+    assert.strictEqual(await everything(), before)
   })
 
   it("refuses a schedule that never comes, before anything changes", async () => {
@@ -190,6 +216,8 @@ describe("signalbox apply", () => {
       .replace("The shop's back office", "The back office")
       .replace("30 2 * * mon-fri", "30 3 * * mon-fri")
       .replace("at_least: 50", "at_least: 60")
+      .replace("to: [operations@example.com]", "to: [night@example.com]")
+      .replace("seconds: 14400", "seconds: 7200")
     const lines = worked(await applied(file("workspace.yaml", changed)))
     assert.deepStrictEqual(
       lines.map(({ action, detail, name, status }) => [status, action, name, detail]),
@@ -200,7 +228,9 @@ describe("signalbox apply", () => {
         ["done", "change", "orders", "description"],
         ["done", "change", "https://example.com/hook (orders)", "events"],
         ["done", "change", "nightly orders", "times"],
-        ["done", "change", "new orders", "start"]
+        ["done", "change", "new orders", "start"],
+        ["done", "change", "operations", "e-mail"],
+        ["done", "change", "orders stand still", "rule"]
       ]
     )
     assert.deepStrictEqual(worked(await applied(join(folder, "workspace.yaml"))), [])
@@ -312,7 +342,8 @@ describe("signalbox apply", () => {
     assert.strictEqual((await signalbox(["apply", path, "--data", data])).status, 0)
     assert.deepStrictEqual(facts(worked(await applied(path, "--rewrite-secrets"))), [
       "done: change secret shop",
-      "done: change trigger new orders"
+      "done: change trigger new orders",
+      "done: change alert channel operations"
     ])
     const without = await signalbox(["apply", path, "--rewrite-secrets", "--data", data])
     assert.strictEqual(without.status, 1)

@@ -124,6 +124,22 @@ const kinds: ReadonlyArray<Kind> = [
     keys: ["id", "name", "process", "created_at", "enabled", "start", "webhook", "problem"]
   },
   {
+    noun: "alert-channels",
+    create: "create team slack --url-env SLACK_URL",
+    name: "team",
+    env: { SLACK_URL: "http://127.0.0.1:9/services/sesame" },
+    keys: ["id", "name", "type", "target", "email", "created_at", "last_sent_at", "last_failed_at", "last_error"]
+  },
+  {
+    noun: "alerts",
+    create: "create stuck item_waits --set process=greeting --set seconds=600 --channel team",
+    name: "stuck",
+    keys: [
+      ...["id", "name", "created_at", "enabled", "rule", "channels", "repeat_seconds", "quiet", "since", "muted"],
+      "firing"
+    ]
+  },
+  {
     noun: "assistants",
     create: "create reader --package letters --task hello",
     name: "reader",

@@ -5,6 +5,8 @@
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { documentOf } from "../internal/OpenApiDocument.ts"
+import { AlertChannels } from "./AlertChannels.ts"
+import { AlertEvent, Alerts } from "./Alerts.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 import { AssistantRuns } from "./AssistantRuns.ts"
 import { Assistants } from "./Assistants.ts"
@@ -60,6 +62,8 @@ const operations = HttpApi.make("signalbox")
     Triggers.prefix(basePath),
     Workers.prefix(basePath),
     WorkerGroups.prefix(basePath),
+    Alerts.prefix(basePath),
+    AlertChannels.prefix(basePath),
     ApiKeys.prefix(basePath),
     ConsoleTickets.prefix(basePath),
     WorkerProtocol.prefix("/worker-v1"),
@@ -80,4 +84,4 @@ export const Api = operations
       transform: documentOf(operations, basePath)
     })
   )
-  .annotate(HttpApi.AdditionalSchemas, [ErrorBody, WebhookEvent])
+  .annotate(HttpApi.AdditionalSchemas, [ErrorBody, WebhookEvent, AlertEvent])

@@ -90,6 +90,22 @@ export type ScheduleOccurrenceId = string & Brand.Brand<"ScheduleOccurrenceId">
 export const TriggerId = Schema.String.pipe(Schema.brand("TriggerId"))
 export type TriggerId = string & Brand.Brand<"TriggerId">
 
+/** Identifies an alert. */
+export const AlertId = Schema.String.pipe(Schema.brand("AlertId"))
+export type AlertId = string & Brand.Brand<"AlertId">
+
+/** Identifies a channel of alerts. */
+export const AlertChannelId = Schema.String.pipe(Schema.brand("AlertChannelId"))
+export type AlertChannelId = string & Brand.Brand<"AlertChannelId">
+
+/** Identifies a firing of an alert. */
+export const AlertFiringId = Schema.String.pipe(Schema.brand("AlertFiringId"))
+export type AlertFiringId = string & Brand.Brand<"AlertFiringId">
+
+/** Identifies a message of an alert to a channel; the same in every attempt. */
+export const AlertMessageId = Schema.String.pipe(Schema.brand("AlertMessageId"))
+export type AlertMessageId = string & Brand.Brand<"AlertMessageId">
+
 /** Identifies an API key; not the key itself. */
 export const ApiKeyId = Schema.String.pipe(Schema.brand("ApiKeyId"))
 export type ApiKeyId = string & Brand.Brand<"ApiKeyId">

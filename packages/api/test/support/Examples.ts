@@ -7,6 +7,8 @@ import * as AssistantRuns from "../../src/contract/AssistantRuns.ts"
 import * as Assistants from "../../src/contract/Assistants.ts"
 import * as BulkOperations from "../../src/contract/BulkOperations.ts"
 import { Page } from "../../src/contract/Common.ts"
+import * as AlertChannels from "../../src/contract/AlertChannels.ts"
+import * as Alerts from "../../src/contract/Alerts.ts"
 import * as Failures from "../../src/contract/Failures.ts"
 import * as Outputs from "../../src/contract/Outputs.ts"
 import * as Pauses from "../../src/contract/Pauses.ts"
@@ -81,6 +83,38 @@ const trigger = {
     max_waiting: 1000
   },
   problem: { since: at, message: "the process has no steps" }
+}
+
+const alertChannel = {
+  id: "ac1",
+  name: "operations",
+  type: "email",
+  target: "smtp.example.com:587",
+  email: {
+    security: "starttls",
+    from: "robots@example.com",
+    to: ["operations@example.com"],
+    username: "robots",
+    password_from: { secret: "smtp", item: "password" }
+  },
+  created_at: at,
+  last_sent_at: at,
+  last_failed_at: later,
+  last_error: "the mail server refused the recipients (451)"
+}
+
+const alertMessage = {
+  id: "am1",
+  firing: { id: "af1" },
+  channel: { id: "ac1", name: "operations" },
+  kind: "began",
+  text: 'no run of the process "orders" has completed for 1 hour.',
+  state: "pending",
+  created_at: at,
+  attempts: 1,
+  last_attempt_at: at,
+  next_attempt_at: later,
+  error: "the mail server refused the recipients (451)"
 }
 
 const schedule = {
@@ -292,6 +326,48 @@ export const examples: ReadonlyArray<Example> = [
     value: "AAEC",
     encryption: { encryptionScheme: "robocloud-vault-transit-v2", encryptedAES: "AAEC", authTag: "AAEC", iv: "AAEC" }
   }),
+  of("Alert", Alerts.Alert, {
+    id: "al1",
+    name: "stuck",
+    created_at: at,
+    enabled: true,
+    rule: {
+      type: "nothing_completed",
+      process: { id: "p1" },
+      seconds: 3600,
+      hours: { zone: "Europe/Vienna", from: "08:00", to: "18:00", weekdays: ["mon"], except: ["2026-12-25"] }
+    },
+    channels: [{ id: "ac1", name: "team" }],
+    repeat_seconds: 86_400,
+    quiet: { zone: "Europe/Vienna", from: "22:00", to: "07:00" },
+    since: at,
+    muted: { until: later, note: "we know", by: { id: "k1", name: "ci" } },
+    firing: 1
+  }),
+  of("AlertFiring", Alerts.AlertFiring, {
+    id: "af1",
+    alert: { id: "al1", name: "stuck" },
+    state: "firing",
+    subject: "p1",
+    message: 'no run of the process "orders" has completed for 1 hour',
+    began_at: at,
+    ended_at: later,
+    last_told_at: at,
+    last_error: "the channel responded with 503; 2xx is expected"
+  }),
+  of("AlertMessage", Alerts.AlertMessage, alertMessage),
+  of("AlertTest", Alerts.AlertTest, { messages: [alertMessage] }),
+  of("AlertEvent", Alerts.AlertEvent, {
+    id: "am1",
+    type: "alert.began",
+    timestamp: at,
+    workspace_id: "w1",
+    alert: { id: "al1", name: "stuck", rule: "nothing_completed" },
+    firing: { id: "af1", subject: "p1", began_at: at, ended_at: later },
+    text: 'no run of the process "orders" has completed for 1 hour.'
+  }),
+  of("AlertChannel", AlertChannels.AlertChannel, alertChannel),
+  of("AlertChannelCreated", AlertChannels.AlertChannelCreated, { ...alertChannel, secret: "whsec_AAEC" }),
   of("ScheduleListed", Schedules.ScheduleListed, schedule),
   of("Schedule", Schedules.Schedule, {
     ...schedule,

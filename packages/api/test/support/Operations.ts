@@ -134,6 +134,23 @@ POST   /workspaces/{w}/triggers/{trigger_id}                           Triggers.
 POST   /workspaces/{w}/triggers/{trigger_id}/rotate-url                Triggers.write_triggers
 DELETE /workspaces/{w}/triggers/{trigger_id}                           Triggers.write_triggers
 
+GET    /workspaces/{w}/alerts/{alert_id}                               Alerts.read_alerts
+GET    /workspaces/{w}/alerts                                          Alerts.read_alerts
+POST   /workspaces/{w}/alerts                                          Alerts.write_alerts
+POST   /workspaces/{w}/alerts/{alert_id}                               Alerts.write_alerts
+DELETE /workspaces/{w}/alerts/{alert_id}                               Alerts.write_alerts
+POST   /workspaces/{w}/alerts/{alert_id}/test                          Alerts.write_alerts
+POST   /workspaces/{w}/alerts/{alert_id}/mute                          Alerts.write_alerts
+POST   /workspaces/{w}/alerts/{alert_id}/unmute                        Alerts.write_alerts
+GET    /workspaces/{w}/alerts/{alert_id}/messages                      Alerts.read_alerts
+GET    /workspaces/{w}/alert-firings                                   Alerts.read_alerts
+
+GET    /workspaces/{w}/alert-channels/{channel_id}                     Alerts.read_alerts
+GET    /workspaces/{w}/alert-channels                                  Alerts.read_alerts
+POST   /workspaces/{w}/alert-channels                                  Alerts.write_alerts
+POST   /workspaces/{w}/alert-channels/{channel_id}                     Alerts.write_alerts
+DELETE /workspaces/{w}/alert-channels/{channel_id}                     Alerts.write_alerts
+
 GET    /workspaces/{w}/api-keys                                        Workspace.manage_api_keys
 POST   /workspaces/{w}/api-keys                                        Workspace.manage_api_keys
 DELETE /workspaces/{w}/api-keys/{api_key_id}                           Workspace.manage_api_keys

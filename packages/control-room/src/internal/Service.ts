@@ -10,6 +10,7 @@ import * as UrlParams from "effect/http/UrlParams"
 import type { ServiceOptions } from "../Options.ts"
 import { hasHookToken } from "./HooksPath.ts"
 import { limits } from "./Limits.ts"
+import { AlertSender } from "./delivery/AlertSender.ts"
 import { Deliverer } from "./delivery/Deliverer.ts"
 import { ResponseMemory } from "./edge/ResponseMemory.ts"
 import { Authorization } from "./edge/Authorization.ts"
@@ -24,6 +25,8 @@ import { Pagination } from "./edge/Pagination.ts"
 import * as Probes from "./edge/Probes.ts"
 import { defaultRateLimit, RateLimits } from "./edge/RateLimits.ts"
 import { UnauthenticatedRequests } from "./edge/UnauthenticatedRequests.ts"
+import * as AlertChannelHandlers from "./endpoints/AlertChannels.ts"
+import * as AlertHandlers from "./endpoints/Alerts.ts"
 import * as ApiKeyHandlers from "./endpoints/ApiKeys.ts"
 import * as AssetHandlers from "./endpoints/Assets.ts"
 import * as BulkOperationHandlers from "./endpoints/BulkOperations.ts"
@@ -58,6 +61,7 @@ import { BulkOperations } from "./runs/BulkOperations.ts"
 import * as Gauges from "./runs/Gauges.ts"
 import * as OldFailures from "./runs/OldFailures.ts"
 import { InputSchemas } from "./runs/InputSchemas.ts"
+import { Alerter } from "./runs/Alerter.ts"
 import { NextItems } from "./runs/NextItems.ts"
 import { Retention } from "./runs/Retention.ts"
 import { Runs } from "./runs/Runs.ts"
@@ -89,6 +93,8 @@ const endpoints = (createWorkspaces: boolean) =>
     ProcessRunHandlers.layer,
     WebhookHandlers.layer,
     TriggerHandlers.layer,
+    AlertHandlers.layer,
+    AlertChannelHandlers.layer,
     ApiKeyHandlers.layer,
     ConsoleTicketHandlers.layer,
     ScheduleHandlers.layer,
@@ -148,9 +154,18 @@ export const running = ({ retainRuns }: Pick<ServiceOptions, "retainRuns">) =>
     BulkOperations.layerTicking,
     OldFailures.layerTicking,
     sayPaused,
+    AlertSender.layerRunning,
+    Alerter.layerTicking,
     Layer.provide(Retention.layerTicking, Retention.layer(retainRuns))
   ).pipe(
-    Layer.provideMerge(Layer.mergeAll(Scheduler.layer, TriggerStarts.layer, BulkOperations.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        Scheduler.layer,
+        TriggerStarts.layer,
+        BulkOperations.layer,
+        Layer.provideMerge(Alerter.layer, AlertSender.layer)
+      )
+    ),
     Layer.provideMerge(Layer.mergeAll(Runs.layer, NextItems.layer, Deliverer.layer, gitPackages)),
     Layer.provideMerge(WorkSignal.layer)
   )

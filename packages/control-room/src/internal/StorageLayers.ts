@@ -16,7 +16,11 @@ import * as MemoryFiles from "./blobs/MemoryFiles.ts"
 import { checkStorage } from "./OptionRules.ts"
 import { Outbox } from "./delivery/Outbox.ts"
 import * as DataFolder from "./storage/DataFolder.ts"
+import * as DiskUsage from "./storage/DiskUsage.ts"
 import * as Opening from "./storage/Opening.ts"
+import { AlertChannels } from "./store/AlertChannels.ts"
+import { AlertMessages } from "./store/AlertMessages.ts"
+import { Alerts } from "./store/Alerts.ts"
 import { ApiKeys } from "./store/ApiKeys.ts"
 import { Assets } from "./store/Assets.ts"
 import { Assistants } from "./store/Assistants.ts"
@@ -84,13 +88,16 @@ const repositories = Layer.mergeAll(
   TransitKeys.layer
 )
 
+/** Alerts, whose channels have secrets. */
+const alerts = Layer.mergeAll(Alerts.layer, AlertMessages.layer, AlertChannels.layer)
+
 const vault = Seal.layer.pipe(Layer.provideMerge(DataKeys.layer))
 
 /** Repositories whose rows name blobs. */
 const content = Layer.mergeAll(Assets.layer, PackageSources.layer.pipe(Layer.provideMerge(TaskPackages.layer)))
 
 type Stored =
-  | Layer.Success<typeof repositories | typeof content | typeof vault>
+  | Layer.Success<typeof repositories | typeof content | typeof vault | typeof alerts>
   | Database
   | MasterKey
   | Notifier
@@ -125,6 +132,7 @@ const repositoriesOn = <E, R, E2, R2>(
     Layer.provideMerge(blobs),
     Layer.provideMerge(Signer.layer),
     Layer.provideMerge(Outbox.layer),
+    Layer.provideMerge(alerts),
     Layer.provideMerge(content),
     Layer.provideMerge(Layer.provideMerge(Administration.layer, repositories)),
     Layer.provideMerge(vault),
@@ -147,7 +155,9 @@ export const layerStorage = (options: StorageOptions) =>
           Layer.provide(database === undefined ? BlobStore.layerDisk(files) : BlobStore.layerDisk(files, sweepAfter)),
           Layer.provide(Opening.layerHolds(options))
         ),
-        Layer.provideMerge(Opening.layerMasterKey(options), Opening.layerTables(options))
+        Layer.provideMerge(Opening.layerMasterKey(options), Opening.layerTables(options)).pipe(
+          Layer.merge(Layer.succeed(DiskUsage.DiskUsage, DiskUsage.ofFolder(data)))
+        )
       )
     })
   )

@@ -33,9 +33,20 @@ const beforeOrder = Effect.gen(function* () {
   yield* sql`ALTER TABLE step_run DROP COLUMN sort_key`
 })
 
+/** The tables as they were before alerts (`0028_alerts`). */
+const beforeAlerts = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  for (const table of ["alert_message", "alert_firing", "alert_target", "alert", "alert_channel"]) {
+    yield* sql`DROP TABLE ${sql(table)}`
+  }
+  for (const table of ["process_success", "node_disk"]) yield* sql`DROP TABLE ${sql(table)}`
+  yield* sql`DROP INDEX process_run_completed`
+})
+
 /** The tables as they were before outputs were held (`0016_held_outputs`). */
 export const beforeHeldOutputs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  yield* beforeAlerts
   yield* sql`DROP TABLE console_ticket`
   yield* sql`DROP TABLE console_session`
   yield* sql`DROP INDEX worker_by_name`

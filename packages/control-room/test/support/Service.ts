@@ -23,8 +23,10 @@ import type * as NodeHttp from "node:http"
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
+import { AlertSender } from "../../src/internal/delivery/AlertSender.ts"
 import { Deliverer } from "../../src/internal/delivery/Deliverer.ts"
 import { TargetGuard } from "../../src/internal/delivery/TargetGuard.ts"
+import { Alerter } from "../../src/internal/runs/Alerter.ts"
 import { Retention } from "../../src/internal/runs/Retention.ts"
 import { Scheduler } from "../../src/internal/runs/Scheduler.ts"
 import { TriggerStarts } from "../../src/internal/runs/TriggerStarts.ts"
@@ -72,6 +74,8 @@ export class Service extends Context.Service<
     readonly scheduleIn: (millis: number) => Effect.Effect<void>
     /** One run of retention, as if this many milliseconds had passed. */
     readonly retainIn: (millis: number) => Effect.Effect<void>
+    /** One check of every alert that is due, and all messages that are due after it, as if this many milliseconds had passed. */
+    readonly alertIn: (millis: number) => Effect.Effect<void>
     /** All due deliveries, as if this many milliseconds had passed. */
     readonly deliverIn: (millis: number) => Effect.Effect<void>
   }
@@ -139,6 +143,8 @@ const service = (folder: string) =>
       const { tick } = yield* Runs
       const scheduler = yield* Scheduler
       const retention = yield* Retention
+      const alerter = yield* Alerter
+      const alertSender = yield* AlertSender
       const deliverer = yield* Deliverer
       const sql = yield* SqlClient.SqlClient
       const clock = yield* Clock.Clock
@@ -183,6 +189,8 @@ const service = (folder: string) =>
         tickIn: (millis) => Effect.provideService(tick, Clock.Clock, movedBy(clock, millis)),
         scheduleIn: (millis) => Effect.provideService(scheduler.tick, Clock.Clock, movedBy(clock, millis)),
         retainIn: (millis) => Effect.provideService(retention.tick, Clock.Clock, movedBy(clock, millis)),
+        alertIn: (millis) =>
+          Effect.provideService(Effect.andThen(alerter.tick, alertSender.tick), Clock.Clock, movedBy(clock, millis)),
         deliverIn: (millis) => Effect.provideService(deliverer.tick, Clock.Clock, movedBy(clock, millis))
       })
     })
@@ -207,7 +215,11 @@ export const layerIn = (
     Layer.provideMerge(Layer.merge(Scheduler.layer, TriggerStarts.layer)),
     Layer.provideMerge(Runs.layer.pipe(Layer.provide(WorkSignal.layer))),
     Layer.provideMerge(Retention.layer(options?.retainRuns)),
-    Layer.provideMerge(Deliverer.layer.pipe(Layer.provide(TargetGuard.layer(options?.allowPrivateTargets)))),
+    Layer.provideMerge(
+      Layer.merge(Deliverer.layer, Layer.provideMerge(Alerter.layer, AlertSender.layer)).pipe(
+        Layer.provide(TargetGuard.layer(options?.allowPrivateTargets))
+      )
+    ),
     Layer.provideMerge(StorageLayers.layerStorage(storage)),
     Layer.provideMerge(NodeHttpServer.layer(server, { port: 0, host: "127.0.0.1", gracefulShutdownTimeout: 0 }))
   )

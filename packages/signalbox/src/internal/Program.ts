@@ -24,6 +24,8 @@ const commands = {
   assets: () => import("./nouns/AssetNoun.ts").then((module) => withContext(module.assets)),
   secrets: () => import("./nouns/SecretNoun.ts").then((module) => withContext(module.secrets)),
   webhooks: () => import("./nouns/WebhookNoun.ts").then((module) => withContext(module.webhooks)),
+  alerts: () => import("./nouns/AlertNoun.ts").then((module) => withContext(module.alerts)),
+  "alert-channels": () => import("./nouns/AlertChannelNoun.ts").then((module) => withContext(module.alertChannels)),
   schedules: () => import("./nouns/ScheduleNoun.ts").then((module) => withContext(module.schedules)),
   triggers: () => import("./nouns/TriggerNoun.ts").then((module) => withContext(module.triggers)),
   keys: () => import("./commands/Keys.ts").then((module) => withContext(module.keys)),

@@ -6,7 +6,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
-import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -19,21 +18,10 @@ import { type Attempted, type Claimed, Deliveries } from "../store/Deliveries.ts
 import { unhurried } from "@signalbox/sql/QueryDeadline"
 import { RoomState } from "../store/RoomState.ts"
 import { Webhooks } from "../store/Webhooks.ts"
+import { nextAttemptAt } from "./Backoff.ts"
 import { Outbox } from "./Outbox.ts"
 import { DeliverySender, NoResponse } from "./DeliverySender.ts"
 import { TargetGuard } from "./TargetGuard.ts"
-
-/** The delay after each failed attempt, plus or minus a fifth. */
-const delays = [
-  Duration.seconds(5),
-  Duration.minutes(5),
-  Duration.minutes(30),
-  Duration.hours(2),
-  Duration.hours(5),
-  Duration.hours(10),
-  Duration.hours(24)
-]
-const jitter = 0.2
 
 /** Concurrent attempts, over all endpoints. */
 const maxAtOnce = 1000
@@ -106,13 +94,6 @@ export class Deliverer extends Context.Service<
         return yield* sender({ endpoint: claimed.endpoint, headers, body, lookup: guard.lookup })
       })
 
-      const nextAttempt = Effect.fnUntraced(function* (attempts: number) {
-        const delay = delays[attempts]
-        if (delay === undefined) return null
-        const factor = 1 - jitter + 2 * jitter * (yield* Random.next)
-        return new Date((yield* millis) + Duration.toMillis(delay) * factor).toISOString()
-      })
-
       const attempt = Effect.fn("Deliverer.attempt")(function* (claimed: Claimed) {
         const [took, { error, status }] = yield* Effect.timed(
           Effect.match(send(claimed), {
@@ -124,7 +105,7 @@ export class Deliverer extends Context.Service<
         const attempted: Attempted = {
           status,
           error,
-          nextAttemptAt: error === null || gone ? null : yield* nextAttempt(claimed.attempts)
+          nextAttemptAt: error === null || gone ? null : yield* nextAttemptAt(claimed.attempts, yield* millis)
         }
         const record = deliveries.record(claimed, attempted)
         const disable = gone && error !== null ? webhooks.disable(claimed.sealed.webhook, error) : Effect.void

@@ -17,6 +17,9 @@ const delays = {
   delivery: 0,
   claim: 0,
   schedule: 0,
+  alert: 0,
+  heartbeat: 0,
+  message: 0,
   worker: Duration.toMillis(lostAfter) + 1,
   assistant: silentAfter + 1
 } as const
@@ -61,7 +64,11 @@ export class Dues extends Context.Service<
               WHERE state = 'pending' AND claim IS NULL AND next_attempt_at > ${from("delivery")}
             UNION ALL SELECT 'claim', min(claimed_until) FROM webhook_delivery
               WHERE state = 'pending' AND claim IS NOT NULL AND claimed_until > ${from("claim")}
-            UNION ALL SELECT 'schedule', min(wake_at) FROM schedule WHERE wake_at > ${from("schedule")}`
+            UNION ALL SELECT 'schedule', min(wake_at) FROM schedule WHERE wake_at > ${from("schedule")}
+            UNION ALL SELECT 'alert', min(check_at) FROM alert WHERE check_at > ${from("alert")}
+            UNION ALL SELECT 'heartbeat', min(next_call_at) FROM alert_channel WHERE next_call_at > ${from("heartbeat")}
+            UNION ALL SELECT 'message', min(next_attempt_at) FROM alert_message
+              WHERE state = 'pending' AND next_attempt_at > ${from("message")}`
           const dues = rows.flatMap(({ at, kind }) =>
             at === null || (kind === "worker" && !workers) ? [] : [Date.parse(at) + delays[kind]]
           )

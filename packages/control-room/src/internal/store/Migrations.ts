@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import { make } from "@signalbox/sql/Migrations"
+import * as Alerts from "./migrations/Alerts.ts"
 import * as Access from "./migrations/Access.ts"
 import * as Backups from "./migrations/Backups.ts"
 import * as Bulk from "./migrations/Bulk.ts"
@@ -61,6 +62,7 @@ const migrations = {
   "0024_failures": Failures.statements,
   "0025_bulk_operations": BulkOperations.statements,
   "0027_backups": Backups.statements,
+  "0028_alerts": Alerts.statements,
   "0029_console_sessions": ConsoleSessions.statements
 }
 

@@ -233,10 +233,19 @@ export class ProcessRuns extends Context.Service<
             ORDER BY deleted_at LIMIT ${limit} ${only === "all" ? skipLocked : forUpdate}`
           return rows.map((row) => ProcessRunId.make(row.id))
         }, Effect.orDie),
-        remove: (ids) =>
-          ids.length === 0
-            ? Effect.void
-            : Effect.orDie(Effect.asVoid(sql`DELETE FROM process_run WHERE ${sql.in("id", ids)}`))
+        remove: Effect.fnUntraced(function* (ids) {
+          if (ids.length === 0) return
+          // Alerts count from the last success, however long ago its run was deleted.
+          yield* sql`
+            INSERT INTO process_success (workspace_id, process_id, completed_at)
+            SELECT workspace_id, process_id, max(ended_at) FROM process_run
+            WHERE ${sql.in("id", ids)} AND state = 'completed' AND ended_at IS NOT NULL
+            GROUP BY workspace_id, process_id ORDER BY process_id
+            ON CONFLICT (workspace_id, process_id) DO UPDATE SET completed_at =
+              CASE WHEN excluded.completed_at > process_success.completed_at
+                THEN excluded.completed_at ELSE process_success.completed_at END`
+          yield* sql`DELETE FROM process_run WHERE ${sql.in("id", ids)}`
+        }, Effect.orDie)
       })
     })
   )

@@ -1,5 +1,7 @@
 /** The file of `signalbox apply`: the resources of a workspace, by name. */
 import { TaggedError } from "@signalbox/transport/Printed"
+import { alertChannelTypes } from "@signalbox/api/contract/AlertChannels"
+import { AlertDefinition } from "@signalbox/api/contract/Alerts"
 import { CallbackUrl, Name, RelativePath } from "@signalbox/api/contract/Common"
 import { SecretName } from "@signalbox/api/contract/Ids"
 import { StepDefinition, ProcessDefinition } from "@signalbox/api/contract/Processes"
@@ -129,6 +131,40 @@ const Trigger = Schema.Struct({
 })
 export type Trigger = typeof Trigger.Type
 
+/** A text, or where it is. */
+const AlertText = Schema.Union([
+  Schema.NonEmptyString,
+  Schema.Struct({ env: Schema.NonEmptyString }),
+  Schema.Struct({ file: PathText })
+])
+
+/** A channel of alerts; which settings it has is checked by its type. */
+const AlertChannel = Schema.Struct({
+  type: Schema.Literals(alertChannelTypes),
+  url: Schema.optionalKey(AlertText),
+  token: Schema.optionalKey(AlertText),
+  host: Schema.optionalKey(Schema.String),
+  port: Schema.optionalKey(Schema.Int),
+  security: Schema.optionalKey(Schema.String),
+  from: Schema.optionalKey(Schema.String),
+  to: Schema.optionalKey(Schema.Array(Schema.String)),
+  username: Schema.optionalKey(Schema.String),
+  password: Schema.optionalKey(AlertText),
+  password_from: Schema.optionalKey(Schema.Struct({ secret: Name, item: Name })),
+  ca: Schema.optionalKey(AlertText)
+})
+export type AlertChannel = typeof AlertChannel.Type
+
+/** An alert to channels of these names; its rule names process, worker group and schedule, and is checked by its type. */
+const Alert = Schema.Struct({
+  rule: Schema.Record(Schema.String, Schema.Json),
+  channels: Schema.Array(Name).check(Schema.isMinLength(1)),
+  enabled: AlertDefinition.fields.enabled,
+  repeat_seconds: AlertDefinition.fields.repeat_seconds,
+  quiet: AlertDefinition.fields.quiet
+})
+export type Alert = typeof Alert.Type
+
 /** A section that is absent changes nothing. */
 export const Document = Schema.Struct({
   secrets: Schema.optionalKey(Schema.Record(NewSecretName, Secret)),
@@ -139,7 +175,9 @@ export const Document = Schema.Struct({
   assistants: Schema.optionalKey(Schema.Record(Name, Assistant)),
   webhooks: Schema.optionalKey(Schema.Array(Webhook)),
   schedules: Schema.optionalKey(Schema.Record(Name, Schedule)),
-  triggers: Schema.optionalKey(Schema.Record(Name, Trigger))
+  triggers: Schema.optionalKey(Schema.Record(Name, Trigger)),
+  alert_channels: Schema.optionalKey(Schema.Record(Name, AlertChannel)),
+  alerts: Schema.optionalKey(Schema.Record(Name, Alert))
 })
 export type Document = typeof Document.Type
 

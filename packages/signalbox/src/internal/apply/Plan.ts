@@ -1,9 +1,13 @@
 /** Computes the steps after which the workspace has what the file describes, in an order that respects references. */
+import * as AlertChannelList from "@signalbox/api/AlertChannels"
+import * as ScheduleList from "@signalbox/api/Schedules"
 import * as Processes from "@signalbox/api/Processes"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
 import * as WorkerGroups from "@signalbox/api/WorkerGroups"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import * as AlertChannels from "./AlertChannels.ts"
+import * as Alerts from "./Alerts.ts"
 import * as Assets from "./Assets.ts"
 import * as Assistants from "./Assistants.ts"
 import { ApplyFileError, type Document } from "./Document.ts"
@@ -37,7 +41,15 @@ interface Reference {
 }
 
 /** Which packages, groups and processes the file refers to, and where. */
-const referencesOf = ({ assistants = {}, processes = {}, schedules = {}, triggers = {}, webhooks = [] }: Document) => {
+const referencesOf = ({
+  alerts = {},
+  assistants = {},
+  processes = {},
+  schedules = {},
+  triggers = {},
+  webhooks = []
+}: Document) => {
+  const ofAlerts = Alerts.referencesOf(alerts)
   const packages: Array<Reference> = []
   const groups: Array<Reference> = []
   for (const [process, { steps }] of Object.entries(processes)) {
@@ -61,7 +73,13 @@ const referencesOf = ({ assistants = {}, processes = {}, schedules = {}, trigger
     field: `triggers.${name}.process`,
     name: process
   }))
-  return { packages, groups, processes: [...ofWebhooks, ...ofSchedules, ...ofTriggers] }
+  return {
+    packages,
+    groups: [...groups, ...ofAlerts.groups],
+    processes: [...ofWebhooks, ...ofSchedules, ...ofTriggers, ...ofAlerts.processes],
+    schedules: ofAlerts.schedules,
+    channels: ofAlerts.channels
+  }
 }
 
 const check = (
@@ -93,18 +111,27 @@ const nothing: Section = { steps: [], extra: [] }
 export const make = Effect.fn("apply.plan")(function* (document: Document, options: Options) {
   const references = referencesOf(document)
   const { assets, assistants, packages, processes, schedules, secrets, triggers, webhooks, worker_groups } = document
+  const { alert_channels, alerts } = document
   const all = { limit: 500 }
   const ids: Ids = {
     packages: yield* listed(packages !== undefined || references.packages.length > 0, TaskPackages.stream(all)),
     groups: yield* listed(worker_groups !== undefined || references.groups.length > 0, WorkerGroups.stream(all)),
     processes: yield* listed(
-      processes !== undefined || webhooks !== undefined || schedules !== undefined || triggers !== undefined,
+      [processes, webhooks, schedules, triggers, alerts].some((section) => section !== undefined),
       Processes.stream(all)
-    )
+    ),
+    schedules: yield* listed(references.schedules.length > 0, ScheduleList.stream(all)),
+    channels: yield* listed(references.channels.length > 0, AlertChannelList.stream(all))
   }
   yield* check("package", references.packages, { there: ids.packages, wanted: Object.keys(packages ?? {}) })
   yield* check("worker group", references.groups, { there: ids.groups, wanted: worker_groups ?? [] })
   yield* check("process", references.processes, { there: ids.processes, wanted: Object.keys(processes ?? {}) })
+
+  yield* check("schedule", references.schedules, { there: ids.schedules, wanted: Object.keys(schedules ?? {}) })
+  yield* check("alert channel", references.channels, {
+    there: ids.channels,
+    wanted: Object.keys(alert_channels ?? {})
+  })
 
   // Each after what it may refer to; deletions in reverse.
   const sections: ReadonlyArray<Section> = [
@@ -116,7 +143,11 @@ export const make = Effect.fn("apply.plan")(function* (document: Document, optio
     assistants === undefined ? nothing : yield* Assistants.plan(assistants, ids),
     webhooks === undefined ? nothing : yield* Webhooks.plan(webhooks, ids),
     schedules === undefined ? nothing : yield* Schedules.plan(schedules, ids),
-    triggers === undefined ? nothing : yield* Triggers.plan(triggers, ids, options.folder, options.rewriteSecrets)
+    triggers === undefined ? nothing : yield* Triggers.plan(triggers, ids, options.folder, options.rewriteSecrets),
+    alert_channels === undefined
+      ? nothing
+      : yield* AlertChannels.plan(alert_channels, ids, options.folder, options.rewriteSecrets),
+    alerts === undefined ? nothing : yield* Alerts.plan(alerts, ids)
   ]
   const steps = sections.flatMap((section) => section.steps)
   const extra = sections.toReversed().flatMap((section) => section.extra)

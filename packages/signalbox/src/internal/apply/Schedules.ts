@@ -37,7 +37,9 @@ export const plan = Effect.fnUntraced(function* (wanted: Readonly<Record<string,
     const definition = (id: ProcessId) => ({ name, process: { id }, ...rules, inputs })
     const found = left.get(name)
     if (found === undefined) {
-      const run = Effect.flatMap(idOf(ids.processes, process), (id) => Schedules.create(definition(id)))
+      const run = Effect.flatMap(idOf(ids.processes, process), (id) => Schedules.create(definition(id))).pipe(
+        Effect.tap((made) => Effect.sync(() => ids.schedules.set(name, made.id)))
+      )
       steps.push({ kind: "schedule", name, action: "create", detail: "", run })
       continue
     }

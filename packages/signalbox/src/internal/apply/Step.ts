@@ -2,7 +2,7 @@
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
 import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { AssetUploadFailed } from "@signalbox/api/Assets"
-import type { ProcessId, TaskPackageId, WorkerGroupId } from "@signalbox/api/contract/Ids"
+import type { AlertChannelId, ProcessId, ScheduleId, TaskPackageId, WorkerGroupId } from "@signalbox/api/contract/Ids"
 import type { InvalidProcess, WaitingItems } from "@signalbox/api/Process"
 import type { UploadSourceError } from "@signalbox/api/Upload"
 import * as Effect from "effect/Effect"
@@ -17,6 +17,8 @@ export type Kind =
   | "webhook"
   | "schedule"
   | "trigger"
+  | "alert channel"
+  | "alert"
 
 export interface Step {
   readonly kind: Kind
@@ -43,6 +45,8 @@ export interface Ids {
   readonly packages: Map<string, TaskPackageId>
   readonly groups: Map<string, WorkerGroupId>
   readonly processes: Map<string, ProcessId>
+  readonly schedules: Map<string, ScheduleId>
+  readonly channels: Map<string, AlertChannelId>
 }
 
 export const unchanged = (kind: Kind, name: string, detail = ""): Step => ({

@@ -1,0 +1,211 @@
+/** Sends the messages of alerts, and calls heartbeats: at least once, with the same id in every attempt. */
+import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import { SecretItems } from "@signalbox/api/contract/Secrets"
+import { unhurried } from "@signalbox/sql/QueryDeadline"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
+import { steady } from "../BackgroundTask.ts"
+import { PollInterval } from "../PollInterval.ts"
+import { AlertChannels, type ChannelSettings, type MailSettings, type StoredChannel } from "../store/AlertChannels.ts"
+import { AlertMessages, type ClaimedMessage } from "../store/AlertMessages.ts"
+import * as Chunks from "../store/Chunks.ts"
+import { Database } from "../store/Database.ts"
+import { Secrets } from "../store/Secrets.ts"
+import { type HttpMessage, requestOf } from "./AlertShapes.ts"
+import { nextAttemptAt } from "./Backoff.ts"
+import { DeliverySender, NoResponse } from "./DeliverySender.ts"
+import { MailSender } from "./MailSender.ts"
+import { TargetGuard } from "./TargetGuard.ts"
+
+/** Concurrent attempts, over all channels. */
+const maxAtOnce = 50
+/** How long messages are stored. */
+const keepTime = 90 * 24 * 3600 * 1000
+
+const sent = Metric.counter("signalbox_alert_messages_sent", { description: "Messages of alerts that were delivered" })
+const notSent = Metric.counter("signalbox_alert_messages_not_sent", {
+  description: "Attempts to deliver a message of an alert that failed"
+})
+
+const decodeItems = Schema.decodeEffect(Schema.fromJsonString(SecretItems))
+
+const refusedBy = (status: number): string | null => {
+  if (status >= 200 && status < 300) return null
+  const redirect = status >= 300 && status < 400 ? "; redirects are not followed, set the final address" : ""
+  return `the channel responded with ${status}; 2xx is expected${redirect}`
+}
+
+export class AlertSender extends Context.Service<
+  AlertSender,
+  {
+    /** Sends everything that is due, until nothing is. */
+    readonly tick: Effect.Effect<void>
+    /** Calls every heartbeat that is due. */
+    readonly heartbeats: Effect.Effect<void>
+    readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<ClaimedMessage>>
+    /** Makes one attempt and records its result. */
+    readonly attempt: (claimed: ClaimedMessage) => Effect.Effect<void>
+    readonly sweep: Effect.Effect<void>
+  }
+>()("@signalbox/control-room/delivery/AlertSender") {
+  static readonly layer = Layer.effect(
+    AlertSender,
+    Effect.gen(function* () {
+      const { millis, transaction } = yield* Database
+      const messages = yield* AlertMessages
+      const channels = yield* AlertChannels
+      const secrets = yield* Secrets
+      const guard = yield* TargetGuard
+      const sender = yield* DeliverySender
+      const mailer = yield* MailSender
+
+      const sendTo = Effect.fnUntraced(function* (request: HttpMessage) {
+        const refusal = guard.refuses(request.endpoint)
+        if (refusal !== null) return yield* new NoResponse({ message: `the address ${refusal}` })
+        return yield* sender({ ...request, lookup: guard.lookup })
+      })
+
+      const post = Effect.fnUntraced(function* (request: HttpMessage) {
+        const error = refusedBy(yield* sendTo(request))
+        if (error !== null) return yield* new NoResponse({ message: error })
+      })
+
+      const passwordOf = Effect.fnUntraced(function* (
+        workspace: WorkspaceId,
+        { password, passwordFrom }: MailSettings
+      ) {
+        if (passwordFrom === null) return password
+        const { item, secret } = passwordFrom
+        const found = yield* secrets.read(workspace, secret)
+        const missing = new NoResponse({
+          message: `password_from: the vault has no text "${item}" in a secret "${secret}"`
+        })
+        if (found === null) return yield* missing
+        const items = yield* Effect.mapError(decodeItems(Redacted.value(found.items)), () => missing)
+        const value = Redacted.value(items)[item]
+        return typeof value === "string" ? value : yield* missing
+      })
+
+      const mail = Effect.fnUntraced(function* (
+        workspace: WorkspaceId,
+        settings: MailSettings,
+        { id, text, title }: ClaimedMessage
+      ) {
+        const { ca, from, host, port, security, to, username } = settings
+        const password = yield* passwordOf(workspace, settings)
+        const auth = username === null || password === null ? null : { username, password }
+        const refusal = guard.refuses(`http://${host.includes(":") ? `[${host}]` : host}`)
+        if (refusal !== null) return yield* new NoResponse({ message: `the mail server ${refusal}` })
+        yield* mailer({ host, port, security, auth, ca, from, to, id, subject: title, text, lookup: guard.lookup })
+      })
+
+      const send = Effect.fnUntraced(function* (claimed: ClaimedMessage, channel: StoredChannel) {
+        const settings: ChannelSettings = yield* channels.open(channel)
+        switch (settings.type) {
+          case "email":
+            return yield* mail(channel.workspaceId, settings, claimed)
+          case "heartbeat":
+            return yield* new NoResponse({ message: "a heartbeat takes no messages" })
+          default:
+            return yield* post(requestOf(settings, claimed, yield* Clock.currentTimeMillis))
+        }
+      })
+
+      const attempt = Effect.fn("AlertSender.attempt")(function* (claimed: ClaimedMessage) {
+        const channel = yield* channels.get(claimed.workspaceId, claimed.channelId)
+        // Deleted since, and the message with it.
+        if (channel === null) return
+        const error = yield* Effect.match(send(claimed, channel), {
+          onSuccess: () => null,
+          onFailure: ({ message }) => message
+        })
+        const next = error === null ? null : yield* nextAttemptAt(claimed.attempts, yield* millis)
+        const { channelId, workspaceId } = claimed
+        yield* transaction(
+          Effect.andThen(messages.record(claimed, error, next), channels.record(workspaceId, channelId, error))
+        )
+        yield* Metric.update(error === null ? sent : notSent, 1)
+        if (error !== null) {
+          yield* Effect.annotateLogs(Effect.logInfo("message of an alert not delivered"), {
+            channel: channelId,
+            message: claimed.id,
+            attempt: claimed.attempts + 1,
+            error
+          })
+        }
+      })
+      const interruptible = (claimed: ClaimedMessage) =>
+        Effect.onInterrupt(attempt(claimed), () => messages.release(claimed))
+
+      const call = Effect.fn("AlertSender.heartbeat")(function* (channel: StoredChannel) {
+        const settings = yield* channels.open(channel)
+        if (settings.type !== "heartbeat") return
+        const request = {
+          endpoint: settings.url,
+          headers: { "user-agent": "Signalbox-Heartbeat/1" },
+          body: new Uint8Array(0)
+        }
+        const error = yield* Effect.match(post(request), {
+          onSuccess: () => null,
+          onFailure: ({ message }) => message
+        })
+        yield* channels.record(channel.workspaceId, channel.view.id, error)
+      })
+
+      return AlertSender.of({
+        claim: messages.claim,
+        attempt: interruptible,
+        tick: Effect.gen(function* () {
+          for (;;) {
+            const claimed = yield* messages.claim(maxAtOnce)
+            if (claimed.length === 0) return
+            yield* Effect.forEach(claimed, interruptible, { concurrency: "unbounded", discard: true })
+          }
+        }).pipe(Effect.withSpan("AlertSender.tick")),
+        heartbeats: Effect.flatMap(channels.claimHeartbeats, (due) =>
+          Effect.forEach(due, call, { concurrency: 20, discard: true })
+        ),
+        sweep: Effect.gen(function* () {
+          const cutoff = new Date((yield* millis) - keepTime).toISOString()
+          yield* Chunks.sweep((limit) => messages.sweep(cutoff, limit))
+        })
+      })
+    })
+  )
+
+  /** Sends continuously. */
+  static readonly layerRunning = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { attempt, claim, sweep } = yield* AlertSender
+      const messages = yield* AlertMessages
+      const sql = yield* SqlClient.SqlClient
+      // A SQLite file belongs to one process: claims found at its start were made by one that has ended.
+      yield* sql.onDialectOrElse({ pg: () => Effect.void, orElse: () => messages.releaseAll })
+      const underWay = yield* FiberSet.make()
+      const recorded = steady("recording messages of alerts")
+      yield* Effect.gen(function* () {
+        for (const claimed of yield* claim(maxAtOnce - (yield* FiberSet.size(underWay)))) {
+          yield* FiberSet.run(underWay, recorded(attempt(claimed)))
+        }
+      }).pipe(
+        steady("sending messages of alerts"),
+        Effect.repeat(Schedule.spaced(yield* PollInterval)),
+        Effect.forkScoped
+      )
+      yield* sweep.pipe(
+        unhurried,
+        steady("deleting old messages of alerts"),
+        Effect.repeat(Schedule.spaced("1 hour")),
+        Effect.forkScoped
+      )
+    })
+  )
+}

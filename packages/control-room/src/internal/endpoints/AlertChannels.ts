@@ -1,0 +1,184 @@
+/** Channels of alerts. */
+import type {
+  AlertChannelCreated,
+  AlertChannelDefinition,
+  AlertChannelSettings
+} from "@signalbox/api/contract/AlertChannels"
+import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
+import { AlertChannelId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { randomBytes } from "node:crypto"
+import { TargetGuard } from "../delivery/TargetGuard.ts"
+import * as Endpoints from "../edge/Endpoints.ts"
+import { conflict, forbidden, invalidRequest, notFound, orNotFound } from "../edge/Failures.ts"
+import { Pagination } from "../edge/Pagination.ts"
+import { AlertChannels, type ChannelSettings, type MailSettings } from "../store/AlertChannels.ts"
+import { Database } from "../store/Database.ts"
+
+type Email = Extract<AlertChannelSettings, { readonly type: "email" }>
+
+export const layer = Endpoints.group(
+  "alertChannels",
+  Effect.fnUntraced(function* (handlers) {
+    const store = yield* AlertChannels
+    const guard = yield* TargetGuard
+    const { newId, transaction } = yield* Database
+    const { page } = yield* Pagination
+
+    interface Params {
+      readonly workspace_id: WorkspaceId
+      readonly channel_id: AlertChannelId
+    }
+    const find = (params: Params) =>
+      orNotFound("alert channel", params.channel_id, store.get(params.workspace_id, params.channel_id))
+
+    /** Whoever names a secret sends it to a server of his choice. */
+    const mayReadSecrets = Effect.flatMap(CurrentPrincipal, (principal) =>
+      principal._tag === "ApiKey" && principal.permissions.has("Vault.read_secret_values")
+        ? Effect.void
+        : Effect.fail(
+            forbidden(
+              "settings.password_from: the password is sent to the mail server, and the key lacks the permission Vault.read_secret_values; use a key that has it"
+            )
+          )
+    )
+
+    const target = (field: string, url: string) => {
+      const refusal = guard.refuses(url)
+      return refusal === null ? Effect.void : Effect.fail(invalidRequest(`settings.${field}: ${refusal}`))
+    }
+
+    /** The password after a request: a new one, or the one before, which never goes to another server. */
+    const passwordAfter = Effect.fnUntraced(function* (email: Email, before: ChannelSettings | null) {
+      if (email.password !== undefined) return Redacted.value(email.password)
+      if (email.username === undefined || email.password_from !== undefined) return null
+      const known = before?.type === "email" ? before : null
+      const same =
+        known !== null &&
+        known.host === email.host &&
+        known.port === email.port &&
+        known.username === email.username &&
+        known.security === (email.security ?? "starttls")
+      const kept = same ? known.password : null
+      return (
+        kept ??
+        (yield* invalidRequest(
+          "settings.password: needed for a user name, and with another server or security needed again; or name a secret as password_from"
+        ))
+      )
+    })
+
+    const emailOf = Effect.fnUntraced(function* (email: Email, before: ChannelSettings | null) {
+      const { ca = null, from, host, password, password_from, port, security = "starttls", to, username = null } = email
+      yield* target("host", `http://${host.includes(":") ? `[${host}]` : host}`)
+      if (password !== undefined && password_from !== undefined) {
+        return yield* invalidRequest("settings.password_from: Expected one of password and password_from")
+      }
+      if (username === null && (password !== undefined || password_from !== undefined)) {
+        return yield* invalidRequest("settings.username: needed with a password")
+      }
+      if (username !== null && security === "none") {
+        return yield* invalidRequest("settings.security: a password is not sent without TLS; use starttls or tls")
+      }
+      if (password_from !== undefined) yield* mayReadSecrets
+      const settings: MailSettings = {
+        type: "email",
+        host,
+        port,
+        security,
+        from,
+        to,
+        username,
+        password: yield* passwordAfter(email, before),
+        passwordFrom: password_from ?? null,
+        ca
+      }
+      return settings
+    })
+
+    const settingsOf = Effect.fnUntraced(function* (
+      { settings }: AlertChannelDefinition,
+      before: ChannelSettings | null
+    ): Effect.fn.Return<
+      ChannelSettings,
+      ReturnType<typeof invalidRequest> | ReturnType<typeof forbidden>,
+      CurrentPrincipal
+    > {
+      switch (settings.type) {
+        case "email":
+          return yield* emailOf(settings, before)
+        case "webhook": {
+          yield* target("url", settings.url)
+          const secret = before?.type === "webhook" ? before.secret : `whsec_${randomBytes(32).toString("base64")}`
+          return { type: settings.type, url: settings.url, secret }
+        }
+        case "ntfy": {
+          const url = Redacted.value(settings.url)
+          yield* target("url", url)
+          if (!/\/[^/]+\/?$/.test(new URL(url).pathname)) {
+            return yield* invalidRequest("settings.url: Expected the address of a topic, such as https://ntfy.sh/topic")
+          }
+          return {
+            type: settings.type,
+            url,
+            token: settings.token === undefined ? null : Redacted.value(settings.token)
+          }
+        }
+        default: {
+          const url = Redacted.value(settings.url)
+          yield* target("url", url)
+          return { type: settings.type, url }
+        }
+      }
+    })
+
+    const put = Effect.fnUntraced(function* (
+      params: Params,
+      payload: AlertChannelDefinition,
+      before: ChannelSettings | null
+    ) {
+      const settings = yield* settingsOf(payload, before)
+      const { channel_id, workspace_id } = params
+      if ((yield* store.put(workspace_id, channel_id, payload.name, settings, before === null)) === null) {
+        return yield* conflict(
+          `name: an alert channel "${payload.name}" already exists; choose another name or change that one`
+        )
+      }
+      const { view } = yield* find(params)
+      const made = settings.type === "webhook" && before?.type !== "webhook"
+      const created: AlertChannelCreated = { ...view, secret: made ? Redacted.make(settings.secret) : null }
+      return created
+    })
+
+    return handlers.handleAll({
+      getAlertChannel: ({ params }) => Effect.map(find(params), ({ view }) => view),
+      listAlertChannels: ({ params, query, request }) =>
+        page(request, query, (from) => store.list(params.workspace_id, from), Effect.succeed),
+      createAlertChannel: Effect.fnUntraced(function* ({ params, payload }) {
+        const channel_id = AlertChannelId.make(yield* newId)
+        return yield* put({ ...params, channel_id }, payload, null)
+      }, transaction),
+      updateAlertChannel: Effect.fnUntraced(function* ({ params, payload }) {
+        const before = yield* Effect.flatMap(find(params), store.open)
+        if (before.type === "heartbeat" || payload.settings.type !== "heartbeat") {
+          return yield* put(params, payload, before)
+        }
+        const alert = yield* store.usedBy(params.workspace_id, params.channel_id)
+        return alert === null
+          ? yield* put(params, payload, before)
+          : yield* conflict(`settings.type: the alert "${alert}" sends to it; a heartbeat takes no messages`)
+      }, transaction),
+      deleteAlertChannel: Effect.fnUntraced(function* ({ params }) {
+        const alert = yield* store.usedBy(params.workspace_id, params.channel_id)
+        if (alert !== null) {
+          return yield* conflict(`the alert "${alert}" sends to it; take it out of the alert first`)
+        }
+        if (!(yield* store.remove(params.workspace_id, params.channel_id))) {
+          return yield* notFound("alert channel", params.channel_id)
+        }
+        return { id: params.channel_id, deleted: true } as const
+      }, transaction)
+    })
+  })
+)

@@ -1,0 +1,145 @@
+/** Alerts, their firings and messages. */
+import type { AlertDefinition, AlertRule } from "@signalbox/api/contract/Alerts"
+import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
+import { AlertId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Effect from "effect/Effect"
+import * as Endpoints from "../edge/Endpoints.ts"
+import { conflict, invalidRequest, notFound, orNotFound } from "../edge/Failures.ts"
+import { Pagination } from "../edge/Pagination.ts"
+import { Alerter } from "../runs/Alerter.ts"
+import { AlertChannels } from "../store/AlertChannels.ts"
+import { AlertMessages } from "../store/AlertMessages.ts"
+import { Alerts } from "../store/Alerts.ts"
+import { ApiKeys } from "../store/ApiKeys.ts"
+import { Database } from "../store/Database.ts"
+import { Processes } from "../store/Processes.ts"
+import { Schedules } from "../store/Schedules.ts"
+import { Webhooks } from "../store/Webhooks.ts"
+import { WorkerGroups } from "../store/WorkerGroups.ts"
+
+export const layer = Endpoints.group(
+  "alerts",
+  Effect.fnUntraced(function* (handlers) {
+    const store = yield* Alerts
+    const channels = yield* AlertChannels
+    const messages = yield* AlertMessages
+    const alerter = yield* Alerter
+    const keys = yield* ApiKeys
+    const processes = yield* Processes
+    const groups = yield* WorkerGroups
+    const schedules = yield* Schedules
+    const webhooks = yield* Webhooks
+    const { millis, newId, transaction } = yield* Database
+    const { page } = yield* Pagination
+
+    interface Params {
+      readonly workspace_id: WorkspaceId
+      readonly alert_id: AlertId
+    }
+    const find = (params: Params) =>
+      orNotFound("alert", params.alert_id, store.get(params.workspace_id, params.alert_id))
+    const locked = (params: Params) =>
+      orNotFound("alert", params.alert_id, store.lock(params.workspace_id, params.alert_id))
+
+    const exists = <A>(what: string, id: string, field: string, found: Effect.Effect<A | null>) =>
+      Effect.filterOrFail(
+        found,
+        (it) => it !== null,
+        () => notFound(what, id, `rule.${field}.id`)
+      )
+
+    /** What the rule names must exist. */
+    const checkRule = Effect.fnUntraced(function* (workspace: WorkspaceId, rule: AlertRule) {
+      if ("process" in rule && rule.process !== undefined) {
+        yield* exists("process", rule.process.id, "process", processes.get(workspace, rule.process.id))
+      }
+      if ("worker_group" in rule && rule.worker_group !== undefined) {
+        yield* exists("worker group", rule.worker_group.id, "worker_group", groups.get(workspace, rule.worker_group.id))
+      }
+      if ("schedule" in rule && rule.schedule !== undefined) {
+        yield* exists("schedule", rule.schedule.id, "schedule", schedules.get(workspace, rule.schedule.id))
+      }
+      if ("webhook" in rule && rule.webhook !== undefined) {
+        yield* exists("webhook", rule.webhook.id, "webhook", webhooks.get(workspace, rule.webhook.id))
+      }
+    })
+
+    const check = Effect.fnUntraced(function* (workspace: WorkspaceId, definition: AlertDefinition) {
+      yield* checkRule(workspace, definition.rule)
+      const types = yield* channels.typesOf(
+        workspace,
+        definition.channels.map(({ id }) => id)
+      )
+      for (const [index, { id }] of definition.channels.entries()) {
+        const type = types.get(id)
+        if (type === undefined) return yield* notFound("alert channel", id, `channels.${index}.id`)
+        if (type === "heartbeat") {
+          return yield* invalidRequest(
+            `channels.${index}.id: a heartbeat takes no messages; it is called each minute by itself`
+          )
+        }
+      }
+    })
+
+    const taken = (name: string) =>
+      conflict(`name: an alert "${name}" already exists; choose another name or change that one`)
+
+    return handlers.handleAll({
+      getAlert: ({ params }) => find(params),
+      listAlerts: ({ params, query, request }) =>
+        page(request, query, (from) => store.list(params.workspace_id, from), Effect.succeed),
+      createAlert: Effect.fnUntraced(function* ({ params, payload }) {
+        const alert_id = AlertId.make(yield* newId)
+        yield* check(params.workspace_id, payload)
+        if ((yield* store.create(params.workspace_id, alert_id, payload)) === null) return yield* taken(payload.name)
+        return yield* find({ ...params, alert_id })
+      }, transaction),
+      updateAlert: Effect.fnUntraced(function* ({ params, payload }) {
+        const before = yield* locked(params)
+        yield* check(params.workspace_id, payload)
+        if ((yield* store.update(before, payload)) === null) return yield* taken(payload.name)
+        return yield* find(params)
+      }, transaction),
+      deleteAlert: Effect.fnUntraced(function* ({ params }) {
+        if (!(yield* store.remove(params.workspace_id, params.alert_id))) {
+          return yield* notFound("alert", params.alert_id)
+        }
+        return { id: params.alert_id, deleted: true } as const
+      }),
+      testAlert: ({ params }) => Effect.map(Effect.flatMap(locked(params), alerter.test), (messages) => ({ messages })),
+      muteAlert: Effect.fnUntraced(function* ({ params, payload }) {
+        const { note = null, until } = payload
+        const time = Date.parse(until)
+        if (Number.isNaN(time) || time <= (yield* millis)) {
+          return yield* invalidRequest("until: Expected a time that is to come")
+        }
+        yield* locked(params)
+        const principal = yield* CurrentPrincipal
+        // The contract admits only keys of the workspace here.
+        if (principal._tag !== "ApiKey") return yield* Effect.die(new Error("a mute needs a key"))
+        const by = { id: principal.keyId, name: (yield* keys.nameOf(params.workspace_id, principal.keyId)) ?? "" }
+        yield* store.mute(params.workspace_id, params.alert_id, { until: new Date(time).toISOString(), note, by })
+        return yield* find(params)
+      }, transaction),
+      unmuteAlert: Effect.fnUntraced(function* ({ params }) {
+        yield* locked(params)
+        yield* store.mute(params.workspace_id, params.alert_id, null)
+        return yield* find(params)
+      }, transaction),
+      listAlertMessages: Effect.fnUntraced(function* ({ params, query, request }) {
+        yield* find(params)
+        const fetch = (from: Parameters<typeof messages.list>[2]) =>
+          messages.list(params.workspace_id, params.alert_id, from)
+        return yield* page(request, query, fetch, Effect.succeed)
+      }),
+      listAlertFirings: ({ params, query, request }) =>
+        page(
+          request,
+          query,
+          (from) =>
+            store.firings(params.workspace_id, { alert: query.alert_id ?? null, state: query.state ?? null }, from),
+          Effect.succeed
+        )
+    })
+  })
+)

@@ -1,0 +1,182 @@
+/**
+ * Carries alerts out: checks each every half minute on any one node, and writes what its rule found, the moves of its
+ * firings and their messages in one transaction. A node that dies leaves a claim that expires.
+ */
+import { DiskUsage } from "../storage/DiskUsage.ts"
+import { unhurried } from "@signalbox/sql/QueryDeadline"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import * as Schedule from "effect/Schedule"
+import { hostname } from "node:os"
+import { steady } from "../BackgroundTask.ts"
+import { AlertSender } from "../delivery/AlertSender.ts"
+import { advance, type FiringMove } from "../engine/Alerts.ts"
+import * as AlertHours from "../engine/AlertHours.ts"
+import { PollInterval } from "../PollInterval.ts"
+import { AlertMessages } from "../store/AlertMessages.ts"
+import type { Found } from "../store/AlertRules.ts"
+import { Alerts, type OpenFiring } from "../store/Alerts.ts"
+import * as Chunks from "../store/Chunks.ts"
+import { Database } from "../store/Database.ts"
+import type { StoredAlert } from "../store/StoredAlert.ts"
+
+/** How often an alert is checked. */
+const checkEvery = Duration.toMillis("30 seconds")
+/** How long the claim of a check holds. */
+const claimTime = Duration.toMillis("2 minutes")
+/** Alerts that one poll checks at most. */
+const mostAtOnce = 200
+/** How long firings that are over are stored. */
+const keepFirings = Duration.toMillis("90 days")
+/** At a start workers may not have been heard of yet. */
+const startDelay = "15 seconds"
+
+const firing = Metric.gauge("signalbox_alerts_firing", { description: "Firings of alerts that are not over" })
+
+const iso = (millis: number) => new Date(millis).toISOString()
+
+/** Whether messages of an alert may be sent now. */
+const mayTell = ({ muted, quiet }: StoredAlert, now: number) =>
+  (muted === null || muted.until <= iso(now)) && (quiet === null || !AlertHours.contains(quiet, now))
+
+const texts = {
+  began: (name: string, message: string) => ({ title: name, text: `${message}.` }),
+  repeated: (name: string, message: string, began: string) => ({
+    title: `${name}: still`,
+    text: `Since ${began}: ${message}.`
+  }),
+  over: (name: string, message: string, began: string) => ({
+    title: `${name}: over`,
+    text: `No longer the case, since ${began} until now: ${message}.`
+  }),
+  test: (name: string) => ({ title: `${name}: test`, text: "This is a test: messages of this alert arrive here." })
+} as const
+
+export class Alerter extends Context.Service<
+  Alerter,
+  {
+    /** Checks every alert that is due now, then calls the heartbeats that are due. */
+    readonly tick: Effect.Effect<void>
+    /** Sends a test message to each channel of an alert. */
+    readonly test: (alert: StoredAlert) => ReturnType<AlertMessages["Service"]["create"]>
+    /** Records how full the disk of this node is, and how many firings there are. */
+    readonly measure: Effect.Effect<void>
+    readonly sweep: Effect.Effect<void>
+  }
+>()("@signalbox/control-room/runs/Alerter") {
+  static readonly layer = Layer.effect(
+    Alerter,
+    Effect.gen(function* () {
+      const { millis, transaction } = yield* Database
+      const alerts = yield* Alerts
+      const messages = yield* AlertMessages
+      const { heartbeats } = yield* AlertSender
+      const disk = yield* DiskUsage
+
+      const say = Effect.fnUntraced(function* (
+        alert: StoredAlert,
+        { beganAt, id, subject }: OpenFiring,
+        message: string,
+        { message: kind }: FiringMove,
+        endedAt: string | null
+      ) {
+        if (kind === null) return
+        const about = { id, subject, began_at: beganAt, ended_at: endedAt }
+        yield* messages.create(alert, { kind, firing: about, ...texts[kind](alert.name, message, beganAt) })
+      })
+
+      const begin = Effect.fnUntraced(function* (alert: StoredAlert, found: Found, now: number) {
+        const move = advance({ state: "held", found: true, mayTell: mayTell(alert, now), repeat: false })
+        const begun = yield* alerts.begin(alert, found, move.to, move.message !== null)
+        if (begun !== null) yield* say(alert, begun, found.message, move, null)
+      })
+
+      const proceed = Effect.fnUntraced(function* (
+        alert: StoredAlert,
+        known: OpenFiring,
+        found: Found | undefined,
+        now: number
+      ) {
+        const { repeatSeconds } = alert
+        const repeat =
+          repeatSeconds !== null && known.toldAt !== null && Date.parse(known.toldAt) + repeatSeconds * 1000 <= now
+        const move = advance({ state: known.state, found: found !== undefined, mayTell: mayTell(alert, now), repeat })
+        if (move.to === known.state && move.message === null) return
+        // The last message says what was the case when it was told, or last seen.
+        const message = found?.message ?? known.message
+        const endedAt = found === undefined ? (known.endedAt ?? iso(now)) : null
+        yield* alerts.move(alert, known, { state: move.to, message, endedAt, told: move.message !== null })
+        yield* say(alert, known, message, move, endedAt)
+      })
+
+      /** Queries before the transaction, which then only writes. */
+      const check = Effect.fnUntraced(function* (claimed: StoredAlert) {
+        const now = yield* millis
+        const found = yield* alerts.find(claimed, yield* alerts.open(claimed), now)
+        yield* transaction(
+          Effect.gen(function* () {
+            const alert = yield* alerts.lock(claimed.workspaceId, claimed.id)
+            // Changed meanwhile: it is due again.
+            if (alert === null || alert.checkAt !== claimed.checkAt || alert.since !== claimed.since) return
+            const bySubject = new Map(found.map((one) => [one.subject, one]))
+            for (const known of yield* alerts.open(alert)) {
+              yield* proceed(alert, known, bySubject.get(known.subject), now)
+              bySubject.delete(known.subject)
+            }
+            for (const one of bySubject.values()) yield* begin(alert, one, now)
+            yield* alerts.checkAt(alert, iso(now + checkEvery))
+          })
+        )
+        yield* Effect.yieldNow
+      })
+
+      return Alerter.of({
+        tick: Effect.gen(function* () {
+          const due = yield* alerts.claim(mostAtOnce, iso((yield* millis) + claimTime))
+          // One that fails holds up no other.
+          const exits = yield* Effect.forEach(due, (alert) => Effect.exit(check(alert)))
+          const failed = exits.find(Exit.isFailure)
+          if (failed !== undefined) return yield* failed
+          // Only a service whose alerts work says that it lives.
+          yield* heartbeats
+        }).pipe(Effect.withSpan("Alerter.tick")),
+        test: (alert) => transaction(messages.create(alert, { kind: "test", firing: null, ...texts.test(alert.name) })),
+        measure: Effect.gen(function* () {
+          const used = yield* disk
+          if (used !== null) yield* alerts.measured(hostname(), used)
+          yield* Metric.update(firing, yield* alerts.countOpen)
+        }),
+        sweep: Effect.gen(function* () {
+          const cutoff = iso((yield* millis) - keepFirings)
+          yield* Chunks.sweep((limit) => alerts.sweep(cutoff, limit))
+        }).pipe(unhurried)
+      })
+    })
+  )
+
+  static readonly layerTicking = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { measure, sweep, tick } = yield* Alerter
+      yield* tick.pipe(
+        steady("checking alerts"),
+        Effect.repeat(Schedule.spaced(yield* PollInterval)),
+        Effect.delay(startDelay),
+        Effect.forkScoped
+      )
+      yield* measure.pipe(
+        steady("measuring the disk for alerts"),
+        Effect.repeat(Schedule.spaced("1 minute")),
+        Effect.forkScoped
+      )
+      yield* sweep.pipe(
+        steady("deleting old firings of alerts"),
+        Effect.repeat(Schedule.spaced("1 hour")),
+        Effect.forkScoped
+      )
+    })
+  )
+}

@@ -1,0 +1,159 @@
+/** `signalbox alert-channels`: where messages of alerts go, and what is called each minute. */
+import { AlertChannelDefinition, alertChannelTypes, mailSecurities } from "@signalbox/api/contract/AlertChannels"
+import * as AlertChannels from "@signalbox/api/AlertChannels"
+import { TaggedError } from "@signalbox/transport/Printed"
+import * as Config from "effect/Config"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { connected, connectionFlags } from "../Connection.ts"
+import { printFields } from "../Listing.ts"
+import { deleteCommand, listCommand, type Noun, showCommand } from "./Noun.ts"
+
+/** The flags do not describe a channel. */
+export class AlertChannelFlagError extends TaggedError<AlertChannelFlagError>()("AlertChannelFlagError", {
+  message: Schema.String
+}) {}
+
+export const alertChannelNoun: Noun<AlertChannels.AlertChannel> = {
+  one: "alert channel",
+  many: "alert channels",
+  command: "alert-channels",
+  list: () => AlertChannels.stream({ limit: 500 }),
+  idOf: ({ id }) => id,
+  nameOf: ({ name }) => name,
+  columns: {
+    id: ({ id }) => id,
+    name: ({ name }) => name,
+    type: ({ type }) => type,
+    target: ({ target }) => target,
+    "last sent": ({ last_sent_at }) => last_sent_at ?? "",
+    error: ({ last_error }) => last_error ?? ""
+  },
+  first: "create one with `signalbox alert-channels create`"
+}
+
+const text = (name: string, description: string, metavar: string) =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.optional)
+
+const given = <A>(name: string, flag: Option.Option<A>) => (Option.isSome(flag) ? { [name]: flag.value } : {})
+
+/** The value of the variable that a flag names, under the name of a setting. */
+const fromEnv = Effect.fnUntraced(function* (setting: string, flag: string, variable: Option.Option<string>) {
+  if (Option.isNone(variable)) return {}
+  const value = yield* Effect.mapError(
+    Config.String(variable.value),
+    () => new AlertChannelFlagError({ message: `--${flag}: the environment variable ${variable.value} is not set` })
+  )
+  return { [setting]: value }
+})
+
+const secretItem = (flag: Option.Option<string>) => {
+  if (Option.isNone(flag)) return Effect.succeed({})
+  const at = flag.value.lastIndexOf("/")
+  return at < 1
+    ? Effect.fail(
+        new AlertChannelFlagError({ message: "--password-from: Expected SECRET/ITEM, such as smtp/password" })
+      )
+    : Effect.succeed({ password_from: { secret: flag.value.slice(0, at), item: flag.value.slice(at + 1) } })
+}
+
+// Without the input in its errors: it may have a secret.
+const decodeDefinition = Schema.decodeUnknownEffect(AlertChannelDefinition, {
+  reportInput: false,
+  onExcessProperty: "error"
+})
+
+const create = Command.make(
+  "create",
+  {
+    name: Argument.String("name").pipe(Argument.withDescription("The name of the channel")),
+    type: Argument.Literals("type", alertChannelTypes).pipe(Argument.withDescription("What it is")),
+    url: text("url", "The address; use --url-env where it is a secret", "URL"),
+    urlEnv: text("url-env", "The variable with the address", "VARIABLE"),
+    tokenEnv: text("token-env", "ntfy: the variable with the access token", "VARIABLE"),
+    host: text("host", "email: the mail server", "HOST"),
+    port: Flag.Int("port").pipe(Flag.withDescription("email: its port; default 587"), Flag.optional),
+    security: Flag.Literals("security", mailSecurities).pipe(
+      Flag.withDescription("email: default starttls"),
+      Flag.optional
+    ),
+    from: text("from", "email: the sender", "ADDRESS"),
+    to: Flag.String("to").pipe(
+      Flag.withDescription("email: a recipient; repeat it for more"),
+      Flag.withMetavar("ADDRESS"),
+      Flag.atLeast(0)
+    ),
+    username: text("username", "email: the user name at the server", "NAME"),
+    passwordEnv: text("password-env", "email: the variable with the password", "VARIABLE"),
+    passwordFrom: text("password-from", "email: an item of a secret of the vault", "SECRET/ITEM"),
+    ca: text("ca", "email: a file with the certificate that the server is checked by", "FILE"),
+    ...connectionFlags
+  },
+  Effect.fnUntraced(function* (flags) {
+    const { ca, data, json, name, to, type } = flags
+    const fs = yield* FileSystem.FileSystem
+    const pem = Option.isNone(ca)
+      ? {}
+      : {
+          ca: yield* Effect.mapError(
+            fs.readFileString(ca.value),
+            () => new AlertChannelFlagError({ message: `--ca: cannot read ${ca.value}` })
+          )
+        }
+    const settings = {
+      type,
+      ...given("url", flags.url),
+      ...(yield* fromEnv("url", "url-env", flags.urlEnv)),
+      ...(yield* fromEnv("token", "token-env", flags.tokenEnv)),
+      ...given("host", flags.host),
+      ...(type === "email" ? { port: Option.getOrElse(flags.port, () => 587) } : given("port", flags.port)),
+      ...given("security", flags.security),
+      ...given("from", flags.from),
+      ...(to.length === 0 ? {} : { to }),
+      ...given("username", flags.username),
+      ...(yield* fromEnv("password", "password-env", flags.passwordEnv)),
+      ...(yield* secretItem(flags.passwordFrom)),
+      ...pem
+    }
+    const definition = yield* Effect.mapError(
+      decodeDefinition({ name, settings }),
+      ({ message }) => new AlertChannelFlagError({ message: `an alert channel of type ${type}: ${message}` })
+    )
+    const { secret, ...made } = yield* connected(data)(AlertChannels.create(definition))
+    yield* printFields(json, { ...made, secret: secret === null ? null : Redacted.value(secret) })
+    if (secret !== null) {
+      yield* Console.error("The receiver verifies what it gets with the secret; it is shown only now")
+    }
+  })
+).pipe(
+  Command.withDescription("Creates a channel of alerts"),
+  Command.withExamples([
+    { command: "signalbox alert-channels create team slack --url-env SLACK_URL", description: "To a channel of Slack" },
+    {
+      command:
+        "signalbox alert-channels create operations email --host smtp.example.com --from robots@example.com --to operations@example.com --username robots --password-from smtp/password",
+      description: "By e-mail, with a password of the vault"
+    },
+    {
+      command: "signalbox alert-channels create alive heartbeat --url-env PING_URL",
+      description: "Called each minute, since a dead service alerts nobody"
+    }
+  ])
+)
+
+export const alertChannels = Command.make("alert-channels").pipe(
+  Command.withDescription("Lists, shows, creates and deletes channels of alerts"),
+  Command.withSubcommands([
+    listCommand(alertChannelNoun),
+    showCommand(alertChannelNoun, ({ id }) => AlertChannels.get(id)),
+    create,
+    deleteCommand(alertChannelNoun, ({ id }) => AlertChannels.remove(id))
+  ])
+)
