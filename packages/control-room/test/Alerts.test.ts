@@ -16,10 +16,12 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
+import * as NodeServices from "@signalbox/platform/NodeServices"
+import * as StorageLayers from "../src/internal/StorageLayers.ts"
 import { Alerter } from "../src/internal/runs/Alerter.ts"
 import { errorOf } from "./support/Http.ts"
 import { receiver, type Receiver } from "./support/Receiver.ts"
-import { layerIn, linkWorker, movedBy, Service, temporaryFolder } from "./support/Service.ts"
+import { layerIn, linkWorker, movedBy, Service, storageIn, temporaryFolder } from "./support/Service.ts"
 
 const minute = 60_000
 const hour = 60 * minute
@@ -435,8 +437,44 @@ withLayer(service, { excludeTestServices: true, timeout: "4 minutes" })("an aler
   )
 })
 
-withLayer(Layer.empty, { excludeTestServices: true, timeout: "4 minutes" })("the rule that nothing completed", (it) => {
-  it.effect("fires across restarts, and after retention took the last run", () =>
+withLayer(Layer.empty, { excludeTestServices: true, timeout: "4 minutes" })("across restarts", (it) => {
+  it.effect("a restored room that is not resumed checks, sends and calls nothing", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const target = yield* receiver
+        const folder = yield* temporaryFolder
+        const room = layerIn(folder, { rateLimit: null })
+        const path = yield* Effect.gen(function* () {
+          const process = yield* newProcess()
+          const alert = yield* watching(target, { type: "queue_above", process: { id: process.id }, items: 1 })
+          for (const payload of [1, 2]) yield* WorkItems.create({ process: process.id, payload })
+          yield* AlertChannels.create({
+            name: "beat",
+            settings: { type: "heartbeat", url: Redacted.make(`${target.origin}/beat`) }
+          })
+          return alert.path
+        }).pipe(Effect.provide(Layer.fresh(room)))
+        yield* Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          yield* sql`DELETE FROM room_running`
+        }).pipe(
+          Effect.provide(Layer.fresh(StorageLayers.layerStorage(storageIn(folder)))),
+          Effect.provide(NodeServices.layer)
+        )
+        yield* Effect.gen(function* () {
+          const { alertIn, raw } = yield* Service
+          yield* alertIn(minute)
+          yield* alertIn(2 * minute)
+          assert.deepStrictEqual([target.at(path).length, target.at("/beat").length], [0, 0])
+          assert.strictEqual((yield* raw("POST", "room/resume")).status, 200)
+          yield* alertIn(3 * minute)
+          assert.deepStrictEqual([target.at(path).length, target.at("/beat").length], [1, 1])
+        }).pipe(Effect.provide(Layer.fresh(room)))
+      })
+    )
+  )
+
+  it.effect("the rule that nothing completed fires, also after retention took the last run", () =>
     Effect.scoped(
       Effect.gen(function* () {
         const target = yield* receiver

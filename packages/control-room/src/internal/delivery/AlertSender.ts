@@ -18,6 +18,7 @@ import { AlertChannels, type ChannelSettings, type MailSettings, type StoredChan
 import { AlertMessages, type ClaimedMessage } from "../store/AlertMessages.ts"
 import * as Chunks from "../store/Chunks.ts"
 import { Database } from "../store/Database.ts"
+import { RoomState } from "../store/RoomState.ts"
 import { Secrets } from "../store/Secrets.ts"
 import { type HttpMessage, requestOf } from "./AlertShapes.ts"
 import { nextAttemptAt } from "./Backoff.ts"
@@ -63,6 +64,7 @@ export class AlertSender extends Context.Service<
       const messages = yield* AlertMessages
       const channels = yield* AlertChannels
       const secrets = yield* Secrets
+      const { running } = yield* RoomState
       const guard = yield* TargetGuard
       const sender = yield* DeliverySender
       const mailer = yield* MailSender
@@ -145,6 +147,10 @@ export class AlertSender extends Context.Service<
       const interruptible = (claimed: ClaimedMessage) =>
         Effect.onInterrupt(attempt(claimed), () => messages.release(claimed))
 
+      /** A room that was restored from a backup sends nothing until it is resumed. */
+      const claim = (limit: number) =>
+        Effect.flatMap(running, (acts) => (acts ? messages.claim(limit) : Effect.succeed([])))
+
       const call = Effect.fn("AlertSender.heartbeat")(function* (channel: StoredChannel) {
         const settings = yield* channels.open(channel)
         if (settings.type !== "heartbeat") return
@@ -161,11 +167,11 @@ export class AlertSender extends Context.Service<
       })
 
       return AlertSender.of({
-        claim: messages.claim,
+        claim,
         attempt: interruptible,
         tick: Effect.gen(function* () {
           for (;;) {
-            const claimed = yield* messages.claim(maxAtOnce)
+            const claimed = yield* claim(maxAtOnce)
             if (claimed.length === 0) return
             yield* Effect.forEach(claimed, interruptible, { concurrency: "unbounded", discard: true })
           }

@@ -22,6 +22,7 @@ import type { Found } from "../store/AlertRules.ts"
 import { Alerts, type OpenFiring } from "../store/Alerts.ts"
 import * as Chunks from "../store/Chunks.ts"
 import { Database } from "../store/Database.ts"
+import { RoomState } from "../store/RoomState.ts"
 import type { StoredAlert } from "../store/StoredAlert.ts"
 
 /** How often an alert is checked. */
@@ -74,6 +75,7 @@ export class Alerter extends Context.Service<
       const { millis, transaction } = yield* Database
       const alerts = yield* Alerts
       const messages = yield* AlertMessages
+      const { whenRunning } = yield* RoomState
       const { heartbeats } = yield* AlertSender
       const disk = yield* DiskUsage
 
@@ -143,7 +145,7 @@ export class Alerter extends Context.Service<
           if (failed !== undefined) return yield* failed
           // Only a service whose alerts work says that it lives.
           yield* heartbeats
-        }).pipe(Effect.withSpan("Alerter.tick")),
+        }).pipe(whenRunning, Effect.withSpan("Alerter.tick")),
         test: (alert) => transaction(messages.create(alert, { kind: "test", firing: null, ...texts.test(alert.name) })),
         measure: Effect.gen(function* () {
           const used = yield* disk
