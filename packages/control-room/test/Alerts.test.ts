@@ -458,8 +458,9 @@ withLayer(Layer.empty, { excludeTestServices: true, timeout: "4 minutes" })("acr
           const sql = yield* SqlClient.SqlClient
           yield* sql`DELETE FROM room_running`
         }).pipe(
-          Effect.provide(Layer.fresh(StorageLayers.layerStorage(storageIn(folder)))),
-          Effect.provide(NodeServices.layer)
+          Effect.provide(
+            Layer.fresh(StorageLayers.layerStorage(storageIn(folder))).pipe(Layer.provide(NodeServices.layer))
+          )
         )
         yield* Effect.gen(function* () {
           const { alertIn, raw } = yield* Service

@@ -135,7 +135,16 @@ const kinds: ReadonlyArray<Kind> = [
     create: "create stuck item_waits --set process=greeting --set seconds=600 --channel team",
     name: "stuck",
     keys: [
-      ...["id", "name", "created_at", "enabled", "rule", "channels", "repeat_seconds", "quiet", "since", "muted"],
+      "id",
+      "name",
+      "created_at",
+      "enabled",
+      "rule",
+      "channels",
+      "repeat_seconds",
+      "quiet",
+      "since",
+      "muted",
       "firing"
     ]
   },
