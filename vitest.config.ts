@@ -93,8 +93,8 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Files share the modules they import, which are most of what a file costs; nothing in them may hold state.
     isolate: false,
-    // Many tests wait for processes and sockets: on two cores vitest itself would take one worker.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    // Many tests wait for processes and sockets, so one more than there are cores.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongFirst },
     reporters: ["default", "packages/testkit/src/TestReporter.ts"],
     projects: [...projects]

@@ -3,12 +3,15 @@
  * its filters and its order, so a page costs the same however many other rows exist.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
-import { AssetId, ScheduleId, WebhookId, WorkerGroupId } from "@signalbox/api/contract/Ids"
+import { AlertId, AssetId, ScheduleId, WebhookId, WorkerGroupId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Statement from "effect/sql/Statement"
 import { Runs } from "../src/internal/runs/Runs.ts"
+import { AlertChannels } from "../src/internal/store/AlertChannels.ts"
+import { AlertMessages } from "../src/internal/store/AlertMessages.ts"
+import { Alerts } from "../src/internal/store/Alerts.ts"
 import { ApiKeys } from "../src/internal/store/ApiKeys.ts"
 import { Assets } from "../src/internal/store/Assets.ts"
 import { Assistants } from "../src/internal/store/Assistants.ts"
@@ -59,6 +62,9 @@ const makeLists = Effect.gen(function* () {
   const taskPackage = (yield* (yield* TaskPackages).create(workspace, "p")) ?? assert.fail("taken")
   const assistants = yield* Assistants
   const assistant = yield* assistants.create(workspace, "a", { name: "t", package_id: taskPackage.id })
+  const alerts = yield* Alerts
+  const alertChannels = yield* AlertChannels
+  const alertMessages = yield* AlertMessages
   const apiKeys = yield* ApiKeys
   const assets = yield* Assets
   const bulkOperations = yield* BulkOperations
@@ -137,6 +143,18 @@ const makeLists = Effect.gen(function* () {
     listWebhookDeliveries: [
       [["webhook_id"], (page) => deliveries.list(WebhookId.make(nobody), null, page)],
       [["webhook_id", "state"], (page) => deliveries.list(WebhookId.make(nobody), "failed", page)]
+    ],
+    listAlerts: inWorkspace((page) => alerts.list(workspace, page)),
+    listAlertChannels: inWorkspace((page) => alertChannels.list(workspace, page)),
+    listAlertFirings: [
+      [["workspace_id"], (page) => alerts.firings(workspace, { alert: null, state: null }, page)],
+      [
+        ["workspace_id", "alert_id"],
+        (page) => alerts.firings(workspace, { alert: AlertId.make(nobody), state: null }, page)
+      ]
+    ],
+    listAlertMessages: [
+      [["workspace_id", "alert_id"], (page) => alertMessages.list(workspace, AlertId.make(nobody), page)]
     ],
     listSchedules: [
       [["workspace_id"], (page) => schedules.list(workspace, null, page)],

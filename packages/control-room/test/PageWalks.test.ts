@@ -84,6 +84,25 @@ const walksIn = Effect.fnUntraced(function* (of: Seed) {
     const [newest] = bodyAs(anyPage, yield* ask("GET", `schedules/${hourly}/occurrences?limit=1`)).data
     return String(newest?.["id"])
   })
+  const receiver = { type: "webhook", url: "http://127.0.0.1:9/alerts" }
+  const fullDisk = { type: "disk_above", percent: 99 }
+  const channel = id("channel_id")
+  let firings = 0
+  const firing = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const row = {
+      workspace_id: workspaceId,
+      id: `01900000-0000-7000-8000-${String(++firings).padStart(12, "0")}`,
+      alert_id: id("alert_id"),
+      state: "over",
+      subject: "disk",
+      message: "full",
+      began_at: "2026-11-20T08:15:30.000Z",
+      ended_at: "2026-11-20T08:15:31.000Z"
+    }
+    yield* sql`INSERT INTO alert_firing ${sql.insert(row)}`
+    return row.id
+  })
   let groups = 0
   /** An item that has failed like no other. */
   const failureGroup = Effect.gen(function* () {
@@ -276,6 +295,27 @@ const walksIn = Effect.fnUntraced(function* (of: Seed) {
       field: "id",
       make: Effect.suspend(() => post("triggers", { name: unique(), process: { id: process }, webhook: {} })),
       remove: removeAt("triggers")
+    },
+    listAlerts: {
+      path: "alerts",
+      field: "id",
+      make: Effect.suspend(() => post("alerts", { name: unique(), rule: fullDisk, channels: [{ id: channel }] })),
+      remove: removeAt("alerts")
+    },
+    listAlertChannels: {
+      path: "alert-channels",
+      field: "id",
+      make: Effect.suspend(() => post("alert-channels", { name: unique(), settings: receiver })),
+      remove: removeAt("alert-channels")
+    },
+    listAlertFirings: { path: "alert-firings", field: "id", make: firing },
+    listAlertMessages: {
+      path: `alerts/${id("alert_id")}/messages`,
+      field: "id",
+      make: Effect.map(ask("POST", `alerts/${id("alert_id")}/test`), (answer) => {
+        const [message] = bodyAs(Schema.Struct({ messages: Schema.Array(Identified) }), answer).messages
+        return message?.id ?? assert.fail("no message")
+      })
     },
     listFailures: { path: "failures", field: "id", make: failureGroup },
     listBulkOperations: {

@@ -122,6 +122,10 @@ export const seed = Effect.gen(function* () {
   yield* ask("POST", `worker-groups/${group}/workers`, { worker: { id: worker.identity.workerId } })
   const schedule = yield* made("schedules", { name, process: { id: process }, at: "2999-01-01T00:00:00Z" })
   const trigger = yield* made("triggers", { name, process: { id: process }, webhook: {} })
+  const settings = { type: "webhook", url: "http://127.0.0.1:9/alerts" }
+  const channel = yield* made("alert-channels", { name, settings })
+  const rule = { type: "disk_above", percent: 99 }
+  const alert = yield* made("alerts", { name, rule, channels: [{ id: channel }] })
   const apiKey = yield* made("api-keys", { name, permissions: ["Vault.read_secrets"] })
   const { link_token } = bodyAs(
     Schema.Struct({ link_token: Schema.String }),
@@ -164,6 +168,8 @@ export const seed = Effect.gen(function* () {
     api_key_id: apiKey,
     failure_id: failure,
     bulk_operation_id: bulk_operation.id,
+    alert_id: alert,
+    channel_id: channel,
     schedule_id: schedule,
     trigger_id: trigger
   }

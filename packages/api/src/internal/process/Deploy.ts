@@ -3,6 +3,7 @@
  */
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type { ProcessId } from "../../contract/Ids.ts"
 import * as Processes from "../../Processes.ts"
@@ -84,5 +85,10 @@ export const deploy = Effect.fnUntraced(function* (process: Process, options: De
     const deployed: Deployed = { id: yield* applyPlan(prepared, options), plan: prepared.plan }
     return deployed
   })
-  return yield* Effect.retry(attempt, { times: mostConflicts, while: (error) => error._tag === "Conflict" })
+  return yield* Effect.retry(attempt, {
+    times: mostConflicts,
+    // Two that deploy in turns would otherwise always meet again.
+    schedule: Schedule.jittered(Schedule.exponential("10 millis", 1.5)),
+    while: (error) => error._tag === "Conflict"
+  })
 })

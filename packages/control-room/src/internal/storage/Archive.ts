@@ -2,6 +2,7 @@
  * The file of a backup: a tar with a description, the database, the blobs, and at last a digest over the path, the size and
  * the bytes of each of these. Memory stays flat in both directions.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
@@ -12,7 +13,7 @@ import { createHash, type Hash } from "node:crypto"
 import { shardOf } from "../Shards.ts"
 
 /** A backup cannot be made or restored; nothing was changed, or what was is taken back. */
-export class BackupError extends Schema.TaggedError<BackupError>()("BackupError", { message: Schema.String }) {}
+export class BackupError extends TaggedError<BackupError>()("BackupError", { message: Schema.String }) {}
 
 /** The first entry. */
 export const Description = Schema.Struct({

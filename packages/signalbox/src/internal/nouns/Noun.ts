@@ -107,7 +107,7 @@ export const showCommand = <Listed, Shown extends object>(noun: Noun<Listed>, ge
       yield* printFields(json, yield* connected(data)(shown))
     })
   ).pipe(
-    Command.withDescription(`Shows a ${noun.one}`),
+    Command.withDescription(`Shows ${/^[aeio]/i.test(noun.one) ? "an" : "a"} ${noun.one}`),
     Command.withExamples([
       { command: `signalbox ${noun.command} show NAME`, description: "By its name or its id" },
       { command: `signalbox ${noun.command} show NAME --json`, description: "For programs: one line of JSON" }
