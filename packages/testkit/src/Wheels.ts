@@ -71,7 +71,7 @@ export const program = (folder: string, name: string, lines: string) => {
   return path
 }
 
-/** Where pip is unpacked, once for all tests: what it compiles is there the next time. */
+/** Where pip is unpacked and compiled, once for all tests. */
 export const pipFolder = (python: string) => {
   const caches = join(import.meta.dirname, "..", "..", "..", "node_modules", ".cache")
   const folder = join(caches, basename(pipWheel, ".whl"))
@@ -80,6 +80,7 @@ export const pipFolder = (python: string) => {
   const temporary = mkdtempSync(`${folder}-`)
   const { status, stderr } = spawnSync(python, ["-m", "zipfile", "-e", pipWheel, temporary])
   if (status !== 0) throw new Error(`cannot unpack pip: ${String(stderr)}`)
+  spawnSync(python, ["-m", "compileall", "-q", temporary])
   try {
     renameSync(temporary, folder)
   } catch {
@@ -89,8 +90,11 @@ export const pipFolder = (python: string) => {
   return folder
 }
 
-/** The command of a shell that runs pip with a Python. */
-export const runPip = (python: string) => `PYTHONPATH='${pipFolder(python)}' exec '${python}' -m pip`
+/**
+ * The command of a shell that runs pip with a Python. It writes no compiled code: tests end it at any time, and limit the size
+ * of its files, which would leave a part of one for all others.
+ */
+export const runPip = (python: string) => `PYTHONPATH='${pipFolder(python)}' exec '${python}' -B -m pip`
 
 /** The command of a shell that runs `wheelpip` with a Python. */
 export const runWheelpip = (python: string) => `exec '${python}' '${wheelpip}'`

@@ -3,6 +3,7 @@
  */
 import { ProcessId, ProcessRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { ProcessRun, ProcessRunState, RunSource } from "@signalbox/api/contract/ProcessRuns"
+import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -30,6 +31,13 @@ interface Row {
   readonly failed: number
   readonly stop: string | null
   readonly priority: number
+}
+
+/** When a process completed a run last. */
+interface Success {
+  readonly workspace_id: string
+  readonly process_id: string
+  readonly completed_at: string
 }
 
 /** What of this service starts a run. */
@@ -236,14 +244,23 @@ export class ProcessRuns extends Context.Service<
         remove: Effect.fnUntraced(function* (ids) {
           if (ids.length === 0) return
           // Alerts count from the last success, however long ago its run was deleted.
-          yield* sql`
-            INSERT INTO process_success (workspace_id, process_id, completed_at)
-            SELECT workspace_id, process_id, max(ended_at) FROM process_run
-            WHERE ${sql.in("id", ids)} AND state = 'completed' AND ended_at IS NOT NULL
-            GROUP BY workspace_id, process_id ORDER BY process_id
-            ON CONFLICT (workspace_id, process_id) DO UPDATE SET completed_at =
-              CASE WHEN excluded.completed_at > process_success.completed_at
-                THEN excluded.completed_at ELSE process_success.completed_at END`
+          const completed = yield* sql<Success>`
+            SELECT workspace_id, process_id, ended_at AS completed_at FROM process_run
+            WHERE ${sql.in("id", ids)} AND state = 'completed' AND ended_at IS NOT NULL`
+          const last = new Map<string, Success>()
+          for (const one of completed) {
+            const known = last.get(one.process_id)
+            if (known === undefined || known.completed_at < one.completed_at) last.set(one.process_id, one)
+          }
+          // Sorted, because all transactions lock rows in this order.
+          const rows = [...last.values()].toSorted((a, b) => (a.process_id < b.process_id ? -1 : 1))
+          if (Arr.isReadonlyArrayNonEmpty(rows)) {
+            yield* sql`
+              INSERT INTO process_success ${sql.insert(Arr.map(rows, (row) => ({ ...row })))}
+              ON CONFLICT (workspace_id, process_id) DO UPDATE SET completed_at =
+                CASE WHEN excluded.completed_at > process_success.completed_at
+                  THEN excluded.completed_at ELSE process_success.completed_at END`
+          }
           yield* sql`DELETE FROM process_run WHERE ${sql.in("id", ids)}`
         }, Effect.orDie)
       })
