@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
-import { createRequire, getCompileCacheDir, Module } from "node:module"
+import * as nodeModule from "node:module"
 import { dirname, join } from "node:path"
 import { Script } from "node:vm"
 
@@ -38,8 +38,8 @@ const store = (file: string, digest: string, code: Buffer) => {
  * Other runtimes, and Node without a folder for its cache, only require it.
  */
 export const run = (filename: string, digest: string) => {
-  const require = createRequire(filename)
-  const folder = getCompileCacheDir?.()
+  const require = nodeModule.createRequire(filename)
+  const folder = nodeModule.getCompileCacheDir?.()
   if (folder === undefined) return void require(filename)
   const file = join(folder, "up.bin")
   const code = stored(file, digest)
@@ -50,7 +50,7 @@ export const run = (filename: string, digest: string) => {
       ...(code === undefined ? {} : { cachedData: code })
     }
   )
-  const module = new Module(filename)
+  const module = new nodeModule.Module(filename)
   require.cache[filename] = module
   script.runInThisContext().call(module.exports, module.exports, require, module, filename, dirname(filename))
   if (code !== undefined && script.cachedDataRejected !== true) return
