@@ -125,7 +125,7 @@ export const seed = Effect.gen(function* () {
   const settings = { type: "webhook", url: "http://127.0.0.1:9/alerts" }
   const channel = yield* made("alert-channels", { name, settings })
   const rule = { type: "disk_above", percent: 99 }
-  const alert = yield* made("alerts", { name, rule, channels: [{ id: channel }] })
+  const alert = yield* made("alerts", { name, enabled: false, rule, channels: [{ id: channel }] })
   const apiKey = yield* made("api-keys", { name, permissions: ["Vault.read_secrets"] })
   const { link_token } = bodyAs(
     Schema.Struct({ link_token: Schema.String }),
