@@ -1,6 +1,6 @@
 /** Small parts that every screen is made of. */
 import type { ComponentChildren, JSX } from "preact"
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect } from "preact/hooks"
 import { toasts } from "../state.ts"
 import { ago, exactly, lampOf, sentence } from "../words.ts"
 import { now } from "./clock.ts"
@@ -100,26 +100,6 @@ export const Toasts = () => (
     ))}
   </div>
 )
-
-/** A dialog of the browser: it keeps the focus, and Escape closes it. */
-export const Dialog = ({
-  title,
-  onClose,
-  children
-}: {
-  readonly title: string
-  readonly onClose: () => void
-  readonly children: ComponentChildren
-}) => {
-  const element = useRef<HTMLDialogElement>(null)
-  useEffect(() => element.current?.showModal(), [])
-  return (
-    <dialog ref={element} aria-label={title} onClose={onClose}>
-      <h2>{title}</h2>
-      {children}
-    </dialog>
-  )
-}
 
 export interface Tab {
   readonly name: string

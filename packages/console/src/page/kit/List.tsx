@@ -1,9 +1,9 @@
 /** Lists as tables. */
 import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
-import { cursorOf, type Page, type Query, send, addressOf } from "../api.ts"
+import { call, useAction } from "../action.ts"
+import { cursorOf, type Page, type Query } from "../api.ts"
 import { useResource } from "../load.ts"
-import { session, say } from "../state.ts"
 import { Button, Empty, Problem } from "./Basics.tsx"
 
 export interface Column<A> {
@@ -70,7 +70,7 @@ export const List = <A extends { readonly id: string }>({
     of: key,
     pages: []
   })
-  const [isLoading, setLoading] = useState(false)
+  const loading = useAction()
   const pages = more.of === key ? more.pages : []
   const last = pages.at(-1) ?? first.data
   const seen = new Set<string>()
@@ -79,20 +79,13 @@ export const List = <A extends { readonly id: string }>({
   )
   const loadMore = async () => {
     const cursor = last === undefined ? undefined : cursorOf(last)
-    if (cursor === undefined || session.value == null) return
-    setLoading(true)
-    try {
-      // As in `useResource`.
-      const page = (await send("GET", addressOf(session.value, path, { limit: 100, ...query, cursor }))) as Page<A>
-      setMore({ of: key, pages: [...pages, page] })
-    } catch (error) {
-      say(String(error), "failed")
-    }
-    setLoading(false)
+    if (cursor === undefined) return
+    const page = await call<Page<A>>("GET", path, { query: { limit: 100, ...query, cursor } })
+    setMore({ of: key, pages: [...pages, page] })
   }
   return (
     <>
-      <Problem message={first.error} />
+      <Problem message={first.error ?? loading.error} />
       {first.data === undefined ? (
         first.error === null ? (
           <p class="empty">Loading…</p>
@@ -104,7 +97,7 @@ export const List = <A extends { readonly id: string }>({
       )}
       {last?.has_more === true && rows.length < most ? (
         <div class="empty">
-          <Button disabled={isLoading} onClick={() => void loadMore()}>
+          <Button disabled={loading.isBusy} onClick={() => void loading.run(loadMore)}>
             Show more
           </Button>
         </div>

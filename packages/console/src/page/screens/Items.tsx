@@ -1,13 +1,13 @@
 /** Work items: the list, and one of them to look at, edit, retry or settle. */
 import { type WorkItem, type WorkItemListed } from "@signalbox/api/contract/WorkItems"
 import { useState } from "preact/hooks"
-import { addressOf, send } from "../api.ts"
+import { call, reasonOf, useAction } from "../action.ts"
 import { Button, Empty, Head, Panel, Problem, State, Time } from "../kit/Basics.tsx"
 import { List } from "../kit/List.tsx"
 import { useResource } from "../load.ts"
 import { go, route, to, withQuery } from "../route.ts"
 import type { ScreenProps } from "../screens.tsx"
-import { may, say, session } from "../state.ts"
+import { may } from "../state.ts"
 import { sentence, short } from "../words.ts"
 
 const states = ["failed", "new", "pending", "in_progress", "done"] as const
@@ -74,19 +74,19 @@ const Items = () => {
   )
 }
 
-/** Parses what was typed; an error says where. */
-const parsed = (text: string): { readonly value: unknown } | { readonly error: string } => {
+/** Parses what was typed; the error says where it goes wrong. */
+const parsed = (text: string): unknown => {
   try {
-    return { value: JSON.parse(text) }
+    return JSON.parse(text)
   } catch (error) {
-    return { error: `This is not JSON: ${error instanceof Error ? error.message : String(error)}` }
+    throw new Error(`This is not JSON: ${reasonOf(error)}`, { cause: error })
   }
 }
 
 const Item = ({ id }: { readonly id: string }) => {
   const item = useResource<WorkItem>(`work-items/${id}`)
   const [text, setText] = useState<string | null>(null)
-  const [error, setError] = useState<string | null>(null)
+  const action = useAction()
   if (item.data === undefined) {
     return (
       <>
@@ -96,25 +96,13 @@ const Item = ({ id }: { readonly id: string }) => {
     )
   }
   const { created_at, exception, files, payload, process_run, state, state_updated_at } = item.data
-  const call = async (path: string, body: unknown) => {
-    if (session.value != null) await send("POST", addressOf(session.value, path), body)
-  }
-  const settle = async (operation: "retry" | "mark_as_done", said: string) => {
-    setError(null)
-    try {
-      if (text !== null) {
-        const json = parsed(text)
-        if ("error" in json) return setError(json.error)
-        await call(`work-items/${id}/payload`, { payload: json.value })
-      }
-      await call("work-items/batch", { batch_operation: operation, work_item_ids: [id] })
+  const settle = (operation: "retry" | "mark_as_done", said: string) =>
+    action.run(async () => {
+      if (text !== null) await call("POST", `work-items/${id}/payload`, { body: { payload: parsed(text) } })
+      await call("POST", "work-items/batch", { body: { batch_operation: operation, work_item_ids: [id] } })
       setText(null)
-      say(said)
       item.reload()
-    } catch (error) {
-      setError(error instanceof Error ? error.message : String(error))
-    }
-  }
+    }, said)
   const canSettle = may("Processes.write_work_items") && state === "failed"
   return (
     <>
@@ -134,7 +122,7 @@ const Item = ({ id }: { readonly id: string }) => {
       >
         <Time at={state_updated_at ?? created_at} />
       </Head>
-      <Problem message={error ?? item.error} />
+      <Problem message={action.error ?? item.error} />
       {exception === null ? null : (
         <p class="notice failed">
           <b>{exception.message || exception.code}</b>

@@ -3,12 +3,14 @@ import type { ProcessRun } from "@signalbox/api/contract/ProcessRuns"
 import type { ArtifactListed, ConsoleMessage, StepRun, StepRunEvent } from "@signalbox/api/contract/StepRuns"
 import type { WorkItemListed } from "@signalbox/api/contract/WorkItems"
 import { useState } from "preact/hooks"
-import { addressOf, type Page, send } from "../api.ts"
-import { Button, Dialog, Empty, Head, Panel, Problem, State, Tabs, Time } from "../kit/Basics.tsx"
+import { call, reasonOf, useAction } from "../action.ts"
+import type { Page } from "../api.ts"
+import { Button, Empty, Head, Panel, Problem, State, Tabs, Time } from "../kit/Basics.tsx"
+import { Dialog } from "../kit/Dialog.tsx"
 import { List, Table } from "../kit/List.tsx"
 import { useResource } from "../load.ts"
 import { route, to, withQuery } from "../route.ts"
-import { may, say, session } from "../state.ts"
+import { may, say } from "../state.ts"
 import { clockOf, duration, lampOf, several, short } from "../words.ts"
 
 /** The steps of a run in the order in which they began, each with its step runs. */
@@ -85,15 +87,10 @@ const Events = ({ stepRun }: { readonly stepRun: string }) => {
   )
 }
 
+/** An artifact has the address from which it is downloaded. */
 const download = async (path: string) => {
-  if (session.value == null) return
-  try {
-    // An artifact has the address from which it is downloaded.
-    const { url } = (await send("GET", addressOf(session.value, path))) as { readonly url: string }
-    location.assign(url)
-  } catch (error) {
-    say(String(error), "failed")
-  }
+  const { url } = await call<{ readonly url: string }>("GET", path)
+  location.assign(url)
 }
 
 const Artifacts = ({ stepRun }: { readonly stepRun: string }) => (
@@ -108,7 +105,12 @@ const Artifacts = ({ stepRun }: { readonly stepRun: string }) => (
         title: "",
         isNumber: true,
         cell: ({ id, name }) => (
-          <Button aria-label={`Download ${name}`} onClick={() => void download(`step-runs/${stepRun}/artifacts/${id}`)}>
+          <Button
+            aria-label={`Download ${name}`}
+            onClick={() =>
+              void download(`step-runs/${stepRun}/artifacts/${id}`).catch((error) => say(reasonOf(error), "failed"))
+            }
+          >
             Download
           </Button>
         )
@@ -144,23 +146,18 @@ const Items = ({ run, state }: { readonly run: string; readonly state?: string }
 )
 
 const StopDialog = ({ run, onClose }: { readonly run: string; readonly onClose: () => void }) => {
-  const [error, setError] = useState<string | null>(null)
+  const action = useAction()
   const stop = async (isDone: boolean) => {
-    if (session.value == null) return
-    try {
-      await send("POST", addressOf(session.value, `process-runs/${run}/stop`), {
-        set_remaining_work_items_as_done: isDone,
-        terminate_ongoing_activity_runs: false
-      })
-      say("The run stops; what is in progress is finished first.")
-      onClose()
-    } catch (error) {
-      setError(String(error instanceof Error ? error.message : error))
-    }
+    const body = { set_remaining_work_items_as_done: isDone, terminate_ongoing_activity_runs: false }
+    const isStopped = await action.run(
+      () => call("POST", `process-runs/${run}/stop`, { body }),
+      "The run stops; what is in progress is finished first."
+    )
+    if (isStopped) onClose()
   }
   return (
     <Dialog title="Stop this run" onClose={onClose}>
-      <Problem message={error} />
+      <Problem message={action.error} />
       <p>Items that are in progress are finished. What shall become of those that wait?</p>
       <div class="actions">
         <Button onClick={onClose}>Go on running</Button>

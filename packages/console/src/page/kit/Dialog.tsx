@@ -1,0 +1,96 @@
+/** Dialogs of the browser: they keep the focus, and Escape closes them. */
+import type { ComponentChildren } from "preact"
+import { useEffect, useRef, useState } from "preact/hooks"
+import { useAction } from "../action.ts"
+import { Button, Problem } from "./Basics.tsx"
+import { TextField } from "./Field.tsx"
+
+export const Dialog = ({
+  title,
+  onClose,
+  children
+}: {
+  readonly title: string
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+}) => {
+  const element = useRef<HTMLDialogElement>(null)
+  useEffect(() => element.current?.showModal(), [])
+  return (
+    <dialog ref={element} aria-label={title} onClose={onClose}>
+      <h2>{title}</h2>
+      {children}
+    </dialog>
+  )
+}
+
+/** A dialog with fields. It closes when `onSubmit` succeeds, and shows the error when it does not. */
+export const FormDialog = ({
+  title,
+  submit,
+  kind = "primary",
+  done,
+  canSubmit = true,
+  onSubmit,
+  onClose,
+  children
+}: {
+  readonly title: string
+  /** What the button says, such as `Create`. */
+  readonly submit: string
+  readonly kind?: "primary" | "danger"
+  /** What is said when it succeeded. */
+  readonly done?: string
+  readonly canSubmit?: boolean
+  readonly onSubmit: () => Promise<unknown>
+  readonly onClose: () => void
+  readonly children?: ComponentChildren
+}) => {
+  const action = useAction()
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void action.run(onSubmit, done).then((isDone) => {
+            if (isDone) onClose()
+          })
+        }}
+      >
+        <Problem message={action.error} />
+        {children}
+        <div class="actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind={kind} disabled={action.isBusy || !canSubmit}>
+            {submit}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+/** Asks before something is done that cannot be undone. Where `name` is given, it has to be typed. */
+export const Confirm = ({
+  name,
+  children,
+  ...rest
+}: {
+  readonly title: string
+  readonly submit: string
+  readonly done?: string
+  readonly name?: string
+  readonly onSubmit: () => Promise<unknown>
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+}) => {
+  const [typed, setTyped] = useState("")
+  return (
+    <FormDialog {...rest} kind="danger" canSubmit={name === undefined || typed === name}>
+      {children}
+      {name === undefined ? null : (
+        <TextField label={`Type ${name} to go on`} value={typed} onValue={setTyped} autocomplete="off" />
+      )}
+    </FormDialog>
+  )
+}
