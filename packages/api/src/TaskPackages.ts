@@ -8,10 +8,11 @@ import type { Deleted, Page } from "./contract/Common.ts"
 import type { UploadForm } from "./contract/Files.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/TaskPackages.ts"
+import * as versionContract from "./contract/TaskPackageVersions.ts"
 import { ControlRoom } from "./ControlRoom.ts"
 import { type DownloadError, fetchSigned } from "./Files.ts"
 import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
-import type { NamedListOptions } from "./ListOptions.ts"
+import type { ListOptions, NamedListOptions } from "./ListOptions.ts"
 import { RetryPolicy } from "./Policy.ts"
 import { type OnProgress, open, sendForm, type UploadSource } from "./Upload.ts"
 
@@ -22,6 +23,7 @@ export type {
   TaskPackageSummary,
   TaskPackageType
 } from "./contract/TaskPackages.ts"
+export type { PackageAuthor, TaskPackageVersion, TaskPackageVersionListed } from "./contract/TaskPackageVersions.ts"
 
 const call = {
   get: returning<contract.TaskPackage, NotFound>()(inWorkspace(contract.get)),
@@ -30,7 +32,19 @@ const call = {
   configure: returning<contract.TaskPackageSummary, Conflict | InvalidRequest | NotFound>()(
     inWorkspace(contract.configure)
   ),
-  getUpload: returning<UploadForm, Conflict | NotFound>()(inWorkspace(contract.getUpload)),
+  getUpload: returning<UploadForm, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.getUpload)),
+  listVersions: returning<Page<versionContract.TaskPackageVersionListed>, InvalidRequest | NotFound>()(
+    inWorkspace(versionContract.listVersions)
+  ),
+  getVersion: returning<versionContract.TaskPackageVersion, InvalidRequest | NotFound>()(
+    inWorkspace(versionContract.getVersion)
+  ),
+  promote: returning<versionContract.TaskPackageVersion, InvalidRequest | NotFound>()(
+    inWorkspace(versionContract.promote)
+  ),
+  rollback: returning<versionContract.TaskPackageVersion, Conflict | InvalidRequest | NotFound>()(
+    inWorkspace(versionContract.rollback)
+  ),
   remove: returning<Deleted<TaskPackageId>, Conflict | NotFound>()(inWorkspace(contract.remove))
 }
 
@@ -69,8 +83,8 @@ export const configureGit = Effect.fn("TaskPackages.configureGit")(
 )
 
 /**
- * Uploads a zip as the new content of a package. Memory stays flat whatever the size; the old content remains until the
- * new one is complete.
+ * Uploads a zip as the new content of a package: its newest version, with a `note` that says why, unless it is the content
+ * that the package has. Memory stays flat whatever the size; the old content is current until the new one is complete.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -86,11 +100,12 @@ export const configureGit = Effect.fn("TaskPackages.configureGit")(
 export const upload = Effect.fn("TaskPackages.upload")(function* (
   taskPackage: TaskPackageId,
   source: UploadSource,
-  options: { readonly onProgress?: OnProgress } = {}
+  options: { readonly onProgress?: OnProgress; readonly note?: string } = {}
 ) {
   const room = yield* ControlRoom
   const file = yield* open(room.uploads, source)
-  const form = yield* call.getUpload({ params: { task_package_id: taskPackage } })
+  const query = options.note === undefined ? {} : { note: options.note }
+  const form = yield* call.getUpload({ params: { task_package_id: taskPackage }, query })
   yield* sendForm(room.transport.connection, form, file, options.onProgress)
 })
 
@@ -103,6 +118,46 @@ export const download = (taskPackage: TaskPackageId): Stream.Stream<Uint8Array, 
       return found.download === null ? Stream.empty : fetchSigned(room.transport, found.download.url)
     })
   )
+
+/** Returns one page of the versions of a package, newest first. An extension of the hosted service's interface. */
+export const listVersions = Effect.fn("TaskPackages.listVersions")(
+  (taskPackage: TaskPackageId, options: ListOptions = {}) =>
+    call.listVersions({ params: { task_package_id: taskPackage }, query: options })
+)
+
+/** Emits all versions of a package, newest first. */
+export const streamVersions = (taskPackage: TaskPackageId, options: Omit<ListOptions, "cursor"> = {}) =>
+  pages((cursor) => listVersions(taskPackage, { ...options, ...(cursor === undefined ? {} : { cursor }) }))
+
+/** Returns a version with its tasks and the address of its zip. */
+export const getVersion = Effect.fn("TaskPackages.getVersion")((taskPackage: TaskPackageId, version: number) =>
+  call.getVersion({ params: { task_package_id: taskPackage, version } })
+)
+
+/**
+ * Makes a version the current one, older or newer, and returns it. Tasks that workers have go on with what they began with; what
+ * is given to workers from now on has this version, unless its step names another.
+ *
+ * ```ts
+ * import type { TaskPackageId } from "@signalbox/api/contract/Ids"
+ * import * as TaskPackages from "@signalbox/api/TaskPackages"
+ *
+ * export const release = (invoices: TaskPackageId) => TaskPackages.promote(invoices, 7)
+ * ```
+ */
+export const promote = Effect.fn("TaskPackages.promote")((taskPackage: TaskPackageId, version: number) =>
+  call.promote({ params: { task_package_id: taskPackage, version } })
+)
+
+/**
+ * Makes the version before the current one current, and returns it. With `from`, fails with `Conflict` unless that is
+ * current, so that two people who do it at once do not go back twice. Fails with `Conflict` when there is none to go
+ * back to.
+ */
+export const rollback = Effect.fn("TaskPackages.rollback")(
+  (taskPackage: TaskPackageId, options: { readonly from?: number } = {}) =>
+    call.rollback({ params: { task_package_id: taskPackage }, payload: options })
+)
 
 /** Deletes a package; fails with `Conflict` while a step or an assistant names it. Irreversible. */
 export const remove = Effect.fn("TaskPackages.remove")((taskPackage: TaskPackageId) =>

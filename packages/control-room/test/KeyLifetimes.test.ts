@@ -63,10 +63,10 @@ const before = Effect.gen(function* () {
   yield* sql`DROP INDEX idempotency_key_by_expiry`
   yield* sql`ALTER TABLE idempotency_key DROP COLUMN expires_at`
   yield* sql`CREATE INDEX idempotency_key_by_age ON idempotency_key (created_at)`
-  yield* sql`DROP TABLE process_step`
   yield* sql`ALTER TABLE process DROP COLUMN input_schema`
   yield* sql`ALTER TABLE process DROP COLUMN check_payloads`
   yield* beforeHeldOutputs
+  yield* sql`DROP TABLE process_step`
   yield* sql`DELETE FROM migration WHERE migration_id >= 13`
 })
 

@@ -21,6 +21,7 @@ import { Deliveries } from "../src/internal/store/Deliveries.ts"
 import { Failures } from "../src/internal/store/Failures.ts"
 import { Files } from "../src/internal/store/Files.ts"
 import { Outputs } from "../src/internal/store/Outputs.ts"
+import { PackageVersions } from "../src/internal/store/PackageVersions.ts"
 import { ProcessRuns } from "../src/internal/store/ProcessRuns.ts"
 import { Processes } from "../src/internal/store/Processes.ts"
 import { Secrets } from "../src/internal/store/Secrets.ts"
@@ -74,6 +75,7 @@ const makeLists = Effect.gen(function* () {
   const items = yield* WorkItems
   const outputs = yield* Outputs
   const packages = yield* TaskPackages
+  const versions = yield* PackageVersions
   const processes = yield* Processes
   const reports = yield* WorkerReports
   const runs = yield* ProcessRuns
@@ -138,6 +140,9 @@ const makeLists = Effect.gen(function* () {
     listFailures: [],
     listBulkOperations: inWorkspace((page) => bulkOperations.list(workspace, page)),
     listTaskPackages: byName((page) => packages.list(workspace, page)),
+    listTaskPackageVersions: [
+      [["workspace_id", "package_id"], (page) => versions.list(workspace, taskPackage.id, page)]
+    ],
     listSecrets: byName((page) => secrets.list(workspace, page)),
     listWebhooks: inWorkspace((page) => webhooks.list(workspace, page)),
     listWebhookDeliveries: [

@@ -6,6 +6,7 @@ import { assert, layer as withLayer } from "@effect/vitest"
 import { StepRunId, WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
+import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -179,6 +180,15 @@ const walksIn = Effect.fnUntraced(function* (of: Seed) {
   const outputs = yield* outputsOf
   const group = yield* post("worker-groups", { name: unique() })
   const taskPackage = id("task_package_id")
+  const addVersion = Effect.gen(function* () {
+    const form = bodyAs(Form, yield* ask("GET", `task-packages/${taskPackage}/upload`))
+    const fields = Object.entries(form.form_data).map(([field, value]) => ({ name: field, value }))
+    const zip = yield* zipOf({ "robot.yaml": robotYaml("Help"), [unique()]: "" })
+    const body = multipart([...fields, { name: "file", filename: "f", value: zip }])
+    assert.strictEqual((yield* send(origin, "POST", new URL(form.url).pathname, body)).status, 204)
+    const [newest] = bodyAs(anyPage, yield* ask("GET", `task-packages/${taskPackage}/versions?limit=1`)).data
+    return String(newest?.["version"])
+  })
   const linkOne = Effect.gen(function* () {
     const answer = yield* ask("POST", "workers/link-tokens", {})
     const { link_token } = bodyAs(Schema.Struct({ link_token: Schema.String }), answer)
@@ -263,6 +273,11 @@ const walksIn = Effect.fnUntraced(function* (of: Seed) {
       field: "id",
       make: Effect.suspend(() => post("task-packages", { name: unique(), type: "zip" })),
       remove: removeAt("task-packages")
+    },
+    listTaskPackageVersions: {
+      path: `task-packages/${taskPackage}/versions`,
+      field: "version",
+      make: addVersion
     },
     listSecrets: {
       path: "secrets",

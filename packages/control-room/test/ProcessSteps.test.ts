@@ -32,10 +32,10 @@ const steps = [
 /** Back to the schema in which steps were only text. */
 const before = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`DROP TABLE process_step`
   yield* sql`ALTER TABLE process DROP COLUMN input_schema`
   yield* sql`ALTER TABLE process DROP COLUMN check_payloads`
   yield* beforeHeldOutputs
+  yield* sql`DROP TABLE process_step`
   yield* sql`DELETE FROM migration WHERE migration_id >= 14`
 })
 

@@ -217,8 +217,8 @@ withLayer(retaining, { excludeTestServices: true, timeout: "4 minutes" })("with 
       const taskPackage = (yield* (yield* TaskPackages).create(workspaceId, "p")) ?? assert.fail("taken")
       const assistant = yield* assistants.create(workspaceId, "a", { name: "t", package_id: taskPackage.id })
       const [done, going] = [
-        yield* assistants.start(workspaceId, assistant),
-        yield* assistants.start(workspaceId, assistant)
+        yield* assistants.start(workspaceId, assistant, 1),
+        yield* assistants.start(workspaceId, assistant, 1)
       ]
       yield* assistants.complete(workspaceId, done.id, null)
       yield* Workers.createLinkToken()

@@ -16,6 +16,7 @@ import {
   NotFoundResponse,
   PayloadTooLargeResponse
 } from "./Responses.ts"
+import { VersionNumber } from "./TaskPackageVersions.ts"
 
 export const Process = Schema.Struct({
   id: ProcessId,
@@ -49,6 +50,8 @@ export const StepWorker = Schema.Struct({ labels: Labels })
 export const StepDefinition = Schema.Struct({
   name: Name,
   task: StepTask,
+  /** The version of its task package that the step runs, whatever is current; absent or null: the current one. */
+  task_package_version: Schema.optionalKey(Schema.NullOr(VersionNumber)),
   /** Only workers of this group may lease the step; absent or null: any worker. */
   worker_group: Schema.optionalKey(Schema.NullOr(Ref(WorkerGroupId))),
   /** Only workers with all of these labels may lease the step; absent: any worker. */

@@ -6,8 +6,9 @@ import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { cursorQuery, listQuery, OpenEnum, Page, Timestamp } from "./Common.ts"
 import { summary } from "./Documentation.ts"
-import { ArtifactId, ProcessRunId, StepId, StepRunId, WorkspaceId } from "./Ids.ts"
+import { ArtifactId, ProcessRunId, StepId, StepRunId, TaskPackageId, WorkspaceId } from "./Ids.ts"
 import { InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
+import { VersionNumber } from "./TaskPackageVersions.ts"
 
 export const stepRunStates = ["new", "awaiting_worker", "in_progress", "completed", "failed"] as const
 export type StepRunState = (typeof stepRunStates)[number]
@@ -43,7 +44,18 @@ export const stepRunEventTypes = [
 ] as const
 export type StepRunEventType = (typeof stepRunEventTypes)[number]
 
-/** `duration` is in seconds, null until the step run has ended. */
+/** The version of a task package that a step run was given to a worker with. */
+export const StepRunPackage = Schema.Struct({
+  id: TaskPackageId,
+  version: VersionNumber,
+  digest: Schema.String
+}).annotate({ identifier: "StepRunPackage" })
+export interface StepRunPackage extends Schema.Schema.Type<typeof StepRunPackage> {}
+
+/**
+ * `duration` is in seconds, null until the step run has ended. `task_package` is an extension: null for a task that workers
+ * define themselves, and until a worker has it.
+ */
 export const StepRun = Schema.Struct({
   id: StepRunId,
   state: OpenEnum(stepRunStates),
@@ -52,7 +64,8 @@ export const StepRun = Schema.Struct({
   started_at: Schema.NullOr(Timestamp),
   ended_at: Schema.NullOr(Timestamp),
   duration: Schema.NullOr(Schema.Finite),
-  step: Schema.Struct({ id: StepId, name: Schema.String })
+  step: Schema.Struct({ id: StepId, name: Schema.String }),
+  task_package: Schema.NullOr(StepRunPackage).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 }).annotate({ identifier: "StepRun" })
 export interface StepRun extends Schema.Schema.Type<typeof StepRun> {}
 

@@ -13,6 +13,7 @@ import { UploadForm } from "./Files.ts"
 import { SecretName, TaskPackageId, WorkspaceId } from "./Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
 import { WithoutRecord } from "./IdempotencyKeys.ts"
+import { CurrentVersion, getVersion, listVersions, promote, rollback, VersionNote } from "./TaskPackageVersions.ts"
 
 export const taskPackageTypes = ["zip", "github", "gitlab"] as const
 export type TaskPackageType = (typeof taskPackageTypes)[number]
@@ -34,7 +35,7 @@ export const GitSource = Schema.Struct({
   /** The branch; for a detached package its reference: a commit, tag or branch. */
   reference: Schema.String,
   automatic_deployment: Schema.Boolean,
-  /** The commit of the content. */
+  /** The newest commit that was fetched; after a rollback the content is that of an older one. */
   commit: Schema.String,
   fetched_at: Timestamp,
   /** Why the last poll of the branch failed; the content does not change. Null after a success. */
@@ -43,14 +44,15 @@ export const GitSource = Schema.Struct({
 export interface GitSource extends Schema.Schema.Type<typeof GitSource> {}
 
 /**
- * `download` is null and `tasks` empty while the package has no content; the address is valid for one hour. `git` is an
- * extension, null for an uploaded package.
+ * `download` is null and `tasks` empty while the package has no content; the address is valid for one hour. `git` and
+ * `current` are extensions: null for an uploaded package, and for one without content.
  */
 export const TaskPackage = Schema.Struct({
   ...summaryFields,
   tasks: Schema.Array(Schema.Struct({ name: Schema.String })),
   download: Schema.NullOr(Schema.Struct({ url: Schema.String })),
-  git: Schema.NullOr(GitSource).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+  git: Schema.NullOr(GitSource).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  current: Schema.NullOr(CurrentVersion).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 }).annotate({ identifier: "TaskPackage" })
 export interface TaskPackage extends Schema.Schema.Type<typeof TaskPackage> {}
 
@@ -164,8 +166,10 @@ export const getUpload = HttpApiEndpoint.get(
   "/workspaces/:workspace_id/task-packages/:task_package_id/upload",
   {
     params,
+    /** `note`: why there is a new version. */
+    query: { note: Schema.optional(VersionNote) },
     success: UploadForm,
-    error: [NotFoundResponse, ConflictResponse]
+    error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
   }
 )
   .annotate(RequiredPermission, "Tasks.write_task_packages")
@@ -185,5 +189,5 @@ export const download = HttpApiEndpoint.get(
   .annotateMerge(extension("Download the zip of a task package"))
 
 export const TaskPackages = /* @__PURE__ */ HttpApiGroup.make("taskPackages")
-  .add(get, create, configure, remove, list, getUpload, download)
+  .add(get, create, configure, remove, list, getUpload, download, listVersions, getVersion, promote, rollback)
   .middleware(WorkspaceAuthorization)

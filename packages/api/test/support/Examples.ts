@@ -19,6 +19,7 @@ import * as Room from "../../src/contract/Room.ts"
 import * as Secrets from "../../src/contract/Secrets.ts"
 import * as StepRuns from "../../src/contract/StepRuns.ts"
 import * as TaskPackages from "../../src/contract/TaskPackages.ts"
+import * as TaskPackageVersions from "../../src/contract/TaskPackageVersions.ts"
 import * as WebhookEvents from "../../src/contract/WebhookEvents.ts"
 import * as Schedules from "../../src/contract/Schedules.ts"
 import * as Triggers from "../../src/contract/Triggers.ts"
@@ -59,6 +60,22 @@ const workItem = {
   tags: ["express"]
 }
 const paused = { by: { type: "api_key", id: "k1", name: "ci" }, note: "maintenance", since: at }
+const packageVersion = {
+  version: 7,
+  state: "current",
+  digest: "sha256:00",
+  size: 12,
+  created_at: at,
+  created_by: { type: "commit", id: "5ac4b14e5a3ad7e1b5d1b9c0a2b3c4d5e6f70819", name: "Ada Lovelace" },
+  note: "reads the new form"
+}
+const currentVersion = {
+  version: 7,
+  newest: 8,
+  digest: "sha256:00",
+  since: at,
+  by: { type: "api_key", id: "k1", name: "operations" }
+}
 const assistantRun = {
   id: "ar1",
   state: "failed",
@@ -249,8 +266,10 @@ export const examples: ReadonlyArray<Example> = [
     started_at: at,
     ended_at: later,
     duration: 60.5,
-    step: { id: "s1", name: "read" }
+    step: { id: "s1", name: "read" },
+    task_package: { id: "tp1", version: 7, digest: "sha256:00" }
   }),
+  of("StepRunPackage", StepRuns.StepRunPackage, { id: "tp1", version: 7, digest: "sha256:00" }),
   of("StepRunEvent", StepRuns.StepRunEvent, {
     timestamp: at,
     event_type: "NO_WORKER",
@@ -305,7 +324,15 @@ export const examples: ReadonlyArray<Example> = [
     type: "zip",
     tasks: [{ name: "Main" }],
     download: { url: "https://example.com/tp1" },
-    git: null
+    git: null,
+    current: currentVersion
+  }),
+  of("CurrentVersion", TaskPackageVersions.CurrentVersion, currentVersion),
+  of("TaskPackageVersionListed", TaskPackageVersions.TaskPackageVersionListed, packageVersion),
+  of("TaskPackageVersion", TaskPackageVersions.TaskPackageVersion, {
+    ...packageVersion,
+    tasks: [{ name: "Main" }],
+    download: { url: "https://example.com/tp1" }
   }),
   of("GitSource", TaskPackages.GitSource, {
     repository: "https://example.com/invoices.git",

@@ -99,6 +99,10 @@ POST   /workspaces/{w}/worker-groups/{worker_group_id}/resume          Workers.p
 GET    /workspaces/{w}/task-packages                                   Tasks.read_task_packages
 GET    /workspaces/{w}/task-packages/{task_package_id}/download        Tasks.read_task_packages
 GET    /workspaces/{w}/task-packages/{task_package_id}/upload          Tasks.write_task_packages
+GET    /workspaces/{w}/task-packages/{task_package_id}/versions        Tasks.read_task_packages
+GET    /workspaces/{w}/task-packages/{task_package_id}/versions/{version}          Tasks.read_task_packages
+POST   /workspaces/{w}/task-packages/{task_package_id}/versions/{version}/promote  Tasks.write_task_packages
+POST   /workspaces/{w}/task-packages/{task_package_id}/rollback        Tasks.write_task_packages
 
 POST   /workspaces/{w}/workers/link-tokens                             Workers.write_workers
 POST   /workspaces/{w}/workers/{worker_id}/drain                       Workers.write_workers

@@ -36,6 +36,7 @@ import { IdempotencyRecords } from "./store/IdempotencyRecords.ts"
 import { Leases } from "./store/Leases.ts"
 import { Notifier } from "./store/Notifier.ts"
 import { Outputs } from "./store/Outputs.ts"
+import { PackageVersions } from "./store/PackageVersions.ts"
 import { PackageSources } from "./store/PackageSources.ts"
 import { Pauses } from "./store/Pauses.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
@@ -85,7 +86,8 @@ const repositories = Layer.mergeAll(
   ApiKeys.layer,
   ConsoleSessions.layer,
   Secrets.layer,
-  TransitKeys.layer
+  TransitKeys.layer,
+  PackageVersions.layer
 )
 
 /** Alerts, whose channels have secrets. */
@@ -94,7 +96,7 @@ const alerts = Layer.mergeAll(Alerts.layer, AlertMessages.layer, AlertChannels.l
 const vault = Seal.layer.pipe(Layer.provideMerge(DataKeys.layer))
 
 /** Repositories whose rows name blobs. */
-const content = Layer.mergeAll(Assets.layer, PackageSources.layer.pipe(Layer.provideMerge(TaskPackages.layer)))
+const content = Layer.mergeAll(Assets.layer, PackageSources.layer, TaskPackages.layer)
 
 type Stored =
   | Layer.Success<typeof repositories | typeof content | typeof vault | typeof alerts>

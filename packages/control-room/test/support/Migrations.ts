@@ -43,9 +43,29 @@ const beforeAlerts = Effect.gen(function* () {
   yield* sql`DROP INDEX process_run_completed`
 })
 
+/** The tables as they were before packages had versions (`0030_package_versions`), but for the first one's content. */
+export const beforePackageVersions = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE task_package ADD COLUMN digest TEXT`
+  yield* sql`ALTER TABLE task_package ADD COLUMN tasks TEXT NOT NULL DEFAULT '[]'`
+  yield* sql`UPDATE task_package SET digest = version.digest, tasks = version.tasks
+    FROM task_package_version AS version WHERE version.id = task_package.id`
+  yield* sql`DROP TABLE task_package_version`
+  for (const column of ["current_version", "current_since", "current_by"]) {
+    yield* sql`ALTER TABLE task_package DROP COLUMN ${sql(column)}`
+  }
+  yield* sql`DROP INDEX step_run_holding_package`
+  for (const column of ["package_version", "package_digest"]) {
+    yield* sql`ALTER TABLE step_run DROP COLUMN ${sql(column)}`
+  }
+  yield* sql`ALTER TABLE assistant_run DROP COLUMN package_version`
+  yield* sql`ALTER TABLE process_step DROP COLUMN package_version`
+})
+
 /** The tables as they were before outputs were held (`0016_held_outputs`). */
 export const beforeHeldOutputs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  yield* beforePackageVersions
   yield* beforeAlerts
   yield* sql`DROP TABLE console_ticket`
   yield* sql`DROP TABLE console_session`

@@ -158,6 +158,7 @@ export const seed = Effect.gen(function* () {
     upload_id: uploadId,
     secret_name: secret,
     task_package_id: taskPackage,
+    version: "1",
     assistant_id: assistant,
     assistant_run_id: assistantRun.id,
     webhook_id: webhook,

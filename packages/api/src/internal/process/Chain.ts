@@ -33,6 +33,7 @@ type Contract = typeof StepDefinition.Type
 export interface StepOptions<Name extends string = string> extends Pick<
   Contract,
   | "worker"
+  | "task_package_version"
   | "max_parallel"
   | "timeout_seconds"
   | "retry"

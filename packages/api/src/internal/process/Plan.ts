@@ -72,6 +72,7 @@ const normalisedStep = ({ task, ...step }: StepDefinition) => ({
   failed_outputs: step.failed_outputs ?? "pass_on",
   forward_done_items: step.forward_done_items ?? null,
   task: { name: task.name, package_id: task.package_id ?? null },
+  task_package_version: step.task_package_version ?? null,
   worker_group: step.worker_group?.id ?? null,
   worker: { labels: (step.worker?.labels ?? []).toSorted() },
   max_parallel: step.max_parallel ?? 1,
@@ -101,6 +102,7 @@ const differing = <K extends string>(
 
 const stepOptions = [
   "task",
+  "task_package_version",
   "worker_group",
   "worker",
   "max_parallel",

@@ -50,9 +50,9 @@ const runs = Endpoints.group(
       startAssistantRun: Effect.fnUntraced(function* ({ params: { assistant_id, workspace_id } }) {
         const assistant = yield* orNotFound("assistant", assistant_id, store.get(workspace_id, assistant_id))
         const { name, package_id } = assistant.task
-        const { content, taskPackage } = yield* refusals("CONFLICT")(packages.forTask(workspace_id, package_id, name))
-        const located = yield* locate(links, taskPackage, content)
-        const started = yield* store.start(workspace_id, assistant)
+        const content = yield* refusals("CONFLICT")(packages.forTask(workspace_id, package_id, name, null))
+        const located = yield* locate(links, workspace_id, content)
+        const started = yield* store.start(workspace_id, assistant, content.version)
         return {
           id: started.id,
           run_token: Redacted.make(started.token),

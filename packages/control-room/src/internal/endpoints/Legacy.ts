@@ -18,13 +18,15 @@ import { Processes, type StoredProcess } from "../store/Processes.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
 import * as RunNumbers from "../store/RunNumbers.ts"
 import { StepRuns } from "../store/StepRuns.ts"
-import { notUploaded, TaskPackages } from "../store/TaskPackages.ts"
+import { notUploaded } from "../store/PackageVersions.ts"
+import { TaskPackages } from "../store/TaskPackages.ts"
 import { type ItemFilter, WorkItems } from "../store/WorkItems.ts"
 import { WorkerReports } from "../store/WorkerReports.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
 import * as ItemFiles from "./ItemFiles.ts"
 import * as LegacyItems from "./LegacyItems.ts"
 import { pageSize, runView, sizeOf, stepRunView } from "./LegacyViews.ts"
+import { author } from "./TaskPackages.ts"
 
 const firstPage = { after: null, limit: pageSize }
 
@@ -51,6 +53,7 @@ export const layer = Endpoints.group(
     const stepRuns = yield* StepRuns
     const items = yield* WorkItems
     const packages = yield* TaskPackages
+    const by = yield* author
     const reports = yield* WorkerReports
     const files = yield* Files
     const links = yield* FileLinks
@@ -256,7 +259,7 @@ export const layer = Endpoints.group(
           packages.get(workspace_id, task_package_id)
         )
         if (type !== "zip") return yield* conflict(notUploaded(name))
-        const owner = { workspace: workspace_id, id, stepRun: null, kind: "package" } as const
+        const owner = { workspace: workspace_id, id, stepRun: null, kind: "package", by: yield* by } as const
         const form = yield* links.uploadForm(owner, { file_name: `${name}.zip`, file_size: packageLimits.zip })
         return { url: form.url, fields: form.form_data }
       })

@@ -16,6 +16,7 @@ import { Database } from "../store/Database.ts"
 import { Pauses } from "../store/Pauses.ts"
 import { inputOf, Processes, revisionOf, type StoredProcess } from "../store/Processes.ts"
 import type { StoredItem } from "../store/StoredItem.ts"
+import { PackageVersions } from "../store/PackageVersions.ts"
 import { TaskPackages } from "../store/TaskPackages.ts"
 import { WorkerGroups } from "../store/WorkerGroups.ts"
 
@@ -24,7 +25,7 @@ export const layer = Endpoints.group(
   Effect.fnUntraced(function* (handlers) {
     const store = yield* Processes
     const groups = yield* WorkerGroups
-    const packages = yield* TaskPackages
+    const packages = { ofWorkspace: yield* TaskPackages, versions: yield* PackageVersions }
     const pauses = yield* Pauses
     const runs = yield* Runs
     const inputSchemas = yield* InputSchemas
@@ -117,7 +118,7 @@ const mayDeleteItems = Effect.gen(function* () {
 
 const checkDefinition = Effect.fnUntraced(function* (
   { default_work_item, steps }: ProcessDefinition,
-  packages: TaskPackages["Service"],
+  packages: { readonly ofWorkspace: TaskPackages["Service"]; readonly versions: PackageVersions["Service"] },
   workspace: WorkspaceId
 ) {
   if (default_work_item !== undefined) yield* checkPayload(default_work_item.payload, "default_work_item.payload")
@@ -130,9 +131,30 @@ const checkDefinition = Effect.fnUntraced(function* (
     }
     names.add(step.name)
     const id = step.task.package_id
-    if (id !== undefined && !(yield* packages.lock(workspace, id))) {
+    if (id !== undefined && !(yield* packages.ofWorkspace.lock(workspace, id))) {
       return yield* notFound(`task package (steps.${index}.task.package_id)`, id)
     }
+    yield* checkPin(step, `steps.${index}.task_package_version`, packages.versions, workspace)
+  }
+})
+
+/** The version that a step names exists and has its task. Its package is locked, so the version stays. */
+const checkPin = Effect.fnUntraced(function* (
+  { task, task_package_version: pin }: ProcessDefinition["steps"][number],
+  field: string,
+  versions: PackageVersions["Service"],
+  workspace: WorkspaceId
+) {
+  if (pin === undefined || pin === null) return
+  if (task.package_id === undefined) {
+    return yield* invalidRequest(`${field}: the task is not one of a package; name the package, or leave this out`)
+  }
+  const found = yield* versions.get(workspace, task.package_id, pin)
+  if (found === null) {
+    return yield* invalidRequest(`${field}: the package has no version ${pin}, or no longer; list its versions`)
+  }
+  if (!found.content.tasks.includes(task.name)) {
+    return yield* invalidRequest(`${field}: version ${pin} of the package has no task "${task.name}"`)
   }
 })
 

@@ -1,7 +1,9 @@
 /**
  * Task packages over HTTP.
  */
+import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { PackageAuthor } from "@signalbox/api/contract/TaskPackageVersions"
 import type { GitSource } from "@signalbox/api/contract/TaskPackages"
 import { packageLimits } from "@signalbox/task-package/PackageLimits"
 import * as Effect from "effect/Effect"
@@ -9,24 +11,38 @@ import * as HttpPlatform from "effect/http/HttpPlatform"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { BlobStore } from "../../BlobStore.ts"
 import { GitPackages } from "../git/GitPackages.ts"
+import { ApiKeys } from "../store/ApiKeys.ts"
 import { PackageSources, type Source } from "../store/PackageSources.ts"
-import { notUploaded, type PackageContent, type StoredPackage, TaskPackages } from "../store/TaskPackages.ts"
+import { notUploaded, type PackageContent, PackageVersions } from "../store/PackageVersions.ts"
+import { type StoredPackage, TaskPackages } from "../store/TaskPackages.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { refusals, conflict, notFound, orNotFound } from "../edge/Failures.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { attachmentHeaders } from "./Transfers.ts"
 
-/** The download address of a package's zip, and its digest. */
+/** The download address of a zip of a package, and its digest. */
 export const locate = (
   links: FileLinks["Service"],
-  { name, workspaceId }: StoredPackage,
-  { digest, file }: PackageContent
-) =>
-  Effect.map(links.download(workspaceId, { id: file.id, name: `${name}.zip`, type: "application/zip" }), (url) => ({
-    digest,
-    url
-  }))
+  workspace: WorkspaceId,
+  { digest, file, packageName }: PackageContent
+) => {
+  const named = { id: file.id, name: `${packageName}.zip`, type: "application/zip" }
+  return Effect.map(links.download(workspace, named), (url) => ({ digest, url }))
+}
+
+/** Who makes the request. */
+export const author = Effect.gen(function* () {
+  const keys = yield* ApiKeys
+  return Effect.gen(function* () {
+    const principal = yield* CurrentPrincipal
+    // The contract admits only keys of the workspace here.
+    if (principal._tag !== "ApiKey") return yield* Effect.die(new Error("a version of a task package needs a key"))
+    const { keyId, workspaceId } = principal
+    const by: PackageAuthor = { type: "api_key", id: keyId, name: yield* keys.nameOf(workspaceId, keyId) }
+    return by
+  })
+})
 
 const gitOf = (source: Source): GitSource => ({
   repository: source.repository,
@@ -44,6 +60,8 @@ export const layer = Endpoints.group(
   "taskPackages",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* TaskPackages
+    const versions = yield* PackageVersions
+    const by = yield* author
     const sources = yield* PackageSources
     const gitPackages = yield* GitPackages
     const blobs = yield* BlobStore
@@ -54,11 +72,17 @@ export const layer = Endpoints.group(
       orNotFound("task package", params.task_package_id, store.get(params.workspace_id, params.task_package_id))
 
     const view = Effect.fnUntraced(function* (taskPackage: StoredPackage) {
-      const { content, id, name, tasks, type } = taskPackage
-      const download = content === null ? null : { url: (yield* locate(links, taskPackage, content)).url }
+      const { content, current, id, name, tasks, type, workspaceId } = taskPackage
+      const download = content === null ? null : { url: (yield* locate(links, workspaceId, content)).url }
       const source = type === "zip" ? null : yield* sources.get(id)
       const git = source === null ? null : gitOf(source)
-      return { id, name, type, tasks: tasks.map((task) => ({ name: task })), download, git }
+      return { id, name, type, tasks: tasks.map((task) => ({ name: task })), download, git, current }
+    })
+
+    const version = Effect.fnUntraced(function* ({ id, workspaceId }: StoredPackage, number: number) {
+      const found = yield* orNotFound("version of the task package", String(number), versions.get(workspaceId, id, number))
+      const { url } = yield* locate(links, workspaceId, found.content)
+      return { ...found.view, tasks: found.content.tasks.map((name) => ({ name })), download: { url } }
     })
 
     return handlers.handleAll({
@@ -84,13 +108,36 @@ export const layer = Endpoints.group(
         const response = HttpServerResponse.file(blobs.pathOf(content.file.blob), options)
         return yield* Effect.orDie(Effect.provideService(response, HttpPlatform.HttpPlatform, platform))
       }),
-      getTaskPackageUpload: Effect.fnUntraced(function* ({ params }) {
+      getTaskPackageUpload: Effect.fnUntraced(function* ({ params, query: { note } }) {
         const { id, name, type } = yield* find(params)
         if (type !== "zip") return yield* conflict(notUploaded(name))
         return yield* links.uploadForm(
-          { workspace: params.workspace_id, id, stepRun: null, kind: "package" },
+          {
+            workspace: params.workspace_id,
+            id,
+            stepRun: null,
+            kind: "package",
+            by: yield* by,
+            ...(note === undefined ? {} : { note })
+          },
           { file_name: `${name}.zip`, file_size: packageLimits.zip }
         )
+      }),
+      listTaskPackageVersions: Effect.fnUntraced(function* ({ params, query, request }) {
+        const { id, workspaceId } = yield* find(params)
+        return yield* page(request, query, (from) => versions.list(workspaceId, id, from), Effect.succeed)
+      }),
+      getTaskPackageVersion: ({ params }) => Effect.flatMap(find(params), (found) => version(found, params.version)),
+      promoteTaskPackageVersion: Effect.fnUntraced(function* ({ params }) {
+        const found = yield* find(params)
+        const promoted = versions.promote(params.workspace_id, found.id, params.version, yield* by)
+        yield* refusals("NOT_FOUND")(promoted)
+        return yield* version(found, params.version)
+      }),
+      rollbackTaskPackage: Effect.fnUntraced(function* ({ params, payload }) {
+        const found = yield* find(params)
+        const back = versions.rollback(params.workspace_id, found.id, payload?.from ?? null, yield* by)
+        return yield* version(found, yield* refusals("NOT_FOUND", "CONFLICT")(back))
       }),
       deleteTaskPackage: Effect.fnUntraced(function* ({ params }) {
         const found = yield* find(params)

@@ -15,7 +15,7 @@ import { Runs } from "../runs/Runs.ts"
 import type { Leased } from "../store/Leases.ts"
 import { StepRuns } from "../store/StepRuns.ts"
 import type { StoredStepRun } from "../store/StoredStepRun.ts"
-import { TaskPackages } from "../store/TaskPackages.ts"
+import { PackageVersions } from "../store/PackageVersions.ts"
 import { WorkerReports } from "../store/WorkerReports.ts"
 import { Workers } from "../store/Workers.ts"
 import { WorkSignal } from "../runs/WorkSignal.ts"
@@ -92,12 +92,13 @@ export const layer = Endpoints.group(
     const nextItems = yield* NextItems
     const signal = yield* WorkSignal
     const reports = yield* WorkerReports
-    const taskPackages = yield* TaskPackages
+    const versions = yield* PackageVersions
     const links = yield* FileLinks
 
-    const packageOf = Effect.fnUntraced(function* ({ packageId, workspaceId }: StoredStepRun) {
-      const found = packageId === null ? null : yield* taskPackages.get(workspaceId, packageId)
-      return found === null || found.content === null ? null : yield* locate(links, found, found.content)
+    const packageOf = Effect.fnUntraced(function* ({ packageId, packageVersion, workspaceId }: StoredStepRun) {
+      if (packageId === null || packageVersion === null) return null
+      const found = yield* versions.get(workspaceId, packageId, packageVersion)
+      return found === null ? null : yield* locate(links, workspaceId, found.content)
     })
 
     const view = Effect.fnUntraced(function* ({

@@ -35,8 +35,17 @@ export interface Wanted {
 
 export interface Snapshot {
   readonly commit: string
+  readonly author: string | null
+  /** The first line of the message of the commit. */
+  readonly subject: string | null
   /** Identical bytes for identical files. Can be read once, while the scope is open. */
   readonly zip: Stream.Stream<Uint8Array, GitFailure>
+}
+
+/** A text of a commit, which may be of any length and have anything in it. */
+const shortened = (text: string) => {
+  const short = text.replaceAll(/[\p{Cc}\p{Cs}]/gu, " ").trim().slice(0, 200)
+  return short === "" ? null : short.toWellFormed()
 }
 
 /** How much a repository may have in transit and on the disk, in bytes, and how long reading it may take. */
@@ -231,6 +240,7 @@ export class Git extends Context.Service<
             yield* Effect.raceFirst(fetch, watch(path))
             yield* checkSize(path)
             const commit = yield* git("rev-parse", "--verify", "--quiet", "refs/package^{commit}")
+            const [author = "", subject = ""] = (yield* git("show", "--no-patch", "--format=%an%n%s", commit)).split("\n")
             const named = git(
               "rev-parse",
               "--verify",
@@ -241,7 +251,8 @@ export class Git extends Context.Service<
               Effect.flatMap(named, (object) => git("rev-parse", "--verify", "--quiet", `${object}^{tree}`)),
               () => new GitFailure({ message: `directory: the commit ${commit} has no folder "${directory}"` })
             )
-            return { commit, zip: Stream.provideContext(zipOf(path, tree), services) }
+            const zip = Stream.provideContext(zipOf(path, tree), services)
+            return { commit, author: shortened(author), subject: shortened(subject), zip }
           })
           return yield* fetched.pipe(inTime, Effect.provideContext(services))
         })

@@ -133,7 +133,7 @@ export class GitPackages extends Context.Service<
       ) =>
         Effect.scoped(
           Effect.gen(function* () {
-            const { commit, zip } = yield* git.snapshot(remote, settings, settings.directory)
+            const { author, commit, subject, zip } = yield* git.snapshot(remote, settings, settings.directory)
             const staged: Staged = yield* blobs.stage(within(zip))
             const found = yield* TaskPackage.inspect(staged.path).pipe(
               Effect.provideService(FileSystem.FileSystem, fs),
@@ -145,7 +145,9 @@ export class GitPackages extends Context.Service<
                 })
               })
             )
-            yield* commitBlob(staged, (blob) => write({ commit, content: { ...found, size: staged.size, blob } }))
+            yield* commitBlob(staged, (blob) =>
+              write({ commit, author, subject, content: { ...found, size: staged.size, blob } })
+            )
           })
         )
 
@@ -173,7 +175,7 @@ export class GitPackages extends Context.Service<
           const head = yield* git.head(remote, source)
           if (head === source.commit) return yield* sources.recordPoll(source, null)
           yield* take(remote, source, (fetched) => sources.deploy(source, type, fetched))
-          yield* Effect.logInfo("task package deployed from git").pipe(Effect.annotateLogs({ head }))
+          yield* Effect.logInfo("task package fetched from git").pipe(Effect.annotateLogs({ head }))
         })
         yield* refusing(poll).pipe(
           Effect.catch(({ message }) =>

@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import { steady } from "../BackgroundTask.ts"
 import { Deletions, runsAtOnce } from "./Deletions.ts"
+import * as UnusedBlobs from "../blobs/UnusedBlobs.ts"
 import * as Chunks from "../store/Chunks.ts"
 import { Assistants } from "../store/Assistants.ts"
 import { ConsoleSessions } from "../store/ConsoleSessions.ts"
@@ -16,6 +17,7 @@ import { BulkOperations } from "../store/BulkOperations.ts"
 import { Database } from "../store/Database.ts"
 import { Failures } from "../store/Failures.ts"
 import { IdempotencyRecords } from "../store/IdempotencyRecords.ts"
+import { PackageVersions } from "../store/PackageVersions.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
 import { RoomState } from "../store/RoomState.ts"
 import { WorkerGroups } from "../store/WorkerGroups.ts"
@@ -56,6 +58,8 @@ export class Retention extends Context.Service<
         const sessions = yield* ConsoleSessions
         const failures = yield* Failures
         const bulkOperations = yield* BulkOperations
+        const versions = yield* PackageVersions
+        const dropBlobs = yield* UnusedBlobs.make
         const { whenRunning } = yield* RoomState
 
         const before = (age: Duration.Duration) =>
@@ -65,6 +69,14 @@ export class Retention extends Context.Service<
           const cutoff = yield* before(age)
           while ((yield* runs.markEndedBefore(cutoff, runsAtOnce)) > 0) yield* deletions.runs("all")
           yield* Chunks.sweep((limit) => assistants.removeEndedBefore(cutoff, limit))
+        })
+
+        /** Versions that are neither among the newest of their package nor used. */
+        const oldVersions = Effect.gen(function* () {
+          for (const { id, workspace } of yield* versions.crowded) {
+            const removed = Effect.flatMap(versions.removeOld(workspace, id), dropBlobs)
+            yield* Effect.andThen(Effect.uninterruptible(removed), Effect.yieldNow)
+          }
         })
 
         const tick = Effect.gen(function* () {
@@ -82,6 +94,7 @@ export class Retention extends Context.Service<
           yield* deletions.runs("all")
           if (retainRuns !== undefined) yield* oldRuns(Duration.fromInputUnsafe(retainRuns))
           yield* deletions.details(cutoff)
+          yield* oldVersions
         }).pipe(whenRunning, unhurried, Effect.withSpan("Retention.tick"))
 
         return Retention.of({ tick })

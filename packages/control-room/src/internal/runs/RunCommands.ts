@@ -100,8 +100,10 @@ export const make = Effect.gen(function* () {
     if (process.steps.length === 0) {
       return yield* conflict(`the process "${process.view.name}" has no steps; add one before starting it`)
     }
-    for (const { task } of process.steps) {
-      if (task.package_id !== undefined) yield* taskPackages.forTask(workspace, task.package_id, task.name)
+    for (const { task, task_package_version: pin } of process.steps) {
+      if (task.package_id !== undefined) {
+        yield* taskPackages.forTask(workspace, task.package_id, task.name, pin ?? null)
+      }
     }
     const taken =
       input.type === "with_inputs"

@@ -87,10 +87,11 @@ export class Assistants extends Context.Service<
       assistant: string | null,
       page: PageRequest
     ) => Effect.Effect<Rows<AssistantRun>>
-    /** Creates a run in progress; the text of its token is returned only here. */
+    /** Creates a run in progress with a version of the package; the text of its token is returned only here. */
     readonly start: (
       workspace: WorkspaceId,
-      assistant: Assistant
+      assistant: Assistant,
+      version: number
     ) => Effect.Effect<{ readonly id: AssistantRunId; readonly token: string }>
     readonly findRun: (id: string) => Effect.Effect<StoredAssistantRun | null>
     /** Records a heartbeat. Null when the run does not exist; refused when it has ended. */
@@ -172,7 +173,7 @@ export class Assistants extends Context.Service<
           const known = sql`SELECT id FROM assistant WHERE id = ${assistant} AND workspace_id = ${workspace}`
           return below(known, runs(sql`assistant_id = ${assistant}`))
         },
-        start: Effect.fnUntraced(function* (workspace, assistant) {
+        start: Effect.fnUntraced(function* (workspace, assistant, version) {
           const id = yield* newId
           const at = yield* now
           const { hash, token } = Tokens.make("assistantRun", id)
@@ -182,6 +183,7 @@ export class Assistants extends Context.Service<
               workspace_id: workspace,
               assistant_id: assistant.id,
               assistant_name: assistant.name,
+              package_version: version,
               state: "in_progress",
               started_at: at,
               last_seen_at: at,

@@ -20,7 +20,7 @@ interface Row {
 
 export interface StoredFile {
   readonly id: FileId
-  /** The work item, output, asset, task package or step run that owns it. */
+  /** The work item, output, asset, version of a task package or step run that owns it. */
   readonly ownerId: string
   readonly name: string
   readonly size: number

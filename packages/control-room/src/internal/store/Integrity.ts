@@ -12,7 +12,7 @@ import * as MasterKeyRecord from "./MasterKeyRecord.ts"
 export interface NamedBlob {
   readonly id: string
   readonly workspace: string
-  /** The work item, output, asset, task package or step run that owns it. */
+  /** The work item, output, asset, version of a task package or step run that owns it. */
   readonly owner: string
   readonly name: string
   /** In bytes. */
@@ -145,8 +145,8 @@ export class Integrity extends Context.Service<
           return { last, runs: ids.length, wrong: wrongOf(rows) }
         }),
         blobs: (after, limit) => sql<NamedBlob>`
-          SELECT file.id, file.workspace_id AS workspace, owner_id AS owner, file.name, size, blob, digest
-          FROM file LEFT JOIN task_package ON task_package.id = owner_id
+          SELECT file.id, file.workspace_id AS workspace, owner_id AS owner, file.name, file.size, blob, digest
+          FROM file LEFT JOIN task_package_version ON task_package_version.id = owner_id
           WHERE file.id > ${after} ORDER BY file.id LIMIT ${limit}`
       })
     })

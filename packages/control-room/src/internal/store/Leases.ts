@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Tokens from "../Tokens.ts"
 import { Database } from "./Database.ts"
 import * as Labels from "./Labels.ts"
+import { PackageVersions } from "./PackageVersions.ts"
 import { noneIsPaused } from "./Pauses.ts"
 import { StepRuns } from "./StepRuns.ts"
 import { parseStepRun, type StepRunRow, type StoredStepRun } from "./StoredStepRun.ts"
@@ -15,7 +16,7 @@ import { parseStepRun, type StepRunRow, type StoredStepRun } from "./StoredStepR
 /** How many step runs of a task other transactions may be leasing before one finds none although there are more. */
 const spare = 100
 
-type Steps = ReadonlyArray<Pick<StepDefinition, "environment">>
+type Steps = ReadonlyArray<Pick<StepDefinition, "environment" | "task_package_version">>
 
 /** A step run leased to a worker, with the texts of its tokens. */
 export interface Leased {
@@ -67,13 +68,14 @@ export class Leases extends Context.Service<
     Effect.gen(function* () {
       const { now, sql } = yield* Database
       const { addEvents } = yield* StepRuns
+      const versions = yield* PackageVersions
       const forKey = Dialect.forKey(sql)
       const stepRunSubjects = sql.literal("step_run.process_id, step_run.step_id, step_run.worker_group_id")
       const skipLocked = Dialect.skipLocked(sql, "step_run")
       const many = (rows: ReadonlyArray<StepRunRow>) => rows.map(parseStepRun)
 
       /** The steps of runs, for what only tasks of packages need of them. */
-      const environmentsOf = Effect.fnUntraced(function* (runs: ReadonlyArray<string>) {
+      const stepsOf = Effect.fnUntraced(function* (runs: ReadonlyArray<string>) {
         if (runs.length === 0) return new Map<string, Steps>()
         const found = yield* sql<{ readonly id: string; readonly steps: string }>`
           SELECT id, steps FROM process_run WHERE ${sql.in("id", runs)}`
@@ -112,18 +114,30 @@ export class Leases extends Context.Service<
             WHERE state = 'awaiting_worker' AND worker_id IS NULL AND id IN (${sql.join(" UNION ALL ", false)(firsts)})
             ORDER BY sort_key, id LIMIT ${limit} ${skipLocked}`
           const runs = [...new Set(rows.flatMap((row) => (row.package_id === null ? [] : [row.process_run_id])))]
-          const definitions = yield* environmentsOf(runs)
+          const definitions = yield* stepsOf(runs)
+          const stepOf = (row: StepRunRow) => definitions.get(row.process_run_id)?.[row.step]
+          const pinOf = (row: StepRunRow) => stepOf(row)?.task_package_version ?? null
+          const versionOf = yield* versions.given(
+            worker.workspaceId,
+            rows.flatMap((row) => (row.package_id === null ? [] : [{ id: row.package_id, pin: pinOf(row) }]))
+          )
           const leased: Array<Leased> = []
           for (const row of rows) {
             const lease = Tokens.make("stepRun", row.id)
             const run = Tokens.make("stepRun", row.id)
-            const changed = { worker_id: worker.id, lease_hash: lease.hash, run_token_hash: run.hash }
+            const given = row.package_id === null ? null : versionOf(row.package_id, pinOf(row))
+            const changed = {
+              worker_id: worker.id,
+              lease_hash: lease.hash,
+              run_token_hash: run.hash,
+              ...(given === null ? {} : { package_version: given.version, package_digest: given.digest })
+            }
             yield* sql`UPDATE step_run SET ${sql.update({ ...changed, lease_expires_at: expiresAt })} WHERE id = ${row.id}`
             leased.push({
               stepRun: parseStepRun({ ...row, ...changed }),
               leaseToken: lease.token,
               runToken: run.token,
-              environment: definitions.get(row.process_run_id)?.[row.step]?.environment ?? null
+              environment: stepOf(row)?.environment ?? null
             })
           }
           yield* addEvents(leased.map(({ stepRun }) => ({ stepRun: stepRun.id, type: "LEASED", item: null })))
@@ -132,7 +146,7 @@ export class Leases extends Context.Service<
         expire: Effect.gen(function* () {
           const rows = yield* sql`
             UPDATE step_run SET worker_id = NULL, lease_hash = NULL, run_token_hash = NULL, lease_expires_at = NULL,
-              wait_told = 0
+              package_version = NULL, package_digest = NULL, wait_told = 0
             WHERE state = 'awaiting_worker' AND worker_id IS NOT NULL AND lease_expires_at < ${yield* now} RETURNING id`
           return rows.length
         }).pipe(Effect.orDie),
@@ -167,5 +181,5 @@ export class Leases extends Context.Service<
         }).pipe(Effect.orDie)
       })
     })
-  ).pipe(Layer.provide(StepRuns.layer))
+  ).pipe(Layer.provide([StepRuns.layer, PackageVersions.layer]))
 }

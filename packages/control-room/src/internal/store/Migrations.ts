@@ -24,6 +24,7 @@ import * as Looks from "./migrations/Looks.ts"
 import * as Names from "./migrations/Names.ts"
 import * as Operations from "./migrations/Operations.ts"
 import * as Order from "./migrations/Order.ts"
+import * as PackageVersions from "./migrations/PackageVersions.ts"
 import * as Pages from "./migrations/Pages.ts"
 import * as Pauses from "./migrations/Pauses.ts"
 import * as ProcessSteps from "./migrations/ProcessSteps.ts"
@@ -63,7 +64,8 @@ const migrations = {
   "0025_bulk_operations": BulkOperations.statements,
   "0027_backups": Backups.statements,
   "0028_alerts": Alerts.statements,
-  "0029_console_sessions": ConsoleSessions.statements
+  "0029_console_sessions": ConsoleSessions.statements,
+  "0030_package_versions": PackageVersions.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */

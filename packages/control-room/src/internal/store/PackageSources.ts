@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import type { Refused } from "../Refused.ts"
 import { Database } from "./Database.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
-import { type NewContent, TaskPackages } from "./TaskPackages.ts"
+import { type NewContent, PackageVersions } from "./PackageVersions.ts"
 
 /** The interval of polling a branch. */
 const pollInterval = Duration.minutes(1)
@@ -70,14 +70,21 @@ const parse = (row: Row): Source => ({
 /** The files of a commit: the package's new content. */
 export interface Fetched {
   readonly commit: string
+  readonly author: string | null
+  /** The first line of the message of the commit. */
+  readonly subject: string | null
   readonly content: NewContent
 }
+
+/** Where the version of a commit comes from. */
+const originOf = ({ author, commit, subject }: Fetched) =>
+  ({ by: { type: "commit", id: commit, name: author }, note: subject }) as const
 
 export class PackageSources extends Context.Service<
   PackageSources,
   {
     readonly get: (taskPackage: string) => Effect.Effect<Source | null>
-    /** Stores the source of a package and what was fetched from it, and returns the blob that no row names any more. */
+    /** Stores the source of a package and what was fetched from it, and returns the blob if no row names it. */
     readonly configure: (
       taskPackage: { readonly id: TaskPackageId; readonly workspaceId: WorkspaceId },
       type: Exclude<TaskPackageType, "zip">,
@@ -87,8 +94,8 @@ export class PackageSources extends Context.Service<
     /** Claims the sources due for polling; other nodes skip them. */
     readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<Source>>
     /**
-     * Stores the result of polling a claimed source; does nothing when the source was changed. Returns the blob that no
-     * row names any more: the old content's, or the new one's when it is not used; null when there is none.
+     * Stores the result of polling a claimed source; does nothing when the source was changed. Returns the blob if no row
+     * names it.
      */
     readonly deploy: (source: Source, type: TaskPackageType, fetched: Fetched) => Effect.Effect<string | null, Refused>
     /** Records a poll without new content: the branch has not moved, or (`error`) could not be read. */
@@ -99,7 +106,7 @@ export class PackageSources extends Context.Service<
     PackageSources,
     Effect.gen(function* () {
       const { millis, now, sql, transaction } = yield* Database
-      const packages = yield* TaskPackages
+      const versions = yield* PackageVersions
       const forUpdate = Dialect.forUpdate(sql)
       const skipLocked = Dialect.skipLocked(sql, "package_source")
       const inFuture = (duration: Duration.Duration) =>
@@ -120,8 +127,9 @@ export class PackageSources extends Context.Service<
               row === undefined ? null : parse(row)
             )
           ),
-        configure: Effect.fnUntraced(function* ({ id, workspaceId }, type, settings, { commit, content }) {
-          const old = yield* packages.put(workspaceId, id, type, content)
+        configure: Effect.fnUntraced(function* ({ id, workspaceId }, type, settings, fetched) {
+          const { commit, content } = fetched
+          const unused = yield* versions.put(workspaceId, id, { type, content, ...originOf(fetched), how: "asked" })
           const values = {
             repository: settings.repository,
             directory: settings.directory,
@@ -144,7 +152,7 @@ export class PackageSources extends Context.Service<
             const row = { ...values, package_id: id, workspace_id: workspaceId, version: 1 }
             yield* Effect.orDie(sql`INSERT INTO package_source ${sql.insert(row)}`)
           }
-          return old
+          return unused
         }, transaction),
         claim: Effect.fnUntraced(
           function* (limit) {
@@ -160,9 +168,11 @@ export class PackageSources extends Context.Service<
           Effect.orDie,
           transaction
         ),
-        deploy: Effect.fnUntraced(function* (source, type, { commit, content }) {
+        deploy: Effect.fnUntraced(function* (source, type, fetched) {
+          const { commit, content } = fetched
           if (!(yield* Effect.orDie(unchanged(source)))) return content.blob
-          const old = yield* packages.put(source.workspaceId, source.packageId, type, content)
+          const added = { type, content, ...originOf(fetched), how: "followed" } as const
+          const unused = yield* versions.put(source.workspaceId, source.packageId, added)
           const values = {
             commit_id: commit,
             fetched_at: yield* now,
@@ -173,7 +183,7 @@ export class PackageSources extends Context.Service<
           yield* Effect.orDie(
             sql`UPDATE package_source SET ${sql.update(values)} WHERE package_id = ${source.packageId}`
           )
-          return old
+          return unused
         }, transaction),
         recordPoll: Effect.fnUntraced(
           function* (source, error) {

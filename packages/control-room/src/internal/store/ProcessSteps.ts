@@ -15,11 +15,12 @@ export const insert = Effect.fnUntraced(function* (
   run: ProcessRunId | null,
   steps: ReadonlyArray<RunStep>
 ) {
-  const rows = steps.filter(named).map(({ id, task, worker_group }) => ({
+  const rows = steps.filter(named).map(({ id, task, task_package_version, worker_group }) => ({
     process_id: process,
     process_run_id: run,
     step_id: id,
     package_id: task.package_id ?? null,
+    package_version: task_package_version ?? null,
     worker_group_id: worker_group?.id ?? null
   }))
   yield* Chunks.forEach(rows, (some) => sql`INSERT INTO process_step ${sql.insert(some)}`)

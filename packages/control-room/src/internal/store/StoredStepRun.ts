@@ -1,5 +1,5 @@
 /** Rows of step runs, and parsing them. */
-import { ProcessId, ProcessRunId, StepId, StepRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { ProcessId, ProcessRunId, StepId, StepRunId, TaskPackageId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { StepRun as StepRunView, StepRunErrorCode, StepRunState } from "@signalbox/api/contract/StepRuns"
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
 import type { Item, StepRun } from "../engine/State.ts"
@@ -29,6 +29,8 @@ export interface StepRunRow {
   readonly lease_hash: string | null
   readonly run_token_hash: string | null
   readonly package_id: string | null
+  readonly package_version: number | null
+  readonly package_digest: string | null
 }
 
 /** A step run as stored. */
@@ -46,6 +48,8 @@ export interface StoredStepRun extends StepRun {
   readonly runTokenHash: string | null
   /** Null for a task that workers define themselves. */
   readonly packageId: string | null
+  /** The version of its package that it was leased with; null: it was not. */
+  readonly packageVersion: number | null
 }
 
 export const parseStepRun = (row: StepRunRow): StoredStepRun => ({
@@ -63,7 +67,8 @@ export const parseStepRun = (row: StepRunRow): StoredStepRun => ({
   workerId: row.worker_id,
   leaseHash: row.lease_hash,
   runTokenHash: row.run_token_hash,
-  packageId: row.package_id
+  packageId: row.package_id,
+  packageVersion: row.package_version
 })
 
 /** The columns that a step run shows: its environment may be large. */
@@ -75,7 +80,10 @@ export const viewColumns = [
   "started_at",
   "ended_at",
   "step_id",
-  "step_name"
+  "step_name",
+  "package_id",
+  "package_version",
+  "package_digest"
 ] as const
 export type ViewRow = Pick<StepRunRow, (typeof viewColumns)[number]>
 
@@ -87,7 +95,11 @@ export const view = (row: ViewRow): StepRunView => ({
   started_at: row.started_at,
   ended_at: row.ended_at,
   duration: secondsBetween(row.started_at, row.ended_at),
-  step: { id: StepId.make(row.step_id), name: row.step_name }
+  step: { id: StepId.make(row.step_id), name: row.step_name },
+  task_package:
+    row.package_id === null || row.package_version === null || row.package_digest === null
+      ? null
+      : { id: TaskPackageId.make(row.package_id), version: row.package_version, digest: row.package_digest }
 })
 
 /** Parses the ids of rows. */

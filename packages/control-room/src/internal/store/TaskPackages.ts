@@ -1,7 +1,6 @@
-/**
- * Task packages. The zip of a package is a file whose owner is the package.
- */
+/** Task packages. `PackageVersions` has their content. */
 import { TaskPackageId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { CurrentVersion } from "@signalbox/api/contract/TaskPackageVersions"
 import type { TaskPackageSummary, TaskPackageType } from "@signalbox/api/contract/TaskPackages"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -9,30 +8,18 @@ import * as Layer from "effect/Layer"
 import { Refused } from "../Refused.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
-import { Files, type StoredFile } from "./Files.ts"
+import { Files } from "./Files.ts"
+import { type PackageContent, PackageVersions, parseAuthor } from "./PackageVersions.ts"
 
 interface Row {
   readonly id: string
   readonly workspace_id: string
   readonly name: string
   readonly type: TaskPackageType
-  readonly tasks: string
-  readonly digest: string | null
-}
-
-/** The zip that a package has now. */
-export interface PackageContent {
-  readonly file: StoredFile
-  /** `sha256:` and the hex digest of the zip. */
-  readonly digest: string
-}
-
-/** A zip that was read completely, and its committed blob. */
-export interface NewContent {
-  readonly tasks: ReadonlyArray<string>
-  readonly digest: string
-  readonly size: number
-  readonly blob: string
+  readonly current_version: number | null
+  readonly current_since: string | null
+  readonly current_by: string | null
+  readonly newest: number | null
 }
 
 export interface StoredPackage {
@@ -42,12 +29,10 @@ export interface StoredPackage {
   readonly type: TaskPackageType
   /** The names of its tasks; empty while it has no content. */
   readonly tasks: ReadonlyArray<string>
+  /** Of the current version. */
   readonly content: PackageContent | null
+  readonly current: CurrentVersion | null
 }
-
-/** The message of the refusal of an upload to a package with a repository. */
-export const notUploaded = (name: string) =>
-  `the task package "${name}" takes its content from a git repository; change it there, or upload to another package`
 
 export class TaskPackages extends Context.Service<
   TaskPackages,
@@ -58,24 +43,18 @@ export class TaskPackages extends Context.Service<
     readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<TaskPackageSummary>>
     /** Null when the name is in use. */
     readonly create: (workspace: WorkspaceId, name: string) => Effect.Effect<StoredPackage | null>
-    /**
-     * Stores the zip of a package, from a repository or (`zip`) from an upload, which is refused for a package with a
-     * repository; returns the blob of the old one, if any.
-     */
-    readonly put: (
-      workspace: WorkspaceId,
-      id: string,
-      type: TaskPackageType,
-      content: NewContent
-    ) => Effect.Effect<string | null, Refused>
     /** Deletes a package that no step and no assistant names, and returns the blobs that no row names any more. */
     readonly remove: (taskPackage: StoredPackage) => Effect.Effect<ReadonlyArray<string>, Refused>
-    /** The package with its content, if it has the task; a missing part is a conflict that names it. */
+    /**
+     * The content of a package, in the current version or in this one, if it has the task; a missing part is a conflict
+     * that names it.
+     */
     readonly forTask: (
       workspace: WorkspaceId,
       id: string,
-      task: string
-    ) => Effect.Effect<{ readonly taskPackage: StoredPackage; readonly content: PackageContent }, Refused>
+      task: string,
+      version: number | null
+    ) => Effect.Effect<PackageContent, Refused>
   }
 >()("@signalbox/control-room/store/TaskPackages") {
   static readonly layer = Layer.effect(
@@ -83,25 +62,39 @@ export class TaskPackages extends Context.Service<
     Effect.gen(function* () {
       const { newId, now, nullWhenTaken, page, sql, transaction } = yield* Database
       const files = yield* Files
+      const versions = yield* PackageVersions
       const forDelete = Dialect.forDelete(sql)
-      const forUpdate = Dialect.forUpdate(sql)
       const forKey = Dialect.forKey(sql)
       const get = Effect.fnUntraced(function* (
         workspace: WorkspaceId,
         id: string
       ): Effect.fn.Return<StoredPackage | null> {
         const [row] = yield* Effect.orDie(
-          sql<Row>`SELECT * FROM task_package WHERE workspace_id = ${workspace} AND id = ${id}`
+          sql<Row>`
+            SELECT *, (SELECT max(version) FROM task_package_version AS known
+              WHERE known.workspace_id = task_package.workspace_id AND known.package_id = task_package.id) AS newest
+            FROM task_package WHERE workspace_id = ${workspace} AND id = ${id}`
         )
         if (row === undefined) return null
-        const [file] = yield* files.ofOwners([row.id])
+        const { current_by, current_since: since, current_version: version, newest } = row
+        const content = version === null ? null : ((yield* versions.get(workspace, id, version))?.content ?? null)
         return {
           id: TaskPackageId.make(row.id),
           workspaceId: workspace,
           name: row.name,
           type: row.type,
-          tasks: JSON.parse(row.tasks),
-          content: file === undefined || row.digest === null ? null : { file, digest: row.digest }
+          tasks: content?.tasks ?? [],
+          content,
+          current:
+            content === null || since === null
+              ? null
+              : {
+                  version: content.version,
+                  newest: newest ?? content.version,
+                  digest: content.digest,
+                  since,
+                  by: parseAuthor(current_by)
+                }
         }
       })
       /** Whether a step of a process, or of a run that is not completed, names the package. */
@@ -139,7 +132,6 @@ export class TaskPackages extends Context.Service<
             workspace_id: workspace,
             name,
             type: "zip",
-            tasks: "[]",
             created_at: yield* now
           })}`
           return {
@@ -148,24 +140,10 @@ export class TaskPackages extends Context.Service<
             name,
             type: "zip",
             tasks: [],
-            content: null
+            content: null,
+            current: null
           } satisfies StoredPackage
         }, nullWhenTaken),
-        put: Effect.fnUntraced(function* (workspace, id, type, { blob, digest, size, tasks }) {
-          const [known] = yield* Effect.orDie(
-            sql<Row>`SELECT * FROM task_package WHERE id = ${id} AND workspace_id = ${workspace} ${forUpdate}`
-          )
-          if (known === undefined) {
-            return yield* new Refused({ code: "NOT_FOUND", message: `the task package ${id} no longer exists` })
-          }
-          if (type === "zip" && known.type !== "zip") {
-            return yield* new Refused({ code: "CONFLICT", message: notUploaded(known.name) })
-          }
-          yield* Effect.orDie(
-            sql`UPDATE task_package SET ${sql.update({ type, digest, tasks: JSON.stringify(tasks) })} WHERE id = ${id}`
-          )
-          return yield* files.putNew(workspace, { ownerId: id, name: "package.zip", size, blob })
-        }, transaction),
         remove: Effect.fnUntraced(function* (taskPackage) {
           yield* Effect.orDie(sql`SELECT id FROM task_package WHERE id = ${taskPackage.id} ${forDelete}`)
           const user = yield* userOf(taskPackage.id)
@@ -175,28 +153,30 @@ export class TaskPackages extends Context.Service<
               message: `${user} uses the task package "${taskPackage.name}"; change or delete that first`
             })
           }
+          const owners = yield* versions.owners(taskPackage.workspaceId, taskPackage.id)
           yield* Effect.orDie(sql`DELETE FROM task_package WHERE id = ${taskPackage.id}`)
-          return yield* files.removeOwners([taskPackage.id])
+          return yield* files.removeOwners(owners)
         }, transaction),
-        forTask: Effect.fnUntraced(function* (workspace, id, task) {
+        forTask: Effect.fnUntraced(function* (workspace, id, task, version) {
           const taskPackage = yield* get(workspace, id)
-          const content = taskPackage?.content
-          if (taskPackage === null || content === null || content === undefined) {
-            return yield* new Refused({
-              code: "CONFLICT",
-              message: `the task package "${taskPackage?.name ?? id}" has no content; first upload its zip, or configure a git repository`
-            })
+          const conflict = (message: string) => new Refused({ code: "CONFLICT", message })
+          const name = taskPackage?.name ?? id
+          const pinned = version === null ? null : yield* versions.get(workspace, id, version)
+          if (version !== null && pinned === null) {
+            return yield* conflict(`the task package "${name}" has no version ${version}; name another one in the step`)
           }
-          if (!taskPackage.tasks.includes(task)) {
-            return yield* new Refused({
-              code: "CONFLICT",
-              message: `the task package "${taskPackage.name}" has no task "${task}"; it has ${taskPackage.tasks
-                .slice(0, 10)
-                .map((name) => `"${name}"`)
-                .join(", ")}`
-            })
+          const content = pinned?.content ?? taskPackage?.content ?? null
+          if (content === null) {
+            return yield* conflict(
+              `the task package "${name}" has no content; first upload its zip, or configure a git repository`
+            )
           }
-          return { taskPackage, content }
+          if (!content.tasks.includes(task)) {
+            const which = version === null ? "" : ` in version ${version}`
+            const some = content.tasks.slice(0, 10).map((one) => `"${one}"`)
+            return yield* conflict(`the task package "${name}" has no task "${task}"${which}; it has ${some.join(", ")}`)
+          }
+          return content
         })
       })
     })

@@ -17,7 +17,7 @@ import { Files } from "../store/Files.ts"
 import { Outputs } from "../store/Outputs.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
 import { StepRuns } from "../store/StepRuns.ts"
-import { TaskPackages } from "../store/TaskPackages.ts"
+import { PackageVersions } from "../store/PackageVersions.ts"
 import { WorkItems } from "../store/WorkItems.ts"
 import type { UploadPolicy } from "./UploadPolicy.ts"
 
@@ -43,7 +43,7 @@ export class UploadCompletion extends Context.Service<
       const runs = yield* ProcessRuns
       const stepRuns = yield* StepRuns
       const assets = yield* Assets
-      const packages = yield* TaskPackages
+      const versions = yield* PackageVersions
       const { transaction } = yield* Database
 
       /** Whether the owner may still get the file: its state may have changed during the upload. */
@@ -108,7 +108,13 @@ export class UploadCompletion extends Context.Service<
                 })
               )
               return yield* commitBlob(staged, (blob) =>
-                packages.put(policy.workspace, policy.owner, "zip", { ...found, size: staged.size, blob })
+                versions.put(policy.workspace, policy.owner, {
+                  type: "zip",
+                  content: { ...found, size: staged.size, blob },
+                  by: policy.by ?? null,
+                  note: policy.note ?? null,
+                  how: "asked"
+                })
               )
             }
           }

@@ -2,6 +2,7 @@
  * What a signed upload form allows.
  */
 import { StepRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { PackageAuthor } from "@signalbox/api/contract/TaskPackageVersions"
 import * as Schema from "effect/Schema"
 
 export const UploadPolicy = Schema.Struct({
@@ -15,6 +16,9 @@ export const UploadPolicy = Schema.Struct({
   name: Schema.String,
   /** In bytes: the maximum for a package, else the exact size. */
   size: Schema.Finite,
+  /** Who asked for the form, and why, of a package. */
+  by: Schema.optionalKey(PackageAuthor),
+  note: Schema.optionalKey(Schema.String),
   expires: Schema.Finite
 })
 export interface UploadPolicy extends Schema.Schema.Type<typeof UploadPolicy> {}
