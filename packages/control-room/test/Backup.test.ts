@@ -28,6 +28,7 @@ import * as Administration from "../src/Administration.ts"
 import { BlobStore } from "../src/BlobStore.ts"
 import { BlobHolds, guarded, hold } from "../src/internal/blobs/BlobHolds.ts"
 import { withoutPassword } from "../src/internal/storage/PostgresTools.ts"
+import { PackageVersions } from "../src/internal/store/PackageVersions.ts"
 import type { StorageOptions } from "../src/Options.ts"
 import {
   layer,
@@ -291,7 +292,7 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
 
   it.effect("is of what the check finds whole: packages by their digest", () =>
     Effect.gen(function* () {
-      const { folder, blobs } = yield* Service
+      const { folder, blobs, workspaceId } = yield* Service
       const before = new Set((yield* blobs).kept)
       const { id } = yield* TaskPackages.create(crypto.randomUUID())
       yield* TaskPackages.upload(id, { name: "a.zip", bytes: yield* zipOf({ "robot.yaml": robotYaml("one") }) })
@@ -300,10 +301,15 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
       const files = Effect.map(Administration.check(storageIn(folder)), (found) =>
         (found.find(({ check }) => check === "files")?.files ?? []).map(({ altered, owner }) => ({ altered, owner }))
       )
+      // Older versions are packages too.
+      yield* TaskPackages.upload(id, { name: "b.zip", bytes: yield* zipOf({ "robot.yaml": robotYaml("two") }) })
+      const { rows } = yield* (yield* PackageVersions).list(workspaceId, id, { after: null, limit: 10 })
+      const owner = rows.at(-1)?.id
+      assert.lengthOf(rows, 2)
       assert.deepStrictEqual(yield* files, [])
       const whole = readFileSync(path)
       writeFileSync(path, Buffer.alloc(whole.length, 1))
-      assert.deepStrictEqual(yield* files, [{ altered: true, owner: id }])
+      assert.deepStrictEqual(yield* files, [{ altered: true, owner }])
       writeFileSync(path, whole)
     })
   )

@@ -119,6 +119,53 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
     })
   )
 
+  it.effect("stay rolled back until a commit brings other content", () =>
+    Effect.gen(function* () {
+      const { repository } = yield* Repositories
+      const inFolder = (task: string) => ({ "robot/robot.yaml": robotYaml(task) })
+      const repo = repository("rolled", { files: inFolder("Good") })
+      const first = repo.git("rev-parse", "HEAD")
+      const { id } = yield* TaskPackages.create("rolled")
+      const configuration = {
+        mode: "attached",
+        branch: "main",
+        automatic_deployment: true,
+        repository: repo.url,
+        directory: "robot"
+      } as const
+      yield* TaskPackages.configureGit(id, "github", configuration)
+      const bad = repo.commit({ files: inFolder("Bad") })
+      yield* lookIn(1.1)
+      assert.deepStrictEqual(yield* tasksOf(id), ["Bad"])
+      const [newest, oldest] = (yield* TaskPackages.listVersions(id)).data
+      const author = repo.git("show", "--no-patch", "--format=%an", bad)
+      const note = repo.git("show", "--no-patch", "--format=%s", bad)
+      assert.deepInclude(newest, { version: 2, created_by: { type: "commit", id: bad, name: author }, note })
+      assert.strictEqual(oldest?.created_by?.id, first)
+
+      yield* TaskPackages.rollback(id)
+      yield* lookIn(2.2)
+      assert.deepStrictEqual(yield* tasksOf(id), ["Good"])
+      const elsewhere = repo.commit({ files: { "README.md": "another folder" } })
+      yield* lookIn(3.3)
+      const held = yield* TaskPackages.get(id)
+      assert.deepStrictEqual(held.tasks, [{ name: "Good" }])
+      assert.strictEqual(held.git?.commit, elsewhere)
+      assert.deepInclude(held.current, { version: 1, newest: 2 })
+
+      repo.commit({ files: inFolder("Mended") })
+      yield* lookIn(4.4)
+      assert.deepStrictEqual(yield* tasksOf(id), ["Mended"])
+      assert.deepInclude((yield* TaskPackages.get(id)).current, { version: 3, newest: 3 })
+      // Who asks for it gets it, whatever was rolled back.
+      yield* TaskPackages.rollback(id)
+      assert.deepStrictEqual(yield* tasksOf(id), ["Good"])
+      yield* TaskPackages.configureGit(id, "github", configuration)
+      assert.deepStrictEqual(yield* tasksOf(id), ["Mended"])
+      assert.deepInclude((yield* TaskPackages.get(id)).current, { version: 4, newest: 4 })
+    })
+  )
+
   it.effect("are polled once a minute by one of many nodes", () =>
     Effect.gen(function* () {
       const { repository, requests } = yield* Repositories

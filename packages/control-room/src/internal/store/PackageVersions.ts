@@ -2,13 +2,14 @@
  * The versions of task packages, and which of them is current. The zip of a version is a file whose owner is the
  * version.
  */
-import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import { StepRunId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { PackageAuthor, TaskPackageVersionListed } from "@signalbox/api/contract/TaskPackageVersions"
 import type { TaskPackageType } from "@signalbox/api/contract/TaskPackages"
 import * as Dialect from "@signalbox/sql/Dialect"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { Run, StepRun } from "../engine/State.ts"
 import { Refused } from "../Refused.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import { Files, type StoredFile } from "./Files.ts"
@@ -131,6 +132,11 @@ export class PackageVersions extends Context.Service<
       workspace: WorkspaceId,
       wanted: ReadonlyArray<{ readonly id: string; readonly pin: number | null }>
     ) => Effect.Effect<(id: string, pin: number | null) => GivenVersion | null>
+    /** Those of these step runs of a run whose version was rolled back, and whose step does not name it. */
+    readonly rolledBack: (
+      run: Run,
+      stepRuns: ReadonlyArray<Pick<StepRun, "id" | "step">>
+    ) => Effect.Effect<ReadonlySet<StepRunId>>
     /** The packages that may have more versions than are kept. */
     readonly crowded: Effect.Effect<ReadonlyArray<{ readonly workspace: WorkspaceId; readonly id: string }>>
     /** Deletes the versions of a package that are not kept, and returns the blobs that no row names any more. */
@@ -301,6 +307,20 @@ export class PackageVersions extends Context.Service<
             const row = rows.find((one) => one.id === id && one.version === (pin ?? one.current_version))
             return row === undefined ? null : { version: row.version, digest: row.digest }
           }
+        }, Effect.orDie),
+        rolledBack: Effect.fnUntraced(function* (run, stepRuns) {
+          const following = stepRuns.filter(({ step: index }) => {
+            const step = run.steps[index]
+            return step?.task.package_id !== undefined && (step.task_package_version ?? null) === null
+          })
+          if (following.length === 0) return new Set<StepRunId>()
+          const ids = following.map(({ id }) => id)
+          const rows = yield* sql<{ readonly id: string }>`
+            SELECT step_run.id FROM step_run JOIN task_package_version AS held
+              ON held.workspace_id = step_run.workspace_id AND held.package_id = step_run.package_id
+                AND held.version = step_run.package_version
+            WHERE ${sql.in("step_run.id", ids)} AND held.rolled_back = 1`
+          return new Set(rows.map(({ id }) => StepRunId.make(id)))
         }, Effect.orDie),
         crowded: Effect.orDie(
           sql<{ readonly workspace: WorkspaceId; readonly id: string }>`
