@@ -84,7 +84,12 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("versions 
       assert.deepStrictEqual(yield* states(id), ["3 current", "2 available", "1 available"])
       const { bytes } = yield* zip("b")
       const second = yield* TaskPackages.getVersion(id, 2)
-      assert.deepInclude(second, { version: 2, digest: digestOf(bytes), size: bytes.length, note: "reads the new form" })
+      assert.deepInclude(second, {
+        version: 2,
+        digest: digestOf(bytes),
+        size: bytes.length,
+        note: "reads the new form"
+      })
       assert.deepInclude(second.created_by, { type: "api_key", name: "test" })
       assert.deepStrictEqual(second.tasks, [{ name: "Run" }])
       const { origin } = yield* Service
@@ -291,52 +296,54 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("versions 
     })
   )
 
-  it.effect("are kept: the newest, the current one, those that steps name, and those in hand; others go with their bytes", () =>
-    Effect.gen(function* () {
-      const { blobs, retainIn } = yield* Service
-      const id = yield* withVersions("1", "2", "3", "4", "5", "6")
-      const before = (yield* blobs).kept.length
-      const pinned = yield* processOf(id, 1)
-      const { lease, protocol } = yield* worker
-      // A run keeps the version that its process named, until it is completed.
-      const moved = yield* processOf(id, 2)
-      const unfinished = yield* started(moved, 1)
-      yield* Processes.update(moved.id, { name: moved.name, steps: [] })
-      yield* TaskPackages.promote(id, 3)
-      const following = yield* started(yield* processOf(id), 1)
-      const [first, held] = yield* lease(2)
-      if (first === undefined || held === undefined) return assert.fail("no lease")
-      assert.strictEqual(held.process_run_id, following)
-      yield* protocol.start(held)
-      yield* TaskPackages.promote(id, 4)
-      const assistant = yield* Assistants.create({ name: crypto.randomUUID(), task: "Run", taskPackage: id })
-      const helping = yield* Assistants.startRun(assistant.id)
-      for (let n = 7; n <= keptVersions + 6; n++) yield* upload(id, `${n}`)
-      yield* TaskPackages.promote(id, 5)
-      yield* retainIn(0)
-      const left = Effect.map(Stream.runCollect(TaskPackages.streamVersions(id)), (all) =>
-        all.map(({ version }) => version).toReversed()
-      )
-      const newest = Array.from({ length: keptVersions }, (_, n) => n + 7)
-      assert.deepStrictEqual(yield* left, [1, 2, 3, 4, 5, ...newest])
-      assert.strictEqual((yield* blobs).kept.length, before + keptVersions - 1)
-      // One after the other is let go.
-      yield* Processes.remove(pinned.id)
-      yield* retainIn(0)
-      assert.deepStrictEqual(yield* left, [2, 3, 4, 5, ...newest])
-      yield* protocol.start(first)
-      yield* protocol.finish(first, null)
-      assert.strictEqual((yield* ProcessRuns.get(unfinished)).state, "completed")
-      yield* protocol.finish(held, null)
-      yield* Assistants.completeRun(helping.id)
-      yield* retainIn(0)
-      assert.deepStrictEqual(yield* left, [5, ...newest])
-      // What a step run had is known when the version is gone.
-      assert.strictEqual((yield* StepRuns.get(held.step_run_id)).task_package?.version, 3)
-      yield* TaskPackages.promote(id, 26)
-      yield* retainIn(0)
-      assert.deepStrictEqual(yield* left, newest)
-    })
+  it.effect(
+    "are kept: the newest, the current one, those that steps name, and those in hand; others go with their bytes",
+    () =>
+      Effect.gen(function* () {
+        const { blobs, retainIn } = yield* Service
+        const id = yield* withVersions("1", "2", "3", "4", "5", "6")
+        const before = (yield* blobs).kept.length
+        const pinned = yield* processOf(id, 1)
+        const { lease, protocol } = yield* worker
+        // A run keeps the version that its process named, until it is completed.
+        const moved = yield* processOf(id, 2)
+        const unfinished = yield* started(moved, 1)
+        yield* Processes.update(moved.id, { name: moved.name, steps: [] })
+        yield* TaskPackages.promote(id, 3)
+        const following = yield* started(yield* processOf(id), 1)
+        const [first, held] = yield* lease(2)
+        if (first === undefined || held === undefined) return assert.fail("no lease")
+        assert.strictEqual(held.process_run_id, following)
+        yield* protocol.start(held)
+        yield* TaskPackages.promote(id, 4)
+        const assistant = yield* Assistants.create({ name: crypto.randomUUID(), task: "Run", taskPackage: id })
+        const helping = yield* Assistants.startRun(assistant.id)
+        for (let n = 7; n <= keptVersions + 6; n++) yield* upload(id, `${n}`)
+        yield* TaskPackages.promote(id, 5)
+        yield* retainIn(0)
+        const left = Effect.map(Stream.runCollect(TaskPackages.streamVersions(id)), (all) =>
+          all.map(({ version }) => version).toReversed()
+        )
+        const newest = Array.from({ length: keptVersions }, (_, n) => n + 7)
+        assert.deepStrictEqual(yield* left, [1, 2, 3, 4, 5, ...newest])
+        assert.strictEqual((yield* blobs).kept.length, before + keptVersions - 1)
+        // One after the other is let go.
+        yield* Processes.remove(pinned.id)
+        yield* retainIn(0)
+        assert.deepStrictEqual(yield* left, [2, 3, 4, 5, ...newest])
+        yield* protocol.start(first)
+        yield* protocol.finish(first, null)
+        assert.strictEqual((yield* ProcessRuns.get(unfinished)).state, "completed")
+        yield* protocol.finish(held, null)
+        yield* Assistants.completeRun(helping.id)
+        yield* retainIn(0)
+        assert.deepStrictEqual(yield* left, [5, ...newest])
+        // What a step run had is known when the version is gone.
+        assert.strictEqual((yield* StepRuns.get(held.step_run_id)).task_package?.version, 3)
+        yield* TaskPackages.promote(id, 26)
+        yield* retainIn(0)
+        assert.deepStrictEqual(yield* left, newest)
+      })
   )
 
   it.effect("that are used or current are never deleted, whatever happens in which order", () =>

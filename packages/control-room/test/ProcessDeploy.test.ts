@@ -10,6 +10,7 @@ import * as TaskPackages from "@signalbox/api/TaskPackages"
 import * as WorkerGroups from "@signalbox/api/WorkerGroups"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import { sized } from "@signalbox/testkit/Soak"
+import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -116,6 +117,28 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the deplo
   })
 
   describe("has a plan", () => {
+    it.effect("that says which step names another version of its package", () =>
+      Effect.gen(function* () {
+        const { id, name } = yield* TaskPackages.create(`package ${crypto.randomUUID()}`)
+        const bytes = yield* zipOf({ "robot.yaml": robotYaml("t") })
+        yield* TaskPackages.upload(id, { name: "p.zip", bytes })
+        const task = Process.packageTask({ package: name, task: "t", input: Airport, output: Airport })
+        const of = newName()
+        const made = (version?: number | null) =>
+          Process.make(of, {
+            steps: [Process.step(task, version === undefined ? {} : { task_package_version: version })]
+          })
+        yield* Process.deploy(made(1))
+        const { steps } = yield* Processes.getDefinition(yield* Process.id(made()))
+        assert.strictEqual(steps[0]?.task_package_version, 1)
+        const { plan } = yield* Process.deploy(made())
+        assert.deepStrictEqual(Process.describePlan(plan), ["~ step t: task_package_version"])
+        assert.strictEqual((yield* Process.plan(made(null))).action, "unchanged")
+        const refused = yield* Effect.flip(Process.deploy(made(2)))
+        assert.match(refused.message, /steps\.0\.task_package_version: the package has no version 2/)
+      })
+    )
+
     it.effect("that says what changes, and changes nothing", () =>
       Effect.gen(function* () {
         const { rows } = yield* Service

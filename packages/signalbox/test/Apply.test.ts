@@ -273,6 +273,44 @@ describe("signalbox apply", () => {
     ])
   })
 
+  it("leaves a package at the version that somebody went back to, until its content is new", async () => {
+    const path = join(folder, "workspace.yaml")
+    const signalboxHere = (...args: ReadonlyArray<string>) => succeed([...args, "--data", data])
+    await signalboxHere("packages", "rollback", "invoices")
+    const held = (await applied(path)).find(({ name }) => name === "invoices")
+    assert.strictEqual(held?.status, "unchanged")
+    assert.match(
+      held?.detail ?? "",
+      /^version 2 has this content, and is not current: version 1 is; `signalbox packages promote invoices 2` changes that$/
+    )
+    writeFileSync(join(robot, "tasks.py"), "print(2)\n")
+    assert.deepStrictEqual(facts(worked(await applied(path))), ["done: change package invoices"])
+    assert.deepStrictEqual(worked(await applied(path)), [])
+    assert.match((await signalboxHere("packages", "versions", "invoices")).stdout, /^3 +current [^]*\n2 +rolled_back/m)
+  })
+
+  it("has steps name versions of packages, and says when they do not", async () => {
+    const pinned = (version: number | null) =>
+      file(
+        "pinned.json",
+        JSON.stringify({
+          processes: {
+            pinned: {
+              steps: [{ name: "s", task: { name: "Read orders", package: "invoices" }, task_package_version: version }]
+            }
+          }
+        })
+      )
+    assert.deepStrictEqual(facts(worked(await applied(pinned(1)))), ["done: create process pinned"])
+    assert.deepStrictEqual(worked(await applied(pinned(1))), [])
+    assert.deepStrictEqual(facts(worked(await applied(pinned(2)))), ["done: change process pinned"])
+    const refused = await signalbox(["apply", pinned(9), "--data", data])
+    assert.strictEqual(refused.status, 1)
+    assert.match(refused.stderr, /steps\.0\.task_package_version: the package has no version 9/)
+    assert.deepStrictEqual(facts(worked(await applied(pinned(null)))), ["done: change process pinned"])
+    await succeed(["processes", "delete", "pinned", "--data", data])
+  })
+
   it("refuses a folder with a link in it, without robot.yaml or with an ignore file that is not there", async () => {
     const plan = async () => {
       const { status, stderr } = await signalbox(["apply", path, "--data", data])

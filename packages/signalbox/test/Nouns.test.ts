@@ -225,6 +225,43 @@ describe("a kind of resource", () => {
     )
   })
 
+  it("packages have versions, which are made current and named by steps", async () => {
+    const robot = join(folder, "robot")
+    file("robot/tasks.py", "print(2)\n")
+    const [second = {}] = objects(await succeed(`packages upload letters ${robot} --note new-form --json`))
+    assert.deepInclude(second["current"], { version: 2, newest: 2 })
+    assert.match((await succeed("packages versions letters")).stdout, /^2 +current .*new-form *$/m)
+    const [back = {}] = objects(await succeed("packages rollback letters --json"))
+    assert.deepInclude(back, { version: 1, state: "current" })
+    const none = await signalbox("packages rollback letters")
+    assert.strictEqual(none.status, 1)
+    assert.match(none.stderr, /no version before 1/)
+    assert.match((await signalbox("packages promote letters 9")).stderr, /has no version 9/)
+    const [again = {}] = objects(await succeed("packages promote letters 2 --json"))
+    assert.strictEqual(again["state"], "current")
+    const versions = objects(await succeed("packages versions letters --json"))
+    assert.deepStrictEqual(
+      versions.map(({ state, version }) => [version, state]),
+      [
+        [2, "current"],
+        [1, "available"]
+      ]
+    )
+
+    await succeed("processes create mailing --task hello --package letters")
+    const pinOf = async () => {
+      const [shown = {}] = objects(await succeed("processes show mailing --json"))
+      return JSON.stringify(shown["definition"])
+    }
+    await succeed("processes pin mailing hello 1")
+    assert.include(await pinOf(), '"task_package_version":1')
+    assert.match((await signalbox("processes pin mailing hello 9")).stderr, /steps\.0\.task_package_version/)
+    assert.match((await signalbox("processes pin mailing helo 1")).stderr, /no step helo: did you mean hello/)
+    await succeed("processes unpin mailing hello")
+    assert.include(await pinOf(), '"task_package_version":null')
+    await succeed("processes delete mailing")
+  })
+
   it("items are made with an order, once for a reference, and found by it", async () => {
     const flags = "--priority 50 --due 2020-01-01T00:00:00Z --tag express --reference o-1"
     const [made = {}] = objects(await succeed(`items create greeting ${flags} --json`))

@@ -80,7 +80,11 @@ export const layer = Endpoints.group(
     })
 
     const version = Effect.fnUntraced(function* ({ id, workspaceId }: StoredPackage, number: number) {
-      const found = yield* orNotFound("version of the task package", String(number), versions.get(workspaceId, id, number))
+      const found = yield* orNotFound(
+        "version of the task package",
+        String(number),
+        versions.get(workspaceId, id, number)
+      )
       const { url } = yield* locate(links, workspaceId, found.content)
       return { ...found.view, tasks: found.content.tasks.map((name) => ({ name })), download: { url } }
     })

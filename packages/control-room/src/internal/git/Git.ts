@@ -44,7 +44,10 @@ export interface Snapshot {
 
 /** A text of a commit, which may be of any length and have anything in it. */
 const shortened = (text: string) => {
-  const short = text.replaceAll(/[\p{Cc}\p{Cs}]/gu, " ").trim().slice(0, 200)
+  const short = text
+    .replaceAll(/[\p{Cc}\p{Cs}]/gu, " ")
+    .trim()
+    .slice(0, 200)
   return short === "" ? null : short.toWellFormed()
 }
 
@@ -240,7 +243,9 @@ export class Git extends Context.Service<
             yield* Effect.raceFirst(fetch, watch(path))
             yield* checkSize(path)
             const commit = yield* git("rev-parse", "--verify", "--quiet", "refs/package^{commit}")
-            const [author = "", subject = ""] = (yield* git("show", "--no-patch", "--format=%an%n%s", commit)).split("\n")
+            const [author = "", subject = ""] = (yield* git("show", "--no-patch", "--format=%an%n%s", commit)).split(
+              "\n"
+            )
             const named = git(
               "rev-parse",
               "--verify",

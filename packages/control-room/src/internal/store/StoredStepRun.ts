@@ -1,5 +1,13 @@
 /** Rows of step runs, and parsing them. */
-import { ProcessId, ProcessRunId, StepId, StepRunId, TaskPackageId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import {
+  ProcessId,
+  ProcessRunId,
+  StepId,
+  StepRunId,
+  TaskPackageId,
+  WorkItemId,
+  WorkspaceId
+} from "@signalbox/api/contract/Ids"
 import type { StepRun as StepRunView, StepRunErrorCode, StepRunState } from "@signalbox/api/contract/StepRuns"
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
 import type { Item, StepRun } from "../engine/State.ts"

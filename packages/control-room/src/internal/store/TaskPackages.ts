@@ -174,7 +174,9 @@ export class TaskPackages extends Context.Service<
           if (!content.tasks.includes(task)) {
             const which = version === null ? "" : ` in version ${version}`
             const some = content.tasks.slice(0, 10).map((one) => `"${one}"`)
-            return yield* conflict(`the task package "${name}" has no task "${task}"${which}; it has ${some.join(", ")}`)
+            return yield* conflict(
+              `the task package "${name}" has no task "${task}"${which}; it has ${some.join(", ")}`
+            )
           }
           return content
         })

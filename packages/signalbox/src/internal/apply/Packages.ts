@@ -12,6 +12,8 @@ type Source = NonNullable<Document["packages"]>[string]
 interface Work {
   readonly detail: string
   readonly isDone: boolean
+  /** Why nothing is done although the package has other content. */
+  readonly held?: string
   readonly run: (id: TaskPackageId) => Step["run"]
 }
 
@@ -48,6 +50,18 @@ const differencesOf = (git: Git, { git: known, type }: TaskPackages.TaskPackage)
   return known.error === null ? changed : [...changed, `again, as it failed: ${known.error.message}`]
 }
 
+/**
+ * Why content is not uploaded again although the package has other content: it is that of the newest version, and somebody
+ * has made an older one current. Null when that is not so.
+ */
+const heldOf = Effect.fnUntraced(function* ({ current, id, name }: TaskPackages.TaskPackage, digest: string) {
+  if (current === null || current.newest === current.version) return null
+  const { version, ...newest } = yield* TaskPackages.getVersion(id, current.newest)
+  return newest.digest === `sha256:${digest}` && newest.digest !== current.digest
+    ? `version ${version} has this content, and is not current: version ${current.version} is; \`signalbox packages promote ${name} ${version}\` changes that`
+    : null
+})
+
 const gitWork = (git: Git, known: TaskPackages.TaskPackage | null): Work => {
   const differences = known === null ? [] : differencesOf(git, known)
   return {
@@ -77,9 +91,14 @@ const zipWork = Effect.fnUntraced(function* (
       message: `${field}: the package takes its content from a git repository, and no longer from a file; delete it first, or choose another name`
     })
   }
-  const isDone = known !== null && (yield* digestOf(TaskPackages.download(known.id))) === digest
-  const work: Work = { detail, isDone, run: (id) => TaskPackages.upload(id, path) }
-  return work
+  const run: Work["run"] = (id) => TaskPackages.upload(id, path)
+  const work = { detail, run }
+  if (known === null) return { ...work, isDone: false } satisfies Work
+  const held = yield* heldOf(known, digest)
+  if (held !== null) return { ...work, isDone: true, held } satisfies Work
+  // A service without versions has the bytes alone.
+  const has = known.current?.digest.replace("sha256:", "") ?? (yield* digestOf(TaskPackages.download(known.id)))
+  return { ...work, isDone: has === digest } satisfies Work
 })
 
 /** Task packages: a zip or folder with other content is uploaded; a repository with other settings is fetched. */
@@ -88,8 +107,9 @@ export const plan = Effect.fnUntraced(function* (wanted: NonNullable<Document["p
   for (const [name, source] of Object.entries(wanted)) {
     const id = ids.packages.get(name)
     const known = id === undefined ? null : yield* TaskPackages.get(id)
-    const { detail, isDone, run } =
+    const work: Work =
       source.git === undefined ? yield* zipWork(`packages.${name}`, source, folder, known) : gitWork(source.git, known)
+    const { detail, held, isDone, run } = work
     if (known === null) {
       const create = Effect.gen(function* () {
         const made = yield* TaskPackages.create(name)
@@ -98,7 +118,7 @@ export const plan = Effect.fnUntraced(function* (wanted: NonNullable<Document["p
       })
       steps.push({ kind: "package", name, action: "create", detail, run: create })
     } else if (isDone) {
-      steps.push(unchanged("package", name))
+      steps.push(unchanged("package", name, held))
     } else {
       steps.push({ kind: "package", name, action: "change", detail, run: run(known.id) })
     }

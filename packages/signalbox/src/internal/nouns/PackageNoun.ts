@@ -6,11 +6,13 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import { connected, connectionFlags } from "../Connection.ts"
-import { printFields } from "../Listing.ts"
-import { deleteCommand, find, listCommand, nameArgument, type Noun, showCommand } from "./Noun.ts"
+import { type Columns, printFields, printList } from "../Listing.ts"
+import { deleteCommand, find, limitFlag, listCommand, nameArgument, NameError, type Noun, showCommand } from "./Noun.ts"
 
 /** The path leads neither to a folder with a robot.yaml nor to a zip. */
 export class ContentError extends TaggedError<ContentError>()("ContentError", { message: Schema.String }) {}
@@ -63,28 +65,113 @@ const create = Command.make(
 
 const upload = Command.make(
   "upload",
-  { package: nameArgument(packageNoun), path: contentArgument, ...connectionFlags },
-  Effect.fnUntraced(function* ({ data, json, package: given, path }) {
+  {
+    package: nameArgument(packageNoun),
+    path: contentArgument,
+    note: Flag.String("note").pipe(
+      Flag.withDescription("Why, for those who read the list of versions"),
+      Flag.withMetavar("TEXT"),
+      Flag.optional
+    ),
+    ...connectionFlags
+  },
+  Effect.fnUntraced(function* ({ data, json, note, package: given, path }) {
     const program = Effect.gen(function* () {
       const zip = yield* zipOf(path)
       const { id } = yield* find(packageNoun, given)
-      yield* TaskPackages.upload(id, zip)
+      yield* TaskPackages.upload(id, zip, Option.isNone(note) ? {} : { note: note.value })
       return yield* TaskPackages.get(id)
     })
     yield* printFields(json, yield* connected(data)(Effect.scoped(program)))
   })
 ).pipe(
-  Command.withDescription("Gives a task package new content"),
-  Command.withExamples([{ command: "signalbox packages upload invoices invoices.zip", description: "From a zip" }])
+  Command.withDescription("Gives a task package new content: its next version, which is current from then on"),
+  Command.withExamples([
+    { command: "signalbox packages upload invoices invoices.zip", description: "From a zip" },
+    {
+      command: "signalbox packages upload invoices robots/invoices --note 'reads the new form'",
+      description: "Of a folder, with the reason"
+    }
+  ])
+)
+
+const versionColumns: Columns<TaskPackages.TaskPackageVersionListed> = {
+  version: ({ version }) => String(version),
+  state: ({ state }) => state,
+  "created at": ({ created_at }) => created_at,
+  by: ({ created_by: by }) =>
+    by === null ? "" : by.type === "commit" ? `${by.id.slice(0, 12)} ${by.name ?? ""}`.trimEnd() : (by.name ?? by.id),
+  digest: ({ digest }) => digest.replace("sha256:", "").slice(0, 12),
+  note: ({ note }) => note ?? ""
+}
+
+const versions = Command.make(
+  "versions",
+  { package: nameArgument(packageNoun), limit: limitFlag, ...connectionFlags },
+  Effect.fnUntraced(function* ({ data, json, limit, package: given }) {
+    const program = Effect.gen(function* () {
+      const { id } = yield* find(packageNoun, given)
+      const all = TaskPackages.streamVersions(id, { limit: 100 })
+      const found = Option.isNone(limit) ? all : Stream.take(all, limit.value)
+      yield* printList(json, found, versionColumns, "It has no version: upload one with `signalbox packages upload`")
+    })
+    yield* connected(data)(program)
+  })
+).pipe(
+  Command.withDescription(
+    "Lists the versions of a task package, the newest first: who made each when, and which is current"
+  ),
+  Command.withExamples([{ command: "signalbox packages versions invoices", description: "By its name" }])
+)
+
+const promote = Command.make(
+  "promote",
+  {
+    package: nameArgument(packageNoun),
+    version: Argument.Int("version").pipe(Argument.withDescription("The number of the version, as in `versions`")),
+    ...connectionFlags
+  },
+  Effect.fnUntraced(function* ({ data, json, package: given, version }) {
+    const promoted = Effect.flatMap(find(packageNoun, given), ({ id }) => TaskPackages.promote(id, version))
+    yield* printFields(json, yield* connected(data)(promoted))
+  })
+).pipe(
+  Command.withDescription("Makes a version of a task package the current one; what workers have in hand goes on"),
+  Command.withExamples([{ command: "signalbox packages promote invoices 7", description: "Version 7, older or newer" }])
+)
+
+const rollback = Command.make(
+  "rollback",
+  { package: nameArgument(packageNoun), ...connectionFlags },
+  Effect.fnUntraced(function* ({ data, json, package: given }) {
+    const program = Effect.gen(function* () {
+      const { id, name } = yield* find(packageNoun, given)
+      const { current } = yield* TaskPackages.get(id)
+      if (current === null)
+        return yield* new NameError({ message: `the task package ${name} has no content to go back from` })
+      return yield* TaskPackages.rollback(id, { from: current.version })
+    })
+    yield* printFields(json, yield* connected(data)(program))
+  })
+).pipe(
+  Command.withDescription(
+    "Makes the version of a task package before the current one current; what workers have in hand ends with its item"
+  ),
+  Command.withExamples([
+    { command: "signalbox packages rollback invoices", description: "Prints the version it has then" }
+  ])
 )
 
 export const packages = Command.make("packages").pipe(
-  Command.withDescription("Lists, shows, creates, uploads and deletes task packages"),
+  Command.withDescription("Lists, shows, creates, uploads, rolls back and deletes task packages"),
   Command.withSubcommands([
     listCommand(packageNoun),
     showCommand(packageNoun, ({ id }) => TaskPackages.get(id)),
     create,
     upload,
+    versions,
+    promote,
+    rollback,
     deleteCommand(packageNoun, ({ id }) => TaskPackages.remove(id))
   ])
 )

@@ -10,7 +10,7 @@ import { connected, connectionFlags } from "../Connection.ts"
 import { moduleOf } from "../export/ProcessModule.ts"
 import { printFields } from "../Listing.ts"
 import { suggest } from "../Nearest.ts"
-import { deleteCommand, find, listCommand, NameError, type Noun, showCommand } from "./Noun.ts"
+import { deleteCommand, find, listCommand, nameArgument, NameError, type Noun, showCommand } from "./Noun.ts"
 import { pauseCommands, pausedText } from "./Pausing.ts"
 import { groupNoun } from "./GroupNoun.ts"
 import { packageNoun } from "./PackageNoun.ts"
@@ -88,20 +88,73 @@ const exported = Command.make(
   ])
 )
 
-/** The id of the step of a process that has this name or id, if one is given. */
-const stepOf = Effect.fnUntraced(function* ({ id, name }: Processes.ProcessSummary, given: string | undefined) {
-  if (given === undefined) return {}
+/** The step of a process that has this name or id; `from`: what gives it, for the error. */
+const stepNamed = Effect.fnUntraced(function* (
+  { id, name }: Processes.ProcessSummary,
+  given: string,
+  from: "--step" | "step"
+) {
   const { steps } = yield* Processes.get(id)
   const step = steps.find((one) => one.name === given || one.id === given)
-  if (step !== undefined) return { step: step.id }
   const names = steps.map((one) => one.name)
-  return yield* new NameError({
-    message: `--step: the process ${name} has no step ${given}: ${suggest(given, names)}; see \`signalbox processes show ${name}\``
-  })
+  return (
+    step ??
+    (yield* new NameError({
+      message: `${from}: the process ${name} has no step ${given}: ${suggest(given, names)}; see \`signalbox processes show ${name}\``
+    }))
+  )
 })
 
+/** The id of a step, if one is given. */
+const stepOf = (process: Processes.ProcessSummary, given: string | undefined) =>
+  given === undefined ? Effect.succeed({}) : Effect.map(stepNamed(process, given, "--step"), ({ id }) => ({ step: id }))
+
+/** Changes the version that a step of a process names; null: the step follows the current one. */
+const setPin = Effect.fnUntraced(function* (given: string, stepName: string, version: number | null) {
+  const process = yield* find(processNoun, given)
+  const { name } = yield* stepNamed(process, stepName, "step")
+  const definition = yield* Processes.getDefinition(process.id)
+  // With its revision: refused when someone else changes the process meanwhile.
+  yield* Processes.update(process.id, {
+    ...definition,
+    steps: definition.steps.map((step) => (step.name === name ? { ...step, task_package_version: version } : step))
+  })
+  return { id: process.id, name: process.name, step: name, task_package_version: version }
+})
+
+const stepArgument = Argument.String("step").pipe(Argument.withDescription("The name or the id of a step"))
+
+const pin = Command.make(
+  "pin",
+  {
+    process: nameArgument(processNoun),
+    step: stepArgument,
+    version: Argument.Int("version").pipe(
+      Argument.withDescription("A version of its task package, as in `signalbox packages versions`")
+    ),
+    ...connectionFlags
+  },
+  Effect.fnUntraced(function* ({ data, json, process, step, version }) {
+    yield* printFields(json, yield* connected(data)(setPin(process, step, version)))
+  })
+).pipe(
+  Command.withDescription("Has a step run one version of its task package, whatever is current; runs from then on do"),
+  Command.withExamples([{ command: "signalbox processes pin orders read 7", description: "Version 7" }])
+)
+
+const unpin = Command.make(
+  "unpin",
+  { process: nameArgument(processNoun), step: stepArgument, ...connectionFlags },
+  Effect.fnUntraced(function* ({ data, json, process, step }) {
+    yield* printFields(json, yield* connected(data)(setPin(process, step, null)))
+  })
+).pipe(
+  Command.withDescription("Has a step run the current version of its task package again; runs from then on do"),
+  Command.withExamples([{ command: "signalbox processes unpin orders read", description: "By its name" }])
+)
+
 export const processes = Command.make("processes").pipe(
-  Command.withDescription("Lists, shows, creates, pauses and deletes processes"),
+  Command.withDescription("Lists, shows, creates, pins, pauses and deletes processes"),
   Command.withSubcommands([
     listCommand(processNoun),
     showCommand(processNoun, ({ id }) =>
@@ -122,6 +175,8 @@ export const processes = Command.make("processes").pipe(
       },
       true
     ),
+    pin,
+    unpin,
     deleteCommand(processNoun, ({ id }) => Processes.remove(id))
   ])
 )
