@@ -15,6 +15,8 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
 import { createHash } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { BlobStore } from "../src/BlobStore.ts"
 import { migrate } from "../src/internal/store/Migrations.ts"
 import { keptVersions, PackageVersions } from "../src/internal/store/PackageVersions.ts"
@@ -22,6 +24,7 @@ import { Files } from "../src/internal/store/Files.ts"
 import { bodyAs, errorOf, multipart, send } from "./support/Http.ts"
 import { beforePackageVersions } from "./support/Migrations.ts"
 import { layer, linkWorker, movedBy, Service } from "./support/Service.ts"
+import { releaseInvoices } from "./examples/ReleaseInvoices.ts"
 
 const zip = (content: string, task = "Run") =>
   Effect.map(zipOf({ "robot.yaml": robotYaml(task), "tasks.py": content }), (bytes) => ({ name: "p.zip", bytes }))
@@ -147,6 +150,18 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("versions 
         assert.strictEqual(answer.status, status, `${method} ${at}: ${answer.text}`)
       }
       assert.strictEqual(yield* currentOf(id), 1)
+    })
+  )
+
+  it.effect("are released as the example of the documentation does it", () =>
+    Effect.gen(function* () {
+      const read = (path: string) => readFileSync(join(import.meta.dirname, path), "utf8")
+      assert.include(read("../../../docs/packages.md"), `\`\`\`ts\n${read("examples/ReleaseInvoices.ts")}\`\`\`\n`)
+      assert.deepStrictEqual(yield* releaseInvoices(yield* zip("first"), yield* zip("second")), {
+        back: 1,
+        states: ["2 rolled_back", "1 current"],
+        promoted: 2
+      })
     })
   )
 

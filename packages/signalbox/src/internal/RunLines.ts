@@ -31,7 +31,8 @@ export const stepRunLines = (stepRun: WatchedStepRun) => {
     [stepRun.state, 15],
     [stepRun.error?.code ?? "", 14],
     [seconds(stepRun.duration), 10],
-    [stepRun.step.name, 0]
+    [stepRun.step.name, 0],
+    [stepRun.task_package === null ? "" : `(version ${stepRun.task_package.version})`, 0]
   )
   return [`  ${line}`, ...(stepRun.no_worker === null ? [] : [`    ${stepRun.no_worker}`])].join("\n")
 }
