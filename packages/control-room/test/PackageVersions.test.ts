@@ -11,6 +11,7 @@ import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
 import { sized } from "@signalbox/testkit/Soak"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -177,6 +178,19 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("versions 
       )
       assert.strictEqual(new Set(found.map(({ digest }) => digest)).size, 6)
       assert.strictEqual(yield* currentOf(id), 6)
+      // Nearer to each other than requests can be.
+      const { workspaceId } = yield* Service
+      const versions = yield* PackageVersions
+      const other = yield* withVersions()
+      yield* Effect.forEach(
+        Array.from({ length: 20 }, (_, n) => n),
+        (n) => {
+          const content = { tasks: ["Run"], digest: `sha256:${n}`, size: 1, blob: crypto.randomUUID() }
+          return versions.put(workspaceId, other, { type: "zip", content, by: null, note: null, how: "asked" })
+        },
+        { concurrency: "unbounded", discard: true }
+      )
+      assert.strictEqual(yield* currentOf(other), 20)
       // The same at once is one.
       yield* Effect.forEach(contents, () => upload(id, "the same"), { concurrency: "unbounded" })
       assert.strictEqual(yield* currentOf(id), 7)
@@ -444,6 +458,32 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("versions 
         assert.strictEqual(current_, current)
         const owners = yield* versions.owners(workspaceId, id)
         assert.lengthOf(yield* files.ofOwners(owners), there.size)
+      }
+    })
+  )
+
+  it.effect("are either named by a step or deleted, when both happen at once", () =>
+    Effect.gen(function* () {
+      const { workspaceId } = yield* Service
+      const versions = yield* PackageVersions
+      const old = [1, 2, 3, 4, 5]
+      for (let round = 0; round < sized(4, 60); round++) {
+        const id = yield* withVersions()
+        for (let n = 1; n <= keptVersions + old.length; n++) {
+          const content = { tasks: ["Run"], digest: `sha256:${n}`, size: 1, blob: crypto.randomUUID() }
+          yield* versions.put(workspaceId, id, { type: "zip", content, by: null, note: null, how: "asked" })
+        }
+        const pinning = Effect.forEach(old, (version) => Effect.result(processOf(id, version)), {
+          concurrency: "unbounded"
+        })
+        const deleting = Effect.delay(versions.removeOld(workspaceId, id), `${2 * round} millis`)
+        const [pinned] = yield* Effect.all([pinning, deleting], { concurrency: "unbounded" })
+        yield* versions.removeOld(workspaceId, id)
+        for (const [index, result] of pinned.entries()) {
+          const found = yield* versions.get(workspaceId, id, index + 1)
+          assert.strictEqual(found !== null, Result.isSuccess(result), `${round}: ${index + 1}`)
+          if (Result.isFailure(result)) assert.strictEqual(result.failure._tag, "InvalidRequest")
+        }
       }
     })
   )
