@@ -59,8 +59,12 @@ export const start = Effect.fnUntraced(function* (folder: string, disk?: Disk) {
     child.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()))
     child.stdout.on("data", (chunk: Buffer) => {
       output += chunk.toString()
-      const [first, ...rest] = output.split("\n")
-      if (first !== undefined && rest.length > 0 && first.startsWith("{")) resume(Effect.succeed(first))
+      // It may log before, such as that it has deleted unfinished uploads.
+      const ready = output
+        .split("\n")
+        .slice(0, -1)
+        .find((line) => line.startsWith("{"))
+      if (ready !== undefined) resume(Effect.succeed(ready))
     })
     child.on("close", (code) => resume(Effect.fail(new Ended({ code, output: output + errors }))))
   })
