@@ -20,7 +20,8 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { BlobStore } from "../src/BlobStore.ts"
 import { migrate } from "../src/internal/store/Migrations.ts"
-import { keptVersions, PackageVersions } from "../src/internal/store/PackageVersions.ts"
+import { keptVersions, PackageUses } from "../src/internal/store/PackageUses.ts"
+import { PackageVersions } from "../src/internal/store/PackageVersions.ts"
 import { Files } from "../src/internal/store/Files.ts"
 import { bodyAs, errorOf, multipart, send } from "./support/Http.ts"
 import { beforePackageVersions } from "./support/Migrations.ts"
@@ -379,6 +380,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("versions 
     Effect.gen(function* () {
       const { workspaceId } = yield* Service
       const versions = yield* PackageVersions
+      const uses = yield* PackageUses
       const files = yield* Files
       const sql = yield* SqlClient.SqlClient
       const process = yield* Processes.create({ name: `model ${crypto.randomUUID()}`, steps: [] })
@@ -441,7 +443,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("versions 
             pins.delete(version)
           }),
           Effect.gen(function* () {
-            yield* versions.removeOld(workspaceId, id)
+            yield* uses.removeOld(workspaceId, id)
             const kept = new Set([...there].sort((a, b) => b - a).slice(0, keptVersions))
             for (const one of there) if (!kept.has(one) && !pins.has(one) && one !== current) there.delete(one)
           })
@@ -466,6 +468,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("versions 
     Effect.gen(function* () {
       const { workspaceId } = yield* Service
       const versions = yield* PackageVersions
+      const uses = yield* PackageUses
       const old = [1, 2, 3, 4, 5]
       for (let round = 0; round < sized(4, 60); round++) {
         const id = yield* withVersions()
@@ -476,9 +479,9 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("versions 
         const pinning = Effect.forEach(old, (version) => Effect.result(processOf(id, version)), {
           concurrency: "unbounded"
         })
-        const deleting = Effect.delay(versions.removeOld(workspaceId, id), `${2 * round} millis`)
+        const deleting = Effect.delay(uses.removeOld(workspaceId, id), `${2 * round} millis`)
         const [pinned] = yield* Effect.all([pinning, deleting], { concurrency: "unbounded" })
-        yield* versions.removeOld(workspaceId, id)
+        yield* uses.removeOld(workspaceId, id)
         for (const [index, result] of pinned.entries()) {
           const found = yield* versions.get(workspaceId, id, index + 1)
           assert.strictEqual(found !== null, Result.isSuccess(result), `${round}: ${index + 1}`)

@@ -36,6 +36,7 @@ import { IdempotencyRecords } from "./store/IdempotencyRecords.ts"
 import { Leases } from "./store/Leases.ts"
 import { Notifier } from "./store/Notifier.ts"
 import { Outputs } from "./store/Outputs.ts"
+import { PackageUses } from "./store/PackageUses.ts"
 import { PackageVersions } from "./store/PackageVersions.ts"
 import { PackageSources } from "./store/PackageSources.ts"
 import { Pauses } from "./store/Pauses.ts"
@@ -87,6 +88,7 @@ const repositories = Layer.mergeAll(
   ConsoleSessions.layer,
   Secrets.layer,
   TransitKeys.layer,
+  PackageUses.layer,
   PackageVersions.layer
 )
 

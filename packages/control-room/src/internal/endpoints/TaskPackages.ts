@@ -79,9 +79,9 @@ export const layer = Endpoints.group(
       return { id, name, type, tasks: tasks.map((task) => ({ name: task })), download, git, current }
     })
 
-    const version = Effect.fnUntraced(function* ({ id, workspaceId }: StoredPackage, number: number) {
+    const version = Effect.fnUntraced(function* ({ id, name, workspaceId }: StoredPackage, number: number) {
       const found = yield* orNotFound(
-        "version of the task package",
+        `task package "${name}" with a version`,
         String(number),
         versions.get(workspaceId, id, number)
       )

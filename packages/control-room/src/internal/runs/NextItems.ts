@@ -15,7 +15,7 @@ import { Refused } from "../Refused.ts"
 import { Database } from "../store/Database.ts"
 import { Files, type StoredFile } from "../store/Files.ts"
 import { type NewOutput, Outputs } from "../store/Outputs.ts"
-import { PackageVersions } from "../store/PackageVersions.ts"
+import { PackageUses } from "../store/PackageUses.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
 import { RoomState } from "../store/RoomState.ts"
 import { RunItems } from "../store/RunItems.ts"
@@ -97,7 +97,7 @@ export class NextItems extends Context.Service<
       const runItems = yield* RunItems
       const outputs = yield* Outputs
       const files = yield* Files
-      const versions = yield* PackageVersions
+      const uses = yield* PackageUses
       const { apply, commit } = yield* Transitions
       const room = yield* RoomState
 
@@ -190,7 +190,7 @@ export class NextItems extends Context.Service<
         at: string
       ) {
         const isActive = settled.state === "in_progress" && (yield* room.running)
-        const over = yield* versions.rolledBack(settled, asking)
+        const over = yield* uses.rolledBack(settled, asking)
         const takers = asking.filter(({ id }) => !over.has(id))
         const found = isActive ? yield* waiting(settled, takers) : new Map<number, never>()
         let run = settled

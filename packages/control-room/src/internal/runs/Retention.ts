@@ -17,7 +17,7 @@ import { BulkOperations } from "../store/BulkOperations.ts"
 import { Database } from "../store/Database.ts"
 import { Failures } from "../store/Failures.ts"
 import { IdempotencyRecords } from "../store/IdempotencyRecords.ts"
-import { PackageVersions } from "../store/PackageVersions.ts"
+import { PackageUses } from "../store/PackageUses.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
 import { RoomState } from "../store/RoomState.ts"
 import { WorkerGroups } from "../store/WorkerGroups.ts"
@@ -58,7 +58,7 @@ export class Retention extends Context.Service<
         const sessions = yield* ConsoleSessions
         const failures = yield* Failures
         const bulkOperations = yield* BulkOperations
-        const versions = yield* PackageVersions
+        const uses = yield* PackageUses
         const dropBlobs = yield* UnusedBlobs.make
         const { whenRunning } = yield* RoomState
 
@@ -73,8 +73,8 @@ export class Retention extends Context.Service<
 
         /** Versions that are neither among the newest of their package nor used. */
         const oldVersions = Effect.gen(function* () {
-          for (const { id, workspace } of yield* versions.crowded) {
-            const removed = Effect.flatMap(versions.removeOld(workspace, id), dropBlobs)
+          for (const { id, workspace } of yield* uses.crowded) {
+            const removed = Effect.flatMap(uses.removeOld(workspace, id), dropBlobs)
             yield* Effect.andThen(Effect.uninterruptible(removed), Effect.yieldNow)
           }
         })

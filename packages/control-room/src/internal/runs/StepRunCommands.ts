@@ -15,7 +15,7 @@ import { Database } from "../store/Database.ts"
 import { Outputs } from "../store/Outputs.ts"
 import { RunItems } from "../store/RunItems.ts"
 import { type Leased, Leases } from "../store/Leases.ts"
-import { PackageVersions } from "../store/PackageVersions.ts"
+import { PackageUses } from "../store/PackageUses.ts"
 import { RoomState } from "../store/RoomState.ts"
 import { StepRuns } from "../store/StepRuns.ts"
 import type { StoredStepRun } from "../store/StoredStepRun.ts"
@@ -71,7 +71,7 @@ export interface StepRunCommands {
 export const make = Effect.gen(function* () {
   const { millis, transaction } = yield* Database
   const leases = yield* Leases
-  const versions = yield* PackageVersions
+  const uses = yield* PackageUses
   const stepRuns = yield* StepRuns
   const items = yield* WorkItems
   const runItems = yield* RunItems
@@ -110,7 +110,7 @@ export const make = Effect.gen(function* () {
         Effect.fnUntraced(function* (run, stepRun, at) {
           const held = yield* runItems.held(stepRun.id)
           const isFree = held === null && (yield* room.running)
-          const isOver = isFree && (yield* versions.rolledBack(run, [stepRun])).has(stepRun.id)
+          const isOver = isFree && (yield* uses.rolledBack(run, [stepRun])).has(stepRun.id)
           const [next] = isFree && !isOver ? yield* runItems.due(run, stepRun.step, stepRun.workerId, 1) : []
           return Engine.reserveNext(run, stepRun, held, next ?? null, at)
         })

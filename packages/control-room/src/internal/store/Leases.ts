@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Tokens from "../Tokens.ts"
 import { Database } from "./Database.ts"
 import * as Labels from "./Labels.ts"
-import { PackageVersions } from "./PackageVersions.ts"
+import { PackageUses } from "./PackageUses.ts"
 import { noneIsPaused } from "./Pauses.ts"
 import { StepRuns } from "./StepRuns.ts"
 import { parseStepRun, type StepRunRow, type StoredStepRun } from "./StoredStepRun.ts"
@@ -68,7 +68,7 @@ export class Leases extends Context.Service<
     Effect.gen(function* () {
       const { now, sql } = yield* Database
       const { addEvents } = yield* StepRuns
-      const versions = yield* PackageVersions
+      const uses = yield* PackageUses
       const forKey = Dialect.forKey(sql)
       const stepRunSubjects = sql.literal("step_run.process_id, step_run.step_id, step_run.worker_group_id")
       const skipLocked = Dialect.skipLocked(sql, "step_run")
@@ -117,7 +117,7 @@ export class Leases extends Context.Service<
           const definitions = yield* stepsOf(runs)
           const stepOf = (row: StepRunRow) => definitions.get(row.process_run_id)?.[row.step]
           const pinOf = (row: StepRunRow) => stepOf(row)?.task_package_version ?? null
-          const versionOf = yield* versions.given(
+          const versionOf = yield* uses.given(
             worker.workspaceId,
             rows.flatMap((row) => (row.package_id === null ? [] : [{ id: row.package_id, pin: pinOf(row) }]))
           )
@@ -181,5 +181,5 @@ export class Leases extends Context.Service<
         }).pipe(Effect.orDie)
       })
     })
-  ).pipe(Layer.provide([StepRuns.layer, PackageVersions.layer]))
+  ).pipe(Layer.provide([StepRuns.layer, PackageUses.layer]))
 }
