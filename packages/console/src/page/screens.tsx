@@ -33,6 +33,13 @@ export const screens: ReadonlyArray<Screen> = [
     load: () => import("./screens/Items.tsx")
   },
   {
+    path: "failures",
+    title: "Failures",
+    group: null,
+    permission: "Failures.read_failures",
+    load: () => import("./screens/Failures.tsx")
+  },
+  {
     path: "workers",
     title: "Workers",
     group: "Robots",

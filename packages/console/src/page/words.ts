@@ -15,7 +15,13 @@ const lamps: Readonly<Record<string, Lamp>> = {
   failed: "failed",
   offline: "idle",
   idle: "done",
-  busy: "busy"
+  busy: "busy",
+  open: "failed",
+  muted: "idle",
+  resolved: "done",
+  waiting: "idle",
+  cancelled: "late",
+  paused: "late"
 }
 
 export const lampOf = (state: string): Lamp => lamps[state] ?? "idle"

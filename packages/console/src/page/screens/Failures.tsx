@@ -1,0 +1,144 @@
+/** Failures: failed items in groups of those that failed alike, and the jobs that settle them. */
+import type { Failure } from "@signalbox/api/contract/Failures"
+import { useState } from "preact/hooks"
+import type { Page } from "../api.ts"
+import { Button, Empty, Head, Panel, Problem, Tabs, Time } from "../kit/Basics.tsx"
+import { Table } from "../kit/List.tsx"
+import { useResource } from "../load.ts"
+import { go, route, to } from "../route.ts"
+import type { ScreenProps } from "../screens.tsx"
+import { may } from "../state.ts"
+import { count } from "../words.ts"
+import { Group } from "./failures/Group.tsx"
+import { Job, Jobs } from "./failures/Jobs.tsx"
+import { Pattern } from "./failures/Pattern.tsx"
+import { Settle } from "./failures/Settle.tsx"
+import { Filters, ProcessChoice } from "./work/Filter.tsx"
+
+const emptyOf: Readonly<Record<string, { readonly title: string; readonly text: string }>> = {
+  open: { title: "Nothing failed", text: "Items that fail alike are shown here as one group." },
+  muted: {
+    title: "Nothing is muted",
+    text: "A muted group raises no alerts, until a time or until it is opened again."
+  },
+  resolved: {
+    title: "Nothing was resolved yet",
+    text: "A group without failed items can be resolved. It opens again when an item fails like it."
+  }
+}
+
+const Groups = ({ state }: { readonly state: string }) => {
+  const { process } = route.value.query
+  const { data, error } = useResource<Page<Failure>>("failures", { state, process_id: process, limit: 500 })
+  const [retried, setRetried] = useState<Failure | null>(null)
+  // The list comes in the order of ids; what stops most work is first.
+  const rows = (data?.data ?? []).toSorted((a, b) => b.count - a.count || b.created_at.localeCompare(a.created_at))
+  const canSettle = may("Processes.run_bulk_operations") && may("Processes.write_work_items")
+  return (
+    <>
+      <Filters>
+        <ProcessChoice />
+      </Filters>
+      <Problem message={error} />
+      {data === undefined ? null : (
+        <Panel flush>
+          {rows.length === 0 ? (
+            <Empty title={emptyOf[state]?.title ?? "Nothing"}>{emptyOf[state]?.text}</Empty>
+          ) : (
+            <Table
+              label="Failures"
+              rows={rows}
+              columns={[
+                { title: "Items", isNumber: true, cell: (failure) => <b>{count(failure.count)}</b> },
+                {
+                  title: "Failed because",
+                  cell: (failure) => (
+                    <>
+                      <a class="reason" href={to(["failures", failure.id])}>
+                        <Pattern text={failure.message || failure.code} />
+                      </a>
+                      <br />
+                      <span class="quiet">
+                        {failure.process.name}, {failure.step?.name ?? "a step that is gone"} · {failure.type} ·{" "}
+                        {failure.code}
+                        {failure.first_failed_at === null ? null : (
+                          <>
+                            {" · first "}
+                            <Time at={failure.first_failed_at} />, last <Time at={failure.last_failed_at} />
+                          </>
+                        )}
+                        {failure.assignee === null ? "" : ` · ${failure.assignee} looks after it`}
+                      </span>
+                    </>
+                  )
+                },
+                {
+                  title: "What to do",
+                  isNumber: true,
+                  cell: (failure) =>
+                    canSettle && failure.count > 0 ? (
+                      <Button
+                        aria-label={`Retry ${count(failure.count)}: ${failure.message || failure.code}`}
+                        onClick={() => setRetried(failure)}
+                      >
+                        Retry {count(failure.count)}
+                      </Button>
+                    ) : null
+                }
+              ]}
+            />
+          )}
+        </Panel>
+      )}
+      {retried === null ? null : (
+        <Settle
+          operation="retry"
+          filter={{ failure_id: retried.id }}
+          name={retried.process.name}
+          what={`${retried.process.name}: ${retried.message || retried.code}`}
+          onStarted={({ id }) => go(to(["failures", retried.id], { job: id }))}
+          onClose={() => setRetried(null)}
+        />
+      )}
+    </>
+  )
+}
+
+const Failures = ({ isJobs }: { readonly isJobs: boolean }) => {
+  const { process, state = "open" } = route.value.query
+  const current = isJobs ? "jobs" : state
+  const tab = (name: string, label: string) => ({
+    name,
+    label,
+    href: to(["failures"], { process, state: name === "open" ? undefined : name })
+  })
+  return (
+    <>
+      <Head title="Failures" />
+      <Tabs
+        label="Which failures"
+        current={current}
+        tabs={[
+          tab("open", "Open"),
+          tab("muted", "Muted"),
+          tab("resolved", "Resolved"),
+          ...(may("Processes.run_bulk_operations")
+            ? [{ name: "jobs", label: "Jobs", href: to(["failures", "jobs"]) }]
+            : [])
+        ]}
+      />
+      {isJobs ? <Jobs /> : <Groups key={state} state={state} />}
+    </>
+  )
+}
+
+export default ({ path: [first, second] }: ScreenProps) =>
+  first === undefined ? (
+    <Failures isJobs={false} />
+  ) : first !== "jobs" ? (
+    <Group key={first} id={first} />
+  ) : second === undefined ? (
+    <Failures isJobs />
+  ) : (
+    <Job key={second} id={second} />
+  )

@@ -1,0 +1,117 @@
+/** Asks before one operation is done to all items of a group of failures, and starts it as a job. */
+import type { BulkFilter, BulkOperation, BulkOperationName } from "@signalbox/api/contract/BulkOperations"
+import { useEffect, useState } from "preact/hooks"
+import { call, reasonOf } from "../../action.ts"
+import { Problem } from "../../kit/Basics.tsx"
+import { Confirm, FormDialog } from "../../kit/Dialog.tsx"
+import { count, several } from "../../words.ts"
+
+export type Operation = Exclude<BulkOperationName, "start_again">
+
+interface Words {
+  /** What the button says. */
+  readonly verb: string
+  /** What happens, after the number of items. */
+  readonly what: string
+  /** It cannot be undone. */
+  readonly isFinal: boolean
+}
+
+export const operations: Readonly<Record<Operation, Words>> = {
+  retry: {
+    verb: "Retry",
+    what: "are processed again, from the step in which they failed, with the payload that they have now.",
+    isFinal: false
+  },
+  mark_as_done: {
+    verb: "Mark as done",
+    what: "count as done. Nothing processes them any more: choose this when somebody has done their work by hand.",
+    isFinal: false
+  },
+  delete: {
+    verb: "Delete",
+    what: "are deleted with their payloads and files. This cannot be undone.",
+    isFinal: true
+  }
+}
+
+/** Above this many, a name has to be typed. */
+const many = 100
+
+interface Created {
+  readonly total: number
+  readonly bulk_operation: BulkOperation | null
+}
+
+const create = (operation: Operation, filter: BulkFilter, isDryRun: boolean) =>
+  call<Created>("POST", "bulk-operations", { body: { operation, filter, dry_run: isDryRun } })
+
+export const Settle = ({
+  filter,
+  name,
+  onClose,
+  onStarted,
+  operation,
+  what
+}: {
+  readonly operation: Operation
+  readonly filter: BulkFilter
+  /** What has to be typed for many. */
+  readonly name: string
+  /** What these items have in common. */
+  readonly what: string
+  readonly onStarted: (job: BulkOperation) => void
+  readonly onClose: () => void
+}) => {
+  const [found, setFound] = useState<{ readonly total: number | null; readonly error: string | null }>({
+    total: null,
+    error: null
+  })
+  useEffect(() => {
+    create(operation, filter, true).then(
+      ({ total }) => setFound({ total, error: null }),
+      (error: unknown) => setFound({ total: null, error: reasonOf(error) })
+    )
+  }, [])
+  const { isFinal, verb, what: becomes } = operations[operation]
+  const { error, total } = found
+  const start = async () => {
+    const { bulk_operation } = await create(operation, filter, false)
+    if (bulk_operation !== null) onStarted(bulk_operation)
+  }
+  const title = total === null ? verb : `${verb} ${several(total, "item")}`
+  const props = { title, onSubmit: start, onClose }
+  const body = (
+    <>
+      <Problem message={error} />
+      <p aria-live="polite">
+        {total === null ? (
+          "Counting…"
+        ) : total === 0 ? (
+          "Nothing is failed here any more."
+        ) : (
+          <>
+            <b>{several(total, "item")}</b> {becomes}
+          </>
+        )}
+      </p>
+      <p class="quiet">{what}</p>
+    </>
+  )
+  if (total !== null && (total > many || isFinal)) {
+    return (
+      <Confirm {...props} submit={`${verb} ${count(total)}`} {...(total > many ? { name } : {})}>
+        {body}
+      </Confirm>
+    )
+  }
+  return (
+    <FormDialog
+      {...props}
+      submit={total === null || total === 0 ? verb : `${verb} ${count(total)}`}
+      canSubmit={total !== null && total > 0}
+    >
+      {body}
+    </FormDialog>
+  )
+}

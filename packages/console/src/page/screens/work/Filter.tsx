@@ -1,0 +1,61 @@
+/** Filters of lists; what is chosen stands in the address. */
+import type { ProcessSummary } from "@signalbox/api/contract/Processes"
+import type { ComponentChildren } from "preact"
+import { useId } from "preact/hooks"
+import type { Page } from "../../api.ts"
+import { useResource } from "../../load.ts"
+import { go, route, withQuery } from "../../route.ts"
+import { may } from "../../state.ts"
+
+export const Filters = ({ children }: { readonly children: ComponentChildren }) => <div class="filters">{children}</div>
+
+/** One of a few values of a parameter of the address; none of them is `all`. */
+export const Choice = ({
+  all,
+  label,
+  name,
+  options
+}: {
+  readonly label: string
+  readonly name: string
+  readonly all: string
+  readonly options: ReadonlyArray<{ readonly value: string; readonly label: string }>
+}) => {
+  const id = useId()
+  return (
+    <>
+      <label class="hidden" for={id}>
+        {label}
+      </label>
+      <select
+        id={id}
+        value={route.value.query[name] ?? ""}
+        onChange={(event) => go(withQuery({ [name]: event.currentTarget.value }))}
+      >
+        <option value="">{all}</option>
+        {options.map(({ label, value }) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </>
+  )
+}
+
+/** The processes of the workspace, by name. */
+export const useProcesses = (): ReadonlyArray<ProcessSummary> => {
+  const { data } = useResource<Page<ProcessSummary>>(may("Processes.read_processes") ? "processes" : null, {
+    limit: 500
+  })
+  return (data?.data ?? []).toSorted((a, b) => a.name.localeCompare(b.name))
+}
+
+export const ProcessChoice = () => (
+  <Choice
+    label="Process"
+    name="process"
+    all="All processes"
+    options={useProcesses().map(({ id, name }) => ({ value: id, label: name }))}
+  />
+)
