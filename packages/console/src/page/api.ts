@@ -24,7 +24,7 @@ const root = new URL("..", document.baseURI).pathname.replace(/\/$/, "")
 
 export const sessionPath = `${root}/console/session`
 
-const messageOf = (body: unknown, status: number) =>
+export const messageOf = (body: unknown, status: number) =>
   typeof body === "object" && body !== null && "message" in body && typeof body.message === "string"
     ? body.message
     : `the control room answered ${status}`
@@ -50,7 +50,7 @@ export const send = async (method: string, url: string, body?: unknown, signal?:
   return json
 }
 
-const parse = (text: string): unknown => {
+export const parse = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {

@@ -26,6 +26,13 @@ export const screens: ReadonlyArray<Screen> = [
     load: () => import("./screens/Runs.tsx")
   },
   {
+    path: "processes",
+    title: "Processes",
+    group: null,
+    permission: "Processes.read_processes",
+    load: () => import("./screens/Processes.tsx")
+  },
+  {
     path: "items",
     title: "Work items",
     group: null,

@@ -1,0 +1,162 @@
+/** Makes a process out of the tasks of packages, or edits one. */
+import type { Process, ProcessDefinition, StoredDefinition } from "@signalbox/api/contract/Processes"
+import type { TaskPackage, TaskPackageSummary } from "@signalbox/api/contract/TaskPackages"
+import type { WorkerGroup } from "@signalbox/api/contract/WorkerGroups"
+import { useState } from "preact/hooks"
+import { call, useAction } from "../../action.ts"
+import type { Page } from "../../api.ts"
+import { Button, Empty, Head, Panel, Problem } from "../../kit/Basics.tsx"
+import { AreaField, TextField } from "../../kit/Field.tsx"
+import { useResource } from "../../load.ts"
+import { go, to } from "../../route.ts"
+import { may } from "../../state.ts"
+import { PackageUpload } from "./PackageUpload.tsx"
+import { StepEditor } from "./StepEditor.tsx"
+import { definitionOf, draftOf, moved, type StepDraft } from "./steps.ts"
+
+const Editor = ({
+  cancel,
+  initial,
+  save,
+  submit
+}: {
+  readonly initial: Partial<ProcessDefinition>
+  readonly submit: string
+  /** Where it leads without saving. */
+  readonly cancel: string
+  readonly save: (definition: ProcessDefinition) => Promise<unknown>
+}) => {
+  const [name, setName] = useState(initial.name ?? "")
+  const [description, setDescription] = useState(initial.description ?? "")
+  const [pauseAfter, setPauseAfter] = useState(String(initial.pause_after_failures ?? ""))
+  const [steps, setSteps] = useState<ReadonlyArray<StepDraft>>(() => (initial.steps ?? []).map(draftOf))
+  const packages = useResource<Page<TaskPackageSummary>>(may("Tasks.read_task_packages") ? "task-packages" : null, {
+    limit: 500
+  })
+  const groups = useResource<Page<WorkerGroup>>(may("Workers.read_workers") ? "worker-groups" : null, { limit: 500 })
+  const action = useAction()
+  const nextKey = Math.max(-1, ...steps.map(({ key }) => key)) + 1
+  const add = (packageId: string, tasks: ReadonlyArray<string>) =>
+    setSteps([
+      ...steps,
+      ...tasks.map((task, index) => ({ ...draftOf({}, nextKey + index), packageId, task, name: task }))
+    ])
+  const addEmpty = () => add(steps.at(-1)?.packageId ?? packages.data?.data[0]?.id ?? "", [""])
+  const uploaded = ({ id, name: packageName, tasks }: TaskPackage) => {
+    packages.reload()
+    if (name === "") setName(packageName)
+    add(id, tasks.length === 0 ? [""] : tasks.map(({ name }) => name))
+  }
+  const send = () => {
+    const { description: _description, pause_after_failures: _pause, ...rest } = initial
+    return save({
+      ...rest,
+      name: name.trim(),
+      ...(description.trim() === "" ? {} : { description: description.trim() }),
+      ...(pauseAfter === "" ? {} : { pause_after_failures: Number(pauseAfter) }),
+      steps: steps.map(definitionOf)
+    })
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        void action.run(send)
+      }}
+    >
+      {may("Tasks.write_task_packages") ? (
+        <Panel title="Tasks from a zip">
+          <p class="quiet">
+            A task package is a folder with a <code>robot.yaml</code>, as a zip. Each of its tasks becomes a step below.
+          </p>
+          <PackageUpload onUploaded={uploaded} />
+        </Panel>
+      ) : null}
+      <ol class="plain steps" aria-label="Steps">
+        {steps.map((step, index) => (
+          <StepEditor
+            key={step.key}
+            step={step}
+            index={index}
+            isLast={index === steps.length - 1}
+            packages={packages.data?.data ?? []}
+            groups={groups.data?.data ?? []}
+            onChange={(changed) => setSteps(steps.map((one) => (one.key === step.key ? changed : one)))}
+            onMove={(by) => setSteps(moved(steps, index, by))}
+            onRemove={() => setSteps(steps.filter(({ key }) => key !== step.key))}
+          />
+        ))}
+      </ol>
+      {steps.length === 0 ? (
+        <Empty title="No steps yet">Upload a zip, or add a step with a task that is there already.</Empty>
+      ) : null}
+      <p>
+        <Button onClick={addEmpty}>Add a step</Button>
+      </p>
+      <Panel title="About the process">
+        <TextField label="Name" value={name} onValue={setName} required maxLength={255} autocomplete="off" />
+        <AreaField label="What it does (optional)" value={description} onValue={setDescription} rows={2} />
+        <TextField
+          label="Pauses itself after (optional)"
+          hint="so many failures in a row, in any step"
+          type="number"
+          min={1}
+          max={1000}
+          value={pauseAfter}
+          onValue={setPauseAfter}
+        />
+      </Panel>
+      <Problem message={action.error} />
+      <div class="actions">
+        <a class="button" href={cancel}>
+          Cancel
+        </a>
+        <Button type="submit" kind="primary" disabled={action.isBusy || steps.length === 0}>
+          {submit}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+export const Make = () => (
+  <div class="readable">
+    <Head title="Make a process">steps, one after the other, each with a task that workers run</Head>
+    <Editor
+      initial={{}}
+      submit="Make it"
+      cancel={to(["processes"])}
+      save={async (definition) => {
+        const { id } = await call<Process>("POST", "processes", { body: definition })
+        go(to(["processes", id, ...(may("Processes.trigger_processes") ? ["start"] : [])]))
+      }}
+    />
+  </div>
+)
+
+/** The revision makes sure that nobody else's change is lost. */
+export const Edit = ({ id }: { readonly id: string }) => {
+  const { data, error } = useResource<StoredDefinition>(`processes/${id}/definition`)
+  // What was loaded first is edited; what is loaded later must not undo what was typed.
+  const [initial, setInitial] = useState<StoredDefinition | null>(null)
+  if (initial === null && data !== undefined) setInitial(data)
+  return (
+    <div class="readable">
+      <Head title={initial === null ? "Edit" : `Edit ${initial.name}`}>
+        runs that go on keep the steps with which they started
+      </Head>
+      <Problem message={error} />
+      {initial === null ? null : (
+        <Editor
+          initial={initial}
+          submit="Save"
+          cancel={to(["processes", id])}
+          save={async (definition) => {
+            await call("POST", `processes/${id}`, { body: definition })
+            go(to(["processes", id]))
+          }}
+        />
+      )}
+    </div>
+  )
+}

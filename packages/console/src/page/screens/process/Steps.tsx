@@ -1,0 +1,126 @@
+/** The steps of a process on a line: what each runs, where, how often, and whether it is paused. */
+import type { Process, StepDefinition, StoredDefinition } from "@signalbox/api/contract/Processes"
+import type { TaskPackageSummary } from "@signalbox/api/contract/TaskPackages"
+import type { WorkerGroup } from "@signalbox/api/contract/WorkerGroups"
+import { useState } from "preact/hooks"
+import { call, useAction } from "../../action.ts"
+import type { Page } from "../../api.ts"
+import { Button, Problem, Time } from "../../kit/Basics.tsx"
+import { useResource } from "../../load.ts"
+import { to } from "../../route.ts"
+import { may } from "../../state.ts"
+import { duration } from "../../words.ts"
+import { PauseDialog } from "../work/Pause.tsx"
+
+type Names = (id: string) => string | undefined
+
+const namesOf = (page: Page<{ readonly id: string; readonly name: string }> | undefined): Names => {
+  const names = new Map(page?.data.map(({ id, name }) => [id, name]))
+  return (id) => names.get(id)
+}
+
+/** The settings of a step that are not the usual ones, as short sentences. */
+const settingsOf = (step: StepDefinition, group: Names): ReadonlyArray<string> => {
+  const { max_parallel = 1, pause_after_failures, retry, start_after, timeout_seconds, worker, worker_group } = step
+  return [
+    worker_group == null ? "any worker" : `workers of ${group(worker_group.id) ?? "a group"}`,
+    ...(worker === undefined || worker.labels.length === 0 ? [] : [`with ${worker.labels.join(", ")}`]),
+    ...(max_parallel > 1 ? [`${max_parallel} at a time`] : []),
+    retry === undefined
+      ? "no retries"
+      : `${retry.max_attempts} attempts${retry.delay_seconds > 0 ? `, ${duration(retry.delay_seconds)} apart` : ""}`,
+    ...(timeout_seconds === undefined ? [] : [`ended after ${duration(timeout_seconds)}`]),
+    ...(start_after === "previous_step" ? ["starts when the step before has ended"] : []),
+    ...(pause_after_failures === undefined ? [] : [`pauses itself after ${pause_after_failures} failures in a row`])
+  ]
+}
+
+export const Steps = ({
+  definition,
+  onChange,
+  process
+}: {
+  readonly process: Process
+  readonly definition: StoredDefinition
+  readonly onChange: () => void
+}) => {
+  const group = namesOf(
+    useResource<Page<WorkerGroup>>(may("Workers.read_workers") ? "worker-groups" : null, { limit: 500 }).data
+  )
+  const packages = namesOf(
+    useResource<Page<TaskPackageSummary>>(may("Tasks.read_task_packages") ? "task-packages" : null, { limit: 500 }).data
+  )
+  const [pausing, setPausing] = useState<Process["steps"][number] | null>(null)
+  const action = useAction()
+  const mayPause = may("Processes.pause_processes")
+  return (
+    <>
+      <Problem message={action.error} />
+      <ol class="line" aria-label="Steps">
+        {process.steps.map((step) => {
+          const defined = definition.steps.find(({ name }) => name === step.name)
+          const { id, name, paused } = step
+          const path = `processes/${process.id}/steps/${id}`
+          const packageId = defined?.task.package_id
+          return (
+            <li key={id} class={`station ${paused === null ? "idle" : "late"}`}>
+              <span class="lamp" aria-hidden="true" />
+              <b>{name}</b>
+              {defined === undefined ? null : (
+                <>
+                  <span class="quiet">
+                    {packageId === undefined ? (
+                      `task ${defined.task.name}`
+                    ) : (
+                      <>
+                        task {defined.task.name} of{" "}
+                        <a href={to(["packages", packageId])}>{packages(packageId) ?? "a package"}</a>
+                      </>
+                    )}
+                  </span>
+                  <ul class="settings quiet">
+                    {settingsOf(defined, group).map((setting) => (
+                      <li key={setting}>{setting}</li>
+                    ))}
+                  </ul>
+                </>
+              )}
+              {paused === null ? null : (
+                <p class="state late">
+                  paused <Time at={paused.since} />
+                  {paused.note === null ? "" : `: ${paused.note}`}
+                </p>
+              )}
+              {!mayPause ? null : paused === null ? (
+                <Button aria-label={`Pause the step ${name}`} onClick={() => setPausing(step)}>
+                  Pause
+                </Button>
+              ) : (
+                <Button
+                  aria-label={`Resume the step ${name}`}
+                  onClick={() =>
+                    void action.run(async () => {
+                      await call("POST", `${path}/resume`)
+                      onChange()
+                    }, `The step ${name} goes on.`)
+                  }
+                >
+                  Resume
+                </Button>
+              )}
+            </li>
+          )
+        })}
+      </ol>
+      {pausing === null ? null : (
+        <PauseDialog
+          what={`the step ${pausing.name}`}
+          path={`processes/${process.id}/steps/${pausing.id}`}
+          effect="What is in progress is finished. Items wait before this step until it is resumed."
+          onDone={onChange}
+          onClose={() => setPausing(null)}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,72 @@
+/** Steps of a definition while they are edited: what is typed, with what the page does not show. */
+import type { StepDefinition } from "@signalbox/api/contract/Processes"
+import type { TaskPackageId, WorkerGroupId } from "@signalbox/api/contract/Ids"
+
+export interface StepDraft {
+  /** Tells the rows apart while names change. */
+  readonly key: number
+  readonly name: string
+  /** Empty: a task that workers define themselves. */
+  readonly packageId: string
+  readonly task: string
+  /** Empty: any worker. */
+  readonly group: string
+  readonly attempts: string
+  readonly delay: string
+  readonly timeout: string
+  readonly parallel: string
+  readonly pauseAfter: string
+  /** What was there before: fields that are not shown stay. */
+  readonly before: Partial<StepDefinition>
+}
+
+const text = (number: number | undefined) => (number === undefined ? "" : String(number))
+
+export const draftOf = (step: Partial<StepDefinition>, key: number): StepDraft => ({
+  key,
+  name: step.name ?? "",
+  packageId: step.task?.package_id ?? "",
+  task: step.task?.name ?? "",
+  group: step.worker_group?.id ?? "",
+  attempts: text(step.retry?.max_attempts ?? 1),
+  delay: text(step.retry?.delay_seconds ?? 60),
+  timeout: text(step.timeout_seconds),
+  parallel: text(step.max_parallel ?? 1),
+  pauseAfter: text(step.pause_after_failures),
+  before: step
+})
+
+/** What is sent; the service checks it and names the field that is wrong. */
+export const definitionOf = (draft: StepDraft): StepDefinition => {
+  const { attempts, before, delay, group, name, packageId, parallel, pauseAfter, task, timeout } = draft
+  const {
+    max_parallel: _parallel,
+    name: _name,
+    pause_after_failures: _pause,
+    retry: _retry,
+    task: _task,
+    timeout_seconds: _timeout,
+    worker_group: _group,
+    ...rest
+  } = before
+  return {
+    ...rest,
+    name: name.trim() || task.trim(),
+    // Ids come from the lists of the service.
+    task: { name: task.trim(), ...(packageId === "" ? {} : { package_id: packageId as TaskPackageId }) },
+    ...(group === "" ? {} : { worker_group: { id: group as WorkerGroupId } }),
+    ...(Number(parallel) > 1 ? { max_parallel: Number(parallel) } : {}),
+    ...(Number(attempts) > 1 ? { retry: { max_attempts: Number(attempts), delay_seconds: Number(delay) } } : {}),
+    ...(timeout === "" ? {} : { timeout_seconds: Number(timeout) }),
+    ...(pauseAfter === "" ? {} : { pause_after_failures: Number(pauseAfter) })
+  }
+}
+
+/** The same list with an entry moved by one place, if there is one. */
+export const moved = <A>(list: ReadonlyArray<A>, index: number, by: -1 | 1): ReadonlyArray<A> => {
+  const other = index + by
+  const [one, two] = [list[index], list[other]]
+  return one === undefined || two === undefined
+    ? list
+    : list.map((entry, at) => (at === index ? two : at === other ? one : entry))
+}

@@ -1,0 +1,83 @@
+/** Files by drag or by button, with how much of each is sent. */
+import { useId, useState } from "preact/hooks"
+import { Button } from "../../kit/Basics.tsx"
+
+/** Such as `1.4 MB`. */
+export const sizeOf = (bytes: number): string => {
+  if (bytes < 1000) return `${bytes} bytes`
+  const kilobytes = bytes / 1000
+  return kilobytes < 1000 ? `${kilobytes.toFixed(0)} KB` : `${(kilobytes / 1000).toFixed(1)} MB`
+}
+
+export const FileDrop = ({
+  accept,
+  files,
+  isMultiple = true,
+  label,
+  onFiles,
+  sent
+}: {
+  readonly label: string
+  readonly files: ReadonlyArray<File>
+  readonly onFiles: (files: ReadonlyArray<File>) => void
+  readonly isMultiple?: boolean
+  /** Endings, such as `.zip`. */
+  readonly accept?: string
+  /** The share of each that is sent, by its name. */
+  readonly sent: Readonly<Record<string, number>>
+}) => {
+  const id = useId()
+  const [isOver, setOver] = useState(false)
+  const add = (list: FileList | null) => {
+    const added = [...(list ?? [])]
+    const names = new Set(added.map(({ name }) => name))
+    // A file of the same name takes the place of the one before.
+    onFiles(isMultiple ? [...files.filter(({ name }) => !names.has(name)), ...added] : added.slice(0, 1))
+  }
+  return (
+    <div class="field">
+      <div
+        class={`drop ${isOver ? "over" : ""}`}
+        onDragOver={(event) => {
+          event.preventDefault()
+          setOver(true)
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={(event) => {
+          event.preventDefault()
+          setOver(false)
+          add(event.dataTransfer?.files ?? null)
+        }}
+      >
+        <label for={id}>{label}</label>
+        <input
+          id={id}
+          type="file"
+          multiple={isMultiple}
+          {...(accept === undefined ? {} : { accept })}
+          onChange={(event) => {
+            add(event.currentTarget.files)
+            event.currentTarget.value = ""
+          }}
+        />
+        <span class="hint">or drop {isMultiple ? "them" : "it"} here</span>
+      </div>
+      {files.length === 0 ? null : (
+        <ul class="files">
+          {files.map((file) => (
+            <li key={file.name}>
+              <span>{file.name}</span> <span class="quiet">{sizeOf(file.size)}</span>
+              {sent[file.name] === undefined ? (
+                <Button aria-label={`Remove ${file.name}`} onClick={() => onFiles(files.filter((one) => one !== file))}>
+                  Remove
+                </Button>
+              ) : (
+                <progress max={1} value={sent[file.name]} aria-label={`Sent of ${file.name}`} />
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
