@@ -13,6 +13,7 @@ export type {
   ScheduleInputs,
   ScheduleListed,
   ScheduleOccurrence,
+  ScheduleRules,
   ScheduleTime,
   SkipReason
 } from "./contract/Schedules.ts"
@@ -26,6 +27,9 @@ const call = {
   pause: returning<contract.Schedule, InvalidRequest | NotFound>()(inWorkspace(contract.pause)),
   resume: returning<contract.Schedule, NotFound>()(inWorkspace(contract.resume)),
   next: returning<{ readonly data: ReadonlyArray<contract.ScheduleTime> }, NotFound>()(inWorkspace(contract.next)),
+  previewTimes: returning<{ readonly data: ReadonlyArray<contract.ScheduleTime> }, InvalidRequest>()(
+    inWorkspace(contract.previewTimes)
+  ),
   listOccurrences: returning<Page<contract.ScheduleOccurrence>, InvalidRequest | NotFound>()(
     inWorkspace(contract.listOccurrences)
   )
@@ -89,6 +93,14 @@ export const resume = Effect.fn("Schedules.resume")((schedule: ScheduleId) =>
 /** Returns the next ten times of a schedule. */
 export const next = Effect.fn("Schedules.next")((schedule: ScheduleId) =>
   Effect.map(call.next({ params: { schedule_id: schedule } }), ({ data }) => data)
+)
+
+/**
+ * Returns the next ten times that a schedule with these rules would have. Nothing is stored. Fails with `InvalidRequest`
+ * that names the field.
+ */
+export const preview = Effect.fn("Schedules.preview")((rules: contract.ScheduleRules) =>
+  Effect.map(call.previewTimes({ payload: rules }), ({ data }) => data)
 )
 
 /** Emits what became of the occurrences of a schedule, newest first. */

@@ -73,7 +73,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a POST wi
       }
       const annotated = posts.filter(({ declared }) => Context.get(declared.annotations, WithoutRecord))
       assert.isAbove(posts.length, 10)
-      assert.deepStrictEqual(without, ["configureTaskPackage"])
+      assert.deepStrictEqual(without, ["configureTaskPackage", "previewScheduleTimes"])
       assert.deepStrictEqual(
         annotated.map(({ identifier }) => identifier),
         without

@@ -268,6 +268,19 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("schedules
     })
   )
 
+  it.effect("show the times that they would have, or what is wrong with them, before they are made", () =>
+    Effect.gen(function* () {
+      const { rows } = yield* Service
+      const before = yield* rows
+      const times = yield* Schedules.preview({ cron: "30 6 * * 1-5", zone: "Europe/Vienna" })
+      assert.lengthOf(times, 10)
+      assert.isTrue(times.every(({ local }) => /T06:30:00\.000\+0[12]:00\[Europe\/Vienna\]$/.test(local)))
+      const refused = yield* Effect.flip(Schedules.preview({ at: "2020-01-01T00:00:00Z" }))
+      assert.match(refused.message, /at: Expected a time that is still to come/)
+      assert.deepStrictEqual(yield* rows, before)
+    })
+  )
+
   it.effect("are refused when they can never come or would start nothing, by the name of the field", () =>
     Effect.gen(function* () {
       const { makeKey, makeWorkspace, raw, rows } = yield* Service

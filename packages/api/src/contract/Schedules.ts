@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { Deleted, listQuery, Name, OpenEnum, Page, Ref, Text, Timestamp, UnrecognisedTag } from "./Common.ts"
 import { extension } from "./Documentation.ts"
+import { WithoutRecord } from "./IdempotencyKeys.ts"
 import { ProcessId, ProcessRunId, ScheduleId, ScheduleOccurrenceId, WorkspaceId } from "./Ids.ts"
 import {
   ConflictResponse,
@@ -81,6 +82,10 @@ export const scheduleRules = {
   overlap: Schema.optionalKey(Schema.Literals(scheduleOverlaps)),
   queue: Schema.optionalKey(Schema.Int)
 }
+
+const Rules = Schema.Struct(scheduleRules)
+/** When a schedule comes, without its name and process. */
+export interface ScheduleRules extends Schema.Schema.Type<typeof Rules> {}
 
 /** A schedule as it is written; replaces the whole schedule. */
 export const ScheduleDefinition = Schema.Struct({
@@ -246,6 +251,20 @@ export const next = HttpApiEndpoint.get("getScheduleTimes", `${one}/next`, {
   .annotate(RequiredPermission, "Schedules.read_schedules")
   .annotateMerge(extension("List the next ten times of a schedule"))
 
+/**
+ * Extension: the next ten times that a schedule with these rules would have if it were made now, fewer when no more are
+ * left. Nothing is stored.
+ */
+export const previewTimes = HttpApiEndpoint.post("previewScheduleTimes", `${path}/preview`, {
+  params: { workspace_id: WorkspaceId },
+  payload: Rules,
+  success: Schema.Struct({ data: Schema.Array(ScheduleTime) }),
+  error: InvalidRequestResponse
+})
+  .annotate(RequiredPermission, "Schedules.read_schedules")
+  .annotate(WithoutRecord, true)
+  .annotateMerge(extension("List the next ten times that a schedule would have"))
+
 /** Extension. */
 export const listOccurrences = HttpApiEndpoint.get("listScheduleOccurrences", `${one}/occurrences`, {
   params,
@@ -257,5 +276,5 @@ export const listOccurrences = HttpApiEndpoint.get("listScheduleOccurrences", `$
   .annotateMerge(extension("List what became of the occurrences of a schedule, newest first"))
 
 export const Schedules = /* @__PURE__ */ HttpApiGroup.make("schedules")
-  .add(get, list, create, update, remove, pause, resume, next, listOccurrences)
+  .add(get, list, create, update, remove, pause, resume, next, previewTimes, listOccurrences)
   .middleware(WorkspaceAuthorization)

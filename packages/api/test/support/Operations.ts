@@ -129,6 +129,7 @@ DELETE /workspaces/{w}/schedules/{schedule_id}                         Schedules
 POST   /workspaces/{w}/schedules/{schedule_id}/pause                   Schedules.write_schedules
 POST   /workspaces/{w}/schedules/{schedule_id}/resume                  Schedules.write_schedules
 GET    /workspaces/{w}/schedules/{schedule_id}/next                    Schedules.read_schedules
+POST   /workspaces/{w}/schedules/preview                               Schedules.read_schedules
 GET    /workspaces/{w}/schedules/{schedule_id}/occurrences             Schedules.read_schedules
 
 GET    /workspaces/{w}/triggers/{trigger_id}                           Triggers.read_triggers

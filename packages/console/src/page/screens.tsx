@@ -47,6 +47,20 @@ export const screens: ReadonlyArray<Screen> = [
     load: () => import("./screens/Failures.tsx")
   },
   {
+    path: "schedules",
+    title: "Schedules",
+    group: null,
+    permission: "Schedules.read_schedules",
+    load: () => import("./screens/Schedules.tsx")
+  },
+  {
+    path: "triggers",
+    title: "Triggers",
+    group: null,
+    permission: "Triggers.read_triggers",
+    load: () => import("./screens/Triggers.tsx")
+  },
+  {
     path: "workers",
     title: "Workers",
     group: "Robots",

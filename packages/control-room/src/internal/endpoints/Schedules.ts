@@ -1,7 +1,13 @@
 /** Schedules of processes. */
 import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import { type ProcessId, ScheduleId, type WorkspaceId } from "@signalbox/api/contract/Ids"
-import type { Actor, Schedule, ScheduleDefinition, ScheduleInputs } from "@signalbox/api/contract/Schedules"
+import type {
+  Actor,
+  Schedule,
+  ScheduleDefinition,
+  ScheduleInputs,
+  ScheduleRules
+} from "@signalbox/api/contract/Schedules"
 import { Definition } from "@signalbox/schedule/Definition"
 import { preview } from "@signalbox/schedule/Occurrences"
 import * as Effect from "effect/Effect"
@@ -30,6 +36,9 @@ const storedRules = (definition: Engine.Definition, { every, jitter }: ScheduleD
 
 /** The definition of a request, or a refusal that names the field. */
 const definitionIn = (id: string, { inputs: _, name: __, process: ___, ...rules }: ScheduleDefinition) =>
+  rulesIn(id, rules)
+
+const rulesIn = (id: string, rules: ScheduleRules) =>
   Effect.mapError(Effect.fromResult(Engine.definitionOf(id, rules)), ({ field, message }) =>
     invalidRequest(`${field}: ${message}`)
   )
@@ -123,6 +132,14 @@ export const layer = Endpoints.group(
       return refused === null ? Effect.void : Effect.fail(invalidRequest(`${refused.field}: ${refused.message}`))
     }
 
+    const timesOf = (definition: Engine.Definition, now: number) => ({
+      data: preview(definition, Engine.utc(now)).map(({ at, local, start }) => ({
+        at: Engine.iso(at.epochMilliseconds),
+        starts_at: Engine.iso(start.epochMilliseconds),
+        local
+      }))
+    })
+
     return handlers.handleAll({
       getSchedule: ({ params }) => Effect.flatMap(find(params), shown),
       listSchedules: ({ params, query, request }) =>
@@ -182,14 +199,13 @@ export const layer = Endpoints.group(
       }, transaction),
       getScheduleTimes: Effect.fnUntraced(function* ({ params }) {
         const { definition, id } = yield* find(params)
-        const times = preview(Engine.parseDefinition(id, definition), Engine.utc(yield* millis))
-        return {
-          data: times.map(({ at, local, start }) => ({
-            at: Engine.iso(at.epochMilliseconds),
-            starts_at: Engine.iso(start.epochMilliseconds),
-            local
-          }))
-        }
+        return timesOf(Engine.parseDefinition(id, definition), yield* millis)
+      }),
+      previewScheduleTimes: Effect.fnUntraced(function* ({ payload }) {
+        const definition = yield* rulesIn("preview", payload)
+        const now = yield* millis
+        yield* never(definition, now)
+        return timesOf(definition, now)
       }),
       listScheduleOccurrences: Effect.fnUntraced(function* ({ params, query, request }) {
         const { id } = yield* find(params)

@@ -14,17 +14,19 @@ import { PackageUpload } from "./PackageUpload.tsx"
 import { StepEditor } from "./StepEditor.tsx"
 import { definitionOf, draftOf, moved, type StepDraft } from "./steps.ts"
 
+type Definition = typeof ProcessDefinition.Encoded
+
 const Editor = ({
   cancel,
   initial,
   save,
   submit
 }: {
-  readonly initial: Partial<ProcessDefinition>
+  readonly initial: Partial<Definition>
   readonly submit: string
   /** Where it leads without saving. */
   readonly cancel: string
-  readonly save: (definition: ProcessDefinition) => Promise<unknown>
+  readonly save: (definition: Definition) => Promise<unknown>
 }) => {
   const [name, setName] = useState(initial.name ?? "")
   const [description, setDescription] = useState(initial.description ?? "")

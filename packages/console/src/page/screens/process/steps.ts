@@ -1,6 +1,5 @@
 /** Steps of a definition while they are edited: what is typed, with what the page does not show. */
 import type { StepDefinition } from "@signalbox/api/contract/Processes"
-import type { TaskPackageId, WorkerGroupId } from "@signalbox/api/contract/Ids"
 
 export interface StepDraft {
   /** Tells the rows apart while names change. */
@@ -17,12 +16,12 @@ export interface StepDraft {
   readonly parallel: string
   readonly pauseAfter: string
   /** What was there before: fields that are not shown stay. */
-  readonly before: Partial<StepDefinition>
+  readonly before: Partial<typeof StepDefinition.Encoded>
 }
 
 const text = (number: number | undefined) => (number === undefined ? "" : String(number))
 
-export const draftOf = (step: Partial<StepDefinition>, key: number): StepDraft => ({
+export const draftOf = (step: Partial<typeof StepDefinition.Encoded>, key: number): StepDraft => ({
   key,
   name: step.name ?? "",
   packageId: step.task?.package_id ?? "",
@@ -37,7 +36,7 @@ export const draftOf = (step: Partial<StepDefinition>, key: number): StepDraft =
 })
 
 /** What is sent; the service checks it and names the field that is wrong. */
-export const definitionOf = (draft: StepDraft): StepDefinition => {
+export const definitionOf = (draft: StepDraft): typeof StepDefinition.Encoded => {
   const { attempts, before, delay, group, name, packageId, parallel, pauseAfter, task, timeout } = draft
   const {
     max_parallel: _parallel,
@@ -52,9 +51,8 @@ export const definitionOf = (draft: StepDraft): StepDefinition => {
   return {
     ...rest,
     name: name.trim() || task.trim(),
-    // Ids come from the lists of the service.
-    task: { name: task.trim(), ...(packageId === "" ? {} : { package_id: packageId as TaskPackageId }) },
-    ...(group === "" ? {} : { worker_group: { id: group as WorkerGroupId } }),
+    task: { name: task.trim(), ...(packageId === "" ? {} : { package_id: packageId }) },
+    ...(group === "" ? {} : { worker_group: { id: group } }),
     ...(Number(parallel) > 1 ? { max_parallel: Number(parallel) } : {}),
     ...(Number(attempts) > 1 ? { retry: { max_attempts: Number(attempts), delay_seconds: Number(delay) } } : {}),
     ...(timeout === "" ? {} : { timeout_seconds: Number(timeout) }),

@@ -1,0 +1,89 @@
+/** Schedules: the list, one of them, and making or editing one. */
+import type { ScheduleListed } from "@signalbox/api/contract/Schedules"
+import { Empty, Head, Panel, State, Time } from "../kit/Basics.tsx"
+import { List } from "../kit/List.tsx"
+import { route, to } from "../route.ts"
+import type { ScreenProps } from "../screens.tsx"
+import { may } from "../state.ts"
+import { timesInWords } from "./schedule/inWords.ts"
+import { EditSchedule, NewSchedule } from "./schedule/Edit.tsx"
+import { Schedule } from "./schedule/Schedule.tsx"
+import { Filters, ProcessChoice } from "./work/Filter.tsx"
+
+const Schedules = () => {
+  const { process } = route.value.query
+  const canWrite = may("Schedules.write_schedules")
+  return (
+    <>
+      <Head
+        title="Schedules"
+        actions={
+          canWrite ? (
+            <a class="button primary" href={to(["schedules", "new"], { process })}>
+              Make a schedule
+            </a>
+          ) : undefined
+        }
+      />
+      <Filters>
+        <ProcessChoice />
+      </Filters>
+      <Panel flush>
+        <List<ScheduleListed>
+          label="Schedules"
+          path="schedules"
+          query={{ process_id: process }}
+          empty={
+            <Empty title="No schedules yet">
+              {canWrite ? (
+                <a href={to(["schedules", "new"], { process })}>Say when a process starts by itself</a>
+              ) : (
+                "Processes start by hand or by triggers."
+              )}
+            </Empty>
+          }
+          columns={[
+            {
+              title: "Schedule",
+              cell: ({ id, name }) => (
+                <a href={to(["schedules", id])}>
+                  <b>{name}</b>
+                </a>
+              )
+            },
+            {
+              title: "Starts",
+              cell: ({ process }) => <a href={to(["processes", process.id])}>{process.name}</a>
+            },
+            { title: "When", cell: timesInWords },
+            {
+              title: "Next",
+              isNumber: true,
+              cell: ({ next_at, paused }) =>
+                paused !== null ? (
+                  <span title={paused.note}>
+                    <State state="paused" />
+                  </span>
+                ) : next_at === null ? (
+                  <span class="quiet">over</span>
+                ) : (
+                  <Time at={next_at} />
+                )
+            }
+          ]}
+        />
+      </Panel>
+    </>
+  )
+}
+
+export default ({ path: [id, part] }: ScreenProps) =>
+  id === undefined ? (
+    <Schedules />
+  ) : id === "new" ? (
+    <NewSchedule />
+  ) : part === "edit" ? (
+    <EditSchedule key={id} id={id} />
+  ) : (
+    <Schedule key={id} id={id} />
+  )

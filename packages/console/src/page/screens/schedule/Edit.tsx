@@ -1,0 +1,284 @@
+/** Makes or edits a schedule; its next times are shown while it is written. */
+import type { Schedule, ScheduleInputs, ScheduleTime } from "@signalbox/api/contract/Schedules"
+import { useEffect, useState } from "preact/hooks"
+import { call, reasonOf, useAction } from "../../action.ts"
+import { Button, Head, Panel, Problem } from "../../kit/Basics.tsx"
+import { AreaField, CheckField, SelectField, TextField } from "../../kit/Field.tsx"
+import { useResource } from "../../load.ts"
+import { go, route, to } from "../../route.ts"
+import { useProcesses } from "../work/Filter.tsx"
+import { misses, overlaps, weekdays } from "./choices.ts"
+import { timesInWords } from "./inWords.ts"
+import { NextTimes } from "./NextTimes.tsx"
+import { type Kind, rulesOf, type When, whenOf, zones } from "./rules.ts"
+
+const kinds: ReadonlyArray<{ readonly value: Kind; readonly label: string }> = [
+  { value: "days", label: "at a time, on days of the week" },
+  { value: "every", label: "again and again, after a while" },
+  { value: "at", label: "once" },
+  { value: "cron", label: "by a cron expression" }
+]
+
+const inputKinds = [
+  { value: "default", label: "the default item of the process" },
+  { value: "with_inputs", label: "all items that wait in the queue" },
+  { value: "with_payloads", label: "payloads that I write" }
+] as const
+
+const WhenFields = ({ onWhen, when }: { readonly when: When; readonly onWhen: (when: When) => void }) => {
+  const { at, cron, days, every, kind, time, zone } = when
+  return (
+    <>
+      <SelectField label="It starts" value={kind} onValue={(kind) => onWhen({ ...when, kind })} options={kinds} />
+      {kind === "days" ? (
+        <>
+          <fieldset class="days">
+            <legend>On</legend>
+            {weekdays.map(({ label, value }) => (
+              <CheckField
+                key={value}
+                label={label}
+                checked={days.includes(value)}
+                onChecked={(isOn) =>
+                  onWhen({ ...when, days: isOn ? [...days, value] : days.filter((day) => day !== value) })
+                }
+              />
+            ))}
+          </fieldset>
+          <TextField
+            label="At"
+            hint="hours and minutes, such as 06:30"
+            pattern="([01]?[0-9]|2[0-3]):[0-5][0-9]"
+            value={time}
+            onValue={(time) => onWhen({ ...when, time })}
+            required
+          />
+        </>
+      ) : kind === "every" ? (
+        <TextField
+          label="Every"
+          hint="such as 90 minutes, 2 hours, 1 day"
+          value={every}
+          onValue={(every) => onWhen({ ...when, every })}
+          required
+        />
+      ) : kind === "at" ? (
+        <TextField
+          label="At"
+          hint="in the time zone of your browser"
+          type="datetime-local"
+          value={at}
+          onValue={(at) => onWhen({ ...when, at })}
+          required
+        />
+      ) : (
+        <TextField
+          label="Cron expression"
+          hint="minute, hour, day of the month, month, day of the week; six fields begin with seconds"
+          value={cron}
+          onValue={(cron) => onWhen({ ...when, cron })}
+          autocomplete="off"
+          required
+        />
+      )}
+      {kind === "days" || kind === "cron" ? (
+        <SelectField
+          label="Time zone"
+          value={zone}
+          onValue={(zone) => onWhen({ ...when, zone })}
+          options={[...new Set([zone, ...zones()])].map((zone) => ({ value: zone, label: zone }))}
+        />
+      ) : null}
+    </>
+  )
+}
+
+/** What the service makes of the rules, a moment after they were typed. */
+const usePreview = (when: When) => {
+  const rules = JSON.stringify(rulesOf(when))
+  const [shown, setShown] = useState<{ readonly times: ReadonlyArray<ScheduleTime>; readonly error: string | null }>({
+    times: [],
+    error: null
+  })
+  useEffect(() => {
+    const ended = new AbortController()
+    const timer = setTimeout(() => {
+      const body: unknown = JSON.parse(rules)
+      call<{ readonly data: ReadonlyArray<ScheduleTime> }>("POST", "schedules/preview", {
+        body,
+        signal: ended.signal
+      }).then(
+        ({ data }) => setShown({ times: data, error: null }),
+        (error: unknown) => {
+          if (!ended.signal.aborted) setShown({ times: [], error: reasonOf(error) })
+        }
+      )
+    }, 300)
+    return () => {
+      clearTimeout(timer)
+      ended.abort()
+    }
+  }, [rules])
+  return shown
+}
+
+const Preview = ({ when }: { readonly when: When }) => {
+  const { error, times } = usePreview(when)
+  const { at = null, cron = null, every = null, zone = "UTC" } = rulesOf(when)
+  return (
+    <Panel title="So it comes">
+      <div aria-live="polite">
+        {error !== null ? (
+          <p class="wrong">{error}</p>
+        ) : (
+          <>
+            {at === "" ? null : (
+              <p>
+                <b>{timesInWords({ at, cron, every, zone })}</b>
+              </p>
+            )}
+            <NextTimes times={times} />
+          </>
+        )}
+      </div>
+    </Panel>
+  )
+}
+
+/** What a schedule has that this page does not edit. */
+const restOf = (schedule: Schedule | undefined): object => {
+  if (schedule === undefined) return {}
+  const { calendar, from, jitter, queue, until } = schedule
+  const isOfCalendar = calendar.dates.length + calendar.weekdays.length > 0
+  return {
+    jitter,
+    queue,
+    ...(isOfCalendar ? { calendar } : {}),
+    ...(from === null ? {} : { from }),
+    ...(until === null ? {} : { until })
+  }
+}
+
+const Form = ({ process, schedule }: { readonly schedule?: Schedule; readonly process: string }) => {
+  const [name, setName] = useState(schedule?.name ?? "")
+  const [processId, setProcess] = useState<string>(schedule?.process.id ?? process)
+  const [when, setWhen] = useState<When>(() => whenOf(schedule))
+  const [kind, setKind] = useState<ScheduleInputs["type"]>(
+    inputKinds.find(({ value }) => value === schedule?.inputs.type)?.value ?? "default"
+  )
+  const [payloads, setPayloads] = useState(() =>
+    JSON.stringify(schedule !== undefined && "payloads" in schedule.inputs ? schedule.inputs.payloads : [{}], null, 2)
+  )
+  const [overlap, setOverlap] = useState<string>(schedule?.overlap ?? "skip")
+  const [missed, setMissed] = useState<string>(schedule?.missed ?? "last")
+  const processes = useProcesses()
+  const action = useAction()
+  const inputs = () => {
+    if (kind !== "with_payloads") return { type: kind }
+    try {
+      const list: unknown = JSON.parse(payloads)
+      return { type: kind, payloads: Array.isArray(list) ? list : [list] }
+    } catch (error) {
+      throw new Error(`The payloads are not JSON: ${reasonOf(error)}`, { cause: error })
+    }
+  }
+  const save = async () => {
+    const { id } = await call<Schedule>("POST", schedule === undefined ? "schedules" : `schedules/${schedule.id}`, {
+      body: {
+        ...restOf(schedule),
+        ...rulesOf(when),
+        ...(schedule?.anchor != null && when.kind === "every" ? { anchor: schedule.anchor } : {}),
+        name: name.trim(),
+        process: { id: processId },
+        inputs: inputs(),
+        overlap,
+        missed
+      }
+    })
+    go(to(["schedules", id]))
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        void action.run(save)
+      }}
+    >
+      <div class="two">
+        <div class="stack">
+          <Panel title="What">
+            <TextField label="Name" value={name} onValue={setName} required maxLength={255} autocomplete="off" />
+            <SelectField<string>
+              label="Process"
+              value={processId}
+              onValue={setProcess}
+              options={[
+                { value: "", label: "Choose…" },
+                ...processes.map(({ id, name }) => ({ value: id, label: name }))
+              ]}
+            />
+            <SelectField label="Starts with" value={kind} onValue={setKind} options={inputKinds} />
+            {kind === "with_payloads" ? (
+              <AreaField
+                label="Payloads, as a list in JSON"
+                hint="{at} in a text becomes the time at which it started"
+                value={payloads}
+                onValue={setPayloads}
+                rows={6}
+              />
+            ) : null}
+          </Panel>
+          <Panel title="When">
+            <WhenFields when={when} onWhen={setWhen} />
+          </Panel>
+          <Panel title="What if">
+            <SelectField<string>
+              label="An earlier run goes on"
+              value={overlap}
+              onValue={setOverlap}
+              options={overlaps}
+            />
+            <SelectField<string>
+              label="Times were missed because the control room was off"
+              value={missed}
+              onValue={setMissed}
+              options={misses}
+            />
+          </Panel>
+        </div>
+        <div class="stack">
+          <Preview when={when} />
+        </div>
+      </div>
+      <Problem message={action.error} />
+      <div class="actions start">
+        <a class="button" href={to(["schedules", ...(schedule === undefined ? [] : [schedule.id])])}>
+          Cancel
+        </a>
+        <Button type="submit" kind="primary" disabled={action.isBusy || processId === ""}>
+          {schedule === undefined ? "Make it" : "Save"}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+export const NewSchedule = () => (
+  <>
+    <Head title="Make a schedule" />
+    <Form process={route.value.query["process"] ?? ""} />
+  </>
+)
+
+export const EditSchedule = ({ id }: { readonly id: string }) => {
+  const { data, error } = useResource<Schedule>(`schedules/${id}`)
+  const [initial, setInitial] = useState<Schedule | null>(null)
+  if (initial === null && data !== undefined) setInitial(data)
+  return (
+    <>
+      <Head title={initial === null ? "Edit" : `Edit ${initial.name}`} />
+      <Problem message={error} />
+      {initial === null ? null : <Form schedule={initial} process="" />}
+    </>
+  )
+}
