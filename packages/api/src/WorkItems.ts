@@ -29,7 +29,10 @@ const call = {
   updatePayload: returning<Pick<contract.WorkItem, "payload">, Conflict | InvalidRequest | NotFound>()(
     inWorkspace(contract.updatePayload)
   ),
-  batch: returning<contract.BatchResult, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.batch))
+  batch: returning<contract.BatchResult, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.batch)),
+  throughput: returning<{ readonly data: ReadonlyArray<contract.ThroughputHour> }, InvalidRequest>()(
+    inWorkspace(contract.throughput)
+  )
 }
 
 export interface Filter {
@@ -236,3 +239,11 @@ export const markAsDone = Effect.fn("WorkItems.markAsDone")(batch("mark_as_done"
  * list is allowed.
  */
 export const remove = Effect.fn("WorkItems.remove")(batch("delete"))
+
+/**
+ * Returns how many work items were created in each of the last hours (1 to 168, default 24), oldest first, by what has
+ * become of them.
+ */
+export const throughput = Effect.fn("WorkItems.throughput")(({ hours }: { readonly hours?: number } = {}) =>
+  Effect.map(call.throughput({ query: hours === undefined ? {} : { hours } }), ({ data }) => data)
+)

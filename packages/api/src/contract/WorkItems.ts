@@ -187,6 +187,27 @@ export const batch = HttpApiEndpoint.post("batchWorkItems", "/workspaces/:worksp
   .annotate(RequiredPermission, "Processes.write_work_items")
   .annotateMerge(summary("Retry, delete or settle work items, all or none"))
 
+/** The work items that were created in one hour, by what has become of them. Deleted ones are not counted. */
+export const ThroughputHour = Schema.Struct({
+  /** The beginning of the hour. */
+  from: Timestamp,
+  done: Schema.Int,
+  failed: Schema.Int,
+  /** New, pending or in progress. */
+  open: Schema.Int
+}).annotate({ identifier: "ThroughputHour" })
+export interface ThroughputHour extends Schema.Schema.Type<typeof ThroughputHour> {}
+
+/** Extension: the last hours (default 24, at most 168), oldest first; the last of them is the current one. */
+export const throughput = HttpApiEndpoint.get("getThroughput", "/workspaces/:workspace_id/throughput", {
+  params: { workspace_id: WorkspaceId },
+  query: { hours: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 168 }))) },
+  success: Schema.Struct({ data: Schema.Array(ThroughputHour) }),
+  error: InvalidRequestResponse
+})
+  .annotate(RequiredPermission, "Processes.read_work_items")
+  .annotateMerge(extension("Count the work items of each hour by what has become of them"))
+
 export const WorkItems = /* @__PURE__ */ HttpApiGroup.make("workItems")
-  .add(get, list, create, createMany, createFile, updatePayload, batch)
+  .add(get, list, create, createMany, createFile, updatePayload, batch, throughput)
   .middleware(WorkspaceAuthorization)

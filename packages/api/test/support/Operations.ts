@@ -73,6 +73,7 @@ DELETE /workspaces/{w}/worker-groups/{worker_group_id}/workers/{worker_id} Worke
 
 /** The extensions of this project. */
 export const extensions = `
+GET    /workspaces/{w}/throughput                                      Processes.read_work_items
 POST   /workspaces/{w}/work-items/bulk                                 Processes.write_work_items
 GET    /workspaces/{w}/failures                                        Failures.read_failures
 GET    /workspaces/{w}/failures/{failure_id}                           Failures.read_failures

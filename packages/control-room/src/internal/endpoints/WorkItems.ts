@@ -21,6 +21,9 @@ import { summary, Views } from "./Views.ts"
 
 type AskedOrder = Pick<HttpApiEndpoint.Payload<typeof create>["Type"], "due_at" | "priority" | "tags">
 
+/** Milliseconds. */
+const hour = 3_600_000
+
 /** The order that a request asks for, as stored. */
 const orderOf = Effect.fnUntraced(function* ({ due_at, priority = 0, tags = [] }: AskedOrder) {
   const due = due_at === undefined ? null : Date.parse(due_at)
@@ -49,7 +52,7 @@ export const layer = Endpoints.group(
     const formFor = yield* ItemFiles.formFor
     const runs = yield* Runs
     const inputSchemas = yield* InputSchemas
-    const { now, transaction } = yield* Database
+    const { millis, now, transaction } = yield* Database
     const views = yield* Views
     const { page, pageOfTexts } = yield* Pagination
     const summaries = (items: ReadonlyArray<StoredSummary>) =>
@@ -132,6 +135,19 @@ export const layer = Endpoints.group(
         }
         if (!(yield* store.updatePayload(item.id, json))) return yield* ItemFiles.inUse(item)
         return { payload: payload.payload }
+      }),
+      getThroughput: Effect.fnUntraced(function* ({ params, query: { hours = 24 } }) {
+        const current = Math.floor((yield* millis) / hour) * hour
+        const times = Array.from({ length: hours + 1 }, (_, n) => current - (hours - 1 - n) * hour)
+        const counts = yield* store.createdBetween(params.workspace_id, times)
+        return {
+          data: counts.map(({ done, failed, in_progress, new: waiting, pending }, n) => ({
+            from: new Date(times[n] ?? current).toISOString(),
+            done,
+            failed,
+            open: waiting + pending + in_progress
+          }))
+        }
       }),
       batchWorkItems: ({ params, payload }) =>
         runs.batch(params.workspace_id, payload.batch_operation, payload.work_item_ids).pipe(

@@ -1,7 +1,7 @@
 /** Work items, alone and in pages. `RunItems` has how runs process them, `Outputs` their outputs. */
 import { type ProcessId, ProcessRunId, WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { DueState } from "@signalbox/api/contract/Order"
-import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
+import { type WorkItemState, workItemStates } from "@signalbox/api/contract/WorkItems"
 import * as Dialect from "@signalbox/sql/Dialect"
 import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
@@ -31,6 +31,12 @@ import {
   type StoredSummary,
   type SummaryRow
 } from "./StoredItem.ts"
+
+/** What every UUIDv7 of this millisecond, or of a later one, is greater than. */
+const firstIdOf = (millis: number) => {
+  const digits = millis.toString(16).padStart(12, "0")
+  return `${digits.slice(0, 8)}-${digits.slice(8)}`
+}
 
 export interface ItemFilter {
   readonly processId: ProcessId | null
@@ -105,6 +111,11 @@ export class WorkItems extends Context.Service<
     readonly updatePayload: (id: WorkItemId, payload: string) => Effect.Effect<boolean>
     /** Deletes these items, whatever run they are in. */
     readonly remove: (ids: ReadonlyArray<WorkItemId>) => Effect.Effect<void>
+    /** How many items of each state were created from each of these times to the next, the last of which is the end. */
+    readonly createdBetween: (
+      workspace: WorkspaceId,
+      times: ReadonlyArray<number>
+    ) => Effect.Effect<ReadonlyArray<Readonly<Record<WorkItemState, number>>>>
     /** Some items of these runs. */
     readonly someOf: (runs: ReadonlyArray<ProcessRunId>, limit: number) => Effect.Effect<ReadonlyArray<WorkItemId>>
   }
@@ -299,6 +310,29 @@ export class WorkItems extends Context.Service<
             )
           return { late: yield* count("late"), atRisk: yield* count("at_risk") }
         }).pipe(Effect.orDie),
+        // By an index alone: ids begin with the time at which they were made.
+        createdBetween: Effect.fnUntraced(function* (workspace, times) {
+          const starts = times.map(firstIdOf)
+          const spans = starts.slice(1).map((to, n) => sql`(${starts[n] ?? to}, ${to})`)
+          const states = workItemStates.map((state) => sql`(${state})`)
+          const rows = yield* sql<{ readonly from: string; readonly state: WorkItemState; readonly n: number }>`
+            SELECT span.column1 AS "from", kind.column1 AS state, (
+              SELECT count(*) FROM work_item
+              WHERE workspace_id = ${workspace} AND state = kind.column1 AND id >= span.column1 AND id < span.column2
+            ) AS n
+            FROM (VALUES ${sql.csv(spans)}) AS span CROSS JOIN (VALUES ${sql.csv(states)}) AS kind`
+          const counts = new Map(rows.map(({ from, n, state }) => [`${from} ${state}`, n]))
+          return starts.slice(0, -1).map((from) => {
+            const of = (state: WorkItemState) => counts.get(`${from} ${state}`) ?? 0
+            return {
+              new: of("new"),
+              pending: of("pending"),
+              in_progress: of("in_progress"),
+              done: of("done"),
+              failed: of("failed")
+            }
+          })
+        }, Effect.orDie),
         updatePayload: Effect.fnUntraced(function* (id, payload) {
           const rows = yield* sql`
             UPDATE work_item SET payload = ${payload}

@@ -1,0 +1,64 @@
+/** Throughput: how many items came in each hour, and what has become of them. */
+import { assert, layer as withLayer } from "@effect/vitest"
+import * as Processes from "@signalbox/api/Processes"
+import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+import * as WorkItems from "@signalbox/api/WorkItems"
+import * as Effect from "effect/Effect"
+import { WorkItems as Store } from "../src/internal/store/WorkItems.ts"
+import { layer, Service } from "./support/Service.ts"
+
+const hour = 3_600_000
+
+/** All hours together. */
+const sums = Effect.map(WorkItems.throughput(), (hours) =>
+  hours.reduce(
+    (sum, { done, failed, open }) => ({ done: sum.done + done, failed: sum.failed + failed, open: sum.open + open }),
+    { done: 0, failed: 0, open: 0 }
+  )
+)
+
+withLayer(layer)("throughput", (it) => {
+  it.effect("counts items by what has become of them", () =>
+    Effect.gen(function* () {
+      const before = yield* sums
+      const process = yield* Processes.create({ name: "throughput", steps: [{ name: "a", task: { name: "nobody" } }] })
+      yield* WorkItems.createMany({ process: process.id, payloads: [1, 2] })
+      for (const remainingAsDone of [true, false]) {
+        const run = yield* ProcessRuns.start(process.id, { payloads: [3] })
+        if (run.started) yield* ProcessRuns.stop(run.id, { remainingAsDone })
+      }
+      const { done, failed, open } = yield* sums
+      assert.deepStrictEqual([done - before.done, failed - before.failed, open - before.open], [1, 1, 2])
+    })
+  )
+
+  it.effect("has an entry for each hour, the current one last", () =>
+    Effect.gen(function* () {
+      const hours = yield* WorkItems.throughput({ hours: 3 })
+      const times = hours.map(({ from }) => Date.parse(from))
+      assert.deepStrictEqual(
+        times.map((time) => (time - (times[0] ?? 0)) / hour),
+        [0, 1, 2]
+      )
+      assert.strictEqual((times[2] ?? 1) % hour, 0)
+      assert.match((yield* Effect.flip(WorkItems.throughput({ hours: 0 }))).message, /hours/)
+    })
+  )
+
+  it.effect("counts an item in the hour in which it was created, for its workspace alone", () =>
+    Effect.gen(function* () {
+      const { makeWorkspace, workspaceId } = yield* Service
+      const store = yield* Store
+      const process = yield* Processes.create({ name: "hours", steps: [{ name: "a", task: { name: "nobody" } }] })
+      const { created_at, id } = yield* WorkItems.create({ process: process.id })
+      const at = Date.parse(created_at)
+      const around = (from: number, to: number) =>
+        Effect.map(store.createdBetween(workspaceId, [from, at, at + 1, to]), (counts) => counts.map((one) => one.new))
+      const [earlier = 0, then = 0, later = 0] = yield* around(at - hour, at + hour)
+      const other = yield* store.createdBetween(yield* makeWorkspace, [at - hour, at + hour])
+      assert.deepStrictEqual(other, [{ new: 0, pending: 0, in_progress: 0, done: 0, failed: 0 }])
+      yield* WorkItems.remove([id])
+      assert.deepStrictEqual(yield* around(at - hour, at + hour), [earlier, then - 1, later])
+    })
+  )
+})
