@@ -28,6 +28,10 @@ const call = {
 export interface Filter {
   readonly process?: ProcessId
   readonly state?: contract.ProcessRunState
+  /** Extension: runs created at this time or later; ISO 8601 with a zone. */
+  readonly createdAfter?: string
+  /** Extension: runs created before this time. */
+  readonly createdBefore?: string
   /** Items per page, 1 to 500. */
   readonly limit?: number
 }
@@ -40,6 +44,8 @@ export const list = Effect.fn("ProcessRuns.list")((filter: Filter = {}, cursor?:
     query: {
       ...(filter.process === undefined ? {} : { process_id: filter.process }),
       ...(filter.state === undefined ? {} : { state: filter.state }),
+      ...(filter.createdAfter === undefined ? {} : { created_after: filter.createdAfter }),
+      ...(filter.createdBefore === undefined ? {} : { created_before: filter.createdBefore }),
       ...(filter.limit === undefined ? {} : { limit: filter.limit }),
       ...(cursor === undefined ? {} : { cursor })
     }

@@ -111,6 +111,7 @@ const makeLists = Effect.gen(function* () {
     listProcessRuns: [
       [["workspace_id"], runsWith({})],
       [["workspace_id", "state"], runsWith({ state: "completed" })],
+      [["workspace_id"], runsWith({ created: { from: 0, before: 1 } })],
       [["process_id"], runsWith({ processId })],
       [["process_id", "state"], runsWith({ processId, state: "completed" })]
     ],

@@ -5,7 +5,7 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import { IntegrationAuthorization, RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { CallbackUrl, listQuery, OpenEnum, Page, Text, Timestamp } from "./Common.ts"
+import { CallbackUrl, listQuery, OpenEnum, Page, Text, Timestamp, TimestampInput } from "./Common.ts"
 import { ExtensionKeys, extension, summary } from "./Documentation.ts"
 import { ProcessId, ProcessRunId, WorkItemId, WorkspaceId } from "./Ids.ts"
 import { orderFields, Priority } from "./Order.ts"
@@ -99,7 +99,11 @@ export const list = HttpApiEndpoint.get("listProcessRuns", "/workspaces/:workspa
   query: {
     ...listQuery,
     process_id: Schema.optional(ProcessId),
-    state: Schema.optional(Schema.Literals(processRunStates))
+    state: Schema.optional(Schema.Literals(processRunStates)),
+    /** Extension: not before this time. */
+    created_after: Schema.optional(TimestampInput),
+    /** Extension. */
+    created_before: Schema.optional(TimestampInput)
   },
   success: Page(ProcessRun),
   error: InvalidRequestResponse

@@ -286,6 +286,7 @@ export const examples: ReadonlyArray<Example> = [
   of("Artifact", StepRuns.Artifact, { id: "af1", name: "log.html", size: 12, url: "https://example.com/af1" }),
   of("ConsoleMessage", StepRuns.ConsoleMessage, { timestamp: at, message: "hello" }),
   of("WorkItem", WorkItems.WorkItem, { ...workItem, payload: ["any", { json: null }], files: [file] }),
+  of("ThroughputHour", WorkItems.ThroughputHour, { from: at, done: 812, failed: 23, open: 4 }),
   of("WorkItemListed", WorkItems.WorkItemListed, workItem),
   of("Failure", Failures.Failure, {
     id: "4be1c0ffee",

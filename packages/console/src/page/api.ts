@@ -24,6 +24,7 @@ const root = new URL("..", document.baseURI).pathname.replace(/\/$/, "")
 
 export const sessionPath = `${root}/console/session`
 
+/** What a response that is an error says. */
 export const messageOf = (body: unknown, status: number) =>
   typeof body === "object" && body !== null && "message" in body && typeof body.message === "string"
     ? body.message
@@ -50,7 +51,7 @@ export const send = async (method: string, url: string, body?: unknown, signal?:
   return json
 }
 
-export const parse = (text: string): unknown => {
+const parse = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,33 +1,50 @@
-/** Uploads of files by the forms of the control room. */
+/** Files to the control room, with how much of them is sent. */
 import type { UploadForm } from "@signalbox/api/contract/Files"
-import { ApiError, messageOf, parse } from "./api.ts"
+import { ApiError, messageOf } from "./api.ts"
 
-/**
- * Sends a file by a form. `onProgress` gets the share that is sent, 0 to 1: `fetch` does not tell it. Rejects with
- * `ApiError`.
- */
-export const upload = (
-  form: UploadForm,
-  file: Blob & { readonly name?: string },
-  onProgress: (share: number) => void = () => {}
+/** The address of a transfer as this page reaches the service: it may go by another name than its public address. */
+export const hereOf = (address: string): string => {
+  const { pathname, search } = new URL(address, document.baseURI)
+  return `${pathname}${search}`
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** Sends bytes; `onProgress` is called with a number from 0 to 1. Rejects with `ApiError`. */
+export const transfer = (
+  method: "POST" | "PUT",
+  address: string,
+  bytes: FormData | Blob,
+  onProgress: (part: number) => void
 ): Promise<void> =>
   new Promise((resolve, reject) => {
-    const data = new FormData()
-    for (const [name, value] of Object.entries(form.form_data)) data.append(name, value)
-    data.append("file", file, file.name ?? "file")
+    // `fetch` does not tell how much has been sent.
     const request = new XMLHttpRequest()
-    // The form has the public address; this page may have been opened by another name of the same service.
-    const { pathname, search } = new URL(form.url, document.baseURI)
-    request.open("POST", `${pathname}${search}`)
+    request.open(method, hereOf(address))
     request.upload.addEventListener("progress", ({ lengthComputable, loaded, total }) => {
       if (lengthComputable && total > 0) onProgress(loaded / total)
     })
-    request.addEventListener("error", () => reject(new ApiError(0, "the control room cannot be reached")))
     request.addEventListener("load", () => {
-      if (request.status >= 200 && request.status < 300) {
-        onProgress(1)
-        resolve()
-      } else reject(new ApiError(request.status, messageOf(parse(request.responseText), request.status)))
+      const { responseText, status } = request
+      if (status >= 200 && status < 300) resolve()
+      else reject(new ApiError(status, messageOf(parse(responseText), status)))
     })
-    request.send(data)
+    request.addEventListener("error", () =>
+      reject(new ApiError(0, "the upload was cut off; nothing was stored. Try again."))
+    )
+    request.send(bytes)
   })
+
+/** Sends a file with a form that the control room has signed. */
+export const sendForm = (form: UploadForm, file: File, onProgress: (part: number) => void): Promise<void> => {
+  const data = new FormData()
+  for (const [name, value] of Object.entries(form.form_data)) data.set(name, value)
+  data.set("file", file)
+  return transfer("POST", form.url, data, onProgress)
+}

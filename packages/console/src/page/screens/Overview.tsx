@@ -1,6 +1,6 @@
 /** What needs a person now, what runs, and who works. */
 import type { ProcessRun } from "@signalbox/api/contract/ProcessRuns"
-import type { WorkItemListed } from "@signalbox/api/contract/WorkItems"
+import type { ThroughputHour } from "@signalbox/api/contract/WorkItems"
 import type { Worker } from "@signalbox/api/contract/Workers"
 import type { Page } from "../api.ts"
 import { Empty, Head, Panel, Problem, State, Time } from "../kit/Basics.tsx"
@@ -8,41 +8,10 @@ import { Table } from "../kit/List.tsx"
 import { useResource } from "../load.ts"
 import { to } from "../route.ts"
 import { may, session } from "../state.ts"
-import { short } from "../words.ts"
-
-const Needs = () => {
-  const failed = useResource<Page<WorkItemListed>>("work-items", { state: "failed", limit: 8 })
-  const items = failed.data?.data ?? []
-  return (
-    <Panel title="Needs a person">
-      <Problem message={failed.error} />
-      {failed.data !== undefined && items.length === 0 ? (
-        <Empty title="Nothing">All is well.</Empty>
-      ) : (
-        <ul class="needs">
-          {items.map(({ created_at, exception, id, state_updated_at, step }) => (
-            <li key={id} class="failed">
-              <span class="lamp" aria-hidden="true" />
-              <div>
-                <b>{exception?.message || exception?.code || "An item failed"}</b>
-                <br />
-                <span class="quiet">
-                  {exception?.type ?? "unspecified"} · <Time at={state_updated_at ?? created_at} />
-                  {step === null ? "" : ` · item ${short(id)}`}
-                </span>
-              </div>
-              <span class="do">
-                <a class="button" href={to(["items", id])}>
-                  Look
-                </a>
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
-    </Panel>
-  )
-}
+import { several, short } from "../words.ts"
+import { Needs } from "./overview/Needs.tsx"
+import { Throughput } from "./overview/Throughput.tsx"
+import { UpNext } from "./overview/UpNext.tsx"
 
 const Running = () => {
   const runs = useResource<Page<ProcessRun>>("process-runs", { state: "in_progress", limit: 10 })
@@ -66,8 +35,11 @@ const Running = () => {
                 </a>
               )
             },
-            { title: "Process", cell: ({ process }) => process.name },
-            { title: "Started by", cell: ({ started_by }) => <span class="quiet">{started_by.type}</span> },
+            { title: "Process", cell: ({ process }) => <a href={to(["processes", process.id])}>{process.name}</a> },
+            {
+              title: "Started by",
+              cell: ({ source, started_by }) => <span class="quiet">{source?.name ?? started_by.type}</span>
+            },
             {
               title: "Since",
               isNumber: true,
@@ -87,15 +59,19 @@ const Workers = () => {
       <Problem message={workers.error} />
       {workers.data === undefined ? null : workers.data.data.length === 0 ? (
         <Empty title="No workers">
-          Nothing runs before one is linked: <code>signalbox worker link</code>
+          Nothing runs before one is linked. <a href={to(["workers"])}>Link a worker</a>
         </Empty>
       ) : (
         <Table
           label="Workers"
           rows={workers.data.data}
           columns={[
-            { title: "Name", cell: ({ name }) => name },
-            { title: "State", isNumber: true, cell: ({ state }) => <State state={state} /> }
+            { title: "Name", cell: ({ name }) => <a href={to(["workers"])}>{name}</a> },
+            {
+              title: "State",
+              isNumber: true,
+              cell: ({ paused, state }) => <State state={paused === null ? state : "paused"} />
+            }
           ]}
         />
       )}
@@ -103,15 +79,35 @@ const Workers = () => {
   )
 }
 
-export default () => (
-  <>
-    <Head title={session.value?.workspace.name ?? "Overview"} />
-    <div class="two">
-      <div class="stack">
-        {may("Processes.read_work_items") ? <Needs /> : null}
-        {may("Processes.read_runs") ? <Running /> : null}
+export default () => {
+  const mayRead = may("Processes.read_work_items")
+  const throughput = useResource<{ readonly data: ReadonlyArray<ThroughputHour> }>(mayRead ? "throughput" : null)
+  const done = throughput.data?.data.reduce((sum, hour) => sum + hour.done, 0)
+  return (
+    <>
+      <Head
+        title={session.value?.workspace.name ?? "Overview"}
+        actions={
+          may("Processes.trigger_processes") && may("Processes.read_processes") ? (
+            <a class="button primary" href={to(["processes"])}>
+              Start a run
+            </a>
+          ) : undefined
+        }
+      >
+        {done === undefined ? "" : `${several(done, "item")} done in the last 24 hours`}
+      </Head>
+      <div class="two">
+        <div class="stack">
+          <Needs />
+          {may("Processes.read_runs") ? <Running /> : null}
+        </div>
+        <div class="stack">
+          {mayRead ? <Throughput {...throughput} /> : null}
+          {may("Schedules.read_schedules") ? <UpNext /> : null}
+          {may("Workers.read_workers") ? <Workers /> : null}
+        </div>
       </div>
-      <div class="stack">{may("Workers.read_workers") ? <Workers /> : null}</div>
-    </div>
-  </>
-)
+    </>
+  )
+}

@@ -11,6 +11,7 @@ import { List, Table } from "../kit/List.tsx"
 import { useResource } from "../load.ts"
 import { route, to, withQuery } from "../route.ts"
 import { may, say } from "../state.ts"
+import { Again } from "./run/Again.tsx"
 import { clockOf, duration, lampOf, several, short } from "../words.ts"
 
 /** The steps of a run in the order in which they began, each with its step runs. */
@@ -185,7 +186,7 @@ export const Run = ({ id }: { readonly id: string }) => {
       </>
     )
   }
-  const { duration: seconds, process, started_at, started_by, state } = run.data
+  const { duration: seconds, ended_at, priority, process, source, started_at, started_by, state } = run.data
   const isActive = state === "new" || state === "in_progress"
   const ofStep = tab === "log" || tab === "events" || tab === "artifacts"
   return (
@@ -198,11 +199,14 @@ export const Run = ({ id }: { readonly id: string }) => {
             <Button kind="danger" onClick={() => setStopping(true)}>
               Stop
             </Button>
+          ) : ended_at !== null && may("Processes.trigger_processes") ? (
+            <Again run={run.data} />
           ) : undefined
         }
       >
-        by {started_by.type}, <Time at={started_at} />
+        by {source?.name ?? started_by.type}, <Time at={started_at} />
         {seconds === null ? "" : ` · ${duration(seconds)}`}
+        {priority === 0 ? "" : ` · priority ${priority}`}
       </Head>
       <Problem message={run.error ?? steps.error} />
       <Steps stepRuns={stepRuns} />

@@ -2,40 +2,48 @@
 import type { ProcessRun } from "@signalbox/api/contract/ProcessRuns"
 import { Empty, Head, State, Time } from "../kit/Basics.tsx"
 import { List } from "../kit/List.tsx"
-import { go, route, to, withQuery } from "../route.ts"
+import { now } from "../kit/clock.ts"
+import { route, to } from "../route.ts"
 import type { ScreenProps } from "../screens.tsx"
 import { duration, sentence, short } from "../words.ts"
 import { Run } from "./Run.tsx"
+import { Choice, Filters, ProcessChoice } from "./work/Filter.tsx"
 
 const states = ["in_progress", "unresolved", "completed", "stopping", "new"] as const
 
+/** In hours. */
+const periods = [
+  { value: "1", label: "in the last hour" },
+  { value: "24", label: "in the last day" },
+  { value: "168", label: "in the last week" }
+]
+
+/** To the minute, so that the address of the list does not change all the time. */
+const timeOf = (hours: string | undefined) =>
+  hours === undefined
+    ? undefined
+    : new Date(Math.floor(now.value / 60_000) * 60_000 - Number(hours) * 3_600_000).toISOString()
+
 const Runs = () => {
-  const { process, state } = route.value.query
+  const { process, since, state } = route.value.query
   return (
     <>
       <Head title="Runs" />
-      <div class="filters">
-        <label class="hidden" for="state">
-          State
-        </label>
-        <select
-          id="state"
-          value={state ?? ""}
-          onChange={(event) => go(withQuery({ state: event.currentTarget.value }))}
-        >
-          <option value="">All states</option>
-          {states.map((state) => (
-            <option key={state} value={state}>
-              {sentence(state)}
-            </option>
-          ))}
-        </select>
-      </div>
+      <Filters>
+        <Choice
+          label="State"
+          name="state"
+          all="All states"
+          options={states.map((state) => ({ value: state, label: sentence(state) }))}
+        />
+        <ProcessChoice />
+        <Choice label="Started" name="since" all="At any time" options={periods} />
+      </Filters>
       <section class="panel flush">
         <List<ProcessRun>
           label="Runs"
           path="process-runs"
-          query={{ state, process_id: process }}
+          query={{ state, process_id: process, created_after: timeOf(since) }}
           columns={[
             {
               title: "Run",
@@ -48,16 +56,25 @@ const Runs = () => {
             { title: "State", cell: ({ state }) => <State state={state} /> },
             {
               title: "Process",
-              cell: ({ process }) => <a href={to(["runs"], { process: process.id })}>{process.name}</a>
+              cell: ({ process }) => <a href={to(["processes", process.id])}>{process.name}</a>
             },
             { title: "Started", cell: ({ created_at, started_at }) => <Time at={started_at ?? created_at} /> },
-            { title: "By", cell: ({ started_by }) => <span class="quiet">{started_by.type}</span> },
+            {
+              title: "By",
+              cell: ({ source, started_by }) => <span class="quiet">{source?.name ?? started_by.type}</span>
+            },
             { title: "Took", isNumber: true, cell: (run) => (run.duration === null ? "" : duration(run.duration)) }
           ]}
           empty={
-            <Empty title={state === undefined ? "No runs yet" : `No runs that are ${sentence(state)}`}>
-              <code>signalbox run PROCESS</code> starts one.
-            </Empty>
+            state === undefined && process === undefined && since === undefined ? (
+              <Empty title="No runs yet">
+                <a href={to(["processes"])}>Start a process</a>
+              </Empty>
+            ) : (
+              <Empty title="No run is like this">
+                <a href={to(["runs"])}>Show all runs</a>
+              </Empty>
+            )
           }
         />
       </section>

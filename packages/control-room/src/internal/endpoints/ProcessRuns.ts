@@ -15,6 +15,12 @@ import { Pagination } from "../edge/Pagination.ts"
 
 const started = (id: ProcessRunId | null): Started => (id === null ? { started: false } : { started: true, id })
 
+/** Milliseconds since 1970. */
+const timeIn = (field: string, time: string | undefined) => {
+  const millis = time === undefined ? null : Date.parse(time)
+  return Number.isNaN(millis) ? Effect.fail(invalidRequest(`${field}: is not a valid time`)) : Effect.succeed(millis)
+}
+
 export const layer = Endpoints.group(
   "processRuns",
   Effect.fnUntraced(function* (handlers) {
@@ -30,14 +36,19 @@ export const layer = Endpoints.group(
       orNotFound("process run", params.process_run_id, store.get(params.workspace_id, params.process_run_id))
     return handlers.handleAll({
       getProcessRun: ({ params }) => find(params),
-      listProcessRuns: ({ params, query, request }) =>
-        page(
+      listProcessRuns: Effect.fnUntraced(function* ({ params, query, request }) {
+        const { created_after, created_before, process_id: processId = null, state = null } = query
+        const created = {
+          from: yield* timeIn("created_after", created_after),
+          before: yield* timeIn("created_before", created_before)
+        }
+        return yield* page(
           request,
           query,
-          (from) =>
-            store.list(params.workspace_id, { processId: query.process_id ?? null, state: query.state ?? null }, from),
+          (from) => store.list(params.workspace_id, { processId, state, created }, from),
           Effect.succeed
-        ),
+        )
+      }),
       startProcessRun: Effect.fnUntraced(function* ({ params, payload }) {
         const process = yield* findProcess(params)
         if (payload?.type === "with_payloads") {

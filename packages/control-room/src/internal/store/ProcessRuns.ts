@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import type { Fragment } from "effect/sql/Statement"
 import type { Run } from "../engine/State.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import { firstIdOf } from "./FirstId.ts"
 import * as ProcessSteps from "./ProcessSteps.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
 
@@ -102,6 +103,13 @@ const moving = (run: Run) => ({
   stop: run.stop === null ? null : JSON.stringify(run.stop)
 })
 
+export interface RunFilter {
+  readonly processId: ProcessId | null
+  readonly state: ProcessRunState | null
+  /** Milliseconds since 1970: not before the first of them, and before the second. */
+  readonly created?: { readonly from: number | null; readonly before: number | null }
+}
+
 /** Which of the deleted runs whose rows still exist. */
 export type DeletedOf = { readonly run: ProcessRunId } | { readonly process: ProcessId } | "all"
 
@@ -109,11 +117,7 @@ export class ProcessRuns extends Context.Service<
   ProcessRuns,
   {
     readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<ProcessRun | null>
-    readonly list: (
-      workspace: WorkspaceId,
-      filter: { readonly processId: ProcessId | null; readonly state: ProcessRunState | null },
-      page: PageRequest
-    ) => Effect.Effect<Rows<ProcessRun>>
+    readonly list: (workspace: WorkspaceId, filter: RunFilter, page: PageRequest) => Effect.Effect<Rows<ProcessRun>>
     readonly insert: (
       run: Run,
       processName: string,
@@ -171,11 +175,16 @@ export class ProcessRuns extends Context.Service<
               ([row]) => (row === undefined ? null : view(row))
             )
           ),
-        list: (workspace, { processId, state }, request) => {
-          const ofState = state === null ? [] : [sql`state = ${state}`]
+        list: (workspace, { created, processId, state }, request) => {
+          const { before = null, from = null } = created ?? {}
+          const filters = [
+            ...(state === null ? [] : [sql`state = ${state}`]),
+            ...(from === null ? [] : [sql`id >= ${firstIdOf(from)}`]),
+            ...(before === null ? [] : [sql`id < ${firstIdOf(before)}`])
+          ]
           const runs = (condition: Fragment) =>
             Effect.map(
-              page<ViewRow>(selectView, [condition, ...ofState, sql`deleted_at IS NULL`], "newest first", request),
+              page<ViewRow>(selectView, [condition, ...filters, sql`deleted_at IS NULL`], "newest first", request),
               ({ hasMore, rows }) => ({ hasMore, rows: rows.map(view) })
             )
           if (processId === null) return runs(sql`workspace_id = ${workspace}`)

@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import type { Fragment } from "effect/sql/Statement"
 import * as Chunks from "./Chunks.ts"
 import { Database, type PageRequest, type Rows, type Wide } from "./Database.ts"
+import { firstIdOf } from "./FirstId.ts"
 import {
   fileBytes,
   type ItemRow,
@@ -31,12 +32,6 @@ import {
   type StoredSummary,
   type SummaryRow
 } from "./StoredItem.ts"
-
-/** What every UUIDv7 of this millisecond, or of a later one, is greater than. */
-const firstIdOf = (millis: number) => {
-  const digits = millis.toString(16).padStart(12, "0")
-  return `${digits.slice(0, 8)}-${digits.slice(8)}`
-}
 
 export interface ItemFilter {
   readonly processId: ProcessId | null

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks"
 import { call, useAction } from "../../action.ts"
 import { Button, Problem } from "../../kit/Basics.tsx"
 import { TextField } from "../../kit/Field.tsx"
-import { upload } from "../../upload.ts"
+import { sendForm } from "../../upload.ts"
 import { FileDrop } from "../work/FileDrop.tsx"
 
 export const PackageUpload = ({ onUploaded }: { readonly onUploaded: (uploaded: TaskPackage) => void }) => {
@@ -22,7 +22,7 @@ export const PackageUpload = ({ onUploaded }: { readonly onUploaded: (uploaded: 
       made !== null && made.name === name ? made : await call<TaskPackage>("POST", "task-packages", { body: { name } })
     setMade(target)
     const form = await call<UploadForm>("GET", `task-packages/${target.id}/upload`)
-    await upload(form, file, (share) => setSent({ [file.name]: share }))
+    await sendForm(form, file, (share) => setSent({ [file.name]: share }))
     const uploaded = await call<TaskPackage>("GET", `task-packages/${target.id}`)
     setFiles([])
     setName("")

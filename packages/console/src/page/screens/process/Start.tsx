@@ -11,7 +11,7 @@ import { AreaField, SelectField, TextField } from "../../kit/Field.tsx"
 import { useResource } from "../../load.ts"
 import { go, to } from "../../route.ts"
 import { may, say } from "../../state.ts"
-import { upload } from "../../upload.ts"
+import { sendForm } from "../../upload.ts"
 import { exactly } from "../../words.ts"
 import { FileDrop } from "../work/FileDrop.tsx"
 import { assemble, type Drafts, draftsOf, fits, type FormField, formOf, type Json } from "./schema.ts"
@@ -97,7 +97,7 @@ const Form = ({ definition, process }: { readonly process: Process; readonly def
         const { upload: form } = await call<{ readonly upload: UploadForm }>("POST", `work-items/${item.id}/files`, {
           body: { file_name: file.name, file_size: file.size }
         })
-        await upload(form, file, (share) => setSent((before) => ({ ...before, [file.name]: share })))
+        await sendForm(form, file, (share) => setSent((before) => ({ ...before, [file.name]: share })))
       }
       return await startWith({ type: "with_work_item_ids", work_item_ids: [item.id] })
     } catch (error) {

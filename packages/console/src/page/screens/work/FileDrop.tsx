@@ -37,7 +37,7 @@ export const FileDrop = ({
   return (
     <div class="field">
       <div
-        class={`drop ${isOver ? "over" : ""}`}
+        class={`filedrop ${isOver ? "over" : ""}`}
         onDragOver={(event) => {
           event.preventDefault()
           setOver(true)

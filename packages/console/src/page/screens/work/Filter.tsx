@@ -59,3 +59,22 @@ export const ProcessChoice = () => (
     options={useProcesses().map(({ id, name }) => ({ value: id, label: name }))}
   />
 )
+
+/** Exactly this text; it is looked for when the field is left, or with Enter. */
+export const Search = ({ label, name }: { readonly label: string; readonly name: string }) => {
+  const id = useId()
+  return (
+    <>
+      <label class="hidden" for={id}>
+        {label}
+      </label>
+      <input
+        id={id}
+        type="search"
+        placeholder={label}
+        value={route.value.query[name] ?? ""}
+        onChange={(event) => go(withQuery({ [name]: event.currentTarget.value.trim() }))}
+      />
+    </>
+  )
+}

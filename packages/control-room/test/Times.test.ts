@@ -1,4 +1,4 @@
-/** Throughput: how many items came in each hour, and what has become of them. */
+/** What came when: items of each hour, with what has become of them, and runs of a time. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
@@ -17,7 +17,7 @@ const sums = Effect.map(WorkItems.throughput(), (hours) =>
   )
 )
 
-withLayer(layer)("throughput", (it) => {
+withLayer(layer)("times", (it) => {
   it.effect("counts items by what has become of them", () =>
     Effect.gen(function* () {
       const before = yield* sums
@@ -59,6 +59,30 @@ withLayer(layer)("throughput", (it) => {
       assert.deepStrictEqual(other, [{ new: 0, pending: 0, in_progress: 0, done: 0, failed: 0 }])
       yield* WorkItems.remove([id])
       assert.deepStrictEqual(yield* around(at - hour, at + hour), [earlier, then - 1, later])
+    })
+  )
+
+  it.effect("lists runs that were created from one time to another", () =>
+    Effect.gen(function* () {
+      const process = yield* Processes.create({ name: "times", steps: [{ name: "a", task: { name: "nobody" } }] })
+      const run = yield* ProcessRuns.start(process.id)
+      assert.isTrue(run.started)
+      const { data } = yield* ProcessRuns.list({ process: process.id })
+      const at = Date.parse(data[0]?.created_at ?? "")
+      const found = (from: number, before: number) =>
+        Effect.map(
+          ProcessRuns.list({
+            process: process.id,
+            createdAfter: new Date(from).toISOString(),
+            createdBefore: new Date(before).toISOString()
+          }),
+          ({ data }) => data.length
+        )
+      assert.strictEqual(yield* found(at - hour, at + hour), 1)
+      assert.strictEqual(yield* found(at - 2 * hour, at - hour), 0)
+      assert.strictEqual(yield* found(at + hour, at + 2 * hour), 0)
+      const refused = yield* Effect.flip(ProcessRuns.list({ createdAfter: "2026-13-01T00:00:00Z" }))
+      assert.match(refused.message, /created_after: is not a valid time/)
     })
   )
 })

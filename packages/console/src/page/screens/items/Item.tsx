@@ -1,0 +1,292 @@
+/** One work item: its payload, its files, what became of it; to edit, retry or settle. */
+import type { UploadForm } from "@signalbox/api/contract/Files"
+import type { Process } from "@signalbox/api/contract/Processes"
+import type { WorkItem } from "@signalbox/api/contract/WorkItems"
+import { useState } from "preact/hooks"
+import { call, reasonOf, useAction } from "../../action.ts"
+import { Button, Empty, Head, Panel, Problem, Time } from "../../kit/Basics.tsx"
+import { Confirm } from "../../kit/Dialog.tsx"
+import { useResource } from "../../load.ts"
+import { go, to } from "../../route.ts"
+import { may } from "../../state.ts"
+import { hereOf, sendForm } from "../../upload.ts"
+import { sentence, short } from "../../words.ts"
+import { FileDrop, sizeOf } from "../work/FileDrop.tsx"
+import { Due } from "./Order.tsx"
+
+/** Parses what was typed; the error says where it goes wrong. */
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Error(`This is not JSON: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+/** What is known of its way; the step run that had it last says more. */
+const History = ({ item }: { readonly item: WorkItem }) => {
+  const { created_at, exception, process_run, state, state_updated_at, step_run } = item
+  const address = (tab: string) =>
+    process_run === null || step_run === null ? "" : to(["runs", process_run.id], { tab, step: step_run.id })
+  return (
+    <Panel title="What became of it">
+      <ol class="times">
+        <li>
+          <span>made</span> <Time at={created_at} />
+        </li>
+        <li>
+          <span>
+            <b>{sentence(state)}</b>
+            {exception === null ? "" : `: ${exception.code || exception.type}`}
+          </span>{" "}
+          <Time at={state_updated_at ?? created_at} />
+        </li>
+      </ol>
+      {step_run === null || !may("Processes.read_run_outputs") ? null : (
+        <p class="after">
+          Of its step: <a href={address("log")}>log</a>, <a href={address("events")}>events</a>,{" "}
+          <a href={address("artifacts")}>artifacts</a>
+        </p>
+      )}
+    </Panel>
+  )
+}
+
+const Files = ({
+  canAdd,
+  item,
+  onAdded
+}: {
+  readonly item: WorkItem
+  readonly canAdd: boolean
+  readonly onAdded: () => void
+}) => {
+  const [files, setFiles] = useState<ReadonlyArray<File>>([])
+  const [sent, setSent] = useState<Readonly<Record<string, number>>>({})
+  const action = useAction()
+  const send = async () => {
+    for (const file of files) {
+      const { upload: form } = await call<{ readonly upload: UploadForm }>("POST", `work-items/${item.id}/files`, {
+        body: { file_name: file.name, file_size: file.size }
+      })
+      await sendForm(form, file, (share) => setSent((before) => ({ ...before, [file.name]: share })))
+    }
+    setFiles([])
+    onAdded()
+  }
+  return (
+    <Panel title="Files">
+      <Problem message={action.error} />
+      {item.files.length === 0 ? (
+        canAdd ? null : (
+          <Empty title="No files" />
+        )
+      ) : (
+        <ul class="files">
+          {item.files.map(({ download, id, name, size }) => (
+            <li key={id}>
+              <a href={hereOf(download.url)} download={name}>
+                {name}
+              </a>{" "}
+              <span class="quiet">{sizeOf(size)}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {canAdd ? (
+        <>
+          <FileDrop label="Add files" files={files} onFiles={setFiles} sent={sent} />
+          {files.length === 0 ? null : (
+            <Button
+              disabled={action.isBusy}
+              onClick={() => void action.run(send, "The files are added.").then(() => setSent({}))}
+            >
+              Add
+            </Button>
+          )}
+        </>
+      ) : null}
+    </Panel>
+  )
+}
+
+const About = ({ item }: { readonly item: WorkItem }) => {
+  const process = useResource<Process>(may("Processes.read_processes") ? `processes/${item.process.id}` : null).data
+  const step = process?.steps.find(({ id }) => id === item.step?.id)
+  return (
+    <Panel title="About">
+      <dl class="facts">
+        <dt>Run</dt>
+        <dd>
+          {item.process_run === null ? (
+            "waits for one"
+          ) : (
+            <a class="mono" href={to(["runs", item.process_run.id])}>
+              {short(item.process_run.id)}
+            </a>
+          )}
+        </dd>
+        <dt>Process</dt>
+        <dd>
+          <a href={to(["processes", item.process.id])}>{process?.name ?? short(item.process.id)}</a>
+        </dd>
+        {step === undefined ? null : (
+          <>
+            <dt>Step</dt>
+            <dd>{step.name}</dd>
+          </>
+        )}
+        {item.reference === null ? null : (
+          <>
+            <dt>Reference</dt>
+            <dd>{item.reference}</dd>
+          </>
+        )}
+        {item.due_at === null ? null : (
+          <>
+            <dt>Due</dt>
+            <dd>
+              <Due item={item} />
+            </dd>
+          </>
+        )}
+        {item.priority === 0 ? null : (
+          <>
+            <dt>Priority</dt>
+            <dd>{item.priority}</dd>
+          </>
+        )}
+        {item.tags.length === 0 ? null : (
+          <>
+            <dt>Tags</dt>
+            <dd>
+              {item.tags.map((tag) => (
+                <a key={tag} class="tag" href={to(["items"], { tag })}>
+                  {tag}
+                </a>
+              ))}
+            </dd>
+          </>
+        )}
+        <dt>Id</dt>
+        <dd class="mono">{item.id}</dd>
+      </dl>
+    </Panel>
+  )
+}
+
+export const Item = ({ id }: { readonly id: string }) => {
+  const item = useResource<WorkItem>(`work-items/${id}`)
+  const [text, setText] = useState<string | null>(null)
+  const [isDeleting, setDeleting] = useState(false)
+  const action = useAction()
+  if (item.data === undefined) {
+    return (
+      <>
+        <Head title="Work item" />
+        <Problem message={item.error} />
+      </>
+    )
+  }
+  const { created_at, exception, payload, reference, state, state_updated_at } = item.data
+  const shown = text ?? JSON.stringify(payload, null, 2)
+  const batch = (operation: "retry" | "mark_as_done" | "delete") =>
+    call("POST", "work-items/batch", { body: { batch_operation: operation, work_item_ids: [id] } })
+  const store = async () => {
+    if (text !== null) await call("POST", `work-items/${id}/payload`, { body: { payload: parsed(text) } })
+  }
+  const settle = (operation: "retry" | "mark_as_done" | null, said: string) =>
+    action.run(async () => {
+      await store()
+      if (operation !== null) await batch(operation)
+      setText(null)
+      item.reload()
+    }, said)
+  const mayWrite = may("Processes.write_work_items")
+  const canSettle = mayWrite && state === "failed"
+  const canEdit = canSettle || (mayWrite && state === "new")
+  return (
+    <>
+      <Head
+        title={reference === null ? `Item ${short(id)}` : `Item ${reference}`}
+        state={state}
+        actions={
+          <>
+            {canEdit || (mayWrite && state === "done") ? (
+              <Button kind="danger" onClick={() => setDeleting(true)}>
+                Delete…
+              </Button>
+            ) : null}
+            {canSettle ? (
+              <>
+                <Button onClick={() => void settle("mark_as_done", "The item is marked as done.")}>Mark as done</Button>
+                <Button kind="primary" onClick={() => void settle("retry", "The item waits to be processed again.")}>
+                  {text === null ? "Retry" : "Save and retry"}
+                </Button>
+              </>
+            ) : canEdit && text !== null ? (
+              <Button kind="primary" onClick={() => void settle(null, "The payload is saved.")}>
+                Save
+              </Button>
+            ) : null}
+          </>
+        }
+      >
+        <Time at={state_updated_at ?? created_at} />
+      </Head>
+      <Problem message={action.error ?? item.error} />
+      {exception === null ? null : (
+        <p class="notice failed">
+          <b>{exception.message || exception.code}</b>
+          <br />
+          <span class="quiet">
+            {exception.type} · {exception.code}
+          </span>
+        </p>
+      )}
+      <div class="two">
+        <div class="stack">
+          <Panel title="Payload">
+            {canEdit ? (
+              <>
+                <label class="hidden" for="payload">
+                  Payload
+                </label>
+                <textarea
+                  id="payload"
+                  rows={Math.min(24, Math.max(8, shown.split("\n").length + 1))}
+                  spellcheck={false}
+                  value={shown}
+                  onInput={(event) => setText(event.currentTarget.value)}
+                />
+              </>
+            ) : (
+              <pre class="log" tabIndex={0} aria-label="Payload">
+                {JSON.stringify(payload, null, 2)}
+              </pre>
+            )}
+          </Panel>
+        </div>
+        <div class="stack">
+          <About item={item.data} />
+          <History item={item.data} />
+          <Files item={item.data} canAdd={canEdit} onAdded={item.reload} />
+        </div>
+      </div>
+      {isDeleting ? (
+        <Confirm
+          title="Delete this item"
+          submit="Delete"
+          done="The item is deleted."
+          onSubmit={async () => {
+            await batch("delete")
+            go(to(["items"]))
+          }}
+          onClose={() => setDeleting(false)}
+        >
+          <p>The item is deleted with its payload and files. This cannot be undone.</p>
+        </Confirm>
+      ) : null}
+    </>
+  )
+}

@@ -1,0 +1,40 @@
+/** What starts next by a schedule. */
+import type { ScheduleListed } from "@signalbox/api/contract/Schedules"
+import type { Page } from "../../api.ts"
+import { Empty, Panel, Problem, Time } from "../../kit/Basics.tsx"
+import { useResource } from "../../load.ts"
+import { to } from "../../route.ts"
+import { may } from "../../state.ts"
+
+export const UpNext = () => {
+  const { data, error } = useResource<Page<ScheduleListed>>("schedules", { limit: 200 })
+  const next = (data?.data ?? [])
+    .flatMap((schedule) =>
+      schedule.paused === null && schedule.next_at !== null ? [{ ...schedule, next: schedule.next_at }] : []
+    )
+    .toSorted((a, b) => a.next.localeCompare(b.next))
+    .slice(0, 6)
+  return (
+    <Panel title="Up next">
+      <Problem message={error} />
+      {data === undefined ? null : next.length === 0 ? (
+        <Empty title="Nothing is scheduled">
+          {may("Schedules.write_schedules") ? <a href={to(["schedules", "new"])}>Make a schedule</a> : null}
+        </Empty>
+      ) : (
+        <ol class="times">
+          {next.map(({ id, name, next, process }) => (
+            <li key={id}>
+              <a href={to(["schedules", id])}>
+                {process.name} <span class="quiet">{name.startsWith(process.name) ? "" : name}</span>
+              </a>
+              <span class="quiet">
+                <Time at={next} />
+              </span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </Panel>
+  )
+}

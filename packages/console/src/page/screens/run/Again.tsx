@@ -1,0 +1,29 @@
+/** Starts an ended run again, with the same inputs or with others. */
+import type { ProcessRun } from "@signalbox/api/contract/ProcessRuns"
+import { call, reasonOf, useAction } from "../../action.ts"
+import { Button } from "../../kit/Basics.tsx"
+import { go, to } from "../../route.ts"
+import { say } from "../../state.ts"
+
+export const Again = ({ run }: { readonly run: ProcessRun }) => {
+  const action = useAction()
+  const again = async () => {
+    try {
+      const { id } = await call<{ readonly id: string }>("POST", `process-runs/${run.id}/start-again`)
+      say("A new run has started with the same inputs.")
+      go(to(["runs", id]))
+    } catch (error) {
+      say(reasonOf(error), "failed")
+    }
+  }
+  return (
+    <>
+      <a class="button" href={to(["processes", run.process.id, "start"])}>
+        Start with other inputs…
+      </a>
+      <Button disabled={action.isBusy} onClick={() => void action.run(again)}>
+        Start again with the same inputs
+      </Button>
+    </>
+  )
+}
