@@ -234,7 +234,7 @@ export const Group = ({ id }: { readonly id: string }) => {
       {job === undefined ? null : (
         <div class="jobpanel">
           <Panel title="What became of them">
-            <Progress id={job} />
+            <Progress id={job} failedAt={failure.last_failed_at} />
           </Panel>
         </div>
       )}

@@ -20,10 +20,18 @@ const isOver = ({ state }: BulkOperation) => state === "completed" || state === 
 
 /** Which items, in words. */
 const Which = ({ job: { filter } }: { readonly job: BulkOperation }) => {
-  const { failure_id, ...rest } = filter
+  const { failure_id, process_id, ...rest } = filter
   return (
     <>
       {failure_id === undefined ? null : <a href={to(["failures", failure_id])}>a group of failures</a>}
+      {process_id === undefined ? null : (
+        <>
+          {failure_id === undefined ? "" : " of "}
+          <a href={to(["processes", process_id])}>
+            the process <span class="mono">{short(process_id)}</span>
+          </a>
+        </>
+      )}
       {Object.entries(rest)
         .map(
           ([key, value]) =>
@@ -35,7 +43,13 @@ const Which = ({ job: { filter } }: { readonly job: BulkOperation }) => {
 }
 
 /** How far a job is, what was refused and why. */
-export const Progress = ({ id }: { readonly id: string }) => {
+export const Progress = ({
+  id,
+  failedAt = null
+}: {
+  readonly id: string
+  /** When an item of the group failed last. */ readonly failedAt?: string | null
+}) => {
   const { data: job, error, reload } = useResource<BulkOperation>(`bulk-operations/${id}`)
   const action = useAction()
   if (job === undefined) return <Problem message={error} />
@@ -79,6 +93,9 @@ export const Progress = ({ id }: { readonly id: string }) => {
         {count(done + refused)} of {count(total)}
       </progress>
       {isOver(job) ? null : <p class="quiet">It goes on when this page is closed.</p>}
+      {job.operation === "retry" && failedAt !== null && failedAt > job.created_at ? (
+        <p>Since then items have failed like this again: see what has become of them below.</p>
+      ) : null}
       {refusals.length === 0 ? null : (
         <ul class="needs refusals" aria-label="What was refused">
           {refusals.map((refusal) => (
@@ -120,7 +137,7 @@ export const Job = ({ id }: { readonly id: string }) => {
         <Progress id={id} />
       </Panel>
       {job === undefined ? null : (
-        <p class="quiet">
+        <p class="quiet after">
           It takes what matched when it was started: <Which job={job} />.
         </p>
       )}
