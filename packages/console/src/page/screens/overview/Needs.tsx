@@ -36,7 +36,7 @@ const One = ({
           {detail}
           {since === null ? null : (
             <>
-              {" · since "}
+              {" · "}
               <Time at={since} />
             </>
           )}
