@@ -49,6 +49,7 @@ describe("a step that is edited", () => {
     const step = {
       name: "Post",
       task: { name: "post", package_id: "p1" },
+      task_package_version: 3,
       worker_group: { id: "g1" },
       worker: { labels: ["gpu"] },
       max_parallel: 4,
@@ -58,6 +59,8 @@ describe("a step that is edited", () => {
       pause_after_failures: 9
     }
     assert.deepStrictEqual(definitionOf(draftOf(step, 0)), step)
+    // A version is of its package alone.
+    assert.isUndefined(definitionOf({ ...draftOf(step, 0), packageId: "p2" }).task_package_version)
   })
 
   it("is named by its task where it has no name", () => {

@@ -22,7 +22,9 @@ const namesOf = (page: Page<{ readonly id: string; readonly name: string }> | un
 /** The settings of a step that are not the usual ones, as short sentences. */
 const settingsOf = (step: StepDefinition, group: Names): ReadonlyArray<string> => {
   const { max_parallel = 1, pause_after_failures, retry, start_after, timeout_seconds, worker, worker_group } = step
+  const { task_package_version: version } = step
   return [
+    ...(version == null ? [] : [`always version ${version}`]),
     worker_group == null ? "any worker" : `workers of ${group(worker_group.id) ?? "a group"}`,
     ...(worker === undefined || worker.labels.length === 0 ? [] : [`with ${worker.labels.join(", ")}`]),
     ...(max_parallel > 1 ? [`${max_parallel} at a time`] : []),

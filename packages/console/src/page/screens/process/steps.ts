@@ -43,7 +43,8 @@ export const definitionOf = (draft: StepDraft): typeof StepDefinition.Encoded =>
     name: _name,
     pause_after_failures: _pause,
     retry: _retry,
-    task: _task,
+    task: taskBefore,
+    task_package_version: version,
     timeout_seconds: _timeout,
     worker_group: _group,
     ...rest
@@ -52,6 +53,10 @@ export const definitionOf = (draft: StepDraft): typeof StepDefinition.Encoded =>
     ...rest,
     name: name.trim() || task.trim(),
     task: { name: task.trim(), ...(packageId === "" ? {} : { package_id: packageId }) },
+    // A version is one of the package that it was chosen of.
+    ...(version != null && packageId !== "" && taskBefore?.package_id === packageId
+      ? { task_package_version: version }
+      : {}),
     ...(group === "" ? {} : { worker_group: { id: group } }),
     ...(Number(parallel) > 1 ? { max_parallel: Number(parallel) } : {}),
     ...(Number(attempts) > 1 ? { retry: { max_attempts: Number(attempts), delay_seconds: Number(delay) } } : {}),
