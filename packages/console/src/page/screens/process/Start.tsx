@@ -111,7 +111,8 @@ const Form = ({ definition, process }: { readonly process: Process; readonly def
     const time = new Date(at)
     await call("POST", "schedules", {
       body: {
-        name: `${process.name.slice(0, 200)}, once at ${time.toISOString().slice(0, 16).replace("T", " ")} UTC`,
+        // Names are unique, and two runs may be wanted at the same minute.
+        name: `${process.name.slice(0, 200)}, once at ${time.toISOString().slice(0, 16).replace("T", " ")} UTC #${Date.now().toString(36).slice(-4)}`,
         process: { id: process.id },
         at: time.toISOString(),
         inputs: mode === "queue" ? { type: "with_inputs" } : { type: "with_payloads", payloads: payloads() }
