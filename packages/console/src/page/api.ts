@@ -24,7 +24,8 @@ const root = new URL("..", document.baseURI).pathname.replace(/\/$/, "")
 
 export const sessionPath = `${root}/console/session`
 
-const messageOf = (body: unknown, status: number) =>
+/** What a response that is an error says. */
+export const messageOf = (body: unknown, status: number) =>
   typeof body === "object" && body !== null && "message" in body && typeof body.message === "string"
     ? body.message
     : `the control room answered ${status}`
