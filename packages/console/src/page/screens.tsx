@@ -66,5 +66,12 @@ export const screens: ReadonlyArray<Screen> = [
     group: "Robots",
     permission: "Workers.read_workers",
     load: () => import("./screens/Workers.tsx")
+  },
+  {
+    path: "packages",
+    title: "Packages",
+    group: "Robots",
+    permission: "Tasks.read_task_packages",
+    load: () => import("./screens/Packages.tsx")
   }
 ]

@@ -1,0 +1,57 @@
+/** A file to upload: chosen, or dropped. */
+import type { ComponentChildren } from "preact"
+import { useId, useRef, useState } from "preact/hooks"
+
+export const FileField = ({
+  label,
+  hint,
+  accept,
+  onFile,
+  progress
+}: {
+  readonly label: string
+  readonly hint?: ComponentChildren
+  readonly accept?: string
+  readonly onFile: (file: File | null) => void
+  /** From 0 to 1 while it is sent. */
+  readonly progress?: number | null
+}) => {
+  const id = useId()
+  const input = useRef<HTMLInputElement>(null)
+  const [isOver, setOver] = useState(false)
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <div
+        class={`drop ${isOver ? "over" : ""}`}
+        onDragOver={(event) => {
+          event.preventDefault()
+          setOver(true)
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={(event) => {
+          event.preventDefault()
+          setOver(false)
+          const files = event.dataTransfer?.files
+          if (input.current === null || files === undefined || files.length === 0) return
+          input.current.files = files
+          onFile(files[0] ?? null)
+        }}
+      >
+        <input
+          ref={input}
+          id={id}
+          type="file"
+          required
+          {...(accept === undefined ? {} : { accept })}
+          aria-describedby={`${id}-hint`}
+          onChange={(event) => onFile(event.currentTarget.files?.[0] ?? null)}
+        />
+        <span class="hint" id={`${id}-hint`}>
+          {hint === undefined ? null : <>{hint} </>}Choose it, or drop it here.
+        </span>
+        {progress == null ? null : <progress aria-label="Sent" max={1} value={progress} />}
+      </div>
+    </div>
+  )
+}

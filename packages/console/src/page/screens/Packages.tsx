@@ -1,0 +1,119 @@
+/** Task packages: what the tasks of robots come from. */
+import type { UploadForm } from "@signalbox/api/contract/Files"
+import type { TaskPackage, TaskPackageSummary } from "@signalbox/api/contract/TaskPackages"
+import { useState } from "preact/hooks"
+import { call } from "../action.ts"
+import { Button, Empty, Head, Panel, State, Time } from "../kit/Basics.tsx"
+import { FormDialog } from "../kit/Dialog.tsx"
+import { TextField } from "../kit/Field.tsx"
+import { FileField } from "../kit/FileField.tsx"
+import { List } from "../kit/List.tsx"
+import { useResource } from "../load.ts"
+import { go, to } from "../route.ts"
+import type { ScreenProps } from "../screens.tsx"
+import { may } from "../state.ts"
+import { sendForm } from "../upload.ts"
+import { Package, sources } from "./packages/Package.tsx"
+
+const GitCell = ({ id }: { readonly id: string }) => {
+  const { data } = useResource<TaskPackage>(`task-packages/${id}`)
+  if (data == null || data.git === null) return null
+  const { commit, error, fetched_at, reference } = data.git
+  return error === null ? (
+    <State state="done">
+      <span>
+        {reference} at <span class="mono">{commit.slice(0, 7)}</span>, <Time at={fetched_at} />
+      </span>
+    </State>
+  ) : (
+    <State state="failed">could not be fetched</State>
+  )
+}
+
+const NewPackage = ({ onClose }: { readonly onClose: () => void }) => {
+  const [name, setName] = useState("")
+  const [file, setFile] = useState<File | null>(null)
+  const [progress, setProgress] = useState<number | null>(null)
+  const submit = async () => {
+    if (file === null) return
+    const { id } = await call<TaskPackage>("POST", "task-packages", { body: { name } })
+    try {
+      const form = await call<UploadForm>("GET", `task-packages/${id}/upload`)
+      await sendForm(form, file, setProgress)
+    } catch (error) {
+      setProgress(null)
+      // Otherwise a package without content would keep the name.
+      await call("DELETE", `task-packages/${id}`).catch(() => {})
+      throw error
+    }
+    go(to(["packages", id]))
+  }
+  return (
+    <FormDialog
+      title="Upload a task package"
+      submit={progress === null ? "Upload" : "Uploading…"}
+      done="The package is uploaded."
+      canSubmit={file !== null}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <FileField
+        label="Zip file"
+        accept=".zip,application/zip"
+        hint="A robot: a folder with robot.yaml at its root, as a zip."
+        progress={progress}
+        onFile={(chosen) => {
+          setFile(chosen)
+          if (chosen !== null && name === "") setName(chosen.name.replace(/\.zip$/i, ""))
+        }}
+      />
+      <TextField label="Name" hint="Processes name it by this." value={name} onValue={setName} required maxLength={255} />
+    </FormDialog>
+  )
+}
+
+const Packages = () => {
+  const [isNew, setNew] = useState(false)
+  const canWrite = may("Tasks.write_task_packages")
+  return (
+    <>
+      <Head
+        title="Task packages"
+        actions={
+          canWrite ? (
+            <Button kind="primary" onClick={() => setNew(true)}>
+              Upload a package
+            </Button>
+          ) : undefined
+        }
+      />
+      <Panel flush>
+        <List<TaskPackageSummary>
+          label="Task packages"
+          path="task-packages"
+          empty={
+            <Empty title="No task packages yet">
+              A task package is a robot as a zip. {canWrite ? "Upload one here, or with " : "They are uploaded here, or with "}
+              <code>signalbox packages create NAME FOLDER</code>
+            </Empty>
+          }
+          columns={[
+            {
+              title: "Name",
+              cell: ({ id, name }) => (
+                <a class="name-link" href={to(["packages", id])}>
+                  {name}
+                </a>
+              )
+            },
+            { title: "From", cell: ({ type }) => sources[type] ?? type },
+            { title: "Git", cell: ({ id, type }) => (type === "zip" ? "" : <GitCell id={id} />) }
+          ]}
+        />
+      </Panel>
+      {isNew ? <NewPackage onClose={() => setNew(false)} /> : null}
+    </>
+  )
+}
+
+export default ({ path: [id] }: ScreenProps) => (id === undefined ? <Packages /> : <Package key={id} id={id} />)
