@@ -130,7 +130,7 @@ withLayer(bulk, { excludeTestServices: true, timeout: "4 minutes" })("a bulk ope
       assert.strictEqual(yield* countOf({ type: "business" }), 0)
       assert.strictEqual(yield* countOf({ state_updated_before: "2020-01-01T00:00:00Z" }), 0)
       assert.strictEqual(yield* countOf({ created_after: "2020-01-01T00:00:00+02:00" }), 2)
-      const done = yield* perform(workspace, "mark_as_done", { failure_id: group?.id ?? assert.fail("no group") })
+      const done = yield* perform(workspace, "mark_as_done", { failure_id: group?.failure.id ?? assert.fail("no group") })
       assert.strictEqual(done.done, 2)
       assert.strictEqual(yield* stateOf(workspace, run), "completed")
     })

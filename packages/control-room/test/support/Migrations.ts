@@ -75,7 +75,9 @@ export const beforeHeldOutputs = Effect.gen(function* () {
   for (const column of ["labels", "draining"]) yield* sql`ALTER TABLE worker DROP COLUMN ${sql(column)}`
   yield* sql`DROP TABLE bulk_operation`
   yield* sql`DROP TABLE failure_group`
-  for (const index of ["work_item_by_failure", "work_item_without_failure"]) yield* sql`DROP INDEX ${sql(index)}`
+  for (const index of ["work_item_by_failure", "work_item_by_failure_time", "work_item_without_failure"]) {
+    yield* sql`DROP INDEX ${sql(index)}`
+  }
   yield* sql`ALTER TABLE work_item DROP COLUMN failure`
   yield* beforeOrder
   for (const table of ["trigger_event", "trigger", "schedule_occurrence", "schedule"])
