@@ -67,6 +67,7 @@ export const beforeHeldOutputs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* beforePackageVersions
   yield* beforeAlerts
+  for (const index of ["process_run_unresolved", "webhook_delivery_retried"]) yield* sql`DROP INDEX ${sql(index)}`
   yield* sql`DROP TABLE console_ticket`
   yield* sql`DROP TABLE console_session`
   yield* sql`DROP INDEX worker_by_name`

@@ -16,6 +16,10 @@ export const statements: ReadonlyArray<string> = [
   `CREATE INDEX failure_group_by_process ON failure_group (process_id, last_seen_at, id)`,
   `DROP INDEX failure_group_by_state`,
   `CREATE INDEX failure_group_by_state ON failure_group (workspace_id, state, last_seen_at, id)`,
+  `CREATE INDEX process_run_unresolved ON process_run (workspace_id, ended_at)
+    WHERE state = 'unresolved' AND deleted_at IS NULL`,
+  `CREATE INDEX webhook_delivery_retried ON webhook_delivery (webhook_id, state, last_attempt_at)
+    WHERE state = 'pending' AND attempts > 0`,
   // How often the next part of a job was begun, and how many of its targets are still taken one at a time.
   `ALTER TABLE bulk_operation ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0`,
   `ALTER TABLE bulk_operation ADD COLUMN singles INTEGER NOT NULL DEFAULT 0`
