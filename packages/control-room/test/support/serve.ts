@@ -3,6 +3,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { flushCompileCache } from "node:module"
+import { AlertTiming } from "../../src/internal/PollInterval.ts"
 import { layerIn, Service } from "./Service.ts"
 
 const announce = Layer.effectDiscard(
@@ -15,4 +16,12 @@ const announce = Layer.effectDiscard(
   )
 )
 
-NodeRuntime.runMain(Layer.launch(Layer.provide(announce, layerIn(process.argv[2] ?? ""))))
+/** Checks of alerts each second, in place of each half minute, for drills that kill nodes. */
+const timing =
+  process.env["SIGNALBOX_TEST_ALERTS"] === "fast"
+    ? Layer.succeed(AlertTiming, { startDelay: 0, checkEvery: "1 second", claim: "4 seconds" })
+    : Layer.empty
+
+const service = Layer.provide(layerIn(process.argv[2] ?? ""), timing)
+
+NodeRuntime.runMain(Layer.launch(Layer.provide(announce, service)))
