@@ -43,6 +43,7 @@ const onPostgresInSoak = ofService(
   "Large",
   "Lists",
   "OlderInterface",
+  "OlderPrograms",
   "Permissions",
   "UnauthenticatedRequests",
   "Transfers",

@@ -28,7 +28,7 @@ const options = Config.all({
   seed: Config.withDefault(Config.Int("SIGNALBOX_ALERTS_SEED"), Date.now() % 1_000_000)
 })
 
-it.live(`every firing is told while ${kills} nodes are killed`, () =>
+it.live(`every firing is told, its end too, over kills of one of two nodes: ${kills}`, () =>
   Effect.gen(function* () {
     const { seed } = yield* options
     yield* Effect.logInfo(`SIGNALBOX_ALERTS_SEED=${seed}`)
