@@ -79,12 +79,18 @@ const seed = Effect.gen(function* () {
     numbers.flatMap((n) => [
       // Of the last group, new ones alone.
       {
-        ...{ ...item, id: idOf(2, n), state: "failed", failure: groups[n % 40] ?? "" },
+        ...item,
+        id: idOf(2, n),
+        state: "failed",
+        failure: groups[n % 40] ?? "",
         state_updated_at: n % 40 === 39 ? at(now - minute) : before
       },
       // Retried a minute ago, but for the last of them.
       {
-        ...{ ...item, id: idOf(3, n), state: "pending", failure: null },
+        ...item,
+        id: idOf(3, n),
+        state: "pending",
+        failure: null,
         state_updated_at: n === many - 1 ? before : at(now - minute)
       }
     ])
@@ -93,7 +99,9 @@ const seed = Effect.gen(function* () {
   yield* insert(
     "failure_group",
     [...groups, ...numbers.slice(0, 2_000).map((n) => `resolved ${n}`)].map((id) => ({
-      ...{ ...group, id, last_seen_at: before },
+      ...group,
+      id,
+      last_seen_at: before,
       state: id.startsWith("group") ? "open" : "resolved"
     }))
   )
@@ -123,7 +131,9 @@ const seed = Effect.gen(function* () {
       { ...delivery, id: idOf(5, n), state: "delivered", attempts: 1, last_attempt_at: before },
       // The first is retried, all others wait for it.
       {
-        ...{ ...delivery, id: idOf(6, n), state: "pending" },
+        ...delivery,
+        id: idOf(6, n),
+        state: "pending",
         ...(n === 0 ? { attempts: 3, last_attempt_at: at(now - minute) } : { attempts: 0, last_attempt_at: null })
       }
     ])
@@ -145,8 +155,14 @@ const seed = Effect.gen(function* () {
   yield* insert(
     "schedule_occurrence",
     numbers.map((n) => ({
-      ...{ ...ofWorkspace, schedule_id: schedule, id: idOf(8, n), at: at(now - (many - n) * 1000), outcome: "skipped" },
-      ...{ recorded_at: at(now - minute), reason: "missed", why: "nobody was there" }
+      ...ofWorkspace,
+      schedule_id: schedule,
+      id: idOf(8, n),
+      at: at(now - (many - n) * 1000),
+      outcome: "skipped",
+      recorded_at: at(now - minute),
+      reason: "missed",
+      why: "nobody was there"
     }))
   )
   const alert = idOf(9, 0)

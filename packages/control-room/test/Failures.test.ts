@@ -282,9 +282,16 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("failures"
       const sql = yield* SqlClient.SqlClient
       // Without failed items: they are passed over.
       const others = Array.from({ length: 2_000 }, (_, n) => ({
-        ...{ workspace_id: workspaceId, id: `other${n}`, process_id: process.id, type: "business", code: "C" },
-        ...{ message: "m", state: n % 2 === 0 ? "open" : "resolved" },
-        ...{ created_at: "2026-11-20", updated_at: "2026-11-20", last_seen_at: new Date(n).toISOString() }
+        workspace_id: workspaceId,
+        id: `other${n}`,
+        process_id: process.id,
+        type: "business",
+        code: "C",
+        message: "m",
+        state: n % 2 === 0 ? "open" : "resolved",
+        created_at: "2026-11-20",
+        updated_at: "2026-11-20",
+        last_seen_at: new Date(n).toISOString()
       }))
       yield* Chunks.forEach(others, (rows) => sql`INSERT INTO failure_group ${sql.insert(rows)}`)
       yield* analysed

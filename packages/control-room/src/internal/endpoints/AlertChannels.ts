@@ -148,7 +148,9 @@ export const layer = Endpoints.group(
       before: ChannelSettings | null
     ) {
       if ((yield* store.put(workspace_id, channel_id, name, settings, before === null)) === null) {
-        return yield* conflict(`name: an alert channel "${name}" already exists; choose another name or change that one`)
+        return yield* conflict(
+          `name: an alert channel "${name}" already exists; choose another name or change that one`
+        )
       }
       const { view } = yield* find({ channel_id, workspace_id })
       const known = before?.type === "webhook" ? before.secret : null
@@ -188,7 +190,9 @@ export const layer = Endpoints.group(
         const channel = yield* lock(params)
         const before = yield* store.open(channel)
         if (before.type !== "webhook") {
-          return yield* conflict(`an alert channel of type ${before.type} has no secret that is rotated; change its settings`)
+          return yield* conflict(
+            `an alert channel of type ${before.type} has no secret that is rotated; change its settings`
+          )
         }
         const until = (yield* millis) + Duration.toMillis(rotationTime)
         const settings = { ...before, secret: newSecret(), previous: { secret: before.secret, until } }
