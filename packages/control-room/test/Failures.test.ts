@@ -6,11 +6,14 @@ import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import { FailureId, type ProcessId, WorkItemId } from "@signalbox/api/contract/Ids"
 import { sized } from "@signalbox/testkit/Soak"
+import * as Dialect from "@signalbox/sql/Dialect"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Chunks from "../src/internal/store/Chunks.ts"
+import { statements } from "../src/internal/store/migrations/FailureOrder.ts"
 import { Failures as Store } from "../src/internal/store/Failures.ts"
+import { beforeFailureOrder } from "./support/Migrations.ts"
 import { analysed, planOf, recorded } from "./support/Plans.ts"
 import { layer, linkWorker, Service } from "./support/Service.ts"
 
@@ -263,6 +266,26 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("failures"
       const nobody = FailureId.make("0".repeat(32))
       assert.strictEqual((yield* Effect.flip(Failures.get(nobody)))._tag, "NotFound")
       assert.strictEqual((yield* Effect.flip(Failures.mute(nobody)))._tag, "NotFound")
+    })
+  )
+
+  it.effect("of before they had an order have that of their items", () =>
+    Effect.gen(function* () {
+      const { process } = yield* failing(["order 1 is late", "order 22 is late", "no access"])
+      const sql = yield* SqlClient.SqlClient
+      const before = yield* groupsOf(process.id)
+      const [late] = before
+      yield* sql`
+        UPDATE work_item SET state_updated_at = ${"2026-11-20T08:15:30.000Z"} WHERE failure = ${late?.id ?? ""}`
+      yield* beforeFailureOrder
+      for (const statement of statements) yield* sql.unsafe(Dialect.definition(sql, statement))
+      const rows = yield* sql<{ readonly id: string; readonly last_seen_at: string }>`
+        SELECT id, last_seen_at FROM failure_group WHERE process_id = ${process.id}`
+      const after = yield* groupsOf(process.id)
+      assert.strictEqual(rows.length, 2)
+      for (const { id, last_seen_at } of rows) {
+        assert.strictEqual(last_seen_at, after.find((group) => group.id === id)?.last_failed_at, id)
+      }
     })
   )
 

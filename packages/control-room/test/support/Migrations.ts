@@ -43,9 +43,27 @@ const beforeAlerts = Effect.gen(function* () {
   yield* sql`DROP INDEX process_run_completed`
 })
 
+/** The tables as they were before groups of failures had an order (`0031_failure_order`). */
+export const beforeFailureOrder = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const made = [
+    "work_item_by_failure_time",
+    "failure_group_by_last_seen",
+    "process_run_unresolved",
+    "webhook_delivery_retried"
+  ]
+  const remade = ["failure_group_by_process", "failure_group_by_state"]
+  for (const index of [...made, ...remade]) yield* sql`DROP INDEX ${sql(index)}`
+  yield* sql`CREATE INDEX failure_group_by_state ON failure_group (workspace_id, state, id)`
+  yield* sql`CREATE INDEX failure_group_by_process ON failure_group (process_id)`
+  yield* sql`ALTER TABLE failure_group DROP COLUMN last_seen_at`
+  for (const column of ["attempts", "singles"]) yield* sql`ALTER TABLE bulk_operation DROP COLUMN ${sql(column)}`
+})
+
 /** The tables as they were before packages had versions (`0030_package_versions`), but for the first one's content. */
 export const beforePackageVersions = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  yield* beforeFailureOrder
   yield* sql`ALTER TABLE task_package ADD COLUMN digest TEXT`
   yield* sql`ALTER TABLE task_package ADD COLUMN tasks TEXT NOT NULL DEFAULT '[]'`
   yield* sql`UPDATE task_package SET digest = version.digest, tasks = version.tasks
@@ -67,7 +85,6 @@ export const beforeHeldOutputs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* beforePackageVersions
   yield* beforeAlerts
-  for (const index of ["process_run_unresolved", "webhook_delivery_retried"]) yield* sql`DROP INDEX ${sql(index)}`
   yield* sql`DROP TABLE console_ticket`
   yield* sql`DROP TABLE console_session`
   yield* sql`DROP INDEX worker_by_name`
@@ -76,9 +93,7 @@ export const beforeHeldOutputs = Effect.gen(function* () {
   for (const column of ["labels", "draining"]) yield* sql`ALTER TABLE worker DROP COLUMN ${sql(column)}`
   yield* sql`DROP TABLE bulk_operation`
   yield* sql`DROP TABLE failure_group`
-  for (const index of ["work_item_by_failure", "work_item_by_failure_time", "work_item_without_failure"]) {
-    yield* sql`DROP INDEX ${sql(index)}`
-  }
+  for (const index of ["work_item_by_failure", "work_item_without_failure"]) yield* sql`DROP INDEX ${sql(index)}`
   yield* sql`ALTER TABLE work_item DROP COLUMN failure`
   yield* beforeOrder
   for (const table of ["trigger_event", "trigger", "schedule_occurrence", "schedule"])
