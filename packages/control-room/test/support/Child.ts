@@ -82,6 +82,11 @@ export const start = Effect.fnUntraced(function* (
     folder: disk === undefined ? folder : `/proc/${child.pid}/root${folder}`,
     /** Its log so far. */
     output: () => said,
+    /** Waits until the process has ended by itself. */
+    ended: Effect.callback<void>((resume) => {
+      if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
+      child.on("close", () => resume(Effect.void))
+    }),
     /** Kills the process, and waits until it has ended. */
     kill: Effect.callback<void>((resume) => {
       child.on("close", () => resume(Effect.void))
