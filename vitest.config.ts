@@ -43,6 +43,7 @@ const onPostgresInSoak = ofService(
   "Large",
   "Lists",
   "OlderInterface",
+  "OlderPrograms",
   "Permissions",
   "UnauthenticatedRequests",
   "Transfers",
@@ -54,7 +55,11 @@ const onPostgresInSoak = ofService(
 const command = "packages/signalbox/test/Postgres.test.ts"
 /** Where flows are kept and run, on Postgres. */
 const flows = "packages/flows/test/**/*OnPostgres.test.ts"
-const postgresOnly = [...ofService("HalfOpen", "Nodes", "Postgres", "Restarts", "SchedulesOnNodes"), command, flows]
+const postgresOnly = [
+  ...ofService("AlertsOnNodes", "HalfOpen", "Nodes", "Postgres", "Restarts", "SchedulesOnNodes"),
+  command,
+  flows
+]
 /** Drills of processes, real or not, take minutes: of theirs, `test` has kills and full disks on SQLite. */
 const drillsInSoak = [
   ...["Cancels", "LostAnswers", "Sizes"].map((name) => `packages/flows/test/drills/${name}.test.ts`),

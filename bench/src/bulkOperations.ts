@@ -1,6 +1,7 @@
 /**
  * What failures in groups and bulk operations cost, on items of 40 kinds: how long the list of groups takes, how many items a
- * second are retried, and the reads of an item beside each, every 2 ms, against those before in the same run.
+ * second are retried, and the reads of an item beside each, every 2 ms, against those of quiet times, which alternate with
+ * the retries of the runs.
  *
  * `node bench/src/bulkOperations.ts [items] [--postgres]` (default 100,000), on SQLite or on a separate Postgres that does
  * not wait for the disk.
@@ -16,6 +17,7 @@ import { Failures } from "../../packages/control-room/src/internal/store/Failure
 import { Processes } from "../../packages/control-room/src/internal/store/Processes.ts"
 import { WorkItems } from "../../packages/control-room/src/internal/store/WorkItems.ts"
 import { Workspaces } from "../../packages/control-room/src/internal/store/Workspaces.ts"
+import type { ProcessRunId } from "@signalbox/api/contract/Ids"
 import { startServer } from "@signalbox/testkit/Postgres"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -47,10 +49,12 @@ const program = Effect.gen(function* () {
   const some = yield* items.create(workspace, made.view.id, "1")
 
   const payloads = Array.from({ length: count / runsOfItems }, (_, n) => ({ order: n, lines: "x".repeat(200) }))
+  const started: Array<ProcessRunId> = []
   for (let n = 0; n < runsOfItems; n++) {
     const run = yield* runs.start(workspace, made, { type: "with_payloads", payloads })
     if (run === null) return yield* Effect.die("nothing was started")
     yield* runs.stop(run, { asDone: false, terminate: false, reason: "bench" })
+    started.push(run)
   }
   // As if they had failed before there were groups, each kind in a tenth of every run.
   const message = (kind: number) =>
@@ -71,8 +75,17 @@ const program = Effect.gen(function* () {
   yield* Chunks.sweep(failures.fill)
   if (server !== null) yield* sql`ANALYZE`
 
+  const summary = (latencies: ReadonlyArray<number>) => {
+    const sorted = latencies.toSorted((a, b) => a - b)
+    const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0
+    return {
+      p99: at(0.99),
+      text: `reads: ${String(sorted.length).padStart(6)}, p50 ${at(0.5).toFixed(1)} ms, p99 ${at(0.99).toFixed(1)} ms, longest ${at(1).toFixed(1)} ms`
+    }
+  }
+
   /** The latencies of reads while an effect runs, in milliseconds. */
-  const beside = Effect.fnUntraced(function* <A, E>(name: string, effect: Effect.Effect<A, E>) {
+  const beside = Effect.fnUntraced(function* <A, E>(effect: Effect.Effect<A, E>) {
     yield* Effect.sleep("300 millis")
     const latencies: Array<number> = []
     const read = Effect.gen(function* () {
@@ -86,29 +99,37 @@ const program = Effect.gen(function* () {
     const result = yield* effect
     const seconds = (performance.now() - began) / 1000
     yield* Fiber.interrupt(reader)
-    latencies.sort((a, b) => a - b)
-    const at = (share: number) => (latencies[Math.floor((latencies.length - 1) * share)] ?? 0).toFixed(1)
-    console.log(
-      `${name.padEnd(34)}${seconds.toFixed(2).padStart(8)} s   reads: ${String(latencies.length).padStart(6)}, ` +
-        `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms`
-    )
-    return result
+    return { result, latencies, seconds }
   })
+  const show = (name: string, seconds: number, latencies: ReadonlyArray<number>) =>
+    console.log(`${name.padEnd(34)}${seconds.toFixed(2).padStart(8)} s   ${summary(latencies).text}`)
 
   console.log(
     `${count} failed items of ${kinds} kinds in ${runsOfItems} runs: ${server === null ? "SQLite" : "Postgres"}`
   )
-  yield* beside("nothing else", Effect.sleep("5 seconds"))
   const none = { processId: null, stepId: null, type: null, code: null, state: null }
-  const groups = yield* beside("the list of groups", failures.list(workspace, none, { after: null, limit: 100 }))
-  console.log(`  ${groups.rows.length} groups of ${groups.rows.reduce((sum, group) => sum + group.count, 0)} items`)
-  const job = yield* beside(
-    "count and create a retry of all",
-    operations.create(workspace, "retry", { process_id: made.view.id }, false)
-  )
-  yield* beside("retry of all", operations.tick)
-  const ended = job.bulk_operation === null ? null : yield* jobs.get(workspace, job.bulk_operation.id)
-  console.log(`  ${ended?.state}: ${ended?.done} done, ${ended?.refused} refused of ${ended?.total}`)
+  const listed = yield* beside(failures.list(workspace, none, { after: null, limit: 100 }))
+  show("the list of groups", listed.seconds, listed.latencies)
+  const groups = listed.result.rows
+  console.log(`  ${groups.length} groups of ${groups.reduce((sum, { failure }) => sum + failure.count, 0)} items`)
+
+  const quiet: Array<number> = []
+  const during: Array<number> = []
+  let busy = 0
+  let done = 0
+  for (const run of started) {
+    const job = yield* operations.create(workspace, "retry", { process_run_id: run }, false)
+    const before = yield* beside(Effect.sleep("2 seconds"))
+    quiet.push(...before.latencies)
+    const retried = yield* beside(operations.tick)
+    during.push(...retried.latencies)
+    busy += retried.seconds
+    const ended = job.bulk_operation === null ? null : yield* jobs.get(workspace, job.bulk_operation.id)
+    done += ended?.done ?? 0
+  }
+  show("nothing else", 2 * started.length, quiet)
+  show("retry of all", busy, during)
+  console.log(`  ${done} retried; p99 is ${(summary(during).p99 / summary(quiet).p99).toFixed(2)} times the quiet one`)
 })
 
 const storage = StorageLayers.layerStorage(

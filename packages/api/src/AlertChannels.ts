@@ -25,6 +25,7 @@ const call = {
   list: returning<Page<contract.AlertChannel>, InvalidRequest>()(inWorkspace(contract.list)),
   create: returning<contract.AlertChannelCreated, Refusal>()(inWorkspace(contract.create)),
   update: returning<contract.AlertChannelCreated, Refusal>()(inWorkspace(contract.update)),
+  rotateSecret: returning<contract.AlertChannelCreated, Conflict | NotFound>()(inWorkspace(contract.rotateSecret)),
   remove: returning<Deleted<AlertChannelId>, Conflict | NotFound>()(inWorkspace(contract.remove))
 }
 
@@ -74,6 +75,14 @@ export const create = Effect.fn("AlertChannels.create")((definition: contract.Al
 export const update = Effect.fn("AlertChannels.update")(
   (channel: AlertChannelId, definition: contract.AlertChannelDefinition) =>
     call.update({ params: { channel_id: channel }, payload: definition })
+)
+
+/**
+ * Gives a `webhook` a new secret, and returns it, redacted; for 24 hours messages are signed with the old one too. Fails
+ * with `Conflict` for a channel of another type.
+ */
+export const rotateSecret = Effect.fn("AlertChannels.rotateSecret")((channel: AlertChannelId) =>
+  call.rotateSecret({ params: { channel_id: channel } })
 )
 
 /** Deletes a channel. Fails with `Conflict` while an alert sends to it. */

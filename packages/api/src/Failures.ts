@@ -28,7 +28,7 @@ export interface Filter {
   readonly limit?: number
 }
 
-/** Returns one page, in the order of the ids. */
+/** Returns one page; the group that failed last comes first. */
 export const list = Effect.fn("Failures.list")((filter: Filter = {}, cursor?: string) =>
   call.list({
     query: {

@@ -2,13 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
-import * as Random from "effect/Random"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import { ProcessId, ProcessRunId, WorkItemId, WorkspaceId } from "../src/contract/Ids.ts"
-import { ControlRoom, type Options } from "../src/ControlRoom.ts"
+import { ProcessRunId } from "../src/contract/Ids.ts"
+import { ControlRoom } from "../src/ControlRoom.ts"
 import {
   type CallError,
   Conflict,
@@ -20,94 +17,20 @@ import {
 import { withIdempotencyScope } from "../src/Idempotency.ts"
 import { defaultPolicy, RetryPolicy, sendOnce } from "../src/Policy.ts"
 import * as ProcessRuns from "../src/ProcessRuns.ts"
-import * as WorkItems from "../src/WorkItems.ts"
 import { answer, type Fault, type FaultServer, make, settle } from "./support/FaultServer.ts"
-
-const workItem = {
-  id: "item",
-  created_at: "2026-11-20T00:00:00.000Z",
-  state: "new",
-  state_updated_at: null,
-  process: { id: "process" },
-  process_run: null,
-  step: null,
-  step_run: null,
-  exception: null,
-  payload: null,
-  files: []
-}
-
-const runningRun = {
-  id: "run",
-  state: "in_progress",
-  created_at: "2026-11-20T00:00:00.000Z",
-  started_at: null,
-  ended_at: null,
-  process: { id: "process", name: "process" },
-  started_by: { type: "api", details: null },
-  duration: null
-}
-
-const good = answer(200, workItem)
-const goodWithKeys = answer(200, workItem, { "idempotency-key-ttl": "86400" })
-const deleted = answer(200, { id: "run", deleted: true })
-
-const connect = (server: FaultServer, options: Partial<Options> = {}) =>
-  Layer.provide(
-    ControlRoom.layerHttpClient({
-      baseUrl: server.origin,
-      apiKey: Redacted.make("key"),
-      workspaceId: WorkspaceId.make("workspace"),
-      ...options
-    }),
-    server.http
-  )
-
-/** The same random pauses in every run. */
-const samePauses = Random.withSeed("pauses")
-
-interface Outcome {
-  readonly tag: string
-  readonly reason: string | undefined
-  readonly sent: number
-  readonly pauses: ReadonlyArray<number>
-  readonly keys: ReadonlyArray<string | undefined>
-}
-
-const outcome = Effect.fnUntraced(function* <A>(
-  server: FaultServer,
-  faults: ReadonlyArray<Fault>,
-  call: Effect.Effect<A, CallError, ControlRoom>,
-  step?: number
-) {
-  server.script(faults)
-  const result = yield* settle(server, Effect.result(call), step)
-  const received = server.received()
-  const error = result._tag === "Failure" ? result.failure : undefined
-  return {
-    tag: error?._tag ?? "success",
-    reason: error?._tag === "ControlRoomError" ? error.reason._tag : undefined,
-    sent: received.length,
-    pauses: received.slice(1).map((request, index) => request.at - (received[index]?.at ?? 0)),
-    keys: received.map((request) => {
-      const key = request.headers["idempotency-key"]
-      return Array.isArray(key) ? key[0] : key
-    })
-  } satisfies Outcome
-})
-
-const withServer = <A, E>(
-  body: (server: FaultServer) => Effect.Effect<A, E, ControlRoom>,
-  options: Partial<Options> = {}
-) =>
-  Effect.gen(function* () {
-    const server = yield* make
-    return yield* Effect.provide(body(server), connect(server, options))
-  }).pipe(samePauses, Effect.scoped)
-
-const get = WorkItems.get(WorkItemId.make("item"))
-const post = WorkItems.create({ process: ProcessId.make("process") })
-const remove = ProcessRuns.remove(ProcessRunId.make("run"))
+import {
+  workItem,
+  runningRun,
+  good,
+  goodWithKeys,
+  deleted,
+  connect,
+  outcome,
+  withServer,
+  get,
+  post,
+  remove
+} from "./support/Retries.ts"
 
 /** Whether a GET, a POST without and a POST with supported keys are retried, and how they fail in the end. */
 const table: ReadonlyArray<{
@@ -276,115 +199,6 @@ describe("a POST to a service that supports idempotency keys", () => {
         yield* settle(server, withIdempotencyScope("nightly/3", Effect.andThen(post, post)))
         const keys = server.received().map((request) => request.headers["idempotency-key"])
         assert.deepStrictEqual(keys, ["nightly/3/1", "nightly/3/2"])
-      })
-    )
-  )
-})
-
-/** The key headers of the requests since the last script. */
-const asked = (server: FaultServer) => server.received().map((request) => request.headers["idempotency-key-ttl"])
-
-describe("the lifetime of a key", () => {
-  it.effect("is asked for by each POST of a scope that has one, and by nothing else", () =>
-    withServer((server) =>
-      Effect.gen(function* () {
-        server.script([good])
-        const scope = withIdempotencyScope("s", Effect.all([post, get, post]), { ttlSeconds: 604_800 })
-        yield* settle(server, Effect.andThen(scope, post))
-        assert.deepStrictEqual(asked(server), ["604800", undefined, "604800", undefined])
-        server.script([good])
-        yield* settle(server, withIdempotencyScope("s", post))
-        assert.deepStrictEqual(asked(server), [undefined])
-      })
-    )
-  )
-
-  it.effect("is the same at each attempt", () =>
-    withServer((server) =>
-      Effect.gen(function* () {
-        server.script([answer(503, undefined, { "idempotency-key-ttl": "60" }), good])
-        yield* settle(server, withIdempotencyScope("s", post, { ttlSeconds: 60 }))
-        assert.deepStrictEqual(asked(server), ["60", "60"])
-      })
-    )
-  )
-
-  it.effect("holds in scopes inside of the scope too, unless they have their own", () =>
-    withServer((server) =>
-      Effect.gen(function* () {
-        server.script([good])
-        const inner = withIdempotencyScope("inner", post)
-        const own = withIdempotencyScope("own", post, { ttlSeconds: 60 })
-        yield* settle(server, withIdempotencyScope("outer", Effect.all([inner, own]), { ttlSeconds: 3600 }))
-        assert.deepStrictEqual(asked(server), ["3600", "60"])
-      })
-    )
-  )
-
-  it.effect("is not asked for where no keys are sent", () =>
-    withServer(
-      (server) =>
-        Effect.gen(function* () {
-          server.script([goodWithKeys])
-          yield* settle(server, withIdempotencyScope("s", post, { ttlSeconds: 60 }))
-          assert.deepStrictEqual(asked(server), [undefined])
-          assert.isNull(yield* ControlRoom.keyLifetime(60))
-        }),
-      { idempotency: "ignored" }
-    )
-  )
-
-  const week = 604_800
-  const granted = ControlRoom.keyLifetime(week)
-  const said = (seconds: number) => answer(200, workItem, { "idempotency-key-ttl": String(seconds) })
-  const askFor = (server: FaultServer, fault: Fault) => {
-    server.script([fault])
-    return settle(server, sendOnce(Effect.exit(withIdempotencyScope("s", post, { ttlSeconds: week }))))
-  }
-
-  it.effect("is known to be granted once the service has said so, and never to be longer than it was asked for", () =>
-    withServer((server) =>
-      Effect.gen(function* () {
-        assert.isNull(yield* granted)
-        server.script([said(86_400)])
-        yield* settle(server, get)
-        assert.strictEqual(yield* granted, 86_400)
-        yield* askFor(server, said(week))
-        assert.strictEqual(yield* granted, week)
-        assert.strictEqual(yield* ControlRoom.keyLifetime(60), 60)
-        // That of a request without a lifetime.
-        server.script([said(86_400)])
-        yield* settle(server, get)
-        assert.strictEqual(yield* granted, week)
-      })
-    )
-  )
-
-  it.effect("is what the service says when that is less, from then on", () =>
-    withServer((server) =>
-      Effect.gen(function* () {
-        yield* askFor(server, said(week))
-        yield* askFor(server, said(86_400))
-        assert.strictEqual(yield* granted, 86_400)
-      })
-    )
-  )
-
-  it.effect("is not learned from the refusal of a request, whose key is not stored", () =>
-    withServer((server) =>
-      Effect.gen(function* () {
-        yield* askFor(server, said(week))
-        yield* askFor(server, answer(429, undefined, { "idempotency-key-ttl": "86400" }))
-        assert.strictEqual(yield* granted, week)
-      })
-    )
-  )
-
-  it.effect("is unknown of a service that says nothing", () =>
-    withServer((server) =>
-      Effect.gen(function* () {
-        yield* askFor(server, good)
-        assert.isNull(yield* granted)
       })
     )
   )

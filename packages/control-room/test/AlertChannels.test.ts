@@ -4,6 +4,7 @@ import * as AlertChannels from "@signalbox/api/AlertChannels"
 import * as Alerts from "@signalbox/api/Alerts"
 import type { AlertId } from "@signalbox/api/contract/Ids"
 import * as Secrets from "@signalbox/api/Secrets"
+import * as Webhooks from "@signalbox/api/Webhooks"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
@@ -141,6 +142,54 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a channel
         for (const secret of ["hidden", "tk_1", "sig=1"]) assert.notInclude(shown, secret)
       })
     )
+  )
+
+  it.effect("of a webhook gets a new secret, and signs with the old one too for a day", () =>
+    withTarget(
+      Effect.fnUntraced(function* (target) {
+        const { alertIn } = yield* Service
+        const name = crypto.randomUUID()
+        const settings = { type: "webhook", url: `${target.origin}/${name}` } as const
+        const made = yield* AlertChannels.create({ name, settings })
+        const alert = yield* Alerts.create({
+          name,
+          rule: { type: "disk_above", percent: 99 },
+          channels: [{ id: made.id }]
+        })
+        const rotated = yield* AlertChannels.rotateSecret(made.id)
+        const [old, fresh] = [made.secret ?? assert.fail("no secret"), rotated.secret ?? assert.fail("no secret")]
+        assert.notStrictEqual(Redacted.value(old), Redacted.value(fresh))
+        assert.strictEqual(rotated.name, name)
+        // Another change keeps both.
+        assert.isNull((yield* AlertChannels.update(made.id, { name, settings })).secret)
+        const genuine = (index: number, secret: Redacted.Redacted) => {
+          const received = target.at(`/${name}`)[index] ?? assert.fail("nothing was received")
+          return Effect.isSuccess(
+            Webhooks.verify({ ...received, secret, scheme: "standard", toleranceSeconds: 3 * 24 * 3600 })
+          )
+        }
+        yield* tested(alert.id)
+        assert.isTrue(yield* genuine(0, old))
+        assert.isTrue(yield* genuine(0, fresh))
+        yield* target.on(`/${name}`, (received, index) => received.answer(index === 1 ? 503 : 200))
+        yield* tested(alert.id)
+        // The next attempt is made after a day.
+        yield* alertIn(25 * hour)
+        assert.lengthOf(target.at(`/${name}`), 3)
+        assert.isFalse(yield* genuine(2, old))
+        assert.isTrue(yield* genuine(2, fresh))
+      })
+    )
+  )
+
+  it.effect("of another type has no secret that is rotated", () =>
+    Effect.gen(function* () {
+      const settings = { type: "slack", url: Redacted.make("http://127.0.0.1:9/hidden") } as const
+      const { id } = yield* AlertChannels.create({ name: crypto.randomUUID(), settings })
+      const refused = yield* Effect.flip(AlertChannels.rotateSecret(id))
+      assert.strictEqual(refused._tag, "Conflict")
+      assert.include(String(refused.message), "slack")
+    })
   )
 
   it.effect("is tried again with the same id; firing and channel say why, without its address", () =>

@@ -17,6 +17,8 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as NodeServices from "@signalbox/platform/NodeServices"
+import { statfsSync } from "node:fs"
+import { hostname } from "node:os"
 import * as StorageLayers from "../src/internal/StorageLayers.ts"
 import { Alerter } from "../src/internal/runs/Alerter.ts"
 import { errorOf } from "./support/Http.ts"
@@ -291,6 +293,25 @@ withLayer(service, { excludeTestServices: true, timeout: "4 minutes" })("an aler
           after.map(({ type }) => type),
           ["alert.began", "alert.over"]
         )
+      })
+    )
+  )
+
+  it.effect("of a disk knows how full the real one is", () =>
+    withTarget(
+      Effect.fnUntraced(function* (target) {
+        const { alertIn, folder } = yield* Service
+        const { bavail, blocks } = statfsSync(folder)
+        const used = (1 - bavail / blocks) * 100
+        // Others write to the disk meanwhile.
+        const below = yield* watching(target, { type: "disk_above", percent: Math.max(1, Math.floor(used) - 2) })
+        const above = yield* watching(target, { type: "disk_above", percent: Math.min(99, Math.ceil(used) + 2) })
+        yield* (yield* Alerter).measure
+        yield* alertIn(0)
+        const subjectsOf = (alert: typeof below) =>
+          Effect.map(alert.told, (events) => events.map(({ firing }) => firing?.subject))
+        assert.include(yield* subjectsOf(below), hostname())
+        assert.notInclude(yield* subjectsOf(above), hostname())
       })
     )
   )

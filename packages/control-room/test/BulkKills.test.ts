@@ -5,7 +5,7 @@ import * as BulkOperations from "@signalbox/api/BulkOperations"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
-import { sized } from "@signalbox/testkit/Soak"
+import { sized, soak } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Child from "./support/Child.ts"
@@ -50,6 +50,41 @@ it.live(`a bulk operation on ${runs * perRun} items survives ${kills} kills`, ()
       [ended.state, ended.total, ended.done, ended.refused, ended.skipped],
       ["completed", runs * perRun, runs * perRun, 0, 0]
     )
+  }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped)
+)
+
+// In the short form the claims of killed nodes are played, in BulkOperations.test.ts.
+it.live.skipIf(!soak)("a bulk operation refuses the item at which each process ends, and carries out the others", () =>
+  Effect.gen(function* () {
+    const folder = yield* temporaryFolder
+    const first = yield* Child.start(folder)
+    const { bad, run } = yield* Effect.gen(function* () {
+      const process = yield* Processes.create({ name: "deadly", steps: [{ name: "s", task: { name: "nobody" } }] })
+      const run = yield* ProcessRuns.start(process.id, { payloads: Array.from({ length: 130 }, (_, item) => item) })
+      if (!run.started) return assert.fail("not started")
+      yield* ProcessRuns.stop(run.id)
+      const items = yield* Stream.runCollect(WorkItems.stream({ processRun: run.id, limit: 500 }))
+      return { run: run.id, bad: items[60]?.id ?? assert.fail("no item") }
+    }).pipe(Effect.provide(first.client))
+    yield* first.kill
+    let job: BulkOperations.BulkOperation | null = null
+    /** A process that carries the job on: how the job ended, or null when the process did. */
+    const attempt = Effect.gen(function* () {
+      const node = yield* Child.start(folder, undefined, { SIGNALBOX_TEST_DEADLY_ITEM: bad })
+      job ??= yield* Effect.provide(BulkOperations.create("retry", { process_run_id: run }), node.client)
+      const completed = BulkOperations.awaitEnd(job.id, { timeout: "5 minutes", pollInterval: "100 millis" })
+      return yield* Effect.raceFirst(Effect.as(node.ended, null), Effect.provide(completed, node.client))
+    }).pipe(Effect.catchTag("Ended", () => Effect.succeed(null)))
+    for (let deaths = 0; ; deaths++) {
+      assert.isBelow(deaths, 10)
+      const ended = yield* attempt
+      if (ended === null) continue
+      // Three at the part that it is in, and three at the item alone.
+      assert.strictEqual(deaths, 6)
+      assert.deepStrictEqual([ended.done, ended.refused, ended.skipped], [129, 1, 0])
+      assert.deepStrictEqual(ended.refusals[0]?.ids, [bad])
+      return
+    }
   }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped)
 )
 

@@ -2,7 +2,10 @@
 import { assert, layer as withLayer } from "@effect/vitest"
 import type { BulkFilter, BulkOperationName } from "@signalbox/api/contract/BulkOperations"
 import { type BulkOperationId, ProcessRunId, WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Dialect from "@signalbox/sql/Dialect"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { BulkOperations } from "../src/internal/runs/BulkOperations.ts"
@@ -68,6 +71,22 @@ const statesOf = (workspace: WorkspaceId, run: ProcessRunId) =>
 const stateOf = (workspace: WorkspaceId, run: ProcessRunId) =>
   Effect.flatMap(ProcessRuns, (runs) => Effect.map(runs.get(workspace, run), (found) => found?.state))
 
+/** From now on the database fails whenever this item changes, as it would for a row that is damaged. */
+const failingAt = Effect.fnUntraced(function* (item: string) {
+  const { sql } = yield* Database
+  if (!Dialect.isPostgres(sql)) {
+    yield* sql.unsafe(
+      `CREATE TRIGGER failing BEFORE UPDATE ON work_item WHEN OLD.id = '${item}' BEGIN SELECT RAISE(ABORT, 'damaged'); END`
+    )
+    return
+  }
+  yield* sql.unsafe(`CREATE FUNCTION failing() RETURNS trigger LANGUAGE plpgsql
+    AS $$ BEGIN RAISE EXCEPTION 'damaged'; END $$`)
+  yield* sql.unsafe(
+    `CREATE TRIGGER failing BEFORE UPDATE ON work_item FOR EACH ROW WHEN (OLD.id = '${item}') EXECUTE FUNCTION failing()`
+  )
+})
+
 const bulk = BulkOperations.layer.pipe(Layer.provideMerge(runsOn(database)))
 
 withLayer(bulk, { excludeTestServices: true, timeout: "4 minutes" })("a bulk operation", (it) => {
@@ -130,7 +149,9 @@ withLayer(bulk, { excludeTestServices: true, timeout: "4 minutes" })("a bulk ope
       assert.strictEqual(yield* countOf({ type: "business" }), 0)
       assert.strictEqual(yield* countOf({ state_updated_before: "2020-01-01T00:00:00Z" }), 0)
       assert.strictEqual(yield* countOf({ created_after: "2020-01-01T00:00:00+02:00" }), 2)
-      const done = yield* perform(workspace, "mark_as_done", { failure_id: group?.id ?? assert.fail("no group") })
+      const done = yield* perform(workspace, "mark_as_done", {
+        failure_id: group?.failure.id ?? assert.fail("no group")
+      })
       assert.strictEqual(done.done, 2)
       assert.strictEqual(yield* stateOf(workspace, run), "completed")
     })
@@ -259,7 +280,8 @@ withLayer(bulk, { excludeTestServices: true, timeout: "4 minutes" })("a bulk ope
       const items = yield* itemsOf(workspace, run)
       const chunk = items.slice(0, 100).map((item) => item.id)
       yield* (yield* Runs).batch(workspace, "retry", chunk)
-      yield* store.record(dead, { done: 100, refused: 0, refusals: [], position: chunk.at(-1) ?? null })
+      const position = chunk.at(-1) ?? null
+      yield* store.record(dead, { done: 100, refused: 0, refusals: [], position, singles: 0 })
       yield* (yield* BulkOperations).tick
       assert.strictEqual((yield* get(workspace, id)).done, 100)
       yield* sql`UPDATE bulk_operation SET claimed_until = ${"2020-01-01T00:00:00.000Z"} WHERE id = ${id}`
@@ -267,6 +289,80 @@ withLayer(bulk, { excludeTestServices: true, timeout: "4 minutes" })("a bulk ope
       const done = yield* get(workspace, id)
       assert.deepStrictEqual([done.state, done.done, done.refused], ["completed", 230, 0])
       assert.isNull(yield* store.lock(dead))
+    })
+  )
+
+  it.effect("refuses an item that fails unexpectedly at each attempt, and carries out the others", () =>
+    Effect.gen(function* () {
+      const { process, workspace } = yield* newProcess
+      const run = yield* failed(workspace, process, 130)
+      const healthy = yield* create(workspace, "retry", { process_run_id: yield* failed(workspace, process, 2) })
+      const bad = (yield* itemsOf(workspace, run))[60]?.id ?? assert.fail("no item")
+      yield* failingAt(bad)
+      const { id } = yield* create(workspace, "retry", { process_run_id: run })
+      const { tick } = yield* BulkOperations
+      const { sql } = yield* Database
+      const failures: Array<string> = []
+      for (let ticks = 0; (yield* get(workspace, id)).state !== "completed"; ticks++) {
+        assert.isBelow(ticks, 10)
+        const exit = yield* Effect.exit(tick)
+        if (Exit.isFailure(exit)) failures.push(String(Cause.squash(exit.cause)))
+        // The pause after a failure is over.
+        yield* sql`UPDATE bulk_operation SET claimed_until = ${"2020-01-01T00:00:00.000Z"} WHERE claim IS NOT NULL`
+        assert.strictEqual((yield* get(workspace, healthy.id)).state, "completed")
+      }
+      // Three attempts at the chunk, and three at the item.
+      assert.lengthOf(failures, 6)
+      const ended = yield* get(workspace, id)
+      assert.deepStrictEqual([ended.done, ended.refused, ended.skipped], [129, 1, 0])
+      assert.deepStrictEqual(
+        ended.refusals.map(({ code, ids }) => [code, ids]),
+        [["UNEXPECTED_ERROR", [bad]]]
+      )
+      assert.include(ended.refusals[0]?.message, "each attempt")
+      const states = yield* itemsOf(workspace, run)
+      assert.deepStrictEqual(
+        states.flatMap((item) => (item.state === "failed" ? [item.id] : [])),
+        [bad]
+      )
+    })
+  )
+
+  it.effect("refuses an item at which process after process ends, and carries out the others", () =>
+    Effect.gen(function* () {
+      const { process, workspace } = yield* newProcess
+      const run = yield* failed(workspace, process, 3)
+      const [bad] = yield* itemsOf(workspace, run)
+      const { id } = yield* create(workspace, "retry", { process_run_id: run })
+      const store = yield* Store
+      const { tick } = yield* BulkOperations
+      /** A node that claims the job and is killed before its chunk ends. */
+      const killed = Effect.andThen(store.claim, store.releaseAll)
+      for (let kills = 0; kills < 3; kills++) yield* killed
+      // The claim after these takes the items one at a time, and is killed at the first.
+      const claimed = (yield* store.claim) ?? assert.fail("not claimed")
+      yield* store.record(claimed, { done: 0, refused: 0, refusals: [], position: "", singles: 50 })
+      yield* store.releaseAll
+      for (let kills = 0; kills < 2; kills++) yield* killed
+      yield* tick
+      const ended = yield* get(workspace, id)
+      assert.deepStrictEqual([ended.state, ended.done, ended.refused], ["completed", 2, 1])
+      assert.deepStrictEqual(ended.refusals[0]?.ids, [bad?.id ?? assert.fail("no item")])
+    })
+  )
+
+  it.effect("counts no attempt that its node gave back", () =>
+    Effect.gen(function* () {
+      const { process, workspace } = yield* newProcess
+      const { id } = yield* create(workspace, "retry", { process_run_id: yield* failed(workspace, process, 2) })
+      const store = yield* Store
+      for (let n = 0; n < 10; n++) {
+        const claimed = (yield* store.claim) ?? assert.fail("not claimed")
+        assert.strictEqual(claimed.attempts, 1)
+        yield* n % 2 === 0 ? store.release(claimed) : Effect.andThen(store.retry(claimed, false), store.releaseAll)
+      }
+      yield* (yield* BulkOperations).tick
+      assert.deepStrictEqual((yield* get(workspace, id)).done, 2)
     })
   )
 

@@ -6,12 +6,16 @@ import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import { FailureId, type ProcessId, WorkItemId } from "@signalbox/api/contract/Ids"
 import { sized } from "@signalbox/testkit/Soak"
+import * as Dialect from "@signalbox/sql/Dialect"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Chunks from "../src/internal/store/Chunks.ts"
+import { statements } from "../src/internal/store/migrations/FailureOrder.ts"
 import { Failures as Store } from "../src/internal/store/Failures.ts"
-import { layer, linkWorker, onPostgres, Service } from "./support/Service.ts"
+import { beforeFailureOrder } from "./support/Migrations.ts"
+import { analysed, planOf, recorded } from "./support/Plans.ts"
+import { layer, linkWorker, Service } from "./support/Service.ts"
 
 const newProcess = (steps = 1) =>
   Effect.suspend(() => {
@@ -115,9 +119,13 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("failures"
         count: 2
       })
       assert.isTrue((first_failed_at ?? "") <= (last_failed_at ?? ""))
-      assert.includeMembers(
-        items,
-        work_items.map(({ id }) => id)
+      assert.sameMembers(
+        work_items.map(({ id }) => id),
+        items.slice(-2)
+      )
+      assert.deepStrictEqual(
+        work_items.map(({ process_run }) => process_run?.id),
+        [run, run]
       )
       assert.strictEqual(access?.count, 1)
       assert.deepStrictEqual(yield* Failures.get(access?.id ?? assert.fail("no group")), access)
@@ -125,6 +133,46 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("failures"
       assert.strictEqual(pages.length, 2)
       assert.strictEqual((yield* groupsOf(process.id, { code: "OTHER" })).length, 0)
       assert.strictEqual((yield* groupsOf(process.id, { type: "business", state: "open" })).length, 2)
+    })
+  )
+
+  it.effect("are listed by their last failure, the newest first, a page at a time", () =>
+    Effect.gen(function* () {
+      const { process } = yield* failing(["first", "second", "third"])
+      const sql = yield* SqlClient.SqlClient
+      const seen = ["10", "30", "20"].map((second) => `2026-11-20T08:15:${second}.000Z`)
+      for (const [index, message] of ["first", "second", "third"].entries()) {
+        yield* sql`UPDATE failure_group SET last_seen_at = ${seen[index]} WHERE process_id = ${process.id} AND message = ${message}`
+      }
+      const messages = Effect.map(Stream.runCollect(Failures.stream({ process: process.id, limit: 1 })), (groups) =>
+        groups.map(({ message }) => message)
+      )
+      assert.deepStrictEqual(yield* messages, ["second", "third", "first"])
+      // The oldest fails again, and is the newest.
+      const { workspaceId } = yield* Service
+      const store = yield* Store
+      const [failure = assert.fail("no group")] = (yield* groupsOf(process.id)).filter(
+        ({ message }) => message === "first"
+      )
+      const kind = {
+        fingerprint: failure.id,
+        step: failure.step?.id ?? null,
+        type: "business",
+        code: "LATE",
+        message: "first"
+      } as const
+      const { statements } = yield* recorded(
+        store.occurred({ workspaceId: workspaceId, processId: process.id }, [kind])
+      )
+      assert.lengthOf(statements, 3)
+      assert.deepStrictEqual(yield* messages, ["first", "second", "third"])
+      const [{ last_seen_at: written } = { last_seen_at: "" }] = yield* sql<{ readonly last_seen_at: string }>`
+        SELECT last_seen_at FROM failure_group WHERE id = ${failure.id}`
+      yield* store.occurred({ workspaceId: workspaceId, processId: process.id }, [kind])
+      const [{ last_seen_at: again } = { last_seen_at: "" }] = yield* sql<{ readonly last_seen_at: string }>`
+        SELECT last_seen_at FROM failure_group WHERE id = ${failure.id}`
+      // Within some seconds nothing is written.
+      assert.strictEqual(again, written)
     })
   )
 
@@ -221,33 +269,73 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("failures"
     })
   )
 
+  it.effect("of before they had an order have that of their items", () =>
+    Effect.gen(function* () {
+      const { process } = yield* failing(["order 1 is late", "order 22 is late", "no access"])
+      const sql = yield* SqlClient.SqlClient
+      const before = yield* groupsOf(process.id)
+      const [late] = before
+      yield* sql`
+        UPDATE work_item SET state_updated_at = ${"2026-11-20T08:15:30.000Z"} WHERE failure = ${late?.id ?? ""}`
+      yield* beforeFailureOrder
+      for (const statement of statements) yield* sql.unsafe(Dialect.definition(sql, statement))
+      const rows = yield* sql<{ readonly id: string; readonly last_seen_at: string }>`
+        SELECT id, last_seen_at FROM failure_group WHERE process_id = ${process.id}`
+      const after = yield* groupsOf(process.id)
+      assert.strictEqual(rows.length, 2)
+      for (const { id, last_seen_at } of rows) {
+        assert.strictEqual(last_seen_at, after.find((group) => group.id === id)?.last_failed_at, id)
+      }
+    })
+  )
+
   it.effect(`of before are grouped in chunks: ${many} items in 40 shapes are 40 groups, by an index`, () =>
     Effect.gen(function* () {
       const process = yield* shaped(many)
       const { fill } = yield* Store
-      const sql = yield* SqlClient.SqlClient
       assert.deepStrictEqual(yield* groupsOf(process.id), [])
       yield* Chunks.sweep(fill)
-      if (onPostgres) yield* sql`ANALYZE work_item`
-      const began = performance.now()
       const groups = yield* groupsOf(process.id)
-      yield* Effect.logDebug(`${many} items in ${Math.round(performance.now() - began)} ms`)
       assert.strictEqual(groups.length, 40)
       assert.isTrue(groups.every(({ count }) => count === many / 40))
       assert.strictEqual((yield* groupsOf(process.id, { type: "business", code: "LOST" })).length, 10)
       const [group = assert.fail("no group")] = groups
       assert.strictEqual(group.work_items.length, 5)
       const { workspaceId } = yield* Service
-      const of = sql.literal(`workspace_id = '${workspaceId}' AND state = 'failed'`)
-      const plans = [
-        sql`SELECT failure FROM work_item WHERE ${of} AND failure > '1' ORDER BY failure, id LIMIT 1`,
-        sql`SELECT count(*), min(state_updated_at) FROM work_item WHERE ${of} AND failure = ${sql.literal(`'${group.id}'`)}`
-      ]
-      for (const query of plans) {
-        const explain = sql.literal(onPostgres ? "EXPLAIN" : "EXPLAIN QUERY PLAN")
-        const plan = JSON.stringify(yield* sql`${explain} ${query}`)
-        assert.include(plan, "work_item_by_failure", plan)
-        assert.notMatch(plan, /TEMP B-TREE|Seq Scan|Sort/, plan)
+      const sql = yield* SqlClient.SqlClient
+      // Without failed items: they are passed over.
+      const others = Array.from({ length: 2_000 }, (_, n) => ({
+        workspace_id: workspaceId,
+        id: `other${n}`,
+        process_id: process.id,
+        type: "business",
+        code: "C",
+        message: "m",
+        state: n % 2 === 0 ? "open" : "resolved",
+        created_at: "2026-11-20",
+        updated_at: "2026-11-20",
+        last_seen_at: new Date(n).toISOString()
+      }))
+      yield* Chunks.forEach(others, (rows) => sql`INSERT INTO failure_group ${sql.insert(rows)}`)
+      yield* analysed
+      const { list } = yield* Store
+      const none = { processId: null, stepId: null, type: null, code: null, state: null }
+      const after = `2999-01-01T00:00:00.000Z ${group.id}`
+      for (const filter of [{}, { processId: process.id }, { state: "open" }, { state: "resolved" }] as const) {
+        for (const [page, limit] of [
+          [null, 1],
+          [after, 500]
+        ] as const) {
+          const { statements } = yield* recorded(list(workspaceId, { ...none, ...filter }, { after: page, limit }))
+          assert.isAtMost(statements.length, 2, JSON.stringify(filter))
+          const plan = yield* planOf(statements[0] ?? assert.fail("nothing was read"))
+          const walked = "processId" in filter ? "failure_group_by_process" : "failure_group_by_"
+          assert.include(plan, walked, plan)
+          assert.include(plan, "work_item_by_failure", plan)
+          assert.notMatch(plan, /SCAN (?!newest)|TEMP B-TREE|Seq Scan on (work_item|failure_group)/, plan)
+          // Postgres may sort what it takes for a few groups.
+          if (!("state" in filter && filter.state === "resolved")) assert.notMatch(plan, /Sort|Bitmap/, plan)
+        }
       }
     })
   )

@@ -109,8 +109,9 @@ const walksIn = Effect.fnUntraced(function* (of: Seed) {
   const failureGroup = Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const item = yield* post("work-items", { process: { id: process } })
-    const group = `${String(++groups).padStart(4, "0")} ${unique()}`
-    const at = "2026-11-20T08:15:30.000Z"
+    // Ids say nothing of the order.
+    const group = unique()
+    const at = new Date(Date.UTC(2026, 10, 20) + ++groups).toISOString()
     yield* sql`INSERT INTO failure_group ${sql.insert({
       workspace_id: workspaceId,
       id: group,
@@ -120,6 +121,7 @@ const walksIn = Effect.fnUntraced(function* (of: Seed) {
       message: group,
       created_at: at,
       updated_at: at,
+      last_seen_at: at,
       state: "open"
     })}`
     yield* sql`UPDATE work_item SET ${sql.update({ state: "failed", failure: group, state_updated_at: at })} WHERE id = ${item}`
@@ -364,8 +366,8 @@ const walksIn = Effect.fnUntraced(function* (of: Seed) {
   return walks
 })
 
-/** All other lists return the newest first. Groups of failures have ids that rise here, and none in time. */
-const oldestFirst = new Set(["listFailures", "listOutputs", "listStepRunEvents", "listStepRunConsoleMessages"])
+/** All other lists return the newest first. */
+const oldestFirst = new Set(["listOutputs", "listStepRunEvents", "listStepRunConsoleMessages"])
 
 /** Walks a list while things are added and deleted between its pages. */
 const walk = Effect.fnUntraced(function* (name: string, { before = 11, field, make, makeMany, path, remove }: Walk) {

@@ -1,100 +1,31 @@
 import { assert, layer as withLayer } from "@effect/vitest"
-import { WebhookId } from "@signalbox/api/contract/Ids"
-import type { ProcessRunId } from "@signalbox/api/contract/Ids"
-import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as Webhooks from "@signalbox/api/Webhooks"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
 import { errorOf } from "./support/Http.ts"
-import { type Received, receiver, type Receiver } from "./support/Receiver.ts"
-import { layer, layerIn, linkWorker, Service, temporaryFolder } from "./support/Service.ts"
-
-const unknownId = "01900000-0000-7000-8000-000000000000"
-const everything = ["process_run.started", "process_run.completed", "process_run.unresolved"] as const
-const seconds = 1000
-const minutes = 60 * seconds
-const hours = 60 * minutes
-const days = 24 * hours
-
-const newProcess = Effect.fnUntraced(function* (step: object = {}) {
-  const name = `webhooks ${crypto.randomUUID()}`
-  const process = yield* Processes.create({ name, steps: [{ name: "only", task: { name }, ...step }] })
-  return { process: process.id, name, tasks: [name] }
-})
-
-const started = Effect.fnUntraced(function* (...args: Parameters<typeof ProcessRuns.start>) {
-  const run = yield* ProcessRuns.start(...args)
-  return run.started ? run.id : yield* Effect.die(new Error("not started"))
-})
-
-/** A run whose only item is done, or has failed. */
-const ended = Effect.fnUntraced(function* (
-  { process, tasks }: Effect.Success<ReturnType<typeof newProcess>>,
-  failed = false,
-  options: Parameters<typeof ProcessRuns.start>[2] = {}
-) {
-  const worker = yield* linkWorker(tasks)
-  const run = yield* started(process, undefined, options)
-  const { lease } = yield* worker.take
-  yield* worker.protocol.finish(lease, failed ? { code: "ROBOT_FAILURE", message: "exit 1" } : null)
-  return run
-})
-
-/** A webhook of one process at a separate path. */
-const hookTo = Effect.fnUntraced(function* (
-  target: Receiver,
-  process: Effect.Success<ReturnType<typeof newProcess>> | null,
-  events: ReadonlyArray<(typeof everything)[number]> = ["process_run.completed", "process_run.unresolved"]
-) {
-  const path = `/${crypto.randomUUID()}`
-  const webhook = yield* Webhooks.create({
-    endpoint: target.origin + path,
-    events,
-    ...(process === null ? {} : { process: process.process })
-  })
-  return { path, webhook, secret: webhook.secret }
-})
-
-const read = (received: Received, secret: string | Redacted.Redacted | ReadonlyArray<Redacted.Redacted>) =>
-  Webhooks.receive({ ...received, secret, scheme: "standard", toleranceSeconds: 30 * 24 * 3600 })
-
-/** Checks both signatures under the secret; returns the event. */
-const genuine = Effect.fnUntraced(function* (received: Received | undefined, secret: string | Redacted.Redacted) {
-  if (received === undefined) return assert.fail("nothing was received")
-  assert.strictEqual(received.method, "POST")
-  assert.strictEqual(received.headers["content-type"], "application/json")
-  assert.match(String(received.headers["x-rc-signature"]), /^[0-9a-f]{64}$/)
-  yield* Webhooks.verify({ ...received, secret, scheme: "rc" })
-  const event = yield* read(received, secret)
-  assert.strictEqual(received.headers["webhook-id"], event.id)
-  return event
-})
-
-const deliveriesOf = (webhook: WebhookId) => Stream.runCollect(Webhooks.deliveries(webhook))
-
-const lastOf = Effect.fnUntraced(function* (webhook: WebhookId) {
-  const [last] = yield* deliveriesOf(webhook)
-  return last ?? assert.fail("no delivery")
-})
-
-/** The next poll, after a short pause, so that polling does not keep the service busy. */
-const soon = { while: (error: unknown) => error === "not yet", schedule: Schedule.spaced("20 millis") }
-
-/** Waits until no delivery of the webhook is in progress or due. */
-const settled = (webhook: WebhookId, attempts: number) =>
-  Effect.gen(function* () {
-    const delivery = yield* lastOf(webhook)
-    return delivery.attempts >= attempts ? delivery : yield* Effect.fail("not yet")
-  }).pipe(Effect.retry(soon))
-
-const withReceiver = <A, E, R>(test: (target: Receiver) => Effect.Effect<A, E, R>) =>
-  Effect.scoped(Effect.flatMap(receiver, test))
+import { type Received } from "./support/Receiver.ts"
+import { layer, linkWorker, Service } from "./support/Service.ts"
+import {
+  unknownId,
+  everything,
+  seconds,
+  minutes,
+  hours,
+  days,
+  newProcess,
+  ended,
+  hookTo,
+  read,
+  genuine,
+  deliveriesOf,
+  lastOf,
+  settled,
+  withReceiver
+} from "./support/Hooks.ts"
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("webhooks", (it) => {
   it.effect("are created with a secret of 32 bytes, shown by get and not by list, and sealed in the database", () =>
@@ -564,145 +495,6 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("webhooks"
         const ids = target.at(slow.path).map(({ headers }) => headers["webhook-id"])
         assert.strictEqual(new Set(ids).size, 12)
         yield* Webhooks.remove(twin.id)
-      })
-    )
-  )
-})
-
-const callbackSecret = "a secret of the caller's own: ÄÖ✓"
-
-withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("callbacks", (it) => {
-  const callbackTo = (target: Receiver, path: string, events: ReadonlyArray<ProcessRuns.ProcessRunAction>) => ({
-    callback: { url: target.origin + path, secret: callbackSecret, events }
-  })
-
-  it.effect("send the events of one run to one caller, signed with the caller's secret", () =>
-    withReceiver((target) =>
-      Effect.gen(function* () {
-        const { raw, rows } = yield* Service
-        const process = yield* newProcess()
-        const path = `/${crypto.randomUUID()}`
-        const run = yield* ended(process, false, callbackTo(target, path, ["started", "completed"]))
-        yield* ended(process)
-        const told = yield* target.take(path, 2)
-        const events = []
-        for (const received of told) events.push(yield* genuine(received, callbackSecret))
-        assert.sameMembers(
-          events.map(({ action }) => action),
-          ["started", "completed"]
-        )
-        assert.deepStrictEqual([...new Set(events.map(({ payload }) => payload.processRunId))], [run])
-        // It is not listed as a webhook of the workspace, and its secret cannot be read.
-        assert.strictEqual((yield* raw("GET", "webhooks")).text, '{"data":[],"has_more":false,"next":null}')
-        const stored = yield* rows
-        assert.strictEqual(stored["webhook"]?.length, 1)
-        assert.notInclude(JSON.stringify(stored), callbackSecret)
-        const { id } = (stored["webhook"] as ReadonlyArray<{ readonly id: string }>)[0] ?? assert.fail()
-        assert.strictEqual((yield* raw("GET", `webhooks/${id}`)).status, 404)
-        assert.strictEqual((yield* raw("DELETE", `webhooks/${id}`)).status, 404)
-      })
-    )
-  )
-
-  it.effect("are delivered though the run was deleted, and deleted when nothing is pending", () =>
-    withReceiver((target) =>
-      Effect.gen(function* () {
-        const { deliverIn, rows } = yield* Service
-        const process = yield* newProcess()
-        const path = `/${crypto.randomUUID()}`
-        yield* target.on(path, (received, index) => received.answer(index === 0 ? 500 : 200))
-        const run: ProcessRunId = yield* ended(process, true, callbackTo(target, path, ["unresolved"]))
-        yield* target.take(path, 1)
-        yield* ProcessRuns.remove(run)
-        yield* Effect.gen(function* () {
-          yield* deliverIn(10 * seconds)
-          if (target.at(path).length < 2) return yield* Effect.fail("not yet")
-        }).pipe(Effect.retry(soon))
-        assert.strictEqual((yield* genuine(target.at(path)[1], callbackSecret)).action, "unresolved")
-        const ofRun = Effect.map(
-          rows,
-          (all) => JSON.stringify([all["webhook"], all["webhook_delivery"]]).split(run).length - 1
-        )
-        assert.isAbove(yield* ofRun, 0)
-        yield* deliverIn(15 * days)
-        assert.strictEqual(yield* ofRun, 0)
-      })
-    )
-  )
-
-  it.effect("are refused when they are not whole, and leave nothing behind when nothing starts", () =>
-    Effect.gen(function* () {
-      const { raw, rows } = yield* Service
-      const { process } = yield* newProcess()
-      const callback = { url: "http://127.0.0.1:9/", secret: "s", callback_events: ["started"] }
-      const before = yield* rows
-      const bad: ReadonlyArray<readonly [object, RegExp]> = [
-        [{ ...callback, url: undefined }, /url/],
-        [{ ...callback, secret: undefined }, /secret/],
-        [{ ...callback, callback_events: undefined }, /callback_events/],
-        [{ ...callback, callback_events: [] }, /callback_events/],
-        [{ ...callback, callback_events: ["process_run.started"] }, /callback_events/],
-        [{ ...callback, secret: "" }, /secret/],
-        [{ ...callback, url: "javascript:alert(1)" }, /url/],
-        [{ ...callback, url: "http://1.2.3.256/" }, /url/]
-      ]
-      for (const [given, says] of bad) {
-        for (const input of [{}, { type: "with_payloads", payloads: [1] }, { type: "with_inputs" }]) {
-          const answer = yield* raw("POST", `processes/${process}/process-runs`, {
-            json: { ...input, callback: given }
-          })
-          assert.strictEqual(answer.status, 400, `${JSON.stringify(given)}: ${answer.text}`)
-          assert.match(errorOf(answer).message, says)
-        }
-      }
-      const none = yield* raw("POST", `processes/${process}/process-runs`, { json: { type: "with_inputs", callback } })
-      assert.strictEqual(none.text, '{"started":false}')
-      const taken = yield* raw("POST", `processes/${process}/process-runs`, {
-        json: { type: "with_work_item_ids", work_item_ids: [unknownId], callback }
-      })
-      assert.strictEqual(taken.status, 409)
-      assert.deepStrictEqual(yield* rows, before)
-    })
-  )
-})
-
-const guarded = Layer.unwrap(Effect.map(temporaryFolder, (folder) => layerIn(folder, { allowPrivateTargets: false })))
-
-withLayer(guarded, { excludeTestServices: true, timeout: "4 minutes" })("a service that guards its network", (it) => {
-  it.effect("refuses webhooks and callbacks whose address is private by its text", () =>
-    Effect.gen(function* () {
-      const { raw } = yield* Service
-      const { process } = yield* newProcess()
-      const made = yield* Webhooks.create({ endpoint: "http://public.example/", events: everything })
-      for (const endpoint of ["http://127.0.0.1:9/", "http://2130706433/", "http://localhost./", "http://[::1]/"]) {
-        const error = yield* Effect.flip(Webhooks.create({ endpoint, events: everything }))
-        assert.strictEqual(error._tag, "InvalidRequest")
-        assert.match(error.message, /endpoint: leads to/)
-        assert.strictEqual((yield* Effect.flip(Webhooks.update(made.id, { endpoint })))._tag, "InvalidRequest")
-        const callback = { url: endpoint, secret: "s", callback_events: ["started"] }
-        const answer = yield* raw("POST", `processes/${process}/process-runs`, { json: { callback } })
-        assert.strictEqual(answer.status, 400)
-        assert.match(errorOf(answer).message, /callback\.url: leads to/)
-      }
-    })
-  )
-
-  it.effect("sends nothing to such an address, and records the refusal as a failed attempt", () =>
-    withReceiver((target) =>
-      Effect.gen(function* () {
-        const { deliverIn } = yield* Service
-        const sql = yield* SqlClient.SqlClient
-        const made = yield* Webhooks.create({ endpoint: "http://public.example/", events: everything })
-        // As if it had been allowed when it was created.
-        yield* sql`UPDATE webhook SET endpoint = ${target.origin + "/refused"} WHERE id = ${made.id}`
-        yield* Webhooks.test(made.id)
-        const refused = yield* settled(made.id, 1)
-        assert.strictEqual(refused.state, "pending")
-        assert.isNull(refused.response_status)
-        assert.match(refused.error ?? "", /the endpoint leads to a loopback address/)
-        yield* deliverIn(10 * seconds)
-        assert.strictEqual((yield* lastOf(made.id)).attempts, 2)
-        assert.strictEqual(target.at("/refused").length, 0)
       })
     )
   )

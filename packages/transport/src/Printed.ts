@@ -34,8 +34,10 @@ const withPrinted = <A extends { readonly prototype: object }>(made: A): A => {
  * ```
  */
 export const TaggedError = ((identifier?: string) => {
-  // What it is when its types do not matter, as here, where arguments are only passed on.
+  // A cast, since only the signature below knows the types of a call: here its arguments are passed on as they are, and of
+  // the class nothing is read but its prototype.
   const make = Schema.TaggedError(identifier) as unknown as Make
   return (...args: ReadonlyArray<unknown>) => withPrinted(make(...args))
-  // The signature stays: all that is added is a method of the prototype, which no type shows.
+  // A cast, since it takes and returns exactly what `Schema.TaggedError` does: all that is added is a method of the
+  // prototype, which no type shows.
 }) as unknown as typeof Schema.TaggedError

@@ -99,7 +99,7 @@ const fields = {
 export const AlertChannel = Schema.Struct(fields).annotate({ identifier: "AlertChannel" })
 export interface AlertChannel extends Schema.Schema.Type<typeof AlertChannel> {}
 
-/** `secret` is shown only here, when a webhook is made; null otherwise. */
+/** `secret` is shown only here, when a webhook is made or its secret rotated; null otherwise. */
 export const AlertChannelCreated = Schema.Struct({
   ...fields,
   secret: Schema.NullOr(Schema.RedactedFromValue(Schema.String))
@@ -154,6 +154,18 @@ export const update = HttpApiEndpoint.post("updateAlertChannel", one, {
   .annotate(RequiredPermission, "Alerts.write_alerts")
   .annotateMerge(extension("Replace a channel of alerts"))
 
+/**
+ * Extension: gives a webhook a new secret, and returns it. For 24 hours `webhook-signature` also carries a signature under
+ * the old one, while `x-rc-signature` uses the new one immediately. 409 for a channel of another type.
+ */
+export const rotateSecret = HttpApiEndpoint.post("rotateAlertChannelSecret", `${one}/rotate-secret`, {
+  params,
+  success: AlertChannelCreated,
+  error: [NotFoundResponse, ConflictResponse]
+})
+  .annotate(RequiredPermission, "Alerts.write_alerts")
+  .annotateMerge(extension("Rotate the secret of a channel of alerts"))
+
 /** Extension. Refused while an alert names it. */
 export const remove = HttpApiEndpoint.delete("deleteAlertChannel", one, {
   params,
@@ -164,5 +176,5 @@ export const remove = HttpApiEndpoint.delete("deleteAlertChannel", one, {
   .annotateMerge(extension("Delete a channel of alerts"))
 
 export const AlertChannels = HttpApiGroup.make("alertChannels")
-  .add(get, list, create, update, remove)
+  .add(get, list, create, update, rotateSecret, remove)
   .middleware(WorkspaceAuthorization)

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { listQuery, OpenEnum, Page, Ref, Text, Timestamp, TimestampInput } from "./Common.ts"
 import { extension } from "./Documentation.ts"
-import { FailureId, ProcessId, StepId, WorkItemId, WorkspaceId } from "./Ids.ts"
+import { FailureId, ProcessId, ProcessRunId, StepId, WorkItemId, WorkspaceId } from "./Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
 import { exceptionTypes } from "./WorkItems.ts"
 
@@ -39,14 +39,17 @@ export const Failure = Schema.Struct({
   /** When the first and the last of these failed; null when there are none. */
   first_failed_at: Schema.NullOr(Timestamp),
   last_failed_at: Schema.NullOr(Timestamp),
-  /** Up to five of these, the newest first. */
-  work_items: Schema.Array(Ref(WorkItemId))
+  /** Up to five of these with their runs; the one that failed last comes first. */
+  work_items: Schema.Array(Schema.Struct({ id: WorkItemId, process_run: Schema.NullOr(Ref(ProcessRunId)) }))
 }).annotate({ identifier: "Failure" })
 export interface Failure extends Schema.Schema.Type<typeof Failure> {}
 
 const params = { workspace_id: WorkspaceId, failure_id: FailureId }
 
-/** Groups with failed items; with `state=resolved` those that were resolved. In the order of their ids. */
+/**
+ * Groups with failed items; with `state=resolved` those that were resolved. The one that failed last comes first, to ten
+ * seconds; a group that fails again while pages are walked moves to their beginning.
+ */
 export const list = HttpApiEndpoint.get("listFailures", "/workspaces/:workspace_id/failures", {
   params: { workspace_id: WorkspaceId },
   query: {

@@ -303,7 +303,7 @@ export const examples: ReadonlyArray<Example> = [
     count: 12,
     first_failed_at: at,
     last_failed_at: later,
-    work_items: [{ id: "i1" }]
+    work_items: [{ id: "i1", process_run: null }]
   }),
   of("BulkOperation", BulkOperations.BulkOperation, {
     id: "b1",

@@ -155,6 +155,7 @@ GET    /workspaces/{w}/alert-channels/{channel_id}                     Alerts.re
 GET    /workspaces/{w}/alert-channels                                  Alerts.read_alerts
 POST   /workspaces/{w}/alert-channels                                  Alerts.write_alerts
 POST   /workspaces/{w}/alert-channels/{channel_id}                     Alerts.write_alerts
+POST   /workspaces/{w}/alert-channels/{channel_id}/rotate-secret       Alerts.write_alerts
 DELETE /workspaces/{w}/alert-channels/{channel_id}                     Alerts.write_alerts
 
 GET    /workspaces/{w}/api-keys                                        Workspace.manage_api_keys

@@ -7,6 +7,18 @@ export const PollInterval = Context.Reference<Duration.Input>("@signalbox/contro
   defaultValue: () => "1 second"
 })
 
+/** When alerts are checked, and their messages sent. */
+export const AlertTiming = Context.Reference<{
+  /** At a start workers may not have been heard of yet. */
+  readonly startDelay: Duration.Input
+  /** How often an alert is checked. */
+  readonly checkEvery: Duration.Input
+  /** How long a check, or an attempt to send a message, belongs to a node; longer than any takes. */
+  readonly claim: Duration.Input
+}>("@signalbox/control-room/AlertTiming", {
+  defaultValue: () => ({ startDelay: "15 seconds", checkEvery: "30 seconds", claim: "2 minutes" })
+})
+
 /** How often a node wakes waiting leases without a notification, in case one was lost. */
 export const WakeInterval = Context.Reference<Duration.Input>("@signalbox/control-room/WakeInterval", {
   defaultValue: () => "5 seconds"

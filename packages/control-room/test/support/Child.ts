@@ -43,12 +43,18 @@ export const disksOfTheirOwn =
   spawnSync("unshare", ["--map-root-user", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0
 
 /** Starts the service on a folder and waits until it serves; killed with the scope at the latest. */
-export const start = Effect.fnUntraced(function* (folder: string, disk?: Disk) {
+export const start = Effect.fnUntraced(function* (
+  folder: string,
+  disk?: Disk,
+  environment: Readonly<Record<string, string>> = {}
+) {
   const script = fileURLToPath(new URL("serve.ts", import.meta.url))
   const command = [process.execPath, script, folder]
   const [program = "", ...args] = disk === undefined ? command : onDisk(disk, folder, command)
   const child = yield* Effect.acquireRelease(
-    Effect.sync(() => spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] })),
+    Effect.sync(() =>
+      spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...environment } })
+    ),
     (child) => Effect.sync(() => child.kill("SIGKILL"))
   )
   let said = ""
@@ -76,6 +82,11 @@ export const start = Effect.fnUntraced(function* (folder: string, disk?: Disk) {
     folder: disk === undefined ? folder : `/proc/${child.pid}/root${folder}`,
     /** Its log so far. */
     output: () => said,
+    /** Waits until the process has ended by itself. */
+    ended: Effect.callback<void>((resume) => {
+      if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
+      child.on("close", () => resume(Effect.void))
+    }),
     /** Kills the process, and waits until it has ended. */
     kill: Effect.callback<void>((resume) => {
       child.on("close", () => resume(Effect.void))

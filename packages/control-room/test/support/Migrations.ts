@@ -43,9 +43,27 @@ const beforeAlerts = Effect.gen(function* () {
   yield* sql`DROP INDEX process_run_completed`
 })
 
+/** The tables as they were before groups of failures had an order (`0031_failure_order`). */
+export const beforeFailureOrder = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const made = [
+    "work_item_by_failure_time",
+    "failure_group_by_last_seen",
+    "process_run_unresolved",
+    "webhook_delivery_retried"
+  ]
+  const remade = ["failure_group_by_process", "failure_group_by_state"]
+  for (const index of [...made, ...remade]) yield* sql`DROP INDEX ${sql(index)}`
+  yield* sql`CREATE INDEX failure_group_by_state ON failure_group (workspace_id, state, id)`
+  yield* sql`CREATE INDEX failure_group_by_process ON failure_group (process_id)`
+  yield* sql`ALTER TABLE failure_group DROP COLUMN last_seen_at`
+  for (const column of ["attempts", "singles"]) yield* sql`ALTER TABLE bulk_operation DROP COLUMN ${sql(column)}`
+})
+
 /** The tables as they were before packages had versions (`0030_package_versions`), but for the first one's content. */
 export const beforePackageVersions = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  yield* beforeFailureOrder
   yield* sql`ALTER TABLE task_package ADD COLUMN digest TEXT`
   yield* sql`ALTER TABLE task_package ADD COLUMN tasks TEXT NOT NULL DEFAULT '[]'`
   yield* sql`UPDATE task_package SET digest = version.digest, tasks = version.tasks

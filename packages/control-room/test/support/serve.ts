@@ -2,7 +2,9 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Statement from "effect/sql/Statement"
 import { flushCompileCache } from "node:module"
+import { AlertTiming } from "../../src/internal/PollInterval.ts"
 import { layerIn, Service } from "./Service.ts"
 
 const announce = Layer.effectDiscard(
@@ -15,4 +17,25 @@ const announce = Layer.effectDiscard(
   )
 )
 
-NodeRuntime.runMain(Layer.launch(Layer.provide(announce, layerIn(process.argv[2] ?? ""))))
+/** Checks of alerts each second, in place of each half minute, for drills that kill nodes. */
+const timing =
+  process.env["SIGNALBOX_TEST_ALERTS"] === "fast"
+    ? Layer.succeed(AlertTiming, { startDelay: 0, checkEvery: "1 second", claim: "4 seconds" })
+    : Layer.empty
+
+/** Ends the process, as a lack of memory would, when it changes a certain work item. */
+const deadlyItem = process.env["SIGNALBOX_TEST_DEADLY_ITEM"]
+const deadly =
+  deadlyItem === undefined
+    ? Layer.empty
+    : Layer.succeed(Statement.CurrentTransformer, (statement) =>
+        Effect.sync(() => {
+          const [text, parameters] = statement.compile()
+          if (/^\s*UPDATE work_item/.test(text) && parameters.includes(deadlyItem)) process.kill(process.pid, "SIGKILL")
+          return statement
+        })
+      )
+
+const service = Layer.provide(layerIn(process.argv[2] ?? ""), Layer.merge(timing, deadly))
+
+NodeRuntime.runMain(Layer.launch(Layer.provide(announce, service)))

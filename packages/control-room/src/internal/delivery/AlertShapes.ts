@@ -63,7 +63,12 @@ export const requestOf = (settings: HttpSettings, said: Said, millis: number): H
   switch (settings.type) {
     case "webhook": {
       const body = Buffer.from(said.event)
-      return { endpoint: settings.url, headers: headersOf(id, body, [Redacted.make(settings.secret)], millis), body }
+      const { previous, secret, url } = settings
+      const secrets = [
+        Redacted.make(secret),
+        ...(previous === undefined || previous.until <= millis ? [] : [Redacted.make(previous.secret)])
+      ] as const
+      return { endpoint: url, headers: headersOf(id, body, secrets, millis), body }
     }
     case "slack":
       return json(settings.url, id, { text: `*${slackText(title)}*\n${slackText(text)}` })

@@ -6,6 +6,7 @@ import type {
 } from "@signalbox/api/contract/AlertChannels"
 import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import { AlertChannelId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { randomBytes } from "node:crypto"
@@ -13,8 +14,11 @@ import { TargetGuard } from "../delivery/TargetGuard.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { conflict, forbidden, invalidRequest, notFound, orNotFound } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
+import { rotationTime } from "../store/Webhooks.ts"
 import { AlertChannels, type ChannelSettings, type MailSettings } from "../store/AlertChannels.ts"
 import { Database } from "../store/Database.ts"
+
+const newSecret = () => `whsec_${randomBytes(32).toString("base64")}`
 
 type Email = Extract<AlertChannelSettings, { readonly type: "email" }>
 
@@ -23,7 +27,7 @@ export const layer = Endpoints.group(
   Effect.fnUntraced(function* (handlers) {
     const store = yield* AlertChannels
     const guard = yield* TargetGuard
-    const { newId, transaction } = yield* Database
+    const { millis, newId, transaction } = yield* Database
     const { page } = yield* Pagination
 
     interface Params {
@@ -32,6 +36,9 @@ export const layer = Endpoints.group(
     }
     const find = (params: Params) =>
       orNotFound("alert channel", params.channel_id, store.get(params.workspace_id, params.channel_id))
+
+    const lock = (params: Params) =>
+      orNotFound("alert channel", params.channel_id, store.lock(params.workspace_id, params.channel_id))
 
     /** Whoever names a secret sends it to a server of his choice. */
     const mayReadSecrets = Effect.flatMap(CurrentPrincipal, (principal) =>
@@ -110,8 +117,9 @@ export const layer = Endpoints.group(
           return yield* emailOf(settings, before)
         case "webhook": {
           yield* target("url", settings.url)
-          const secret = before?.type === "webhook" ? before.secret : `whsec_${randomBytes(32).toString("base64")}`
-          return { type: settings.type, url: settings.url, secret }
+          return before?.type === "webhook"
+            ? { ...before, url: settings.url }
+            : { type: settings.type, url: settings.url, secret: newSecret() }
         }
         case "ntfy": {
           const url = Redacted.value(settings.url)
@@ -133,22 +141,31 @@ export const layer = Endpoints.group(
       }
     })
 
+    const write = Effect.fnUntraced(function* (
+      { channel_id, workspace_id }: Params,
+      name: string,
+      settings: ChannelSettings,
+      before: ChannelSettings | null
+    ) {
+      if ((yield* store.put(workspace_id, channel_id, name, settings, before === null)) === null) {
+        return yield* conflict(
+          `name: an alert channel "${name}" already exists; choose another name or change that one`
+        )
+      }
+      const { view } = yield* find({ channel_id, workspace_id })
+      const known = before?.type === "webhook" ? before.secret : null
+      const made = settings.type === "webhook" && settings.secret !== known
+      const created: AlertChannelCreated = { ...view, secret: made ? Redacted.make(settings.secret) : null }
+      return created
+    })
+
     const put = Effect.fnUntraced(function* (
       params: Params,
       payload: AlertChannelDefinition,
       before: ChannelSettings | null
     ) {
       const settings = yield* settingsOf(payload, before)
-      const { channel_id, workspace_id } = params
-      if ((yield* store.put(workspace_id, channel_id, payload.name, settings, before === null)) === null) {
-        return yield* conflict(
-          `name: an alert channel "${payload.name}" already exists; choose another name or change that one`
-        )
-      }
-      const { view } = yield* find(params)
-      const made = settings.type === "webhook" && before?.type !== "webhook"
-      const created: AlertChannelCreated = { ...view, secret: made ? Redacted.make(settings.secret) : null }
-      return created
+      return yield* write(params, payload.name, settings, before)
     })
 
     return handlers.handleAll({
@@ -160,7 +177,7 @@ export const layer = Endpoints.group(
         return yield* put({ ...params, channel_id }, payload, null)
       }, transaction),
       updateAlertChannel: Effect.fnUntraced(function* ({ params, payload }) {
-        const before = yield* Effect.flatMap(find(params), store.open)
+        const before = yield* Effect.flatMap(lock(params), store.open)
         if (before.type === "heartbeat" || payload.settings.type !== "heartbeat") {
           return yield* put(params, payload, before)
         }
@@ -168,6 +185,18 @@ export const layer = Endpoints.group(
         return alert === null
           ? yield* put(params, payload, before)
           : yield* conflict(`settings.type: the alert "${alert}" sends to it; a heartbeat takes no messages`)
+      }, transaction),
+      rotateAlertChannelSecret: Effect.fnUntraced(function* ({ params }) {
+        const channel = yield* lock(params)
+        const before = yield* store.open(channel)
+        if (before.type !== "webhook") {
+          return yield* conflict(
+            `an alert channel of type ${before.type} has no secret that is rotated; change its settings`
+          )
+        }
+        const until = (yield* millis) + Duration.toMillis(rotationTime)
+        const settings = { ...before, secret: newSecret(), previous: { secret: before.secret, until } }
+        return yield* write(params, channel.view.name, settings, before)
       }, transaction),
       deleteAlertChannel: Effect.fnUntraced(function* ({ params }) {
         const alert = yield* store.usedBy(params.workspace_id, params.channel_id)

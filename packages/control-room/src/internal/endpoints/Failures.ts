@@ -22,7 +22,12 @@ export const layer = Endpoints.group(
           code: query.code ?? null,
           state: query.state ?? null
         }
-        return page(request, query, (from) => store.list(params.workspace_id, filter, from), Effect.succeed)
+        return page(
+          request,
+          query,
+          (from) => store.list(params.workspace_id, filter, from),
+          (rows) => Effect.succeed(rows.map(({ failure }) => failure))
+        )
       },
       getFailure: ({ params }) =>
         orNotFound("failure", params.failure_id, store.get(params.workspace_id, params.failure_id)),

@@ -16,7 +16,7 @@ import { steady } from "../BackgroundTask.ts"
 import { AlertSender } from "../delivery/AlertSender.ts"
 import { advance, type FiringMove } from "../engine/Alerts.ts"
 import * as AlertHours from "../engine/AlertHours.ts"
-import { PollInterval } from "../PollInterval.ts"
+import { AlertTiming, PollInterval } from "../PollInterval.ts"
 import { AlertMessages } from "../store/AlertMessages.ts"
 import type { Found } from "../store/AlertRules.ts"
 import { Alerts, type OpenFiring } from "../store/Alerts.ts"
@@ -25,16 +25,10 @@ import { Database } from "../store/Database.ts"
 import { RoomState } from "../store/RoomState.ts"
 import type { StoredAlert } from "../store/StoredAlert.ts"
 
-/** How often an alert is checked. */
-const checkEvery = Duration.toMillis("30 seconds")
-/** How long the claim of a check holds. */
-const claimTime = Duration.toMillis("2 minutes")
 /** Alerts that one poll checks at most. */
 const mostAtOnce = 200
 /** How long firings that are over are stored. */
 const keepFirings = Duration.toMillis("90 days")
-/** At a start workers may not have been heard of yet. */
-const startDelay = "15 seconds"
 
 const firing = Metric.gauge("signalbox_alerts_firing", { description: "Firings of alerts that are not over" })
 
@@ -78,6 +72,9 @@ export class Alerter extends Context.Service<
       const { whenRunning } = yield* RoomState
       const { heartbeats } = yield* AlertSender
       const disk = yield* DiskUsage
+      const timing = yield* AlertTiming
+      const checkEvery = Duration.toMillis(timing.checkEvery)
+      const claimTime = Duration.toMillis(timing.claim)
 
       const say = Effect.fnUntraced(function* (
         alert: StoredAlert,
@@ -163,6 +160,7 @@ export class Alerter extends Context.Service<
   static readonly layerTicking = Layer.effectDiscard(
     Effect.gen(function* () {
       const { measure, sweep, tick } = yield* Alerter
+      const { startDelay } = yield* AlertTiming
       yield* tick.pipe(
         steady("checking alerts"),
         Effect.repeat(Schedule.spaced(yield* PollInterval)),

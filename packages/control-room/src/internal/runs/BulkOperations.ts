@@ -4,9 +4,12 @@
  */
 import type { BulkFilter, BulkOperation, BulkOperationName, BulkRefusal } from "@signalbox/api/contract/BulkOperations"
 import { BulkOperationId, ProcessRunId, WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as StorageFailure from "@signalbox/sql/StorageFailure"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
@@ -29,6 +32,12 @@ const chunkMillis = 10
 
 /** Rows that one transaction looks at, of which fewer may match. */
 const windowSize = 200
+
+/**
+ * Attempts at a chunk that do not end, because it fails unexpectedly or the process ends. After these its targets are
+ * taken one at a time; after as many at one of them, it is refused untried.
+ */
+const mostAttempts = 3
 
 /** Chunks of a job before the next one has its turn. */
 const chunksPerTurn = 20
@@ -87,7 +96,12 @@ const problemOf = (operation: BulkOperationName, filter: BulkFilter): string | n
 
 interface Refusal {
   readonly id: string
-  readonly refused: Refused
+  readonly refused: Pick<BulkRefusal, "code" | "message">
+}
+
+const deadly = {
+  code: "UNEXPECTED_ERROR",
+  message: "each attempt at it failed unexpectedly or ended the service; see the log of the service, and retry it alone"
 }
 
 /** Adds refusals to the groups of a job. */
@@ -198,18 +212,34 @@ export class BulkOperations extends Context.Service<
       const chunk = Effect.fnUntraced(function* (claimed: ClaimedOperation, size: number) {
         const job = yield* store.lock(claimed)
         if (job === null) return null
+        const isSingle = job.singles > 0
+        if (job.attempts > mostAttempts && !isSingle) {
+          // In a transaction of its own, which the next attempt cannot roll back.
+          yield* store.record(job, {
+            done: 0,
+            refused: 0,
+            refusals: job.refusals,
+            position: job.position,
+            singles: chunkSize
+          })
+          return { done: 0, refused: 0, more: true }
+        }
         const { ids, next } = yield* targets.window(job, job.position, windowSize)
-        const some = ids.slice(0, size)
+        const some = ids.slice(0, isSingle ? 1 : size)
         // Readers do not wait for the transaction.
         yield* Effect.yieldNow
-        const { done, refusals }: Carried = yield* carryOut(job, some)
+        const { done, refusals }: Carried =
+          job.attempts > mostAttempts
+            ? { done: 0, refusals: some.map((id) => ({ id, refused: deadly })) }
+            : yield* carryOut(job, some)
         const tried = done + refusals.length
         const position = tried < ids.length ? (ids[tried - 1] ?? job.position) : next
         yield* store.record(job, {
           done,
           refused: refusals.length,
           refusals: grouped(job.refusals, refusals),
-          position
+          position,
+          singles: Math.max(0, job.singles - tried)
         })
         return { done, refused: refusals.length, more: position !== null }
       }, transaction)
@@ -231,11 +261,26 @@ export class BulkOperations extends Context.Service<
         yield* store.release(claimed)
       })
 
+      /** A turn that fails unexpectedly is retried after a pause; `counted`, unless the storage was the reason. */
+      const attempt = (claimed: ClaimedOperation) =>
+        turn(claimed).pipe(
+          Effect.onInterrupt(() => store.release(claimed)),
+          Effect.tapCause((cause) =>
+            Cause.hasInterruptsOnly(cause)
+              ? Effect.void
+              : Effect.ignoreCause(store.retry(claimed, StorageFailure.ofCause(cause) === null))
+          ),
+          Effect.exit
+        )
+
       const tick = Effect.gen(function* () {
+        let failed: Exit.Exit<void> = Exit.void
         for (;;) {
           const claimed = yield* store.claim
-          if (claimed === null) return
-          yield* Effect.onInterrupt(turn(claimed), () => store.release(claimed))
+          // One that fails holds up no other.
+          if (claimed === null) return yield* failed
+          const exit = yield* attempt(claimed)
+          if (Exit.isFailure(exit)) failed = exit
         }
       }).pipe(whenRunning, Effect.withSpan("BulkOperations.tick"))
 

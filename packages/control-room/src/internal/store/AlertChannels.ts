@@ -23,7 +23,13 @@ export interface MailSettings {
 
 /** The settings of a channel, opened. Never part of an error, a log or a span. */
 export type ChannelSettings =
-  | { readonly type: "webhook"; readonly url: string; readonly secret: string }
+  | {
+      readonly type: "webhook"
+      readonly url: string
+      readonly secret: string
+      /** The secret before, with which messages are signed too until then (milliseconds since 1970). */
+      readonly previous?: { readonly secret: string; readonly until: number }
+    }
   | { readonly type: "slack" | "teams"; readonly url: string }
   | { readonly type: "heartbeat"; readonly url: string }
   | { readonly type: "ntfy"; readonly url: string; readonly token: string | null }
@@ -81,6 +87,8 @@ export class AlertChannels extends Context.Service<
   AlertChannels,
   {
     readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredChannel | null>
+    /** Like `get`, and locks the row until the transaction ends. */
+    readonly lock: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredChannel | null>
     readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<AlertChannel>>
     /** Creates a channel, or replaces one. Null when the name is in use. */
     readonly put: (
@@ -114,13 +122,16 @@ export class AlertChannels extends Context.Service<
       const contextOf = (workspace: string, id: string) => `alert channel ${JSON.stringify([workspace, id])}`
       const at = (workspace: WorkspaceId, id: string) => sql`workspace_id = ${workspace} AND id = ${id}`
 
+      const find = (workspace: WorkspaceId, id: string, lock = sql.literal("")) =>
+        Effect.orDie(
+          Effect.map(sql<Row>`SELECT * FROM alert_channel WHERE ${at(workspace, id)} ${lock}`, ([row]) =>
+            row === undefined ? null : parse(row)
+          )
+        )
+
       return AlertChannels.of({
-        get: (workspace, id) =>
-          Effect.orDie(
-            Effect.map(sql<Row>`SELECT * FROM alert_channel WHERE ${at(workspace, id)}`, ([row]) =>
-              row === undefined ? null : parse(row)
-            )
-          ),
+        get: (workspace, id) => find(workspace, id),
+        lock: (workspace, id) => find(workspace, id, Dialect.forUpdate(sql)),
         list: (workspace, request) =>
           Effect.map(
             page<Row>(sql`SELECT * FROM alert_channel`, [sql`workspace_id = ${workspace}`], "newest first", request),

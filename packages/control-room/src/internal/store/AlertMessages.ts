@@ -9,11 +9,10 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { AlertTiming } from "../PollInterval.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import { type MessageRow, parseMessage, type StoredAlert } from "./StoredAlert.ts"
 
-/** Longer than any attempt takes. */
-const claimTime = Duration.minutes(2)
 /** The most concurrent attempts to one channel. */
 const perChannel = 4
 
@@ -63,6 +62,7 @@ export class AlertMessages extends Context.Service<
     AlertMessages,
     Effect.gen(function* () {
       const { millis, newId, now, page, sql, transaction } = yield* Database
+      const { claim: claimTime } = yield* AlertTiming
       const at = ({ claim, id, workspaceId }: ClaimedMessage) =>
         sql`workspace_id = ${workspaceId} AND id = ${id} AND claim = ${claim}`
 

@@ -7,6 +7,7 @@ import type { AlertId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
 import * as AlertHours from "../engine/AlertHours.ts"
 import * as Chunks from "./Chunks.ts"
 import { parsePaused } from "./Pauses.ts"
@@ -39,8 +40,8 @@ type Find<T extends AlertRuleType> = (
 /** Subjects that begin in one check, of rules that may find very many. */
 const mostAtOnce = 100
 
-/** The oldest items of a process among which one that waits too long is looked for. */
-const oldestItems = 1000
+/** Items among which one that waits too long is looked for in one statement, from the oldest on. */
+const itemsAtOnce = 1000
 
 /** How many failed attempts of a delivery are too many, if the rule does not say. */
 const defaultAttempts = 3
@@ -94,7 +95,7 @@ const runUnresolved: Find<"run_unresolved"> = Effect.fnUntraced(function* (sql, 
       SELECT 1 FROM alert_firing AS firing
       WHERE firing.workspace_id = ${watched.workspaceId} AND firing.alert_id = ${watched.id}
         AND firing.subject = process_run.id AND firing.state <> 'over')
-    ORDER BY id LIMIT ${mostAtOnce}`
+    ORDER BY ended_at LIMIT ${mostAtOnce}`
   return [...still, ...begun].map(({ id, name }) => ({
     subject: id,
     message: `the run ${id} of the process "${name}" ended unresolved`
@@ -107,33 +108,41 @@ interface GroupRow {
   readonly message: string
   readonly process: string
   readonly first: string | null
-  readonly n: number
 }
 
 const failureGroup: Find<"failure_group"> = Effect.fnUntraced(function* (sql, rule, { now, since, workspaceId }) {
   const { grows } = rule
   const items = sql.literal(
-    "FROM work_item WHERE work_item.workspace_id = failure_group.workspace_id AND state = 'failed' AND failure = failure_group.id"
+    "FROM work_item WHERE work_item.workspace_id = failure_group.workspace_id AND work_item.state = 'failed' AND failure = failure_group.id"
   )
-  const from = grows === undefined ? since : iso(now - grows.within_seconds * 1000)
+  // When the first of the items failed that count; of a group that does not grow enough, none. However many items there
+  // are, so many index entries are read.
+  const first =
+    grows === undefined
+      ? sql`SELECT min(state_updated_at) ${items}`
+      : sql`SELECT state_updated_at ${items} AND state_updated_at >= ${iso(now - grows.within_seconds * 1000)}
+          ORDER BY state_updated_at LIMIT 1 OFFSET ${grows.items - 1}`
   const rows = yield* sql<GroupRow>`
-    SELECT failure_group.id, failure_group.code, failure_group.message, process.name AS process,
-      (SELECT min(state_updated_at) ${items}) AS first,
-      (SELECT count(*) ${items} AND state_updated_at >= ${from}) AS n
-    FROM failure_group JOIN process ON process.id = failure_group.process_id
+    SELECT failure_group.id, failure_group.code, failure_group.message, (${first}) AS first,
+      (SELECT name FROM process WHERE process.id = failure_group.process_id) AS process
+    FROM failure_group
     WHERE ${sql.and([
-      sql`failure_group.workspace_id = ${workspaceId}`,
-      sql`(failure_group.state = 'open' OR (failure_group.state = 'muted' AND failure_group.muted_until <= ${iso(now)}))`,
-      ...onlyProcess(sql, "failure_group.process_id", rule)
+      sql`workspace_id = ${workspaceId}`,
+      sql`state IN ('open', 'muted')`,
+      sql`(state = 'open' OR muted_until <= ${iso(now)})`,
+      ...onlyProcess(sql, "process_id", rule)
     ])}`
-  return rows.flatMap(({ code, first, id, message, n, process }): ReadonlyArray<Found> => {
+  return rows.flatMap(({ code, first, id, message, process }): ReadonlyArray<Found> => {
+    if (first === null || (grows === undefined && first < since)) return []
     const what = `failures of the process "${process}" (${code}: ${message})`
-    if (grows !== undefined) {
-      return n >= grows.items
-        ? [{ subject: id, message: `${n} items were added within ${lasting(grows.within_seconds)} to ${what}` }]
-        : []
-    }
-    return first !== null && first >= since ? [{ subject: id, message: `a new group of ${what}` }] : []
+    return grows === undefined
+      ? [{ subject: id, message: `a new group of ${what}` }]
+      : [
+          {
+            subject: id,
+            message: `${grows.items} or more items were added within ${lasting(grows.within_seconds)} to ${what}`
+          }
+        ]
   })
 })
 
@@ -167,24 +176,66 @@ const nothingCompleted: Find<"nothing_completed"> = Effect.fnUntraced(function* 
 })
 
 interface WaitRow extends NamedRow {
-  readonly item: string | null
+  /** An item that waits too long, in each state. */
+  readonly pending: string | null
+  readonly new: string | null
+  /** The last one that was looked at, if more follow. */
+  readonly after_pending: string | null
+  readonly after_new: string | null
 }
 
+interface WindowRow {
+  readonly item: string | null
+  readonly after: string | null
+}
+
+/**
+ * Exact: the items of a process are walked in the order of their creation, and those that wait for a short time only, such
+ * as after a retry, are passed over, until all of some were created too late.
+ */
 const itemWaits: Find<"item_waits"> = Effect.fnUntraced(function* (sql, rule, { now, workspaceId }) {
   const cutoff = now - rule.seconds * 1000
-  const oldest = (state: "new" | "pending") => sql`
-    (SELECT id FROM (
-        SELECT id, coalesce(state_updated_at, created_at) AS waits_since FROM work_item
-        WHERE process_id = process.id AND state = ${state} ORDER BY id LIMIT ${oldestItems}) AS oldest
-      WHERE waits_since < ${iso(cutoff)} ORDER BY id LIMIT 1)`
+  const window = (process: Fragment, state: "new" | "pending", after: string) => sql`
+    (SELECT id, created_at, coalesce(state_updated_at, created_at) AS waits_since FROM work_item
+      WHERE process_id = ${process} AND state = ${state} AND id > ${after}
+      ORDER BY id LIMIT ${itemsAtOnce}) AS waiting`
+  const found = (from: Fragment) => sql`(SELECT min(id) FROM ${from} WHERE waits_since < ${iso(cutoff)})`
+  const last = (from: Fragment) => sql`
+    (SELECT CASE WHEN count(*) = ${itemsAtOnce} AND min(created_at) < ${iso(cutoff)} THEN max(id) END FROM ${from})`
+  const inProcess = sql.literal("process.id")
   const rows = yield* sql<WaitRow>`
-    SELECT id, name, coalesce(${oldest("pending")}, ${oldest("new")}) AS item
+    SELECT id, name, ${found(window(inProcess, "pending", ""))} AS pending, ${found(window(inProcess, "new", ""))} AS new,
+      ${last(window(inProcess, "pending", ""))} AS after_pending, ${last(window(inProcess, "new", ""))} AS after_new
     FROM process WHERE ${sql.and([
       sql`workspace_id = ${workspaceId}`,
       sql`deleted_at IS NULL`,
       ...onlyProcess(sql, "id", rule)
     ])}`
-  return rows.flatMap(({ id, item, name }) =>
+  const walk = Effect.fnUntraced(function* (process: string, state: "new" | "pending", start: string | null) {
+    let after = start
+    while (after !== null) {
+      // However many there are, other fibers run in between.
+      yield* Effect.yieldNow
+      const some = window(sql`${process}`, state, after)
+      const [next]: ReadonlyArray<WindowRow> =
+        yield* sql<WindowRow>`SELECT ${found(some)} AS item, ${last(some)} AS after`
+      if (next?.item != null) return next.item
+      after = next?.after ?? null
+    }
+    return null
+  })
+  const waiting = yield* Effect.forEach(
+    rows,
+    Effect.fnUntraced(function* (row) {
+      const item =
+        row.pending ??
+        row.new ??
+        (yield* walk(row.id, "pending", row.after_pending)) ??
+        (yield* walk(row.id, "new", row.after_new))
+      return { ...row, item }
+    })
+  )
+  return waiting.flatMap(({ id, item, name }) =>
     item === null
       ? []
       : [{ subject: id, message: `items of the process "${name}" wait longer than ${lasting(rule.seconds)}: ${item}` }]
@@ -227,14 +278,15 @@ const scheduleMissed: Find<"schedule_missed"> = Effect.fnUntraced(function* (sql
     SELECT schedule.id, schedule.name, occurrence.at, occurrence.why
     FROM schedule JOIN schedule_occurrence AS occurrence
       ON occurrence.workspace_id = schedule.workspace_id AND occurrence.schedule_id = schedule.id
+        AND occurrence.at = (
+          SELECT max(at) FROM schedule_occurrence AS newest
+          WHERE newest.workspace_id = schedule.workspace_id AND newest.schedule_id = schedule.id)
     WHERE ${sql.and([
       sql`schedule.workspace_id = ${workspaceId}`,
       ...(rule.schedule === undefined ? [] : [sql`schedule.id = ${rule.schedule.id}`]),
       sql`occurrence.reason IN ('missed', 'refused')`,
       sql`occurrence.recorded_at >= ${since}`
-    ])} AND occurrence.at = (
-      SELECT max(at) FROM schedule_occurrence AS newest
-      WHERE newest.workspace_id = schedule.workspace_id AND newest.schedule_id = schedule.id)`
+    ])}`
   return rows.map(({ at, id, name, why }) => ({
     subject: id,
     message: `the schedule "${name}" started no run for ${at}: ${why ?? "it was missed"}`
@@ -251,12 +303,15 @@ interface DeliveryRow {
 
 const deliveriesFail: Find<"deliveries_fail"> = Effect.fnUntraced(function* (sql, rule, { since, workspaceId }) {
   const attempts = rule.attempts ?? defaultAttempts
-  const newest = (state: "failed" | "pending" | "delivered") => sql`
-    (SELECT last_attempt_at FROM webhook_delivery
-      WHERE webhook_id = webhook.id AND state = ${state} AND attempts >= ${state === "pending" ? attempts : 0}
+  const newest = (state: "failed" | "delivered") => sql`
+    (SELECT last_attempt_at FROM webhook_delivery WHERE webhook_id = webhook.id AND state = ${state}
       ORDER BY id DESC LIMIT 1)`
+  // Most of those that are pending have not been attempted, and are not in the index of this.
+  const retried = sql`
+    (SELECT max(last_attempt_at) FROM webhook_delivery
+      WHERE webhook_id = webhook.id AND state = 'pending' AND attempts > 0 AND attempts >= ${attempts})`
   const rows = yield* sql<DeliveryRow>`
-    SELECT id, endpoint, ${newest("failed")} AS failed, ${newest("pending")} AS retried,
+    SELECT id, endpoint, ${newest("failed")} AS failed, ${retried} AS retried,
       ${newest("delivered")} AS delivered
     FROM webhook WHERE ${sql.and([
       sql`workspace_id = ${workspaceId}`,

@@ -12,6 +12,9 @@ import type { Target } from "./BulkTargets.ts"
 /** After this time without a chunk, another node takes a job over. */
 export const claimTime = Duration.seconds(30)
 
+/** A job rests for this long after a chunk that failed. */
+const retryPause = Duration.seconds(1)
+
 interface Row {
   readonly id: string
   readonly workspace_id: string
@@ -27,6 +30,8 @@ interface Row {
   readonly refusals: string
   readonly position: string
   readonly claim: string | null
+  readonly attempts: number
+  readonly singles: number
 }
 
 /** A job that this node may continue. */
@@ -37,6 +42,10 @@ export interface ClaimedOperation extends Target {
   readonly done: number
   readonly refusals: ReadonlyArray<BulkRefusal>
   readonly refused: number
+  /** How often its next chunk was begun, with this time. */
+  readonly attempts: number
+  /** How many targets are still taken one at a time. */
+  readonly singles: number
 }
 
 /** What a chunk adds to a job. */
@@ -46,6 +55,7 @@ export interface Progress {
   readonly refusals: ReadonlyArray<BulkRefusal>
   /** Null: its end is reached. */
   readonly position: string | null
+  readonly singles: number
 }
 
 const parse = (row: Row): BulkOperation => ({
@@ -73,7 +83,9 @@ const parseClaimed = (row: Row, claim: string): ClaimedOperation => ({
   position: row.position,
   done: row.done,
   refused: row.refused,
-  refusals: JSON.parse(row.refusals)
+  refusals: JSON.parse(row.refusals),
+  attempts: row.attempts,
+  singles: row.singles
 })
 
 export class BulkOperations extends Context.Service<
@@ -84,14 +96,16 @@ export class BulkOperations extends Context.Service<
     readonly create: (target: Target, total: number) => Effect.Effect<BulkOperation>
     /** False when it has ended. */
     readonly cancel: (workspace: WorkspaceId, id: BulkOperationId) => Effect.Effect<boolean>
-    /** Claims the job that has waited longest for its turn; null when none waits. */
+    /** Claims the job that has waited longest for its turn, for one more attempt at its next chunk; null when none waits. */
     readonly claim: Effect.Effect<ClaimedOperation | null>
     /** The claimed job, locked until the transaction ends; null when it was cancelled, or another node has it. */
     readonly lock: (claimed: ClaimedOperation) => Effect.Effect<ClaimedOperation | null>
     /** Writes the progress of a locked job, and renews its claim. */
     readonly record: (claimed: ClaimedOperation, progress: Progress) => Effect.Effect<void>
-    /** Ends the claim, so that any node continues. */
+    /** Ends the claim before another attempt was made, so that any node continues. */
     readonly release: (claimed: ClaimedOperation) => Effect.Effect<void>
+    /** Ends the claim of an attempt that failed after a pause; `counted`: whether because of the job. */
+    readonly retry: (claimed: ClaimedOperation, counted: boolean) => Effect.Effect<void>
     /** Ends all claims: where they can only be those of a process that has ended. */
     readonly releaseAll: Effect.Effect<void>
     /** Deletes jobs that ended before `cutoff`, and returns how many. */
@@ -105,7 +119,10 @@ export class BulkOperations extends Context.Service<
       const forUpdate = Dialect.forUpdate(sql)
       const skipLocked = Dialect.skipLocked(sql, "bulk_operation")
       const open = sql.literal("state IN ('waiting', 'in_progress')")
-      const claimEnd = Effect.map(millis, (time) => new Date(time + Duration.toMillis(claimTime)).toISOString())
+      const inTime = (duration: Duration.Duration) =>
+        Effect.map(millis, (time) => new Date(time + Duration.toMillis(duration)).toISOString())
+      const claimEnd = inTime(claimTime)
+      const givenBack = sql.literal("CASE WHEN attempts > 0 THEN attempts - 1 ELSE 0 END")
       const one = (workspace: WorkspaceId, id: string) => sql`workspace_id = ${workspace} AND id = ${id}`
 
       return BulkOperations.of({
@@ -132,7 +149,17 @@ export class BulkOperations extends Context.Service<
             total
           }
           yield* sql`INSERT INTO bulk_operation ${sql.insert(row)}`
-          return parse({ ...row, ended_at: null, done: 0, refused: 0, refusals: "[]", position: "", claim: null })
+          return parse({
+            ...row,
+            ended_at: null,
+            done: 0,
+            refused: 0,
+            refusals: "[]",
+            position: "",
+            claim: null,
+            attempts: 0,
+            singles: 0
+          })
         }, Effect.orDie),
         cancel: Effect.fnUntraced(function* (workspace, id) {
           const at = yield* now
@@ -144,7 +171,8 @@ export class BulkOperations extends Context.Service<
         claim: Effect.gen(function* () {
           const claim = yield* newId
           const [row] = yield* sql<Row>`
-            UPDATE bulk_operation SET state = 'in_progress', claim = ${claim}, claimed_until = ${yield* claimEnd}
+            UPDATE bulk_operation SET state = 'in_progress', attempts = attempts + 1, claim = ${claim},
+              claimed_until = ${yield* claimEnd}
             WHERE (workspace_id, id) IN (
               SELECT workspace_id, id FROM bulk_operation
               WHERE ${open} AND (claim IS NULL OR claimed_until < ${yield* now})
@@ -161,13 +189,15 @@ export class BulkOperations extends Context.Service<
               ([row]) => (row === undefined ? null : parseClaimed(row, claim))
             )
           ),
-        record: Effect.fnUntraced(function* (claimed, { done, position, refusals, refused }) {
+        record: Effect.fnUntraced(function* (claimed, { done, position, refusals, refused, singles }) {
           const at = yield* now
           const changed = {
             updated_at: at,
             done: claimed.done + done,
             refused: claimed.refused + refused,
             refusals: JSON.stringify(refusals),
+            attempts: 1,
+            singles,
             ...(position === null
               ? { state: "completed", ended_at: at, claim: null, claimed_until: null }
               : { position, claimed_until: yield* claimEnd })
@@ -176,7 +206,14 @@ export class BulkOperations extends Context.Service<
         }, Effect.orDie),
         release: Effect.fnUntraced(function* ({ claim, id, workspaceId }) {
           yield* sql`
-            UPDATE bulk_operation SET claim = NULL, claimed_until = NULL, updated_at = ${yield* now}
+            UPDATE bulk_operation SET claim = NULL, claimed_until = NULL, updated_at = ${yield* now},
+              attempts = ${givenBack}
+            WHERE ${one(workspaceId, id)} AND claim = ${claim}`
+        }, Effect.orDie),
+        retry: Effect.fnUntraced(function* ({ claim, id, workspaceId }, counted) {
+          yield* sql`
+            UPDATE bulk_operation SET claimed_until = ${yield* inTime(retryPause)}, updated_at = ${yield* now},
+              attempts = ${counted ? sql.literal("attempts") : givenBack}
             WHERE ${one(workspaceId, id)} AND claim = ${claim}`
         }, Effect.orDie),
         releaseAll: Effect.orDie(

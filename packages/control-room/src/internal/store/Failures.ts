@@ -3,10 +3,11 @@
  * row has what they have in common, and what people say of it.
  */
 import type { Failure, FailureState } from "@signalbox/api/contract/Failures"
-import { FailureId, ProcessId, StepId, WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import { FailureId, ProcessId, ProcessRunId, StepId, WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { ExceptionType } from "@signalbox/api/contract/WorkItems"
 import * as Dialect from "@signalbox/sql/Dialect"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { type FailureKind, failureOf } from "../engine/Failures.ts"
@@ -28,6 +29,13 @@ export interface StoredFailure extends Failure {
   readonly state: FailureState
 }
 
+/** A group in a list. */
+export interface ListedFailure {
+  /** Its position in the list, for cursors. */
+  readonly id: string
+  readonly failure: StoredFailure
+}
+
 interface Row {
   readonly id: string
   readonly process_id: string
@@ -40,12 +48,12 @@ interface Row {
   readonly muted_until: string | null
   readonly note: string | null
   readonly assignee: string | null
-}
-
-interface Counted {
-  readonly n: number
-  readonly first: string | null
-  readonly last: string | null
+  readonly last_seen_at: string
+  readonly process_name: string | null
+  /** How many failed items it has, when the first and when the last failed; null when it has none. */
+  readonly counted: string | null
+  /** Some of these: when each failed, its id, and its run. */
+  readonly newest: string | null
 }
 
 interface OldItem {
@@ -54,10 +62,20 @@ interface OldItem {
   readonly process_id: string
   readonly step_id: string | null
   readonly exception: string | null
+  readonly state_updated_at: string | null
+}
+
+/** A kind of failure, and when it was seen. */
+interface Seen {
+  readonly failure: FailureKind
+  readonly at: string
 }
 
 /** Items of a group that it names. */
 const samples = 5
+
+/** How often the time of its last failure is written to a group at most: it orders the groups. */
+const seenEvery = Duration.toMillis("10 seconds")
 
 /** The state of a group now: a resolved one with failed items is open again, and so is one whose mute is over. */
 const stateAt = ({ muted_until, state }: Row, count: number, now: string): FailureState => {
@@ -65,21 +83,15 @@ const stateAt = ({ muted_until, state }: Row, count: number, now: string): Failu
   return state === "muted" && muted_until !== null && muted_until <= now ? "open" : state
 }
 
-const matches = (filter: FailureFilter, row: Row) =>
-  (filter.processId ?? row.process_id) === row.process_id &&
-  (filter.stepId ?? row.step_id) === row.step_id &&
-  (filter.type ?? row.type) === row.type &&
-  (filter.code ?? row.code) === row.code
-
 export class Failures extends Context.Service<
   Failures,
   {
-    /** Groups with failed items; with the state `resolved`, those that were resolved. In the order of their ids. */
+    /** Groups with failed items; with the state `resolved`, those that were resolved. The last failure comes first. */
     readonly list: (
       workspace: WorkspaceId,
       filter: FailureFilter,
       page: PageRequest
-    ) => Effect.Effect<Rows<StoredFailure>>
+    ) => Effect.Effect<Rows<ListedFailure>>
     readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredFailure | null>
     /** Like `get`, and locks the row until the transaction ends. */
     readonly lock: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredFailure | null>
@@ -87,7 +99,10 @@ export class Failures extends Context.Service<
       workspace: WorkspaceId,
       failure: Pick<StoredFailure, "id" | "state" | "muted_until" | "note" | "assignee">
     ) => Effect.Effect<void>
-    /** Items of a run have failed like this: creates the groups that are new, and opens those that were resolved. */
+    /**
+     * Items of a run have failed like this: creates the groups that are new, opens those that were resolved, and writes
+     * the time of the last failure to those that have not had one for some seconds.
+     */
     readonly occurred: (
       run: Pick<Run, "workspaceId" | "processId">,
       failures: ReadonlyArray<FailureKind>
@@ -101,81 +116,95 @@ export class Failures extends Context.Service<
   static readonly layer = Layer.effect(
     Failures,
     Effect.gen(function* () {
-      const { now, sql, transaction } = yield* Database
+      const { millis, now, sql, transaction } = yield* Database
       const forUpdate = Dialect.forUpdate(sql)
-      const failedIn = (workspace: WorkspaceId) => sql`workspace_id = ${workspace} AND state = 'failed'`
+      const ofGroup = sql.literal(
+        "work_item.workspace_id = failure_group.workspace_id AND work_item.state = 'failed' AND work_item.failure = failure_group.id"
+      )
+      // Not EXISTS, of which Postgres makes a join with all failed items.
+      const hasItems = sql`(SELECT 1 FROM work_item WHERE ${ofGroup} LIMIT 1) IS NOT NULL`
 
-      const rowOf = (workspace: WorkspaceId, id: string, lock = sql.literal("")) =>
-        Effect.map(
-          sql<Row>`SELECT * FROM failure_group WHERE workspace_id = ${workspace} AND id = ${id} ${lock}`,
-          ([row]) => row ?? null
-        )
+      /** Everything of a group. The counts are one text, so that its items are read once. */
+      const select = sql`
+        SELECT failure_group.*,
+          (SELECT name FROM process WHERE process.id = failure_group.process_id) AS process_name,
+          (SELECT count(*) || ' ' || min(state_updated_at) || ' ' || max(state_updated_at)
+            FROM work_item WHERE ${ofGroup}) AS counted,
+          (SELECT string_agg(at || ' ' || newest.id || ' ' || coalesce(process_run_id, ''), ',') FROM (
+            SELECT state_updated_at AS at, id, process_run_id FROM work_item WHERE ${ofGroup}
+            ORDER BY state_updated_at DESC LIMIT ${samples}) AS newest) AS newest
+        FROM failure_group`
 
-      /** The next group with failed items: one step in the index. */
-      const nextFailed = Effect.fnUntraced(function* (workspace: WorkspaceId, after: string) {
-        const [item] = yield* sql<{ readonly failure: string }>`
-          SELECT failure FROM work_item WHERE ${failedIn(workspace)} AND failure > ${after}
-          ORDER BY failure, id LIMIT 1`
-        return item?.failure ?? null
+      /** Which groups have this state now; like `stateAt`. */
+      const inState = (state: FailureState | null, time: string) => {
+        if (state === null) return hasItems
+        if (state === "resolved") return sql`state = 'resolved' AND NOT (${hasItems})`
+        const isMuted = sql`(state = 'muted' AND (muted_until IS NULL OR muted_until > ${time}))`
+        return state === "muted" ? sql`${isMuted} AND ${hasItems}` : sql`NOT ${isMuted} AND ${hasItems}`
+      }
+
+      interface Step {
+        readonly id: string
+        readonly name: string
+      }
+
+      /** The steps of these processes, by id. */
+      const stepsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<Row>) {
+        const ids = [...new Set(rows.map((row) => row.process_id))]
+        const processes =
+          ids.length === 0
+            ? []
+            : yield* sql<{ readonly steps: string }>`SELECT steps FROM process WHERE ${sql.in("id", ids)}`
+        const steps = processes.flatMap((process): ReadonlyArray<Step> => JSON.parse(process.steps))
+        return new Map(steps.map(({ id, name }) => [id, name]))
       })
 
-      /** The next group that was resolved. */
-      const nextResolved = Effect.fnUntraced(function* (workspace: WorkspaceId, after: string) {
-        const [row] = yield* sql<{ readonly id: string }>`
-          SELECT id FROM failure_group WHERE workspace_id = ${workspace} AND state = 'resolved' AND id > ${after}
-          ORDER BY id LIMIT 1`
-        return row?.id ?? null
+      const viewsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<Row>) {
+        const steps = yield* stepsOf(rows)
+        const time = yield* now
+        return rows.map((row): StoredFailure => {
+          const [count, first, last] = row.counted?.split(" ") ?? []
+          const state = stateAt(row, Number(count ?? 0), time)
+          const newest = (row.newest ?? "").split(",").filter((one) => one !== "")
+          return {
+            id: FailureId.make(row.id),
+            process: { id: ProcessId.make(row.process_id), name: row.process_name ?? "" },
+            step: row.step_id === null ? null : { id: StepId.make(row.step_id), name: steps.get(row.step_id) ?? null },
+            type: row.type,
+            code: row.code,
+            message: row.message,
+            created_at: row.created_at,
+            state,
+            muted_until: state === "muted" ? row.muted_until : null,
+            note: row.note,
+            assignee: row.assignee,
+            count: Number(count ?? 0),
+            first_failed_at: first ?? null,
+            last_failed_at: last ?? null,
+            work_items: newest
+              .toSorted((a, b) => (a < b ? 1 : -1))
+              .map((one) => {
+                const [_at, id = "", run = ""] = one.split(" ")
+                return { id: WorkItemId.make(id), process_run: run === "" ? null : { id: ProcessRunId.make(run) } }
+              })
+          }
+        })
       })
 
-      /** The names of the process and of its step. */
-      const namesOf = Effect.fnUntraced(function* ({ process_id, step_id }: Row) {
-        const [row] = yield* sql<{ readonly name: string; readonly steps: string }>`
-          SELECT name, steps FROM process WHERE id = ${process_id}`
-        const steps: ReadonlyArray<{ readonly id: string; readonly name: string }> = JSON.parse(row?.steps ?? "[]")
-        return { process: row?.name ?? "", step: steps.find(({ id }) => id === step_id)?.name ?? null }
-      })
+      const find = Effect.fnUntraced(function* (workspace: WorkspaceId, id: string, lock = sql.literal("")) {
+        const rows = yield* sql<Row>`${select} WHERE workspace_id = ${workspace} AND id = ${id} ${lock}`
+        const [view] = yield* viewsOf(rows)
+        return view ?? null
+      }, Effect.orDie)
 
-      const viewOf = Effect.fnUntraced(function* (workspace: WorkspaceId, row: Row) {
-        const ofGroup = sql`${failedIn(workspace)} AND failure = ${row.id}`
-        const [counted] = yield* sql<Counted>`
-          SELECT count(*) AS n, min(state_updated_at) AS first, max(state_updated_at) AS last
-          FROM work_item WHERE ${ofGroup}`
-        const items = yield* sql<{ readonly id: string }>`
-          SELECT id FROM work_item WHERE ${ofGroup} ORDER BY id DESC LIMIT ${samples}`
-        const names = yield* namesOf(row)
-        const count = counted?.n ?? 0
-        const state = stateAt(row, count, yield* now)
-        const view: StoredFailure = {
-          id: FailureId.make(row.id),
-          process: { id: ProcessId.make(row.process_id), name: names.process },
-          step: row.step_id === null ? null : { id: StepId.make(row.step_id), name: names.step },
-          type: row.type,
-          code: row.code,
-          message: row.message,
-          created_at: row.created_at,
-          state,
-          muted_until: state === "muted" ? row.muted_until : null,
-          note: row.note,
-          assignee: row.assignee,
-          count,
-          first_failed_at: counted?.first ?? null,
-          last_failed_at: counted?.last ?? null,
-          work_items: items.map(({ id }) => ({ id: WorkItemId.make(id) }))
-        }
-        return view
-      })
-
-      const insert = Effect.fnUntraced(function* (
-        workspace: string,
-        process: string,
-        failures: ReadonlyArray<FailureKind>
-      ) {
-        const kinds = [...new Map(failures.map((failure) => [failure.fingerprint, failure])).values()]
-        const at = yield* now
+      const insert = Effect.fnUntraced(function* (workspace: string, process: string, failures: ReadonlyArray<Seen>) {
+        const inTime = failures.toSorted((a, b) => (a.at < b.at ? -1 : 1))
+        const kinds = [...new Map(inTime.map((seen) => [seen.failure.fingerprint, seen])).values()]
+        const time = yield* now
         // Sorted, because all transactions create groups in this order.
         const rows = kinds
-          .toSorted((a, b) => (a.fingerprint < b.fingerprint ? -1 : 1))
-          .map(({ code, fingerprint, message, step, type }) => ({
+          .toSorted((a, b) => (a.failure.fingerprint < b.failure.fingerprint ? -1 : 1))
+          .map(({ at, failure: { code, fingerprint, message, step, type } }) => ({
             workspace_id: workspace,
             id: fingerprint,
             process_id: process,
@@ -183,9 +212,10 @@ export class Failures extends Context.Service<
             type,
             code: code.toWellFormed().replaceAll("\0", ""),
             message,
-            created_at: at,
+            created_at: time,
             state: "open",
-            updated_at: at
+            updated_at: time,
+            last_seen_at: at
           }))
         yield* Chunks.forEach(
           rows,
@@ -196,50 +226,60 @@ export class Failures extends Context.Service<
 
       return Failures.of({
         list: Effect.fnUntraced(function* (workspace, filter, { after, limit }) {
-          const next = filter.state === "resolved" ? nextResolved : nextFailed
-          const rows: Array<StoredFailure> = []
-          for (let last = after ?? ""; ;) {
-            const id: string | null = yield* next(workspace, last)
-            if (id === null) return { rows, hasMore: false }
-            last = id
-            // However many groups there are, other fibers run in between.
-            yield* Effect.yieldNow
-            const row = yield* rowOf(workspace, id)
-            if (row === null || !matches(filter, row)) continue
-            const view = yield* viewOf(workspace, row)
-            if (filter.state !== null && view.state !== filter.state) continue
-            if (rows.length === limit) return { rows, hasMore: true }
-            rows.push(view)
+          const { code, processId, state, stepId, type } = filter
+          const [seen = "", id = ""] = after?.split(" ") ?? []
+          const where = sql.and([
+            sql`workspace_id = ${workspace}`,
+            ...(processId === null ? [] : [sql`process_id = ${processId}`]),
+            ...(stepId === null ? [] : [sql`step_id = ${stepId}`]),
+            ...(type === null ? [] : [sql`type = ${type}`]),
+            ...(code === null ? [] : [sql`code = ${code}`]),
+            ...(after === null ? [] : [sql`(last_seen_at, id) < (${seen}, ${id})`]),
+            inState(state, yield* now)
+          ])
+          const rows = yield* sql<Row>`${select} WHERE ${where} ORDER BY last_seen_at DESC, id DESC LIMIT ${limit + 1}`
+          const some = rows.slice(0, limit)
+          const views = yield* viewsOf(some)
+          return {
+            rows: views.map((failure, index) => ({ id: `${some[index]?.last_seen_at} ${failure.id}`, failure })),
+            hasMore: rows.length > limit
           }
         }, Effect.orDie),
-        get: Effect.fnUntraced(function* (workspace, id) {
-          const row = yield* rowOf(workspace, id)
-          return row === null ? null : yield* viewOf(workspace, row)
-        }, Effect.orDie),
-        lock: Effect.fnUntraced(function* (workspace, id) {
-          const row = yield* rowOf(workspace, id, forUpdate)
-          return row === null ? null : yield* viewOf(workspace, row)
-        }, Effect.orDie),
+        get: (workspace, id) => find(workspace, id),
+        lock: (workspace, id) => find(workspace, id, forUpdate),
         save: Effect.fnUntraced(function* (workspace, { assignee, id, muted_until, note, state }) {
           const changed = { state, muted_until, note, assignee, updated_at: yield* now }
           yield* sql`UPDATE failure_group SET ${sql.update(changed)} WHERE workspace_id = ${workspace} AND id = ${id}`
         }, Effect.orDie),
         occurred: Effect.fnUntraced(function* ({ processId, workspaceId }, failures) {
           if (failures.length === 0) return
-          const ids = yield* insert(workspaceId, processId, failures)
-          const at = yield* now
+          const time = yield* millis
+          const at = new Date(time).toISOString()
+          const seen = failures.map((failure) => ({ failure, at }))
+          const ids = yield* insert(workspaceId, processId, seen)
           yield* Chunks.forEach(
             ids,
             (some) => sql`
               UPDATE failure_group SET state = 'open', updated_at = ${at}
               WHERE workspace_id = ${workspaceId} AND ${sql.in("id", some)} AND state = 'resolved'`
           )
+          const cutoff = new Date(time - seenEvery).toISOString()
+          // No transaction waits for another one that fails alike: that one writes the time.
+          yield* Chunks.forEach(
+            ids,
+            (some) => sql`
+              UPDATE failure_group SET last_seen_at = ${at}, updated_at = ${at}
+              WHERE workspace_id = ${workspaceId} AND id IN (
+                SELECT id FROM failure_group
+                WHERE workspace_id = ${workspaceId} AND ${sql.in("id", some)} AND last_seen_at < ${cutoff}
+                ${Dialect.skipLocked(sql, "failure_group")})`
+          )
         }, Effect.orDie),
         fill: (limit) =>
           transaction(
             Effect.gen(function* () {
               const items = yield* sql<OldItem>`
-                SELECT id, workspace_id, process_id, step_id, exception FROM work_item
+                SELECT id, workspace_id, process_id, step_id, exception, state_updated_at FROM work_item
                 WHERE state = 'failed' AND failure IS NULL
                 ORDER BY id LIMIT ${limit} ${Dialect.skipLocked(sql, "work_item")}`
               const found = items.map((item) => {
@@ -252,7 +292,7 @@ export class Failures extends Context.Service<
                 yield* insert(
                   workspace,
                   process,
-                  some.map(({ failure }) => failure)
+                  some.map(({ failure, item }) => ({ failure, at: item.state_updated_at ?? "" }))
                 )
               }
               yield* Chunks.forEach(found, (some) => {

@@ -13,6 +13,7 @@ import * as Bulk from "./migrations/Bulk.ts"
 import * as ConsoleSessions from "./migrations/ConsoleSessions.ts"
 import * as BulkOperations from "./migrations/BulkOperations.ts"
 import * as Content from "./migrations/Content.ts"
+import * as FailureOrder from "./migrations/FailureOrder.ts"
 import * as Failures from "./migrations/Failures.ts"
 import * as Git from "./migrations/Git.ts"
 import * as HeldOutputs from "./migrations/HeldOutputs.ts"
@@ -65,7 +66,8 @@ const migrations = {
   "0027_backups": Backups.statements,
   "0028_alerts": Alerts.statements,
   "0029_console_sessions": ConsoleSessions.statements,
-  "0030_package_versions": PackageVersions.statements
+  "0030_package_versions": PackageVersions.statements,
+  "0031_failure_order": FailureOrder.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */

@@ -25,8 +25,8 @@ import {
 } from "./StoredWebhook.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
 
-/** How long deliveries are also signed with the previous secret after a rotation. */
-const rotationTime = Duration.hours(24)
+/** How long what is sent is also signed with the previous secret after a rotation. */
+export const rotationTime = Duration.hours(24)
 
 const contextOf = (webhook: WebhookId) => `webhook/${webhook}`
 

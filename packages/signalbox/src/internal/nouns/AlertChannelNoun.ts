@@ -14,7 +14,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { connected, connectionFlags } from "../Connection.ts"
 import { printFields } from "../Listing.ts"
-import { deleteCommand, listCommand, type Noun, showCommand } from "./Noun.ts"
+import { deleteCommand, find, listCommand, type Noun, showCommand } from "./Noun.ts"
 
 /** The flags do not describe a channel. */
 export class AlertChannelFlagError extends TaggedError<AlertChannelFlagError>()("AlertChannelFlagError", {
@@ -68,6 +68,16 @@ const secretItem = (flag: Option.Option<string>) => {
 const decodeDefinition = Schema.decodeUnknownEffect(AlertChannelDefinition, {
   reportInput: false,
   onExcessProperty: "error"
+})
+
+const printWithSecret = Effect.fnUntraced(function* (
+  json: boolean,
+  { secret, ...channel }: AlertChannels.AlertChannelCreated
+) {
+  yield* printFields(json, { ...channel, secret: secret === null ? null : Redacted.value(secret) })
+  if (secret !== null) {
+    yield* Console.error("The receiver verifies what it gets with the secret; it is shown only now")
+  }
 })
 
 const create = Command.make(
@@ -126,11 +136,7 @@ const create = Command.make(
       decodeDefinition({ name, settings }),
       ({ message }) => new AlertChannelFlagError({ message: `an alert channel of type ${type}: ${message}` })
     )
-    const { secret, ...made } = yield* connected(data)(AlertChannels.create(definition))
-    yield* printFields(json, { ...made, secret: secret === null ? null : Redacted.value(secret) })
-    if (secret !== null) {
-      yield* Console.error("The receiver verifies what it gets with the secret; it is shown only now")
-    }
+    yield* printWithSecret(json, yield* connected(data)(AlertChannels.create(definition)))
   })
 ).pipe(
   Command.withDescription("Creates a channel of alerts"),
@@ -148,12 +154,25 @@ const create = Command.make(
   ])
 )
 
+const rotateSecret = Command.make(
+  "rotate-secret",
+  { channel: Argument.String("channel").pipe(Argument.withDescription("Its id or name")), ...connectionFlags },
+  Effect.fnUntraced(function* ({ channel, data, json }) {
+    const rotated = Effect.flatMap(find(alertChannelNoun, channel), ({ id }) => AlertChannels.rotateSecret(id))
+    yield* printWithSecret(json, yield* connected(data)(rotated))
+  })
+).pipe(
+  Command.withDescription("Gives a channel of type webhook a new secret, and prints it; for 24 hours both sign"),
+  Command.withExamples([{ command: "signalbox alert-channels rotate-secret team", description: "By its name" }])
+)
+
 export const alertChannels = Command.make("alert-channels").pipe(
   Command.withDescription("Lists, shows, creates and deletes channels of alerts"),
   Command.withSubcommands([
     listCommand(alertChannelNoun),
     showCommand(alertChannelNoun, ({ id }) => AlertChannels.get(id)),
     create,
+    rotateSecret,
     deleteCommand(alertChannelNoun, ({ id }) => AlertChannels.remove(id))
   ])
 )

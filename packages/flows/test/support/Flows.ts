@@ -1,0 +1,70 @@
+/** Flows of one body, and the paths of their steps. */
+import { assert } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Ref from "effect/Ref"
+import * as Schema from "effect/Schema"
+import * as Flow from "../../src/Flow.ts"
+import { FlowDefect } from "../../src/FlowDefect.ts"
+import { FlowEvents } from "../../src/FlowEvents.ts"
+
+/** Remembers what steps did. */
+export class Diary extends Context.Service<Diary, Ref.Ref<ReadonlyArray<string>>>()("test/Diary") {
+  static readonly layer = Layer.effect(Diary, Ref.make<ReadonlyArray<string>>([]))
+  static readonly write = (line: string) =>
+    Effect.flatMap(
+      Diary,
+      Ref.update((lines) => [...lines, line])
+    )
+  static readonly read = Effect.flatMap(Diary, (diary) => Ref.get(diary))
+}
+
+export class Refused extends Schema.TaggedError<Refused>()("Refused", { why: Schema.String }) {}
+
+export const note = Flow.step("note", {
+  input: Schema.String,
+  success: Schema.Finite,
+  error: Refused,
+  run: Effect.fnUntraced(function* (text) {
+    if (text === "") return yield* new Refused({ why: "nothing to note" })
+    yield* Diary.write(text)
+    return text.length
+  })
+})
+
+/** A flow of no input around a body. */
+export const flowOf = <S extends Schema.ConstraintCodec<unknown, unknown>, C extends Flow.FlowContext<unknown>>(
+  success: S,
+  body: () => Effect.Effect<S["Type"], Refused, C>
+) =>
+  Flow.make("test", {
+    version: 1,
+    input: Schema.Void,
+    success,
+    error: Refused,
+    idempotencyKey: () => "one",
+    run: body
+  })
+
+export const defectOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.exit(effect), (exit) => {
+    assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause), "expected a defect")
+    const defect = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
+    assert.instanceOf(defect, FlowDefect)
+    return defect
+  })
+
+/** The paths of the steps that an effect runs, in the order in which they start. */
+export const pathsOf = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
+  const paths: Array<string> = []
+  yield* Effect.provideService(effect, FlowEvents, {
+    publish: (event) =>
+      Effect.sync(() => {
+        if (event._tag === "StepStarted") paths.push(event.path)
+      })
+  })
+  return paths
+})
