@@ -11,6 +11,7 @@ import { go, to } from "../../route.ts"
 import { may } from "../../state.ts"
 import { hereOf, sendForm } from "../../upload.ts"
 import { several } from "../../words.ts"
+import { Versions } from "./Versions.tsx"
 import { configurationOf, configure, GitForm } from "./GitForm.tsx"
 
 const Replace = ({
@@ -95,7 +96,11 @@ const Git = ({ git }: { readonly git: GitSource }) => (
 )
 
 /** Where a package comes from, for people. */
-export const sources: Readonly<Record<string, string>> = { zip: "uploaded", github: "from GitHub", gitlab: "from GitLab" }
+export const sources: Readonly<Record<string, string>> = {
+  zip: "uploaded",
+  github: "from GitHub",
+  gitlab: "from GitLab"
+}
 
 export const Package = ({ id }: { readonly id: string }) => {
   const loaded = useResource<TaskPackage>(`task-packages/${id}`)
@@ -157,17 +162,20 @@ export const Package = ({ id }: { readonly id: string }) => {
       </Head>
       <Problem message={fetching.error ?? downloading.error ?? loaded.error} />
       <div class="two">
-        <Panel title="Tasks">
-          {download === null ? (
-            <Empty title="No content yet">Upload a zip of the robot, or take it from git.</Empty>
-          ) : (
-            <ul class="names">
-              {tasks.map((task) => (
-                <li key={task.name}>{task.name}</li>
-              ))}
-            </ul>
-          )}
-        </Panel>
+        <div class="stack">
+          {download === null ? null : <Versions id={id} onDone={loaded.reload} />}
+          <Panel title="Tasks">
+            {download === null ? (
+              <Empty title="No content yet">Upload a zip of the robot, or take it from git.</Empty>
+            ) : (
+              <ul class="names">
+                {tasks.map((task) => (
+                  <li key={task.name}>{task.name}</li>
+                ))}
+              </ul>
+            )}
+          </Panel>
+        </div>
         <div class="stack">
           {git === null ? null : <Git git={git} />}
           <Panel title="About">
