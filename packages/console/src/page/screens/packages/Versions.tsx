@@ -40,12 +40,13 @@ export const Versions = ({ id, onDone }: { readonly id: string; readonly onDone:
           { title: "By", cell: authorOf },
           { title: "Note", cell: ({ note }) => note ?? "" },
           {
-            title: "",
+            title: "Change",
             isNumber: true,
             cell: (one) =>
               one.state === "current" || !may("Tasks.write_task_packages") ? null : (
-                <Button aria-label={`Use version ${one.version}`} onClick={() => setChosen(one)}>
+                <Button onClick={() => setChosen(one)}>
                   {current !== undefined && one.version < current.version ? "Roll back to this" : "Use this"}
+                  <span class="hidden">, version {one.version}</span>
                 </Button>
               )
           }
