@@ -15,6 +15,7 @@ const ofService = (...names: ReadonlyArray<string>) => names.map((name) => `${se
  */
 const notOnPostgres = ofService(
   "Availability",
+  "BackgroundTask",
   "Engine",
   "Fingerprints",
   "FullDisk",

@@ -66,18 +66,19 @@ const signalbox = async (contest: Contest): Promise<Result> => {
   const measured = Effect.gen(function* () {
     const { address } = yield* HttpServer.HttpServer
     const workspace = yield* (yield* Workspaces).create("bench")
-    const process = yield* (yield* Processes).create(workspace.id, {
+    const made = yield* (yield* Processes).create(workspace.id, {
       name: "bench",
       steps: [{ name: "work", task: { name: "work" }, max_parallel: concurrency }]
     })
-    if (process === null) return yield* Effect.die("the name is taken")
+    if (made === null) return yield* Effect.die("the name is taken")
     const payloads = Array.from({ length: items }, (_, n) => payload(n))
-    const id = yield* (yield* Runs).start(workspace.id, process, { type: "with_payloads", payloads })
+    const id = yield* (yield* Runs).start(workspace.id, made, { type: "with_payloads", payloads })
     if (id === null) return yield* Effect.die("nothing was started")
     // As after any start some time ago: the planner knows the tables.
     const sql = yield* SqlClient.SqlClient
     yield* sql`ANALYZE`
     const { link_token } = yield* (yield* Workers).createLinkToken(workspace.id, "9999-12-31T23:59:59.999Z")
+    const cpu = process.cpuUsage()
     yield* Layer.build(
       Worker.layer({
         origin: HttpServer.formatAddress(address),
@@ -95,7 +96,8 @@ const signalbox = async (contest: Contest): Promise<Result> => {
       })
     )
     if (run?.state !== "completed") return yield* Effect.die("the run was not completed")
-    return { items, seconds: run.duration ?? 0 }
+    const { system, user } = process.cpuUsage(cpu)
+    return { items, seconds: run.duration ?? 0, cpu: (system + user) / 1e6 }
   })
   const storage = StorageLayers.layerStorage(
     database === null

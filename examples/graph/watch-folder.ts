@@ -1,6 +1,6 @@
 /**
- * Follows a folder of a drive: each new file becomes a work item with the file attached. The folder is
- * `SIGNALBOX_GRAPH_FOLDER` (default `/Inbox`), polled every `SIGNALBOX_GRAPH_SECONDS` (default 30; 0: once).
+ * Follows a folder of a drive: each new file becomes a work item of a process with the file attached, and a run with it starts.
+ * The folder is `SIGNALBOX_GRAPH_FOLDER` (default `/Inbox`), polled every `SIGNALBOX_GRAPH_SECONDS` (default 30; 0: once).
  *
  * No file becomes a work item twice, even if this program is killed: each file is an execution of a durable flow, whose key is
  * the file, and the position in the list of changes advances only when all files before it are done.
@@ -39,7 +39,7 @@ const deleteLocal = Flow.step("deleteLocal", {
 
 /** Returns the work item, or null when the file was deleted. */
 const takeFile = Flow.make("take file", {
-  version: 1,
+  version: 2,
   input: Schema.Struct({
     process: ProcessId,
     file: Schema.Struct({ id: Schema.String, drive: Schema.String }),
@@ -50,7 +50,8 @@ const takeFile = Flow.make("take file", {
   error: Schema.Union([
     ...GraphSteps.downloadFile.error.members,
     ...Steps.createWorkItem.error.members,
-    ...Steps.attachFiles.error.members
+    ...Steps.attachFiles.error.members,
+    ...Steps.startRun.error.members
   ]),
   idempotencyKey: ({ file }) => `${file.drive} ${file.id}`,
   run: Effect.fnUntraced(function* ({ file, process, to, webUrl }) {
@@ -62,6 +63,8 @@ const takeFile = Flow.make("take file", {
     const workItem = yield* Steps.createWorkItem({ process, payload: { file: local.name, size: local.size, webUrl } })
     yield* Steps.attachFiles({ workItem, files: [local.path] })
     yield* deleteLocal(local)
+    // Not a trigger on waiting items, which could start a run before the file is attached.
+    yield* Steps.startRun({ process, workItems: [workItem] })
     return workItem
   })
 })

@@ -5,6 +5,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as ApiFiles from "@signalbox/api/Files"
+import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import { GraphSandbox } from "@signalbox/graph-sandbox/GraphSandbox"
 import * as SeedFolder from "@signalbox/graph-sandbox/SeedFolder"
@@ -207,6 +208,14 @@ layer(world, { excludeTestServices: true, timeout: 120_000 })("the examples of t
         assert.match(lines.join("\n"), /^new\.txt is the work item \S+$/)
         assert.deepStrictEqual(yield* taken, ["b #1.txt: deep", "new.txt: new", orders])
         assert.deepStrictEqual((yield* run("watch-folder.ts", keeps, once)).lines, [])
+        const runs = yield* Stream.runCollect(ProcessRuns.stream({}))
+        const startedWith = yield* Effect.forEach(runs, ({ id }) =>
+          Stream.runCollect(WorkItems.stream({ processRun: id }))
+        )
+        assert.deepStrictEqual(
+          startedWith.map((all) => all.length),
+          [1, 1, 1]
+        )
         const fs = yield* FileSystem.FileSystem
         assert.deepStrictEqual(yield* fs.readDirectory(join(yield* Folder, keeps, "files")), [])
       })

@@ -1,5 +1,6 @@
 /** Backups of a room that runs, and rooms that were restored from one. */
 import { assert, describe, it, layer as withLayer } from "@effect/vitest"
+import * as Assistants from "@signalbox/api/Assistants"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as Room from "@signalbox/api/Room"
@@ -22,7 +23,16 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as TestClock from "effect/testing/TestClock"
 import { spawnSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync
+} from "node:fs"
 import { basename, dirname, join } from "node:path"
 import * as Administration from "../src/Administration.ts"
 import { BlobStore } from "../src/BlobStore.ts"
@@ -106,13 +116,21 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
         const message = yield* refusal(Administration.backup(storage))
         assert.match(message, /^pg_dump (cannot be run|is of Postgres \d+, and the server of \d+): install the client/)
         assert.isFalse(existsSync(file))
-        return skip(message)
+        return skip(
+          `the embedded Postgres of the tests brings no pg_dump, and this machine has none as new: ${message}`
+        )
       }
       const task = `backup ${crypto.randomUUID()}`
       const process = yield* Processes.create({ name: task, steps: [{ name: "one", task: { name: task } }] })
       yield* Webhooks.create({ endpoint: "http://127.0.0.1:9/", events: ["process_run.started"] })
       const inAnHour = new Date((yield* Clock.currentTimeMillis) + 3_600_000).toISOString()
       yield* Schedules.create({ name: task, process: { id: process.id }, at: inAnHour })
+      const { id: taskPackage } = yield* TaskPackages.create(task)
+      yield* TaskPackages.upload(taskPackage, {
+        name: "a.zip",
+        bytes: yield* zipOf({ "robot.yaml": robotYaml("Help") })
+      })
+      yield* Assistants.create({ name: task, task: "Help", taskPackage })
       const first = yield* ProcessRuns.start(process.id, { payloads: ["before"] })
       const worker = yield* linkWorker([task])
       yield* worker.take
@@ -161,6 +179,11 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
         const item = (yield* session.reserveNext) ?? assert.fail("what is in hand was taken away")
         yield* session.release(item, { state: "COMPLETED" })
         assert.isNull(yield* session.reserveNext)
+        const assistants = yield* Assistants.list()
+        const helper = assistants.data.find(({ name }) => name === task) ?? assert.fail("no assistant")
+        const started = yield* there.raw("POST", `assistants/${helper.id}/runs`)
+        assert.strictEqual(started.status, 409)
+        assert.match(started.text, /this room was restored and is paused; end that with `signalbox resume`/)
         const before = yield* there.rows
         yield* there.tickIn(11_000)
         yield* there.scheduleIn(3_700_000)
@@ -173,6 +196,8 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
         assert.strictEqual((yield* there.raw("POST", "room/resume", { key: weak })).status, 403)
         assert.isFalse((yield* Room.resume).paused)
         assert.isNotNull(yield* session.reserveNext)
+        const { task: of } = yield* Assistants.startRun(helper.id)
+        assert.strictEqual(of.name, "Help")
         assert.strictEqual((yield* Room.resume).resumed_at, (yield* Room.get).resumed_at)
         // What was in hand at the moment of the backup is with a worker of another room.
         yield* there.tickIn(25_000)
@@ -270,6 +295,37 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
         /is of a room on SQLite: restore it with --data alone/
       )
       assert.isFalse(existsSync(elsewhere.data))
+    }).pipe(Effect.scoped)
+  )
+
+  onSqlite("removes what killed backups to the same file left an hour ago, and nothing else", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* Service
+      const place = yield* temporaryFolder
+      const hourAgo = Date.now() / 1000 - 3700
+      const left = {
+        "x.backup.0a1b2c3d.partial": hourAgo,
+        "x.backup.00000001.partial": Date.now() / 1000,
+        "y.backup.0a1b2c3d.partial": hourAgo,
+        "x.backup.mine.partial": hourAgo
+      }
+      for (const [name, at] of Object.entries(left)) {
+        mkdirSync(join(place, name))
+        writeFileSync(join(place, name, "database"), "some")
+        for (const path of [join(place, name, "database"), join(place, name)]) utimesSync(path, at, at)
+      }
+      // Its folder is old, and it is still written to.
+      mkdirSync(join(place, "x.backup.00000002.partial"))
+      writeFileSync(join(place, "x.backup.00000002.partial", "archive"), "some")
+      utimesSync(join(place, "x.backup.00000002.partial"), hourAgo, hourAgo)
+      yield* Administration.backup({ ...storageIn(folder), file: join(place, "x.backup") })
+      assert.sameMembers(readdirSync(place), [
+        "x.backup",
+        "x.backup.00000001.partial",
+        "x.backup.00000002.partial",
+        "x.backup.mine.partial",
+        "y.backup.0a1b2c3d.partial"
+      ])
     }).pipe(Effect.scoped)
   )
 

@@ -96,6 +96,33 @@ describe("signatures of requests", () => {
     assert.match(check({ "webhook-signature": undefined }) ?? "", /are needed/)
   })
 
+  plain("are Slack's, by its published example, and recent", () => {
+    const key = "8f742231b10e8888abcd99yyyzzz85a5"
+    const at = 1531420618
+    const body =
+      "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c"
+    const headers = {
+      "x-slack-request-timestamp": String(at),
+      "x-slack-signature": "v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503"
+    }
+    const check = (change: object, now = at * 1000, of = body) =>
+      refusalOf({ type: "slack" }, key, { ...headers, ...change }, bytes(of), now)
+    assert.isNull(check({}))
+    for (const near of [-300, 300]) assert.isNull(check({}, (at + near) * 1000))
+    for (const late of [-301, 301]) {
+      assert.match(check({}, (at + late) * 1000) ?? "", /^X-Slack-Request-Timestamp: .*not from within 300 seconds/)
+    }
+    // Replayed later with a new time, which is signed too.
+    const again = { "x-slack-request-timestamp": String(at + 900) }
+    assert.match(check(again, (at + 900) * 1000) ?? "", /does not match/)
+    assert.match(check({}, at * 1000, `${body}&`) ?? "", /does not match/)
+    const unversioned = headers["x-slack-signature"].slice(3)
+    assert.match(check({ "x-slack-signature": `v1=${unversioned}` }) ?? "", /^X-Slack-Signature: Expected v0= and 64/)
+    assert.match(check({ "x-slack-request-timestamp": "soon" }) ?? "", /^X-Slack-Request-Timestamp: Expected a time/)
+    for (const name of Object.keys(headers)) assert.match(check({ [name]: undefined }) ?? "", /are needed/)
+    assert.deepStrictEqual(eventIdOf(null, { type: "slack" }, {}, { event_id: "Ev1" }), Result.succeed("Ev1"))
+  })
+
   plain("have pointers as RFC 6901 has them", () => {
     const body = { foo: ["bar", "baz"], "": 0, "a/b": 1, "m~n": 8, 'k"l': 6 }
     const cases = { "": body, "/foo": ["bar", "baz"], "/foo/0": "bar", "/": 0, "/a~1b": 1, "/m~0n": 8, '/k"l': 6 }
@@ -311,6 +338,41 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("triggers"
       assert.match(String(validated.headers["content-type"]), /^text\/plain/)
       assert.strictEqual((yield* post(graph.path, `{"value":[]}`)).status, 202)
       assert.lengthOf(yield* itemsOf(process), 3)
+    })
+  )
+
+  it.effect("take what Slack signed, each event once, and its challenge only when it is signed", () =>
+    Effect.gen(function* () {
+      const { id: process } = yield* newProcess()
+      const signature = { type: "slack", secret: Redacted.make("hush") } as const
+      const { path } = yield* hook(process, {
+        webhook: { handshake: "slack", signature, payload: "/event" }
+      })
+      const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      const signed = (body: string, at = now, key = "hush") => ({
+        "x-slack-request-timestamp": String(at),
+        "x-slack-signature": `v0=${hex(`v0:${at}:${body}`, key)}`
+      })
+      const challenge = `{"type":"url_verification","challenge":"c1","token":"t"}`
+      const greeted = yield* post(path, challenge, signed(challenge))
+      assert.deepStrictEqual([greeted.status, greeted.text], [200, `{"challenge":"c1"}`])
+      const event = `{"type":"event_callback","event_id":"Ev1","event":{"type":"message"}}`
+      const first = yield* post(path, event, signed(event))
+      assert.strictEqual(first.status, 202, first.text)
+      // Slack sends an event again, under a new time, until it is answered.
+      const again = yield* post(path, event, signed(event, now - 60))
+      assert.deepStrictEqual([again.status, again.text], [202, first.text])
+      const nameless = `{"type":"event_callback","event":{}}`
+      for (const [status, body, headers] of [
+        [401, challenge, {}],
+        [401, event, signed(event, now, "forged")],
+        [401, event, signed(event, now - 400)],
+        [401, event, { ...signed(event), "x-slack-request-timestamp": String(now - 1) }],
+        [400, nameless, signed(nameless)]
+      ] as const) {
+        assert.strictEqual((yield* post(path, body, headers)).status, status)
+      }
+      assert.lengthOf(yield* itemsOf(process), 1)
     })
   )
 

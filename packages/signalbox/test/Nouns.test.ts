@@ -279,6 +279,19 @@ describe("a kind of resource", () => {
     await succeed(`items delete ${String(made["id"])}`)
   })
 
+  it("a trigger with the handshake of Slack verifies its signatures", async () => {
+    const create = "triggers create chat greeting --webhook --secret-env HOOK_SECRET"
+    for (const [handshake, type] of [
+      ["slack", "slack"],
+      ["microsoft-graph", "standard_webhooks"]
+    ]) {
+      await succeed(`${create} --handshake ${handshake}`, { HOOK_SECRET: "sesame" })
+      const [shown = {}] = objects(await succeed("triggers show chat --json"))
+      assert.deepNestedInclude(shown, { "webhook.signature": { type, header: null, prefix: null } })
+      await succeed("triggers delete chat")
+    }
+  })
+
   it("an asset is downloaded byte by byte", async () => {
     const path = join(folder, "copy.csv")
     await succeed(`assets download prices ${path}`)

@@ -80,7 +80,7 @@ interface Prepared {
 
 /** Runs statements synchronously on one connection; `before` runs before each of them. */
 const runnerOf = (db: DatabaseSync, before: () => void = () => {}) => {
-  // Least recently used first: a Map keeps the order of insertion.
+  // Least recently used first, once there are many: a Map keeps the order of insertion.
   const prepared = new Map<string, Prepared>()
   const prepare = (sql: string): Prepared => {
     let entry = prepared.get(sql)
@@ -92,6 +92,7 @@ const runnerOf = (db: DatabaseSync, before: () => void = () => {}) => {
         if (oldest.done !== true) prepared.delete(oldest.value)
       }
     } else {
+      if (prepared.size < preparedLimit) return entry
       prepared.delete(sql)
     }
     prepared.set(sql, entry)

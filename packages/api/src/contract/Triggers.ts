@@ -12,7 +12,7 @@ import { ConflictResponse, ForbiddenResponse, InvalidRequestResponse, NotFoundRe
 
 export const triggerHandshakes = ["asana", "slack", "microsoft-graph"] as const
 export type TriggerHandshake = (typeof triggerHandshakes)[number]
-export const signatureTypes = ["standard_webhooks", "hmac"] as const
+export const signatureTypes = ["standard_webhooks", "hmac", "slack"] as const
 
 /** A JSON pointer (RFC 6901) into the body of a request; the empty one is the whole body. */
 export const Pointer = Text.check(
@@ -49,12 +49,13 @@ export const TriggerStart = Schema.Struct({
 const secret = { secret: Schema.optionalKey(Schema.RedactedFromValue(Text.check(Schema.isBetweenLength(1, 1024)))) }
 
 /**
- * How requests are signed: by Standard Webhooks, or by a header with the hexadecimal HMAC-SHA256 of the body, after
- * `prefix` (default none; GitHub's is `sha256=`). The secret is needed when a trigger is created, and kept by a change
+ * How requests are signed: by Standard Webhooks, as Slack does (`X-Slack-Signature` of the body and of
+ * `X-Slack-Request-Timestamp`), or by a header with the hexadecimal HMAC-SHA256 of the body, after `prefix` (default none;
+ * GitHub's is `sha256=`). The secret is needed when a trigger is created, and kept by a change
  * without one.
  */
 export const TriggerSignature = Schema.Union([
-  Schema.Struct({ type: Schema.Literal("standard_webhooks"), ...secret }),
+  Schema.Struct({ type: Schema.Literals(["standard_webhooks", "slack"]), ...secret }),
   Schema.Struct({
     type: Schema.Literal("hmac"),
     header: HeaderName,
@@ -72,7 +73,8 @@ export type TriggerEventId = typeof TriggerEventId.Type
 export const TriggerPayload = Schema.Union([Pointer, Schema.Record(Name, Pointer)])
 export type TriggerPayload = typeof TriggerPayload.Type
 
-/** The settings of an address. Without `event_id`, Standard Webhooks has it in `webhook-id`. */
+/** The settings of an address. Without `event_id`, Standard Webhooks has it in `webhook-id`, and Slack in the body at
+ * `/event_id`. */
 export const TriggerWebhook = Schema.Struct({
   signature: Schema.optionalKey(TriggerSignature),
   handshake: Schema.optionalKey(Schema.Literals(triggerHandshakes)),

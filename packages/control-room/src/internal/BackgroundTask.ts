@@ -3,6 +3,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
 
 /**
@@ -35,3 +36,13 @@ export const steady = (name: string) => {
       }
     })
 }
+
+/** Runs the effect for each of these, one after the other: one that fails holds up no other. Fails with the first failure. */
+export const forEachIndependently = Effect.fnUntraced(function* <A, E, R>(
+  all: ReadonlyArray<A>,
+  one: (each: A) => Effect.Effect<void, E, R>
+) {
+  const exits = yield* Effect.forEach(all, (each) => Effect.exit(one(each)))
+  const failed = exits.find(Exit.isFailure)
+  if (failed !== undefined) return yield* failed
+})

@@ -20,6 +20,36 @@ const same = (given: Buffer, expected: Buffer) => given.length === expected.leng
 
 const mismatch = "the signature does not match this body and the secret of the trigger"
 
+/** What is wrong with the time of a signed request; null: nothing. */
+const lateness = (header: string, time: string, now: number): string | null =>
+  !/^\d{1,12}$/.test(time)
+    ? `${header}: Expected a time in seconds since 1970`
+    : Math.abs(now / 1000 - Number(time)) > tolerance
+      ? `${header}: the request is not from within ${tolerance} seconds of now; send it anew, and check the clock`
+      : null
+
+/** What is wrong with a header of hexadecimal digits after a prefix, compared with the HMAC of the content. */
+const hexMismatch = (header: string, given: string, prefix: string, secret: string, content: Uint8Array) => {
+  const hex = given.startsWith(prefix) ? given.slice(prefix.length) : ""
+  if (!/^[0-9a-fA-F]{64}$/.test(hex)) {
+    return `${header}: Expected ${prefix === "" ? "" : `${prefix} and `}64 hexadecimal digits`
+  }
+  return same(Buffer.from(hex, "hex"), hmac(secret, content)) ? null : mismatch
+}
+
+const slackHeaders = { signature: "X-Slack-Signature", timestamp: "X-Slack-Request-Timestamp" } as const
+
+const slack = (secret: string, headers: Headers, body: Uint8Array, now: number): string | null => {
+  const [time, given] = [slackHeaders.timestamp, slackHeaders.signature].map((name) => headers[name.toLowerCase()])
+  if (time === undefined || given === undefined) {
+    return `the headers ${slackHeaders.timestamp} and ${slackHeaders.signature} are needed`
+  }
+  const late = lateness(slackHeaders.timestamp, time, now)
+  if (late !== null) return late
+  const content = Buffer.concat([Buffer.from(`v0:${time}:`), body])
+  return hexMismatch(slackHeaders.signature, given, "v0=", secret, content)
+}
+
 const standard = (secret: string, headers: Headers, body: Uint8Array, now: number): string | null => {
   const [id, time, signatures] = [webhookHeaders.id, webhookHeaders.timestamp, webhookHeaders.signature].map(
     (name) => headers[name]
@@ -27,10 +57,8 @@ const standard = (secret: string, headers: Headers, body: Uint8Array, now: numbe
   if (id === undefined || time === undefined || signatures === undefined) {
     return `the headers ${webhookHeaders.id}, ${webhookHeaders.timestamp} and ${webhookHeaders.signature} are needed`
   }
-  if (!/^\d{1,12}$/.test(time)) return `${webhookHeaders.timestamp}: Expected a time in seconds since 1970`
-  if (Math.abs(now / 1000 - Number(time)) > tolerance) {
-    return `${webhookHeaders.timestamp}: the request is not from within ${tolerance} seconds of now; send it anew, and check the clock`
-  }
+  const late = lateness(webhookHeaders.timestamp, time, now)
+  if (late !== null) return late
   const expected = hmac(standardKey(secret), standardContent(id, time, body))
   // Versions other than v1 are ignored.
   const given = signatures.split(" ").filter((one) => one.startsWith("v1,"))
@@ -44,12 +72,7 @@ const named = (
   body: Uint8Array
 ) => {
   const given = headers[header.toLowerCase()]
-  if (given === undefined) return `the header ${header} is missing`
-  const hex = given.startsWith(prefix) ? given.slice(prefix.length) : ""
-  if (!/^[0-9a-fA-F]{64}$/.test(hex)) {
-    return `${header}: Expected ${prefix === "" ? "" : `${prefix} and `}64 hexadecimal digits`
-  }
-  return same(Buffer.from(hex, "hex"), hmac(secret, body)) ? null : mismatch
+  return given === undefined ? `the header ${header} is missing` : hexMismatch(header, given, prefix, secret, body)
 }
 
 /** Why a request is not genuine; null: it is. */
@@ -59,8 +82,23 @@ export const refusalOf = (
   headers: Headers,
   body: Uint8Array,
   now: number
-): string | null =>
-  signature.type === "hmac" ? named(signature, secret, headers, body) : standard(secret, headers, body, now)
+): string | null => {
+  switch (signature.type) {
+    case "hmac":
+      return named(signature, secret, headers, body)
+    case "slack":
+      return slack(secret, headers, body, now)
+    case "standard_webhooks":
+      return standard(secret, headers, body, now)
+  }
+}
+
+/** Where senders have the ids of their events, unless the trigger says otherwise. */
+const usualEventIds: Readonly<Record<Signature["type"], TriggerEventId | null>> = {
+  hmac: null,
+  slack: { pointer: "/event_id" },
+  standard_webhooks: { header: webhookHeaders.id }
+}
 
 const isRecord = (value: Schema.Json | undefined): value is { readonly [key: string]: Schema.Json } =>
   typeof value === "object" && value !== null && !Array.isArray(value)
@@ -100,7 +138,7 @@ export const eventIdOf = (
   headers: Headers,
   body: Schema.Json
 ): Result.Result<string | null, string> => {
-  const from = where ?? (signature?.type === "standard_webhooks" ? { header: webhookHeaders.id } : null)
+  const from = where ?? (signature === null ? null : usualEventIds[signature.type])
   if (from === null) return Result.succeed(null)
   const found = "header" in from ? headers[from.header.toLowerCase()] : valueAt(body, from.pointer)
   const place = "header" in from ? `the header ${from.header}` : `the body at ${from.pointer}`

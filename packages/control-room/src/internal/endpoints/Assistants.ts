@@ -6,9 +6,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { Assistants, heartbeatSeconds } from "../store/Assistants.ts"
+import { RoomState } from "../store/RoomState.ts"
 import { TaskPackages } from "../store/TaskPackages.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { refusals, notFound, orNotFound } from "../edge/Failures.ts"
+import { conflict, refusals, notFound, orNotFound } from "../edge/Failures.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { locate } from "./TaskPackages.ts"
@@ -40,6 +41,7 @@ const runs = Endpoints.group(
     const packages = yield* TaskPackages
     const links = yield* FileLinks
     const { page } = yield* Pagination
+    const room = yield* RoomState
     const what = "assistant run"
     const params = (given: { readonly workspace_id: WorkspaceId; readonly assistant_run_id: string }) =>
       [given.workspace_id, given.assistant_run_id] as const
@@ -49,6 +51,9 @@ const runs = Endpoints.group(
         page(request, query, (from) => store.listRuns(workspace_id, query.assistant_id ?? null, from), Effect.succeed),
       startAssistantRun: Effect.fnUntraced(function* ({ params: { assistant_id, workspace_id } }) {
         const assistant = yield* orNotFound("assistant", assistant_id, store.get(workspace_id, assistant_id))
+        if (!(yield* room.running)) {
+          return yield* conflict("this room was restored and is paused; end that with `signalbox resume`")
+        }
         const { name, package_id } = assistant.task
         const content = yield* refusals("CONFLICT")(packages.forTask(workspace_id, package_id, name, null))
         const located = yield* locate(links, workspace_id, content)

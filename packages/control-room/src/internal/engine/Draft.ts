@@ -60,7 +60,7 @@ export class Draft {
   moveRun(to: ProcessRunState, patch: Partial<Pick<Run, "startedAt" | "endedAt" | "stop">> = {}): void {
     mustAllow(processRunMoves, this.run.state, to)
     const starts = this.run.startedAt === null && (patch.startedAt ?? null) !== null
-    this.run = { ...this.run, ...patch, state: to }
+    this.run = { ...this.run, ...patch, state: to, unmoved: false }
     if (starts) this.changes.push({ _tag: "Notification", action: "started" })
     if (to === "completed" || to === "unresolved") this.changes.push({ _tag: "Notification", action: to })
   }

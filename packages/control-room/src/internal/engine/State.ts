@@ -50,6 +50,8 @@ export interface Run {
   readonly stop: Stop | null
   readonly startedAt: string | null
   readonly endedAt: string | null
+  /** Whether state, stop and times are certainly as stored: then only the counters are written. */
+  readonly unmoved?: boolean
 }
 
 export interface StepRun {

@@ -7,12 +7,11 @@ import { unhurried } from "@signalbox/sql/QueryDeadline"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Schedule from "effect/Schedule"
 import { hostname } from "node:os"
-import { steady } from "../BackgroundTask.ts"
+import { forEachIndependently, steady } from "../BackgroundTask.ts"
 import { AlertSender } from "../delivery/AlertSender.ts"
 import { advance, type FiringMove } from "../engine/Alerts.ts"
 import * as AlertHours from "../engine/AlertHours.ts"
@@ -136,10 +135,7 @@ export class Alerter extends Context.Service<
       return Alerter.of({
         tick: Effect.gen(function* () {
           const due = yield* alerts.claim(mostAtOnce, iso((yield* millis) + claimTime))
-          // One that fails holds up no other.
-          const exits = yield* Effect.forEach(due, (alert) => Effect.exit(check(alert)))
-          const failed = exits.find(Exit.isFailure)
-          if (failed !== undefined) return yield* failed
+          yield* forEachIndependently(due, check)
           // Only a service whose alerts work says that it lives.
           yield* heartbeats
         }).pipe(whenRunning, Effect.withSpan("Alerter.tick")),

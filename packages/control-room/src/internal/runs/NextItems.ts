@@ -21,8 +21,7 @@ import { RoomState } from "../store/RoomState.ts"
 import { RunItems } from "../store/RunItems.ts"
 import { StepRuns } from "../store/StepRuns.ts"
 import type { Reserved } from "../store/StoredStepRun.ts"
-import type { StoredItem } from "../store/StoredItem.ts"
-import { WorkItems } from "../store/WorkItems.ts"
+import type { GivenItem } from "../store/StoredItem.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
 import { Transitions } from "./Transitions.ts"
 
@@ -93,7 +92,6 @@ export class NextItems extends Context.Service<
       const { now, transaction } = yield* Database
       const runs = yield* ProcessRuns
       const stepRuns = yield* StepRuns
-      const items = yield* WorkItems
       const runItems = yield* RunItems
       const outputs = yield* Outputs
       const files = yield* Files
@@ -103,14 +101,14 @@ export class NextItems extends Context.Service<
 
       /** The oldest waiting items of the steps, as many as each step has step runs that reserve one. */
       const waiting = Effect.fnUntraced(function* (run: State.Run, takers: ReadonlyArray<Reserved["stepRun"]>) {
-        const found = new Map<number, Array<StoredItem>>()
+        const found = new Map<number, Array<GivenItem>>()
         for (const [step, of] of Map.groupBy(takers, ({ step }) => step)) {
           found.set(step, [...(yield* runItems.due(run, step, of[0]?.workerId ?? null, of.length))])
         }
         return found
       })
 
-      const withFiles = Effect.fnUntraced(function* (given: ReadonlyArray<StoredItem>) {
+      const withFiles = Effect.fnUntraced(function* (given: ReadonlyArray<GivenItem>) {
         const owners = given.filter((item) => item.mayHaveFiles).map(({ id }) => id)
         const byOwner = Arr.groupBy(yield* files.ofOwners(owners), ({ ownerId }) => ownerId)
         return new Map(
@@ -195,7 +193,7 @@ export class NextItems extends Context.Service<
         const found = isActive ? yield* waiting(settled, takers) : new Map<number, never>()
         let run = settled
         const changes: Array<State.Change> = []
-        const taken: Array<StoredItem> = []
+        const taken: Array<GivenItem> = []
         for (const stepRun of takers) {
           const item = found.get(stepRun.step)?.shift()
           if (item === undefined) continue
@@ -215,7 +213,7 @@ export class NextItems extends Context.Service<
         const at = yield* now
         const { changes, created, reservations, run, takers } = yield* settle(locked, worker, asks, at)
         const opened = [...reservations.values()].filter((reservation) => typeof reservation === "string")
-        const given = opened.length === 0 ? [] : [...(yield* items.getMany(opened))]
+        const given = opened.length === 0 ? [] : [...(yield* runItems.given(opened))]
         if (changes.length > 0) {
           yield* outputs.create(run, created)
           const events = yield* apply(run, changes)

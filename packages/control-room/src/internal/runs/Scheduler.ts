@@ -8,10 +8,9 @@ import { unhurried } from "@signalbox/sql/QueryDeadline"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Repeat from "effect/Schedule"
-import { steady } from "../BackgroundTask.ts"
+import { forEachIndependently, steady } from "../BackgroundTask.ts"
 import * as Engine from "../engine/Schedules.ts"
 import { PollInterval } from "../PollInterval.ts"
 import * as Chunks from "../store/Chunks.ts"
@@ -137,10 +136,7 @@ export class Scheduler extends Context.Service<
         apply,
         tick: Effect.gen(function* () {
           const due = yield* schedules.due(mostAtOnce)
-          // One that fails holds up no other.
-          const exits = yield* Effect.forEach(due, (key) => Effect.exit(carryOut(key)))
-          const failed = exits.find(Exit.isFailure)
-          if (failed !== undefined) return yield* failed
+          yield* forEachIndependently(due, carryOut)
         }).pipe(whenRunning, Effect.withSpan("Scheduler.tick")),
         sweep: Effect.gen(function* () {
           const cutoff = new Date((yield* millis) - Duration.toMillis(keepOccurrences)).toISOString()

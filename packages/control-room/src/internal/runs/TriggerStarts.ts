@@ -6,10 +6,9 @@ import { unhurried } from "@signalbox/sql/QueryDeadline"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Repeat from "effect/Schedule"
-import { steady } from "../BackgroundTask.ts"
+import { forEachIndependently, steady } from "../BackgroundTask.ts"
 import { PollInterval } from "../PollInterval.ts"
 import * as Chunks from "../store/Chunks.ts"
 import { Database } from "../store/Database.ts"
@@ -73,10 +72,7 @@ export class TriggerStarts extends Context.Service<
       return TriggerStarts.of({
         tick: Effect.gen(function* () {
           const candidates = yield* triggers.candidates
-          // One that fails holds up no other.
-          const exits = yield* Effect.forEach(candidates, (trigger) => Effect.exit(start(trigger)))
-          const failed = exits.find(Exit.isFailure)
-          if (failed !== undefined) return yield* failed
+          yield* forEachIndependently(candidates, start)
         }).pipe(whenRunning, Effect.withSpan("TriggerStarts.tick")),
         sweep: Effect.gen(function* () {
           const cutoff = new Date((yield* millis) - Duration.toMillis(keepEvents)).toISOString()

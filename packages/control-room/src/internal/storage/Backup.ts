@@ -3,9 +3,11 @@ import type { PostgresOptions } from "@signalbox/sql/PostgresOptions"
 import * as SqliteBackup from "@signalbox/sql/SqliteBackup"
 import * as SqliteClient from "@signalbox/sql/SqliteClient"
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
 import { randomBytes } from "node:crypto"
@@ -162,6 +164,29 @@ const countLines = Effect.fnUntraced(function* (file: string) {
 const exists = (file: string) =>
   new BackupError({ message: `${file} exists: choose another name, or replace it with --force` })
 
+/** A backup that has written nothing for so long was killed: a living one writes on, or is refused after minutes. */
+const abandonedAfter = Duration.toMillis("1 hour")
+
+const partial = (file: string, random: string) => `${file}.${random}.partial`
+
+/** Removes what killed backups to the same file have left. */
+const removeAbandoned = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const now = yield* Clock.currentTimeMillis
+  const [place, name] = [path.dirname(file), path.basename(file)]
+  const changedAt = (one: string) =>
+    Effect.map(fs.stat(one), ({ mtime }) => Option.getOrElse(mtime, () => new Date(now)).getTime())
+  for (const entry of yield* fs.readDirectory(place)) {
+    const random = entry.slice(name.length + 1, -".partial".length)
+    if (entry !== partial(name, random) || !/^[0-9a-f]{8}$/.test(random)) continue
+    const folder = path.join(place, entry)
+    const parts = yield* fs.readDirectory(folder)
+    const times = yield* Effect.forEach([folder, ...parts.map((part) => path.join(folder, part))], changedAt)
+    if (Math.max(...times) < now - abandonedAfter) yield* fs.remove(folder, { recursive: true })
+  }
+})
+
 /** See `Administration.backup`. */
 export const make = Effect.fn("Backup.make")(function* (options: BackupOptions) {
   const fs = yield* FileSystem.FileSystem
@@ -171,7 +196,9 @@ export const make = Effect.fn("Backup.make")(function* (options: BackupOptions) 
     return yield* refuse(`the folder ${data} does not exist: give the data folder of the control room with --data`)
   }
   // In its folder, so that it can be renamed; a killed backup leaves this and no archive.
-  const folder = `${file}.${randomBytes(4).toString("hex")}.partial`
+  // Another backup to this file may end, and remove its own, at any time.
+  yield* Effect.ignore(removeAbandoned(file))
+  const folder = partial(file, randomBytes(4).toString("hex"))
   yield* Effect.acquireRelease(fs.makeDirectory(folder, { mode: 0o700 }), () =>
     Effect.ignore(fs.remove(folder, { recursive: true }))
   )

@@ -9,7 +9,7 @@ import * as Tokens from "../Tokens.ts"
 import { Database } from "./Database.ts"
 import * as Labels from "./Labels.ts"
 import { PackageUses } from "./PackageUses.ts"
-import { noneIsPaused } from "./Pauses.ts"
+import { noneIsPaused, somethingIsPaused } from "./Pauses.ts"
 import { StepRuns } from "./StepRuns.ts"
 import { parseStepRun, type StepRunRow, type StoredStepRun } from "./StoredStepRun.ts"
 
@@ -71,6 +71,7 @@ export class Leases extends Context.Service<
       const uses = yield* PackageUses
       const forKey = Dialect.forKey(sql)
       const stepRunSubjects = sql.literal("step_run.process_id, step_run.step_id, step_run.worker_group_id")
+      const nothing = sql.literal("")
       const skipLocked = Dialect.skipLocked(sql, "step_run")
       const many = (rows: ReadonlyArray<StepRunRow>) => rows.map(parseStepRun)
 
@@ -89,10 +90,15 @@ export class Leases extends Context.Service<
             ...(packages ? [sql`package_id IS NOT NULL`] : [])
           ]
           if (takes.length === 0) return []
-          // Locks the worker against deletion until it has its leases; a deleted one gets none, nor does a paused one.
-          const [known] = yield* sql<{ readonly labels: string; readonly draining: number }>`
-            SELECT labels, draining FROM worker
-            WHERE id = ${worker.id} AND ${noneIsPaused(sql, worker.workspaceId, sql.literal("worker.id"))} ${forKey}`
+          // Locks the worker against deletion until it has its leases; a deleted one gets none. A pause that is made from
+          // here on comes after these leases.
+          const [known] = yield* sql<{
+            readonly labels: string
+            readonly draining: number
+            readonly anything_paused: unknown
+          }>`
+            SELECT labels, draining, ${somethingIsPaused(sql, worker.workspaceId)} AS anything_paused FROM worker
+            WHERE id = ${worker.id} ${forKey}`
           if (known === undefined || known.draining === 1) return []
           const labelled = yield* Labels.wantedAndHad(sql, worker.workspaceId, Labels.decode(known.labels))
           const hasLabels = [sql`labels IS NULL`, ...(labelled.length === 0 ? [] : [sql.in("labels", labelled)])]
@@ -101,7 +107,7 @@ export class Leases extends Context.Service<
               AND ${sql.or(hasLabels)}
               AND (worker_group_id IS NULL OR worker_group_id IN
                 (SELECT member.worker_group_id FROM worker_group_member AS member WHERE member.worker_id = ${worker.id}))
-              AND ${noneIsPaused(sql, worker.workspaceId, stepRunSubjects)}`
+              ${known.anything_paused ? sql`AND ${noneIsPaused(sql, worker.workspaceId, sql`${stepRunSubjects}, ${worker.id}`)}` : nothing}`
           // The first of each task, by an index that has them in this order; spare ones, as others may be locked.
           const firsts = takes.map(
             (take) => sql`
@@ -109,10 +115,13 @@ export class Leases extends Context.Service<
                 SELECT id FROM step_run WHERE ${awaiting} AND ${take}
                 ORDER BY sort_key, id LIMIT ${limit + spare}) AS firsts`
           )
+          const [take] = takes
+          const which =
+            takes.length === 1 && take !== undefined
+              ? sql`${awaiting} AND ${take}`
+              : sql`state = 'awaiting_worker' AND worker_id IS NULL AND id IN (${sql.join(" UNION ALL ", false)(firsts)})`
           const rows = yield* sql<StepRunRow>`
-            SELECT * FROM step_run
-            WHERE state = 'awaiting_worker' AND worker_id IS NULL AND id IN (${sql.join(" UNION ALL ", false)(firsts)})
-            ORDER BY sort_key, id LIMIT ${limit} ${skipLocked}`
+            SELECT * FROM step_run WHERE ${which} ORDER BY sort_key, id LIMIT ${limit} ${skipLocked}`
           const runs = [...new Set(rows.flatMap((row) => (row.package_id === null ? [] : [row.process_run_id])))]
           const definitions = yield* stepsOf(runs)
           const stepOf = (row: StepRunRow) => definitions.get(row.process_run_id)?.[row.step]

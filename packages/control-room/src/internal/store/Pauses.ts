@@ -24,6 +24,10 @@ export const selectPaused = (table: "process" | "worker" | "worker_group") =>
 
 const parse = ({ detail }: Row): Paused => JSON.parse(detail)
 
+/** Whether anything of a workspace is paused: mostly nothing is, and then `noneIsPaused` need not be asked of each row. */
+export const somethingIsPaused = (sql: SqlClient.SqlClient, workspace: WorkspaceId) =>
+  sql`EXISTS (SELECT 1 FROM pause WHERE pause.workspace_id = ${workspace})`
+
 /** The condition that none of these is paused; with columns as ids, for each row. Unknown and null ids are not. */
 export const noneIsPaused = (sql: SqlClient.SqlClient, workspace: WorkspaceId, subjects: Fragment) =>
   sql`NOT EXISTS (

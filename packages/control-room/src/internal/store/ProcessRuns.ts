@@ -81,7 +81,22 @@ const view = (row: ViewRow): ProcessRun => ({
   priority: row.priority
 })
 
-const toRun = (row: Row): Run => ({
+/** The columns that commands need of a run. */
+const runColumns = [
+  "id",
+  "workspace_id",
+  "process_id",
+  "state",
+  "steps",
+  "counts",
+  "failed",
+  "stop",
+  "started_at",
+  "ended_at"
+] as const
+type RunRow = Pick<Row, (typeof runColumns)[number]>
+
+const toRun = (row: RunRow): Run => ({
   id: ProcessRunId.make(row.id),
   workspaceId: WorkspaceId.make(row.workspace_id),
   processId: ProcessId.make(row.process_id),
@@ -91,15 +106,17 @@ const toRun = (row: Row): Run => ({
   failed: row.failed,
   stop: row.stop === null ? null : JSON.parse(row.stop),
   startedAt: row.started_at,
-  endedAt: row.ended_at
+  endedAt: row.ended_at,
+  unmoved: true
 })
+
+const counting = (run: Run) => ({ counts: JSON.stringify(run.counts), failed: run.failed })
 
 const moving = (run: Run) => ({
   state: run.state,
   started_at: run.startedAt,
   ended_at: run.endedAt,
-  counts: JSON.stringify(run.counts),
-  failed: run.failed,
+  ...counting(run),
   stop: run.stop === null ? null : JSON.stringify(run.stop)
 })
 
@@ -151,6 +168,7 @@ export class ProcessRuns extends Context.Service<
       const { below, now, page, sql } = yield* Database
       const forUpdate = Dialect.forUpdate(sql)
       const skipLocked = Dialect.skipLocked(sql, "process_run")
+      const selectRun = sql.literal(`SELECT ${runColumns.join(", ")} FROM process_run`)
       const selectView = sql`SELECT ${sql.literal(viewColumns.join(", "))} FROM process_run`
       const ended = sql`state IN ('completed', 'unresolved')`
       const mark = Effect.fnUntraced(function* (
@@ -222,13 +240,15 @@ export class ProcessRuns extends Context.Service<
         }, Effect.orDie),
         lock: (id) =>
           Effect.orDie(
-            Effect.map(
-              sql<Row>`SELECT * FROM process_run WHERE id = ${id} AND deleted_at IS NULL ${forUpdate}`,
-              ([row]) => (row === undefined ? null : toRun(row))
+            Effect.map(sql<RunRow>`${selectRun} WHERE id = ${id} AND deleted_at IS NULL ${forUpdate}`, ([row]) =>
+              row === undefined ? null : toRun(row)
             )
           ),
         save: Effect.fnUntraced(function* (run) {
-          yield* sql`UPDATE process_run SET ${sql.update(moving(run))} WHERE id = ${run.id}`
+          // Most transactions only count, and SQLite writes all indexes that have a column of the statement.
+          const changed = sql.update(run.unmoved === true ? counting(run) : moving(run))
+          yield* sql`UPDATE process_run SET ${changed} WHERE id = ${run.id}`
+          if (run.unmoved === true) return
           // A completed run is final, so what its steps name may be deleted.
           if (run.state === "completed") yield* ProcessSteps.removeOfRun(sql, run.id, run.steps)
         }, Effect.orDie),

@@ -17,17 +17,17 @@ import { Database } from "./Database.ts"
 import { noneIsPaused } from "./Pauses.ts"
 import {
   exceptionText,
-  type ItemRow,
+  type GivenItem,
+  type GivenRow,
   newRow,
   noOrder,
   parseException,
+  parseGiven,
   parseIds,
-  parseItem,
   parseState,
-  selectItem,
+  selectGiven,
   selectState,
   type StateRow,
-  type StoredItem,
   type StoredState
 } from "./StoredItem.ts"
 
@@ -87,7 +87,9 @@ export class RunItems extends Context.Service<
       step: number,
       worker: string | null,
       limit: number
-    ) => Effect.Effect<ReadonlyArray<StoredItem>>
+    ) => Effect.Effect<ReadonlyArray<GivenItem>>
+    /** Those of these ids that exist. */
+    readonly given: (ids: ReadonlyArray<WorkItemId>) => Effect.Effect<ReadonlyArray<GivenItem>>
     /** The ids of items in the same order, also of what is paused: payloads may be large. */
     readonly dueIds: (run: ProcessRunId, step: number, limit: number) => Effect.Effect<ReadonlyArray<WorkItemId>>
     /** The item that a step run processes. */
@@ -108,6 +110,7 @@ export class RunItems extends Context.Service<
     RunItems,
     Effect.gen(function* () {
       const { newId, now, sql } = yield* Database
+      const whole = sql.literal(selectGiven)
       const forUpdate = Dialect.forUpdate(sql)
       // Concurrent writers lock items in the same order.
       const lockNew = (process: ProcessId, items: ReadonlyArray<WorkItemId>) =>
@@ -120,7 +123,7 @@ export class RunItems extends Context.Service<
             SELECT id FROM work_item WHERE ${waiting} AND not_before IS NOT NULL AND not_before <= ${at}
             ORDER BY not_before, id LIMIT ${Chunks.rowsPerChunk})`
 
-      const due = Effect.fnUntraced(function* <Row extends { readonly not_before?: string | null }>(
+      const due = Effect.fnUntraced(function* <Row extends { readonly not_before: string | null }>(
         columns: Fragment,
         run: ProcessRunId,
         step: number,
@@ -141,7 +144,7 @@ export class RunItems extends Context.Service<
               ORDER BY not_before, id LIMIT 1) AS delayed
             UNION ALL ${ready}) AND ${given}
           ORDER BY not_before IS NULL, sort_key, id LIMIT ${limit} ${forUpdate}`
-        if (typeof rows[0]?.not_before !== "string") return rows
+        if ((rows[0]?.not_before ?? null) === null) return rows
         yield* endDelays(waiting, at)
         return yield* sql<Row>`${columns} WHERE id IN (${ready}) AND ${given} ORDER BY sort_key, id LIMIT ${limit} ${forUpdate}`
       })
@@ -301,9 +304,11 @@ export class RunItems extends Context.Service<
           const subjects = [run.processId, id, worker_group?.id, worker].flatMap((subject) => subject ?? [])
           const given = noneIsPaused(sql, run.workspaceId, sql.csv(subjects.map((subject) => sql`${subject}`)))
           return Effect.orDie(
-            Effect.map(due<ItemRow>(sql.literal(selectItem), run.id, step, limit, given), (rows) => rows.map(parseItem))
+            Effect.map(due<GivenRow>(whole, run.id, step, limit, given), (rows) => rows.map(parseGiven))
           )
         },
+        given: (ids) =>
+          Effect.orDie(Effect.map(sql<GivenRow>`${whole} WHERE ${sql.in("id", ids)}`, (rows) => rows.map(parseGiven))),
         dueIds: (run, step, limit) =>
           Effect.orDie(
             Effect.map(

@@ -39,20 +39,32 @@ export interface StateRow extends Pick<
 
 export interface ItemRow extends SummaryRow, StateRow {
   readonly payload: string
-  /** Only where selected: since when it is due, while it waits for a retry. */
-  readonly not_before?: string | null
   /** Only where selected: whether a file names the item as its owner. */
   readonly has_files?: unknown
   /** Only in pages: bytes that its files take in its view. */
   readonly extra_bytes?: number
 }
 
+/** A row of what a task is given. */
+export interface GivenRow extends Pick<
+  ItemRow,
+  "id" | "state" | "attempts" | "released_by" | "step_run_id" | "payload"
+> {
+  readonly step: number | null
+  readonly not_before: string | null
+  readonly has_files: unknown
+}
+
+/** Selects `GivenRow`s: every item is read so once, so it has nothing else. */
+export const selectGiven =
+  "SELECT id, step, step_run_id, state, attempts, released_by, payload, not_before, EXISTS (SELECT 1 FROM file WHERE file.owner_id = work_item.id) AS has_files FROM work_item"
+
 /** Selects `StateRow`s. */
 export const selectState =
   "SELECT id, workspace_id, process_id, process_run_id, step, step_run_id, state, attempts, released_by FROM work_item"
 
 /** Selects `ItemRow`s. */
-export const selectItem = `SELECT id, workspace_id, process_id, process_run_id, step, step_id, step_run_id, state, state_updated_at, created_at, payload, attempts, released_by, not_before, exception, ${orderColumns}, EXISTS (SELECT 1 FROM file WHERE file.owner_id = work_item.id) AS has_files FROM work_item`
+export const selectItem = `SELECT id, workspace_id, process_id, process_run_id, step, step_id, step_run_id, state, state_updated_at, created_at, payload, attempts, released_by, exception, ${orderColumns}, EXISTS (SELECT 1 FROM file WHERE file.owner_id = work_item.id) AS has_files FROM work_item`
 
 /**
  * SQL for the bytes that the files of a row take in its view: for each its name, once more encoded in its address, and
@@ -100,6 +112,9 @@ export interface StoredItem extends Item, StoredSummary {
   readonly mayHaveFiles: boolean
 }
 
+/** A work item with what a task is given of it. */
+export interface GivenItem extends Item, Pick<StoredItem, "payload" | "mayHaveFiles"> {}
+
 /**
  * A work item as a page shows it; its payload is JSON text, so that megabytes of it are neither parsed nor stringified.
  */
@@ -139,6 +154,17 @@ export const parseState = (row: StateRow): StoredState => ({
   state: row.state,
   attempts: row.attempts,
   releasedBy: row.released_by === null ? null : StepRunId.make(row.released_by)
+})
+
+export const parseGiven = (row: GivenRow): GivenItem => ({
+  id: WorkItemId.make(row.id),
+  step: row.step ?? 0,
+  stepRun: row.step_run_id === null ? null : StepRunId.make(row.step_run_id),
+  state: row.state,
+  attempts: row.attempts,
+  releasedBy: row.released_by === null ? null : StepRunId.make(row.released_by),
+  payload: JSON.parse(row.payload),
+  mayHaveFiles: Boolean(row.has_files)
 })
 
 export const parseItem = (row: ItemRow): StoredItem => ({

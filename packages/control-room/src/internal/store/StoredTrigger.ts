@@ -26,7 +26,7 @@ export interface Starts {
 }
 
 export type Signature =
-  | { readonly type: "standard_webhooks" }
+  | { readonly type: "standard_webhooks" | "slack" }
   | { readonly type: "hmac"; readonly header: string; readonly prefix: string }
 
 /** The settings of an address, without what is secret. */

@@ -72,7 +72,6 @@ export class WorkItems extends Context.Service<
   WorkItems,
   {
     readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredItem | null>
-    readonly getMany: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredItem>>
     /** The runs of these items. */
     readonly runsOf: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<ProcessRunId>>
     /** Locks these items until the transaction ends, and returns them. */
@@ -256,8 +255,6 @@ export class WorkItems extends Context.Service<
       return WorkItems.of({
         get: (workspace, id) =>
           Effect.orDie(Effect.map(sql<ItemRow>`${select} WHERE workspace_id = ${workspace} AND id = ${id}`, first)),
-        getMany: (ids) =>
-          Effect.orDie(Effect.map(sql<ItemRow>`${select} WHERE ${sql.in("id", ids)}`, (rows) => rows.map(parseItem))),
         runsOf: Effect.fnUntraced(function* (ids) {
           const rows = yield* Chunks.flatMap(
             ids,

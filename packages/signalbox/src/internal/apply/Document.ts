@@ -110,7 +110,7 @@ export type Schedule = typeof Schedule.Type
 
 /** Where the secret of signatures is. */
 const HookSecret = Schema.Union([Schema.Struct({ env: Schema.NonEmptyString }), Schema.Struct({ file: PathText })])
-const [standardWebhooks, namedHeader] = TriggerSignature.members
+const [timed, namedHeader] = TriggerSignature.members
 
 /** A trigger of a process of this name. */
 const Trigger = Schema.Struct({
@@ -122,7 +122,7 @@ const Trigger = Schema.Struct({
       ...TriggerWebhook.fields,
       signature: Schema.optionalKey(
         Schema.Union([
-          Schema.Struct({ ...standardWebhooks.fields, secret: HookSecret }),
+          Schema.Struct({ ...timed.fields, secret: HookSecret }),
           Schema.Struct({ ...namedHeader.fields, secret: HookSecret })
         ])
       )

@@ -93,7 +93,11 @@ const create = Command.make(
       Flag.withDefault(false)
     ),
     secretEnv: text("secret-env", "The variable with the secret of the signatures", "VARIABLE"),
-    signatureHeader: text("signature-header", "The header of hex signatures; default: Standard Webhooks", "HEADER"),
+    signatureHeader: text(
+      "signature-header",
+      "The header of hex signatures; default: Slack's with its handshake, else Standard Webhooks",
+      "HEADER"
+    ),
     signaturePrefix: text("signature-prefix", "Before the hex digits, such as sha256=", "TEXT"),
     handshake: Flag.Literals("handshake", triggerHandshakes).pipe(
       Flag.withDescription("Answers the handshake of a product"),
@@ -124,7 +128,7 @@ const create = Command.make(
         ? {}
         : {
             signature: Option.isNone(signatureHeader)
-              ? { type: "standard_webhooks", secret }
+              ? { type: Option.contains(flags.handshake, "slack") ? "slack" : "standard_webhooks", secret }
               : {
                   type: "hmac",
                   header: signatureHeader.value,
