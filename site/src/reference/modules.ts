@@ -61,6 +61,8 @@ export const modules = async (): Promise<number> => {
       readme: "none",
       disableSources: true,
       excludeInternal: true,
+      // What classes inherit from libraries is the reference of those.
+      excludeExternals: true,
       router: "module",
       hidePageHeader: true,
       hideBreadcrumbs: true,
