@@ -12,6 +12,7 @@ import { delimiter, dirname, join } from "node:path"
 import { createInterface } from "node:readline"
 import { parseArgs, promisify } from "node:util"
 import { pack, root, type Tarball } from "../../tooling/src/tarballs.ts"
+import { follow } from "./pages.ts"
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { keep: { type: "boolean" } } })
 
@@ -188,6 +189,20 @@ const firstMinutes = async () => {
   expected("the exit code of `dev` after SIGTERM", await exited, 0)
 }
 
+/** Follows the first pages of the documentation. */
+const pages = async () => {
+  const env = { ...environment, PATH: [dirname(bin("signalbox")), environment.PATH].join(delimiter) }
+  const copies = { "greeter/robot.py": join(root, "examples/robots/python/package/robot.py") }
+  for (const page of ["script", "robots"]) {
+    await follow(
+      join(root, "docs/start", `${page}.md`),
+      join(folder, "pages", page),
+      env,
+      page === "robots" ? copies : {}
+    )
+  }
+}
+
 /** Every module that a package exports, with patterns resolved by the files that are there. */
 const modulesOf = ({ manifest: { name } }: Tarball): ReadonlyArray<string> => {
   const installed = join(folder, "node_modules", name)
@@ -314,6 +329,7 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   "a test with signalbox/Testing": () => sh(bin("vitest"), ["run"]),
   "signalbox init: its test, its flow, its tasks changed under `signalbox dev`, and nouns": firstMinutes,
+  "the first pages of the documentation": pages,
   "Express, Fastify and Hono": () => sh(process.execPath, ["mounts.mjs"]),
   "Node 22: up": () => up(node22, [binary], greet(node22)),
   "Node 22: a control room in a program": () => sh(node22, ["embedded.mjs"]),

@@ -1,0 +1,77 @@
+/**
+ * Follows pages of the documentation literally: writes the files whose fences have a `title`, runs the lines after `$` in order in
+ * an empty folder, and compares what they print with what the page shows; `...` stands for any lines.
+ */
+import { execFile } from "node:child_process"
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { delimiter, dirname, join } from "node:path"
+import { promisify, stripVTControlCharacters } from "node:util"
+
+interface Command {
+  readonly line: string
+  readonly expected: ReadonlyArray<string>
+}
+
+const fences = (text: string) =>
+  [...text.matchAll(/^```(\w+)(?: title="([^"]+)")?\n([^]*?)^```$/gm)].map(([, language = "", title, body = ""]) => ({
+    language,
+    title,
+    body
+  }))
+
+const commandsIn = (body: string): ReadonlyArray<Command> =>
+  body
+    .split(/^\$ /m)
+    .slice(1)
+    .map((text) => {
+      const [line = "", ...expected] = text.trimEnd().split("\n")
+      return { line, expected }
+    })
+
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
+
+const patternOf = (expected: ReadonlyArray<string>) =>
+  new RegExp(`^${expected.map((line) => (line === "..." ? "(?:.*\\n)*?" : `${escaped(line)} *\\n`)).join("")}$`)
+
+const marker = "-- next command --"
+
+/** The packages are installed above the folder, so that nothing is fetched; what is left running is stopped. */
+const prelude = [
+  `trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT`,
+  'npm() { if [ "$1" = install ]; then return 0; fi; command npm "$@"; }'
+]
+const npx = '#!/bin/sh\nexec "$@"\n'
+
+/** Follows a page in an empty folder. Rejects with the command whose output differs. */
+export const follow = async (
+  page: string,
+  folder: string,
+  env: Readonly<Record<string, string>>,
+  copies: Readonly<Record<string, string>> = {}
+): Promise<void> => {
+  mkdirSync(folder, { recursive: true })
+  const parts = fences(readFileSync(page, "utf8"))
+  const put = (name: string, body: string) => {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), body)
+  }
+  for (const { body, title } of parts) if (title !== undefined) put(title, body)
+  for (const [name, from] of Object.entries(copies)) put(name, readFileSync(from, "utf8"))
+  const commands = parts.filter(({ language }) => language === "console").flatMap(({ body }) => commandsIn(body))
+  if (commands.length === 0) throw new Error(`${page} has no commands`)
+  put("../bin/npx", npx)
+  chmodSync(join(folder, "../bin/npx"), 0o755)
+  const PATH = [join(folder, "../bin"), env["PATH"]].join(delimiter)
+  const script = [...prelude, ...commands.flatMap(({ line }) => [line, `echo '${marker}'`])].join("\n")
+  const { stdout } = await promisify(execFile)("bash", ["-c", script], {
+    cwd: folder,
+    env: { ...env, PATH },
+    timeout: 120_000
+  })
+  const outputs = stdout.split(`${marker}\n`)
+  for (const [index, { expected, line }] of commands.entries()) {
+    const printed = stripVTControlCharacters(outputs[index] ?? "")
+    if (patternOf(expected).test(printed)) continue
+    throw new Error(`${page}: \`${line}\` prints\n${printed}in place of\n${expected.join("\n")}`)
+  }
+}
