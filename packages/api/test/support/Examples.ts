@@ -9,6 +9,7 @@ import * as BulkOperations from "../../src/contract/BulkOperations.ts"
 import { Page } from "../../src/contract/Common.ts"
 import * as AlertChannels from "../../src/contract/AlertChannels.ts"
 import * as Alerts from "../../src/contract/Alerts.ts"
+import * as Changes from "../../src/contract/Changes.ts"
 import * as Failures from "../../src/contract/Failures.ts"
 import * as Outputs from "../../src/contract/Outputs.ts"
 import * as Pauses from "../../src/contract/Pauses.ts"
@@ -510,6 +511,7 @@ export const examples: ReadonlyArray<Example> = [
     exception: { type: "BUSINESS", code: "NO_ADDRESS", message: "no address" },
     outputs: []
   }),
+  of("Change", Changes.Change, { topic: "runs", id: "r1", seq: 7 }),
   of(
     "a page",
     Page(Workers.Worker),

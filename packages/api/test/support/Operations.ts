@@ -164,6 +164,8 @@ DELETE /workspaces/{w}/api-keys/{api_key_id}                           Workspace
 
 POST   /workspaces/{w}/console-tickets                                 -
 
+GET    /workspaces/{w}/changes                                         -
+
 POST   /workspaces                                                     Workspace.manage_api_keys
 
 GET    /workspaces/{w}/room                                            -

@@ -24,6 +24,7 @@ import { Alerts } from "./store/Alerts.ts"
 import { ApiKeys } from "./store/ApiKeys.ts"
 import { Assets } from "./store/Assets.ts"
 import { Assistants } from "./store/Assistants.ts"
+import { Changes } from "./store/Changes.ts"
 import { ConsoleSessions } from "./store/ConsoleSessions.ts"
 import { BulkOperations } from "./store/BulkOperations.ts"
 import { BulkTargets } from "./store/BulkTargets.ts"
@@ -86,6 +87,7 @@ const repositories = Layer.mergeAll(
   RoomState.layer,
   ApiKeys.layer,
   ConsoleSessions.layer,
+  Changes.layer,
   Secrets.layer,
   TransitKeys.layer,
   PackageUses.layer,
