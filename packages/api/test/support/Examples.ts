@@ -511,6 +511,14 @@ export const examples: ReadonlyArray<Example> = [
     exception: { type: "BUSINESS", code: "NO_ADDRESS", message: "no address" },
     outputs: []
   }),
+  of("RunStep", ProcessRuns.RunStep, {
+    id: "s1",
+    name: "read",
+    items: { waiting: 3, in_progress: 1, done: 40, failed: 2 },
+    started_at: "2026-11-20T08:15:30.000Z",
+    ended_at: null,
+    waits_for: null
+  }),
   of("Change", Changes.Change, { topic: "runs", id: "r1", seq: 7 }),
   of(
     "a page",

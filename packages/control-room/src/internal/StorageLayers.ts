@@ -44,6 +44,7 @@ import { Pauses } from "./store/Pauses.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { Processes } from "./store/Processes.ts"
 import { RoomState } from "./store/RoomState.ts"
+import { RunSteps } from "./store/RunSteps.ts"
 import { RunItems } from "./store/RunItems.ts"
 import { Schedules } from "./store/Schedules.ts"
 import { Seal } from "./store/Seal.ts"
@@ -69,6 +70,7 @@ const repositories = Layer.mergeAll(
   Leases.layer,
   WorkItems.layer,
   RunItems.layer,
+  RunSteps.layer,
   Pauses.layer,
   Outputs.layer,
   Files.layer,
