@@ -120,7 +120,10 @@ const makeLists = Effect.gen(function* () {
     listStepRuns: [[["process_run_id"], (page) => stepRuns.list(run, page)]],
     listStepRunEvents: [[["step_run_id"], (page) => stepRuns.listEvents(stepRun.id, page)]],
     listStepRunArtifacts: [[["owner_id"], (page) => files.list(stepRun.id, page)]],
-    listStepRunConsoleMessages: [[["step_run_id"], (page) => reports.listMessages(stepRun.id, page)]],
+    listStepRunConsoleMessages: [
+      [["step_run_id"], (page) => reports.listMessages(stepRun.id, "oldest first", page)],
+      [["step_run_id"], (page) => reports.listMessages(stepRun.id, "newest first", page)]
+    ],
     listWorkItems: [
       [["workspace_id"], itemsWith({})],
       [["workspace_id", "state"], itemsWith({ state: "failed" })],

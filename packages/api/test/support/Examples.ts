@@ -511,6 +511,12 @@ export const examples: ReadonlyArray<Example> = [
     exception: { type: "BUSINESS", code: "NO_ADDRESS", message: "no address" },
     outputs: []
   }),
+  of("ConsoleMessages", StepRuns.ConsoleMessages, {
+    data: [{ timestamp: "2026-11-20T08:15:30.000Z", message: "read 17 rows" }],
+    has_more: false,
+    next: null,
+    newer: "https://example.com/newer"
+  }),
   of("RunStep", ProcessRuns.RunStep, {
     id: "s1",
     name: "read",
