@@ -146,10 +146,7 @@ const follow = (url: string): (() => void) => {
 /** Follows while there is a session and the page is looked at. Called once. */
 export const startLive = (): void => {
   const isVisible = signal(document.visibilityState === "visible")
-  document.addEventListener(
-    "visibilitychange",
-    () => (isVisible.value = document.visibilityState === "visible")
-  )
+  document.addEventListener("visibilitychange", () => (isVisible.value = document.visibilityState === "visible"))
   effect(() => {
     const current = session.value
     if (current == null || !isVisible.value) return
