@@ -11,7 +11,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import { Changes } from "../src/internal/store/Changes.ts"
-import { watch } from "./support/ChangeStream.ts"
+import { between, watch } from "./support/ChangeStream.ts"
 import { assertError } from "./support/Http.ts"
 import { node } from "./support/Nodes.ts"
 import { layer, linkWorker, onPostgres, Service, temporaryFolder } from "./support/Service.ts"
@@ -109,6 +109,24 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the strea
       yield* Scope.close(scope, Exit.void)
       const again = yield* Effect.repeat(raw("GET", "changes", { key }), { until: ({ status }) => status === 200 })
       assert.strictEqual(again.status, 200)
+    })
+  )
+
+  it.effect("passes a proxy that gathers what it may, and after a cut tells to load everything", () =>
+    Effect.gen(function* () {
+      const { origin } = yield* Service
+      const proxy = yield* between(origin)
+      const first = yield* watch({ origin: proxy.origin })
+      yield* first.until("reset")
+      const process = yield* newProcess("before the cut")
+      const { seq } = yield* first.until("processes")
+      proxy.cut()
+      yield* first.ended
+      yield* Processes.remove(process.id)
+      const again = yield* watch({ origin: proxy.origin, headers: { "last-event-id": String(seq) } })
+      assert.deepStrictEqual(yield* again.next, { topic: "reset", id: null, seq: seq + 1 })
+      yield* newProcess("after the cut")
+      yield* again.until("processes")
     })
   )
 

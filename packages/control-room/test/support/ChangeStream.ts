@@ -4,7 +4,8 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
-import { type IncomingMessage, request as nodeRequest } from "node:http"
+import { createServer, type IncomingMessage, request as nodeRequest, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
 import { Service } from "./Service.ts"
 
 const decode = Schema.decodeSync(Schema.fromJsonString(Change))
@@ -68,4 +69,38 @@ export const watch = Effect.fnUntraced(function* ({ headers = {}, key, origin, q
     /** Waits until the service, or something between, has ended the stream. */
     ended: Deferred.await(isEnded)
   }
+})
+
+/** A proxy that holds responses back until they end, unless they ask it not to, and that cuts what passes when it is told to. */
+export const between = Effect.fnUntraced(function* (origin: string) {
+  const open = new Set<ServerResponse>()
+  const server = createServer((request, response) => {
+    open.add(response)
+    const outgoing = nodeRequest(origin + (request.url ?? ""), { headers: request.headers, agent: false })
+    response.on("close", () => outgoing.destroy())
+    outgoing.on("error", () => response.destroy())
+    outgoing.on("response", (incoming) => {
+      const held: Array<Buffer> = []
+      const holds = incoming.headers["x-accel-buffering"] !== "no"
+      const begin = () => response.writeHead(incoming.statusCode ?? 502, incoming.headers)
+      if (!holds) begin()
+      incoming.on("data", (chunk: Buffer) => (holds ? held.push(chunk) : response.write(chunk)))
+      incoming.on("end", () => (holds ? begin() : response).end(Buffer.concat(held)))
+      incoming.on("error", () => response.destroy())
+    })
+    outgoing.end()
+  })
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => {
+      server.listen(0, "127.0.0.1", () => resume(Effect.void))
+    }),
+    () =>
+      Effect.sync(() => {
+        server.close()
+        server.closeAllConnections()
+      })
+  )
+  // A server that listens on a port has such an address.
+  const { port } = server.address() as AddressInfo
+  return { origin: `http://127.0.0.1:${port}`, cut: () => open.forEach((response) => response.destroy()) }
 })

@@ -40,11 +40,14 @@ export const Artifacts = ({ stepRun }: { readonly stepRun: string }) => {
           { title: "Name", cell: ({ name }) => name },
           { title: "Bytes", isNumber: true, cell: ({ size }) => count(size) },
           {
-            title: "",
+            title: "Look at it",
             isNumber: true,
             cell: (file) =>
               isShown(file) ? (
-                <Button aria-pressed={open?.id === file.id} onClick={() => setOpen(open?.id === file.id ? null : file)}>
+                <Button
+                  aria-expanded={open?.id === file.id}
+                  onClick={() => setOpen(open?.id === file.id ? null : file)}
+                >
                   {open?.id === file.id ? "Hide" : "Show"} <span class="hidden">{file.name}</span>
                 </Button>
               ) : (

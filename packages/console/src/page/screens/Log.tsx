@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { call, reasonOf } from "../action.ts"
 import { Button, Empty, Problem } from "../kit/Basics.tsx"
 import { onHint } from "../live.ts"
-import { type Chunk, type LogPage, LogReader, visible } from "../logReader.ts"
+import { type Chunk, type LogPage, LogReader, visible } from "../../internal/LogReader.ts"
 import { clockOf, count } from "../words.ts"
 
 /** Characters of a message that are shown at first. */

@@ -41,8 +41,7 @@ const page: Shown = {
     "media-src data: blob:",
     "base-uri 'none'",
     "form-action 'none'",
-    "frame-ancestors 'self'",
-    "webrtc 'block'"
+    "frame-ancestors 'self'"
   ].join("; ")
 }
 const quiet = "sandbox; default-src 'none'; frame-ancestors 'self'"
