@@ -1,5 +1,7 @@
 /** The stream of hints: what is told to whom, that it stays small, and when it ends. */
 import { assert, layer as withLayer } from "@effect/vitest"
+import * as ChangesClient from "@signalbox/api/Changes"
+import { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as Assets from "@signalbox/api/Assets"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
@@ -9,7 +11,9 @@ import { Permission } from "@signalbox/api/contract/Authorization"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import { Changes } from "../src/internal/store/Changes.ts"
 import { between, watch } from "./support/ChangeStream.ts"
 import { assertError } from "./support/Http.ts"
@@ -127,6 +131,28 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the strea
       assert.deepStrictEqual(yield* again.next, { topic: "reset", id: null, seq: seq + 1 })
       yield* newProcess("after the cut")
       yield* again.until("processes")
+    })
+  )
+
+  it.effect("is a stream of the client, from a position on", () =>
+    Effect.gen(function* () {
+      const hints = yield* ChangesClient.stream({ after: 11 }).pipe(
+        Stream.tap(({ topic }) => (topic === "reset" ? newProcess("for the client") : Effect.void)),
+        Stream.take(2),
+        Stream.runCollect
+      )
+      assert.deepStrictEqual(
+        hints.map(({ seq, topic }) => [seq, topic]),
+        [
+          [12, "reset"],
+          [13, "processes"]
+        ]
+      )
+      const { origin, workspaceId } = yield* Service
+      const unknown = Redacted.make(`sbk_${workspaceId}_${"A".repeat(43)}`)
+      const connection = ControlRoom.layerHttpClient({ baseUrl: origin, workspaceId, apiKey: unknown })
+      const refused = yield* ChangesClient.stream().pipe(Stream.runDrain, Effect.flip, Effect.provide(connection))
+      assert.strictEqual(refused.reason._tag, "Forbidden")
     })
   )
 
