@@ -60,7 +60,7 @@ const demo = Effect.fnUntraced(function* (data: string) {
   )
   if (!staysUp) return yield* Console.log("Look at the run in a browser: npx -y pnpm@12 demo -- --console")
   yield* Console.log(`\nLook at it: ${yield* address}\nCtrl-C ends the control room.`)
-  yield* Effect.never
+  return yield* Effect.never
 })
 
 const program = Effect.gen(function* () {

@@ -127,6 +127,7 @@ const follow = (url: string): (() => void) => {
   })
   navigator.locks
     .request(url, { signal: ended.signal }, () => {
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel is of one origin
       const close = lead((message) => channel.postMessage(message))
       return new Promise<void>((resolve) =>
         ended.signal.addEventListener("abort", () => {

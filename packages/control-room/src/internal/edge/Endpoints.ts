@@ -240,7 +240,6 @@ export const group = <const G extends keyof Groups, E, R>(
       const endpoints: ReadonlyArray<HttpApiEndpoint.Top> = Object.values(group.endpoints)
       yield* router.addAll(
         endpoints.map((endpoint) =>
-          // `HandlersOf` has checked the handler against its endpoint.
           routeOf(
             authorization,
             memory,
@@ -248,6 +247,7 @@ export const group = <const G extends keyof Groups, E, R>(
             endpoint,
             group,
             ChangeHints.of(endpoint, name),
+            // `HandlersOf` has checked the handler against its endpoint.
             handlers[endpoint.identifier] as Handler
           )
         )
