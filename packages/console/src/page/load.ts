@@ -37,6 +37,7 @@ const topicsOf: Readonly<Record<string, ReadonlyArray<ChangeTopic>>> = {
   secrets: ["secrets"],
   "step-runs": ["step_runs"],
   "task-packages": ["packages"],
+  throughput: ["items"],
   triggers: ["triggers"],
   webhooks: ["webhooks"],
   "work-items": ["items"],
