@@ -1,9 +1,12 @@
 /**
  * The demo: starts a control room with two workers in this process, runs the flow over the real table of airports
- * through the public client over loopback HTTP, and prints the result.
+ * through the public client over loopback HTTP, and prints the result. With `--console` it stays up afterwards, to be looked at
+ * in a browser.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as ConsoleTickets from "@signalbox/api/ConsoleTickets"
+import * as Files from "@signalbox/console/Files"
 import * as Flow from "@signalbox/flows/Flow"
 import * as TerminalProgress from "@signalbox/flows/TerminalProgress"
 import * as Clock from "effect/Clock"
@@ -11,6 +14,7 @@ import * as Config from "effect/Config"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
 import { join, relative } from "node:path"
 import * as Embedded from "signalbox/Embedded"
@@ -19,6 +23,11 @@ import { airports } from "./process.ts"
 import { tasks } from "./tasks.ts"
 
 const table = join(import.meta.dirname, "airports.csv")
+
+const staysUp = process.argv.includes("--console")
+
+/** Signs in whoever opens the address first, for ten minutes. */
+const address = Effect.map(ConsoleTickets.create({ lifetime: "10 minutes" }), ({ url }) => Redacted.value(url))
 
 const demo = Effect.fnUntraced(function* (data: string) {
   const started = yield* Clock.currentTimeMillis
@@ -49,11 +58,15 @@ const demo = Effect.fnUntraced(function* (data: string) {
       `Done in ${seconds.toFixed(1)} s`
     ].join("\n")
   )
+  if (!staysUp) return yield* Console.log("Look at the run in a browser: npx -y pnpm@12 demo -- --console")
+  yield* Console.log(`\nLook at it: ${yield* address}\nCtrl-C ends the control room.`)
+  return yield* Effect.never
 })
 
 const program = Effect.gen(function* () {
   const data = yield* Config.String("SIGNALBOX_DATA").pipe(Config.withDefault(".signalbox/demo"))
-  const controlRoom = Embedded.layer({ data, port: 0, tasks, processes: [airports], workers: 2 })
+  const console = staysUp ? { console: yield* Files.read } : {}
+  const controlRoom = Embedded.layer({ data, port: 0, tasks, processes: [airports], workers: 2, ...console })
   yield* Effect.provide(demo(data), controlRoom)
 })
 

@@ -12,10 +12,18 @@ import { type AwaitOptions, awaitUntil } from "./internal/AwaitUntil.ts"
 import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
 
 export type { AwaitOptions } from "./internal/AwaitUntil.ts"
-export type { Callback, ProcessRun, ProcessRunAction, ProcessRunState, Started } from "./contract/ProcessRuns.ts"
+export type {
+  Callback,
+  ProcessRun,
+  ProcessRunAction,
+  ProcessRunState,
+  RunStep,
+  Started
+} from "./contract/ProcessRuns.ts"
 
 const call = {
   get: returning<contract.ProcessRun, NotFound>()(inWorkspace(contract.get)),
+  getSteps: returning<{ readonly data: ReadonlyArray<contract.RunStep> }, NotFound>()(inWorkspace(contract.getSteps)),
   list: returning<Page<contract.ProcessRun>, InvalidRequest>()(inWorkspace(contract.list)),
   start: returning<contract.Started, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.start)),
   startAgain: returning<{ readonly started: true; readonly id: ProcessRunId }, Conflict | NotFound>()(
@@ -37,6 +45,14 @@ export interface Filter {
 }
 
 export const get = Effect.fn("ProcessRuns.get")((run: ProcessRunId) => call.get({ params: { process_run_id: run } }))
+
+/**
+ * Returns the steps of a run in their order, each with the numbers of its items by state, and why it waits. An extension of the
+ * hosted service's interface.
+ */
+export const steps = Effect.fn("ProcessRuns.steps")((run: ProcessRunId) =>
+  Effect.map(call.getSteps({ params: { process_run_id: run } }), ({ data }) => data)
+)
 
 /** Returns one page, newest first. */
 export const list = Effect.fn("ProcessRuns.list")((filter: Filter = {}, cursor?: string) =>

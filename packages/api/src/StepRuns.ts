@@ -29,7 +29,7 @@ const call = {
     inWorkspace(contract.listArtifacts)
   ),
   getArtifact: returning<contract.Artifact, NotFound>()(inWorkspace(contract.getArtifact)),
-  listConsoleMessages: returning<Page<contract.ConsoleMessage>, InvalidRequest | NotFound>()(
+  listConsoleMessages: returning<contract.ConsoleMessages, InvalidRequest | NotFound>()(
     inWorkspace(contract.listConsoleMessages)
   )
 }

@@ -165,7 +165,7 @@ describe("the OpenAPI document", () => {
 })
 
 /** Nullable keys that a service without the extension does not send. */
-const extensionKeys = new Set(["git", "current", "task_package", "paused", "due_at", "due_state", "reference"])
+const extensionKeys = new Set(["git", "current", "task_package", "paused", "due_at", "due_state", "reference", "newer"])
 
 describe("the resources", () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false })

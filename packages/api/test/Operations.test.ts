@@ -18,8 +18,13 @@ import * as Connection from "../src/internal/Connection.ts"
 import { make as makeCall } from "../src/internal/EndpointCall.ts"
 import { answer, type Fault, type FaultServer, make, settle } from "./support/FaultServer.ts"
 
-/** Called by others than the client: by services that only have an address, by robots, as text, and by older clients, as bytes. */
-const notCalled = new Set(["startProcessRunFromIntegration", "getVaultPublicKey", "downloadTaskPackage"])
+/** Called by others than the client: by services that only have an address, by robots, as text, by older clients, as bytes, and as a stream. */
+const notCalled = new Set([
+  "startProcessRunFromIntegration",
+  "getVaultPublicKey",
+  "downloadTaskPackage",
+  "watchChanges"
+])
 
 const all: Array<HttpApiEndpoint.Top> = []
 HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ endpoint }) => all.push(endpoint) })

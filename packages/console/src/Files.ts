@@ -50,7 +50,7 @@ const ensureBuilt = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const script = join(root, "build.ts")
   if (!(yield* fs.exists(script))) return
-  const sources = join(root, "src/page")
+  const sources = join(root, "src")
   const names = yield* fs.readDirectory(sources, { recursive: true })
   const newest = yield* changedAt([script, ...names.map((name) => join(sources, name))])
   if ((yield* changedAt([join(site, page)])) > newest) return

@@ -42,6 +42,9 @@ class TextResponse extends ServerResponse {
   }
 }
 
+/** Whether the response has no end of its own. */
+const isStream = (url = "") => /^[^?]*\/changes\/?(\?|$)/.test(url)
+
 /** How long the server waits for the client, in milliseconds. */
 export interface Times {
   /** Until the headers of a request have arrived. */
@@ -77,9 +80,20 @@ export const create = (times: Times = defaultTimes): Server => {
     // How often Node checks for late headers.
     connectionsCheckingInterval: Math.max(50, times.headers / 2)
   })
+  const streams = new Set<ServerResponse>()
   const last = new WeakMap<Socket, { readonly request: IncomingMessage; readonly response: ServerResponse }>()
-  const remember = (request: IncomingMessage, response: ServerResponse) =>
-    void last.set(request.socket, { request, response })
+  const remember = (request: IncomingMessage, response: ServerResponse) => {
+    last.set(request.socket, { request, response })
+    if (!isStream(request.url)) return
+    streams.add(response)
+    response.once("close", () => streams.delete(response))
+  }
+  const close = server.close.bind(server)
+  server.close = (closed) => {
+    // Nothing else ends them, and a server that closes waits for all requests.
+    for (const response of streams) response.end()
+    return close(closed)
+  }
   server.on("request", remember)
   server.on("checkContinue", remember)
   server.setTimeout(times.stalled, (socket) => {

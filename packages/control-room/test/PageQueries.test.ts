@@ -26,6 +26,7 @@ import { ProcessRuns } from "../src/internal/store/ProcessRuns.ts"
 import { Processes } from "../src/internal/store/Processes.ts"
 import { Secrets } from "../src/internal/store/Secrets.ts"
 import { Schedules } from "../src/internal/store/Schedules.ts"
+import { RunSteps } from "../src/internal/store/RunSteps.ts"
 import { StepRuns } from "../src/internal/store/StepRuns.ts"
 import { TaskPackages } from "../src/internal/store/TaskPackages.ts"
 import { Triggers } from "../src/internal/store/Triggers.ts"
@@ -119,7 +120,10 @@ const makeLists = Effect.gen(function* () {
     listStepRuns: [[["process_run_id"], (page) => stepRuns.list(run, page)]],
     listStepRunEvents: [[["step_run_id"], (page) => stepRuns.listEvents(stepRun.id, page)]],
     listStepRunArtifacts: [[["owner_id"], (page) => files.list(stepRun.id, page)]],
-    listStepRunConsoleMessages: [[["step_run_id"], (page) => reports.listMessages(stepRun.id, page)]],
+    listStepRunConsoleMessages: [
+      [["step_run_id"], (page) => reports.listMessages(stepRun.id, "oldest first", page)],
+      [["step_run_id"], (page) => reports.listMessages(stepRun.id, "newest first", page)]
+    ],
     listWorkItems: [
       [["workspace_id"], itemsWith({})],
       [["workspace_id", "state"], itemsWith({ state: "failed" })],
@@ -179,7 +183,7 @@ const makeLists = Effect.gen(function* () {
     listApiKeys: inWorkspace((page) => apiKeys.list(workspace, page))
   }
   // With `include_data` the files of the items on the page are also read.
-  return { lists: ways, filesOf: files.ofOwners([AssetId.make(nobody), nobody]) }
+  return { workspace, run, lists: ways, filesOf: files.ofOwners([AssetId.make(nobody), nobody]) }
 })
 
 interface PlanRow {
@@ -235,6 +239,17 @@ withLayer(Layer.provideMerge(runsOn(sqlite), recording), { excludeTestServices: 
         }
         const [files = assert.fail("nothing was read")] = yield* statementsOf(made.filesOf)
         assert.notMatch((yield* planOf(files)).join("\n"), /SCAN|TEMP B-TREE/)
+      })
+    )
+
+    it.effect("holds for the steps of a run: its items and step runs are counted in indices", () =>
+      Effect.gen(function* () {
+        const { workspace, run } = yield* makeLists
+        const { of } = yield* RunSteps
+        const read = yield* statementsOf(of(workspace, run))
+        for (const statement of read) assert.notMatch((yield* planOf(statement)).join("\n"), /SCAN/, statement)
+        const plans = (yield* Effect.forEach(read, planOf)).flat().join("\n")
+        for (const index of ["work_item_settled", "step_run_times"]) assert.include(plans, `COVERING INDEX ${index}`)
       })
     )
 

@@ -17,12 +17,18 @@ const pathIn = (workspace: string, { path }: Endpoint) =>
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("permissions", (it) => {
   it.effect(
-    "stand on every endpoint of a workspace but those of the workspace and the room themselves, tickets of the console and the vault's public key",
+    "stand on every endpoint of a workspace but those of the workspace and the room themselves, tickets of the console, hints of changes and the vault's public key",
     () =>
       Effect.sync(() => {
         assert.isAtLeast(ofKeys.length, 20)
         const open = ofKeys.filter(({ needed }) => needed === undefined).map(({ identifier }) => identifier)
-        assert.deepStrictEqual(open, ["getWorkspace", "getRoom", "createConsoleTicket", "getVaultPublicKey"])
+        assert.deepStrictEqual(open, [
+          "getWorkspace",
+          "getRoom",
+          "createConsoleTicket",
+          "watchChanges",
+          "getVaultPublicKey"
+        ])
       })
   )
 

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as SqlClient from "effect/sql/SqlClient"
 import { bodyAs, errorOf, multipart, send } from "./support/Http.ts"
 import { layer, linkWorker, Service } from "./support/Service.ts"
 
@@ -77,6 +78,49 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("console m
         lines(0, 2001).map(({ message }) => message)
       )
       assert.strictEqual((yield* raw("GET", `${path}?cursor=nonsense`)).status, 400)
+    })
+  )
+
+  it.effect("are followed from the end of the log on: no line is lost or comes twice", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const sql = yield* SqlClient.SqlClient
+      const { lease, reports } = yield* startedStep
+      const Listed = Schema.Struct({
+        data: Schema.Array(Schema.Struct({ message: Schema.String })),
+        next: Schema.NullOr(Schema.String),
+        newer: Schema.String
+      })
+      const read = Effect.fnUntraced(function* (path: string) {
+        const { data, ...links } = bodyAs(Listed, yield* raw("GET", path))
+        return { ...links, messages: data.map(({ message }) => message) }
+      })
+      const path = `step-runs/${lease.step_run_id}/console-messages`
+      const empty = yield* read(`${path}?order=newest_first`)
+      assert.deepStrictEqual([empty.messages, empty.next], [[], null])
+      yield* reports.sendConsole(lease, 0, lines(0, 1000))
+      yield* reports.sendConsole(lease, 1000, lines(1000, 500))
+      const texts = (from: number, count: number) => lines(from, count).map(({ message }) => message)
+      const end = yield* read(`${path}?order=newest_first`)
+      assert.deepStrictEqual(end.messages.toReversed(), texts(500, 1000))
+      const older = yield* read(end.next ?? "")
+      assert.deepStrictEqual(older.messages.toReversed(), texts(0, 500))
+      const first = yield* read(empty.newer)
+      assert.deepStrictEqual(first.messages, texts(0, 1000))
+
+      const nothing = yield* read(end.newer)
+      assert.deepStrictEqual([nothing.messages, nothing.next], [[], null])
+      yield* reports.sendConsole(lease, 1500, lines(1500, 2))
+      const later = yield* read(nothing.newer)
+      assert.deepStrictEqual(later.messages, texts(1500, 2))
+
+      // A node whose clock is ahead has written the last line.
+      yield* sql`
+        UPDATE console_message SET id = ${"ffffffff-ffff-7fff-bfff-fffffffffff0"}
+        WHERE id = (SELECT max(id) FROM console_message WHERE step_run_id = ${lease.step_run_id})`
+      const ahead = yield* read(nothing.newer)
+      yield* reports.sendConsole(lease, 1502, lines(1502, 2))
+      assert.deepStrictEqual((yield* read(ahead.newer)).messages, texts(1502, 2))
     })
   )
 

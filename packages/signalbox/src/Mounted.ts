@@ -25,7 +25,9 @@ import { workersFolder } from "./internal/WorkersFolder.ts"
 /** A task that needs no service but `Robot`, which the worker provides. */
 export type PlainTask = Task.Task<Task.PayloadSchema, Task.PayloadSchema, Robot.Robot>
 
-export interface Options extends Service.Options, StorageOptions {
+export interface Options extends Omit<Service.Options, "console">, StorageOptions {
+  /** Whether the console is served at `console/` below the path of `publicUrl`; default false. */
+  readonly console?: boolean
   /** The name of the workspace that the first start creates; default `default`. */
   readonly workspace?: string
   /** The tasks of the local workers, which also run task packages; those reach the service at `publicUrl`. */
@@ -46,10 +48,18 @@ export interface Running<Handler> extends Service.Running<Handler> {
   readonly credentials: Credentials
 }
 
+const consoleFiles = Effect.flatMap(
+  Effect.promise(() => import("@signalbox/console/Files")),
+  ({ read }) => Effect.provide(read, NodeServices.layer)
+)
+
 const build = Effect.fnUntraced(function* (options: Options) {
-  const { data, publicUrl, environments = {}, tasks = [], workers = 1 } = options
+  const { console = false, ...given } = options
+  const { data, publicUrl, environments = {}, tasks = [], workers = 1 } = given
+  const files = console ? yield* consoleFiles : undefined
+  const served = files === undefined ? given : { ...given, console: files }
   const service = yield* Layer.build(
-    Service.Mounted.layer(options).pipe(
+    Service.Mounted.layer(served).pipe(
       Layer.provideMerge(Server.layerStorage(options)),
       Layer.provideMerge(HttpPlatform.layer),
       Layer.provideMerge(NodeServices.layer)

@@ -73,6 +73,32 @@ const greeting = async ({ api_key, base_url, workspace_id }: Mounted.Running<unk
 const environment = Layer.merge(NodeServices.layer, Logger.layer([]))
 
 describe("a control room below a path", () => {
+  it.live("has its console there, whose sessions are of that path", () =>
+    Effect.gen(function* () {
+      const { listen, mount, publicUrl } = yield* server()
+      const room = yield* mounted({ data: yield* temporary, publicUrl, console: true, workers: 0 })
+      mount(room.handler)
+      yield* listen
+      const page = yield* Effect.promise(() => fetch(`${publicUrl}/`))
+      assert.strictEqual(page.url, `${publicUrl}/console/`)
+      const names = [...(yield* Effect.promise(() => page.text())).matchAll(/(?:src|href)="((?!data:)[^"]+)"/g)]
+      assert.isNotEmpty(names)
+      for (const [, name = ""] of names) {
+        const file = yield* Effect.promise(() => fetch(new URL(name, page.url)))
+        assert.strictEqual(file.status, 200, name)
+      }
+      const opened = yield* Effect.promise(() =>
+        fetch(`${publicUrl}/console/session`, {
+          method: "POST",
+          headers: { origin: new URL(publicUrl).origin, "x-signalbox-console": "1" },
+          body: JSON.stringify({ key: room.credentials.api_key })
+        })
+      )
+      assert.strictEqual(opened.status, 200)
+      assert.match(opened.headers.get("set-cookie") ?? "", /^signalbox-[0-9a-f]{12}=\S+; Path=\/automation\/; HttpOnly/)
+    }).pipe(Effect.provide(environment))
+  )
+
   it.live("returns a key with which its workers' tasks can be run, and robots find it at its address", () =>
     Effect.gen(function* () {
       const { listen, mount, publicUrl } = yield* server()

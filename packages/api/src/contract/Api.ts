@@ -14,6 +14,7 @@ import { Assets } from "./Assets.ts"
 import { Validation } from "./Authorization.ts"
 import { ConsoleTickets } from "./ConsoleTickets.ts"
 import { BulkOperations } from "./BulkOperations.ts"
+import { Change, Changes } from "./Changes.ts"
 import { Failures } from "./Failures.ts"
 import { Legacy } from "./Legacy.ts"
 import { Outputs } from "./Outputs.ts"
@@ -66,6 +67,7 @@ const operations = HttpApi.make("signalbox")
     AlertChannels.prefix(basePath),
     ApiKeys.prefix(basePath),
     ConsoleTickets.prefix(basePath),
+    Changes.prefix(basePath),
     WorkerProtocol.prefix("/worker-v1"),
     RobotProcess.prefix("/process-v1"),
     RobotData.prefix("/json-v1"),
@@ -84,4 +86,4 @@ export const Api = operations
       transform: documentOf(operations, basePath)
     })
   )
-  .annotate(HttpApi.AdditionalSchemas, [ErrorBody, WebhookEvent, AlertEvent])
+  .annotate(HttpApi.AdditionalSchemas, [ErrorBody, WebhookEvent, AlertEvent, Change])

@@ -172,14 +172,28 @@ export const getArtifact = HttpApiEndpoint.get(
   .annotate(RequiredPermission, "Processes.read_run_outputs")
   .annotateMerge(summary("Get an artifact with its download address"))
 
+/**
+ * A page of console messages. Extension: `newer` is the address of what is written after this page, also while there is
+ * nothing yet. To read a log and go on: read to the end, then read `newer` again and again.
+ */
+export const ConsoleMessages = Schema.Struct({
+  ...Page(ConsoleMessage).fields,
+  newer: Schema.NullOr(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+}).annotate({ identifier: "ConsoleMessages" })
+export interface ConsoleMessages extends Schema.Schema.Type<typeof ConsoleMessages> {}
+
 /** A page has up to 1,000 messages. */
 export const listConsoleMessages = HttpApiEndpoint.get(
   "listStepRunConsoleMessages",
   "/workspaces/:workspace_id/step-runs/:step_run_id/console-messages",
   {
     params,
-    query: cursorQuery,
-    success: Page(ConsoleMessage),
+    query: {
+      ...cursorQuery,
+      /** Extension: the end of the log first, and each page from its newest message to its oldest; default: oldest first. */
+      order: Schema.optional(Schema.Literal("newest_first"))
+    },
+    success: ConsoleMessages,
     error: [InvalidRequestResponse, NotFoundResponse]
   }
 )

@@ -9,6 +9,7 @@ import * as BulkOperations from "../../src/contract/BulkOperations.ts"
 import { Page } from "../../src/contract/Common.ts"
 import * as AlertChannels from "../../src/contract/AlertChannels.ts"
 import * as Alerts from "../../src/contract/Alerts.ts"
+import * as Changes from "../../src/contract/Changes.ts"
 import * as Failures from "../../src/contract/Failures.ts"
 import * as Outputs from "../../src/contract/Outputs.ts"
 import * as Pauses from "../../src/contract/Pauses.ts"
@@ -510,6 +511,21 @@ export const examples: ReadonlyArray<Example> = [
     exception: { type: "BUSINESS", code: "NO_ADDRESS", message: "no address" },
     outputs: []
   }),
+  of("ConsoleMessages", StepRuns.ConsoleMessages, {
+    data: [{ timestamp: "2026-11-20T08:15:30.000Z", message: "read 17 rows" }],
+    has_more: false,
+    next: null,
+    newer: "https://example.com/newer"
+  }),
+  of("RunStep", ProcessRuns.RunStep, {
+    id: "s1",
+    name: "read",
+    items: { waiting: 3, in_progress: 1, done: 40, failed: 2 },
+    started_at: "2026-11-20T08:15:30.000Z",
+    ended_at: null,
+    waits_for: null
+  }),
+  of("Change", Changes.Change, { topic: "runs", id: "r1", seq: 7 }),
   of(
     "a page",
     Page(Workers.Worker),

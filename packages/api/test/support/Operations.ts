@@ -83,6 +83,7 @@ POST   /workspaces/{w}/bulk-operations                                 Processes
 GET    /workspaces/{w}/bulk-operations/{bulk_operation_id}             Processes.run_bulk_operations
 POST   /workspaces/{w}/bulk-operations/{bulk_operation_id}/cancel      Processes.run_bulk_operations
 POST   /workspaces/{w}/process-runs/{process_run_id}/start-again       Processes.trigger_processes
+GET    /workspaces/{w}/process-runs/{process_run_id}/steps             Processes.read_runs
 
 POST   /workspaces/{w}/processes                                       Processes.write_processes
 POST   /workspaces/{w}/processes/{process_id}                          Processes.write_processes
@@ -163,6 +164,8 @@ POST   /workspaces/{w}/api-keys                                        Workspace
 DELETE /workspaces/{w}/api-keys/{api_key_id}                           Workspace.manage_api_keys
 
 POST   /workspaces/{w}/console-tickets                                 -
+
+GET    /workspaces/{w}/changes                                         -
 
 POST   /workspaces                                                     Workspace.manage_api_keys
 

@@ -3,6 +3,7 @@ import { render } from "preact"
 import { Shell } from "./Shell.tsx"
 import { SignIn } from "./SignIn.tsx"
 import { Toasts } from "./kit/Basics.tsx"
+import { startLive } from "./live.ts"
 import { begin, session } from "./state.ts"
 
 const App = () => (
@@ -13,4 +14,5 @@ const App = () => (
 )
 
 render(<App />, document.body)
+startLive()
 void begin()

@@ -3,6 +3,7 @@ import type { ComponentType } from "preact"
 import { useEffect, useState } from "preact/hooks"
 import type { Session } from "./api.ts"
 import { Button, Problem } from "./kit/Basics.tsx"
+import { liveState } from "./live.ts"
 import { route, to } from "./route.ts"
 import { type Screen, type ScreenProps, screens } from "./screens.tsx"
 import { may, signOut } from "./state.ts"
@@ -85,6 +86,11 @@ export const Shell = ({ session }: { readonly session: Session }) => {
       </nav>
       <main id="main">
         <Problem message={error} />
+        {liveState.value === "polling" ? (
+          <p class="notice late" role="status">
+            Not connected to what changes: this page is loaded every few seconds, and what it shows may be older.
+          </p>
+        ) : null}
         {screen === undefined ? (
           <>
             <h1 tabIndex={-1}>Nothing here</h1>

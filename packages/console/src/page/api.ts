@@ -24,6 +24,9 @@ const root = new URL("..", document.baseURI).pathname.replace(/\/$/, "")
 
 export const sessionPath = `${root}/console/session`
 
+/** The address at which a file of a robot is shown, or downloaded where it is no log, picture or text. */
+export const consoleFile = (id: string) => `${root}/console/files/${id}`
+
 /** What a response that is an error says. */
 export const messageOf = (body: unknown, status: number) =>
   typeof body === "object" && body !== null && "message" in body && typeof body.message === "string"

@@ -1,6 +1,8 @@
-/** Loading of what a screen shows, again and again while it is looked at. */
+/** Loading of what a screen shows, again when it changes. */
+import type { ChangeTopic } from "@signalbox/api/contract/Changes"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { ApiError, addressOf, type Query, send } from "./api.ts"
+import { type Hint, onHint } from "./live.ts"
 import { session } from "./state.ts"
 
 export interface Loaded<A> {
@@ -12,10 +14,52 @@ export interface Loaded<A> {
   readonly reload: () => void
 }
 
-/** How often what is on the screen is loaded again, in milliseconds. */
-const interval = 3000
+/** Milliseconds between two loads of the same address, however often it changes. */
+const rest = 1000
+/** Milliseconds after which it is loaded without a hint: what time alone changes, such as a worker that is not heard of. */
+const interval = 30_000
 
-/** Loads a resource of the workspace, and again every few seconds while the page is visible. Null: nothing is loaded. */
+/** What concerns a resource, by the first segment of its path. All other paths concern every change. */
+const topicsOf: Readonly<Record<string, ReadonlyArray<ChangeTopic>>> = {
+  "alert-channels": ["alerts"],
+  "alert-firings": ["alerts"],
+  alerts: ["alerts"],
+  "api-keys": ["keys"],
+  assets: ["assets"],
+  "assistant-runs": ["assistants"],
+  assistants: ["assistants"],
+  "bulk-operations": ["bulk_operations"],
+  failures: ["failures", "items"],
+  outputs: ["runs"],
+  processes: ["processes", "runs", "schedules", "triggers"],
+  "process-runs": ["runs"],
+  schedules: ["schedules"],
+  secrets: ["secrets"],
+  "step-runs": ["step_runs"],
+  "task-packages": ["packages"],
+  throughput: ["items"],
+  triggers: ["triggers"],
+  webhooks: ["webhooks"],
+  "work-items": ["items"],
+  "worker-groups": ["workers"],
+  workers: ["workers"]
+}
+
+const ofRuns: ReadonlyArray<string> = ["runs", "step_runs", "items"]
+
+/** Whether a hint is about what a path shows. `run`: the only run that it shows something of. */
+const concerns = (path: string, run: string | undefined) => {
+  const topics: ReadonlyArray<string> | undefined = topicsOf[path.split(/[/?]/, 1)[0] ?? ""]
+  return (hint: Hint | null): boolean => {
+    if (hint === null || topics === undefined) return true
+    if (!topics.includes(hint.topic)) return false
+    return run === undefined || hint.id === null || !ofRuns.includes(hint.topic) || hint.id === run
+  }
+}
+
+const runOf = (path: string, query: Query) => /^process-runs\/([^/]+)/.exec(path)?.[1] ?? query["process_run_id"]
+
+/** Loads a resource of the workspace, and again when it changes while the page is visible. Null: nothing is loaded. */
 export const useResource = <A>(path: string | null, query: Query = {}): Loaded<A> => {
   const current = session.value
   const address = current == null || path === null ? null : addressOf(current, path, query)
@@ -25,11 +69,21 @@ export const useResource = <A>(path: string | null, query: Query = {}): Loaded<A
   })
   const again = useRef(() => {})
   useEffect(() => {
-    if (address === null) return
+    if (address === null || path === null) return
     const ended = new AbortController()
     let timer = 0
+    let loadedAt = -Infinity
+    let isLoading = false
+    let isStale = false
     const load = async () => {
       clearTimeout(timer)
+      if (isLoading) {
+        isStale = true
+        return
+      }
+      isLoading = true
+      isStale = false
+      loadedAt = performance.now()
       try {
         // The contract says what this address returns; the caller names it.
         const data = (await send("GET", address, undefined, ended.signal)) as A
@@ -40,15 +94,28 @@ export const useResource = <A>(path: string | null, query: Query = {}): Loaded<A
         const message = error instanceof Error ? error.message : String(error)
         setState((before) => (before.of === address ? { ...before, error: message } : { of: address, error: message }))
       }
-      if (!ended.signal.aborted && document.visibilityState === "visible") timer = window.setTimeout(load, interval)
+      isLoading = false
+      if (!ended.signal.aborted) plan(isStale ? rest : interval)
+    }
+    const plan = (wait: number) => {
+      clearTimeout(timer)
+      if (document.visibilityState === "visible") timer = window.setTimeout(load, wait)
     }
     const wake = () => {
       if (document.visibilityState === "visible") void load()
     }
+    const run = runOf(path, query)
+    const isAbout = concerns(path, run === undefined ? undefined : String(run))
+    const forget = onHint((hint) => {
+      if (!isAbout(hint)) return
+      if (isLoading) isStale = true
+      else plan(Math.max(0, loadedAt + rest - performance.now()))
+    })
     again.current = () => void load()
     document.addEventListener("visibilitychange", wake)
     void load()
     return () => {
+      forget()
       ended.abort()
       clearTimeout(timer)
       document.removeEventListener("visibilitychange", wake)

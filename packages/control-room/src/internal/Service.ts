@@ -32,6 +32,8 @@ import * as AssetHandlers from "./endpoints/Assets.ts"
 import * as BulkOperationHandlers from "./endpoints/BulkOperations.ts"
 import * as FailureHandlers from "./endpoints/Failures.ts"
 import * as AssistantHandlers from "./endpoints/Assistants.ts"
+import * as ChangeHandlers from "./endpoints/Changes.ts"
+import * as ConsoleFiles from "./endpoints/ConsoleFiles.ts"
 import * as ConsoleTicketHandlers from "./endpoints/ConsoleTickets.ts"
 import * as Legacy from "./endpoints/Legacy.ts"
 import * as OutputHandlers from "./endpoints/Outputs.ts"
@@ -97,6 +99,7 @@ const endpoints = (createWorkspaces: boolean) =>
     AlertChannelHandlers.layer,
     ApiKeyHandlers.layer,
     ConsoleTicketHandlers.layer,
+    ChangeHandlers.layer,
     ScheduleHandlers.layer,
     SecretHandlers.layer,
     WorkerHandlers.layer,
@@ -116,6 +119,7 @@ const routes = ({ console, cors = [], createWorkspaces = true, metrics = false }
     metrics ? Gauges.layerTicking : Layer.empty,
     Transfers.layer,
     ConsoleRoutes.layer,
+    ConsoleFiles.layer,
     console === undefined ? Layer.empty : ConsolePages.layer(console),
     Hooks.layer,
     Edge.layer,

@@ -24,6 +24,7 @@ import { Alerts } from "./store/Alerts.ts"
 import { ApiKeys } from "./store/ApiKeys.ts"
 import { Assets } from "./store/Assets.ts"
 import { Assistants } from "./store/Assistants.ts"
+import { Changes } from "./store/Changes.ts"
 import { ConsoleSessions } from "./store/ConsoleSessions.ts"
 import { BulkOperations } from "./store/BulkOperations.ts"
 import { BulkTargets } from "./store/BulkTargets.ts"
@@ -43,6 +44,7 @@ import { Pauses } from "./store/Pauses.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { Processes } from "./store/Processes.ts"
 import { RoomState } from "./store/RoomState.ts"
+import { RunSteps } from "./store/RunSteps.ts"
 import { RunItems } from "./store/RunItems.ts"
 import { Schedules } from "./store/Schedules.ts"
 import { Seal } from "./store/Seal.ts"
@@ -68,6 +70,7 @@ const repositories = Layer.mergeAll(
   Leases.layer,
   WorkItems.layer,
   RunItems.layer,
+  RunSteps.layer,
   Pauses.layer,
   Outputs.layer,
   Files.layer,
@@ -86,6 +89,7 @@ const repositories = Layer.mergeAll(
   RoomState.layer,
   ApiKeys.layer,
   ConsoleSessions.layer,
+  Changes.layer,
   Secrets.layer,
   TransitKeys.layer,
   PackageUses.layer,

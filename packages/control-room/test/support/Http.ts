@@ -29,9 +29,16 @@ export const send = (origin: string, method: string, path: string, { body, heade
     const outgoing = nodeRequest({ hostname, port, method, path, headers: { ...sized, ...headers }, agent: false })
     outgoing.on("response", (incoming) => {
       const chunks: Array<Buffer> = []
-      incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
+      // A stream of events has no end of its own: its beginning is enough.
+      const isStream = incoming.headers["content-type"] === "text/event-stream"
+      incoming.on("data", (chunk: Buffer) => {
+        chunks.push(chunk)
+        if (!isStream) return
+        end()
+        outgoing.destroy()
+      })
       incoming.on("error", (error) => resume(Effect.die(error)))
-      incoming.on("end", () => {
+      const end = () => {
         const bytes = Buffer.concat(chunks)
         const flat = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)] as const)
         resume(
@@ -42,7 +49,8 @@ export const send = (origin: string, method: string, path: string, { body, heade
             text: bytes.toString()
           })
         )
-      })
+      }
+      incoming.on("end", end)
     })
     outgoing.on("error", (error) => resume(Effect.die(error)))
     outgoing.end(body)

@@ -43,9 +43,16 @@ const beforeAlerts = Effect.gen(function* () {
   yield* sql`DROP INDEX process_run_completed`
 })
 
+/** The tables as they were before the steps of a run were counted (`0032_run_steps`). */
+const beforeRunSteps = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  for (const index of ["work_item_settled", "step_run_times"]) yield* sql`DROP INDEX ${sql(index)}`
+})
+
 /** The tables as they were before groups of failures had an order (`0031_failure_order`). */
 export const beforeFailureOrder = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  yield* beforeRunSteps
   const made = [
     "work_item_by_failure_time",
     "failure_group_by_last_seen",

@@ -1,69 +1,87 @@
 /** One run: its steps, its items, and what its robots wrote. */
-import type { ProcessRun } from "@signalbox/api/contract/ProcessRuns"
-import type { ArtifactListed, ConsoleMessage, StepRun, StepRunEvent } from "@signalbox/api/contract/StepRuns"
+import type { ProcessRun, RunStep } from "@signalbox/api/contract/ProcessRuns"
+import type { StepRun, StepRunEvent } from "@signalbox/api/contract/StepRuns"
 import type { WorkItemListed } from "@signalbox/api/contract/WorkItems"
 import { useState } from "preact/hooks"
-import { call, reasonOf, useAction } from "../action.ts"
+import { call, useAction } from "../action.ts"
 import type { Page } from "../api.ts"
 import { Button, Empty, Head, Panel, Problem, State, Tabs, Time } from "../kit/Basics.tsx"
 import { Dialog } from "../kit/Dialog.tsx"
 import { List, Table } from "../kit/List.tsx"
 import { useResource } from "../load.ts"
 import { route, to, withQuery } from "../route.ts"
-import { may, say } from "../state.ts"
+import { may } from "../state.ts"
+import { clockOf, count, duration, type Lamp, short } from "../words.ts"
+import { Artifacts } from "./Artifacts.tsx"
+import { Log } from "./Log.tsx"
 import { Again } from "./run/Again.tsx"
-import { clockOf, duration, lampOf, several, short } from "../words.ts"
 
-/** The steps of a run in the order in which they began, each with its step runs. */
-const stepsOf = (stepRuns: ReadonlyArray<StepRun>) => {
-  const steps = new Map<string, { readonly name: string; readonly stepRuns: Array<StepRun> }>()
-  for (const stepRun of stepRuns.toReversed()) {
-    const step = steps.get(stepRun.step.id) ?? { name: stepRun.step.name, stepRuns: [] }
-    step.stepRuns.push(stepRun)
-    steps.set(stepRun.step.id, step)
-  }
-  return [...steps.values()]
-}
+/** The lamp of a step: what needs a person first. */
+const lampOfStep = ({ items, waits_for }: RunStep): Lamp =>
+  items.failed > 0
+    ? "failed"
+    : items.in_progress > 0
+      ? "busy"
+      : items.waiting > 0
+        ? waits_for === null
+          ? "idle"
+          : "late"
+        : items.done > 0
+          ? "done"
+          : "idle"
 
-/** The worst state of several: what needs a person first. */
-const order = ["failed", "in_progress", "awaiting_worker", "new", "completed"]
-const overall = (states: ReadonlyArray<string>) => order.find((state) => states.includes(state)) ?? "new"
+const states = [
+  ["failed", "failed"],
+  ["in_progress", "in progress"],
+  ["waiting", "waiting"],
+  ["done", "done"]
+] as const
 
-const Steps = ({ stepRuns }: { readonly stepRuns: ReadonlyArray<StepRun> }) => (
+/** The steps of the run as stations on a line, each with what is in it. */
+const Steps = ({ steps }: { readonly steps: ReadonlyArray<RunStep> }) => (
   <ol class="line" aria-label="Steps">
-    {stepsOf(stepRuns).map(({ name, stepRuns }) => {
-      const state = overall(stepRuns.map(({ state }) => state))
-      const busy = stepRuns.filter(({ state }) => state === "in_progress").length
+    {steps.map((step) => {
+      const numbers = states.filter(([state]) => step.items[state] > 0)
       return (
-        <li key={name} class={`station ${lampOf(state)}`}>
+        <li key={step.id} class={`station ${lampOfStep(step)}`}>
           <span class="lamp" aria-hidden="true" />
-          <b>{name}</b>
-          <span class="quiet">
-            {several(stepRuns.length, "step run")}
-            {busy > 0 ? ` · ${busy} in progress` : ` · ${state.replaceAll("_", " ")}`}
-          </span>
+          <b>{step.name}</b>
+          {numbers.length === 0 ? (
+            <span class="quiet">nothing yet</span>
+          ) : (
+            <ul class="numbers">
+              {numbers.map(([state, word]) => (
+                <li key={state} class={state}>
+                  {state === "failed" ? (
+                    <a href={withQuery({ tab: "failed" })}>
+                      <b>{count(step.items[state])}</b> {word}
+                    </a>
+                  ) : (
+                    <>
+                      <b>{count(step.items[state])}</b> {word}
+                    </>
+                  )}
+                </li>
+              ))}
+            </ul>
+          )}
+          {step.started_at === null ? null : (
+            <span class="quiet">
+              {step.ended_at === null ? (
+                <>
+                  since <Time at={step.started_at} />
+                </>
+              ) : (
+                `took ${duration((Date.parse(step.ended_at) - Date.parse(step.started_at)) / 1000)}`
+              )}
+            </span>
+          )}
+          {step.waits_for === null ? null : <p class="why">Waits: {step.waits_for}</p>}
         </li>
       )
     })}
   </ol>
 )
-
-const Log = ({ stepRun }: { readonly stepRun: string }) => {
-  const { data, error } = useResource<Page<ConsoleMessage>>(`step-runs/${stepRun}/console-messages`)
-  if (data === undefined) return <Problem message={error} />
-  return data.data.length === 0 ? (
-    <Empty title="Nothing written yet" />
-  ) : (
-    <pre class="log" tabIndex={0} aria-label="Log">
-      {data.data.map(({ message, timestamp }, index) => (
-        <div key={index}>
-          <time dateTime={timestamp}>{clockOf(timestamp)}</time>
-          {message}
-        </div>
-      ))}
-    </pre>
-  )
-}
 
 /** What the event `ENVIRONMENT` says, as the console of the step run does. */
 const environmentOf = (environment: StepRunEvent["environment"]) => {
@@ -87,38 +105,6 @@ const Events = ({ stepRun }: { readonly stepRun: string }) => {
     />
   )
 }
-
-/** An artifact has the address from which it is downloaded. */
-const download = async (path: string) => {
-  const { url } = await call<{ readonly url: string }>("GET", path)
-  location.assign(url)
-}
-
-const Artifacts = ({ stepRun }: { readonly stepRun: string }) => (
-  <List<ArtifactListed>
-    label="Artifacts"
-    path={`step-runs/${stepRun}/artifacts`}
-    empty={<Empty title="No artifacts">Files that a robot saves in its artifacts folder are here.</Empty>}
-    columns={[
-      { title: "Name", cell: ({ name }) => name },
-      { title: "Bytes", isNumber: true, cell: ({ size }) => size.toLocaleString("en") },
-      {
-        title: "",
-        isNumber: true,
-        cell: ({ id, name }) => (
-          <Button
-            aria-label={`Download ${name}`}
-            onClick={() =>
-              void download(`step-runs/${stepRun}/artifacts/${id}`).catch((error) => say(reasonOf(error), "failed"))
-            }
-          >
-            Download
-          </Button>
-        )
-      }
-    ]}
-  />
-)
 
 const Items = ({ run, state }: { readonly run: string; readonly state?: string }) => (
   <List<WorkItemListed>
@@ -173,6 +159,7 @@ const StopDialog = ({ run, onClose }: { readonly run: string; readonly onClose: 
 
 export const Run = ({ id }: { readonly id: string }) => {
   const run = useResource<ProcessRun>(`process-runs/${id}`)
+  const line = useResource<{ readonly data: ReadonlyArray<RunStep> }>(`process-runs/${id}/steps`)
   const steps = useResource<Page<StepRun>>("step-runs", { process_run_id: id, limit: 100 })
   const [isStopping, setStopping] = useState(false)
   const { step, tab = "items" } = route.value.query
@@ -208,8 +195,8 @@ export const Run = ({ id }: { readonly id: string }) => {
         {seconds === null ? "" : ` · ${duration(seconds)}`}
         {priority === 0 ? "" : ` · priority ${priority}`}
       </Head>
-      <Problem message={run.error ?? steps.error} />
-      <Steps stepRuns={stepRuns} />
+      <Problem message={run.error ?? line.error ?? steps.error} />
+      <Steps steps={line.data?.data ?? []} />
       <Tabs
         label="Parts of the run"
         current={tab}

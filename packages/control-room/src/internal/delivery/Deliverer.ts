@@ -12,6 +12,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { createHmac } from "node:crypto"
 import { PollInterval } from "../PollInterval.ts"
 import { steady } from "../BackgroundTask.ts"
+import { Changes } from "../store/Changes.ts"
 import { Database } from "../store/Database.ts"
 import * as Chunks from "../store/Chunks.ts"
 import { type Attempted, type Claimed, Deliveries } from "../store/Deliveries.ts"
@@ -76,6 +77,7 @@ export class Deliverer extends Context.Service<
     Deliverer,
     Effect.gen(function* () {
       const { millis, transaction } = yield* Database
+      const changes = yield* Changes
       const deliveries = yield* Deliveries
       const webhooks = yield* Webhooks
       const guard = yield* TargetGuard
@@ -111,6 +113,7 @@ export class Deliverer extends Context.Service<
         const disable = gone && error !== null ? webhooks.disable(claimed.sealed.webhook, error) : Effect.void
         // The webhook before its deliveries, as everywhere: one order of locks cannot deadlock.
         yield* transaction(Effect.andThen(disable, record))
+        yield* changes.tell(claimed.workspaceId, { topic: "webhooks", id: claimed.sealed.webhook })
         const log = error === null ? Effect.logDebug("webhook delivered") : Effect.logInfo("webhook not delivered")
         yield* Effect.annotateLogs(log, {
           webhook: claimed.sealed.webhook,

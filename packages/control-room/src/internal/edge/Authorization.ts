@@ -26,7 +26,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { limits } from "../Limits.ts"
 import * as Tokens from "../Tokens.ts"
 import { ApiKeys } from "../store/ApiKeys.ts"
-import { ConsoleSessions } from "../store/ConsoleSessions.ts"
+import { type ConsoleSession, ConsoleSessions } from "../store/ConsoleSessions.ts"
 import { Assistants } from "../store/Assistants.ts"
 import { StepRuns } from "../store/StepRuns.ts"
 import type { StoredStepRun } from "../store/StoredStepRun.ts"
@@ -108,8 +108,11 @@ const callerOfToken = Effect.gen(function* () {
   const stepRuns = yield* StepRuns
   const assistants = yield* Assistants
   const sessions = yield* ConsoleSessions
-  const ofSession = (token: Tokens.Token): Effect.Effect<Caller | null> =>
-    Effect.map(sessions.find(token), (session) => {
+  const ofSession = (
+    token: Tokens.Token,
+    find: (token: Tokens.Token) => Effect.Effect<ConsoleSession | null>
+  ): Effect.Effect<Caller | null> =>
+    Effect.map(find(token), (session) => {
       if (session === null) return null
       const { key, permissions, workspaceId } = session
       return { principal: { _tag: "ApiKey", keyId: key.id, workspaceId, permissions }, permissions }
@@ -134,9 +137,10 @@ const callerOfToken = Effect.gen(function* () {
     }
     return { principal, permissions: ofRuns }
   })
-  return (token: Tokens.Token): Effect.Effect<Caller | null, TokenRefusal> => {
+  /** `isUse`: whether a session counts it as a use. */
+  return (token: Tokens.Token, isUse = true): Effect.Effect<Caller | null, TokenRefusal> => {
     if (token.kind === "assistantRun" || token.kind === "stepRun") return ofRun(token)
-    return token.kind === "session" ? ofSession(token) : ofKey(token)
+    return token.kind === "session" ? ofSession(token, isUse ? sessions.find : sessions.look) : ofKey(token)
   }
 })
 
@@ -180,6 +184,8 @@ export class Authorization extends Context.Service<
       group: HttpApiGroup.Top,
       handler: Guarded<E, CurrentPrincipal | HttpRouter.Provided>
     ) => Guarded<E | Refusal, HttpRouter.Provided>
+    /** Whether the key, token or session that a request was let in with still exists; does not count as a use. */
+    readonly isStillValid: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<boolean>
   }
 >()("@signalbox/control-room/edge/Authorization") {
   static readonly layer = Layer.effect(
@@ -283,6 +289,15 @@ export class Authorization extends Context.Service<
         )
 
       return Authorization.of({
+        isStillValid: (request) => {
+          const token = cookies.tokenOf(request) ?? tokenOf(request)
+          return token === null
+            ? Effect.succeed(false)
+            : callerOf(token, false).pipe(
+                Effect.map((caller) => caller !== null),
+                Effect.orElseSucceed(() => false)
+              )
+        },
         guard: (endpoint, group, handler) => {
           const schemes = new Set([...endpoint.middlewares].map(({ key }) => key))
           if (schemes.has(WorkspaceAuthorization.key)) return workspace(endpoint, handler)

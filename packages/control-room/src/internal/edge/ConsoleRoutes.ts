@@ -17,6 +17,8 @@ import { dieWith } from "./Failures.ts"
 import { subscriberOf } from "./UnauthenticatedRequests.ts"
 
 export const sessionPath = "/console/session"
+/** Files of robots, by their id. */
+export const shownFilesPath = "/console/files"
 
 const Opening = Schema.Union([Schema.Struct({ ticket: Schema.String }), Schema.Struct({ key: Schema.String })])
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Opening))

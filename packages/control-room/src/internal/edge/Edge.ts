@@ -36,7 +36,7 @@ import { StorageHealth } from "../storage/StorageHealth.ts"
 import * as Tokens from "../Tokens.ts"
 import { body } from "./Failures.ts"
 import { transferPrefix } from "../transfers/FileLinks.ts"
-import { sessionPath } from "./ConsoleRoutes.ts"
+import { sessionPath, shownFilesPath } from "./ConsoleRoutes.ts"
 import { Hosts } from "./Hosts.ts"
 import { canonical, pathOf, wantsBareForm } from "./Incoming.ts"
 import * as Probes from "./Probes.ts"
@@ -79,6 +79,7 @@ const methodsByPath = (() => {
   add(openApiPath, "GET")
   add(docsPath, "GET")
   for (const method of ["GET", "POST", "DELETE"]) add(sessionPath, method, limits.unauthenticatedBody)
+  add(`${shownFilesPath}/:file_id`, "GET")
   for (const path of [Probes.paths.health, Probes.paths.ready]) add(path, "GET")
   const router = FindMyWay.make<ReadonlyMap<string, number>>(routerConfig)
   // Paths of the contract and of the probes begin with a slash.

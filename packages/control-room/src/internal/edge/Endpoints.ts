@@ -13,6 +13,7 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
+import type * as Scope from "effect/Scope"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as OpenApi from "effect/http-api/OpenApi"
@@ -20,10 +21,12 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { createHash } from "node:crypto"
+import * as ChangeHints from "./ChangeHints.ts"
 import { ResponseMemory } from "./ResponseMemory.ts"
 import { Authorization } from "./Authorization.ts"
 import { dieWith, invalidRequest } from "./Failures.ts"
 import { PublicUrl } from "../PublicUrl.ts"
+import { Changes } from "../store/Changes.ts"
 import { ResponseHeaders } from "./ResponseHeaders.ts"
 import * as StaticPages from "./StaticPages.ts"
 import { refusal } from "./Validation.ts"
@@ -157,8 +160,10 @@ const failed = ({ error, message, status }: Failure) => HttpServerResponse.jsonU
 const routeOf = (
   { guard }: Authorization["Service"],
   { sending }: ResponseMemory["Service"],
+  { tell }: Changes["Service"],
   endpoint: HttpApiEndpoint.Top,
   group: HttpApiGroup.Top,
+  hintsOf: ReturnType<typeof ChangeHints.of>,
   handler: Handler
 ) => {
   let made: Compiled | undefined
@@ -203,7 +208,17 @@ const routeOf = (
 
   // Outside the guard, so that a transaction that the guard opens around the handler is rolled back.
   const handled = Effect.catch(guard(endpoint, group, answer), (failure) => Effect.succeed(failed(failure)))
-  const sent = Effect.flatMap(handled, (response) => sending(response, endpoint.method === "GET"))
+  const told =
+    hintsOf === null
+      ? handled
+      : Effect.tap(handled, ({ status }) =>
+          status >= 300
+            ? Effect.void
+            : Effect.flatMap(HttpRouter.RouteContext, ({ params }) =>
+                tell(params["workspace_id"] ?? "", ...hintsOf(params))
+              )
+        )
+  const sent = Effect.flatMap(told, (response) => sending(response, endpoint.method === "GET"))
   // Paths of the contract begin with a slash.
   return HttpRouter.route(endpoint.method, endpoint.path as HttpRouter.PathInput, sent)
 }
@@ -212,11 +227,12 @@ const routeOf = (
 export const group = <const G extends keyof Groups, E, R>(
   name: G,
   build: (handlers: { readonly handleAll: (all: HandlersOf<G>) => HandlersOf<G> }) => Effect.Effect<HandlersOf<G>, E, R>
-): Layer.Layer<never, E, R | ResponseMemory | Authorization | HttpRouter.HttpRouter> =>
+): Layer.Layer<never, E, Exclude<R, Scope.Scope> | ResponseMemory | Changes | Authorization | HttpRouter.HttpRouter> =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const authorization = yield* Authorization
       const memory = yield* ResponseMemory
+      const changes = yield* Changes
       const router = yield* HttpRouter.HttpRouter
       const handlers: Readonly<Record<string, unknown>> = yield* build({ handleAll: (all) => all })
       // The groups are a union without a common supertype that TypeScript finds.
@@ -224,8 +240,16 @@ export const group = <const G extends keyof Groups, E, R>(
       const endpoints: ReadonlyArray<HttpApiEndpoint.Top> = Object.values(group.endpoints)
       yield* router.addAll(
         endpoints.map((endpoint) =>
-          // `HandlersOf` has checked the handler against its endpoint.
-          routeOf(authorization, memory, endpoint, group, handlers[endpoint.identifier] as Handler)
+          routeOf(
+            authorization,
+            memory,
+            changes,
+            endpoint,
+            group,
+            ChangeHints.of(endpoint, name),
+            // `HandlersOf` has checked the handler against its endpoint.
+            handlers[endpoint.identifier] as Handler
+          )
         )
       )
     })

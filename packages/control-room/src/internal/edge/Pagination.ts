@@ -47,6 +47,8 @@ export class Pagination extends Context.Service<
       /** The size of the page, whatever its `limit`. */
       size?: number
     ) => Effect.Effect<Page<B>, InvalidRequestResponse, Scope.Scope>
+    /** The address of the page after this row, in the order of the list; null: of its first page. */
+    readonly after: (request: HttpServerRequest.HttpServerRequest, query: ListQuery, id: string | null) => string
     /** Like `page`, for rows rendered as JSON text. */
     readonly pageOfTexts: <A extends { readonly id: string }>(
       request: HttpServerRequest.HttpServerRequest,
@@ -68,6 +70,8 @@ export class Pagination extends Context.Service<
         const after = Buffer.from(cursor.slice(0, Math.max(dot, 0)), "base64url").toString()
         return dot > 0 && signer.verify(`cursor\n${scope}\n${after}`, cursor.slice(dot + 1)) ? after : null
       }
+      const cursorOf = (scope: string, id: string) =>
+        `${Buffer.from(id).toString("base64url")}.${signer.sign(`cursor\n${scope}\n${id}`)}`
       const page: Pagination["Service"]["page"] = Effect.fnUntraced(function* (request, query, fetch, view, size) {
         const url = new URL(request.url, publicUrl)
         const scope = scopeOf(url.pathname, query)
@@ -82,15 +86,21 @@ export class Pagination extends Context.Service<
         const reserve = (bytes: number) => memory.reserve(bytes, requestScope)
         const { hasMore, rows } = yield* fetch({ after, limit, reserve, name: query.name })
         const last = rows.at(-1)?.id
-        if (hasMore && last !== undefined) {
-          const signature = signer.sign(`cursor\n${scope}\n${last}`)
-          url.searchParams.set("cursor", `${Buffer.from(last).toString("base64url")}.${signature}`)
-        }
+        if (hasMore && last !== undefined) url.searchParams.set("cursor", cursorOf(scope, last))
         const data = yield* view(rows)
         return { data, has_more: hasMore, next: hasMore ? publicUrl + url.pathname + url.search : null }
       })
       return Pagination.of({
         page,
+        after: (request, query, id) => {
+          const { pathname } = new URL(request.url, publicUrl)
+          const parameters = new URLSearchParams(
+            Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
+          )
+          parameters.delete("cursor")
+          if (id !== null) parameters.set("cursor", cursorOf(scopeOf(pathname, query), id))
+          return `${publicUrl}${pathname}${parameters.size === 0 ? "" : `?${parameters}`}`
+        },
         pageOfTexts: Effect.fnUntraced(function* (request, query, fetch, view, size) {
           const { data, ...rest } = yield* page(request, query, fetch, view, size)
           const end = `],${JSON.stringify(rest).slice(1)}`

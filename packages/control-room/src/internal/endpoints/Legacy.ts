@@ -225,7 +225,13 @@ export const layer = Endpoints.group(
       }),
       legacyMessages: Effect.fnUntraced(function* ({ params, request }) {
         const { id } = yield* findStepRun(params)
-        const { data } = yield* page(request, {}, (from) => reports.listMessages(id, from), Effect.succeed, pageSize)
+        const { data } = yield* page(
+          request,
+          {},
+          (from) => reports.listMessages(id, "oldest first", from),
+          Effect.succeed,
+          pageSize
+        )
         // Clients join them without a separator.
         return data.map(({ message, timestamp }, index) => ({
           seqNo: index + 1,

@@ -9,6 +9,7 @@ import { InputSchemas } from "../runs/InputSchemas.ts"
 import { Runs } from "../runs/Runs.ts"
 import { Processes } from "../store/Processes.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
+import { RunSteps } from "../store/RunSteps.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { refusals, invalidRequest, orNotFound } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
@@ -27,6 +28,7 @@ export const layer = Endpoints.group(
     const store = yield* ProcessRuns
     const processStore = yield* Processes
     const runs = yield* Runs
+    const steps = yield* RunSteps
     const inputSchemas = yield* InputSchemas
     const guard = yield* TargetGuard
     const { page } = yield* Pagination
@@ -36,6 +38,11 @@ export const layer = Endpoints.group(
       orNotFound("process run", params.process_run_id, store.get(params.workspace_id, params.process_run_id))
     return handlers.handleAll({
       getProcessRun: ({ params }) => find(params),
+      getProcessRunSteps: ({ params }) =>
+        Effect.map(
+          orNotFound("process run", params.process_run_id, steps.of(params.workspace_id, params.process_run_id)),
+          (data) => ({ data })
+        ),
       listProcessRuns: Effect.fnUntraced(function* ({ params, query, request }) {
         const { created_after, created_before, process_id: processId = null, state = null } = query
         const created = {

@@ -3,6 +3,7 @@
  */
 import { ArtifactId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
+import type { PageRequest } from "../store/Database.ts"
 import { Files, type StoredFile } from "../store/Files.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
 import { StepRuns } from "../store/StepRuns.ts"
@@ -15,6 +16,9 @@ import { Pagination } from "../edge/Pagination.ts"
 /** Console messages per page. */
 const messagesInPage = 1000
 
+const cursorIn = ({ cursor }: { readonly cursor?: string | undefined }) =>
+  cursor === undefined ? "" : `?${new URLSearchParams({ cursor })}`
+
 const listed = ({ id, name, size }: StoredFile) => ({ id: ArtifactId.make(id), name, size })
 
 export const layer = Endpoints.group(
@@ -25,7 +29,7 @@ export const layer = Endpoints.group(
     const files = yield* Files
     const reports = yield* WorkerReports
     const links = yield* FileLinks
-    const { page } = yield* Pagination
+    const { after, page } = yield* Pagination
     const find = (params: { readonly workspace_id: WorkspaceId; readonly step_run_id: string }) =>
       orNotFound("step run", params.step_run_id, store.get(params.workspace_id, params.step_run_id))
     return handlers.handleAll({
@@ -57,13 +61,21 @@ export const layer = Endpoints.group(
       }),
       listStepRunConsoleMessages: Effect.fnUntraced(function* ({ params, query, request }) {
         const stepRun = yield* find(params)
-        return yield* page(
-          request,
-          query,
-          (from) => reports.listMessages(stepRun.id, from),
-          Effect.succeed,
-          messagesInPage
-        )
+        const { order, ...whole } = query
+        const isNewestFirst = order === "newest_first"
+        let newest: string | undefined
+        const fetch = (from: PageRequest) =>
+          Effect.tap(
+            reports.listMessages(stepRun.id, isNewestFirst ? "newest first" : "oldest first", from),
+            ({ rows }) =>
+              Effect.sync(() => {
+                newest = rows.at(isNewestFirst ? 0 : -1)?.id
+              })
+          )
+        const found = yield* page(request, query, fetch, Effect.succeed, messagesInPage)
+        if (newest !== undefined) return { ...found, newer: after(request, {}, newest) }
+        // Nothing was written since.
+        return { ...found, newer: `${after(request, {}, null)}${isNewestFirst ? "" : cursorIn(whole)}` }
       })
     })
   })

@@ -23,6 +23,7 @@ import { GitFailure } from "./Failure.ts"
 import { Git, type Remote } from "./Git.ts"
 import { Refused } from "../Refused.ts"
 import { type Fetched, PackageSources, type Source, type SourceSettings } from "../store/PackageSources.ts"
+import { Changes } from "../store/Changes.ts"
 import { RoomState } from "../store/RoomState.ts"
 import { Secrets } from "../store/Secrets.ts"
 import { type StoredPackage, TaskPackages } from "../store/TaskPackages.ts"
@@ -187,11 +188,13 @@ export class GitPackages extends Context.Service<
                 : Effect.logWarning(`a task package could not be updated from git: ${message}`)
             )
           ),
+          Effect.andThen(changes.tell(source.workspaceId, { topic: "packages", id: source.packageId })),
           Effect.annotateLogs({ package: source.packageId, name: taskPackage.name })
         )
       })
 
       const { whenRunning } = yield* RoomState
+      const changes = yield* Changes
       const tick = Effect.gen(function* () {
         for (;;) {
           const due = yield* sources.claim(claimed)

@@ -20,6 +20,7 @@ import { AlertMessages } from "../store/AlertMessages.ts"
 import type { Found } from "../store/AlertRules.ts"
 import { Alerts, type OpenFiring } from "../store/Alerts.ts"
 import * as Chunks from "../store/Chunks.ts"
+import { Changes } from "../store/Changes.ts"
 import { Database } from "../store/Database.ts"
 import { RoomState } from "../store/RoomState.ts"
 import type { StoredAlert } from "../store/StoredAlert.ts"
@@ -67,6 +68,7 @@ export class Alerter extends Context.Service<
     Effect.gen(function* () {
       const { millis, transaction } = yield* Database
       const alerts = yield* Alerts
+      const changes = yield* Changes
       const messages = yield* AlertMessages
       const { whenRunning } = yield* RoomState
       const { heartbeats } = yield* AlertSender
@@ -121,11 +123,14 @@ export class Alerter extends Context.Service<
             // Changed meanwhile: it is due again.
             if (alert === null || alert.checkAt !== claimed.checkAt || alert.since !== claimed.since) return
             const bySubject = new Map(found.map((one) => [one.subject, one]))
-            for (const known of yield* alerts.open(alert)) {
+            const open = yield* alerts.open(alert)
+            for (const known of open) {
               yield* proceed(alert, known, bySubject.get(known.subject), now)
               bySubject.delete(known.subject)
             }
             for (const one of bySubject.values()) yield* begin(alert, one, now)
+            if (found.length > 0 || open.length > 0)
+              yield* changes.tell(alert.workspaceId, { topic: "alerts", id: alert.id })
             yield* alerts.checkAt(alert, iso(now + checkEvery))
           })
         )

@@ -22,6 +22,7 @@ import { Refused } from "../Refused.ts"
 import { BulkOperations as Store, type ClaimedOperation } from "../store/BulkOperations.ts"
 import { BulkTargets, statesOf, type Target } from "../store/BulkTargets.ts"
 import { rowsPerChunk } from "../store/Chunks.ts"
+import { Changes } from "../store/Changes.ts"
 import { Database } from "../store/Database.ts"
 import { RoomState } from "../store/RoomState.ts"
 import { Runs } from "./Runs.ts"
@@ -145,6 +146,7 @@ export class BulkOperations extends Context.Service<
       const store = yield* Store
       const targets = yield* BulkTargets
       const runs = yield* Runs
+      const changes = yield* Changes
 
       const count = Effect.fnUntraced(function* (target: Target) {
         let total = 0
@@ -241,6 +243,7 @@ export class BulkOperations extends Context.Service<
           position,
           singles: Math.max(0, job.singles - tried)
         })
+        yield* changes.tell(job.workspaceId, { topic: "bulk_operations", id: job.id })
         return { done, refused: refusals.length, more: position !== null }
       }, transaction)
 

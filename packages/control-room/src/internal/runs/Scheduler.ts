@@ -14,6 +14,7 @@ import { forEachIndependently, steady } from "../BackgroundTask.ts"
 import * as Engine from "../engine/Schedules.ts"
 import { PollInterval } from "../PollInterval.ts"
 import * as Chunks from "../store/Chunks.ts"
+import { Changes } from "../store/Changes.ts"
 import { Database } from "../store/Database.ts"
 import { Processes, type StoredProcess } from "../store/Processes.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
@@ -66,6 +67,7 @@ export class Scheduler extends Context.Service<
       const { millis, transaction } = yield* Database
       const { whenRunning } = yield* RoomState
       const schedules = yield* Schedules
+      const changes = yield* Changes
       const processes = yield* Processes
       const processRuns = yield* ProcessRuns
       const runs = yield* Runs
@@ -128,6 +130,7 @@ export class Scheduler extends Context.Service<
       const carryOut = Effect.fnUntraced(function* (key: ScheduleKey) {
         for (let steps = 0; steps < mostSteps; steps++) {
           if (!(yield* step(key))) return
+          yield* changes.tell(key.workspaceId, { topic: "schedules", id: key.id })
           yield* Effect.yieldNow
         }
       })

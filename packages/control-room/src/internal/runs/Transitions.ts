@@ -10,6 +10,7 @@ import * as Engine from "../engine/Engine.ts"
 import type { FailureKind } from "../engine/Failures.ts"
 import type * as State from "../engine/State.ts"
 import { Refused } from "../Refused.ts"
+import { Changes, type Hint } from "../store/Changes.ts"
 import { Database } from "../store/Database.ts"
 import { Failures } from "../store/Failures.ts"
 import { Files } from "../store/Files.ts"
@@ -25,6 +26,26 @@ import { WorkSignal } from "./WorkSignal.ts"
 /** Converts a decision of the engine: its outcome, or its refusal as an error. */
 export const decided = <A extends State.Outcome>(decision: Result.Result<A, State.Refusal>) =>
   Result.isSuccess(decision) ? Effect.succeed(decision.success) : Effect.fail(new Refused(decision.failure))
+
+/** Whether a change adds to the groups of failures. */
+const fails = (change: State.Change) =>
+  change._tag === "WaitingSettled"
+    ? change.to === "failed"
+    : (change._tag === "ItemMoved" || change._tag === "OutputsReleased") && change.failure !== null
+
+/** What those who watch the workspace are told of a change of a run. */
+const hintsOf = (id: ProcessRunId, outcomes: ReadonlyArray<State.Outcome>): ReadonlyArray<Hint> => {
+  const tags = new Set(outcomes.flatMap(({ changes }) => changes.map(({ _tag }) => _tag)))
+  const hints: Array<Hint> = [
+    { topic: "runs", id },
+    { topic: "items", id },
+    { topic: "step_runs", id }
+  ]
+  // The worker of a step run has become busy or idle.
+  if (tags.has("StepRunMoved")) hints.push({ topic: "workers", id: null })
+  if (outcomes.some(({ changes }) => changes.some(fails))) hints.push({ topic: "failures", id: null })
+  return hints
+}
 
 /** All but `change` run in the caller's transaction. */
 export class Transitions extends Context.Service<
@@ -70,6 +91,7 @@ export class Transitions extends Context.Service<
       const signal = yield* WorkSignal
       const outbox = yield* Outbox
       const failures = yield* Failures
+      const changes = yield* Changes
       const { attemptEnded } = yield* Pausing.make
 
       const locked = Effect.fnUntraced(function* (id: ProcessRunId) {
@@ -151,6 +173,7 @@ export class Transitions extends Context.Service<
             change._tag === "StepRunsQueued" || (change._tag === "StepRunCreated" && change.state === "awaiting_worker")
         )
         if (queued) yield* signal.afterCommit
+        yield* changes.tell(outcome.run.workspaceId, ...hintsOf(outcome.run.id, [outcome, settled]))
       })
 
       const change = <A extends State.Outcome>(

@@ -11,6 +11,7 @@ import * as Repeat from "effect/Schedule"
 import { forEachIndependently, steady } from "../BackgroundTask.ts"
 import { PollInterval } from "../PollInterval.ts"
 import * as Chunks from "../store/Chunks.ts"
+import { Changes } from "../store/Changes.ts"
 import { Database } from "../store/Database.ts"
 import { Processes } from "../store/Processes.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
@@ -47,6 +48,7 @@ export class TriggerStarts extends Context.Service<
       const { millis, transaction } = yield* Database
       const { whenRunning } = yield* RoomState
       const triggers = yield* Triggers
+      const changes = yield* Changes
       const processes = yield* Processes
       const processRuns = yield* ProcessRuns
       const runs = yield* Runs
@@ -67,6 +69,7 @@ export class TriggerStarts extends Context.Service<
           onFailure: ({ message }) => message
         })
         yield* triggers.setProblem(trigger, problem)
+        yield* changes.tell(workspaceId, { topic: "triggers", id })
       }, transaction)
 
       return TriggerStarts.of({

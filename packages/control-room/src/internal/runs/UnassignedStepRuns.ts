@@ -5,6 +5,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { Changes } from "../store/Changes.ts"
 import { Database } from "../store/Database.ts"
 import { type PausedStepRuns, Pauses } from "../store/Pauses.ts"
 import { type Need, type Offer, Waits } from "../store/Waits.ts"
@@ -73,6 +74,7 @@ export class UnassignedStepRuns extends Context.Service<
     Effect.gen(function* () {
       const { millis } = yield* Database
       const pauses = yield* Pauses
+      const changes = yield* Changes
       const waits = yield* Waits
       return UnassignedStepRuns.of({
         report: Effect.fn("UnassignedStepRuns.report")(function* (heardSince: string) {
@@ -83,7 +85,9 @@ export class UnassignedStepRuns extends Context.Service<
             const offers = yield* waits.offers(workspace, heardSince)
             for (const need of needs) {
               const message = missing(need, offers)
-              if (message !== null) yield* waits.report(need, cutoff, message)
+              if (message === null) continue
+              yield* waits.report(need, cutoff, message)
+              yield* changes.tell(workspace, { topic: "step_runs", id: null })
             }
           }
         })

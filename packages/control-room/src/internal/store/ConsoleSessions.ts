@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Tokens from "../Tokens.ts"
 import { Database } from "./Database.ts"
+import { Notifier } from "./Notifier.ts"
 
 /** How long a session lasts, used or not. */
 export const sessionLifetime = Duration.hours(12)
@@ -69,6 +70,8 @@ export class ConsoleSessions extends Context.Service<
     readonly open: (workspace: WorkspaceId, key: string) => Effect.Effect<string>
     /** Returns the session of a token, null when it is unknown or has ended; counts as a use of it. */
     readonly find: (token: Tokens.Token) => Effect.Effect<ConsoleSession | null>
+    /** Like `find`, and does not count as a use. */
+    readonly look: (token: Tokens.Token) => Effect.Effect<ConsoleSession | null>
     readonly close: (token: Tokens.Token) => Effect.Effect<void>
     /** Deletes up to this many tickets and sessions that have expired, and returns how many it deleted. */
     readonly sweep: (limit: number) => Effect.Effect<number>
@@ -78,6 +81,7 @@ export class ConsoleSessions extends Context.Service<
     ConsoleSessions,
     Effect.gen(function* () {
       const { millis, newId, sql, transaction } = yield* Database
+      const notifier = yield* Notifier
       const iso = (time: number) => new Date(time).toISOString()
       const later = (time: number, duration: Duration.Duration) => iso(time + Duration.toMillis(duration))
       const before = (time: number, duration: Duration.Duration) => iso(time - Duration.toMillis(duration))
@@ -88,6 +92,15 @@ export class ConsoleSessions extends Context.Service<
           FROM console_session JOIN api_key ON api_key.id = console_session.api_key_id
           WHERE console_session.id = ${token.id}`
         return row !== undefined && Tokens.matches(token.secret, row.secret_hash) ? row : null
+      })
+
+      const live = Effect.fnUntraced(function* (token: Tokens.Token) {
+        if (token.kind !== "session") return null
+        const row = yield* lookUp(token)
+        const now = yield* millis
+        return row === null || row.expires_at <= iso(now) || row.last_used_at <= before(now, idleLifetime)
+          ? null
+          : { row, now }
       })
 
       return ConsoleSessions.of({
@@ -128,18 +141,20 @@ export class ConsoleSessions extends Context.Service<
           return token
         }, Effect.orDie),
         find: Effect.fnUntraced(function* (token) {
-          if (token.kind !== "session") return null
-          const row = yield* lookUp(token)
-          const now = yield* millis
-          if (row === null || row.expires_at <= iso(now) || row.last_used_at <= before(now, idleLifetime)) return null
+          const found = yield* live(token)
+          if (found === null) return null
+          const { now, row } = found
           if (row.last_used_at <= before(now, useResolution)) {
             yield* sql`UPDATE console_session SET last_used_at = ${iso(now)} WHERE id = ${row.id}`
           }
           return view(row)
         }, Effect.orDie),
+        look: (token) => Effect.orDie(Effect.map(live(token), (found) => (found === null ? null : view(found.row)))),
         close: Effect.fnUntraced(function* (token) {
-          if (token.kind !== "session" || (yield* lookUp(token)) === null) return
+          const row = token.kind === "session" ? yield* lookUp(token) : null
+          if (row === null) return
           yield* sql`DELETE FROM console_session WHERE id = ${token.id}`
+          yield* notifier.notify("session closed", row.api_key_id)
         }, Effect.orDie),
         sweep: Effect.fnUntraced(
           function* (limit) {

@@ -37,6 +37,7 @@ interface Row {
 }
 
 interface ClaimedRow extends Row {
+  readonly workspace_id: string
   readonly secret: string
   readonly previous_secret: string | null
   readonly previous_until: string | null
@@ -54,6 +55,7 @@ export interface NewDelivery {
 /** A delivery whose next attempt the caller has claimed. */
 export interface Claimed {
   readonly id: WebhookDeliveryId
+  readonly workspaceId: string
   readonly claim: string
   readonly eventId: EventId
   readonly endpoint: string
@@ -156,7 +158,7 @@ export class Deliveries extends Context.Service<
         const free = Math.min(limit, perEndpoint - (busy?.n ?? 0))
         if (free <= 0) return []
         const rows = yield* sql<ClaimedRow>`
-          SELECT webhook_delivery.*, webhook.secret, webhook.previous_secret, webhook.previous_until
+          SELECT webhook_delivery.*, webhook.workspace_id, webhook.secret, webhook.previous_secret, webhook.previous_until
           FROM webhook_delivery JOIN webhook ON webhook.id = webhook_delivery.webhook_id
           WHERE state = 'pending' AND webhook_delivery.endpoint = ${endpoint} AND next_attempt_at <= ${at}
             AND (claim IS NULL OR claimed_until <= ${at})
@@ -167,6 +169,7 @@ export class Deliveries extends Context.Service<
           yield* sql`UPDATE webhook_delivery SET claim = ${claim}, claimed_until = ${until} WHERE id = ${row.id}`
           claimed.push({
             id: WebhookDeliveryId.make(row.id),
+            workspaceId: row.workspace_id,
             claim,
             eventId: EventId.make(row.event_id),
             endpoint: row.endpoint,

@@ -1,6 +1,6 @@
 /**
- * Notifies every node of the service that there is work, or that a key was revoked. Notifications may be lost, so each
- * subscriber also polls.
+ * Notifies every node of the service that there is work, that a key was revoked or a session closed, or that something
+ * changed. Notifications may be lost, so each subscriber also polls.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -14,7 +14,7 @@ import { Listening } from "@signalbox/sql/Listening"
 import { Database } from "./Database.ts"
 
 /** What a notification is about. */
-export type Topic = "work" | "key revoked"
+export type Topic = "work" | "key revoked" | "session closed" | "changed"
 
 /** Runs for each notification; null: some may have been missed. */
 type Handler = (about: string | null) => Effect.Effect<void>

@@ -21,12 +21,18 @@ interface Received {
   readonly events_received: number
 }
 
+/** The next UUID in the order of their texts. */
+const successorOf = (id: string) => {
+  const next = (BigInt(`0x${id.replaceAll("-", "")}`) + 1n).toString(16).padStart(32, "0")
+  return next.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-")
+}
+
 export class WorkerReports extends Context.Service<
   WorkerReports,
   {
-    /** Oldest first. */
     readonly listMessages: (
       stepRun: StepRunId,
+      order: "oldest first" | "newest first",
       page: PageRequest
     ) => Effect.Effect<Rows<ConsoleMessage & { readonly id: string }>>
     /** `offset`: how many messages were sent before. */
@@ -84,18 +90,27 @@ export class WorkerReports extends Context.Service<
       })
 
       return WorkerReports.of({
-        listMessages: (stepRun, request) =>
+        listMessages: (stepRun, order, request) =>
           page<ConsoleMessage & { readonly id: string }>(
             { table: "console_message", columns: "id, timestamp", long: ["message"], plain: true },
             [sql`step_run_id = ${stepRun}`],
-            "oldest first",
+            order,
             request
           ),
         addMessages: Effect.fnUntraced(function* (stepRun, offset, messages) {
           const added = yield* fresh(stepRun, offset, messages, (row) => row.messages_received)
           if (!Arr.isReadonlyArrayNonEmpty(added)) return
+          const [known] = yield* Effect.orDie(
+            sql<{ readonly id: string | null }>`
+              SELECT max(id) AS id FROM console_message WHERE step_run_id = ${stepRun.id}`
+          )
+          let last = known?.id ?? ""
           const rows = yield* Effect.forEach(added, ({ message, timestamp }) =>
-            Effect.map(newId, (id) => ({ id, step_run_id: stepRun.id, timestamp, message }))
+            Effect.map(newId, (made) => {
+              // The clocks of nodes differ, and whoever follows the log reads what comes after the last id.
+              last = made > last ? made : successorOf(last)
+              return { id: last, step_run_id: stepRun.id, timestamp, message }
+            })
           )
           yield* Effect.orDie(sql`INSERT INTO console_message ${sql.insert(rows)}`)
           yield* Effect.orDie(

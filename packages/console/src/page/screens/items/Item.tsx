@@ -11,6 +11,7 @@ import { go, to } from "../../route.ts"
 import { may } from "../../state.ts"
 import { hereOf, sendForm } from "../../upload.ts"
 import { sentence, short } from "../../words.ts"
+import { Shots } from "../Artifacts.tsx"
 import { FileDrop, sizeOf } from "../work/FileDrop.tsx"
 import { Due } from "./Order.tsx"
 
@@ -268,6 +269,9 @@ export const Item = ({ id }: { readonly id: string }) => {
           </Panel>
         </div>
         <div class="stack">
+          {state === "failed" && item.data.step_run !== null && may("Processes.read_run_outputs") ? (
+            <Shots stepRun={item.data.step_run.id} />
+          ) : null}
           <About item={item.data} />
           <History item={item.data} />
           <Files item={item.data} canAdd={canEdit} onAdded={item.reload} />

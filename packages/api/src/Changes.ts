@@ -1,0 +1,61 @@
+/** Hints of what changes in a workspace. An extension of the hosted service's interface. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { noResponse } from "@signalbox/transport/NoResponse"
+import * as contract from "./contract/Changes.ts"
+import { ControlRoom } from "./ControlRoom.ts"
+import { ControlRoomError, Malformed, unexpected } from "./ControlRoomError.ts"
+import { reasonOf, send, unread } from "./internal/Transport.ts"
+import { RetryPolicy } from "./Policy.ts"
+
+export type { Change, ChangeTopic } from "./contract/Changes.ts"
+
+const decode = Schema.decodeEffect(Schema.fromJsonString(contract.Change))
+/** A ping has other data. */
+const dataOf = (line: string): ReadonlyArray<string> => (line.startsWith('data: {"topic"') ? [line.slice(6)] : [])
+
+/**
+ * Emits a hint when something changes that the key may read. The first has the topic `reset`: load everything; so has one that
+ * stands for hints that were left out. Ends when the service stops or the key is revoked, and fails when the connection breaks:
+ * run it again with `after`, the `seq` of the last hint.
+ *
+ * ```ts
+ * import * as Changes from "@signalbox/api/Changes"
+ * import * as Console from "effect/Console"
+ * import * as Stream from "effect/Stream"
+ *
+ * export const program = Stream.runForEach(Changes.stream(), ({ id, topic }) => Console.log(topic, id))
+ * ```
+ */
+export const stream = ({ after }: { readonly after?: number } = {}): Stream.Stream<
+  contract.Change,
+  ControlRoomError,
+  ControlRoom
+> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const { transport, workspaceId } = yield* ControlRoom
+      const path = `/workspaces/${encodeURIComponent(workspaceId)}/changes`
+      const request = HttpClientRequest.get(transport.baseUrl + path, {
+        headers: transport.authorization === null ? {} : { authorization: transport.authorization },
+        urlParams: after === undefined ? {} : { after: String(after) }
+      })
+      const sending = { path, repeatable: true, keyed: false, timed: false, read: unread }
+      const { info, value: response } = yield* send(transport.connection, request, sending).pipe(
+        Effect.catchTag(["Conflict", "InvalidRequest", "NotFound"], (error) => Effect.fail(unexpected(error)))
+      )
+      const { idleTimeoutMillis } = yield* RetryPolicy
+      const failed = (reason: ControlRoomError["reason"]) => new ControlRoomError({ reason, request: info })
+      return response.stream.pipe(
+        Stream.mapError((error) => failed(reasonOf(noResponse(error, idleTimeoutMillis)))),
+        Stream.decodeText,
+        Stream.splitLines,
+        Stream.flatMap((line) => Stream.fromIterable(dataOf(line))),
+        Stream.mapEffect((data) =>
+          Effect.mapError(decode(data), () => failed(new Malformed({ message: "a hint has another shape" })))
+        )
+      )
+    })
+  )

@@ -1,0 +1,125 @@
+/**
+ * Files of robots as the console shows them: their logs, and pictures. Nothing in them is trusted. Addresses that are signed
+ * (`Transfers`) never show a file.
+ */
+import type { Permission } from "@signalbox/api/contract/Authorization"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { extname } from "node:path"
+import { BlobStore } from "../../BlobStore.ts"
+import { ConsoleCookies } from "../edge/ConsoleCookies.ts"
+import { shownFilesPath } from "../edge/ConsoleRoutes.ts"
+import { dieWith } from "../edge/Failures.ts"
+import { ConsoleSessions } from "../store/ConsoleSessions.ts"
+import { Files, type StoredFile } from "../store/Files.ts"
+import { StepRuns } from "../store/StepRuns.ts"
+import { WorkItems } from "../store/WorkItems.ts"
+import { attachmentHeaders } from "./Transfers.ts"
+
+interface Shown {
+  readonly contentType: string
+  /** Bytes. */
+  readonly most: number
+  readonly policy: string
+}
+
+const megabyte = 1024 * 1024
+
+/** Its scripts run in an origin of their own, without network, and only in a page of this service. */
+const page: Shown = {
+  contentType: "text/html; charset=utf-8",
+  most: 100 * megabyte,
+  policy: [
+    "sandbox allow-scripts",
+    "default-src 'none'",
+    "script-src 'unsafe-inline' 'unsafe-eval' data: blob:",
+    "style-src 'unsafe-inline' data:",
+    "img-src data: blob:",
+    "font-src data:",
+    "media-src data: blob:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'self'"
+  ].join("; ")
+}
+const quiet = "sandbox; default-src 'none'; frame-ancestors 'self'"
+const picture = (kind: string): Shown => ({ contentType: `image/${kind}`, most: 32 * megabyte, policy: quiet })
+const text: Shown = { contentType: "text/plain; charset=utf-8", most: megabyte, policy: quiet }
+
+/** By the end of their names: what a robot says of a type counts for nothing. All else is downloaded. */
+const shown: ReadonlyMap<string, Shown> = new Map([
+  [".html", page],
+  [".htm", page],
+  [".png", picture("png")],
+  [".jpg", picture("jpeg")],
+  [".jpeg", picture("jpeg")],
+  [".webp", picture("webp")],
+  ...[".txt", ".log", ".csv", ".json", ".xml", ".yaml", ".yml", ".md"].map((end) => [end, text] as const)
+])
+
+/** A page that was opened by its address would have a window of its own, and could lead it anywhere. */
+const isFramed = ({ headers }: HttpServerRequest.HttpServerRequest) =>
+  headers["sec-fetch-dest"] === undefined || headers["sec-fetch-dest"] === "iframe"
+
+const headersOf = (name: string, how: Shown | undefined) =>
+  how === undefined
+    ? attachmentHeaders(name)
+    : {
+        "cache-control": "private, no-cache",
+        "content-disposition": "inline",
+        "content-security-policy": how.policy,
+        "cross-origin-resource-policy": "same-origin",
+        "referrer-policy": "no-referrer",
+        "x-content-type-options": "nosniff"
+      }
+
+export const layer = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const cookies = yield* ConsoleCookies
+    const sessions = yield* ConsoleSessions
+    const files = yield* Files
+    const blobs = yield* BlobStore
+    const stepRuns = yield* StepRuns
+    const items = yield* WorkItems
+
+    const missing = dieWith(404, "NOT_FOUND", "there is no such file, or it was deleted")
+
+    /** What a session needs to see a file; null for files that are not shown. */
+    const neededFor = Effect.fnUntraced(function* (
+      workspace: Parameters<typeof files.find>[0],
+      { ownerId }: StoredFile
+    ): Effect.fn.Return<Permission | null> {
+      if ((yield* stepRuns.get(workspace, ownerId)) !== null) return "Processes.read_run_outputs"
+      return (yield* items.get(workspace, ownerId)) === null ? null : "Processes.read_work_items"
+    })
+
+    const serve = Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const refusal = cookies.refusalOf(request)
+      if (refusal !== null) return yield* dieWith(403, "FORBIDDEN", refusal)
+      const token = cookies.tokenOf(request)
+      const session = token === null ? null : yield* sessions.find(token)
+      if (session === null) return yield* dieWith(401, "UNAUTHENTICATED", "no session; open the console again")
+      const { params } = yield* HttpRouter.RouteContext
+      const file = yield* files.find(session.workspaceId, params["file_id"] ?? "")
+      const needed = file === null ? null : yield* neededFor(session.workspaceId, file)
+      if (file === null || needed === null) return yield* missing
+      if (!session.permissions.has(needed)) {
+        return yield* dieWith(403, "FORBIDDEN", `the key of this session lacks the permission ${needed}`)
+      }
+      const known = shown.get(extname(file.name).toLowerCase())
+      const fits = known !== undefined && file.size <= known.most && (known !== page || isFramed(request))
+      const how = fits ? known : undefined
+      const name = file.name.slice(file.name.lastIndexOf("/") + 1)
+      const response = HttpServerResponse.file(blobs.pathOf(file.blob), {
+        contentType: how?.contentType ?? "application/octet-stream",
+        headers: headersOf(name, how)
+      })
+      return yield* Effect.catch(response, () => missing)
+    })
+
+    yield* router.add("GET", `${shownFilesPath}/:file_id`, serve)
+  })
+)
