@@ -67,7 +67,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("operators
   it.effect("are offered nothing that their key may not do", () =>
     Effect.gen(function* () {
       const { api, ids, readOnlyKey } = yield* Room
-      const { data } = yield* api(WorkItems.list({ processRun: ids.harmed, state: "failed" }))
+      const { data } = yield* api(WorkItems.list({ processRun: ids.failed, state: "failed" }))
       const item = data[0]?.id ?? assert.fail("no failed item")
       const { page } = yield* signedOut()
       const offered = yield* person(async () => {
@@ -103,12 +103,13 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("operators
 
   it.effect("see what robots write as text, whatever it says", () =>
     Effect.gen(function* () {
-      const { ids, api } = yield* Room
-      const { data } = yield* api(WorkItems.list({ processRun: ids.harmed, state: "failed" }))
+      const { api, harm } = yield* Room
+      const run = yield* harm
+      const { data } = yield* api(WorkItems.list({ processRun: run, state: "failed" }))
       const item = data[0]?.id ?? assert.fail("no failed item")
       const { page, reports } = yield* signedIn()
       yield* person(async () => {
-        for (const address of ["#/runs", `#/items/${item}`, `#/runs/${ids.harmed}?tab=log`]) {
+        for (const address of ["#/runs", `#/items/${item}`, `#/runs/${run}?tab=log`]) {
           await show(page, address)
           await page.getByText("<img src=x").first().waitFor()
           const links = await page.evaluate(() => Array.from(document.querySelectorAll("a[href]"), ({ href }) => href))

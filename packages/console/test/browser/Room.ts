@@ -79,10 +79,6 @@ const work = Effect.gen(function* () {
     name: "Payroll export",
     steps: [{ name: "Export", task: { name: "Export" }, worker_group: { id: group.id } }]
   })
-  const harm = yield* Processes.put({
-    name: `Hostile ${hostile.html}`,
-    steps: [{ name: hostile.link, task: { name: hostile.html } }]
-  })
   const failed = yield* started(
     match.id,
     invoices(20_900, 20_940, (n) => (n % 3 === 0 ? `88-${n % 7}` : `70-${n}`))
@@ -92,8 +88,7 @@ const work = Effect.gen(function* () {
     invoices(20_880, 20_884, (n) => `70-${n}`)
   )
   const timedOut = yield* started(fetch.id, [{ bank: "bank-1.example" }, { bank: "bank-2.example" }])
-  const harmed = yield* started(harm.id, [{ invoice: hostile.html, [hostile.html]: hostile.turned }])
-  yield* Effect.forEach([failed, completed, timedOut, harmed], (run) => ProcessRuns.awaitEnd(run), {
+  yield* Effect.forEach([failed, completed, timedOut], (run) => ProcessRuns.awaitEnd(run), {
     concurrency: "unbounded"
   })
   const busy = yield* started(approve.id, [{ invoice: "RE-20941" }, { invoice: "RE-20942" }])
@@ -105,7 +100,18 @@ const work = Effect.gen(function* () {
     reference: "mail-77"
   })
   yield* WorkItems.attachFile(item.id, { name: "invoice.pdf", bytes: bytes("%PDF-1.4") })
-  return { busy, completed, failed, harmed, match: match.id, payroll: payroll.id, waiting }
+  return { busy, completed, failed, match: match.id, payroll: payroll.id, waiting }
+})
+
+/** A run whose names and texts would harm a page that took them for more than text. */
+const harm = Effect.gen(function* () {
+  const { id } = yield* Processes.put({
+    name: `Hostile ${hostile.html}`,
+    steps: [{ name: hostile.link, task: { name: hostile.html } }]
+  })
+  const run = yield* started(id, [{ invoice: hostile.html, [hostile.html]: hostile.turned }])
+  yield* ProcessRuns.awaitEnd(run)
+  return run
 })
 
 /** What stands around the processes. */
@@ -161,6 +167,8 @@ export class Room extends Context.Service<
     /** The same room by an address of this machine that is not loopback, over plain HTTP. */
     readonly publicOrigin: string
     readonly ids: Effect.Success<typeof work>
+    /** Starts and ends a run with hostile names and texts, and returns its id. */
+    readonly harm: typeof harm extends Effect.Effect<infer Run, infer _E, infer _R> ? Effect.Effect<Run> : never
     /** All permissions. */
     readonly key: string
     /** The permissions to read alone. */
@@ -187,6 +195,7 @@ export class Room extends Context.Service<
         publicOrigin: origin.replace("127.0.0.1", "room.test"),
         ids,
         api,
+        harm: api(harm),
         key: credentials.api_key,
         readOnlyKey: readOnly.key,
         ticket: api(Effect.map(ConsoleTickets.create(), ({ url }) => Redacted.value(url))),

@@ -2,7 +2,7 @@
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Page } from "playwright-core"
-import { layer } from "./Room.ts"
+import { layer, Room } from "./Room.ts"
 import { screens } from "./screens.ts"
 import { person, settled, show, signedIn, violations } from "./Sight.ts"
 
@@ -37,6 +37,7 @@ declare const location: { readonly hash: string }
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the screens of the console", (it) => {
   it.effect("have no violations in any theme, fit a phone, and break no policy", () =>
     Effect.gen(function* () {
+      yield* (yield* Room).harm
       const { page, reports } = yield* signedIn()
       const found: Array<string> = []
       for (const screen of screens) found.push(...(yield* person(() => sights(page, screen))))

@@ -20,7 +20,7 @@ const program = Effect.gen(function* () {
       await page.getByText(see).first().waitFor()
       await picture(page, name)
     }
-    await take("console-overview", "#/", "Match invoices")
+    await take("console-overview", "#/", "is unknown")
     await take("console-run", `#/runs/${ids.failed}?tab=failed`, "is unknown")
     await page.emulateMedia({ colorScheme: "dark" })
     await show(page, "#/items?state=failed")

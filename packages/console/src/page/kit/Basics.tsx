@@ -94,7 +94,11 @@ export const Head = ({
   return (
     <header class="page">
       <h1 tabIndex={-1}>{title}</h1>
-      {state === undefined ? null : <State state={state} />}
+      {state === undefined ? null : (
+        <span aria-live="polite">
+          <State state={state} />
+        </span>
+      )}
       {children === undefined ? null : <span class="quiet">{children}</span>}
       {actions === undefined ? null : <span class="end">{actions}</span>}
     </header>

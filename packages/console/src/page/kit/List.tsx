@@ -105,7 +105,7 @@ export const Table = <A extends { readonly id: string }>({
   )
 }
 
-/** What is done with the rows that are chosen: how many they are, and a button for each. */
+/** What is done with the rows that are chosen: how many they are, and buttons. Below them, so that no row moves when it comes. */
 const BulkBar = ({ selection, children }: { readonly selection: Selection; readonly children: ComponentChildren }) => (
   <div class="bulk">
     <b role="status">{`${count(selection.chosen.size)} selected`}</b>
@@ -176,10 +176,10 @@ export const List = <A extends { readonly id: string }>({
         <>{empty}</>
       ) : (
         <>
+          <Table label={label} columns={columns} rows={rows} {...(bulk === undefined ? {} : { selection })} />
           {bulk === undefined || chosen.length === 0 ? null : (
             <BulkBar selection={selection}>{bulk(chosen, settled)}</BulkBar>
           )}
-          <Table label={label} columns={columns} rows={rows} {...(bulk === undefined ? {} : { selection })} />
         </>
       )}
       {last?.has_more === true && rows.length < most ? (
