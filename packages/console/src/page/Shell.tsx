@@ -52,16 +52,12 @@ const Link = ({
   </a>
 )
 
-const liveSentences = {
-  live: "",
-  polling: "Changes arrive late: the connection that tells of them does not hold. This page asks every few seconds.",
-  offline: "The control room cannot be reached. What you see may be old; the page tries again by itself."
-}
-
 /** Its element is always there, so that a change of it is read out. */
 const LiveNotice = () => (
-  <div role="status" class={liveState.value === "live" ? "hidden" : "notice late live"}>
-    {liveSentences[liveState.value]}
+  <div role="status" class={liveState.value === "polling" ? "notice late" : "hidden"}>
+    {liveState.value === "polling"
+      ? "Not connected to what changes: this page is loaded every few seconds, and what it shows may be older."
+      : ""}
   </div>
 )
 

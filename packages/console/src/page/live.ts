@@ -1,5 +1,6 @@
 /** Whether what is shown follows what happens. */
 import { signal } from "@preact/signals"
 
-/** `polling`: no stream of changes holds, so the page asks again and again. `offline`: the control room cannot be reached. */
-export const liveState = signal<"live" | "polling" | "offline">("live")
+/** `polling`: there is no stream of changes, and what is shown is loaded every few seconds. */
+export type LiveState = "connecting" | "live" | "polling"
+export const liveState = signal<LiveState>("connecting")
