@@ -111,7 +111,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("operators
       yield* person(async () => {
         for (const address of ["#/runs", `#/items/${item}`, `#/runs/${run}?tab=log`]) {
           await show(page, address)
-          await page.getByText("<img src=x").first().waitFor()
+          await page.locator("main :not(option)", { hasText: "<img src=x" }).last().waitFor()
           const links = await page.evaluate(() => Array.from(document.querySelectorAll("a[href]"), ({ href }) => href))
           assert.deepStrictEqual(
             links.filter((href) => !href.startsWith("http")),
