@@ -6,6 +6,7 @@ import { hands } from "./Hands.ts"
 import { keyboard } from "./Keyboard.ts"
 import { layer, Room } from "./Room.ts"
 import { person, settled, show, signedIn, signedOut } from "./Sight.ts"
+import { work } from "./Work.ts"
 
 declare const window: { readonly harmed?: boolean; readonly isSecureContext: boolean }
 declare const document: {
@@ -14,6 +15,7 @@ declare const document: {
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("operators", (it) => {
   keyboard(it)
+  work(it)
 
   for (const by of ["mouse", "keyboard"] as const) {
     it.effect(`sign in, find a failed run, read its log, and retry an item by ${by}`, () =>

@@ -22,6 +22,7 @@ const program = Effect.gen(function* () {
     }
     await take("console-overview", "#/", "is unknown")
     await take("console-run", `#/runs/${ids.failed}?tab=failed`, "is unknown")
+    await take("console-failures", "#/failures", "is unknown")
     await page.emulateMedia({ colorScheme: "dark" })
     await show(page, "#/items?state=failed")
     await page.getByText("is unknown").first().waitFor()
