@@ -67,7 +67,14 @@ const NewPackage = ({ onClose }: { readonly onClose: () => void }) => {
           if (chosen !== null && name === "") setName(chosen.name.replace(/\.zip$/i, ""))
         }}
       />
-      <TextField label="Name" hint="Processes name it by this." value={name} onValue={setName} required maxLength={255} />
+      <TextField
+        label="Name"
+        hint="Processes name it by this."
+        value={name}
+        onValue={setName}
+        required
+        maxLength={255}
+      />
     </FormDialog>
   )
 }
@@ -93,7 +100,8 @@ const Packages = () => {
           path="task-packages"
           empty={
             <Empty title="No task packages yet">
-              A task package is a robot as a zip. {canWrite ? "Upload one here, or with " : "They are uploaded here, or with "}
+              A task package is a robot as a zip.{" "}
+              {canWrite ? "Upload one here, or with " : "They are uploaded here, or with "}
               <code>signalbox packages create NAME FOLDER</code>
             </Empty>
           }

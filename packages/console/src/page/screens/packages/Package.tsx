@@ -95,7 +95,11 @@ const Git = ({ git }: { readonly git: GitSource }) => (
 )
 
 /** Where a package comes from, for people. */
-export const sources: Readonly<Record<string, string>> = { zip: "uploaded", github: "from GitHub", gitlab: "from GitLab" }
+export const sources: Readonly<Record<string, string>> = {
+  zip: "uploaded",
+  github: "from GitHub",
+  gitlab: "from GitLab"
+}
 
 export const Package = ({ id }: { readonly id: string }) => {
   const loaded = useResource<TaskPackage>(`task-packages/${id}`)
