@@ -1,12 +1,19 @@
 /** The frame around every screen: the navigation, and the screen that the address names. */
-import type { ComponentType } from "preact"
-import { useEffect, useState } from "preact/hooks"
-import type { Session } from "./api.ts"
+import { type ComponentType, Fragment } from "preact"
+import { useEffect, useRef, useState } from "preact/hooks"
+import type { Page, Session } from "./api.ts"
+import { listen, openDialog } from "./keys.ts"
 import { Button, Problem } from "./kit/Basics.tsx"
+import { Help } from "./kit/Help.tsx"
+import { Palette } from "./kit/Palette.tsx"
 import { liveState } from "./live.ts"
+import { useResource } from "./load.ts"
 import { route, to } from "./route.ts"
 import { type Screen, type ScreenProps, screens } from "./screens.tsx"
 import { may, signOut } from "./state.ts"
+import { choose, theme, themes } from "./theme.ts"
+
+const groups = [null, "Robots", "Outside"] as const
 
 const Mark = () => (
   <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
@@ -15,11 +22,72 @@ const Mark = () => (
   </svg>
 )
 
-const Link = ({ screen, current }: { readonly screen: Screen; readonly current: string }) => (
+/** Groups of failures that nobody has settled; more than a page of them is only said to be more. */
+const useOpenFailures = () => {
+  const failures = useResource<Page<unknown>>(may("Failures.read_failures") ? "failures" : null, {
+    state: "open",
+    limit: 99
+  })
+  const open = failures.data
+  return open === undefined || open.data.length === 0 ? null : `${open.data.length}${open.has_more ? "+" : ""}`
+}
+
+const Link = ({
+  screen,
+  current,
+  badge
+}: {
+  readonly screen: Screen
+  readonly current: string
+  readonly badge: string | null
+}) => (
   <a href={to([screen.path].filter(Boolean))} {...(screen.path === current ? { "aria-current": "page" as const } : {})}>
     {screen.title}
+    {badge === null ? null : (
+      <span class="badge">
+        {badge}
+        <span class="hidden"> open</span>
+      </span>
+    )}
   </a>
 )
+
+/** Its element is always there, so that a change of it is read out. */
+const LiveNotice = () => (
+  <div role="status" class={liveState.value === "polling" ? "notice late" : "hidden"}>
+    {liveState.value === "polling"
+      ? "Not connected to what changes: this page is loaded every few seconds, and what it shows may be older."
+      : ""}
+  </div>
+)
+
+const ThemeField = () => (
+  <div class="theme">
+    <label for="theme">Theme</label>
+    <select
+      id="theme"
+      value={theme.value}
+      onChange={(event) => choose(themes[event.currentTarget.selectedIndex] ?? "system")}
+    >
+      {themes.map((theme) => (
+        <option key={theme} value={theme}>
+          {theme}
+        </option>
+      ))}
+    </select>
+  </div>
+)
+
+/** Those who cannot see that the screen has changed are led to its heading; not at first, where they begin with the page. */
+const useFocus = (place: string, isShown: boolean) => {
+  const before = useRef(place)
+  useEffect(() => {
+    if (!isShown || before.current === place) return
+    before.current = place
+    scrollTo(0, 0)
+    document.querySelector<HTMLElement>("main h1")?.focus()
+  }, [place, isShown])
+}
 
 /** Loaded once; the browser keeps it. */
 const useScreen = (screen: Screen | undefined) => {
@@ -48,7 +116,13 @@ export const Shell = ({ session }: { readonly session: Session }) => {
   const visible = screens.filter(({ permission }) => permission === null || may(permission))
   const screen = visible.find(({ path }) => path === first)
   const { View, error } = useScreen(screen)
-  const groups = [null, "Robots", "Outside"] as const
+  const [isOpen, setOpen] = useState(false)
+  const failures = useOpenFailures()
+  const place = route.value.path.join("/")
+  const paths = visible.map(({ path }) => path).join(" ")
+  useFocus(place, View !== null || screen === undefined)
+  useEffect(() => setOpen(false), [place])
+  useEffect(() => listen((path) => paths.split(" ").includes(path)), [paths])
   return (
     <div class="shell">
       <a
@@ -61,36 +135,54 @@ export const Shell = ({ session }: { readonly session: Session }) => {
       >
         Skip to the content
       </a>
-      <nav aria-label="Workspace">
-        <a class="brand" href="#/">
-          <Mark />
-          <span>{session.workspace.name}</span>
-        </a>
-        {groups.map((group) => {
-          const links = visible.filter((screen) => screen.group === group)
-          return links.length === 0 ? null : (
-            <>
-              {group === null ? null : <div class="group">{group}</div>}
-              {links.map((screen) => (
-                <Link key={screen.path} screen={screen} current={first} />
-              ))}
-            </>
-          )
-        })}
-        <div class="who">
-          <p>
-            Signed in with the key <b>{session.key.name}</b>
-          </p>
-          <Button onClick={() => void signOut()}>Sign out</Button>
+      <nav aria-label="Workspace" class={isOpen ? "open" : ""}>
+        <div class="top">
+          <a class="brand" href="#/">
+            <Mark />
+            <span>{session.workspace.name}</span>
+          </a>
+          <button
+            type="button"
+            class="button menu"
+            aria-expanded={isOpen}
+            aria-controls="navigation"
+            onClick={() => setOpen(!isOpen)}
+          >
+            Menu
+          </button>
+        </div>
+        <div class="places" id="navigation">
+          {groups.map((group) => {
+            const links = visible.filter((screen) => screen.group === group)
+            return links.length === 0 ? null : (
+              <Fragment key={group ?? ""}>
+                {group === null ? null : <div class="group">{group}</div>}
+                {links.map((screen) => (
+                  <Link
+                    key={screen.path}
+                    screen={screen}
+                    current={first}
+                    badge={screen.path === "failures" ? failures : null}
+                  />
+                ))}
+              </Fragment>
+            )
+          })}
+          <div class="who">
+            <p>
+              Signed in with the key <b>{session.key.name}</b>
+            </p>
+            <ThemeField />
+            <div class="do">
+              <Button onClick={() => (openDialog.value = "help")}>Keys</Button>
+              <Button onClick={() => void signOut()}>Sign out</Button>
+            </div>
+          </div>
         </div>
       </nav>
       <main id="main">
+        <LiveNotice />
         <Problem message={error} />
-        {liveState.value === "polling" ? (
-          <p class="notice late" role="status">
-            Not connected to what changes: this page is loaded every few seconds, and what it shows may be older.
-          </p>
-        ) : null}
         {screen === undefined ? (
           <>
             <h1 tabIndex={-1}>Nothing here</h1>
@@ -102,6 +194,8 @@ export const Shell = ({ session }: { readonly session: Session }) => {
           <View path={rest} />
         )}
       </main>
+      {openDialog.value === "help" ? <Help screens={visible} /> : null}
+      {openDialog.value === "palette" ? <Palette screens={visible} /> : null}
     </div>
   )
 }

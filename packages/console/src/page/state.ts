@@ -47,13 +47,20 @@ export interface Toast {
   readonly id: number
   readonly text: string
   readonly kind: "done" | "failed"
+  /** Takes back what was done. */
+  readonly undo: (() => void) | null
 }
 
 export const toasts = signal<ReadonlyArray<Toast>>([])
 let lastToast = 0
 
-export const say = (text: string, kind: Toast["kind"] = "done"): void => {
-  const toast = { id: ++lastToast, text, kind }
+export const dismiss = (id: number): void => {
+  toasts.value = toasts.value.filter((toast) => toast.id !== id)
+}
+
+/** Says it in passing; longer where there is something to take back. */
+export const say = (text: string, kind: Toast["kind"] = "done", undo: Toast["undo"] = null): void => {
+  const toast = { id: ++lastToast, text, kind, undo }
   toasts.value = [...toasts.value, toast]
-  setTimeout(() => (toasts.value = toasts.value.filter(({ id }) => id !== toast.id)), 6000)
+  setTimeout(() => dismiss(toast.id), undo === null ? 6000 : 15_000)
 }

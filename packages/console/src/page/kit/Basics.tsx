@@ -1,7 +1,7 @@
 /** Small parts that every screen is made of. */
 import type { ComponentChildren, JSX } from "preact"
 import { useEffect } from "preact/hooks"
-import { toasts } from "../state.ts"
+import { dismiss, toasts } from "../state.ts"
 import { ago, exactly, lampOf, sentence } from "../words.ts"
 import { now } from "./clock.ts"
 
@@ -40,6 +40,16 @@ export const Empty = ({ title, children }: { readonly title: string; readonly ch
   <div class="empty">
     <b>{title}</b>
     {children}
+  </div>
+)
+
+/** In the place of what is being loaded, about as high as that. */
+export const Skeleton = ({ rows = 6 }: { readonly rows?: number }) => (
+  <div class="skeleton" role="status" aria-busy="true">
+    <span class="hidden">Loading</span>
+    {Array.from({ length: rows }, (_, row) => (
+      <i key={row} />
+    ))}
   </div>
 )
 
@@ -84,7 +94,11 @@ export const Head = ({
   return (
     <header class="page">
       <h1 tabIndex={-1}>{title}</h1>
-      {state === undefined ? null : <State state={state} />}
+      {state === undefined ? null : (
+        <span aria-live="polite">
+          <State state={state} />
+        </span>
+      )}
       {children === undefined ? null : <span class="quiet">{children}</span>}
       {actions === undefined ? null : <span class="end">{actions}</span>}
     </header>
@@ -93,9 +107,19 @@ export const Head = ({
 
 export const Toasts = () => (
   <div class="toasts" role="status" aria-live="polite">
-    {toasts.value.map(({ id, kind, text }) => (
+    {toasts.value.map(({ id, kind, text, undo }) => (
       <div key={id} class={`toast ${kind}`}>
         {text}
+        {undo === null ? null : (
+          <Button
+            onClick={() => {
+              dismiss(id)
+              undo()
+            }}
+          >
+            Undo
+          </Button>
+        )}
       </div>
     ))}
   </div>

@@ -1,6 +1,6 @@
 /** Dialogs of the browser: they keep the focus, and Escape closes them. */
 import type { ComponentChildren } from "preact"
-import { useEffect, useRef, useState } from "preact/hooks"
+import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { useAction } from "../action.ts"
 import { Button, Problem } from "./Basics.tsx"
 import { TextField } from "./Field.tsx"
@@ -15,7 +15,8 @@ export const Dialog = ({
   readonly children: ComponentChildren
 }) => {
   const element = useRef<HTMLDialogElement>(null)
-  useEffect(() => element.current?.showModal(), [])
+  // Before the next key is pressed: it is for the dialog.
+  useLayoutEffect(() => element.current?.showModal(), [])
   return (
     <dialog ref={element} aria-label={title} onClose={onClose}>
       <h2>{title}</h2>

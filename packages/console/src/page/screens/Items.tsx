@@ -4,9 +4,11 @@ import { Empty, Head, Panel, State, Time } from "../kit/Basics.tsx"
 import { List } from "../kit/List.tsx"
 import { route, to } from "../route.ts"
 import type { ScreenProps } from "../screens.tsx"
+import { may } from "../state.ts"
 import { sentence, short } from "../words.ts"
 import { Item } from "./items/Item.tsx"
 import { Due } from "./items/Order.tsx"
+import { Settle } from "./items/Settle.tsx"
 import { Choice, Filters, ProcessChoice, Search } from "./work/Filter.tsx"
 
 const states = ["failed", "new", "pending", "in_progress", "done"] as const
@@ -39,6 +41,9 @@ const Items = () => {
           label="Work items"
           path="work-items"
           query={{ state, process_id: process, due_state: due, tag, reference }}
+          {...(state === "failed" && may("Processes.write_work_items")
+            ? { bulk: (chosen, done) => <Settle chosen={chosen} done={done} /> }
+            : {})}
           empty={
             isFiltered ? (
               <Empty title="No item is like this">

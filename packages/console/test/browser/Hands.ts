@@ -1,0 +1,41 @@
+/** What a person does a thing with: a mouse, or nothing but the keyboard. */
+import type { Locator, Page } from "playwright-core"
+
+/** More than any screen has to tab through. */
+const most = 150
+
+export const hands = (page: Page, by: "mouse" | "keyboard") => {
+  /** Tabs on until it has the focus: what cannot be reached so cannot be used by those who have no mouse. */
+  const reach = async (target: Locator) => {
+    await target.waitFor()
+    for (let pressed = 0; pressed < most; pressed++) {
+      if (await target.evaluate((element) => element === element.ownerDocument.activeElement)) return
+      await page.keyboard.press("Tab")
+    }
+    throw new Error(`${target} cannot be reached by Tab`)
+  }
+  if (by === "mouse") {
+    return {
+      press: (target: Locator) => target.click(),
+      fill: (target: Locator, text: string) => target.fill(text),
+      choose: (target: Locator, value: string) => target.selectOption(value).then(() => {})
+    }
+  }
+  return {
+    press: async (target: Locator) => {
+      await reach(target)
+      await page.keyboard.press("Enter")
+    },
+    fill: async (target: Locator, text: string) => {
+      await reach(target)
+      await page.keyboard.insertText(text)
+    },
+    /** The arrow keys change a closed select of the browser. */
+    choose: async (target: Locator, value: string) => {
+      await reach(target)
+      for (let pressed = 0; pressed < 20 && (await target.inputValue()) !== value; pressed++) {
+        await page.keyboard.press("ArrowDown")
+      }
+    }
+  }
+}

@@ -1,0 +1,88 @@
+/** Failures settled, runs started and processes paused. Part of the journeys, whose room it shares. */
+import { assert, type Vitest } from "@effect/vitest"
+import * as BulkOperations from "@signalbox/api/BulkOperations"
+import * as Processes from "@signalbox/api/Processes"
+import * as WorkItems from "@signalbox/api/WorkItems"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { Chromium } from "./Chromium.ts"
+import { hands } from "./Hands.ts"
+import { Room } from "./Room.ts"
+import { person, settled, signedIn } from "./Sight.ts"
+
+/** The most actions that settling a group may take somebody who has read nothing. */
+const few = 5
+
+export const work = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
+  for (const by of ["mouse", "keyboard"] as const) {
+    const message = by === "mouse" ? "login page did not answer" : "is unknown"
+
+    it.effect(`settle a group of failures in ${few} actions or fewer by ${by}`, () =>
+      Effect.gen(function* () {
+        const { api } = yield* Room
+        const { page, reports } = yield* signedIn()
+        const { press } = hands(page, by)
+        const actions = yield* person(async () => {
+          let actions = 0
+          const act = (target: Parameters<typeof press>[0]) => press(target).then(() => actions++)
+          await act(page.getByRole("link", { name: /^Failures/ }))
+          const group = page.getByRole("row").filter({ hasText: message })
+          await act(group.getByRole("button", { name: /^Retry/ }))
+          await act(page.getByRole("dialog").getByRole("button", { name: /^Retry \d/ }))
+          await page.getByRole("dialog").waitFor({ state: "detached" })
+          return actions
+        })
+        assert.isAtMost(actions, few)
+        const jobs = yield* api(Stream.runCollect(BulkOperations.stream()))
+        assert.isAtLeast(jobs[0]?.total ?? 0, 1)
+        assert.deepStrictEqual(reports, [])
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect(`start a process with a file, and pause and resume it by ${by}`, () =>
+      Effect.gen(function* () {
+        const { api, ids } = yield* Room
+        const { page, reports } = yield* signedIn()
+        const { fill, press } = hands(page, by)
+        const run = yield* person(async () => {
+          await press(page.getByRole("link", { name: "Processes", exact: true }))
+          await press(
+            page.getByRole("region", { name: "Processes" }).getByRole("link", { name: "Match invoices", exact: true })
+          )
+          await settled(page)
+          await press(page.locator("main header").getByRole("link", { name: "Start" }))
+          await fill(page.getByLabel("invoice", { exact: false }).first(), "RE-30000")
+          await fill(page.getByLabel("customer", { exact: false }).first(), "70-30000")
+          await fill(page.getByLabel("amount", { exact: false }).first(), "12")
+          await page
+            .getByLabel("Add files")
+            .setInputFiles({ name: "scan.pdf", mimeType: "application/pdf", buffer: Buffer.from("%PDF-1.4") })
+          await press(page.locator("main form").getByRole("button", { name: /^Start/ }))
+          await page.waitForURL(/#\/runs\//)
+          return page.url().split("/").at(-1)?.split("?")[0]
+        })
+        const { data } = yield* api(WorkItems.list({ process: ids.match, includeData: true, limit: 20 }))
+        const item = data.find(({ process_run, files }) => process_run?.id === run && files?.[0]?.name === "scan.pdf")
+        assert.isDefined(item)
+
+        yield* person(async () => {
+          await press(page.getByRole("link", { name: "Processes", exact: true }))
+          await press(
+            page.getByRole("region", { name: "Processes" }).getByRole("link", { name: "Match invoices", exact: true })
+          )
+          await settled(page)
+          await press(page.locator("main header").getByRole("button", { name: "Pause…" }))
+          await fill(page.getByRole("dialog").getByLabel("Why"), "month-end")
+          await press(page.getByRole("dialog").getByRole("button", { name: "Pause" }))
+          await page.locator("main header").getByText("paused").waitFor()
+        })
+        assert.strictEqual((yield* api(Processes.get(ids.match))).paused?.note, "month-end")
+        yield* person(async () => {
+          await press(page.locator("main header").getByRole("button", { name: "Resume" }))
+          await page.locator("main header").getByText("paused").waitFor({ state: "detached" })
+        })
+        assert.deepStrictEqual(reports, [])
+      }).pipe(Effect.scoped)
+    )
+  }
+}
