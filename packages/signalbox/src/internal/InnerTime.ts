@@ -40,8 +40,15 @@ export interface Agenda {
 
 /** The event loop must find nothing new this often in a row: a woken fiber does something within fewer turns. */
 const calmTurns = 8
-/** How long work that neither sleeps nor does anything is waited for, in milliseconds: it may be reading a file. */
+/** How long `quiet` waits for work that neither sleeps nor does anything, in milliseconds. */
 const patience = 100
+/** What one turn of the event loop may add to that: on a busy machine a turn takes long, and nothing had a chance to happen. */
+const longestTurn = 5
+/** How long it waits while the process reads a file or looks up a name: ends a read that never returns. */
+const patienceForReads = 30_000
+
+/** Whether the process waits for the disk or for the name of a host, as far as the runtime reports it. */
+const isReading = () => process.getActiveResourcesInfo().some((name) => /^(FSReq|GetAddrInfoReq)/.test(name))
 
 const isTestClock = (clock: Clock.Clock): clock is TestClock.TestClock => "adjust" in clock
 
@@ -196,17 +203,21 @@ export const make = Effect.gen(function* () {
 
   const quiet = Effect.gen(function* () {
     let seen = activity
-    let since = performance.now()
+    let last = performance.now()
+    let waited = 0
     for (let turns = 0; turns < calmTurns;) {
       yield* turn
+      const now = performance.now()
+      waited += Math.min(now - last, longestTurn)
+      last = now
       const busy = [...working].filter(({ idle, sleeping }) => sleeping === 0 && !idle)
       if (activity !== seen || computing > 0) {
         seen = activity
-        since = performance.now()
+        waited = 0
         turns = 0
       } else if (busy.length === 0) {
         turns++
-      } else if (performance.now() - since > patience) {
+      } else if (waited > patience && (waited > patienceForReads || !isReading())) {
         for (const work of busy) work.idle = true
       }
     }
