@@ -58,3 +58,12 @@ for (const extension of [".js", ".d.ts"] as const) {
   }
 }
 copyFileSync(join(here, "node_modules/@effect/platform-node/LICENSE"), join(dist, "LICENSE-EFFECT"))
+
+// The types of `ws` as a dependency would bring those of Node, 3 MB in a version of their own; who compiles has them.
+const ws = join(here, "node_modules/@types/ws")
+copyFileSync(join(ws, "index.d.mts"), join(dist, "shared/ws.d.mts"))
+copyFileSync(join(ws, "LICENSE"), join(dist, "LICENSE-TYPES-WS"))
+const exporting = join(dist, "shared/NodeWS.d.ts")
+const types = readFileSync(exporting, "utf8").replace('export * from "ws"', 'export * from "./ws.mjs"')
+if (!types.includes("./ws.mjs")) throw new Error("@effect/platform-node-shared/NodeWS does not export `ws` any more")
+writeFileSync(exporting, types)

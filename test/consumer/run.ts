@@ -16,7 +16,7 @@ import { pack, root, type Tarball } from "../../tooling/src/tarballs.ts"
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { keep: { type: "boolean" } } })
 
 /** Of what `npm i signalbox` brings, in megabytes. */
-const installBudget = 90
+const installBudget = 80
 
 const versions = {
   "@effect/platform-node": "4.1.0",
