@@ -12,6 +12,7 @@ import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { checkTask } from "./internal/TaskRules.ts"
 import * as Robot from "./Robot.ts"
 import * as Task from "./Task.ts"
 
@@ -165,6 +166,7 @@ const toolsOf = <Payload, Out>(
  * - A `BusinessError` or `ApplicationError` that it throws fails the item with that type, code and message.
  * - A payload that `input` refuses fails with BUSINESS and the code `INVALID_INPUT`; the function does not run.
  * - Whatever else it throws is APPLICATION, with the name of the error as its code.
+ * - A definition that cannot be, such as one without `run`, throws an `OptionError`.
  *
  * ```ts
  * import { BusinessError, defineTask } from "@signalbox/worker/Promises"
@@ -184,6 +186,7 @@ const toolsOf = <Payload, Out>(
 export const defineTask = <I extends AnySchema = typeof Schema.Json, O extends AnySchema = typeof Schema.Json>(
   definition: TaskDefinition<I, O>
 ): PromiseTask<TypeOf<I>, TypeOf<O>> => {
+  checkTask("defineTask", definition)
   const { name, run } = definition
   // Who gives no schema has the default of its type parameter.
   const { input = Schema.Json as AnySchema as I, output = Schema.Json as AnySchema as O } = definition

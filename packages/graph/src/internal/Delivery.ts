@@ -3,6 +3,7 @@
  * through here.
  */
 import * as Attempts from "@signalbox/transport/Attempts"
+import { checkPolicy } from "@signalbox/transport/Policy"
 import type { Acted } from "@signalbox/transport/NoResponse"
 import * as Gate from "@signalbox/transport/Gate"
 import { type NoResponse, noResponse } from "@signalbox/transport/NoResponse"
@@ -51,7 +52,9 @@ export const deliver = Effect.fnUntraced(function* <A>(
   { read, repeatable, timed }: DeliverOptions<A>
 ): Effect.fn.Return<Attempts.Delivered<A>, Attempts.Undelivered> {
   const options = { read, timed, repeatable: () => repeatable }
-  return yield* Attempts.deliver(link, yield* GraphPolicy, request, options).pipe(
+  const policy = yield* GraphPolicy
+  checkPolicy("GraphPolicy", policy)
+  return yield* Attempts.deliver(link, policy, request, options).pipe(
     Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
     Effect.provideService(HttpClient.TracerDisabledWhen, () => true)
   )

@@ -15,6 +15,7 @@ import * as Flag from "effect/cli/Flag"
 import { connected, connectionFlags } from "../Connection.ts"
 import { printFields } from "../Listing.ts"
 import { deleteCommand, find, listCommand, type Noun, showCommand } from "./Noun.ts"
+import * as NumberFlags from "../NumberFlags.ts"
 
 /** The flags do not describe a channel. */
 export class AlertChannelFlagError extends TaggedError<AlertChannelFlagError>()("AlertChannelFlagError", {
@@ -89,7 +90,7 @@ const create = Command.make(
     urlEnv: text("url-env", "The variable with the address", "VARIABLE"),
     tokenEnv: text("token-env", "ntfy: the variable with the access token", "VARIABLE"),
     host: text("host", "email: the mail server", "HOST"),
-    port: Flag.Int("port").pipe(Flag.withDescription("email: its port; default 587"), Flag.optional),
+    port: NumberFlags.port("port", 1).pipe(Flag.withDescription("email: its port; default 587"), Flag.optional),
     security: Flag.Literals("security", mailSecurities).pipe(
       Flag.withDescription("email: default starttls"),
       Flag.optional

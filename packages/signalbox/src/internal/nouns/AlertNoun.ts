@@ -31,6 +31,7 @@ import {
 import { processNoun } from "./ProcessNoun.ts"
 import { scheduleNoun } from "./ScheduleNoun.ts"
 import { webhookNoun } from "./WebhookNoun.ts"
+import * as NumberFlags from "../NumberFlags.ts"
 
 /** The flags do not describe an alert. */
 export class AlertFlagError extends TaggedError<AlertFlagError>()("AlertFlagError", {
@@ -118,7 +119,7 @@ const create = Command.make(
       Flag.withMetavar("CHANNEL"),
       Flag.atLeast(1)
     ),
-    repeat: Flag.Int("repeat-seconds").pipe(
+    repeat: NumberFlags.whole("repeat-seconds", 60, 366 * 24 * 3600).pipe(
       Flag.withDescription("Says it again after so long; default: not"),
       Flag.optional
     ),

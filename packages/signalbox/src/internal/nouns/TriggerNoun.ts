@@ -15,6 +15,7 @@ import { connected, connectionFlags } from "../Connection.ts"
 import { printFields } from "../Listing.ts"
 import { deleteCommand, find, listCommand, nameArgument, type Noun, showCommand } from "./Noun.ts"
 import { processNoun } from "./ProcessNoun.ts"
+import * as NumberFlags from "../NumberFlags.ts"
 
 /** The flags do not describe a trigger. */
 export class TriggerFlagError extends TaggedError<TriggerFlagError>()("TriggerFlagError", {
@@ -58,7 +59,7 @@ const printWithUrl = Effect.fnUntraced(function* (json: boolean, { url, ...trigg
 })
 
 const count = (name: string, description: string) =>
-  Flag.Int(name).pipe(Flag.withDescription(description), Flag.optional)
+  NumberFlags.whole(name, 1).pipe(Flag.withDescription(description), Flag.optional)
 
 const text = (name: string, description: string, metavar: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.optional)
