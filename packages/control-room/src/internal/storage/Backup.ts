@@ -172,7 +172,12 @@ export const make = Effect.fn("Backup.make")(function* (options: BackupOptions) 
   }
   // In its folder, so that it can be renamed; a killed backup leaves this and no archive.
   const folder = `${file}.${randomBytes(4).toString("hex")}.partial`
-  yield* Effect.acquireRelease(fs.makeDirectory(folder, { mode: 0o700 }), () =>
+  const path = yield* Path.Path
+  const unwritable = () =>
+    new BackupError({
+      message: `cannot write in ${path.dirname(file)}: give a FILE in a folder that exists and that you may write in`
+    })
+  yield* Effect.acquireRelease(Effect.mapError(fs.makeDirectory(folder, { mode: 0o700 }), unwritable), () =>
     Effect.ignore(fs.remove(folder, { recursive: true }))
   )
   // The hold ends before the connection by which it does.

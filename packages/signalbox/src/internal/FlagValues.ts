@@ -1,4 +1,4 @@
-/** Flags that are whole numbers within bounds. */
+/** Values of flags: whole numbers within bounds, and lengths of time. */
 import * as Schema from "effect/Schema"
 import * as Flag from "effect/cli/Flag"
 
@@ -17,3 +17,10 @@ export const limit = whole("limit", 1)
 
 /** A port; 0 is a free one. */
 export const port = (name: string, least: 0 | 1 = 0) => whole(name, least, 65_535)
+
+/** A length of time with its unit. */
+export const Length = Schema.String.check(
+  Schema.isPattern(/^\d{1,9} (millis|seconds?|minutes?|hours?|days?|weeks?)$/, {
+    message: 'Expected a number of seconds, minutes, hours, days or weeks, such as "10 minutes"'
+  })
+).pipe(Schema.decodeTo(Schema.DurationFromString))
