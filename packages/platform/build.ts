@@ -40,6 +40,8 @@ const copy = (file: string, extension: ".js" | ".d.ts", done: Set<string>) => {
   const target = targetOf(file)
   const text = readFileSync(file, "utf8")
     .replace(/^\/\/# sourceMappingURL=.*\n?/m, "")
+    // By its file: Bun replaces `undici` by a part of it.
+    .replaceAll('from "undici"', 'from "undici/index.js"')
     .replace(specifiers, (whole, before: string, specifier: string) => {
       const imported = resolve(file, specifier, extension)
       if (imported === undefined) return whole

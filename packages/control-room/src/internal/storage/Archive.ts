@@ -150,7 +150,8 @@ export const decode = Effect.fnUntraced(
       const blob = blobOf(path)
       if (ended) return yield* refuse("has been altered: something follows its end")
       if (description === null) {
-        if (path !== paths.description || size > maxText) return yield* refuse("is not a backup of a control room: give the file of a backup")
+        if (path !== paths.description || size > maxText)
+          return yield* refuse("is not a backup of a control room: give the file of a backup")
         description = yield* Effect.catchTag(decodeDescription(yield* textOf(hashed)), "SchemaError", () =>
           refuse("is not a backup that this version can read: restore it with the version that made it")
         )
