@@ -2,8 +2,8 @@
  * What a manifest is once it is packed. In the repository packages export their TypeScript, which Node runs as it is; users get what
  * was built from it. What is the same for all stands in the manifest of the repository.
  */
-import { readFileSync } from "node:fs"
-import { join, relative } from "node:path"
+import { globSync, readFileSync } from "node:fs"
+import { dirname, join, relative } from "node:path"
 
 const root = import.meta.dirname
 const { bugs, homepage, license, repository } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
@@ -14,13 +14,32 @@ const built = (target) => {
   return { types: `${file}.d.ts`, default: `${file}.js` }
 }
 
-const beforePacking = ({ devDependencies: _, scripts: __, ...manifest }, folder) => ({
-  ...manifest,
-  license,
-  homepage,
-  bugs,
-  repository: { ...repository, directory: relative(root, folder) },
-  exports: Object.fromEntries(Object.entries(manifest.exports).map(([path, target]) => [path, built(target)]))
-})
+/** Declarations of internal modules that no public one mentions, which were a third of all files. */
+const unmentioned = (exports, folder) => {
+  const rest = new Set(globSync("dist/**/*.d.ts", { cwd: folder }))
+  const keep = (file) => {
+    if (!rest.delete(file)) return
+    const text = readFileSync(join(folder, file), "utf8")
+    for (const [, path] of text.matchAll(/["'](\.{1,2}\/[^"'\n]+)\.[jt]s["']/g))
+      keep(`${join(dirname(file), path)}.d.ts`)
+  }
+  for (const target of Object.values(exports)) {
+    if (target?.types !== undefined) globSync(target.types.slice("./".length), { cwd: folder }).forEach(keep)
+  }
+  return [...rest]
+}
+
+const beforePacking = ({ devDependencies: _, scripts: __, ...manifest }, folder) => {
+  const exports = Object.fromEntries(Object.entries(manifest.exports).map(([path, target]) => [path, built(target)]))
+  return {
+    ...manifest,
+    license,
+    homepage,
+    bugs,
+    repository: { ...repository, directory: relative(root, folder) },
+    exports,
+    files: [...manifest.files, ...unmentioned(exports, folder).map((file) => `!${file}`)]
+  }
+}
 
 export const hooks = { beforePacking }

@@ -1,4 +1,3 @@
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Task from "@signalbox/worker/Task"
 import { Console, Effect, Schema } from "effect"
 import * as Process from "signalbox/Process"
@@ -11,4 +10,4 @@ const greet = Task.make("greet", {
 const hello = Process.make("hello", { steps: [greet] })
 const greetings = Process.run(hello, [{ name: "Ada" }, { name: "Grace" }])
 const program = Effect.flatMap(greetings, ({ outputs }) => Console.log(outputs.map((output) => output.payload)))
-NodeRuntime.runMain(Effect.provide(program, Process.layer(hello, { data: ".signalbox/hello", port: 0 })))
+await Effect.runPromise(Effect.provide(program, Process.layer(hello, { data: ".signalbox/hello", port: 0 })))

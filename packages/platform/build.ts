@@ -40,6 +40,8 @@ const copy = (file: string, extension: ".js" | ".d.ts", done: Set<string>) => {
   const target = targetOf(file)
   const text = readFileSync(file, "utf8")
     .replace(/^\/\/# sourceMappingURL=.*\n?/m, "")
+    // By its file: Bun replaces `undici` by a part of it.
+    .replaceAll('from "undici"', 'from "undici/index.js"')
     .replace(specifiers, (whole, before: string, specifier: string) => {
       const imported = resolve(file, specifier, extension)
       if (imported === undefined) return whole
@@ -58,3 +60,12 @@ for (const extension of [".js", ".d.ts"] as const) {
   }
 }
 copyFileSync(join(here, "node_modules/@effect/platform-node/LICENSE"), join(dist, "LICENSE-EFFECT"))
+
+// The types of `ws` as a dependency would bring those of Node, 3 MB in a version of their own; who compiles has them.
+const ws = join(here, "node_modules/@types/ws")
+copyFileSync(join(ws, "index.d.mts"), join(dist, "shared/ws.d.mts"))
+copyFileSync(join(ws, "LICENSE"), join(dist, "LICENSE-TYPES-WS"))
+const exporting = join(dist, "shared/NodeWS.d.ts")
+const types = readFileSync(exporting, "utf8").replace('export * from "ws"', 'export * from "./ws.mjs"')
+if (!types.includes("./ws.mjs")) throw new Error("@effect/platform-node-shared/NodeWS does not export `ws` any more")
+writeFileSync(exporting, types)

@@ -4,9 +4,8 @@
  */
 import { createHash } from "node:crypto"
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { isBuiltin } from "node:module"
 import { dirname, join, relative } from "node:path"
-import { build, type BuildOptions, type OutputOptions, type Plugin } from "rolldown"
+import { build, type Plugin } from "rolldown"
 import { parseAst } from "rolldown/parseAst"
 import { Visitor } from "rolldown/utils"
 
@@ -48,34 +47,6 @@ const undici: Plugin = {
   }
 }
 
-/**
- * Takes Node's own modules as objects. An `import` of one reads everything that it exports, which for `node:http` loads Node's
- * whole `fetch`, a tenth of the start of `up`.
- */
-const builtins: Plugin = {
-  name: "builtins",
-  renderChunk(code) {
-    const rest: Array<string> = []
-    const objects: Array<string> = []
-    let end = 0
-    for (const node of parseAst(code).body) {
-      if (node.type !== "ImportDeclaration" || !isBuiltin(node.source.value)) continue
-      const named = node.specifiers.flatMap(({ local, ...specifier }) =>
-        specifier.type === "ImportSpecifier"
-          ? [`${"name" in specifier.imported ? specifier.imported.name : specifier.imported.value}: ${local.name}`]
-          : []
-      )
-      const whole = node.specifiers.flatMap(({ local, type }) => (type === "ImportSpecifier" ? [] : [local.name]))
-      const module = `process.getBuiltinModule(${JSON.stringify(node.source.value)})`
-      if (named.length > 0) whole.push(`{ ${named.join(", ")} }`)
-      objects.push(...whole.map((target) => `const ${target} = ${module}\n`))
-      rest.push(code.slice(end, node.start))
-      end = node.end
-    }
-    return objects.length === 0 ? null : objects.join("") + rest.join("") + code.slice(end)
-  }
-}
-
 /** The command's lines measure text with tables that take 20 ms to load; most commands print no table. */
 const segmenter: Plugin = {
   name: "segmenter",
@@ -88,63 +59,49 @@ const segmenter: Plugin = {
 }
 
 /** The console finds its files beside itself; in a bundle it is told where its package is, so that none of it is loaded from there. */
-const consoleIn = (resolve: string): Plugin => ({
+const consoleFiles: Plugin = {
   name: "console",
   transform(code, id) {
     if (!/\/console\/(src|dist)\/Files\.[jt]s$/.test(id)) return null
     const own = 'join(import.meta.dirname, "..")'
     if (!code.includes(own)) throw new Error("console/Files does not look for its files beside itself any more")
-    return code.replace(own, `join(${resolve}("@signalbox/console/package.json"), "..")`)
+    return code.replace(own, 'join(require.resolve("@signalbox/console/package.json"), "..")')
   }
-})
+}
 
-const common: BuildOptions = {
+/**
+ * One script has what `up` needs before it listens: Effect, the room and its workers. All commands share it, so that nothing is
+ * installed twice; what only some of them need is a file beside it.
+ */
+const command = join(dist, "internal/command")
+await build({
   platform: "node",
   logLevel: "warn",
-  // The page of the documentation, 3 MB that are installed with Effect anyway; it is loaded when somebody looks at it.
-  external: ["effect/http-api/HttpApiScalar"]
-}
-
-const output: OutputOptions = {
-  comments: { legal: true, annotation: false, jsdoc: false },
-  minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } }
-}
-
-await build({
-  ...common,
-  input: { Main: join(here, "src/internal/Main.ts") },
-  plugins: [
-    builtins,
-    consoleIn('process.getBuiltinModule("module").createRequire(import.meta.url).resolve'),
-    segmenter,
-    undici
-  ],
-  output: { ...output, dir: join(dist, "internal/command"), format: "esm", chunkFileNames: "[name].js" }
-})
-// What `bin.js` imports.
-writeFileSync(join(dist, "internal/Main.js"), 'import "./command/Main.js"\n')
-
-// `up` once more by itself: one script with all that it needs before it listens, for `Compiled`.
-const up = join(dist, "internal/up")
-await build({
-  ...common,
-  input: { Up: join(here, "src/internal/UpMain.ts") },
+  input: { Main: join(here, "src/internal/Main.ts"), UpMain: join(here, "src/internal/UpMain.ts") },
+  // The page of the documentation, 3 MB that are installed with Effect anyway, and the sender of e-mails: both are loaded when used.
+  external: ["effect/http-api/HttpApiScalar", "nodemailer"],
   // Of the environment of browsers, where configuration may come from.
   transform: { define: { "import.meta": "{}" } },
-  plugins: [consoleIn("require.resolve"), segmenter, undici],
+  plugins: [consoleFiles, segmenter, undici],
   output: {
-    ...output,
-    dir: up,
+    dir: command,
     format: "cjs",
     entryFileNames: "[name].cjs",
     chunkFileNames: "[name].cjs",
-    codeSplitting: { groups: [{ name: "Up", test: /\/UpMain\.ts$/ }] }
+    comments: { legal: true, annotation: false, jsdoc: false },
+    minify: { compress: true, mangle: true, codegen: { removeWhitespace: true } },
+    codeSplitting: {
+      groups: [
+        { name: "Room", test: /\/internal\/(commands\/Up|CommandLine|Ending|Logging)\.ts$|\/NodeRuntime\.[jt]s$/ }
+      ]
+    }
   }
 })
 // A script that is not loaded as a module has no `import`: one beside it does that. In ASCII alone, which is read and scanned in
 // half the time.
-writeFileSync(join(up, "import.cjs"), "module.exports = (specifier) => import(specifier)\n")
-const module = readFileSync(join(up, "Up.cjs"), "utf8")
+writeFileSync(join(command, "import.cjs"), "module.exports = (specifier) => import(specifier)\n")
+const room = join(command, "Room.cjs")
+const module = readFileSync(room, "utf8")
 const imports: Array<number> = []
 new Visitor({ ImportExpression: ({ start }) => void imports.push(start) }).visit(parseAst(module))
 const script = [0, ...imports.toSorted((a, b) => a - b)]
@@ -152,13 +109,18 @@ const script = [0, ...imports.toSorted((a, b) => a - b)]
   .map((part, index) => (index === 0 ? part : part.replace(/^import/, 'require("./import.cjs")')))
   .join("")
   .replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
-writeFileSync(join(up, "Up.cjs"), script)
+writeFileSync(room, script)
 copy(join(built, "internal/Compiled"))
 const digest = createHash("sha256").update(script).digest("hex")
-writeFileSync(
-  join(dist, "internal/UpMain.js"),
-  `import { join } from "node:path"
+// What `bin.js` imports.
+for (const entry of ["Main", "UpMain"]) {
+  writeFileSync(
+    join(dist, `internal/${entry}.js`),
+    `import { createRequire } from "node:module"
+import { join } from "node:path"
 import { run } from "./Compiled.js"
-run(join(import.meta.dirname, "up/Up.cjs"), "${digest}")
+run(join(import.meta.dirname, "command/Room.cjs"), "${digest}", "${entry}")
+createRequire(import.meta.url)("./command/${entry}.cjs")
 `
-)
+  )
+}

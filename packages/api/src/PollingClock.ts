@@ -1,20 +1,20 @@
 /**
- * The time of whatever only looks again and again, apart from the time of everything else.
+ * The clock of pauses between polls, separate from the clock of everything else.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
 /**
- * The clock of the pauses between looks, such as those of `ProcessRuns.awaitEnd`; null, the default, for the clock at hand.
- * `signalbox/Testing` has one that wakes whoever polls only when something may have happened.
+ * The clock of pauses between polls, such as those of `ProcessRuns.awaitEnd`; null, the default, uses the current `Clock`.
+ * `signalbox/Testing` provides one that ends a pause only when something may have happened.
  */
 export const PollingClock = Context.Reference<Clock.Clock | null>("@signalbox/api/PollingClock", {
   defaultValue: () => null
 })
 
 /**
- * Runs an effect whose pauses lie between looks by that clock.
+ * Runs an effect whose sleeps are pauses between polls on that clock.
  *
  * ```ts
  * import * as Effect from "effect/Effect"

@@ -2,7 +2,8 @@
  * The client for programs without Effect: the same modules with promises and async iterators, and plain strings for ids.
  * A promise is rejected with the errors of the call: classes, for `instanceof`, with a `_tag` each.
  */
-import { address, check, orNull, time, timeOrNone, whole } from "@signalbox/transport/OptionError"
+import { address, check } from "@signalbox/transport/OptionError"
+import { checkPolicy } from "@signalbox/transport/Policy"
 import type * as Brand from "effect/Brand"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -201,17 +202,6 @@ export const verifyWebhook = (options: WebhookSignature.VerifyOptions): Promise<
 export const receiveWebhook = (options: WebhookSignature.VerifyOptions): Promise<WebhookSignature.WebhookEvent> =>
   Effect.runPromise(WebhookSignature.receive(options))
 
-/** Null is no limit, where that can be. */
-const policyRules = {
-  attempts: whole(1),
-  baseMillis: timeOrNone,
-  capMillis: timeOrNone,
-  maxRetryAfterMillis: timeOrNone,
-  attemptTimeoutMillis: time,
-  totalTimeoutMillis: orNull(time),
-  idleTimeoutMillis: orNull(time)
-}
-
 /** Unset variables arrive as `undefined` from programs without types, and as empty strings. */
 const requireAll = (options: Options) => {
   const names = ["baseUrl", "apiKey", "workspaceId"] as const
@@ -242,7 +232,7 @@ const requireAll = (options: Options) => {
 export const connect = (options: Options): Client => {
   requireAll(options)
   check("connect", options, { baseUrl: address })
-  check("connect", options.policy ?? {}, policyRules, "policy.")
+  checkPolicy("connect", options.policy ?? {}, "policy.")
   const layer = (options.connect ?? ControlRoom.layer)({
     baseUrl: options.baseUrl,
     apiKey: Redacted.make(options.apiKey),

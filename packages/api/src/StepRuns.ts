@@ -1,4 +1,5 @@
 /** Step runs: what happened on the workers. */
+import { check, time } from "@signalbox/transport/OptionError"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -82,11 +83,10 @@ const hasEnded = ({ state }: contract.StepRun) => state === "completed" || state
  *   Stream.runForEach(StepRuns.followConsoleMessages(stepRun), ({ message }) => Console.log(message))
  * ```
  */
-export const followConsoleMessages = (
-  stepRun: StepRunId,
-  { pollInterval = "1 second" }: { readonly pollInterval?: Duration.Input } = {}
-) =>
-  Stream.paginate(
+export const followConsoleMessages = (stepRun: StepRunId, options: { readonly pollInterval?: Duration.Input } = {}) => {
+  check("followConsoleMessages", options, { pollInterval: time })
+  const { pollInterval = "1 second" } = options
+  return Stream.paginate(
     unread,
     Effect.fnUntraced(function* ({ cursor, emitted }) {
       // Before the messages: what is written after this look is read by the next one.
@@ -103,6 +103,7 @@ export const followConsoleMessages = (
       return [fresh, Option.some({ cursor, emitted: page.data.length })] as const
     })
   )
+}
 
 /** The files that a step run left behind, newest first. */
 export const artifacts = (stepRun: StepRunId, options: { readonly limit?: number } = {}) =>

@@ -1,6 +1,7 @@
 /**
  * Bytes to upload, and how they are sent to a signed form.
  */
+import { check, text, whole } from "@signalbox/transport/OptionError"
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -49,10 +50,14 @@ export const Uploads = Context.Reference<Uploads>("@signalbox/api/Uploads", {
 /** Opens any source as one with name and size. */
 export const open = (uploads: Uploads, source: UploadSource): Effect.Effect<SizedBytes, UploadSourceError> => {
   if (typeof source === "string") return uploads.openPath(source)
-  if ("bytes" in source) {
-    return Effect.succeed({ name: source.name, size: source.bytes.length, stream: Stream.succeed(source.bytes) })
-  }
-  return Effect.succeed(source)
+  return Effect.sync(() => {
+    check("the source of an upload", source, { name: text })
+    if ("bytes" in source) {
+      return { name: source.name, size: source.bytes.length, stream: Stream.succeed(source.bytes) }
+    }
+    check("the source of an upload", source, { size: whole(0) })
+    return source
+  })
 }
 
 /** Receives the number of bytes passed to the socket so far. */

@@ -3,6 +3,7 @@
  * the three headers of Standard Webhooks. Works on the raw body: parsing and stringifying it breaks the signature.
  */
 import { TaggedError } from "@signalbox/transport/Printed"
+import { check, type Rule } from "@signalbox/transport/OptionError"
 import * as Clock from "effect/Clock"
 import * as Mac from "effect/crypto/Mac"
 import * as SecureRandom from "effect/crypto/SecureRandom"
@@ -95,6 +96,10 @@ const anyMatches = Effect.fnUntraced(function* (
   return false
 })
 
+/** By NaN every delivery would be in time. */
+const seconds: Rule = (value) =>
+  typeof value === "number" && value >= 0 ? null : "expected a number of seconds of 0 or more, or Infinity"
+
 const mismatch = () => invalid("mismatch", "the signature does not match this body and secret")
 
 const verifyStandard = Effect.fnUntraced(function* (
@@ -156,6 +161,7 @@ const verifyRc = Effect.fnUntraced(function* (
 export const verify = Effect.fn("WebhookSignature.verify")(function* (
   options: VerifyOptions
 ): Effect.fn.Return<void, InvalidSignature, Mac.Mac> {
+  check("verify", options, { toleranceSeconds: seconds })
   const given = options.secret
   const secrets = (typeof given === "string" || Redacted.isRedacted(given) ? [given] : given)
     .map(reveal)

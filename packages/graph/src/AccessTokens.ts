@@ -19,7 +19,7 @@ export class AccessTokens extends Context.Service<
     readonly renew: (refused: Redacted.Redacted) => Effect.Effect<Redacted.Redacted, TokenError>
   }
 >()("@signalbox/graph/AccessTokens") {
-  /** One token that somebody else keeps fresh; once the service refuses it, calls fail as `Unauthenticated`. */
+  /** Uses one token that the caller renews; once the service refuses it, calls fail as `Unauthenticated`. */
   static readonly layerFixed = (token: Redacted.Redacted): Layer.Layer<AccessTokens> =>
     Layer.succeed(AccessTokens, { current: Effect.succeed(token), renew: () => Effect.succeed(token) })
 }

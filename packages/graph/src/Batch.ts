@@ -1,5 +1,5 @@
 /**
- * Many calls in few requests: twenty at a time, each with a result of its own.
+ * Many calls in few requests: twenty at a time, each with its own result.
  */
 import { mayRepeat } from "@signalbox/transport/Attempts"
 import { pauseAfter } from "@signalbox/transport/Policy"
@@ -109,7 +109,7 @@ const toWire = (part: Pending, together: ReadonlySet<string>) => {
   }
 }
 
-/** What a part came to: an answer below 400, or why there is none. */
+/** The result of a part: a response below 400, or why there is none. */
 type Outcome = Result.Result<PartAnswer, GraphError>
 
 const dependency = (part: Pending) =>

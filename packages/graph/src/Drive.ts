@@ -56,7 +56,7 @@ export const shareToken = (link: string): string => `u!${Base64Url.encode(new Te
 
 /**
  * What a sharing link leads to; its root is the shared file or folder. The link is redeemed when that is needed for the call;
- * `durably` gives the account access from then on, as opening the link in a browser does.
+ * `durably` grants the account access from then on, as opening the link in a browser does.
  *
  * ```ts
  * import * as Drive from "@signalbox/graph/Drive"

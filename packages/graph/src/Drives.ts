@@ -23,10 +23,10 @@ const one = json(DriveItem)
 const many = list(DriveItem)
 const manyVersions = list(DriveItemVersion)
 
-/** What becomes of an item whose name is taken: the call fails as `NameAlreadyExists`, or one of the two gives way. */
+/** What becomes of an item whose name is taken: the call fails as `NameAlreadyExists`, or one of the two is renamed or replaced. */
 export type Conflict = "fail" | "replace" | "rename"
 
-/** With the `eTag` that was read, a call fails as `PreconditionFailed` when somebody changed the item meanwhile. */
+/** With the `eTag` that was read, a call fails as `PreconditionFailed` when the item has changed since. */
 export interface IfMatch {
   readonly ifMatch?: string
 }
@@ -213,7 +213,7 @@ export const remove = Effect.fn("Drives.remove")((drive: DriveAddress, item: Ite
 )
 
 /**
- * Copies an item with all that is in it, waits until the service is done, and gives the copy. Without `to` it stays in its
+ * Copies an item with all that is in it, waits until the service is done, and returns the copy. Without `to` it stays in its
  * folder, and needs another name.
  *
  * ```ts

@@ -60,7 +60,7 @@ export interface Downloaded {
   readonly difference: Downloads.Difference | null
 }
 
-/** How often a file that changes meanwhile is begun anew. */
+/** How often a download restarts because the file has changed. */
 const mostBeginnings = 3
 
 /**

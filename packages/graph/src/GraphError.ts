@@ -38,7 +38,7 @@ export class Conflict extends TaggedError<Conflict>()("Conflict", answer) {}
 /** 412: the resource changed since its `eTag` was read. */
 export class PreconditionFailed extends TaggedError<PreconditionFailed>()("PreconditionFailed", answer) {}
 
-/** 423: somebody holds the resource, for example open in an editor. */
+/** 423: the resource is locked, for example open in an editor. */
 export class Locked extends TaggedError<Locked>()("Locked", answer) {}
 
 /** 416: the range is not there, or was received already. */

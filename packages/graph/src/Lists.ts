@@ -183,8 +183,8 @@ export const createItem = Effect.fn("Lists.createItem")((site: SiteId, list: Lis
 )
 
 /**
- * Changes some fields of an item and gives all of them. With `ifMatch`, the `eTag` that was read, it fails with
- * `PreconditionFailed` when somebody changed the item meanwhile.
+ * Changes some fields of an item and returns all of them. With `ifMatch`, the `eTag` that was read, it fails with
+ * `PreconditionFailed` when the item has changed since.
  */
 export const updateItem = Effect.fn("Lists.updateItem")(
   (site: SiteId, list: ListAddress, id: ListItemId, fields: Fields, options: { readonly ifMatch?: string } = {}) =>

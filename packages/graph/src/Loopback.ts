@@ -70,7 +70,7 @@ const answerOf = (request: IncomingMessage, path: string, state: string | undefi
 }
 
 /**
- * Listens on 127.0.0.1 until the scope closes, and catches the answer to one authorization. Other requests, with answers to other
+ * Listens on 127.0.0.1 until the scope closes, and receives the response to one authorization. Other requests, with responses to other
  * authorizations among them, get a 404, and change nothing.
  */
 export const listenForRedirect = Effect.fn("Loopback.listenForRedirect")(function* (
@@ -118,7 +118,7 @@ export const listenForRedirect = Effect.fn("Loopback.listenForRedirect")(functio
 })
 
 /**
- * The whole sign-in of a script: `show` gives the address to the user (prints it, opens a browser); the tokens are stored.
+ * The whole sign-in of a script: `show` shows the address to the user (prints it, opens a browser); the tokens are stored.
  *
  * ```ts
  * import * as Console from "effect/Console"

@@ -29,7 +29,7 @@ export { PendingAuthorization } from "./internal/Redirect.ts"
 
 export interface Options extends Place {
   readonly clientId: string
-  /** None for a public client: a device, a program on somebody's computer. */
+  /** None for a public client: a device, a program on the computer of a user. */
   readonly clientSecret?: Redacted.Redacted
   /** A tenant's id or domain, or `common` (default), `organizations`, `consumers`. */
   readonly tenant?: string
@@ -90,7 +90,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
     yield* store.save(tokens)
     return yield* use(tokens)
   })
-  /** What was received is kept even when nobody waits for it any more. */
+  /** Stores received tokens even when the caller no longer waits for them. */
   const kept = <E>(asked: Effect.Effect<Tokens, E>) =>
     Effect.uninterruptibleMask((restore) => Effect.flatMap(restore(asked), keep))
   /** One renewal at a time, here and in every other process on the store. */
@@ -108,7 +108,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
     const used = tokens.refreshToken
     const asked = askByRefreshToken(used).pipe(
       Effect.catchReason("OAuthError", "InvalidGrant", (_, error) =>
-        // A store without a lock of its own: somebody else may have renewed meanwhile.
+        // A store without its own lock: another process may have renewed the token.
         Effect.flatMap(stored, ({ refreshToken }) =>
           refreshToken === null || Redacted.value(refreshToken) === Redacted.value(used)
             ? Effect.fail(error)
@@ -132,7 +132,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
 
   const renewed = Effect.fnUntraced(function* (refused: Redacted.Redacted | null) {
     const now = yield* Clock.currentTimeMillis
-    // Who waited here finds what the one before brought.
+    // A caller that waited here finds the token of the previous renewal.
     const brought = usable(refused, now)
     if (brought !== undefined) return brought
     if (options.actsAs === "app") return yield* use(yield* asApp)
@@ -260,7 +260,7 @@ export class OAuth extends Context.Service<OAuth, Effect.Success<ReturnType<type
   static readonly layerConfig: Layer.Layer<OAuth, Config.ConfigError, HttpClient.HttpClient | TokenStore> =
     Layer.unwrap(Effect.map(OAuth.config, OAuth.layer))
 
-  /** The access tokens of calls, kept fresh by this service. */
+  /** The access tokens of calls, which this service renews. */
   static readonly layerAccessTokens: Layer.Layer<AccessTokens, never, OAuth> = Layer.effect(
     AccessTokens,
     Effect.map(OAuth, (oauth) => oauth.accessTokens)

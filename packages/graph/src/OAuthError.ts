@@ -45,7 +45,7 @@ export class Unavailable extends TaggedError<Unavailable>()("Unavailable", answe
 /** The identity provider did not answer, after all attempts. */
 export class Unreachable extends TaggedError<Unreachable>()("Unreachable", answer) {}
 
-/** The answer is not what an identity provider gives. */
+/** The response is not one of an identity provider. */
 export class Malformed extends TaggedError<Malformed>()("Malformed", answer) {}
 
 export const Reason = Schema.Union([

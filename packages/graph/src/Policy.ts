@@ -18,7 +18,7 @@ export const defaultPolicy: Policy = {
 }
 
 /**
- * The policy in force; override it for a part of a program.
+ * The current policy; override it for a part of a program.
  *
  * ```ts
  * import * as Effect from "effect/Effect"

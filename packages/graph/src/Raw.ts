@@ -1,5 +1,5 @@
 /**
- * Calls that no module has: with the same token, retries, gate, paging and errors, and answers as they are.
+ * Calls that no module has: with the same token, retries, gate, paging and errors, and responses as they are.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

@@ -1,5 +1,5 @@
 /**
- * Where tokens are kept between runs. Here the service and a store in memory; `FileTokenStore` and `VaultTokenStore` have the
+ * Where tokens are stored between runs. Here the service and a store in memory; `FileTokenStore` and `VaultTokenStore` have the
  * others. Implement the service to keep tokens elsewhere.
  */
 import { TaggedError } from "@signalbox/transport/Printed"
@@ -20,11 +20,11 @@ export class TokenStoreError extends TaggedError<TokenStoreError>()("TokenStoreE
 export class TokenStore extends Context.Service<
   TokenStore,
   {
-    /** What is stored; none: nobody has authorized yet. */
+    /** Returns the stored tokens; none before the first authorization. */
     readonly load: Effect.Effect<Option.Option<Tokens>, TokenStoreError>
     /** Replaces what is stored, wholly or not at all. */
     readonly save: (tokens: Tokens) => Effect.Effect<void, TokenStoreError>
-    /** Runs while nobody else does, in this process and, where the store can tell, in any other one. */
+    /** Runs an effect exclusively: in this process and, if the store can lock, across processes. */
     readonly exclusive: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | TokenStoreError, R>
   }
 >()("@signalbox/graph/TokenStore") {

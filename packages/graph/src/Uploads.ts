@@ -1,5 +1,5 @@
 /**
- * Uploads: small ones in one request, others in fragments that survive lost connections, lost answers and the end of the
+ * Uploads: small ones in one request, others in fragments that survive lost connections, lost responses and the end of the
  * process. Paths of local files are in `Files`.
  */
 import * as Effect from "effect/Effect"
@@ -20,7 +20,7 @@ import { SourceFailed, type TransferError, transferError, UploadLost } from "./T
 export { Difference } from "./internal/Difference.ts"
 export type { Progress } from "./internal/UploadSession.ts"
 
-/** Bytes, or a stream of known size that gives the same bytes whenever it is run; `from` lets it begin at an offset. */
+/** Bytes, or a stream of known size that emits the same bytes in every run; `from` starts it at an offset. */
 export type UploadSource =
   | Uint8Array
   | { readonly size: number; readonly stream: Stream.Stream<Uint8Array, unknown> }
@@ -150,7 +150,7 @@ const mayBeThere = ({ reason }: GraphError): boolean =>
 const simple = Effect.fnUntraced(function* (job: Job) {
   const { drive, item, reader, source } = job
   const body = source.size === 0 ? new Uint8Array() : yield* reader.read(0, source.size)
-  // What fails or gives way when the name is taken may not be sent twice: the second time it would meet itself.
+  // An upload that fails or is renamed when the name exists is not sent twice: the second would conflict with the first.
   const repeatable = conflictOf(job) === "replace" && job.options.ifMatch === undefined
   const stored = yield* one({
     method: "PUT",
@@ -182,7 +182,7 @@ const openSession = Effect.fnUntraced(function* (job: Job) {
         ...(options.fileSystemInfo === undefined ? {} : { fileSystemInfo: options.fileSystemInfo })
       }
     },
-    // A session that nobody uses is forgotten by the service.
+    // The service drops an unused session.
     repeatable: true
   })
   const state: UploadState = { uploadUrl, size: source.size, expirationDateTime: expirationDateTime ?? null }
@@ -192,7 +192,7 @@ const openSession = Effect.fnUntraced(function* (job: Job) {
 
 const whole = (size: number): ReadonlyArray<Session.Range> => [{ from: 0, to: size }]
 
-/** Sends through one session; one that nobody may resume is cancelled when it does not come to its end. */
+/** Sends through one session; one that cannot be resumed is cancelled when it does not complete. */
 const throughSession = Effect.fnUntraced(function* (
   job: Job,
   state: UploadState,
@@ -210,7 +210,7 @@ const throughSession = Effect.fnUntraced(function* (
   )
 })
 
-/** Where an upload goes on; undefined: its session is no more. */
+/** The offset at which an upload continues; undefined: its session has ended. */
 const resumed = Effect.fnUntraced(function* ({ source }: Job, state: UploadState | undefined) {
   if (state === undefined) return undefined
   if (state.size !== source.size) {

@@ -88,19 +88,19 @@ export const search = (text: string, options: SearchOptions = {}): Stream.Stream
     : many({ path: target, query: { ...query, $search: searchClause(field, text) }, headers: eventual })
 }
 
-/** Who somebody reports to; fails with `NotFound` when nobody is set. */
+/** Returns the manager of a user; fails with `NotFound` when none is set. */
 export const manager = Effect.fn("Users.manager")((user: UserId | string, options: Selection<User> = {}) =>
   one({ path: path`/users/${user}/manager`, query: { $select: selection(options.select) } })
 )
 
-/** Who reports to somebody. */
+/** Emits the users who report to a user. */
 export const directReports = (
   user: UserId | string,
   options: Selection<User> = {}
 ): Stream.Stream<User, GraphError, Graph> =>
   many({ path: path`/users/${user}/directReports`, query: { $select: selection(options.select) } })
 
-/** The bytes of somebody's photo; fails with `NotFound` when there is none. */
+/** Emits the bytes of the photo of a user; fails with `NotFound` when it does not exist. */
 export const photo = Effect.fn("Users.photo")((user: UserId | string) =>
   Effect.map(request({ path: path`/users/${user}/photo/$value` }, asBytes), ({ value }) => value)
 )

@@ -11,7 +11,9 @@ import { AccessTokens } from "../src/AccessTokens.ts"
 import { Graph } from "../src/Graph.ts"
 import * as Loopback from "../src/Loopback.ts"
 import { OAuth } from "../src/OAuth.ts"
+import { defaultPolicy, GraphPolicy } from "../src/Policy.ts"
 import { TokenStore } from "../src/TokenStore.ts"
+import * as Users from "../src/Users.ts"
 
 const graph = (options: object) =>
   Effect.asVoid(Layer.build(Graph.layer(options).pipe(Layer.provide(AccessTokens.layerFixed(Redacted.make("token"))))))
@@ -23,12 +25,19 @@ const oauth = (options: object) =>
       )
     )
   )
+const policy = (options: object) =>
+  Users.me().pipe(
+    Effect.provideService(GraphPolicy, { ...defaultPolicy, ...options }),
+    Effect.provide(Graph.layer().pipe(Layer.provide(AccessTokens.layerFixed(Redacted.make("token"))))),
+    Effect.asVoid
+  )
 const loopback = (options: object) => Effect.asVoid(Loopback.listenForRedirect(options))
 
 describe("options that cannot be", () => {
   for (const [name, make, options, said] of [
     ["Graph", graph, { graphUrl: "graph" }, "Graph.layer: graphUrl: expected an absolute http or https address"],
     ["Graph", graph, { userAgent: "" }, "Graph.layer: userAgent: expected a text that is not empty"],
+    ["the policy", policy, { capMillis: -1 }, "GraphPolicy: capMillis: expected a length of time of 0 or more"],
     ["OAuth", oauth, { clientId: "" }, "OAuth.layer: clientId: expected a text that is not empty"],
     ["OAuth", oauth, { loginUrl: "//login" }, "OAuth.layer: loginUrl: expected an absolute http or https address"],
     ["Loopback", loopback, { port: NaN }, "Loopback: port: expected a whole number from 0 to 65535, not NaN"],

@@ -63,9 +63,9 @@ export class Testing extends Context.Service<
     readonly origin: string
     readonly workspaceId: WorkspaceId
     readonly apiKey: Redacted.Redacted
-    /** Reaches the service only. */
+    /** Sends requests to the service only. */
     readonly httpClient: HttpClient.HttpClient
-    /** The time of the control room, for programs beside the test: by it `elapse` knows who waits for what. */
+    /** The clocks of the control room, for other programs in the test: `elapse` knows what waits on them. */
     readonly clocks: Context.Context<never>
     readonly settle: Effect.Effect<void>
     readonly advance: (duration: Duration.Input) => Effect.Effect<void>
@@ -86,7 +86,7 @@ const interval = "5 seconds"
 
 const origin = "http://signalbox.test"
 
-/** In the address of whatever a worker asks for. */
+/** Part of the path of every request of a worker. */
 const workerPath = "/worker-v1/"
 
 const instantOf = (instant: DateTime.DateTime.Input): number => DateTime.toEpochMillis(DateTime.makeUnsafe(instant))
@@ -104,7 +104,7 @@ const receiver =
       return answer(webhook)
     })
 
-/** Says which option cannot be, before anything is built. */
+/** Throws an `OptionError` for invalid options, before anything is built. */
 const checked = <T extends Task.Any>(options: Options<T>) => {
   check("Testing.layer", options, { workers: whole(0, 1_000) })
   const { permissions = [] } = options
@@ -147,7 +147,7 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
   const requests = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
   const clientOf = (watch: InnerTime.InnerTime["watch"]) =>
     Effect.provideService(InProcess.make(origin, httpEffect, watch), Scope.Scope, requests)
-  // A worker that the test brings may fall silent; ours are always heard of.
+  // A worker of the test may fall silent; ours always send heartbeats.
   let otherWorkers = false
   const httpClient = HttpClient.mapRequest(yield* clientOf(time.watch), (request) => {
     otherWorkers ||= request.url.includes(workerPath)
@@ -272,15 +272,15 @@ export const advance = (duration: Duration.Input): Effect.Effect<void, never, Te
   Effect.flatMap(Testing, ({ advance }) => advance(duration))
 
 /**
- * `advance` to an instant, such as `"2026-12-01T06:00:00Z"`; a `TestClock` begins at 1970. An instant that is over is a
- * defect, and so is one that is none.
+ * Advances time to an instant, such as `"2026-12-01T06:00:00Z"`; a `TestClock` starts at 1970. It is a defect when the
+ * instant is invalid or in the past.
  */
 export const advanceTo = (instant: DateTime.DateTime.Input): Effect.Effect<void, never, Testing> =>
   Effect.flatMap(Testing, ({ advanceTo }) => advanceTo(instant))
 
 /**
- * Runs an effect that waits for time to pass, such as `ProcessRuns.awaitEnd` or a whole flow, and lets it pass until the
- * effect has ended. It is a defect if it has not after `limit`, by default 1 day. On the live clock it just runs.
+ * Runs an effect that waits for time to pass, such as `ProcessRuns.awaitEnd` or a whole flow, and advances time until the
+ * effect has ended. It is a defect if it has not after `limit`, by default 1 day. On the live clock the effect just runs.
  */
 export const elapse = <A, E, R>(
   effect: Effect.Effect<A, E, R>,

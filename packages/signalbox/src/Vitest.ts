@@ -20,7 +20,7 @@ import { layer, type Options as TestingOptions, type ReceivedWebhook, Testing } 
 export type { ReceivedWebhook } from "./Testing.ts"
 
 export interface Options extends TestingOptions<Task.Task<Task.PayloadSchema, Task.PayloadSchema, Robot>> {
-  /** Time that passes only when the test says so, from 1970 on; default true. False: the time of the machine. */
+  /** Whether time starts at 1970 and passes only when the test advances it; default true. False: the system clock. */
   readonly virtualTime?: boolean
 }
 
@@ -28,26 +28,26 @@ export interface Options extends TestingOptions<Task.Task<Task.PayloadSchema, Ta
 export interface TestRoom extends AsyncDisposable {
   /** The client of the room: see `@signalbox/api/promise`. */
   readonly client: Client
-  /** The time of the room. */
+  /** Returns the time of the room. */
   readonly now: () => Date
-  /** Waits until all that can happen at this moment has happened. */
+  /** Waits until everything that can happen without time passing has happened. */
   readonly settle: () => Promise<void>
-  /** Lets time pass, with all that happens in it, and settles. */
+  /** Advances time, with everything that happens in it, and settles. */
   readonly advance: (duration: Duration.Input) => Promise<void>
-  /** Lets time pass up to an instant; rejects when that is over. */
+  /** Advances time to an instant; rejects when it is in the past. */
   readonly advanceTo: (instant: DateTime.DateTime.Input) => Promise<void>
   /**
-   * Calls what itself waits for time, such as `client.processRuns.awaitEnd(run)`, and lets time pass until it has ended;
-   * rejects when it has not after `limit`, by default 1 day.
+   * Calls a function that waits for time to pass, such as `client.processRuns.awaitEnd(run)`, and advances time until its
+   * promise settles; rejects when it has not after `limit`, by default 1 day.
    */
   readonly elapse: <A>(wait: () => PromiseLike<A>, options?: { readonly limit?: Duration.Input }) => Promise<A>
-  /** What was delivered to webhooks and callbacks so far, repeated attempts too. */
+  /** Returns the deliveries to webhooks and callbacks so far, including repeated attempts. */
   readonly webhooks: () => Promise<ReadonlyArray<ReceivedWebhook>>
   readonly dispose: () => Promise<void>
 }
 
 /**
- * Starts a control room for a test, which disposes of it.
+ * Starts a control room for a test. The caller disposes of it, such as by `await using`.
  *
  * ```ts
  * import { makeRoom } from "signalbox/vitest"
@@ -72,7 +72,7 @@ export const makeRoom = async (options: Options = {}): Promise<TestRoom> => {
     baseUrl: room.origin,
     apiKey: Redacted.value(room.apiKey),
     workspaceId: room.workspaceId,
-    // The client waits by the clock of the room, so that its waits are known to `elapse`.
+    // The client sleeps on the clock of the room, so that `elapse` knows what it waits for.
     connect: () => Layer.merge(Layer.succeed(ControlRoom, room.connection), Layer.succeedContext(room.clocks))
   })
   const run = Effect.runPromiseWith(context)
@@ -101,7 +101,7 @@ export const makeRoom = async (options: Options = {}): Promise<TestRoom> => {
 }
 
 /**
- * A fixture for `test.extend` of vitest: each test that asks for it has a control room of its own.
+ * Creates a fixture for `test.extend` of vitest: each test that uses it has a separate control room.
  *
  * ```ts
  * import { defineTask } from "@signalbox/worker/Promises"

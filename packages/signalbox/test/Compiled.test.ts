@@ -18,11 +18,11 @@ const folder = Effect.acquireRelease(
       `import { enableCompileCache } from "node:module"
 enableCompileCache(${JSON.stringify(join(path, "cache"))})
 const { run } = await import(${JSON.stringify(compiled)})
-run(${JSON.stringify(script)}, process.argv[2])
+run(${JSON.stringify(script)}, process.argv[2], "script")
 `
     )
     const stored = () => {
-      const name = readdirSync(path, { recursive: true, encoding: "utf8" }).find((name) => name.endsWith("up.bin"))
+      const name = readdirSync(path, { recursive: true, encoding: "utf8" }).find((name) => name.endsWith("script.bin"))
       assert.isDefined(name)
       return join(path, name ?? "")
     }
@@ -68,5 +68,14 @@ it.effect("modules that a script loads can require it", () =>
     writeFileSync(join(path, "other.cjs"), "exports.name = require('./script.cjs').name")
     write("console.log('once'); exports.name = 'script'; console.log(require('./other.cjs').name)")
     assert.strictEqual(run("a".repeat(64)), "once\nscript")
+  }).pipe(Effect.scoped)
+)
+
+it.effect("a promise of what a script exports is no circular import to Node", () =>
+  Effect.gen(function* () {
+    const { path, run, write } = yield* folder
+    writeFileSync(join(path, "warned.cjs"), "process.on('warning', ({ message }) => console.log(message))")
+    write("require('./warned.cjs'); exports.name = 'script'; Promise.resolve().then(() => require('./script.cjs'))")
+    assert.strictEqual(run("a".repeat(64)), "")
   }).pipe(Effect.scoped)
 )

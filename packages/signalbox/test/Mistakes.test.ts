@@ -292,6 +292,147 @@ const mistakes: ReadonlyArray<Mistake> = [
     status: 1,
     problem: /--url: expected the address of the control room/,
     remedy: /or set SIGNALBOX_BASE_URL/
+  },
+  {
+    what: "a number out of its bounds",
+    line: here("runs list --limit 0"),
+    status: 2,
+    problem: /--limit cannot be "0"/,
+    remedy: /greater than or equal to 1; see `signalbox runs list --help`/
+  },
+  {
+    what: "a number that is none",
+    line: here("worker start --capacity NaN"),
+    status: 2,
+    problem: /--capacity cannot be "NaN"/,
+    remedy: /see `signalbox worker start --help`/
+  },
+  {
+    what: "a schedule without a time",
+    line: here("schedules create nightly greeting"),
+    status: 1,
+    problem: /the schedule never runs/,
+    remedy: /Expected one of cron, every and at/
+  },
+  {
+    what: "a schedule in a zone that does not exist",
+    line: here("schedules create nightly greeting --cron @daily --zone Europe/Wien"),
+    status: 1,
+    problem: /zone: .*not Europe\/Wien/,
+    remedy: /such as Europe\/Vienna or UTC/
+  },
+  {
+    what: "a trigger that nothing starts",
+    line: here("triggers create hook greeting"),
+    status: 1,
+    problem: /nothing starts it/,
+    remedy: /give --at-least or --oldest-seconds, or --webhook/
+  },
+  {
+    what: "a trigger whose secret is not set",
+    line: here("triggers create hook greeting --webhook --secret-env NOT_SET_HERE"),
+    status: 1,
+    problem: /--secret-env: .*NOT_SET_HERE/,
+    remedy: /is not set: set it, or name another/
+  },
+  {
+    what: "an alert of a rule that does not exist",
+    line: here("alerts create failed run_unresolvd --channel team"),
+    status: 2,
+    problem: /<rule> cannot be "run_unresolvd"/,
+    remedy: /did you mean run_unresolved\?/
+  },
+  {
+    what: "an alert to a channel that does not exist",
+    line: here("alerts create failed run_unresolved --channel team"),
+    status: 1,
+    problem: /no alert channel has the name or id team/,
+    remedy: /see `signalbox alert-channels list`/
+  },
+  {
+    what: "an alert that is muted for no time",
+    line: here("alerts mute failed --for soon"),
+    status: 2,
+    problem: /--for cannot be "soon"/,
+    remedy: /such as "10 minutes"; see `signalbox alerts mute --help`/
+  },
+  {
+    what: "a channel without its address",
+    line: here("alert-channels create team webhook"),
+    status: 1,
+    problem: /type webhook/,
+    remedy: /--url: needed/
+  },
+  {
+    what: "a channel whose address is none",
+    line: here("alert-channels create team webhook --url team"),
+    status: 1,
+    problem: /type webhook/,
+    remedy: /--url: Expected an absolute http or https address/
+  },
+  {
+    what: "a group of failures that is unknown",
+    line: here("failures retry 4be1"),
+    status: 1,
+    problem: /no failure 4be1/,
+    remedy: /`signalbox failures list` shows/
+  },
+  {
+    what: "a bulk operation on everything by mistake",
+    line: here("bulk create retry"),
+    status: 1,
+    problem: /no flag says which/,
+    remedy: /--process or --state, or --everything/
+  },
+  {
+    what: "a bulk operation that is unknown",
+    line: here("bulk show nothing"),
+    status: 1,
+    problem: /no bulk operation nothing/,
+    remedy: /`signalbox bulk list` shows/
+  },
+  {
+    what: "a backup over a file that exists",
+    line: () => `backup ${file("taken.backup", "mine")} --data ${data}`,
+    status: 1,
+    problem: /taken\.backup exists/,
+    remedy: /choose another name, or replace it with --force/
+  },
+  {
+    what: "a backup into a folder that is missing",
+    line: () => `backup ${path("nowhere/room.backup")} --data ${data}`,
+    status: 1,
+    problem: /cannot write in .*nowhere/,
+    remedy: /give a FILE in a folder that exists/
+  },
+  {
+    what: "a restore of a file that is missing",
+    line: () => `restore ${path("missing.backup")} --data ${path("restored")}`,
+    status: 1,
+    problem: /missing\.backup does not exist/,
+    remedy: /give the file of a backup/
+  },
+  {
+    what: "a restore of something else",
+    line: () => `restore ${file("no.backup", "text")} --data ${path("restored")}`,
+    status: 1,
+    problem: /no\.backup is cut off/,
+    remedy: /take another backup/
+  },
+  {
+    what: "a restore over a control room",
+    line: () => `restore ${file("no.backup", "text")} --data ${data}`,
+    status: 1,
+    problem: /is not empty/,
+    remedy: /give a folder that is empty or does not exist/
+  },
+  {
+    what: "the console of a control room that does not run",
+    line: fixed("open --print"),
+    env: () => connection({ SIGNALBOX_BASE_URL: `http://127.0.0.1:${unused}` }),
+    status: 1,
+    problem: /Unreachable/,
+    remedy: /start it with `signalbox up`/
   }
 ]
 

@@ -1,6 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
-import { WorkspaceId } from "@signalbox/api/contract/Ids"
+import { ProcessRunId, StepRunId, TaskPackageId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { defaultPolicy, RetryPolicy } from "@signalbox/api/Policy"
+import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+import * as StepRuns from "@signalbox/api/StepRuns"
+import * as TaskPackages from "@signalbox/api/TaskPackages"
+import * as Webhooks from "@signalbox/api/Webhooks"
+import * as Workspaces from "@signalbox/api/Workspaces"
 import { OptionError } from "@signalbox/transport/OptionError"
 import { connect } from "@signalbox/api/promise"
 import * as Room from "@signalbox/control-room/Mounted"
@@ -11,6 +17,8 @@ import * as FlowManagementClient from "@signalbox/flows/FlowManagementClient"
 import * as Flow from "@signalbox/flows/Flow"
 import * as NodeServices from "@signalbox/platform/NodeServices"
 import * as Home from "@signalbox/worker/Home"
+import { defineTask } from "@signalbox/worker/Promises"
+import * as Task from "@signalbox/worker/Task"
 import * as Worker from "@signalbox/worker/Worker"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -18,6 +26,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Embedded from "../src/Embedded.ts"
 import * as Testing from "../src/Testing.ts"
@@ -52,6 +61,15 @@ const flowClient = (options: object) =>
     token: Redacted.make("0123456789abcdef"),
     ...options
   })
+
+const inRoom = <A, E>(effect: Effect.Effect<A, E, ControlRoom>) => Effect.provide(effect, ControlRoom.layer(room))
+const byPolicy = (policy: object) =>
+  Effect.provideService(inRoom(Workspaces.get), RetryPolicy, { ...defaultPolicy, ...policy })
+const task = ({ name = "t", ...definition }: { readonly name?: string }) =>
+  Task.make(name, { input: Schema.Json, output: Schema.Json, run: () => Effect.succeed(1), ...definition })
+const promised = (definition: object) => defineTask({ name: "t", run: () => 1, ...definition })
+const upload = (source: object) =>
+  inRoom(TaskPackages.upload(TaskPackageId.make("p"), { name: "a.zip", size: 1, stream: Stream.empty, ...source }))
 
 /** Whose options, what makes something of them, the options, and the message about them. */
 const wrong: ReadonlyArray<readonly [of: string, make: (options: object) => unknown, options: object, said: string]> = [
@@ -161,14 +179,45 @@ const wrong: ReadonlyArray<readonly [of: string, make: (options: object) => unkn
     "the step load: retry.attempts: expected a whole number of at least 1, not 0"
   ],
   ["a step", stepped, { retry: { attempts: 3, backoff: 0 } }, "retry.backoff: expected a finite number above 0, not 0"],
-  ["a step", stepped, { timeout: 0 }, "the step load: timeout: expected a length of time above 0"]
+  ["a step", stepped, { timeout: 0 }, "the step load: timeout: expected a length of time above 0"],
+  ["a policy", byPolicy, { attempts: 0 }, "RetryPolicy: attempts: expected a whole number of at least 1, not 0"],
+  ["a policy", byPolicy, { attemptTimeoutMillis: NaN }, "attemptTimeoutMillis: expected a length of time above 0"],
+  ["a policy", byPolicy, { idleTimeoutMillis: 0 }, "idleTimeoutMillis: expected a length of time above 0"],
+  ["a task", task, { name: "" }, "Task.make: name: expected a name of 1 to 255 characters"],
+  ["a task", task, { name: "a".repeat(256) }, "name: expected a name of 1 to 255 characters"],
+  ["a task", task, { input: {} }, "Task.make: input: expected a schema of effect"],
+  ["a task", task, { run: undefined }, "Task.make: run: expected a function"],
+  ["a task of promises", promised, { run: "later" }, "defineTask: run: expected a function"],
+  ["a task of promises", promised, { output: "string" }, "defineTask: output: expected a schema of effect"],
+  ["the limits of tasks", home, { limits: { cpuSeconds: 0 } }, "Home.open: limits.cpuSeconds: expected a whole number"],
+  ["an upload", upload, { size: NaN }, "the source of an upload: size: expected a whole number of at least 0, not NaN"],
+  ["an upload", upload, { name: "" }, "the source of an upload: name: expected a text that is not empty"],
+  [
+    "a wait",
+    (options) => inRoom(ProcessRuns.awaitEnd(ProcessRunId.make("r"), options)),
+    { pollInterval: 0 },
+    "awaitEnd: pollInterval: expected a length of time above 0"
+  ],
+  [
+    "a console",
+    (options) => StepRuns.followConsoleMessages(StepRunId.make("s"), options),
+    { pollInterval: NaN },
+    "followConsoleMessages: pollInterval: expected a length of time above 0"
+  ],
+  [
+    "a webhook",
+    (options) => Webhooks.verify({ headers: {}, body: "", secret: "whsec_c2VjcmV0", ...options }),
+    { toleranceSeconds: NaN },
+    "verify: toleranceSeconds: expected a number of seconds of 0 or more"
+  ]
 ]
 
 /** What making it and building it, if it is a layer, fails with. */
 const failureOf = (make: (options: object) => unknown, options: object) =>
   Effect.suspend(() => {
     const made = make(options)
-    // A layer of whatever needs: its options are checked before it asks for that.
+    // A layer or an effect of whatever needs: its options are checked before it asks for that.
+    if (Effect.isEffect(made)) return made as Effect.Effect<unknown, unknown>
     return Layer.isLayer(made) ? Effect.scoped(Layer.build(made as Layer.Layer<unknown, unknown>)) : Effect.void
   }).pipe(
     Effect.exit,

@@ -25,9 +25,12 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import { execFileSync, spawn } from "node:child_process"
 import fs from "node:fs"
 import { readFile } from "node:fs/promises"
 import { Server as NetServer, Socket } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { afterEach, vi } from "vitest"
 import * as Testing from "../src/Testing.ts"
 
@@ -321,6 +324,35 @@ describe("Testing on the live clock", () => {
       assert.strictEqual((yield* ProcessRuns.get(run)).state, "completed")
     }).pipe(Effect.provide(Layer.provideMerge(Testing.layer({ tasks: [reading, double] }), silent)))
   })
+})
+
+describe("Testing while a file is read", () => {
+  it.live("settles when the read is through, however long it takes", () =>
+    Effect.gen(function* () {
+      const folder = yield* Effect.acquireRelease(
+        Effect.sync(() => fs.mkdtempSync(join(tmpdir(), "signalbox-testing-"))),
+        (path) => Effect.sync(() => fs.rmSync(path, { recursive: true }))
+      )
+      const pipe = join(folder, "pipe")
+      execFileSync("mkfifo", [pipe])
+      const reading = Task.make("reading", {
+        input: Number,
+        output: Number,
+        run: ({ payload }) =>
+          Effect.as(
+            Effect.promise(() => readFile(pipe)),
+            payload
+          )
+      })
+      yield* Effect.gen(function* () {
+        const run = yield* start([{ task: "reading" }], [{ n: 1 }])
+        // Longer than work is waited for that does nothing.
+        spawn("sh", ["-c", 'sleep 0.5; echo > "$0"', pipe])
+        yield* Testing.settle
+        assert.strictEqual((yield* ProcessRuns.get(run)).state, "completed")
+      }).pipe(Effect.provide(Layer.provideMerge(Testing.layer({ tasks: [reading] }), silent)))
+    }).pipe(Effect.scoped)
+  )
 })
 
 describe("Testing leaves nothing outside", () => {

@@ -40,6 +40,12 @@ export const text: Rule = when(
   "expected a text that is not empty"
 )
 
+/** What users call a thing: a text of 1 to 255 characters. */
+export const named: Rule = when(
+  (value) => typeof value === "string" && value.trim() !== "" && value.length <= 255,
+  "expected a name of 1 to 255 characters"
+)
+
 /** A whole number within bounds, which are part of it. */
 export const whole = (least: number, most = Number.MAX_SAFE_INTEGER): Rule =>
   when(
@@ -79,6 +85,9 @@ export const timeOrForever: Rule = when(
   (value) => millisOf(value) >= 0,
   'expected a length of time of 0 or more, such as "10 seconds" or 5000 (milliseconds), or "Infinity"'
 )
+
+/** A function. */
+export const callable: Rule = when((value) => typeof value === "function", "expected a function")
 
 /** Null, or what the rule allows. */
 export const orNull =

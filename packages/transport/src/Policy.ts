@@ -3,6 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
+import { check, orNull, type Rules, time, timeOrNone, whole } from "./OptionError.ts"
 
 /** Each client has its own defaults. */
 export interface Policy {
@@ -26,6 +27,20 @@ export interface Policy {
    */
   readonly idleTimeoutMillis: number | null
 }
+
+/** Null is no limit, where that can be. */
+const rules: Rules<Policy> = {
+  attempts: whole(1),
+  baseMillis: timeOrNone,
+  capMillis: timeOrNone,
+  maxRetryAfterMillis: timeOrNone,
+  attemptTimeoutMillis: time,
+  totalTimeoutMillis: orNull(time),
+  idleTimeoutMillis: orNull(time)
+}
+
+/** Throws an `OptionError` for a policy that cannot be. `of` names whose it is, and `prefix` its place among other options. */
+export const checkPolicy = (of: string, policy: Partial<Policy>, prefix = ""): void => check(of, policy, rules, prefix)
 
 /** Returns the pause after a failed attempt, in milliseconds; the first attempt is 1. */
 export const pauseAfter = (

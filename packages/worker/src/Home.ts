@@ -3,7 +3,7 @@
  * runs.
  */
 import { TaggedError } from "@signalbox/transport/Printed"
-import { check, text, whole } from "@signalbox/transport/OptionError"
+import { check, type Rules, text, whole } from "@signalbox/transport/OptionError"
 import { WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { WorkerIdentity } from "@signalbox/api/robot/WorkerProtocol"
 import * as Effect from "effect/Effect"
@@ -26,6 +26,13 @@ export class HomeError extends TaggedError<HomeError>()("HomeError", {
   /** Another worker is using the folder. */
   inUse: Schema.Boolean
 }) {}
+
+const limitRules: Rules<Limits> = {
+  cpuSeconds: whole(1),
+  openFiles: whole(1),
+  fileBytes: whole(1),
+  memoryBytes: whole(1)
+}
 
 const unusableBecause = (message: string, inUse = false) => new HomeError({ message, inUse })
 
@@ -106,6 +113,7 @@ export const open = Effect.fn("Home.open")(function* (options: Options) {
     environmentsFolder: text,
     environmentsLimit: whole(1)
   })
+  check("Home.open", options.limits ?? {}, limitRules, "limits.")
   const fs = yield* FileSystem.FileSystem
   const folder = resolve(options.folder)
   const packagesFolder =

@@ -1,5 +1,5 @@
 /**
- * Tasks for programs without Effect: an async function from a work item to outputs. What `defineTask` makes is an ordinary
+ * Tasks for programs without Effect: an async function from a work item to outputs. `defineTask` creates an ordinary
  * task, for tasks files, workers and tests.
  */
 import { type AnySchema, codecOf, type TypeOf } from "@signalbox/api/StandardSchema"
@@ -12,6 +12,7 @@ import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { checkTask } from "./internal/TaskRules.ts"
 import * as Robot from "./Robot.ts"
 import * as Task from "./Task.ts"
 
@@ -19,8 +20,8 @@ export type { AnySchema, TypeOf } from "@signalbox/api/StandardSchema"
 export type { ItemFile, OutputFile } from "./Task.ts"
 
 /**
- * The data of the item are bad or missing: throw it, and the item fails with type BUSINESS and is never tried again by
- * itself. `code` is for programs, the message for people.
+ * Thrown when the data of the item are bad or missing: the item fails with type BUSINESS and is never retried
+ * automatically. `code` is for programs, the message for people.
  */
 export class BusinessError extends Error {
   override readonly name = "BusinessError"
@@ -32,8 +33,8 @@ export class BusinessError extends Error {
 }
 
 /**
- * The work went wrong although the data may be good: throw it, and the item fails with type APPLICATION and is tried again
- * where the step says so. Whatever else is thrown does the same, with its name as the code.
+ * Thrown when the work failed although the data may be good: the item fails with type APPLICATION and is retried by the
+ * policy of the step. Any other exception does the same, with its name as the code.
  */
 export class ApplicationError extends Error {
   override readonly name = "ApplicationError"
@@ -44,50 +45,50 @@ export class ApplicationError extends Error {
   }
 }
 
-/** The files of the item in hand. */
+/** The files of the reserved item. */
 export interface Files {
-  /** As they are now: what is attached or removed shows here. */
+  /** Returns the current files, including what was attached and without what was removed. */
   readonly list: () => ReadonlyArray<Task.ItemFile>
-  /** The bytes of a file as they arrive; of two files with one name, the later. */
+  /** Emits the bytes of a file as they arrive; of two files with the same name, the later. */
   readonly read: (name: string) => AsyncIterable<Uint8Array>
-  /** The whole of a file as UTF-8 text. Rejects with `FileMissing` where there is none. */
+  /** Returns a file as UTF-8 text. Rejects with `FileMissing` when it does not exist. */
   readonly text: (name: string) => Promise<string>
-  /** Attaches a file to this item; one of the same name is replaced. Outputs get files of their own. */
+  /** Attaches a file to this item and replaces one of the same name. Outputs have their own files. */
   readonly attach: (file: Task.OutputFile) => Promise<void>
   readonly remove: (name: string) => Promise<void>
 }
 
-/** What the `run` of a task is given. */
+/** The argument of the `run` of a task. */
 export interface TaskTools<Payload, Out> {
   /** The id of the work item. */
   readonly id: string
   readonly payload: Payload
   readonly files: Files
-  /** Makes an output, with files if there are any. Resolves once it is taken; it counts only if the item completes. */
+  /** Creates an output, optionally with files. Resolves once it is stored; it is passed on only if the item completes. */
   readonly output: (payload: Out, options?: { readonly files: ReadonlyArray<Task.OutputFile> }) => Promise<void>
   /** Aborted when the step run is stopped or runs out of time. */
   readonly signal: AbortSignal
   /** Writes a line to the console of the step run. Name no secrets. */
   readonly log: (message: string, fields?: Readonly<Record<string, unknown>>) => void
-  /** An item of a secret of the vault; rejects with `SecretMissing`. */
+  /** Returns an item of a secret of the vault; rejects with `SecretMissing`. */
   readonly secret: (name: string, item: string) => Promise<string>
-  /** The whole of an asset of the workspace as text; rejects with `AssetMissing`. */
+  /** Returns an asset of the workspace as text; rejects with `AssetMissing`. */
   readonly asset: (name: string) => Promise<string>
-  /** Keeps a file with the step run, such as a screenshot. */
+  /** Stores a file with the step run, such as a screenshot. */
   readonly saveArtifact: (file: Task.OutputFile) => Promise<void>
-  /** Replaces the payload that is stored, such as with a mark for the next attempt. */
+  /** Replaces the stored payload, such as to mark progress for the next attempt. */
   readonly setPayload: (payload: Schema.Json) => Promise<void>
-  /** The time: in tests it is theirs, which `new Date()` is not. */
+  /** Returns the current time; in tests that is the virtual time, unlike `new Date()`. */
   readonly now: () => Date
-  /** Waits; in tests by their time. Rejects when the step run is stopped. */
+  /** Waits, in tests in virtual time. Rejects when the step run is stopped. */
   readonly sleep: (duration: Duration.Input) => Promise<void>
 }
 
-/** Outputs: one, none, or an async iterable of them such as an async generator gives. */
+/** One output, none, or an async iterable of them, such as an async generator. */
 export type Outputs<Out> = Out | void | AsyncIterable<Out>
 
 export interface TaskDefinition<I extends AnySchema, O extends AnySchema> {
-  /** What the step of a process calls it. */
+  /** The name by which a step of a process refers to it. */
   readonly name: string
   /** A schema of effect, or of a library with Standard Schema (Zod, Valibot, ArkType); default: any JSON. */
   readonly input?: I
@@ -113,7 +114,7 @@ interface Tagged extends Error {
 }
 const isTagged = (error: Error): error is Tagged => "_tag" in error && typeof error._tag === "string"
 
-/** What a task of effects would have failed with. */
+/** Returns the failure that a task of effects would have failed with. */
 const failureOf = (thrown: unknown): Task.BusinessFailure | Task.ApplicationFailure | Tagged => {
   if (!(thrown instanceof Error)) return new Task.ApplicationFailure({ code: "UNEXPECTED", message: String(thrown) })
   if (isTagged(thrown)) return thrown
@@ -126,7 +127,7 @@ const failureOf = (thrown: unknown): Task.BusinessFailure | Task.ApplicationFail
 const isAsyncIterable = <Out>(value: Outputs<Out>): value is AsyncIterable<Out> =>
   Predicate.hasProperty(value, Symbol.asyncIterator) && Predicate.isFunction(value[Symbol.asyncIterator])
 
-/** The tools of one item. What they do, they do as code of the task: by its clock, for its console. */
+/** The tools of one item. They run in the context of the task: on its clock, with its console. */
 const toolsOf = <Payload, Out>(
   item: Task.Item<Payload>,
   context: Context.Context<Robot.Robot>,
@@ -159,12 +160,13 @@ const toolsOf = <Payload, Out>(
 }
 
 /**
- * Defines a task by an async function. Outputs are what it returns, what it yields as an async generator, and what it gives
- * to `output`; they travel on only if the item completes.
+ * Defines a task by an async function. Its outputs are what it returns, what it yields as an async generator, and what it
+ * passes to `output`; they are passed on only if the item completes.
  *
  * - A `BusinessError` or `ApplicationError` that it throws fails the item with that type, code and message.
  * - A payload that `input` refuses fails with BUSINESS and the code `INVALID_INPUT`; the function does not run.
- * - Whatever else it throws is APPLICATION, with the name of the error as its code.
+ * - Any other exception is APPLICATION, with the name of the error as its code.
+ * - A definition that cannot be, such as one without `run`, throws an `OptionError`.
  *
  * ```ts
  * import { BusinessError, defineTask } from "@signalbox/worker/Promises"
@@ -184,8 +186,9 @@ const toolsOf = <Payload, Out>(
 export const defineTask = <I extends AnySchema = typeof Schema.Json, O extends AnySchema = typeof Schema.Json>(
   definition: TaskDefinition<I, O>
 ): PromiseTask<TypeOf<I>, TypeOf<O>> => {
+  checkTask("defineTask", definition)
   const { name, run } = definition
-  // Who gives no schema has the default of its type parameter.
+  // Without a schema the default of the type parameter applies.
   const { input = Schema.Json as AnySchema as I, output = Schema.Json as AnySchema as O } = definition
   return Task.make(name, {
     input: codecOf(input),

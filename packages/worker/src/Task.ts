@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Stream from "effect/Stream"
 import type { Item, OutputFile } from "./internal/Item.ts"
+import { checkTask } from "./internal/TaskRules.ts"
 import { type ApplicationFailure, BusinessFailure, InvalidOutput } from "./internal/TaskFailure.ts"
 import type { Robot } from "./Robot.ts"
 
@@ -119,6 +120,7 @@ export const make = <
       | Stream.Stream<Out["Type"] | Output<Out["Type"]>, E, R>
   }
 ): Task<Input, Out, R, Name> => {
+  checkTask("Task.make", { ...definition, name })
   const options = { errors: "first", reportInput: false } as const
   const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(definition.input), options)
   const encode = Schema.encodeUnknownEffect(Schema.toCodecJson(definition.output), options)

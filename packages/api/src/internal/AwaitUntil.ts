@@ -1,4 +1,5 @@
 /** Polls until a condition holds. */
+import { check, time, timeOrForever } from "@signalbox/transport/OptionError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { ControlRoomError, Timeout } from "../ControlRoomError.ts"
@@ -20,6 +21,7 @@ export const awaitUntil = Effect.fnUntraced(function* <A, E, R>(
   what: { readonly path: string; readonly unfinished: string },
   options: AwaitOptions<A>
 ) {
+  check("awaitEnd", options, { timeout: timeOrForever, pollInterval: time })
   const longest = Duration.toMillis(options.pollInterval ?? "5 seconds")
   const poll = Effect.gen(function* () {
     for (let pause = Math.min(50, longest); ; pause = Math.min(pause * 1.5, longest)) {

@@ -1,6 +1,7 @@
 /** Sends one logical call, and returns the response or fails with a tagged error. Every call to a service uses it. */
 import { deliver } from "@signalbox/transport/Attempts"
 import type { NoResponse } from "@signalbox/transport/NoResponse"
+import { checkPolicy } from "@signalbox/transport/Policy"
 import * as Effect from "effect/Effect"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -121,7 +122,9 @@ export const send = Effect.fnUntraced(function* <A>(
     attempts,
     requestId: requestId ?? null
   })
-  const answer = yield* deliver(connection.link, yield* RetryPolicy, request, {
+  const policy = yield* RetryPolicy
+  checkPolicy("RetryPolicy", policy)
+  const answer = yield* deliver(connection.link, policy, request, {
     timed: options.timed,
     read: options.read,
     // Evaluated before each retry: the response may be the first to say that keys are supported.

@@ -38,7 +38,7 @@ export interface Options {
   readonly refresh_token?: string
   /** As registered with the app. Default: the provider's own page for programs without one. */
   readonly redirect_uri?: string
-  /** Tokens are kept in the vault of a control room, in the secret `vault_secret`. Default false. */
+  /** Stores tokens in the vault of a control room, in the secret `vault_secret`. Default false. */
   readonly vault_backend?: boolean
   readonly vault_secret?: string
   /** The folder of the token file. Default: one of the user in the folder for temporary files. */
@@ -66,7 +66,7 @@ export const initialTokens = (options: Pick<Options, "token" | "refresh_token">)
   return options.refresh_token === undefined ? null : fromRefreshToken(Redacted.make(options.refresh_token))
 }
 
-/** The folder that tokens are in by default: of this user alone, whoever made it. */
+/** The folder that tokens are in by default: readable by this user alone. */
 const temporaryFolder = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const { uid, username } = userInfo()

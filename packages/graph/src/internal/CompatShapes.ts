@@ -15,7 +15,7 @@ const identity = (value: Identity | null | undefined) =>
     ? null
     : { object_id: value.id ?? null, display_name: value.displayName ?? "", email: value.email ?? null }
 
-/** A person; a group or an app where nobody else did it. */
+/** A person; a group or an app when no person did it. */
 const actor = (set: IdentitySet | null | undefined) => identity(set?.user ?? set?.group ?? set?.application)
 
 /** The service has no empty date: it says the first day of all. */

@@ -1,5 +1,5 @@
 /**
- * The bytes behind an address that gives access by itself. A connection that breaks is taken up where it broke; an address
+ * The bytes behind an address that gives access by itself. A broken connection is resumed where it broke; an address
  * that has expired is replaced.
  */
 import { pauseAfter } from "@signalbox/transport/Policy"

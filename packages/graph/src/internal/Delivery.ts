@@ -3,6 +3,7 @@
  * through here.
  */
 import * as Attempts from "@signalbox/transport/Attempts"
+import { checkPolicy } from "@signalbox/transport/Policy"
 import type { Acted } from "@signalbox/transport/NoResponse"
 import * as Gate from "@signalbox/transport/Gate"
 import { type NoResponse, noResponse } from "@signalbox/transport/NoResponse"
@@ -18,7 +19,7 @@ import { GraphPolicy } from "../Policy.ts"
 /** The service is busy, as a whole or for this app: these statuses pause all calls. */
 const pausing = new Set([429, 503, 509])
 
-/** A 507 stays until somebody makes room. A 503 that names a time says that nothing was done. */
+/** A 507 persists until space is freed. A 503 with `Retry-After` says that nothing was done. */
 export const acted = (status: number, retryAfter: number | null): Acted | null => {
   if (status === 507) return null
   return status === 503 && retryAfter !== null ? "no" : Attempts.actedOn(status)
@@ -37,12 +38,12 @@ export interface DeliverOptions<A> {
   readonly repeatable: boolean
   /** Each attempt has the time limit of the policy. */
   readonly timed: boolean
-  /** Reads an answer below 400, as a part of the attempt: one that breaks off is as good as none. */
+  /** Reads a response below 400 as a part of the attempt: one that breaks off counts as none. */
   readonly read: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<A, HttpClientError.HttpClientError>
 }
 
 /**
- * Sends a request by the policy in force. Redirects are not followed, and the HTTP client makes no spans: its addresses may
+ * Sends a request by the current policy. Redirects are not followed, and the HTTP client makes no spans: its addresses may
  * be secrets.
  */
 export const deliver = Effect.fnUntraced(function* <A>(
@@ -51,7 +52,9 @@ export const deliver = Effect.fnUntraced(function* <A>(
   { read, repeatable, timed }: DeliverOptions<A>
 ): Effect.fn.Return<Attempts.Delivered<A>, Attempts.Undelivered> {
   const options = { read, timed, repeatable: () => repeatable }
-  return yield* Attempts.deliver(link, yield* GraphPolicy, request, options).pipe(
+  const policy = yield* GraphPolicy
+  checkPolicy("GraphPolicy", policy)
+  return yield* Attempts.deliver(link, policy, request, options).pipe(
     Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
     Effect.provideService(HttpClient.TracerDisabledWhen, () => true)
   )

@@ -40,7 +40,7 @@ export const hereOf = (hash: QuickXorHash.QuickXorHash): Here => ({ size: hash.s
 
 const libraryType = "documentLibrary"
 
-/** Sparse answers do not say what kind of drive an item is in. */
+/** Sparse responses do not say what kind of drive an item is in. */
 const driveTypeOf = (
   drive: DriveAddress,
   { parentReference }: DriveItem

@@ -1,5 +1,5 @@
 /**
- * Waits for a job of the service, such as a copy, by the address that tells how far it is. That address gives access by itself.
+ * Waits for a job of the service, such as a copy, by the address of its progress. That address gives access by itself.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

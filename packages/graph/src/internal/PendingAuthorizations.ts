@@ -1,5 +1,5 @@
 /**
- * Sign-ins that have begun and not ended, kept beside the token: the person may come back to another object or process than the
+ * Sign-ins that have begun and not ended, stored beside the token: the person may come back to another object or process than the
  * one that sent them. Each is found by its state, and ends after an hour.
  */
 import * as Clock from "effect/Clock"

@@ -13,7 +13,7 @@ import * as Reasons from "../OAuthError.ts"
 import { reasonOfAnswer } from "./TokenEndpoint.ts"
 
 /**
- * What must be kept between the two halves, as JSON through this schema: in the session of the user, or in memory. The verifier
+ * What must be stored between the two halves, as JSON through this schema: in the session of the user, or in memory. The verifier
  * is a secret.
  */
 export const PendingAuthorization = Schema.Struct({
@@ -25,7 +25,7 @@ export interface PendingAuthorization extends Schema.Schema.Type<typeof PendingA
 
 const random = () => Base64Url.encode(randomBytesUnsafe(32))
 
-/** A state and a verifier that nobody can guess. */
+/** Creates a random state and verifier. */
 export const begin = (redirectUri: string): Effect.Effect<PendingAuthorization> =>
   Effect.sync(() => ({ state: random(), codeVerifier: Redacted.make(random()), redirectUri }))
 

@@ -73,7 +73,7 @@ const hints: Readonly<Record<number, string>> = {
   90002: "there is no such tenant"
 }
 
-/** An error answer as a reason. Texts in `secrets` are cut out, whoever put them there. */
+/** Converts an error response to a reason, without the texts in `secrets`. */
 export const reasonOfAnswer = (answer: ErrorAnswer, secrets: ReadonlyArray<string>): Reason => {
   const described = (answer.error_description ?? answer.error).split(/[\r\n]/)[0] ?? answer.error
   const clean = secrets.reduce(
@@ -95,7 +95,7 @@ export const reasonOfAnswer = (answer: ErrorAnswer, secrets: ReadonlyArray<strin
 
 const text = (value: string | Redacted.Redacted): string => (Redacted.isRedacted(value) ? Redacted.value(value) : value)
 
-/** Sends a form to a path of the identity provider; gives the body of a good answer. */
+/** Sends a form to a path of the identity provider; returns the body of a successful response. */
 export const postForm = Effect.fnUntraced(function* (
   link: Link,
   url: string,

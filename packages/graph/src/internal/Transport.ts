@@ -168,7 +168,7 @@ const sendUntraced = Effect.fnUntraced(function* <A>(
   }
 })
 
-/** `send` in a span of its own, which holds what an error would hold. */
+/** `send` in a separate span, with the attributes that an error would have. */
 export const send = <A>(transport: Transport, options: SendOptions<A>): Effect.Effect<Sent<A>, Reasons.GraphError> =>
   Effect.useSpan(
     `graph ${options.method}`,

@@ -67,7 +67,7 @@ export const make = Effect.fnUntraced(function* ({
   }
 })
 
-/** Of whoever runs this: a run's own variables, else those of a client. */
+/** The connection: from the variables of a run, else from those of a client. */
 const endpoint = (names: { readonly url: string; readonly token: string; readonly workspaceId: string }) =>
   Config.all({
     url: Config.String(names.url),

@@ -1,6 +1,6 @@
 /**
  * What several resources have. Fields keep the names of the service. Any field may be missing, since a `$select` leaves it out
- * and some answers are sparse; most may be null. Times are ISO 8601 texts in UTC, as the service sends them.
+ * and some responses are sparse; most may be null. Times are ISO 8601 texts in UTC, as the service sends them.
  */
 import * as Schema from "effect/Schema"
 

@@ -115,7 +115,7 @@ export interface RemoteItem extends Schema.Schema.Type<typeof RemoteItem> {}
 export const DriveItem = Schema.Struct({
   ...base,
   id: ItemId,
-  /** Bytes. Absent in sparse answers, such as those of a search. */
+  /** Bytes. Absent in sparse responses, such as those of a search. */
   size: number,
   cTag: text,
   webDavUrl: text,

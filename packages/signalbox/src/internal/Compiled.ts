@@ -35,13 +35,14 @@ const store = (file: string, digest: string, code: Buffer) => {
 
 /**
  * Runs a CommonJS script in ASCII, whose `digest` identifies its content, as `require` does. The modules that it requires can require it.
- * Other runtimes, and Node without a folder for its cache, only require it.
+ * Other runtimes, and Node without a folder for its cache, only require it. The code is stored for each `use` of the script: it holds
+ * the functions that were called.
  */
-export const run = (filename: string, digest: string) => {
+export const run = (filename: string, digest: string, use: string) => {
   const require = nodeModule.createRequire(filename)
   const folder = nodeModule.getCompileCacheDir?.()
   if (folder === undefined) return void require(filename)
-  const file = join(folder, "up.bin")
+  const file = join(folder, `${use}.bin`)
   const code = stored(file, digest)
   const script = new Script(
     `(function (exports, require, module, __filename, __dirname) {${readFileSync(filename, "latin1")}\n})`,
@@ -53,6 +54,8 @@ export const run = (filename: string, digest: string) => {
   const module = new nodeModule.Module(filename)
   require.cache[filename] = module
   script.runInThisContext().call(module.exports, module.exports, require, module, filename, dirname(filename))
+  // Otherwise Node warns of a circular import when a promise resolves to its exports.
+  module.loaded = true
   if (code !== undefined && script.cachedDataRejected !== true) return
   let isStored = false
   const once = () => {

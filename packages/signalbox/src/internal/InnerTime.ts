@@ -1,6 +1,6 @@
 /**
- * Tracks which fibers wait for time and which work, in a program on any clock: so that a test can wait until nothing
- * more happens at this moment, and advance a `TestClock` to the next moment at which something does.
+ * Tracks which fibers sleep and which work, in a program on any clock. A test can then wait until nothing more happens
+ * at the current time, and advance a `TestClock` to the next time at which something does.
  */
 import { PollingClock } from "@signalbox/api/PollingClock"
 import type * as Task from "@signalbox/worker/Task"
@@ -15,14 +15,14 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type * as TestClock from "effect/testing/TestClock"
 
-/** A unit of work. While it sleeps it waits for time; otherwise it may be about to do something. */
+/** A unit of work. Unless it sleeps, it may be about to do something. */
 interface Work {
   sleeping: number
-  /** It did nothing for so long that it counts as waiting. */
+  /** It has done nothing for so long that it counts as sleeping. */
   idle: boolean
 }
 
-/** The sleep of something that polls. Who is heard of (`worker`) wakes before who looks for the silent (`service`). */
+/** The pause between two polls. Workers wake before the service, which looks for workers that have fallen silent. */
 interface Poll {
   readonly at: number
   readonly of: Polling
@@ -30,18 +30,25 @@ interface Poll {
 }
 export type Polling = "worker" | "service"
 
-/** What time brings, besides what sleeps for it. */
+/** Work that is due at a time without a fiber that sleeps until then. */
 export interface Agenda {
-  /** When the next thing is due, later than now; null when nothing is. */
+  /** The time after now at which something is due next; null when nothing is. */
   readonly nextDue: Effect.Effect<number | null>
-  /** Does what is due. */
+  /** Runs everything that is due. */
   readonly tick: Effect.Effect<void>
 }
 
-/** The event loop must find nothing new this often in a row: a woken fiber does something within fewer turns. */
+/** How many turns of the event loop in a row must bring nothing new: a woken fiber does something within fewer. */
 const calmTurns = 8
-/** How long work that neither sleeps nor does anything is waited for, in milliseconds: it may be reading a file. */
+/** How long `quiet` waits for work that neither sleeps nor does anything, in milliseconds. */
 const patience = 100
+/** What one turn of the event loop may add to that: on a busy machine a turn takes long, and nothing had a chance to happen. */
+const longestTurn = 5
+/** How long it waits while the process reads a file or looks up a name: ends a read that never returns. */
+const patienceForReads = 30_000
+
+/** Whether the process waits for the disk or for the name of a host, as far as the runtime reports it. */
+const isReading = () => process.getActiveResourcesInfo().some((name) => /^(FSReq|GetAddrInfoReq)/.test(name))
 
 const isTestClock = (clock: Clock.Clock): clock is TestClock.TestClock => "adjust" in clock
 
@@ -51,24 +58,24 @@ const turn = Effect.callback<void>((resume) => {
 })
 
 export interface InnerTime {
-  /** For parts of the program that are not waited for. */
+  /** The clock for parts of the program that `quiet` does not wait for. */
   readonly clock: Clock.Clock
-  /** For whoever sleeps only between looks: while time is moved here, it is no reason to stop. */
+  /** The clock for pauses between polls: advancing time does not stop at their ends. */
   readonly polling: (of: Polling) => Clock.Clock
-  /** Runs an effect as work that `quiet` waits for, and that polls. */
+  /** Runs an effect as work that `quiet` waits for, whose sleeps are pauses between polls. */
   readonly watchPolling: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Runs an effect as work that `quiet` waits for. */
   readonly watch: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   readonly watchStream: <A, E, R>(stream: Stream.Stream<A, E, R>) => Stream.Stream<A, E, R>
-  /** Runs a long computation on another thread that waits for no other work, such as creating a key. */
+  /** Runs a long computation on another thread that depends on no other work, such as creating a key. */
   readonly compute: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** A counter of everything done so far. */
+  /** Counts everything that has begun or ended so far. */
   readonly activity: () => number
-  /** Waits until nothing more happens at this moment. */
+  /** Waits until nothing more happens at the current time. */
   readonly quiet: Effect.Effect<void>
-  /** Lets so much time pass, moment by moment; on a clock that runs by itself, waits for it. */
+  /** Advances a `TestClock` step by step to everything that is due; sleeps on any other clock. */
   readonly advance: (duration: Duration.Input, agenda: Agenda) => Effect.Effect<void>
-  /** Lets time pass until the effect has ended. */
+  /** Advances a `TestClock` until the effect has ended. */
   readonly elapse: <A, E, R>(
     effect: Effect.Effect<A, E, R>,
     limit: Duration.Input,
@@ -84,7 +91,7 @@ export const make = Effect.gen(function* () {
   let computing = 0
 
   const polls = new Set<Poll>()
-  /** How many move the time at present. */
+  /** How many fibers are advancing the time. */
   let moving = 0
 
   const mark = (work: Work, sleeping: 1 | -1) => {
@@ -109,7 +116,7 @@ export const make = Effect.gen(function* () {
         })
     )
 
-  /** Until its time has come; while time is moved here, until it is told so. */
+  /** Waits until the poll is due; while time is advanced here, until it is woken. */
   const pollOver = (poll: Poll): Effect.Effect<void> =>
     Effect.suspend(() => {
       const left = poll.at - base.currentTimeMillisUnsafe()
@@ -196,23 +203,27 @@ export const make = Effect.gen(function* () {
 
   const quiet = Effect.gen(function* () {
     let seen = activity
-    let since = performance.now()
+    let last = performance.now()
+    let waited = 0
     for (let turns = 0; turns < calmTurns;) {
       yield* turn
+      const now = performance.now()
+      waited += Math.min(now - last, longestTurn)
+      last = now
       const busy = [...working].filter(({ idle, sleeping }) => sleeping === 0 && !idle)
       if (activity !== seen || computing > 0) {
         seen = activity
-        since = performance.now()
+        waited = 0
         turns = 0
       } else if (busy.length === 0) {
         turns++
-      } else if (performance.now() - since > patience) {
+      } else if (waited > patience && (waited > patienceForReads || !isReading())) {
         for (const work of busy) work.idle = true
       }
     }
   })
 
-  /** Wakes the polls whose time has come, each once and in its order. */
+  /** Wakes the polls that are due, one after the other, the earliest first. */
   const wakePolls = Effect.fnUntraced(function* (of: Polling) {
     for (;;) {
       const now = base.currentTimeMillisUnsafe()
@@ -223,9 +234,9 @@ export const make = Effect.gen(function* () {
     }
   })
 
-  /** Moves a test clock, and waits for what happens then. */
+  /** Sets a test clock, and waits for what happens then. */
   const moveTo = Effect.fnUntraced(function* (clock: TestClock.TestClock, at: number, tick: Effect.Effect<void>) {
-    // To the moment itself: a sum of fractions may stay just before it.
+    // Sets the time instead of adding to it: a sum of fractions may end just before it.
     yield* clock.setTime(Math.max(at, clock.currentTimeMillisUnsafe()))
     yield* quiet
     yield* wakePolls("worker")
@@ -234,14 +245,14 @@ export const make = Effect.gen(function* () {
     yield* wakePolls("service")
   })
 
-  /** The next moment at which something happens; Infinity when nothing will. */
+  /** The next time at which something happens; Infinity when nothing will. */
   const nextMoment = Effect.fnUntraced(function* (agenda: Agenda) {
     const due = yield* agenda.nextDue
     return Math.min(due ?? Infinity, ...[...dues].map(({ at }) => at))
   })
 
   const moved = <A, E, R>(effect: Effect.Effect<A, E, R>, { tick }: Agenda) => {
-    // Whoever polls finds out whether it is told when its time has come.
+    // Wakes all polls, which then wait for the clock or to be woken.
     const change = (by: 1 | -1) =>
       Effect.sync(() => {
         moving += by
@@ -277,7 +288,7 @@ export const make = Effect.gen(function* () {
     const passing = Effect.gen(function* () {
       while (fiber.pollUnsafe() === undefined) {
         const next = yield* nextMoment(agenda)
-        // Where nothing else will happen, it is a poll that somebody waits for.
+        // When nothing else is due, the effect waits for a poll.
         const at = next <= last ? next : Math.min(...[...polls].map((poll) => poll.at))
         if (at <= last) {
           yield* moveTo(base, at, agenda.tick)

@@ -42,7 +42,9 @@ const listedBy: Readonly<Record<string, string>> = {
   "work-items": "items list",
   processes: "processes list",
   assistants: "assistants list",
-  webhooks: "webhooks list"
+  webhooks: "webhooks list",
+  failures: "failures list",
+  "bulk-operations": "bulk list"
 }
 
 const notFound = ({ message, request }: NotFound): string => {

@@ -44,8 +44,8 @@ const scoped = <D extends Undici.Dispatcher>(create: () => D): Effect.Effect<D, 
 export const make = Effect.fnUntraced(function* (
   proxies: Proxies
 ): Effect.fn.Return<Undici.Dispatcher, never, Scope.Scope> {
-  // Loaded on demand, because it is most of the client's import cost.
-  const undici = yield* Effect.promise(() => import("undici"))
+  // Loaded on demand, because it is most of the client's import cost. By its file: Bun replaces `undici` by a part of it.
+  const undici = yield* Effect.promise(() => import("undici/index.js"))
   const direct = yield* scoped(() => new undici.Agent())
   if (proxies.httpProxy === "" && proxies.httpsProxy === "") return direct.compose(limitIdle)
   const proxied = yield* scoped(

@@ -150,7 +150,8 @@ export const decode = Effect.fnUntraced(
       const blob = blobOf(path)
       if (ended) return yield* refuse("has been altered: something follows its end")
       if (description === null) {
-        if (path !== paths.description || size > maxText) return yield* refuse("is not a backup of a control room")
+        if (path !== paths.description || size > maxText)
+          return yield* refuse("is not a backup of a control room: give the file of a backup")
         description = yield* Effect.catchTag(decodeDescription(yield* textOf(hashed)), "SchemaError", () =>
           refuse("is not a backup that this version can read: restore it with the version that made it")
         )
@@ -175,7 +176,7 @@ export const decode = Effect.fnUntraced(
     yield* fs
       .stream(file)
       .pipe(Stream.pipeThroughChannel(Tar.decode<PlatformError, unknown>()), Stream.runForEach(take))
-    if (description === null) return yield* refuse("is not a backup of a control room")
+    if (description === null) return yield* refuse("is not a backup of a control room: give the file of a backup")
     if (!ended || !database) return yield* refuse("is cut off: it has no end; take another backup")
     const found: Description = description
     return { description: found, files }
@@ -190,7 +191,7 @@ export const decode = Effect.fnUntraced(
             message:
               kind === "Truncated"
                 ? `${file} is cut off; take another backup`
-                : `${file} has been altered, or is not a backup of a control room`
+                : `${file} has been altered, or is not a backup of a control room: give the file of a backup`
           })
         )
     )

@@ -199,7 +199,12 @@ export const make = Effect.fn("Backup.make")(function* (options: BackupOptions) 
   // Another backup to this file may end, and remove its own, at any time.
   yield* Effect.ignore(removeAbandoned(file))
   const folder = partial(file, randomBytes(4).toString("hex"))
-  yield* Effect.acquireRelease(fs.makeDirectory(folder, { mode: 0o700 }), () =>
+  const path = yield* Path.Path
+  const unwritable = () =>
+    new BackupError({
+      message: `cannot write in ${path.dirname(file)}: give a FILE in a folder that exists and that you may write in`
+    })
+  yield* Effect.acquireRelease(Effect.mapError(fs.makeDirectory(folder, { mode: 0o700 }), unwritable), () =>
     Effect.ignore(fs.remove(folder, { recursive: true }))
   )
   // The hold ends before the connection by which it does.

@@ -1,5 +1,5 @@
 /**
- * When the next thing is due that only time brings: so that whoever moves time by hand knows how far it may.
+ * Finds when something is due next, so that a test that advances time by hand stops there.
  */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -9,7 +9,7 @@ import { silentAfter } from "./Assistants.ts"
 import { Database } from "./Database.ts"
 import { lostAfter } from "./Workers.ts"
 
-/** How long after the time in its column each kind is due. Most are due once that time has passed, not at it. */
+/** How long after the time in its column each kind is due, in milliseconds. Most are due after that time, not at it. */
 const delays = {
   lease: 1,
   timeout: 1,
@@ -33,9 +33,9 @@ export class Dues extends Context.Service<
   Dues,
   {
     /**
-     * The first moment after now, in milliseconds since 1970, at which a lease or step run times out, a worker or assistant
-     * counts as lost, or a retry, delivery or schedule is due; null when nothing waits for time. Without `workers` none of them is
-     * taken to be lost.
+     * Returns the first time after now, in milliseconds since 1970, at which a lease or step run times out, a worker or
+     * assistant counts as lost, or a retry, delivery or schedule is due; null when nothing is. Without `workers` no worker
+     * counts as lost.
      */
     readonly next: (options: { readonly workers: boolean }) => Effect.Effect<number | null>
   }

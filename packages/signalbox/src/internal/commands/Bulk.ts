@@ -3,8 +3,10 @@ import * as BulkOperations from "@signalbox/api/BulkOperations"
 import { BulkFilter, bulkOperations } from "@signalbox/api/contract/BulkOperations"
 import { BulkOperationId, FailureId, ProcessRunId, StepId } from "@signalbox/api/contract/Ids"
 import { exceptionTypes } from "@signalbox/api/contract/WorkItems"
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -30,6 +32,9 @@ const jobArgument = Argument.String("job").pipe(
   Argument.withDescription("The id of a bulk operation"),
   Argument.withSchema(BulkOperationId)
 )
+
+/** The flags select nothing. */
+export class BulkFlagError extends TaggedError<BulkFlagError>()("BulkFlagError", { message: Schema.String }) {}
 
 const timeFlag = (name: string, what: string) =>
   Flag.String(name).pipe(Flag.withDescription(`${what}, such as 2026-11-20T08:15Z`), Flag.optional)
@@ -108,6 +113,11 @@ const create = Command.make(
         ...given("state_updated_after", flags.updatedAfter),
         ...given("state_updated_before", flags.updatedBefore),
         ...(flags.everything ? { everything: true } : {})
+      }
+      if (Object.keys(filter).length === 0) {
+        return yield* new BulkFlagError({
+          message: `${operation}: no flag says which; give some, such as --process or --state, or --everything`
+        })
       }
       if (dryRun) {
         const total = yield* BulkOperations.count(operation, filter)

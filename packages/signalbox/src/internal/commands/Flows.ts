@@ -24,6 +24,7 @@ import { executionLine, report } from "../FlowReport.ts"
 import { connected, flags, refuse } from "../FlowsConnection.ts"
 import { check } from "./FlowsCheck.ts"
 import { schedules } from "./FlowsSchedules.ts"
+import * as FlagValues from "../FlagValues.ts"
 
 const only = (name: string, what: string) =>
   Flag.String(name).pipe(Flag.withDescription(`Only executions ${what}`), Flag.optional)
@@ -67,7 +68,7 @@ const list = Command.make(
   "list",
   {
     ...filterFlags,
-    limit: Flag.Int("limit").pipe(Flag.withDescription("How many, the newest first"), Flag.withDefault(100)),
+    limit: FlagValues.limit.pipe(Flag.withDescription("How many, the newest first"), Flag.withDefault(100)),
     ...flags
   },
   ({ json, limit, url, ...filter }) =>

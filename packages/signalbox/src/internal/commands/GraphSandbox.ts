@@ -11,6 +11,7 @@ import * as Schema from "effect/Schema"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { resolve } from "node:path"
+import * as FlagValues from "../FlagValues.ts"
 
 /** A certificate does not exist, or it cannot be written to the file. */
 export class CaFileError extends TaggedError<CaFileError>()("CaFileError", { message: Schema.String }) {}
@@ -63,11 +64,11 @@ const announce = (options: { readonly json: boolean; readonly caFile: string | u
 export const graphSandbox = Command.make(
   "graph-sandbox",
   {
-    port: Flag.Int("port").pipe(
+    port: FlagValues.port("port").pipe(
       Flag.withDescription("The port of the graph and the identity provider; 0 picks a free one"),
       Flag.withDefault(4710)
     ),
-    filesPort: Flag.Int("files-port").pipe(
+    filesPort: FlagValues.port("files-port").pipe(
       Flag.withDescription("The port of uploads and downloads; 0 picks a free one"),
       Flag.withDefault(0)
     ),

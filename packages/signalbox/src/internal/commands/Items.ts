@@ -17,6 +17,7 @@ import { createItem, itemFlags } from "../NewItem.ts"
 import { orderFlags, orderOf } from "../OrderFlags.ts"
 import { find, nameArgument } from "../nouns/Noun.ts"
 import { processNoun } from "../nouns/ProcessNoun.ts"
+import * as FlagValues from "../FlagValues.ts"
 
 const problemOf = ({ exception }: WorkItems.WorkItemListed) =>
   exception === null ? "" : `${exception.type} ${exception.code}: ${exception.message}`
@@ -46,7 +47,7 @@ const list = Command.make(
       Flag.withDescription("Only open items with a time: late, at_risk (a fifth of it is left) or on_time"),
       Flag.optional
     ),
-    limit: Flag.Int("limit").pipe(Flag.withDescription("How many, the newest first"), Flag.withDefault(100)),
+    limit: FlagValues.limit.pipe(Flag.withDescription("How many, the newest first"), Flag.withDefault(100)),
     ...connectionFlags
   },
   Effect.fnUntraced(function* ({ data, due, json, limit, reference, run, state, tag }) {

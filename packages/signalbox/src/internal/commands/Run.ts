@@ -20,6 +20,7 @@ import { find } from "../nouns/Noun.ts"
 import { processNoun } from "../nouns/ProcessNoun.ts"
 import { changeLines, runLine } from "../RunLines.ts"
 import { changes } from "../Watching.ts"
+import * as FlagValues from "../FlagValues.ts"
 
 /** A run that did not end as hoped, or was not started; `exitCode` is that of the command. */
 export class RunNotCompleted extends TaggedError<RunNotCompleted>()("RunNotCompleted", {
@@ -32,12 +33,6 @@ export class RunFlagError extends TaggedError<RunFlagError>()("RunFlagError", { 
 
 /** The wait for a run has ended before the run. */
 export class StillRunning extends TaggedError<StillRunning>()("StillRunning", { message: Schema.String }) {}
-
-const Patience = Schema.String.check(
-  Schema.isPattern(/^\d{1,9} (millis|seconds?|minutes?|hours?|days?|weeks?)$/, {
-    message: 'Expected a number of seconds, minutes, hours, days or weeks, such as "10 minutes"'
-  })
-).pipe(Schema.decodeTo(Schema.DurationFromString))
 
 /** Waits until the run has ended, and says on standard error how it goes. A wait that ends leaves the run as it is. */
 const awaitEnd = Effect.fnUntraced(function* (id: ProcessRunId, timeout: Option.Option<Duration.Duration>) {
@@ -70,7 +65,7 @@ export const run = Command.make(
     wait: Flag.Boolean("wait").pipe(Flag.withDescription("Wait until the run has ended"), Flag.withDefault(false)),
     timeout: Flag.String("timeout").pipe(
       Flag.withDescription('How long to wait, such as "10 minutes"; with --wait'),
-      Flag.withSchema(Patience),
+      Flag.withSchema(FlagValues.Length),
       Flag.optional
     ),
     ...connectionFlags

@@ -18,6 +18,7 @@ import { processNoun } from "../nouns/ProcessNoun.ts"
 import { runArgument, runColumns, runLine, stepRunLines } from "../RunLines.ts"
 import { watched } from "../Watching.ts"
 import { logs, watch } from "./RunWatch.ts"
+import * as FlagValues from "../FlagValues.ts"
 
 const list = Command.make(
   "list",
@@ -30,7 +31,7 @@ const list = Command.make(
       Flag.withDescription("Only runs in this state"),
       Flag.optional
     ),
-    limit: Flag.Int("limit").pipe(Flag.withDescription("How many, the newest first"), Flag.withDefault(20)),
+    limit: FlagValues.limit.pipe(Flag.withDescription("How many, the newest first"), Flag.withDefault(20)),
     ...connectionFlags
   },
   Effect.fnUntraced(function* ({ data, json, limit, process, state }) {

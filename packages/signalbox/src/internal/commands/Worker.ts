@@ -21,6 +21,7 @@ import * as TasksFile from "../TasksFile.ts"
 import { drainOf, endingFlags, labelFlag, labelsOf, limitFlags, limitsOf, WorkerFlagError } from "../WorkerFlags.ts"
 import * as Umask from "../Umask.ts"
 import { doctor, prepare } from "./WorkerEnvironments.ts"
+import * as FlagValues from "../FlagValues.ts"
 
 /** The step run of `--once` did not complete. */
 export class StepRunEnded extends TaggedError<StepRunEnded>()("StepRunEnded", {
@@ -81,7 +82,7 @@ const start = Command.make(
       Flag.withDescription("The name of the worker at the control room; default: the name of this machine"),
       Flag.withDefault(hostname())
     ),
-    capacity: Flag.Int("capacity").pipe(
+    capacity: FlagValues.whole("capacity", 1, 1000).pipe(
       Flag.withDescription("How many step runs may run concurrently, 1 to 1,000"),
       Flag.withDefault(1)
     ),

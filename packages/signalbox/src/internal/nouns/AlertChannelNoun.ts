@@ -9,12 +9,14 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { connected, connectionFlags } from "../Connection.ts"
 import { printFields } from "../Listing.ts"
 import { deleteCommand, find, listCommand, type Noun, showCommand } from "./Noun.ts"
+import * as FlagValues from "../FlagValues.ts"
 
 /** The flags do not describe a channel. */
 export class AlertChannelFlagError extends TaggedError<AlertChannelFlagError>()("AlertChannelFlagError", {
@@ -49,7 +51,10 @@ const fromEnv = Effect.fnUntraced(function* (setting: string, flag: string, vari
   if (Option.isNone(variable)) return {}
   const value = yield* Effect.mapError(
     Config.String(variable.value),
-    () => new AlertChannelFlagError({ message: `--${flag}: the environment variable ${variable.value} is not set` })
+    () =>
+      new AlertChannelFlagError({
+        message: `--${flag}: the environment variable ${variable.value} is not set: set it, or name another`
+      })
   )
   return { [setting]: value }
 })
@@ -80,6 +85,19 @@ const printWithSecret = Effect.fnUntraced(function* (
   }
 })
 
+const issues = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** Which flag is missing or wrong: the settings have the names of the flags. */
+const problemOf = (type: string, { issue }: Schema.SchemaError): string => {
+  const [first] = issues(issue).issues
+  const key = first?.path?.[1]
+  const flag = typeof key === "string" ? `--${key.replaceAll("_", "-")}: ` : ""
+  const wrong = first?.message ?? "cannot be used"
+  return wrong === "Missing key"
+    ? `${flag}needed for an alert channel of type ${type}`
+    : `${flag}${wrong}, for an alert channel of type ${type}`
+}
+
 const create = Command.make(
   "create",
   {
@@ -89,7 +107,7 @@ const create = Command.make(
     urlEnv: text("url-env", "The variable with the address", "VARIABLE"),
     tokenEnv: text("token-env", "ntfy: the variable with the access token", "VARIABLE"),
     host: text("host", "email: the mail server", "HOST"),
-    port: Flag.Int("port").pipe(Flag.withDescription("email: its port; default 587"), Flag.optional),
+    port: FlagValues.port("port", 1).pipe(Flag.withDescription("email: its port; default 587"), Flag.optional),
     security: Flag.Literals("security", mailSecurities).pipe(
       Flag.withDescription("email: default starttls"),
       Flag.optional
@@ -134,7 +152,7 @@ const create = Command.make(
     }
     const definition = yield* Effect.mapError(
       decodeDefinition({ name, settings }),
-      ({ message }) => new AlertChannelFlagError({ message: `an alert channel of type ${type}: ${message}` })
+      (error) => new AlertChannelFlagError({ message: problemOf(type, error) })
     )
     yield* printWithSecret(json, yield* connected(data)(AlertChannels.create(definition)))
   })

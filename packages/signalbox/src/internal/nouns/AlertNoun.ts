@@ -31,6 +31,7 @@ import {
 import { processNoun } from "./ProcessNoun.ts"
 import { scheduleNoun } from "./ScheduleNoun.ts"
 import { webhookNoun } from "./WebhookNoun.ts"
+import * as FlagValues from "../FlagValues.ts"
 
 /** The flags do not describe an alert. */
 export class AlertFlagError extends TaggedError<AlertFlagError>()("AlertFlagError", {
@@ -118,7 +119,7 @@ const create = Command.make(
       Flag.withMetavar("CHANNEL"),
       Flag.atLeast(1)
     ),
-    repeat: Flag.Int("repeat-seconds").pipe(
+    repeat: FlagValues.whole("repeat-seconds", 60, 366 * 24 * 3600).pipe(
       Flag.withDescription("Says it again after so long; default: not"),
       Flag.optional
     ),
@@ -239,7 +240,7 @@ const mute = Command.make(
     for: Flag.String("for").pipe(
       Flag.withDescription('How long, such as "2 hours"'),
       Flag.withMetavar("DURATION"),
-      Flag.withSchema(Schema.DurationFromString)
+      Flag.withSchema(FlagValues.Length)
     ),
     note: Flag.String("note").pipe(Flag.withDescription("Why"), Flag.optional),
     ...connectionFlags

@@ -14,6 +14,7 @@ import { confirm, yesFlag } from "../Confirm.ts"
 import { connected, connectionFlags } from "../Connection.ts"
 import { type Columns, printFields, printList } from "../Listing.ts"
 import { suggest } from "../Nearest.ts"
+import * as FlagValues from "../FlagValues.ts"
 
 /** Nothing, or more than one thing, has this name or id. */
 export class NameError extends TaggedError<NameError>()("NameError", { message: Schema.String }) {}
@@ -73,11 +74,7 @@ export const nameArgument = <Listed>({ one }: Noun<Listed>) =>
     Argument.withDescription(`The name or the id of a ${one}`)
   )
 
-export const limitFlag = Flag.Int("limit").pipe(
-  Flag.withDescription("How many at most; default: all"),
-  Flag.withSchema(Schema.Int.check(Schema.isGreaterThan(0))),
-  Flag.optional
-)
+export const limitFlag = FlagValues.limit.pipe(Flag.withDescription("How many at most; default: all"), Flag.optional)
 
 /** `list`. */
 export const listCommand = <Listed>(noun: Noun<Listed>) =>

@@ -37,7 +37,10 @@ const sources = {
   env: {
     expected: "ITEM=VARIABLE, such as password=SHOP_PASSWORD",
     read: (name: string) =>
-      Effect.mapError(Config.String(name), unset(`--env: the environment variable ${name} is not set`))
+      Effect.mapError(
+        Config.String(name),
+        unset(`--env: the environment variable ${name} is not set: set it, or name another`)
+      )
   },
   file: {
     expected: "ITEM=PATH, such as key=shop.pem",

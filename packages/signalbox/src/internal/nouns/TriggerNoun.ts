@@ -15,6 +15,7 @@ import { connected, connectionFlags } from "../Connection.ts"
 import { printFields } from "../Listing.ts"
 import { deleteCommand, find, listCommand, nameArgument, type Noun, showCommand } from "./Noun.ts"
 import { processNoun } from "./ProcessNoun.ts"
+import * as FlagValues from "../FlagValues.ts"
 
 /** The flags do not describe a trigger. */
 export class TriggerFlagError extends TaggedError<TriggerFlagError>()("TriggerFlagError", {
@@ -58,7 +59,7 @@ const printWithUrl = Effect.fnUntraced(function* (json: boolean, { url, ...trigg
 })
 
 const count = (name: string, description: string) =>
-  Flag.Int(name).pipe(Flag.withDescription(description), Flag.optional)
+  FlagValues.whole(name, 1).pipe(Flag.withDescription(description), Flag.optional)
 
 const text = (name: string, description: string, metavar: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.optional)
@@ -121,7 +122,10 @@ const create = Command.make(
         ? null
         : yield* Effect.mapError(
             Config.String(variable),
-            () => new TriggerFlagError({ message: `--secret-env: the environment variable ${variable} is not set` })
+            () =>
+              new TriggerFlagError({
+                message: `--secret-env: the environment variable ${variable} is not set: set it, or name another`
+              })
           )
     const signature =
       secret === null
@@ -153,6 +157,10 @@ const create = Command.make(
     const settings = {
       ...(Object.keys(start).length === 0 ? {} : { start }),
       ...(flags.webhook ? { webhook } : {})
+    }
+    if (!flags.webhook && flags.atLeast._tag === "None" && flags.oldest._tag === "None") {
+      const message = "nothing starts it: give --at-least or --oldest-seconds, or --webhook for an address"
+      if (Object.keys(webhook).length === 0) return yield* new TriggerFlagError({ message })
     }
     if (!flags.webhook && Object.keys(webhook).length > 0) {
       return yield* new TriggerFlagError({ message: "--webhook: needed with the flags of an address" })

@@ -1,0 +1,26 @@
+/** Values of flags: whole numbers within bounds, and lengths of time. */
+import * as Schema from "effect/Schema"
+import * as Flag from "effect/cli/Flag"
+
+/** A flag of a whole number; bounds are part of it. */
+export const whole = (name: string, minimum: number, maximum?: number) =>
+  Flag.Int(name).pipe(
+    Flag.withSchema(
+      Schema.Int.check(
+        maximum === undefined ? Schema.isGreaterThanOrEqualTo(minimum) : Schema.isBetween({ minimum, maximum })
+      )
+    )
+  )
+
+/** How many of a list are printed. */
+export const limit = whole("limit", 1)
+
+/** A port; 0 is a free one. */
+export const port = (name: string, least: 0 | 1 = 0) => whole(name, least, 65_535)
+
+/** A length of time with its unit. */
+export const Length = Schema.String.check(
+  Schema.isPattern(/^\d{1,9} (millis|seconds?|minutes?|hours?|days?|weeks?)$/, {
+    message: 'Expected a number of seconds, minutes, hours, days or weeks, such as "10 minutes"'
+  })
+).pipe(Schema.decodeTo(Schema.DurationFromString))
