@@ -84,18 +84,31 @@ export const create = (times: Times = defaultTimes): Server => {
   const last = new WeakMap<Socket, { readonly request: IncomingMessage; readonly response: ServerResponse }>()
   const remember = (request: IncomingMessage, response: ServerResponse) => {
     last.set(request.socket, { request, response })
-    if (!isStream(request.url)) return
+    if (!isStream(request.url) || streams.has(response)) return
     streams.add(response)
     response.once("close", () => streams.delete(response))
   }
+  // It listens before the storage is open and the routes are there, and an event that nobody hears is never answered.
+  const early: Array<() => void> = []
+  for (const event of ["request", "checkContinue"] as const) {
+    server.on(event, (request, response) => {
+      remember(request, response)
+      if (server.listenerCount(event) === 1) early.push(() => server.emit(event, request, response))
+    })
+  }
+  server.on("newListener", (event) => {
+    if (event === "request" || event === "checkContinue") {
+      setImmediate(() => {
+        for (const again of early.splice(0)) again()
+      })
+    }
+  })
   const close = server.close.bind(server)
   server.close = (closed) => {
     // Nothing else ends them, and a server that closes waits for all requests.
     for (const response of streams) response.end()
     return close(closed)
   }
-  server.on("request", remember)
-  server.on("checkContinue", remember)
   server.setTimeout(times.stalled, (socket) => {
     const exchange = last.get(socket)
     // Between requests, already refused, or the client does not read the response it requested.

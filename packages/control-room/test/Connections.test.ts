@@ -1,11 +1,12 @@
 /** How long the server waits for a client, and how much it reads from one: with short times, over real sockets. */
-import { assert, layer as withLayer } from "@effect/vitest"
+import { assert, describe, it, layer as withLayer } from "@effect/vitest"
 import * as Processes from "@signalbox/api/Processes"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { once } from "node:events"
+import { type IncomingMessage, request, type ServerResponse } from "node:http"
 import { connect, type Socket } from "node:net"
 import * as NodeServer from "../src/NodeServer.ts"
 import { limits } from "../src/internal/Limits.ts"
@@ -176,6 +177,47 @@ withLayer(serving(), { excludeTestServices: true, timeout: "4 minutes" })("a bod
       assert.deepStrictEqual(
         [server.headersTimeout, server.timeout, server.keepAliveTimeout, server.requestTimeout],
         [10_000, 30_000, 75_000, 0]
+      )
+    })
+  )
+})
+
+describe("a server whose routes are not there yet", () => {
+  it.live("answers the requests that came before them once they are", () =>
+    Effect.gen(function* () {
+      const server = yield* Effect.acquireRelease(
+        Effect.sync(() => NodeServer.create()),
+        (server) =>
+          Effect.sync(() => {
+            server.close()
+            server.closeAllConnections()
+          })
+      )
+      server.listen(0, "127.0.0.1")
+      yield* Effect.promise(() => once(server, "listening"))
+      const address = server.address()
+      const port = typeof address === "object" && address !== null ? address.port : 0
+      const expecting = { "content-length": "2", expect: "100-continue" }
+      const exchanges = [{ headers: {} }, { headers: expecting, body: "{}" }].map(({ body = "", headers }) => {
+        const sent = request({ host: "127.0.0.1", port, method: body === "" ? "GET" : "POST", headers })
+        sent.on("continue", () => sent.end(body))
+        if (body === "") sent.end()
+        else sent.flushHeaders()
+        return once(sent, "response")
+      })
+      yield* Effect.promise(() => once(server, "connection"))
+      yield* Effect.sleep("100 millis")
+      const respond = (request: IncomingMessage, response: ServerResponse) =>
+        request.resume().once("end", () => response.end("here"))
+      server.on("request", respond)
+      server.on("checkContinue", (request, response) => {
+        response.writeContinue()
+        respond(request, response)
+      })
+      const responses = yield* Effect.promise(() => Promise.all(exchanges))
+      assert.deepStrictEqual(
+        responses.map(([{ statusCode }]) => statusCode),
+        [200, 200]
       )
     })
   )
