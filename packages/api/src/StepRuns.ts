@@ -30,9 +30,10 @@ const call = {
     inWorkspace(contract.listArtifacts)
   ),
   getArtifact: returning<contract.Artifact, NotFound>()(inWorkspace(contract.getArtifact)),
-  listConsoleMessages: returning<contract.ConsoleMessages, InvalidRequest | NotFound>()(
-    inWorkspace(contract.listConsoleMessages)
-  )
+  listConsoleMessages: returning<
+    Page<contract.ConsoleMessage> & Pick<contract.ConsoleMessages, "newer">,
+    InvalidRequest | NotFound
+  >()(inWorkspace(contract.listConsoleMessages))
 }
 
 export const get = Effect.fn("StepRuns.get")((stepRun: StepRunId) => call.get({ params: { step_run_id: stepRun } }))

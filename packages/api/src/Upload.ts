@@ -1,7 +1,7 @@
 /**
  * Bytes to upload, and how they are sent to a signed form.
  */
-import { check, text, whole } from "@signalbox/transport/OptionError"
+import { check, whole } from "@signalbox/transport/OptionError"
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -51,7 +51,6 @@ export const Uploads = Context.Reference<Uploads>("@signalbox/api/Uploads", {
 export const open = (uploads: Uploads, source: UploadSource): Effect.Effect<SizedBytes, UploadSourceError> => {
   if (typeof source === "string") return uploads.openPath(source)
   return Effect.sync(() => {
-    check("the source of an upload", source, { name: text })
     if ("bytes" in source) {
       return { name: source.name, size: source.bytes.length, stream: Stream.succeed(source.bytes) }
     }

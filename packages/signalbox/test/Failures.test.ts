@@ -63,7 +63,7 @@ describe("failures on the command line", () => {
     const run = await failedRun("letters", 3)
     const all = await signalbox("bulk", "create", "mark_as_done")
     assert.strictEqual(all.status, 1)
-    assert.include(all.stderr, "matches everything")
+    assert.include(all.stderr, "mark_as_done: no flag says")
     const filter = ["--process", "letters", "--code", "STOPPED"]
     assert.include((await succeed("bulk", "create", "mark_as_done", ...filter, "--dry-run")).stdout, "3 match")
     const done = await succeed("bulk", "create", "mark_as_done", ...filter, "--watch")

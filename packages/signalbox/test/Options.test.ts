@@ -191,7 +191,6 @@ const wrong: ReadonlyArray<readonly [of: string, make: (options: object) => unkn
   ["a task of promises", promised, { output: "string" }, "defineTask: output: expected a schema of effect"],
   ["the limits of tasks", home, { limits: { cpuSeconds: 0 } }, "Home.open: limits.cpuSeconds: expected a whole number"],
   ["an upload", upload, { size: NaN }, "the source of an upload: size: expected a whole number of at least 0, not NaN"],
-  ["an upload", upload, { name: "" }, "the source of an upload: name: expected a text that is not empty"],
   [
     "a wait",
     (options) => inRoom(ProcessRuns.awaitEnd(ProcessRunId.make("r"), options)),

@@ -158,7 +158,7 @@ describe("signalbox up", () => {
   })
 
   it("never shows the address of a database", async () => {
-    const { status, stderr, stdout } = await signalbox(["up"], {
+    const { status, stderr, stdout } = await signalbox(["up", "--port", "0"], {
       env: { SIGNALBOX_DATABASE_URL: `postgres://u:${password}@127.0.0.1:9/x`, SIGNALBOX_LOG_LEVEL: "all" }
     })
     assert.strictEqual(status, 1)

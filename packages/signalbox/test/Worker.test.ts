@@ -58,16 +58,20 @@ afterAll(async () => {
 
 describe("signalbox worker", () => {
   it("says what is missing, naming the flag", async () => {
-    const cases: ReadonlyArray<readonly [args: ReadonlyArray<string>, message: RegExp]> = [
+    const cases: ReadonlyArray<readonly [args: ReadonlyArray<string>, message: RegExp, code?: number]> = [
       [[], /--url: expected the address/],
       [["--url", "room"], /--url: expected the address/],
       [["--url", origin, "--data", home], /--link-token: the worker in .* is not linked yet/],
-      [["--url", origin, "--data", home, "--capacity", "0"], /--capacity: expected 1 to 1000/],
+      [
+        ["--url", origin, "--data", home, "--capacity", "0"],
+        /--capacity cannot be "0": expected a value between 1 and 1000/,
+        2
+      ],
       [["--url", origin, "--data", home, "--link-token", "sbl_no_no"], /link_token: unknown, used or expired/]
     ]
-    for (const [args, message] of cases) {
+    for (const [args, message, code = 1] of cases) {
       const { status, stderr } = await signalbox(["worker", "start", ...args])
-      assert.strictEqual(status, 1, stderr)
+      assert.strictEqual(status, code, stderr)
       assert.match(stderr, message)
     }
     const nothing = await signalbox(["worker", "unlink", "--data", home])

@@ -181,10 +181,10 @@ withLayer(NodeServices.layer)("the build of an environment, in virtual time", (i
     "may take 15 minutes; then it is a SETUP_FAILURE, ends with all its processes and leaves nothing behind",
     () =>
       Effect.gen(function* () {
-        const machine = Machine.make(yield* temporary, "echo still at it; sleep 600")
+        const machine = Machine.make(yield* temporary, "echo still at it; touch $HOME/said; sleep 600")
         const { acquire } = yield* TestClock.withLive(machine.environments({ wheels: machine.wheels }))
         const fiber = yield* Effect.forkScoped(Effect.flip(acquire(recipe(["greeting"]), lines().write, Effect.void)))
-        yield* TestClock.withLive(until(() => machine.installs().length > 0))
+        yield* TestClock.withLive(until(() => existsSync(join(machine.root, "said"))))
         yield* TestClock.adjust("14 minutes")
         assert.isUndefined(fiber.pollUnsafe())
         yield* TestClock.adjust("1 minute")
