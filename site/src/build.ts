@@ -3,7 +3,7 @@
  * sources. Nothing is fetched.
  */
 import { build } from "astro"
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { pageOf } from "./markdown.ts"
 import { generated, root, sections, slugOf } from "./pages.ts"
@@ -20,6 +20,7 @@ const write = (slug: string, text: string) => {
 }
 
 rmSync(generated, { recursive: true, force: true })
+cpSync(join(root, "docs/images"), join(root, "site/public/images"), { recursive: true })
 const files = sections.flatMap(({ files }) => files)
 const slugs = new Map(files.map((file) => [file, slugOf(file)]))
 slugs.set("docs/decisions/README.md", "decisions")

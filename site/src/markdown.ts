@@ -43,6 +43,8 @@ const linkOf = (file: string, target: string, slugs: ReadonlyMap<string, string>
   const [path = "", anchor] = target.split("#", 2)
   const found = posix.normalize(posix.join(dirname(file), path)).replace(/\/$/, "")
   if (!existsSync(join(root, found))) throw new Error(`${file}: the link ${target} leads nowhere`)
+  // Copied by `build.ts`.
+  if (found.startsWith("docs/images/")) return `/${found.slice("docs/".length)}`
   const isFolder = statSync(join(root, found)).isDirectory()
   const slug = slugs.get(isFolder ? `${found}/README.md` : found)
   if (slug === undefined)

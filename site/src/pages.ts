@@ -53,6 +53,8 @@ export const sections: ReadonlyArray<Section> = [
       "errors-and-retries",
       "without-effect",
       "robots",
+      "packages",
+      "triggers",
       "order-and-pause",
       "failures",
       "alerts",
@@ -62,6 +64,7 @@ export const sections: ReadonlyArray<Section> = [
   {
     label: "Operating",
     files: inDocs(
+      "console",
       "operate/deploy",
       "operate/nodes",
       "backup",

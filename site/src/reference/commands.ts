@@ -50,12 +50,12 @@ const sectionOf = (path: ReadonlyArray<string>, { args = [], description, exampl
   ...(args.length === 0
     ? []
     : [
-        "| argument | |",
+        "| argument | meaning |",
         "| --- | --- |",
         ...args.map(({ description, name }) => `| \`${name}\` | ${cell(Option.getOrElse(description, () => ""))} |`),
         ""
       ]),
-  ...(flags.length === 0 ? [] : ["| option | |", "| --- | --- |", ...flags.map(flagRow), ""]),
+  ...(flags.length === 0 ? [] : ["| option | meaning |", "| --- | --- |", ...flags.map(flagRow), ""]),
   ...(examples.length === 0
     ? []
     : [
@@ -89,7 +89,7 @@ export const commands = async (): Promise<ReadonlyMap<string, string>> => {
   const index = [
     "What `signalbox COMMAND --help` prints; [settings and exit codes](/packages/signalbox/#settings) stand elsewhere.",
     "",
-    "| command | |",
+    "| command | what it does |",
     "| --- | --- |",
     ...(root.subcommands ?? []).flatMap(({ commands }) =>
       commands.map(({ description, name }) => `| [\`${name}\`](/reference/commands/${name}/) | ${cell(description)} |`)
@@ -97,7 +97,7 @@ export const commands = async (): Promise<ReadonlyMap<string, string>> => {
     "",
     "## Options of every command",
     "",
-    "| option | |",
+    "| option | meaning |",
     "| --- | --- |",
     ...(root.globalFlags ?? []).map(flagRow)
   ]

@@ -34,15 +34,13 @@ const machines: ReadonlyArray<{
   { title: "A bulk operation", about: "A job over many items or runs.", moves: Moves.bulkOperationMoves }
 ]
 
-const wrapped = (text: string) => text.replace(/(.{1,26})(?:\s+|$)/g, "$1\\n").replace(/\\n$/, "")
-
 const graphOf = (moves: ReadonlyArray<Moves.Move<string>>) =>
   [
     "digraph {",
-    '  graph [bgcolor="transparent", rankdir=LR, nodesep=0.5, ranksep=0.9]',
-    '  node [shape=box, style=rounded, fontname="system-ui", fontsize=13, color="currentColor", fontcolor="currentColor"]',
-    '  edge [fontname="system-ui", fontsize=11, color="currentColor", fontcolor="currentColor"]',
-    ...moves.map(({ from, to, when }) => `  "${from}" -> "${to}" [label="${wrapped(when)}"]`),
+    // Its colours are those of the page: see `style.css`. What each move is for stands in the table.
+    '  graph [bgcolor="transparent", rankdir=LR, nodesep=0.4, ranksep=0.6]',
+    '  node [shape=box, style=rounded, fontname="system-ui", fontsize=14]',
+    ...moves.map(({ from, to }) => `  "${from}" -> "${to}"`),
     "}"
   ].join("\n")
 
