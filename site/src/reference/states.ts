@@ -39,7 +39,7 @@ const graphOf = (moves: ReadonlyArray<Moves.Move<string>>) =>
     "digraph {",
     // Its colours are those of the page: see `style.css`. What each move is for stands in the table.
     '  graph [bgcolor="transparent", rankdir=LR, nodesep=0.4, ranksep=0.6]',
-    '  node [shape=box, style=rounded, fontname="system-ui", fontsize=14]',
+    '  node [shape=box, style=rounded, fontname="system-ui", fontsize=14, margin="0.2,0.1"]',
     ...moves.map(({ from, to }) => `  "${from}" -> "${to}"`),
     "}"
   ].join("\n")

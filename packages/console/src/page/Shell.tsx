@@ -174,7 +174,7 @@ export const Shell = ({ session }: { readonly session: Session }) => {
             </p>
             <ThemeField />
             <div class="do">
-              <Button onClick={() => (openDialog.value = "help")}>Keys</Button>
+              <Button onClick={() => (openDialog.value = "help")}>Shortcuts</Button>
               <Button onClick={() => void signOut()}>Sign out</Button>
             </div>
           </div>
