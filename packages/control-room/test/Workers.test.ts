@@ -54,14 +54,18 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("workers",
       const worker = yield* linkWorker([task])
       const id = worker.identity.workerId
       const state = Effect.map(Workers.get(id), (found) => found.state)
-      assert.deepStrictEqual(yield* Workers.get(id), {
+      const { last_seen_at, ...linked } = yield* Workers.get(id)
+      assert.deepStrictEqual(linked, {
         id,
         name: "test",
         state: "idle",
         labels: [],
         draining: false,
-        paused: null
+        paused: null,
+        worker_groups: [],
+        step_runs: []
       })
+      assert.match(last_seen_at ?? "", /Z$/)
       yield* started(process)
       const lease = yield* worker.lease
       assert.strictEqual(yield* state, "busy")
@@ -79,7 +83,39 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("workers",
       yield* heardOf(3600)
       assert.strictEqual(yield* state, "offline")
       const listed = (yield* Stream.runCollect(Workers.stream({ limit: 1 }))).find((one) => one.id === id)
-      assert.deepStrictEqual(listed, { id, name: "test", state: "offline", labels: [], draining: false, paused: null })
+      assert.isBelow(Date.parse(listed?.last_seen_at ?? ""), Date.now() - 3_599_000)
+      assert.deepInclude(listed, { id, name: "test", state: "offline", step_runs: [] })
+    })
+  )
+
+  it.effect("show their groups, and the step runs that they have in hand", () =>
+    Effect.gen(function* () {
+      const { process, task } = yield* newProcess()
+      const worker = yield* linkWorker([task])
+      const other = yield* linkWorker([task])
+      const id = worker.identity.workerId
+      const [first, second] = [
+        yield* WorkerGroups.create(unique("first")),
+        yield* WorkerGroups.create(unique("second"))
+      ]
+      yield* WorkerGroups.addWorker(second.id, id)
+      yield* WorkerGroups.addWorker(first.id, id)
+      const run = yield* started(process)
+      const lease = yield* worker.lease
+      const { step_runs, worker_groups } = yield* Workers.get(id)
+      assert.deepStrictEqual(worker_groups, [
+        { id: first.id, name: first.name },
+        { id: second.id, name: second.name }
+      ])
+      assert.deepStrictEqual(step_runs, [{ id: lease.step_run_id, step: "s", process_run: { id: run } }])
+      const listed = yield* Stream.runCollect(Workers.stream())
+      assert.deepStrictEqual(listed.find((one) => one.id === id)?.step_runs, step_runs)
+      const idle = listed.find((one) => one.id === other.identity.workerId)
+      assert.deepInclude(idle, { state: "idle", step_runs: [], worker_groups: [] })
+      yield* worker.protocol.start(lease)
+      assert.deepStrictEqual((yield* Workers.get(id)).step_runs, step_runs)
+      yield* worker.protocol.finish(lease, null)
+      assert.deepStrictEqual((yield* Workers.get(id)).step_runs, [])
     })
   )
 

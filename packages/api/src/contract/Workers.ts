@@ -6,9 +6,9 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { Deleted, Name, namedListQuery, OpenEnum, Page, Timestamp, TimestampInput } from "./Common.ts"
+import { Deleted, Name, namedListQuery, OpenEnum, Page, Ref, Timestamp, TimestampInput } from "./Common.ts"
 import { extension, summary } from "./Documentation.ts"
-import { WorkerId, WorkspaceId } from "./Ids.ts"
+import { ProcessRunId, StepRunId, WorkerGroupId, WorkerId, WorkspaceId } from "./Ids.ts"
 import { paused } from "./Pauses.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
 
@@ -37,9 +37,19 @@ export const createLinkToken = HttpApiEndpoint.post(
 export const workerStates = ["offline", "idle", "busy"] as const
 export type WorkerState = (typeof workerStates)[number]
 
+/** A step run that a worker has in hand. */
+export const StepRunInHand = Schema.Struct({
+  id: StepRunId,
+  /** The name of its step. */
+  step: Schema.String,
+  process_run: Ref(ProcessRunId)
+})
+export interface StepRunInHand extends Schema.Schema.Type<typeof StepRunInHand> {}
+
 /**
- * `offline`: no heartbeat for 10 seconds; `busy`: processing at least one step run. `labels` and `draining` are extensions: a
- * worker that drains leases nothing more, and ends when its step runs have ended.
+ * `offline`: no heartbeat for 10 seconds; `busy`: processing at least one step run. All but `id`, `name` and `state` are
+ * extensions: a worker that is `draining` leases nothing more, and ends when its step runs have ended; `step_runs` are those
+ * that it has in hand.
  */
 export const Worker = Schema.Struct({
   id: WorkerId,
@@ -47,7 +57,13 @@ export const Worker = Schema.Struct({
   state: OpenEnum(workerStates),
   labels: Schema.Array(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   draining: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
-  paused
+  paused,
+  /** Its newest heartbeat. */
+  last_seen_at: Schema.NullOr(Timestamp).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  worker_groups: Schema.Array(Schema.Struct({ id: WorkerGroupId, name: Schema.String })).pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed([]))
+  ),
+  step_runs: Schema.Array(StepRunInHand).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 }).annotate({ identifier: "Worker" })
 export interface Worker extends Schema.Schema.Type<typeof Worker> {}
 

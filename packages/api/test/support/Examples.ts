@@ -443,7 +443,10 @@ export const examples: ReadonlyArray<Example> = [
     state: "idle",
     labels: ["gpu"],
     draining: false,
-    paused
+    paused,
+    last_seen_at: later,
+    worker_groups: [{ id: "g1", name: "big machines" }],
+    step_runs: [{ id: "s1", step: "read", process_run: { id: "r1" } }]
   }),
   of("LinkToken", Workers.LinkToken, { id: "t1", expires_at: later, link_token: "secret" }),
   of("WorkerGroup", WorkerGroups.WorkerGroup, { id: "g1", name: "big machines", paused }),
@@ -530,7 +533,19 @@ export const examples: ReadonlyArray<Example> = [
     "a page",
     Page(Workers.Worker),
     {
-      data: [{ id: "wk1", name: "m", state: "busy", labels: [], draining: true, paused: null }],
+      data: [
+        {
+          id: "wk1",
+          name: "m",
+          state: "busy",
+          labels: [],
+          draining: true,
+          paused: null,
+          last_seen_at: null,
+          worker_groups: [],
+          step_runs: []
+        }
+      ],
       has_more: true,
       next: "https://example.com"
     },

@@ -1,7 +1,7 @@
 /**
  * Workers and the tokens with which they are linked.
  */
-import { WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { ProcessRunId, StepRunId, WorkerGroupId, WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { LinkToken, Worker } from "@signalbox/api/contract/Workers"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -29,10 +29,22 @@ interface ViewRow {
   readonly id: string
   readonly name: string
   readonly last_seen_at: string
-  readonly leases: number
   readonly labels: string
   readonly draining: number
   readonly paused: string | null
+}
+
+interface MemberRow {
+  readonly worker_id: string
+  readonly id: string
+  readonly name: string
+}
+
+interface InHandRow {
+  readonly worker_id: string
+  readonly id: string
+  readonly step_name: string
+  readonly process_run_id: string
 }
 
 interface TakesRow {
@@ -97,21 +109,43 @@ export class Workers extends Context.Service<
       const { millis, newId, now, page, sql, transaction } = yield* Database
 
       const forDelete = Dialect.forDelete(sql)
-      const leasesOf = sql.literal(
-        "(SELECT count(*) FROM step_run WHERE step_run.worker_id = worker.id AND step_run.state IN ('new', 'awaiting_worker', 'in_progress'))"
-      )
+      const inHand = sql.literal("state IN ('new', 'awaiting_worker', 'in_progress')")
       const paused = sql.literal(selectPaused("worker"))
-      const select = sql`SELECT id, name, last_seen_at, labels, draining, ${leasesOf} AS leases, ${paused} FROM worker`
+      const select = sql`SELECT id, name, last_seen_at, labels, draining, ${paused} FROM worker`
       const views = Effect.fnUntraced(function* (rows: ReadonlyArray<ViewRow>) {
+        if (rows.length === 0) return []
         const cutoff = new Date((yield* millis) - Duration.toMillis(lostAfter)).toISOString()
-        return rows.map(({ draining, id, labels, last_seen_at, leases, name, paused }): Worker => ({
-          id: WorkerId.make(id),
-          name,
-          state: last_seen_at < cutoff ? "offline" : leases > 0 ? "busy" : "idle",
-          labels: Labels.decode(labels),
-          draining: draining === 1,
-          paused: parsePaused(paused)
-        }))
+        const ids = rows.map(({ id }) => id)
+        const stepRuns = yield* sql<InHandRow>`
+          SELECT worker_id, id, step_name, process_run_id FROM step_run
+          WHERE ${sql.in("worker_id", ids)} AND ${inHand} ORDER BY id`
+        const groups = yield* sql<MemberRow>`
+          SELECT worker_group_member.worker_id, worker_group.id, worker_group.name FROM worker_group_member
+          JOIN worker_group ON worker_group.id = worker_group_member.worker_group_id
+          WHERE ${sql.in("worker_group_member.worker_id", ids)} ORDER BY worker_group.id`
+        const groupsOf = Map.groupBy(groups, ({ worker_id }) => worker_id)
+        const stepRunsOf = Map.groupBy(stepRuns, ({ worker_id }) => worker_id)
+        return rows.map(({ draining, id, labels, last_seen_at, name, paused }): Worker => {
+          const has = stepRunsOf.get(id) ?? []
+          return {
+            id: WorkerId.make(id),
+            name,
+            state: last_seen_at < cutoff ? "offline" : has.length > 0 ? "busy" : "idle",
+            labels: Labels.decode(labels),
+            draining: draining === 1,
+            paused: parsePaused(paused),
+            last_seen_at,
+            worker_groups: (groupsOf.get(id) ?? []).map((group) => ({
+              id: WorkerGroupId.make(group.id),
+              name: group.name
+            })),
+            step_runs: has.map((stepRun) => ({
+              id: StepRunId.make(stepRun.id),
+              step: stepRun.step_name,
+              process_run: { id: ProcessRunId.make(stepRun.process_run_id) }
+            }))
+          }
+        })
       })
 
       /** Redeems a link token: its workspace and group. */
@@ -143,7 +177,7 @@ export class Workers extends Context.Service<
             "newest first",
             request
           )
-          return { hasMore, rows: yield* views(rows) }
+          return { hasMore, rows: yield* Effect.orDie(views(rows)) }
         }),
         rename: (id, name) => Effect.orDie(sql`UPDATE worker SET name = ${name} WHERE id = ${id}`),
         remove: Effect.fnUntraced(
@@ -151,7 +185,9 @@ export class Workers extends Context.Service<
             // Waits for concurrent leasing, so that the new leases are counted.
             yield* sql`SELECT id FROM worker WHERE id = ${id} ${forDelete}`
             const [removed] = yield* sql<{ readonly workspace_id: string }>`
-              DELETE FROM worker WHERE id = ${id} AND ${leasesOf} = 0 RETURNING workspace_id`
+              DELETE FROM worker WHERE id = ${id}
+                AND NOT EXISTS (SELECT 1 FROM step_run WHERE step_run.worker_id = worker.id AND ${inHand})
+              RETURNING workspace_id`
             if (removed === undefined) return false
             yield* sql`DELETE FROM pause WHERE workspace_id = ${removed.workspace_id} AND subject_id = ${id}`
             return true
