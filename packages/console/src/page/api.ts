@@ -22,6 +22,9 @@ export interface Session {
 /** The folder of the page is `console/`, wherever the service is mounted. */
 const root = new URL("..", document.baseURI).pathname.replace(/\/$/, "")
 
+/** The address of the service as this browser reaches it, without a slash at its end. */
+export const roomAddress = `${new URL(root, document.baseURI)}`.replace(/\/$/, "")
+
 export const sessionPath = `${root}/console/session`
 
 /** The address at which a file of a robot is shown, or downloaded where it is no log, picture or text. */

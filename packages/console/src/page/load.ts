@@ -42,7 +42,7 @@ const topicsOf: Readonly<Record<string, ReadonlyArray<ChangeTopic>>> = {
   webhooks: ["webhooks"],
   "work-items": ["items"],
   "worker-groups": ["workers"],
-  workers: ["workers"]
+  workers: ["workers", "step_runs"]
 }
 
 const ofRuns: ReadonlyArray<string> = ["runs", "step_runs", "items"]

@@ -73,5 +73,19 @@ export const screens: ReadonlyArray<Screen> = [
     group: "Robots",
     permission: "Tasks.read_task_packages",
     load: () => import("./screens/Packages.tsx")
+  },
+  {
+    path: "keys",
+    title: "Keys",
+    group: "Outside",
+    permission: "Workspace.manage_api_keys",
+    load: () => import("./screens/Keys.tsx")
+  },
+  {
+    path: "connect",
+    title: "Connect",
+    group: "Outside",
+    permission: null,
+    load: () => import("./screens/Connect.tsx")
   }
 ]

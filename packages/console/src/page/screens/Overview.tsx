@@ -66,7 +66,7 @@ const Workers = () => {
           label="Workers"
           rows={workers.data.data}
           columns={[
-            { title: "Name", cell: ({ name }) => <a href={to(["workers"])}>{name}</a> },
+            { title: "Name", cell: ({ id, name }) => <a href={to(["workers", id])}>{name}</a> },
             {
               title: "State",
               isNumber: true,

@@ -1,0 +1,252 @@
+/** One group: its members, its link tokens, and how it is held. */
+import type { Worker } from "@signalbox/api/contract/Workers"
+import type { GroupLinkToken, WorkerGroup } from "@signalbox/api/contract/WorkerGroups"
+import { useState } from "preact/hooks"
+import { call, useAction } from "../../action.ts"
+import { Button, Empty, Head, Panel, Problem, Time } from "../../kit/Basics.tsx"
+import { Confirm, FormDialog } from "../../kit/Dialog.tsx"
+import { SelectField } from "../../kit/Field.tsx"
+import { List, Table } from "../../kit/List.tsx"
+import { useResource } from "../../load.ts"
+import { go, to } from "../../route.ts"
+import { may } from "../../state.ts"
+import { PauseDialog, PausedNotice } from "../work/Pause.tsx"
+import { isIn, useWorkers } from "./Groups.tsx"
+import { LinkDialog } from "./Link.tsx"
+import { RenameDialog } from "./Rename.tsx"
+import { InHand, WorkerState } from "./State.tsx"
+
+const AddMember = ({
+  group,
+  onClose,
+  onDone,
+  others
+}: {
+  readonly group: WorkerGroup
+  readonly others: ReadonlyArray<Worker>
+  readonly onDone: () => void
+  readonly onClose: () => void
+}) => {
+  const [worker, setWorker] = useState<string>(others[0]?.id ?? "")
+  return (
+    <FormDialog
+      title={`Add a worker to ${group.name}`}
+      submit="Add"
+      done="The worker is a member."
+      canSubmit={worker !== ""}
+      onSubmit={async () => {
+        await call("POST", `worker-groups/${group.id}/workers`, { body: { worker: { id: worker } } })
+        onDone()
+      }}
+      onClose={onClose}
+    >
+      <SelectField
+        label="Worker"
+        hint="A worker may be in several groups."
+        value={worker}
+        onValue={setWorker}
+        options={others.map(({ id, name, state }) => ({ value: String(id), label: `${name} (${state})` }))}
+      />
+    </FormDialog>
+  )
+}
+
+const Members = ({ group, onLink }: { readonly group: WorkerGroup; readonly onLink: () => void }) => {
+  const { error, isWhole, reload, workers } = useWorkers()
+  const [isAdding, setAdding] = useState(false)
+  const removing = useAction()
+  const members = (workers ?? []).filter(isIn(group.id))
+  const others = (workers ?? []).filter((worker) => !isIn(group.id)(worker))
+  const canWrite = may("Workers.write_workers")
+  const remove = ({ id, name }: Worker) =>
+    void removing.run(async () => {
+      await call("DELETE", `worker-groups/${group.id}/workers/${id}`)
+      reload()
+    }, `${name} is no longer in ${group.name}.`)
+  return (
+    <Panel title="Members" flush>
+      <Problem message={error ?? removing.error} />
+      {isWhole ? null : <p class="notice late">Only members among the newest 500 workers are shown.</p>}
+      {workers === undefined ? null : members.length === 0 ? (
+        <Empty title="No worker is in this group">
+          Steps that are bound to it wait.
+          {canWrite ? " Add a worker that is linked, or link a new one into the group." : ""}
+        </Empty>
+      ) : (
+        <Table
+          label="Members"
+          rows={members}
+          columns={[
+            {
+              title: "Worker",
+              cell: ({ id, name }) => (
+                <a class="name-link" href={to(["workers", id])}>
+                  {name}
+                </a>
+              )
+            },
+            { title: "State", cell: (worker) => <WorkerState worker={worker} /> },
+            { title: "Has in hand", cell: (worker) => <InHand worker={worker} /> },
+            {
+              title: "Change",
+              isNumber: true,
+              cell: (worker) =>
+                canWrite ? (
+                  <Button disabled={removing.isBusy} onClick={() => remove(worker)}>
+                    Take out<span class="hidden"> {worker.name}</span>
+                  </Button>
+                ) : null
+            }
+          ]}
+        />
+      )}
+      {canWrite && workers !== undefined ? (
+        <div class="actions below">
+          {others.length === 0 ? null : <Button onClick={() => setAdding(true)}>Add a worker…</Button>}
+          <Button onClick={onLink}>Link a new one…</Button>
+        </div>
+      ) : null}
+      {isAdding ? <AddMember group={group} others={others} onDone={reload} onClose={() => setAdding(false)} /> : null}
+    </Panel>
+  )
+}
+
+const Tokens = ({ group }: { readonly group: string }) => {
+  const [chosen, setChosen] = useState<GroupLinkToken | null>(null)
+  const [deleted, setDeleted] = useState(0)
+  const path = `worker-groups/${group}/link-tokens`
+  return (
+    <Panel title="Link tokens" flush>
+      <List<GroupLinkToken>
+        key={deleted}
+        label="Link tokens"
+        path={path}
+        empty={<Empty title="None">A token links any number of machines into the group.</Empty>}
+        columns={[
+          { title: "Name", cell: ({ name }) => name },
+          {
+            title: "Until",
+            cell: ({ expires_at }) => (expires_at === null ? "it is deleted" : <Time at={expires_at} />)
+          },
+          {
+            title: "Change",
+            isNumber: true,
+            cell: (token) =>
+              may("Workers.write_workers") ? (
+                <Button kind="danger" onClick={() => setChosen(token)}>
+                  Delete…<span class="hidden"> {token.name}</span>
+                </Button>
+              ) : null
+          }
+        ]}
+      />
+      {chosen === null ? null : (
+        <Confirm
+          title={`Delete the token ${chosen.name}?`}
+          submit="Delete the token"
+          done={`The token ${chosen.name} is deleted.`}
+          onSubmit={async () => {
+            await call("DELETE", `${path}/${chosen.id}`)
+            setDeleted(deleted + 1)
+          }}
+          onClose={() => setChosen(null)}
+        >
+          <p>No further machine can be linked with it. Workers that it linked remain.</p>
+        </Confirm>
+      )}
+    </Panel>
+  )
+}
+
+export const Group = ({ id }: { readonly id: string }) => {
+  const loaded = useResource<WorkerGroup>(`worker-groups/${id}`)
+  const [asked, setAsked] = useState<"pause" | "rename" | "link" | "delete" | null>(null)
+  const action = useAction()
+  const close = () => setAsked(null)
+  const group = loaded.data
+  if (group === undefined) {
+    return (
+      <>
+        <Head title="Group" />
+        <Problem message={loaded.error} />
+      </>
+    )
+  }
+  const { name, paused } = group
+  const path = `worker-groups/${id}`
+  const resume = () =>
+    void action.run(async () => {
+      await call("POST", `${path}/resume`)
+      loaded.reload()
+    }, `Steps of ${name} go on.`)
+  return (
+    <>
+      <Head
+        title={name}
+        {...(paused === null ? {} : { state: "paused" })}
+        actions={
+          <>
+            {may("Workers.write_workers") ? (
+              <>
+                <Button kind="danger" onClick={() => setAsked("delete")}>
+                  Delete…
+                </Button>
+                <Button onClick={() => setAsked("rename")}>Rename…</Button>
+              </>
+            ) : null}
+            {!may("Workers.pause_workers") ? null : paused === null ? (
+              <Button onClick={() => setAsked("pause")}>Pause…</Button>
+            ) : (
+              <Button kind="primary" disabled={action.isBusy} onClick={resume}>
+                Resume
+              </Button>
+            )}
+          </>
+        }
+      >
+        a group of workers
+      </Head>
+      <Problem message={action.error ?? loaded.error} />
+      {paused === null ? null : <PausedNotice paused={paused} what="The group" />}
+      <div class="two">
+        <Members group={group} onLink={() => setAsked("link")} />
+        <Tokens key={asked === "link" ? "asked" : "there"} group={id} />
+      </div>
+      {asked === "pause" ? (
+        <PauseDialog
+          what={name}
+          path={path}
+          effect="Steps that are bound to it wait until it is resumed. Its workers finish what they have, and still get what is bound to no group."
+          onDone={loaded.reload}
+          onClose={close}
+        />
+      ) : asked === "rename" ? (
+        <RenameDialog
+          name={name}
+          path={path}
+          hint="Steps stay bound to it; files that name it by its old name do not find it."
+          onDone={loaded.reload}
+          onClose={close}
+        />
+      ) : asked === "link" ? (
+        <LinkDialog group={group} onClose={close} />
+      ) : asked === "delete" ? (
+        <Confirm
+          title={`Delete ${name}?`}
+          submit="Delete the group"
+          done={`${name} is deleted.`}
+          onSubmit={async () => {
+            await call("DELETE", path)
+            go(to(["workers", "groups"]))
+          }}
+          onClose={close}
+        >
+          <p>
+            Its workers remain, its link tokens are deleted. A group that a step names is kept, and the message says
+            which. This cannot be undone.
+          </p>
+        </Confirm>
+      ) : null}
+    </>
+  )
+}

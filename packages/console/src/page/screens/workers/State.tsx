@@ -1,0 +1,50 @@
+/** The state of a worker in one lamp, and what it has in hand. */
+import type { Worker } from "@signalbox/api/contract/Workers"
+import { State } from "../../kit/Basics.tsx"
+import { to } from "../../route.ts"
+import { may } from "../../state.ts"
+import { short } from "../../words.ts"
+
+/** A worker that drains and is gone has ended: it takes nothing until it is started again. */
+const wordsOf = ({ draining, paused, state }: Worker): string =>
+  [
+    state,
+    ...(paused === null ? [] : ["paused"]),
+    ...(draining ? [state === "offline" ? "drained" : "draining"] : [])
+  ].join(", ")
+
+export const WorkerState = ({ worker }: { readonly worker: Worker }) => {
+  const { draining, paused, state } = worker
+  const isHeld = state !== "offline" && (paused !== null || draining)
+  return <State state={isHeld ? "paused" : state}>{wordsOf(worker)}</State>
+}
+
+/** Links to the runs of the step runs in hand. */
+export const InHand = ({ worker: { state, step_runs } }: { readonly worker: Worker }) =>
+  step_runs.length === 0 ? (
+    <span class="quiet">{state === "offline" ? "" : "waits for work"}</span>
+  ) : (
+    <ul class="plain inhand">
+      {step_runs.map(({ id, process_run, step }) => (
+        <li key={id}>
+          {may("Processes.read_runs") ? (
+            <a class="name-link" href={to(["runs", process_run.id], { tab: "log", step: id })}>
+              {step}, run <span class="mono">{short(process_run.id)}</span>
+            </a>
+          ) : (
+            step
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+
+export const Labels = ({ labels }: { readonly labels: ReadonlyArray<string> }) => (
+  <>
+    {labels.map((label) => (
+      <span key={label} class="tag">
+        {label}
+      </span>
+    ))}
+  </>
+)
