@@ -23,7 +23,7 @@ export interface Session {
 const root = new URL("..", document.baseURI).pathname.replace(/\/$/, "")
 
 /** The address of the service as this browser reaches it, without a slash at its end. */
-export const roomAddress = `${new URL(root, document.baseURI)}`.replace(/\/$/, "")
+export const roomAddress = new URL("..", document.baseURI).href.replace(/\/$/, "")
 
 export const sessionPath = `${root}/console/session`
 

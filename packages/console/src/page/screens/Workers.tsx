@@ -45,7 +45,15 @@ const Machines = () => (
           )
         },
         { title: "Has in hand", cell: (worker) => <InHand worker={worker} /> },
-        { title: "Groups", cell: ({ worker_groups }) => worker_groups.map(({ name }) => name).join(", ") },
+        {
+          title: "Groups",
+          cell: ({ worker_groups }) =>
+            worker_groups.map(({ id, name }) => (
+              <div key={id}>
+                <a href={to(["workers", "groups", id])}>{name}</a>
+              </div>
+            ))
+        },
         { title: "Last heard of", isNumber: true, cell: ({ last_seen_at }) => <Time at={last_seen_at} /> }
       ]}
     />

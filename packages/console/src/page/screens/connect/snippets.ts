@@ -31,18 +31,17 @@ export const loginCommand = ({ address, context, workspace }: Place): string =>
 signalbox login ${context} --url ${address} --workspace ${workspace}
 signalbox runs list --context ${context}`
 
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
-
 /** `process`: the id of the process to start. */
 export const curlCommand = ({ address, workspace }: Place, process: string): string =>
-  `SIGNALBOX_API_KEY=${quoted("paste a key here")}
+  `SIGNALBOX_API_KEY='paste a key here'
+WORKSPACE=${address}/api/v1/workspaces/${workspace}
 
-curl -H "Authorization: RC-WSKEY $SIGNALBOX_API_KEY" \\
-  ${address}/api/v1/workspaces/${workspace}/process-runs
+curl -H "Authorization: RC-WSKEY $SIGNALBOX_API_KEY" $WORKSPACE/process-runs
 
 curl -X POST -H "Authorization: RC-WSKEY $SIGNALBOX_API_KEY" \\
-  -H "Content-Type: application/json" -d '{"type": "with_payloads", "payloads": [{"day": 1}]}' \\
-  ${address}/api/v1/workspaces/${workspace}/processes/${process}/process-runs`
+  -H "Content-Type: application/json" \\
+  -d '{"type": "with_payloads", "payloads": [{"day": 1}]}' \\
+  $WORKSPACE/processes/${process}/process-runs`
 
 export const clientProgram = ({ address, workspace }: Place, process: string): string =>
   `import { connect } from "@signalbox/api/promise"
@@ -52,8 +51,9 @@ const room = connect({
   apiKey: process.env.SIGNALBOX_API_KEY ?? "",
   workspaceId: "${workspace}"
 })
-const item = await room.workItems.create({ process: "${process}", payload: { day: 1 } })
-const run = await room.processRuns.start("${process}", { workItems: [item.id] })
+const id = "${process}"
+const item = await room.workItems.create({ process: id, payload: { day: 1 } })
+const run = await room.processRuns.start(id, { workItems: [item.id] })
 if (run.started) {
   await room.processRuns.awaitEnd(run.id)
   for await (const { payload } of room.outputs.stream(run.id)) console.log(payload)

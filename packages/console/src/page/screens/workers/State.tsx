@@ -20,17 +20,22 @@ export const WorkerState = ({ worker }: { readonly worker: Worker }) => {
 }
 
 /** Links to the runs of the step runs in hand. */
-export const InHand = ({ worker: { state, step_runs } }: { readonly worker: Worker }) =>
+export const InHand = ({ worker: { draining, paused, state, step_runs } }: { readonly worker: Worker }) =>
   step_runs.length === 0 ? (
-    <span class="quiet">{state === "offline" ? "" : "waits for work"}</span>
+    <span class="quiet">
+      {state === "offline" ? "" : paused !== null || draining ? "nothing" : "nothing: waits for work"}
+    </span>
   ) : (
     <ul class="plain inhand">
       {step_runs.map(({ id, process_run, step }) => (
         <li key={id}>
           {may("Processes.read_runs") ? (
-            <a class="name-link" href={to(["runs", process_run.id], { tab: "log", step: id })}>
-              {step}, run <span class="mono">{short(process_run.id)}</span>
-            </a>
+            <>
+              <a class="name-link" href={to(["runs", process_run.id], { tab: "log", step: id })}>
+                {step}
+              </a>{" "}
+              <span class="mono quiet">{short(process_run.id)}</span>
+            </>
           ) : (
             step
           )}
