@@ -81,8 +81,8 @@ export default () => {
       </Panel>
       <Panel title="TypeScript">
         <p>
-          A program for Node 22.19 or later, with the key in <code>SIGNALBOX_API_KEY</code>. It starts a run and prints
-          its outputs.
+          Save it as <code>start.mts</code>, and run it with <code>node start.mts</code> and the key in{" "}
+          <code>SIGNALBOX_API_KEY</code>. It starts a run and prints its outputs. It needs Node 22.19 or later.
         </p>
         <Copyable label="Install the client" text="npm install @signalbox/api effect" />
         <Copyable label="A program with the client" text={clientProgram(place, process)} />

@@ -10,6 +10,9 @@ import { several } from "../words.ts"
 import { MakeKey } from "./keys/Make.tsx"
 import { actsOf, inWords, presetOf } from "./keys/permissions.ts"
 
+/** Acts that are told one by one. */
+const shown = 6
+
 const isOwn = (id: string) => session.value?.key.id === id
 
 const Revoke = ({
@@ -35,11 +38,21 @@ const Revoke = ({
       onClose={onClose}
     >
       <p>
-        <b>Programs and people who use it are refused at once</b>:{" "}
-        {acts === null ? "they can no longer read what they read with it." : `they can no longer ${acts}.`} It cannot be
-        brought back; a new key has to be given to them.
+        <b>Programs and people who use it are refused at once.</b>{" "}
+        {acts.length === 0 ? "They can no longer read what they read with it." : "They can no longer read, nor"}
       </p>
-      <p>Workers, schedules, triggers and runs that have begun go on: they do not need it.</p>
+      {acts.length === 0 ? null : (
+        <ul>
+          {acts.slice(0, shown).map((act) => (
+            <li key={act}>{act}</li>
+          ))}
+          {acts.length > shown ? <li>do {acts.length - shown} other things</li> : null}
+        </ul>
+      )}
+      <p>
+        It cannot be brought back: they need a new key. Workers, schedules, triggers and runs that have begun go on,
+        since they do not use it.
+      </p>
       {isOwn(id) ? (
         <p class="notice failed">
           <b>You are signed in with this key.</b> This page is signed out too; you need another key to come back.

@@ -132,10 +132,6 @@ export const presetOf = (chosen: ReadonlyArray<string>): Preset | undefined =>
 /** Such as `see runs`; a permission of a newer room as it is. */
 export const inWords = (permission: string): string => (isPermission(permission) ? words[permission] : permission)
 
-/** What a key changes or starts, which stops when it is revoked; null: it only reads. */
-export const actsOf = (chosen: ReadonlyArray<string>): string | null => {
-  const acts = chosen.filter((permission) => !permission.includes(".read_")).map(inWords)
-  if (acts.length === 0) return null
-  const shown = acts.length > 4 ? [...acts.slice(0, 3), `do ${acts.length - 3} other things`] : acts
-  return shown.length === 1 ? (shown[0] ?? null) : `${shown.slice(0, -1).join(", ")}, and ${shown.at(-1) ?? ""}`
-}
+/** What a key changes or starts, which stops when it is revoked; none: it only reads. */
+export const actsOf = (chosen: ReadonlyArray<string>): ReadonlyArray<string> =>
+  chosen.filter((permission) => !permission.includes(".read_")).map(inWords)

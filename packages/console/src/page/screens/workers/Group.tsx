@@ -3,13 +3,14 @@ import type { Worker } from "@signalbox/api/contract/Workers"
 import type { GroupLinkToken, WorkerGroup } from "@signalbox/api/contract/WorkerGroups"
 import { useState } from "preact/hooks"
 import { call, useAction } from "../../action.ts"
-import { Button, Empty, Head, Panel, Problem, Time } from "../../kit/Basics.tsx"
+import { Button, Empty, Head, Panel, Problem } from "../../kit/Basics.tsx"
 import { Confirm, FormDialog } from "../../kit/Dialog.tsx"
 import { SelectField } from "../../kit/Field.tsx"
 import { List, Table } from "../../kit/List.tsx"
 import { useResource } from "../../load.ts"
 import { go, to } from "../../route.ts"
 import { may } from "../../state.ts"
+import { exactly } from "../../words.ts"
 import { PauseDialog, PausedNotice } from "../work/Pause.tsx"
 import { isIn, useWorkers } from "./Groups.tsx"
 import { LinkDialog } from "./Link.tsx"
@@ -126,7 +127,7 @@ const Tokens = ({ group }: { readonly group: string }) => {
           { title: "Name", cell: ({ name }) => name },
           {
             title: "Until",
-            cell: ({ expires_at }) => (expires_at === null ? "it is deleted" : <Time at={expires_at} />)
+            cell: ({ expires_at }) => (expires_at === null ? "it is deleted" : exactly(expires_at))
           },
           {
             title: "Change",
@@ -209,8 +210,12 @@ export const Group = ({ id }: { readonly id: string }) => {
       <Problem message={action.error ?? loaded.error} />
       {paused === null ? null : <PausedNotice paused={paused} what="The group" />}
       <div class="two">
-        <Members group={group} onLink={() => setAsked("link")} />
-        <Tokens key={asked === "link" ? "asked" : "there"} group={id} />
+        <div class="stack">
+          <Members group={group} onLink={() => setAsked("link")} />
+        </div>
+        <div class="stack">
+          <Tokens key={asked === "link" ? "asked" : "there"} group={id} />
+        </div>
       </div>
       {asked === "pause" ? (
         <PauseDialog

@@ -12,13 +12,15 @@ import { PauseDialog, PausedNotice } from "../work/Pause.tsx"
 import { RenameDialog } from "./Rename.tsx"
 import { Labels, WorkerState } from "./State.tsx"
 
-const Now = ({ worker: { state, step_runs } }: { readonly worker: WorkerOf }) => (
+const Now = ({ worker: { draining, paused, state, step_runs } }: { readonly worker: WorkerOf }) => (
   <Panel title="Has in hand">
     {step_runs.length === 0 ? (
       <Empty title="Nothing">
         {state === "offline"
           ? "It is not heard of: start it on its machine with signalbox worker start."
-          : "It waits for work that it can do."}
+          : paused !== null || draining
+            ? "It gets no work for now."
+            : "It waits for work that it can do."}
       </Empty>
     ) : (
       <ul class="names">
@@ -134,8 +136,12 @@ export const Worker = ({ id }: { readonly id: string }) => {
         </p>
       )}
       <div class="two">
-        <Now worker={loaded.data} />
-        <About worker={loaded.data} />
+        <div class="stack">
+          <Now worker={loaded.data} />
+        </div>
+        <div class="stack">
+          <About worker={loaded.data} />
+        </div>
       </div>
       {asked === "pause" ? (
         <PauseDialog
