@@ -1,7 +1,7 @@
 /** Workers, the machines that run tasks, and their groups. */
 import type { Worker as WorkerOf } from "@signalbox/api/contract/Workers"
 import { useState } from "preact/hooks"
-import { Button, Empty, Head, Panel, Tabs, Time } from "../kit/Basics.tsx"
+import { Button, Empty, Head, Panel, Tabs } from "../kit/Basics.tsx"
 import { List } from "../kit/List.tsx"
 import { to } from "../route.ts"
 import type { ScreenProps } from "../screens.tsx"
@@ -9,7 +9,7 @@ import { may } from "../state.ts"
 import { Group } from "./workers/Group.tsx"
 import { Groups, NewGroup } from "./workers/Groups.tsx"
 import { LinkDialog } from "./workers/Link.tsx"
-import { InHand, Labels, WorkerState } from "./workers/State.tsx"
+import { InHand, Labels, LastSeen, WorkerState } from "./workers/State.tsx"
 import { Worker } from "./workers/Worker.tsx"
 
 const Machines = () => (
@@ -54,7 +54,7 @@ const Machines = () => (
               </div>
             ))
         },
-        { title: "Last heard of", isNumber: true, cell: ({ last_seen_at }) => <Time at={last_seen_at} /> }
+        { title: "Last heard of", isNumber: true, cell: (worker) => <LastSeen worker={worker} /> }
       ]}
     />
   </Panel>

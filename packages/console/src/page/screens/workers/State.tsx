@@ -1,6 +1,6 @@
 /** The state of a worker in one lamp, and what it has in hand. */
 import type { Worker } from "@signalbox/api/contract/Workers"
-import { State } from "../../kit/Basics.tsx"
+import { State, Time } from "../../kit/Basics.tsx"
 import { to } from "../../route.ts"
 import { may } from "../../state.ts"
 import { short } from "../../words.ts"
@@ -43,6 +43,10 @@ export const InHand = ({ worker: { draining, paused, state, step_runs } }: { rea
       ))}
     </ul>
   )
+
+/** A worker that is not offline was heard of within seconds of the last load, which may be a while ago. */
+export const LastSeen = ({ worker: { last_seen_at, state } }: { readonly worker: Worker }) =>
+  state === "offline" ? <Time at={last_seen_at} /> : <>now</>
 
 export const Labels = ({ labels }: { readonly labels: ReadonlyArray<string> }) => (
   <>

@@ -1,8 +1,8 @@
 /** One worker: what it does, what it has, and how it is held or let go. */
 import type { Worker as WorkerOf } from "@signalbox/api/contract/Workers"
-import { useState } from "preact/hooks"
+import { useEffect, useState } from "preact/hooks"
 import { call, useAction } from "../../action.ts"
-import { Button, Empty, Head, Panel, Problem, State, Time } from "../../kit/Basics.tsx"
+import { Button, Empty, Head, Panel, Problem, State } from "../../kit/Basics.tsx"
 import { Confirm, FormDialog } from "../../kit/Dialog.tsx"
 import { useResource } from "../../load.ts"
 import { go, to } from "../../route.ts"
@@ -10,7 +10,7 @@ import { may } from "../../state.ts"
 import { several, short } from "../../words.ts"
 import { PauseDialog, PausedNotice } from "../work/Pause.tsx"
 import { RenameDialog } from "./Rename.tsx"
-import { Labels, WorkerState } from "./State.tsx"
+import { Labels, LastSeen, WorkerState } from "./State.tsx"
 
 const Now = ({ worker: { draining, paused, state, step_runs } }: { readonly worker: WorkerOf }) => (
   <Panel title="Has in hand">
@@ -44,38 +44,48 @@ const Now = ({ worker: { draining, paused, state, step_runs } }: { readonly work
   </Panel>
 )
 
-const About = ({ worker: { id, labels, last_seen_at, worker_groups } }: { readonly worker: WorkerOf }) => (
-  <Panel title="About">
-    <dl class="facts">
-      <dt>Last heard of</dt>
-      <dd>
-        <Time at={last_seen_at} />
-      </dd>
-      <dt>Labels</dt>
-      <dd>{labels.length === 0 ? "none" : <Labels labels={labels} />}</dd>
-      <dt>Groups</dt>
-      <dd>
-        {worker_groups.length === 0
-          ? "none"
-          : worker_groups.map((group) => (
-              <div key={group.id}>
-                <a class="name-link" href={to(["workers", "groups", group.id])}>
-                  {group.name}
-                </a>
-              </div>
-            ))}
-      </dd>
-      <dt>Id</dt>
-      <dd class="mono">{id}</dd>
-    </dl>
-  </Panel>
-)
+const About = ({ worker }: { readonly worker: WorkerOf }) => {
+  const { id, labels, worker_groups } = worker
+  return (
+    <Panel title="About">
+      <dl class="facts">
+        <dt>Last heard of</dt>
+        <dd>
+          <LastSeen worker={worker} />
+        </dd>
+        <dt>Labels</dt>
+        <dd>{labels.length === 0 ? "none" : <Labels labels={labels} />}</dd>
+        <dt>Groups</dt>
+        <dd>
+          {worker_groups.length === 0
+            ? "none"
+            : worker_groups.map((group) => (
+                <div key={group.id}>
+                  <a class="name-link" href={to(["workers", "groups", group.id])}>
+                    {group.name}
+                  </a>
+                </div>
+              ))}
+        </dd>
+        <dt>Id</dt>
+        <dd class="mono">{id}</dd>
+      </dl>
+    </Panel>
+  )
+}
 
 export const Worker = ({ id }: { readonly id: string }) => {
   const loaded = useResource<WorkerOf>(`workers/${id}`)
   const [asked, setAsked] = useState<"pause" | "drain" | "rename" | "delete" | null>(null)
   const action = useAction()
   const close = () => setAsked(null)
+  const isEnding = loaded.data?.draining === true && loaded.data.state !== "offline"
+  useEffect(() => {
+    if (!isEnding) return
+    // That it is gone is told by no hint, and somebody waits for it.
+    const timer = setInterval(loaded.reload, 4000)
+    return () => clearInterval(timer)
+  }, [isEnding])
   if (loaded.data === undefined) {
     return (
       <>
