@@ -3,6 +3,7 @@ import { assert, layer as withLayer } from "@effect/vitest"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
 import { hands } from "./Hands.ts"
+import { house } from "./House.ts"
 import { keyboard } from "./Keyboard.ts"
 import { layer, Room } from "./Room.ts"
 import { person, settled, show, signedIn, signedOut } from "./Sight.ts"
@@ -16,6 +17,7 @@ declare const document: {
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("operators", (it) => {
   keyboard(it)
   work(it)
+  house(it)
 
   for (const by of ["mouse", "keyboard"] as const) {
     it.effect(`sign in, find a failed run, read its log, and retry an item by ${by}`, () =>

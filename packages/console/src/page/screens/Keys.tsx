@@ -117,7 +117,7 @@ export default () => {
               isNumber: true,
               cell: (key) => (
                 <Button kind="danger" onClick={() => setChosen(key)}>
-                  Revoke…<span class="hidden"> {key.name}</span>
+                  Revoke…<span class="hidden">, {key.name}</span>
                 </Button>
               )
             }

@@ -94,7 +94,7 @@ const Members = ({ group, onLink }: { readonly group: WorkerGroup; readonly onLi
               cell: (worker) =>
                 canWrite ? (
                   <Button disabled={removing.isBusy} onClick={() => remove(worker)}>
-                    Take out<span class="hidden"> {worker.name}</span>
+                    Take out<span class="hidden">, {worker.name}</span>
                   </Button>
                 ) : null
             }
@@ -135,7 +135,7 @@ const Tokens = ({ group }: { readonly group: string }) => {
             cell: (token) =>
               may("Workers.write_workers") ? (
                 <Button kind="danger" onClick={() => setChosen(token)}>
-                  Delete…<span class="hidden"> {token.name}</span>
+                  Delete…<span class="hidden">, {token.name}</span>
                 </Button>
               ) : null
           }

@@ -1,0 +1,96 @@
+/** Workers linked, and keys made and revoked. Part of the journeys, whose room it shares. */
+import { assert, type Vitest } from "@effect/vitest"
+import * as Workers from "@signalbox/api/Workers"
+import * as Effect from "effect/Effect"
+import type { Chromium } from "./Chromium.ts"
+import { hands } from "./Hands.ts"
+import { Room } from "./Room.ts"
+import { person, settled, signedIn } from "./Sight.ts"
+
+export const house = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
+  for (const by of ["mouse", "keyboard"] as const) {
+    it.effect(`link a worker with the token that is shown once, and rename it by ${by}`, () =>
+      Effect.gen(function* () {
+        const { api, origin } = yield* Room
+        const { page, reports } = yield* signedIn()
+        const { fill, press } = hands(page, by)
+        const name = `linked by ${by}`
+        const command = yield* person(async () => {
+          await press(page.getByRole("link", { name: "Workers", exact: true }))
+          await settled(page)
+          await press(page.getByRole("button", { name: "Link a worker" }))
+          await press(page.getByRole("button", { name: "Make the command" }))
+          const shown = page.getByRole("dialog").getByRole("region", { name: "Paste this on the machine" })
+          const command = await shown.innerText()
+          await press(page.getByRole("button", { name: "I have it" }))
+          return command
+        })
+        assert.include(command, `worker start --url ${origin}`)
+        const status = yield* person(async () => {
+          const link_token = /SIGNALBOX_LINK_TOKEN=(\S+)/.exec(command)?.[1]
+          const response = await fetch(`${origin}/worker-v1/link`, {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body: JSON.stringify({ link_token, name, tasks: [] })
+          })
+          return response.status
+        })
+        assert.strictEqual(status, 200)
+        yield* person(async () => {
+          await press(page.getByRole("region", { name: "Workers" }).getByRole("link", { name, exact: true }))
+          await settled(page)
+          await press(page.getByRole("button", { name: "Rename…" }))
+          await fill(page.getByRole("dialog").getByLabel("Name", { exact: true }), `now ${name}`)
+          await press(page.getByRole("dialog").getByRole("button", { name: "Rename" }))
+          await page.getByRole("heading", { level: 1, name: `now ${name}` }).waitFor()
+        })
+        const { data } = yield* api(Workers.list())
+        const worker = data.find((one) => one.name.includes(name))
+        assert.include(worker?.name, "now")
+        if (worker !== undefined) yield* api(Workers.remove(worker.id))
+        assert.deepStrictEqual(reports, [])
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect(`make a key that only reads, and revoke it by ${by}`, () =>
+      Effect.gen(function* () {
+        const { origin } = yield* Room
+        const { page, reports } = yield* signedIn()
+        const { choose, fill, press } = hands(page, by)
+        const name = `looks by ${by}`
+        const statusOf = (key: string, workspace: string, method: "GET" | "POST", path: string) =>
+          person(async () => {
+            const headers = { authorization: `RC-WSKEY ${key}`, "content-type": "application/json" }
+            const body = method === "POST" ? { body: JSON.stringify({ name: "never" }) } : {}
+            return (await fetch(`${origin}/api/v1/workspaces/${workspace}/${path}`, { method, headers, ...body }))
+              .status
+          })
+        const { key, workspace } = yield* person(async () => {
+          await press(page.getByRole("link", { name: "Connect", exact: true }))
+          const login = await page.getByRole("region", { name: "Log in" }).innerText()
+          await press(page.getByRole("link", { name: "Keys", exact: true }))
+          await settled(page)
+          await press(page.getByRole("button", { name: "Make a key" }))
+          await fill(page.getByRole("dialog").getByLabel("Name", { exact: true }), name)
+          await choose(page.getByLabel("What it may do"), "read")
+          await press(page.getByRole("button", { name: "Make the key" }))
+          const key = await page
+            .getByRole("dialog")
+            .getByRole("region", { name: `The key ${name}` })
+            .innerText()
+          await press(page.getByRole("button", { name: "I have it" }))
+          return { key: key.trim(), workspace: /--workspace (\S+)/.exec(login)?.[1] ?? "" }
+        })
+        assert.strictEqual(yield* statusOf(key, workspace, "GET", "processes"), 200)
+        assert.strictEqual(yield* statusOf(key, workspace, "POST", "worker-groups"), 403)
+        yield* person(async () => {
+          await press(page.getByRole("button", { name: new RegExp(`^Revoke….*${name}`) }))
+          await press(page.getByRole("dialog").getByRole("button", { name: "Revoke the key" }))
+          await page.getByText(`The key ${name} is revoked.`).waitFor()
+        })
+        assert.strictEqual(yield* statusOf(key, workspace, "GET", "processes"), 403)
+        assert.deepStrictEqual(reports, [])
+      }).pipe(Effect.scoped)
+    )
+  }
+}
