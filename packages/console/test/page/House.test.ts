@@ -68,6 +68,7 @@ describe("the permissions of a key", () => {
   it("are told by the name of their set, however they are ordered", () => {
     assert.strictEqual(presetOf(set("read").permissions.toReversed())?.value, "read")
     assert.isUndefined(presetOf(set("read").permissions.slice(1)))
+    assert.strictEqual(presetOf(permissions.filter((one) => one !== "Vault.read_secret_values"))?.value, "all")
     for (const permission of set("read").permissions) assert.include(permission, ".read_")
   })
 
