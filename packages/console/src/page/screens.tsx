@@ -75,6 +75,34 @@ export const screens: ReadonlyArray<Screen> = [
     load: () => import("./screens/Packages.tsx")
   },
   {
+    path: "assets",
+    title: "Assets",
+    group: "Robots",
+    permission: "Assets.read_asset_storage_assets",
+    load: () => import("./screens/Assets.tsx")
+  },
+  {
+    path: "vault",
+    title: "Vault",
+    group: "Robots",
+    permission: "Vault.read_secrets",
+    load: () => import("./screens/Vault.tsx")
+  },
+  {
+    path: "webhooks",
+    title: "Webhooks",
+    group: "Outside",
+    permission: "Webhooks.read_webhooks",
+    load: () => import("./screens/Webhooks.tsx")
+  },
+  {
+    path: "alerts",
+    title: "Alerts",
+    group: "Outside",
+    permission: "Alerts.read_alerts",
+    load: () => import("./screens/Alerts.tsx")
+  },
+  {
     path: "keys",
     title: "Keys",
     group: "Outside",

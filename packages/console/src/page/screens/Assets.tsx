@@ -1,0 +1,114 @@
+/** Assets: named texts and files that robots read. */
+import type { AssetSummary } from "@signalbox/api/contract/Assets"
+import { useState } from "preact/hooks"
+import { call } from "../action.ts"
+import { Button, Empty, Head, Panel } from "../kit/Basics.tsx"
+import { FormDialog } from "../kit/Dialog.tsx"
+import { SelectField, TextField } from "../kit/Field.tsx"
+import { FileField } from "../kit/FileField.tsx"
+import { List } from "../kit/List.tsx"
+import { go, to } from "../route.ts"
+import type { ScreenProps } from "../screens.tsx"
+import { may } from "../state.ts"
+import { Asset } from "./assets/Asset.tsx"
+import { setContent } from "./assets/content.ts"
+
+const kinds = [
+  { value: "application/json", label: "JSON, written here" },
+  { value: "text/plain", label: "text, written here" },
+  { value: "file", label: "a file" }
+] as const
+
+const NewAsset = ({ onClose }: { readonly onClose: () => void }) => {
+  const [name, setName] = useState("")
+  const [kind, setKind] = useState<(typeof kinds)[number]["value"]>("application/json")
+  const [file, setFile] = useState<File | null>(null)
+  const [progress, setProgress] = useState<number | null>(null)
+  const submit = async () => {
+    const { id } = await call<AssetSummary>("POST", "assets", { body: { name } })
+    try {
+      if (kind !== "file") await setContent(id, kind, new Blob([kind === "text/plain" ? "" : "{}"]))
+      else if (file !== null) await setContent(id, file.type || "application/octet-stream", file, setProgress)
+    } catch (error) {
+      setProgress(null)
+      // Otherwise an asset without content would keep the name.
+      await call("DELETE", `assets/${id}`).catch(() => {})
+      throw error
+    }
+    go(to(["assets", id]))
+  }
+  return (
+    <FormDialog
+      title="Make an asset"
+      submit={progress === null ? "Make it" : "Uploading…"}
+      done={`${name} is made.`}
+      canSubmit={kind !== "file" || file !== null}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        hint="Robots ask for it by this name, such as config/eu.json."
+        value={name}
+        onValue={setName}
+        required
+        maxLength={255}
+        autocomplete="off"
+      />
+      <SelectField
+        label="What it is"
+        value={kind}
+        onValue={(kind) => {
+          setKind(kind)
+          setFile(null)
+        }}
+        options={kinds}
+      />
+      {kind === "file" ? <FileField label="File" progress={progress} onFile={setFile} /> : null}
+    </FormDialog>
+  )
+}
+
+const Assets = () => {
+  const [isNew, setNew] = useState(false)
+  const canWrite = may("Assets.write_asset_storage_assets")
+  return (
+    <>
+      <Head
+        title="Assets"
+        actions={
+          canWrite ? (
+            <Button kind="primary" onClick={() => setNew(true)}>
+              Make an asset
+            </Button>
+          ) : undefined
+        }
+      />
+      <Panel flush>
+        <List<AssetSummary>
+          label="Assets"
+          path="assets"
+          empty={
+            <Empty title="No assets yet">
+              An asset is a text or a file that robots read by its name, such as their settings.{" "}
+              {canWrite ? "Make one here." : null}
+            </Empty>
+          }
+          columns={[
+            {
+              title: "Name",
+              cell: ({ id, name }) => (
+                <a class="name-link" href={to(["assets", id])}>
+                  {name}
+                </a>
+              )
+            }
+          ]}
+        />
+      </Panel>
+      {isNew ? <NewAsset onClose={() => setNew(false)} /> : null}
+    </>
+  )
+}
+
+export default ({ path: [id] }: ScreenProps) => (id === undefined ? <Assets /> : <Asset key={id} id={id} />)

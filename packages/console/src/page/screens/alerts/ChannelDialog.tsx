@@ -1,0 +1,181 @@
+/** Makes or changes a channel, with the fields of its type. */
+import type { AlertChannel, AlertChannelCreated, AlertChannelType } from "@signalbox/api/contract/AlertChannels"
+import { useState } from "preact/hooks"
+import { call } from "../../action.ts"
+import { FormDialog } from "../../kit/Dialog.tsx"
+import { AreaField, CheckField, SelectField, TextField } from "../../kit/Field.tsx"
+import { may } from "../../state.ts"
+import { type ChannelDraft, definitionOf, draftOf, hasPassword, types } from "./channel.ts"
+
+interface Part {
+  readonly draft: ChannelDraft
+  readonly set: (changes: Partial<ChannelDraft>) => void
+  readonly isNew: boolean
+}
+
+// Keys of an object literal are typed as plain strings.
+const options = (Object.keys(types) as ReadonlyArray<AlertChannelType>).map((value) => ({
+  value,
+  label: types[value].label
+}))
+
+const Password = ({ draft, isNew, set }: Part) => (
+  <>
+    {may("Vault.read_secret_values") || draft.isFromVault ? (
+      <CheckField
+        label="The password is in the vault"
+        checked={draft.isFromVault}
+        onChecked={(isFromVault) => set({ isFromVault })}
+      />
+    ) : null}
+    {draft.isFromVault ? (
+      <div class="inline">
+        <TextField label="Secret" value={draft.secret} onValue={(secret) => set({ secret })} required />
+        <TextField label="Key" value={draft.item} onValue={(item) => set({ item })} required />
+      </div>
+    ) : (
+      <TextField
+        label="Password"
+        {...(isNew ? {} : { hint: "empty: as before, for the same server and user" })}
+        type="password"
+        autocomplete="new-password"
+        value={draft.password}
+        onValue={(password) => set({ password })}
+      />
+    )}
+  </>
+)
+
+const MailFields = (part: Part) => {
+  const { draft, set } = part
+  return (
+    <>
+      <div class="inline">
+        <TextField
+          label="Mail server"
+          placeholder="smtp.example.com"
+          value={draft.host}
+          onValue={(host) => set({ host })}
+          required
+        />
+        <TextField
+          label="Port"
+          type="number"
+          min={1}
+          max={65_535}
+          value={draft.port}
+          onValue={(port) => set({ port })}
+          required
+        />
+      </div>
+      <SelectField<string>
+        label="Encryption"
+        value={draft.security}
+        onValue={(security) => set({ security })}
+        options={[
+          { value: "starttls", label: "STARTTLS" },
+          { value: "tls", label: "TLS from the first byte" },
+          { value: "none", label: "none: no password is sent" }
+        ]}
+      />
+      <TextField label="From" type="email" value={draft.from} onValue={(from) => set({ from })} required />
+      <TextField
+        label="To"
+        hint="several: with commas between them"
+        value={draft.to}
+        onValue={(to) => set({ to })}
+        required
+      />
+      <TextField
+        label="User name"
+        value={draft.username}
+        onValue={(username) => set({ username })}
+        maxLength={255}
+        autocomplete="off"
+      />
+      {hasPassword(draft) ? <Password {...part} /> : null}
+      <details>
+        <summary>Certificate of a server of your own</summary>
+        <AreaField
+          label="Certificate, as PEM"
+          hint={part.isNew ? undefined : "It is never shown: paste it again, or none is used."}
+          rows={4}
+          value={draft.ca}
+          onValue={(ca) => set({ ca })}
+        />
+      </details>
+    </>
+  )
+}
+
+const AddressFields = ({ draft, isNew, set }: Part) => {
+  const { address, hint, isSecret } = types[draft.type]
+  return (
+    <>
+      <TextField
+        label={address ?? "Address"}
+        hint={isSecret && !isNew ? `${hint}; write it again` : hint}
+        type={isSecret ? "password" : "url"}
+        autocomplete={isSecret ? "new-password" : "off"}
+        value={draft.url}
+        onValue={(url) => set({ url })}
+        required
+      />
+      {draft.type === "ntfy" ? (
+        <TextField
+          label="Token"
+          hint="if the topic needs one"
+          type="password"
+          autocomplete="new-password"
+          value={draft.token}
+          onValue={(token) => set({ token })}
+        />
+      ) : null}
+    </>
+  )
+}
+
+export const ChannelDialog = ({
+  channel,
+  onClose,
+  onDone
+}: {
+  /** Undefined: a new one. */
+  readonly channel?: AlertChannel
+  /** `secret`: that of a webhook which was just made. */
+  readonly onDone: (secret: string | null) => void
+  readonly onClose: () => void
+}) => {
+  const isNew = channel === undefined
+  const [draft, setDraft] = useState<ChannelDraft>(() => draftOf(channel))
+  const set = (changes: Partial<ChannelDraft>) => setDraft((before) => ({ ...before, ...changes }))
+  const part = { draft, isNew, set }
+  return (
+    <FormDialog
+      title={isNew ? "Make a channel" : `Change ${channel.name}`}
+      submit={isNew ? "Make it" : "Save"}
+      done={
+        isNew ? "The channel is made: choose it in an alert, and send a test from there." : "The channel is changed."
+      }
+      onSubmit={async () => {
+        const path = isNew ? "alert-channels" : `alert-channels/${channel.id}`
+        const { secret } = await call<typeof AlertChannelCreated.Encoded>("POST", path, { body: definitionOf(draft) })
+        onDone(secret)
+      }}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        value={draft.name}
+        onValue={(name) => set({ name })}
+        required
+        maxLength={255}
+        autocomplete="off"
+      />
+      {isNew ? (
+        <SelectField label="By" value={draft.type} onValue={(type) => set({ type, url: "" })} options={options} />
+      ) : null}
+      {draft.type === "email" ? <MailFields {...part} /> : <AddressFields {...part} />}
+    </FormDialog>
+  )
+}

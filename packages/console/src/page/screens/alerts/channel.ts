@@ -1,0 +1,106 @@
+/** A channel while it is edited: the fields of each type, and what is sent. */
+import type { AlertChannel, AlertChannelType } from "@signalbox/api/contract/AlertChannels"
+
+interface Type {
+  readonly label: string
+  /** What its address is called; null: it has a mail server instead. */
+  readonly address: string | null
+  readonly hint: string
+  /** The address is a secret, and not shown again. */
+  readonly isSecret: boolean
+}
+
+export const types: Readonly<Record<AlertChannelType, Type>> = {
+  email: { label: "e-mail", address: null, hint: "", isSecret: false },
+  slack: { label: "Slack", address: "Address of the incoming webhook", hint: "a secret: never shown", isSecret: true },
+  teams: {
+    label: "Microsoft Teams",
+    address: "Address of the workflow",
+    hint: "of “Send webhook alerts to a channel”; a secret: never shown",
+    isSecret: true
+  },
+  ntfy: {
+    label: "ntfy",
+    address: "Address of the topic",
+    hint: "such as https://ntfy.sh/my-topic; a secret: never shown",
+    isSecret: true
+  },
+  webhook: { label: "another system", address: "Address", hint: "gets JSON by POST, signed", isSecret: false },
+  heartbeat: {
+    label: "heartbeat",
+    address: "Address",
+    hint: "called each minute while this control room works, so that a monitor elsewhere can tell when it does not",
+    isSecret: true
+  }
+}
+
+export interface ChannelDraft {
+  readonly name: string
+  readonly type: AlertChannelType
+  readonly url: string
+  readonly token: string
+  readonly host: string
+  readonly port: string
+  readonly security: string
+  readonly from: string
+  readonly to: string
+  readonly username: string
+  readonly password: string
+  /** The password is in the vault. */
+  readonly isFromVault: boolean
+  readonly secret: string
+  readonly item: string
+  readonly ca: string
+}
+
+export const isKnownType = (type: string): type is AlertChannelType => Object.hasOwn(types, type)
+
+export const draftOf = (channel: AlertChannel | undefined): ChannelDraft => {
+  const { email = null, name = "", target = "", type = "email" } = channel ?? {}
+  const colon = target.lastIndexOf(":")
+  return {
+    name,
+    type: isKnownType(type) ? type : "webhook",
+    url: type === "webhook" ? target : "",
+    token: "",
+    host: email === null ? "" : target.slice(0, colon).replace(/^\[|\]$/g, ""),
+    port: email === null ? "587" : target.slice(colon + 1),
+    security: email?.security ?? "starttls",
+    from: email?.from ?? "",
+    to: email?.to.join(", ") ?? "",
+    username: email?.username ?? "",
+    password: "",
+    isFromVault: email !== null && email.password_from !== null,
+    secret: email?.password_from?.secret ?? "",
+    item: email?.password_from?.item ?? "password",
+    ca: ""
+  }
+}
+
+/** Without a user, or in clear text, no password is sent. */
+export const hasPassword = ({ security, username }: ChannelDraft): boolean =>
+  security !== "none" && username.trim() !== ""
+
+const passwordOf = ({ isFromVault, item, password, secret }: ChannelDraft): object =>
+  isFromVault ? { password_from: { secret: secret.trim(), item: item.trim() } } : password === "" ? {} : { password }
+
+const settingsOf = (draft: ChannelDraft): object => {
+  const { type } = draft
+  if (type !== "email") {
+    return { type, url: draft.url.trim(), ...(type === "ntfy" && draft.token !== "" ? { token: draft.token } : {}) }
+  }
+  return {
+    type,
+    host: draft.host.trim(),
+    port: Number(draft.port),
+    security: draft.security,
+    from: draft.from.trim(),
+    to: draft.to.split(/[,;\s]+/).filter((address) => address !== ""),
+    ...(draft.username.trim() === "" ? {} : { username: draft.username.trim() }),
+    ...(hasPassword(draft) ? passwordOf(draft) : {}),
+    ...(draft.ca.trim() === "" ? {} : { ca: draft.ca.trim() })
+  }
+}
+
+/** The body that makes or replaces a channel. */
+export const definitionOf = (draft: ChannelDraft): object => ({ name: draft.name.trim(), settings: settingsOf(draft) })

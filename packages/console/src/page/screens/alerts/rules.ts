@@ -1,0 +1,173 @@
+/** What alerts watch: the words and the fields of each rule, and an alert while it is edited. */
+import type { Alert, AlertHours, AlertRule, AlertRuleType } from "@signalbox/api/contract/Alerts"
+import { duration, several } from "../../words.ts"
+
+/** A thing that a rule is about, named by its id. */
+export type Subject = "process" | "worker_group" | "schedule" | "webhook"
+type Limit = "minutes" | "items" | "percent" | "attempts" | "growsItems" | "growsMinutes"
+
+interface Rule {
+  /** It is told when ... */
+  readonly label: string
+  readonly subject?: Subject
+  readonly isSubjectRequired?: boolean
+  readonly limits: ReadonlyArray<Limit>
+  readonly areLimitsOptional?: boolean
+  readonly hasHours?: boolean
+}
+
+export const rules: Readonly<Record<AlertRuleType, Rule>> = {
+  run_unresolved: { label: "a run needs a person", subject: "process", limits: [] },
+  failure_group: {
+    label: "items fail in a new way, or ever more in one",
+    subject: "process",
+    limits: ["growsItems", "growsMinutes"],
+    areLimitsOptional: true
+  },
+  nothing_completed: {
+    label: "no run of a process completed for a while",
+    subject: "process",
+    isSubjectRequired: true,
+    limits: ["minutes"],
+    hasHours: true
+  },
+  item_waits: { label: "an item waits too long", subject: "process", limits: ["minutes"] },
+  queue_above: { label: "too many items wait", subject: "process", limits: ["items"] },
+  paused_by_itself: { label: "a process or step paused itself after failures", subject: "process", limits: [] },
+  no_worker: { label: "no worker is online", subject: "worker_group", limits: ["minutes"] },
+  schedule_missed: { label: "a schedule missed its time", subject: "schedule", limits: [] },
+  deliveries_fail: {
+    label: "events do not arrive at a webhook",
+    subject: "webhook",
+    limits: ["attempts"],
+    areLimitsOptional: true
+  },
+  disk_above: { label: "the disk of the control room fills up", limits: ["percent"] }
+}
+
+export const limits: Readonly<Record<Limit, { readonly label: string; readonly hint: string; readonly max?: number }>> =
+  {
+    minutes: { label: "After how many minutes", hint: "such as 240 for four hours" },
+    items: { label: "More than so many items", hint: "of one process" },
+    percent: { label: "Fuller than, in percent", hint: "such as 90", max: 99 },
+    attempts: { label: "After so many failed attempts", hint: "3 when it is empty" },
+    growsItems: { label: "So many items fail alike", hint: "empty: told only when a failure is new" },
+    growsMinutes: { label: "Within how many minutes", hint: "such as 10" }
+  }
+
+/** An alert while it is edited. */
+export interface AlertDraft extends Readonly<Record<Subject | Limit, string>> {
+  readonly name: string
+  readonly enabled: boolean
+  readonly type: AlertRuleType
+  readonly hours: AlertHours | null
+  readonly channels: ReadonlyArray<string>
+  readonly repeatMinutes: string
+  readonly quiet: AlertHours | null
+}
+
+export const isKnown = (rule: Alert["rule"]): rule is AlertRule => Object.hasOwn(rules, rule.type)
+
+const inMinutes = (seconds: number | null | undefined) => (seconds == null ? "" : String(seconds / 60))
+const inSeconds = (minutes: string) => Math.round(Number(minutes) * 60)
+
+const subjectsOf = (rule: AlertRule | undefined): Record<Subject, string> => ({
+  process: rule !== undefined && "process" in rule ? (rule.process?.id ?? "") : "",
+  worker_group: rule !== undefined && "worker_group" in rule ? (rule.worker_group?.id ?? "") : "",
+  schedule: rule !== undefined && "schedule" in rule ? (rule.schedule?.id ?? "") : "",
+  webhook: rule !== undefined && "webhook" in rule ? (rule.webhook?.id ?? "") : ""
+})
+
+const limitsOf = (rule: AlertRule | undefined): Record<Limit, string> => {
+  const grows = rule?.type === "failure_group" ? rule.grows : undefined
+  return {
+    minutes: rule !== undefined && "seconds" in rule ? inMinutes(rule.seconds) : "",
+    items: rule?.type === "queue_above" ? String(rule.items) : "",
+    percent: rule?.type === "disk_above" ? String(rule.percent) : "",
+    attempts: rule?.type === "deliveries_fail" ? String(rule.attempts ?? "") : "",
+    growsItems: String(grows?.items ?? ""),
+    growsMinutes: inMinutes(grows?.within_seconds)
+  }
+}
+
+export const draftOf = (alert: Alert | undefined): AlertDraft => {
+  const rule = alert !== undefined && isKnown(alert.rule) ? alert.rule : undefined
+  return {
+    ...subjectsOf(rule),
+    ...limitsOf(rule),
+    name: alert?.name ?? "",
+    enabled: alert?.enabled ?? true,
+    type: rule?.type ?? "run_unresolved",
+    hours: rule?.type === "nothing_completed" ? (rule.hours ?? null) : null,
+    channels: alert?.channels.map(({ id }) => id) ?? [],
+    repeatMinutes: inMinutes(alert?.repeat_seconds),
+    quiet: alert?.quiet ?? null
+  }
+}
+
+const ruleOf = (draft: AlertDraft): object => {
+  const { hasHours = false, limits, subject } = rules[draft.type]
+  const given = (limit: Limit) => limits.includes(limit) && draft[limit] !== ""
+  return {
+    type: draft.type,
+    ...(subject === undefined || draft[subject] === "" ? {} : { [subject]: { id: draft[subject] } }),
+    ...(given("minutes") ? { seconds: inSeconds(draft.minutes) } : {}),
+    ...(given("items") ? { items: Number(draft.items) } : {}),
+    ...(given("percent") ? { percent: Number(draft.percent) } : {}),
+    ...(given("attempts") ? { attempts: Number(draft.attempts) } : {}),
+    ...(given("growsItems")
+      ? { grows: { items: Number(draft.growsItems), within_seconds: inSeconds(draft.growsMinutes) } }
+      : {}),
+    ...(hasHours && draft.hours !== null ? { hours: draft.hours } : {})
+  }
+}
+
+const definition = (
+  { channels, enabled, name, quiet }: Pick<AlertDraft, "channels" | "enabled" | "name" | "quiet">,
+  rule: object,
+  repeat: number | null
+) => ({
+  name: name.trim(),
+  enabled,
+  rule,
+  channels: channels.map((id) => ({ id })),
+  ...(repeat === null ? {} : { repeat_seconds: repeat }),
+  ...(quiet === null ? {} : { quiet })
+})
+
+/** The body that makes or replaces an alert. */
+export const definitionOf = (draft: AlertDraft): object =>
+  definition(draft, ruleOf(draft), draft.repeatMinutes === "" ? null : inSeconds(draft.repeatMinutes))
+
+/** The same alert, on or off. */
+export const switched = (alert: Alert): object =>
+  definition(
+    { ...alert, enabled: !alert.enabled, channels: alert.channels.map(({ id }) => id) },
+    alert.rule,
+    alert.repeat_seconds
+  )
+
+/** Such as `Mon, Tue 08:00 to 18:00, Europe/Vienna`. */
+export const hoursInWords = ({ except = [], from, to, weekdays, zone }: AlertHours): string =>
+  [
+    `${weekdays === undefined ? "every day" : weekdays.join(", ")} ${from} to ${to}`,
+    zone,
+    ...(except.length === 0 ? [] : [`but on ${several(except.length, "day")}`])
+  ].join(", ")
+
+/** What it is told of, as a sentence without its end. */
+export const ruleInWords = (rule: Alert["rule"]): string => {
+  if (!isKnown(rule)) return rule.type
+  const { label } = rules[rule.type]
+  if ("seconds" in rule) {
+    const hours = "hours" in rule && rule.hours !== undefined ? `, counted ${hoursInWords(rule.hours)}` : ""
+    return `${label}: ${duration(rule.seconds)}${hours}`
+  }
+  if (rule.type === "queue_above") return `${label}: more than ${several(rule.items, "item")}`
+  if (rule.type === "disk_above") return `${label}: above ${rule.percent} %`
+  if (rule.type === "deliveries_fail") return `${label}: after ${several(rule.attempts ?? 3, "attempt")}`
+  if (rule.type === "failure_group" && rule.grows !== undefined) {
+    return `${label}: ${several(rule.grows.items, "item")} within ${duration(rule.grows.within_seconds)}`
+  }
+  return label
+}

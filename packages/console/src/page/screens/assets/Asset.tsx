@@ -1,0 +1,212 @@
+/** One asset: its text edited in place, or a file. */
+import type { Asset as AssetOf } from "@signalbox/api/contract/Assets"
+import { useEffect, useState } from "preact/hooks"
+import { call, reasonOf, useAction } from "../../action.ts"
+import { Button, Empty, Head, Panel, Problem, Skeleton } from "../../kit/Basics.tsx"
+import { Confirm, FormDialog } from "../../kit/Dialog.tsx"
+import { AreaField } from "../../kit/Field.tsx"
+import { FileField } from "../../kit/FileField.tsx"
+import { useResource } from "../../load.ts"
+import { go, to } from "../../route.ts"
+import { may } from "../../state.ts"
+import { sizeOf } from "../work/FileDrop.tsx"
+import { type Content, contentOf, isJson, linkOf, setContent } from "./content.ts"
+
+const whatIsWrong = (text: string): string | null => {
+  try {
+    JSON.parse(text)
+    return null
+  } catch (error) {
+    return `This is not JSON: ${reasonOf(error)}`
+  }
+}
+
+const Editor = ({
+  content,
+  id,
+  onSaved,
+  text: initial
+}: {
+  readonly id: string
+  readonly content: Content
+  readonly text: string
+  readonly onSaved: () => void
+}) => {
+  const [text, setText] = useState(initial)
+  const action = useAction()
+  const canWrite = may("Assets.write_asset_storage_assets")
+  const error = isJson(content.type) ? whatIsWrong(text) : null
+  const isChanged = text !== initial
+  const save = async () => {
+    const now = await contentOf(id)
+    if (now?.text !== initial) {
+      throw new Error("Somebody has changed it since you opened it. Copy your text, and open the asset again.")
+    }
+    await setContent(id, content.type, new Blob([text]))
+    onSaved()
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        void action.run(save, "The asset is saved. Robots that ask for it from now on get it.")
+      }}
+    >
+      <Problem message={action.error} />
+      <AreaField
+        label="Content"
+        rows={Math.min(30, Math.max(8, initial.split("\n").length + 2))}
+        value={text}
+        onValue={setText}
+        disabled={!canWrite}
+        error={error}
+      />
+      {canWrite ? (
+        <div class="actions start">
+          <Button disabled={!isChanged} onClick={() => setText(initial)}>
+            Take back
+          </Button>
+          <Button type="submit" kind="primary" disabled={!isChanged || error !== null || action.isBusy}>
+            Save
+          </Button>
+        </div>
+      ) : null}
+    </form>
+  )
+}
+
+/** Its content, loaded once: what is being edited does not change by itself. */
+const ContentPanel = ({ id }: { readonly id: string }) => {
+  const [at, setAt] = useState(0)
+  const [content, setLoaded] = useState<Content | null | undefined>(undefined)
+  const [error, setError] = useState<string | null>(null)
+  useEffect(() => {
+    let isGone = false
+    contentOf(id).then(
+      (content) => (isGone ? undefined : setLoaded(content)),
+      (error: unknown) => (isGone ? undefined : setError(reasonOf(error)))
+    )
+    return () => {
+      isGone = true
+    }
+  }, [id, at])
+  if (content === undefined) return error === null ? <Skeleton /> : <Problem message={error} />
+  if (content === null) return <Empty title="No content yet">Upload a file to give it one.</Empty>
+  const { bytes, text, type } = content
+  return (
+    <>
+      <p class="quiet">
+        <span class="mono">{type}</span>
+        {Number.isFinite(bytes) ? ` · ${sizeOf(bytes)}` : ""}
+      </p>
+      {text === null ? (
+        <p>This is not edited here: download it, change it, and upload it again.</p>
+      ) : (
+        <Editor key={text} id={id} content={content} text={text} onSaved={() => setAt(at + 1)} />
+      )}
+    </>
+  )
+}
+
+const UploadDialog = ({
+  asset,
+  onClose,
+  onDone
+}: {
+  readonly asset: AssetOf
+  readonly onDone: () => void
+  readonly onClose: () => void
+}) => {
+  const [file, setFile] = useState<File | null>(null)
+  const [progress, setProgress] = useState<number | null>(null)
+  const submit = async () => {
+    if (file === null) return
+    try {
+      await setContent(asset.id, file.type || "application/octet-stream", file, setProgress)
+    } finally {
+      setProgress(null)
+    }
+    onDone()
+  }
+  return (
+    <FormDialog
+      title={`Upload the content of ${asset.name}`}
+      submit={progress === null ? "Upload" : "Uploading…"}
+      done="The asset has the new content."
+      canSubmit={file !== null}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <p>It takes the place of what the asset has now, when all of it is sent.</p>
+      <FileField label="File" progress={progress} onFile={setFile} />
+    </FormDialog>
+  )
+}
+
+export const Asset = ({ id }: { readonly id: string }) => {
+  const { data: asset, error, reload } = useResource<AssetOf>(`assets/${id}`)
+  const [asked, setAsked] = useState<"upload" | "delete" | null>(null)
+  const [uploads, setUploads] = useState(0)
+  const downloading = useAction()
+  if (asset === undefined) {
+    return (
+      <>
+        <Head title="Asset" />
+        <Problem message={error} />
+      </>
+    )
+  }
+  const close = () => setAsked(null)
+  const download = async () => {
+    // The address expires after an hour, so it is asked for again.
+    const link = linkOf(await call<AssetOf>("GET", `assets/${id}`))
+    if (link !== null) location.assign(link)
+  }
+  return (
+    <div class="readable">
+      <Head
+        title={asset.name}
+        actions={
+          <>
+            {linkOf(asset) === null ? null : <Button onClick={() => void downloading.run(download)}>Download</Button>}
+            {may("Assets.write_asset_storage_assets") ? (
+              <>
+                <Button onClick={() => setAsked("upload")}>Upload…</Button>
+                <Button kind="danger" onClick={() => setAsked("delete")}>
+                  Delete…
+                </Button>
+              </>
+            ) : null}
+          </>
+        }
+      />
+      <Problem message={downloading.error ?? error} />
+      <Panel>
+        <ContentPanel key={uploads} id={id} />
+      </Panel>
+      {asked === "upload" ? (
+        <UploadDialog
+          asset={asset}
+          onDone={() => {
+            setUploads(uploads + 1)
+            reload()
+          }}
+          onClose={close}
+        />
+      ) : asked === "delete" ? (
+        <Confirm
+          title={`Delete ${asset.name}`}
+          submit="Delete the asset"
+          done={`${asset.name} is deleted.`}
+          onSubmit={async () => {
+            await call("DELETE", `assets/${id}`)
+            go(to(["assets"]))
+          }}
+          onClose={close}
+        >
+          <p>Robots that ask for it fail from now on. Its content is gone for good.</p>
+        </Confirm>
+      ) : null}
+    </div>
+  )
+}
