@@ -72,7 +72,7 @@ const Triggers = () => {
                 ) : enabled ? (
                   <State state="done">on</State>
                 ) : (
-                  <State state="idle">
+                  <State state="off">
                     <span class="quiet">off</span>
                   </State>
                 )
