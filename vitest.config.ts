@@ -28,9 +28,11 @@ const notOnPostgres = ofService(
 )
 /** What is mostly about requests, keys, archives and bytes: on Postgres in the long form alone. */
 const onPostgresInSoak = ofService(
+  "AlertChannels",
   "Assets",
   "BulkKills",
   "Connections",
+  "ContractFuzz",
   "Cors",
   "Doors",
   "EdgeBodies",
@@ -42,9 +44,11 @@ const onPostgresInSoak = ofService(
   "HttpEdge",
   "InputSchemas",
   "Large",
+  "LargeResponses",
   "Lists",
   "OlderInterface",
   "OlderPrograms",
+  "PackageKills",
   "Permissions",
   "UnauthenticatedRequests",
   "Transfers",
