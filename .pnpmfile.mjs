@@ -2,7 +2,7 @@
  * What a manifest is once it is packed. In the repository packages export their TypeScript, which Node runs as it is; users get what
  * was built from it. What is the same for all stands in the manifest of the repository.
  */
-import { globSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 
 const root = import.meta.dirname
@@ -16,7 +16,11 @@ const built = (target) => {
 
 /** Declarations of internal modules that no public one mentions, which were a third of all files. */
 const unmentioned = (exports, folder) => {
-  const rest = new Set(globSync("dist/**/*.d.ts", { cwd: folder }))
+  // Without `globSync`, which the Node that starts pnpm need not have.
+  const dist = join(folder, "dist")
+  const names = existsSync(dist) ? readdirSync(dist, { recursive: true }) : []
+  const all = names.filter((name) => name.endsWith(".d.ts")).map((name) => join("dist", name))
+  const rest = new Set(all)
   const keep = (file) => {
     if (!rest.delete(file)) return
     const text = readFileSync(join(folder, file), "utf8")
@@ -24,7 +28,13 @@ const unmentioned = (exports, folder) => {
       keep(`${join(dirname(file), path)}.d.ts`)
   }
   for (const target of Object.values(exports)) {
-    if (target?.types !== undefined) globSync(target.types.slice("./".length), { cwd: folder }).forEach(keep)
+    if (target?.types === undefined) continue
+    const [before, after] = target.types.slice("./".length).split("*")
+    if (after === undefined) keep(before)
+    else {
+      const fits = (file) => file.startsWith(before) && !file.slice(before.length, -after.length).includes("/")
+      all.filter((file) => fits(file) && file.endsWith(after)).forEach(keep)
+    }
   }
   return [...rest]
 }
