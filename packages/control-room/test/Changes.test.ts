@@ -163,9 +163,9 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the strea
       const box = yield* changes.mailbox(workspaceId)
       const quick = yield* changes.mailbox(workspaceId)
       for (const topic of ["runs", "items", "assets", "webhooks", "alerts"] as const) {
-        for (let n = 0; n < 1000; n++) yield* changes.tell(workspaceId, { topic, id: `${n % 15}` })
+        for (let n = 0; n < 1000; n++) yield* changes.tell(workspaceId, () => [{ topic, id: `${n % 15}` }])
       }
-      yield* changes.tell(workspaceId, { topic: "keys", id: null })
+      yield* changes.tell(workspaceId, () => [{ topic: "keys", id: null }])
       // A quick one has seen the last hint, or more at once than a mailbox has.
       yield* Effect.repeat(quick.take, {
         until: ({ hints }) => hints === "reset" || hints.some(({ topic }) => topic === "keys")

@@ -2,11 +2,13 @@
 import { assert, describe, it, layer as withLayer } from "@effect/vitest"
 import * as Processes from "@signalbox/api/Processes"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { once } from "node:events"
-import { type IncomingMessage, request, type ServerResponse } from "node:http"
+import { type IncomingMessage, request, type Server, type ServerResponse } from "node:http"
 import { connect, type Socket } from "node:net"
 import * as NodeServer from "../src/NodeServer.ts"
 import { limits } from "../src/internal/Limits.ts"
@@ -23,6 +25,21 @@ const serving = (times?: NodeServer.Times, sockets = new Map<number | undefined,
       )
     )
   )
+
+/** When the server has parsed so many requests, whether or not anything listens to them. */
+const arrival = (server: Server, count: number) =>
+  Effect.callback<void>((resume) => {
+    let arrived = 0
+    const end = () => unsubscribe("http.server.request.start", note)
+    const note = (message: unknown) => {
+      if (typeof message !== "object" || message === null || !("server" in message) || message.server !== server) return
+      if (++arrived < count) return
+      end()
+      resume(Effect.void)
+    }
+    subscribe("http.server.request.start", note)
+    return Effect.sync(end)
+  })
 
 /** The server's sockets of all connections, by the port of the client. */
 const ends = new Map<number | undefined, Socket>()
@@ -197,6 +214,7 @@ describe("a server whose routes are not there yet", () => {
       yield* Effect.promise(() => once(server, "listening"))
       const address = server.address()
       const port = typeof address === "object" && address !== null ? address.port : 0
+      const arrived = yield* Effect.forkChild(arrival(server, 2), { startImmediately: true })
       const expecting = { "content-length": "2", expect: "100-continue" }
       const exchanges = [{ headers: {} }, { headers: expecting, body: "{}" }].map(({ body = "", headers }) => {
         const sent = request({ host: "127.0.0.1", port, method: body === "" ? "GET" : "POST", headers })
@@ -205,8 +223,7 @@ describe("a server whose routes are not there yet", () => {
         else sent.flushHeaders()
         return once(sent, "response")
       })
-      yield* Effect.promise(() => once(server, "connection"))
-      yield* Effect.sleep("100 millis")
+      yield* Fiber.join(arrived)
       const respond = (request: IncomingMessage, response: ServerResponse) =>
         request.resume().once("end", () => response.end("here"))
       server.on("request", respond)

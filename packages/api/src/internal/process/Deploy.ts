@@ -2,7 +2,9 @@
  * Brings a workspace to what a process says.
  */
 import { TaggedError } from "@signalbox/transport/Printed"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type { ProcessId } from "../../contract/Ids.ts"
@@ -52,9 +54,13 @@ export interface Deployed {
 }
 
 /**
- * Of concurrent deployments all but one have to plan again, each time; so has one whose items were taken by a run.
+ * Of concurrent deployments all but one have to plan again, each time; so has one whose items were taken by a run. Random waits
+ * that do not grow let each of them come first soon; one that does not in a minute fails with the conflict.
  */
-const mostConflicts = 10
+const untilFirst = Schedule.spaced("100 millis").pipe(
+  Schedule.modifyDelay(({ duration }) => Effect.map(Random.next, (share) => Duration.times(duration, share))),
+  Schedule.upTo({ duration: "1 minute" })
+)
 
 /** The waiting items that the deployment has to ask about. */
 const affectedBy = ({ items, plan }: Prepared) => (plan.waiting.isRemoved ? items : items.filter(({ fits }) => !fits))
@@ -86,9 +92,7 @@ export const deploy = Effect.fnUntraced(function* (process: Process, options: De
     return deployed
   })
   return yield* Effect.retry(attempt, {
-    times: mostConflicts,
-    // Two that deploy in turns would otherwise always meet again.
-    schedule: Schedule.jittered(Schedule.exponential("10 millis", 1.5)),
+    schedule: untilFirst,
     while: (error) => error._tag === "Conflict"
   })
 })

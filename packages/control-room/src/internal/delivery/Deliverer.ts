@@ -113,7 +113,7 @@ export class Deliverer extends Context.Service<
         const disable = gone && error !== null ? webhooks.disable(claimed.sealed.webhook, error) : Effect.void
         // The webhook before its deliveries, as everywhere: one order of locks cannot deadlock.
         yield* transaction(Effect.andThen(disable, record))
-        yield* changes.tell(claimed.workspaceId, { topic: "webhooks", id: claimed.sealed.webhook })
+        yield* changes.tell(claimed.workspaceId, () => [{ topic: "webhooks", id: claimed.sealed.webhook }])
         const log = error === null ? Effect.logDebug("webhook delivered") : Effect.logInfo("webhook not delivered")
         yield* Effect.annotateLogs(log, {
           webhook: claimed.sealed.webhook,

@@ -215,7 +215,7 @@ const routeOf = (
           status >= 300
             ? Effect.void
             : Effect.flatMap(HttpRouter.RouteContext, ({ params }) =>
-                tell(params["workspace_id"] ?? "", ...hintsOf(params))
+                tell(params["workspace_id"] ?? "", () => hintsOf(params))
               )
         )
   const sent = Effect.flatMap(told, (response) => sending(response, endpoint.method === "GET"))

@@ -140,7 +140,7 @@ export const layer = Endpoints.group(
         if (linked === null) {
           return yield* forbidden("link_token: unknown, used or expired; make a new one")
         }
-        yield* changes.tell(linked.worker.workspaceId, { topic: "workers", id: linked.worker.id })
+        yield* changes.tell(linked.worker.workspaceId, () => [{ topic: "workers", id: linked.worker.id }])
         return {
           worker_id: linked.worker.id,
           workspace_id: linked.worker.workspaceId,
@@ -219,7 +219,7 @@ export const layer = Endpoints.group(
         )
         const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
         yield* refusals("CONFLICT", "LEASE_LOST")(reports.addMessages(stepRun, payload.offset, messages))
-        yield* changes.tell(stepRun.workspaceId, { topic: "logs", id: stepRun.id })
+        yield* changes.tell(stepRun.workspaceId, () => [{ topic: "logs", id: stepRun.id }])
         return { accepted: true } as const
       }),
       sendStepRunEvents: Effect.fnUntraced(function* ({ params, payload }) {
@@ -231,7 +231,7 @@ export const layer = Endpoints.group(
         )
         const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
         yield* refusals("CONFLICT", "LEASE_LOST")(reports.addEvents(stepRun, payload.offset, events))
-        yield* changes.tell(stepRun.workspaceId, { topic: "step_runs", id: stepRun.processRunId })
+        yield* changes.tell(stepRun.workspaceId, () => [{ topic: "step_runs", id: stepRun.processRunId }])
         return { accepted: true } as const
       }),
       createStepRunArtifact: Effect.fnUntraced(function* ({ params, payload: { lease_token, name, size } }) {
@@ -248,7 +248,7 @@ export const layer = Endpoints.group(
       unlinkWorker: Effect.fnUntraced(function* () {
         const worker = yield* ownWorker
         if (!(yield* workers.remove(worker.id))) return yield* conflict(holdsLease)
-        yield* changes.tell(worker.workspaceId, { topic: "workers", id: worker.id })
+        yield* changes.tell(worker.workspaceId, () => [{ topic: "workers", id: worker.id }])
         return { id: worker.id, deleted: true } as const
       })
     })

@@ -188,7 +188,7 @@ export class GitPackages extends Context.Service<
                 : Effect.logWarning(`a task package could not be updated from git: ${message}`)
             )
           ),
-          Effect.andThen(changes.tell(source.workspaceId, { topic: "packages", id: source.packageId })),
+          Effect.andThen(changes.tell(source.workspaceId, () => [{ topic: "packages", id: source.packageId }])),
           Effect.annotateLogs({ package: source.packageId, name: taskPackage.name })
         )
       })

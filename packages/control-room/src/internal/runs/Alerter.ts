@@ -130,7 +130,7 @@ export class Alerter extends Context.Service<
             }
             for (const one of bySubject.values()) yield* begin(alert, one, now)
             if (found.length > 0 || open.length > 0)
-              yield* changes.tell(alert.workspaceId, { topic: "alerts", id: alert.id })
+              yield* changes.tell(alert.workspaceId, () => [{ topic: "alerts", id: alert.id }])
             yield* alerts.checkAt(alert, iso(now + checkEvery))
           })
         )

@@ -243,7 +243,7 @@ export class BulkOperations extends Context.Service<
           position,
           singles: Math.max(0, job.singles - tried)
         })
-        yield* changes.tell(job.workspaceId, { topic: "bulk_operations", id: job.id })
+        yield* changes.tell(job.workspaceId, () => [{ topic: "bulk_operations", id: job.id }])
         return { done, refused: refusals.length, more: position !== null }
       }, transaction)
 

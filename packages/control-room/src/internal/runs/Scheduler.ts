@@ -130,7 +130,7 @@ export class Scheduler extends Context.Service<
       const carryOut = Effect.fnUntraced(function* (key: ScheduleKey) {
         for (let steps = 0; steps < mostSteps; steps++) {
           if (!(yield* step(key))) return
-          yield* changes.tell(key.workspaceId, { topic: "schedules", id: key.id })
+          yield* changes.tell(key.workspaceId, () => [{ topic: "schedules", id: key.id }])
           yield* Effect.yieldNow
         }
       })

@@ -2,6 +2,7 @@
 import type { ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type { Predicate } from "effect/Predicate"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as UnusedBlobs from "../blobs/UnusedBlobs.ts"
@@ -35,15 +36,15 @@ const fails = (change: State.Change) =>
 
 /** What those who watch the workspace are told of a change of a run. */
 const hintsOf = (id: ProcessRunId, outcomes: ReadonlyArray<State.Outcome>): ReadonlyArray<Hint> => {
-  const tags = new Set(outcomes.flatMap(({ changes }) => changes.map(({ _tag }) => _tag)))
+  const has = (test: Predicate<State.Change>) => outcomes.some(({ changes }) => changes.some(test))
   const hints: Array<Hint> = [
     { topic: "runs", id },
     { topic: "items", id },
     { topic: "step_runs", id }
   ]
   // The worker of a step run has become busy or idle.
-  if (tags.has("StepRunMoved")) hints.push({ topic: "workers", id: null })
-  if (outcomes.some(({ changes }) => changes.some(fails))) hints.push({ topic: "failures", id: null })
+  if (has(({ _tag }) => _tag === "StepRunMoved")) hints.push({ topic: "workers", id: null })
+  if (has(fails)) hints.push({ topic: "failures", id: null })
   return hints
 }
 
@@ -173,7 +174,7 @@ export class Transitions extends Context.Service<
             change._tag === "StepRunsQueued" || (change._tag === "StepRunCreated" && change.state === "awaiting_worker")
         )
         if (queued) yield* signal.afterCommit
-        yield* changes.tell(outcome.run.workspaceId, ...hintsOf(outcome.run.id, [outcome, settled]))
+        yield* changes.tell(outcome.run.workspaceId, () => hintsOf(outcome.run.id, [outcome, settled]))
       })
 
       const change = <A extends State.Outcome>(

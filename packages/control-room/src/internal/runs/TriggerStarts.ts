@@ -69,7 +69,7 @@ export class TriggerStarts extends Context.Service<
           onFailure: ({ message }) => message
         })
         yield* triggers.setProblem(trigger, problem)
-        yield* changes.tell(workspaceId, { topic: "triggers", id })
+        yield* changes.tell(workspaceId, () => [{ topic: "triggers", id }])
       }, transaction)
 
       return TriggerStarts.of({

@@ -87,7 +87,7 @@ export class UnassignedStepRuns extends Context.Service<
               const message = missing(need, offers)
               if (message === null) continue
               yield* waits.report(need, cutoff, message)
-              yield* changes.tell(workspace, { topic: "step_runs", id: null })
+              yield* changes.tell(workspace, () => [{ topic: "step_runs", id: null }])
             }
           }
         })

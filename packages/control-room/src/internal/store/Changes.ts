@@ -5,6 +5,7 @@
 import type { ChangeTopic } from "@signalbox/api/contract/Changes"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type { LazyArg } from "effect/Function"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
@@ -117,8 +118,11 @@ type Known = ReturnType<typeof makeMailbox> & { readonly workspace: string }
 export class Changes extends Context.Service<
   Changes,
   {
-    /** Tells it when the current transaction commits; without one, immediately. */
-    readonly tell: (workspace: string, ...hints: ReadonlyArray<Hint>) => Effect.Effect<void>
+    /**
+     * Tells them when the current transaction commits; without one, immediately. They are asked for only if somebody may
+     * look: most of what changes changes unwatched.
+     */
+    readonly tell: (workspace: string, hints: LazyArg<ReadonlyArray<Hint>>) => Effect.Effect<void>
     /** What changes in a workspace from now on, until the scope closes. */
     readonly mailbox: (workspace: string) => Effect.Effect<Mailbox, never, Scope.Scope>
   }
@@ -153,14 +157,16 @@ export class Changes extends Context.Service<
       yield* send.pipe(steady("telling what changed"), Effect.forever, Effect.forkScoped)
 
       return Changes.of({
-        tell: (workspace, ...hints) =>
+        tell: (workspace, hints) =>
           Effect.suspend(() => {
             // Nobody looks, and on SQLite nobody else can.
-            if (hints.length === 0 || (!notifier.shared && mailboxes.size === 0)) return Effect.void
+            if (!notifier.shared && mailboxes.size === 0) return Effect.void
             return sql.afterCommit(
               Effect.sync(() => {
-                for (const hint of hints) gathered.add(workspace, hint)
-                isDue.openUnsafe()
+                for (const hint of hints()) {
+                  gathered.add(workspace, hint)
+                  isDue.openUnsafe()
+                }
               })
             )
           }),
