@@ -302,6 +302,17 @@ describe("stop", () => {
     assert.isTrue(model.stepRuns.get(stepRun.id)?.stopRequested)
   })
 
+  it("asks those to end that were to finish their item when it comes again with terminate, once", () => {
+    const model = new Model([{}], 1)
+    const stepRun = start(model)
+    stopNow(model, false)
+    assert.isFalse(model.stepRuns.get(stepRun.id)?.stopRequested)
+    for (const _ of [1, 2]) assert.isTrue(stopNow(model, false, true))
+    const told = model.stepRuns.get(stepRun.id)
+    assert.isTrue(told?.stopRequested)
+    assert.strictEqual(told?.events.filter(([type]) => type === "STOP_REQUESTED").length, 1)
+  })
+
   it("is accepted again while stopping and refused after the end", () => {
     const model = new Model([{}], 1)
     start(model)

@@ -238,31 +238,37 @@ export interface StopCommand {
   readonly reason: string
 }
 
+/** A step run that has not ended, with its item. */
+export interface Live {
+  readonly stepRun: StepRun & { readonly stopRequested: boolean }
+  readonly item: Item | null
+}
+
 /**
  * Stops a run: waiting items are settled, step runs that have not started end, running ones are asked to end or finish
- * their item.
+ * their item. Of a run that is stopping, those that were to finish their item can still be asked to end.
  */
 export const stop = (
   run: Run,
-  live: ReadonlyArray<{ readonly stepRun: StepRun; readonly item: Item | null }>,
+  live: ReadonlyArray<Live>,
   command: StopCommand,
   now: string
 ): Outcome & { readonly accepted: boolean } => {
-  if (run.state !== "new" && run.state !== "in_progress") {
-    return { run, changes: [], accepted: run.state === "stopping" }
+  if (run.state !== "new" && run.state !== "in_progress" && run.state !== "stopping") {
+    return { run, changes: [], accepted: false }
   }
   const draft = new Draft(run, now)
   const how: Stop = { asDone: command.asDone, reason: command.reason }
+  if (run.state !== "stopping") draft.moveRun("stopping", { stop: how })
+  for (const { stepRun } of live) {
+    if (!command.terminate || stepRun.state !== "in_progress" || stepRun.stopRequested) continue
+    draft.changes.push({ _tag: "StopRequested", stepRun: stepRun.id })
+    draft.event(stepRun.id, "STOP_REQUESTED")
+  }
+  if (run.state === "stopping") return { run: draft.run, changes: draft.changes, accepted: true }
   const exception = command.asDone ? null : stopped(how)
-  draft.moveRun("stopping", { stop: how })
   for (const { item, stepRun } of live) {
-    if (stepRun.state === "in_progress") {
-      if (command.terminate) {
-        draft.changes.push({ _tag: "StopRequested", stepRun: stepRun.id })
-        draft.event(stepRun.id, "STOP_REQUESTED")
-      }
-      continue
-    }
+    if (stepRun.state === "in_progress") continue
     if (item !== null) {
       draft.moveItem(item, command.asDone ? "done" : "failed", { stepRun: stepRun.id, exception })
     }

@@ -51,6 +51,8 @@ export interface StoredStepRun extends StepRun {
   readonly timeoutSeconds: number | null
   readonly env: Readonly<Record<string, string>>
   readonly firstItem: WorkItemId
+  /** Whether its task was asked to end. */
+  readonly stopRequested: boolean
   readonly workerId: string | null
   readonly leaseHash: string | null
   readonly runTokenHash: string | null
@@ -72,6 +74,7 @@ export const parseStepRun = (row: StepRunRow): StoredStepRun => ({
   timeoutSeconds: row.timeout_seconds,
   env: JSON.parse(row.env),
   firstItem: WorkItemId.make(row.first_item_id),
+  stopRequested: row.stop_requested === 1,
   workerId: row.worker_id,
   leaseHash: row.lease_hash,
   runTokenHash: row.run_token_hash,
