@@ -4,7 +4,7 @@ import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config
 import { LongFirst } from "./packages/testkit/src/LongFirst.ts"
 import { soak } from "./packages/testkit/src/Soak.ts"
 
-const everyTest = ["packages/*/test/**/*.test.ts", "examples/test/**/*.test.ts"]
+const everyTest = ["packages/*/test/**/*.test.ts", "examples/test/**/*.test.ts", "actions/test/**/*.test.ts"]
 
 const service = "packages/control-room/test"
 const ofService = (...names: ReadonlyArray<string>) => names.map((name) => `${service}/${name}.test.ts`)
