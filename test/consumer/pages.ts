@@ -1,6 +1,7 @@
 /**
  * Follows pages of the documentation literally: writes the files whose fences have a `title`, runs the lines after `$` in order in
- * an empty folder, and compares what they print with what the page shows; `...` stands for any lines.
+ * an empty folder, and compares what they print with what the page shows; `...` stands for any lines. A command must succeed, unless
+ * the next one shows its exit code.
  */
 import { execFile } from "node:child_process"
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
@@ -12,7 +13,8 @@ interface Command {
   readonly expected: ReadonlyArray<string>
 }
 
-const fences = (text: string) =>
+/** The fences of a page. */
+export const fences = (text: string) =>
   [...text.matchAll(/^```(\w+)(?: title="([^"]+)")?\n([^]*?)^```$/gm)].map(([, language = "", title, body = ""]) => ({
     language,
     title,
@@ -34,6 +36,9 @@ const patternOf = (expected: ReadonlyArray<string>) =>
   new RegExp(`^${expected.map((line) => (line === "..." ? "(?:.*\\n)*?" : `${escaped(line)} *\\n`)).join("")}$`)
 
 const marker = "-- next command --"
+
+/** Whether a command shows how the one before it ended, which may then have failed. */
+const showsExitCode = (line: string) => /\$\?/.test(line)
 
 /** The packages are installed above the folder, so that nothing is fetched; what is left running is stopped. */
 const prelude = [
@@ -62,16 +67,21 @@ export const follow = async (
   put("../bin/npx", npx)
   chmodSync(join(folder, "../bin/npx"), 0o755)
   const PATH = [join(folder, "../bin"), env["PATH"]].join(delimiter)
-  const script = [...prelude, ...commands.flatMap(({ line }) => [line, `echo '${marker}'`])].join("\n")
-  const { stdout } = await promisify(execFile)("bash", ["-c", script], {
+  const end = [`code=$?`, `echo "${marker} $code"`, `(exit $code)`]
+  const script = [...prelude, ...commands.flatMap(({ line }) => [line, ...end]), "exit 0"].join("\n")
+  const { stderr, stdout } = await promisify(execFile)("bash", ["-c", script], {
     cwd: folder,
     env: { ...env, PATH },
     timeout: 120_000
   })
-  const outputs = stdout.split(`${marker}\n`)
+  const outputs = stdout.split(new RegExp(`${marker} (\\d+)\n`))
   for (const [index, { expected, line }] of commands.entries()) {
-    const printed = stripVTControlCharacters(outputs[index] ?? "")
-    if (patternOf(expected).test(printed)) continue
-    throw new Error(`${page}: \`${line}\` prints\n${printed}in place of\n${expected.join("\n")}`)
+    const [printed = "", code] = outputs.slice(2 * index)
+    if (code !== "0" && !showsExitCode(commands[index + 1]?.line ?? "")) {
+      throw new Error(`${page}: \`${line}\` ends with ${String(code)}\n${printed}${stderr}`)
+    }
+    const said = stripVTControlCharacters(printed).replace(/[^\n]$/, "$&\n")
+    if (patternOf(expected).test(said)) continue
+    throw new Error(`${page}: \`${line}\` prints\n${said}in place of\n${expected.join("\n")}`)
   }
 }

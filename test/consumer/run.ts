@@ -5,14 +5,14 @@
  * `npx -y pnpm@12 test:consumer [--keep] [name ...]`: only the checks whose names contain one of these; `--keep` leaves the folder.
  */
 import { execFile, execFileSync, spawn } from "node:child_process"
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { createInterface } from "node:readline"
 import { parseArgs, promisify } from "node:util"
 import { pack, root, type Tarball } from "../../tooling/src/tarballs.ts"
-import { follow } from "./pages.ts"
+import { fences, follow } from "./pages.ts"
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { keep: { type: "boolean" } } })
 
@@ -193,7 +193,7 @@ const firstMinutes = async () => {
 const pages = async () => {
   const env = { ...environment, PATH: [dirname(bin("signalbox")), environment.PATH].join(delimiter) }
   const copies = { "greeter/robot.py": join(root, "examples/robots/python/package/robot.py") }
-  for (const page of ["script", "robots"]) {
+  for (const page of ["script", "robots", "ci", "backend"]) {
     await follow(
       join(root, "docs/start", `${page}.md`),
       join(folder, "pages", page),
@@ -250,6 +250,25 @@ const compile = async (name: string, files: ReadonlyArray<string>) => {
       return sh(bin("tsc"), ["-p", `tsconfig.${name}.${module}.json`])
     })
   )
+}
+
+/** The programs of the documentation, each in a file of its own, as a user of the packages saves them. */
+const documentation = async () => {
+  const pages = globSync(["README.md", "docs/**/*.md", "packages/*/README.md"], {
+    cwd: root,
+    exclude: ["docs/decisions/**"]
+  })
+  const files = pages.flatMap((page) =>
+    fences(readFileSync(join(root, page), "utf8")).flatMap(({ body, language, title }, index) => {
+      if (language !== "ts") return []
+      const file = join("documentation", page, title ?? `${index}.ts`)
+      mkdirSync(dirname(join(folder, file)), { recursive: true })
+      writeFileSync(join(folder, file), body)
+      return [file]
+    })
+  )
+  console.log(`  ${files.length} programs`)
+  await compile("documentation", files)
 }
 
 /** The first program of the README. */
@@ -347,7 +366,8 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
     )
     await compile("modules", ["modules.ts"])
     await sh(process.execPath, ["-e", modules.map((name) => `await import("${name}")`).join("\n")])
-  }
+  },
+  "types of the programs of the documentation": documentation
 }
 
 cpSync(join(import.meta.dirname, "project"), folder, { recursive: true })

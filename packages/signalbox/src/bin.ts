@@ -38,6 +38,15 @@ const cacheCompiled = () => {
   if (existsSync(given ?? home)) nodeModule.enableCompileCache?.(join(given ?? join(home, ".cache"), "signalbox"))
 }
 
+/** Node 22 calls its SQLite experimental at each start, whatever the command is; what is used of it is tested there. */
+const quietSqlite = () => {
+  const { emitWarning } = process
+  process.emitWarning = (...warning: ReadonlyArray<unknown>) => {
+    if (!String(warning[0]).startsWith("SQLite is an experimental feature"))
+      Reflect.apply(emitWarning, process, warning)
+  }
+}
+
 const [first, ...others] = process.argv.slice(2)
 if (isOld()) {
   console.error(`signalbox: needs Node ${manifest.engines.node}, this is ${process.versions.node}; update Node`)
@@ -46,6 +55,7 @@ if (isOld()) {
   console.log(`signalbox v${manifest.version}`)
 } else {
   cacheCompiled()
+  quietSqlite()
   // One file with what `up` needs, and all the others.
   await (first === "up" ? import("./internal/UpMain.ts") : import("./internal/Main.ts"))
 }

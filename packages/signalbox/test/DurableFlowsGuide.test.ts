@@ -27,7 +27,7 @@ describe("the guide to durable flows", () => {
   it("has the code that is compiled here", () => {
     const guide = read("../../../docs/durable-flows.md")
     for (const name of ["invoices", "script", "program", "approved"]) {
-      assert.include(guide, `\`\`\`ts\n${read(`./guide/${name}.ts`)}\`\`\`\n`, name)
+      assert.include(guide, `\`\`\`ts title="${name}.ts"\n${read(`./guide/${name}.ts`)}\`\`\`\n`, name)
     }
   })
 

@@ -16,7 +16,11 @@ describe("the page about programs without Effect", () => {
   it("has the code that is compiled here", () => {
     const page = readFileSync(join(import.meta.dirname, "../../../docs/without-effect.md"), "utf8")
     for (const name of ["tasks", "client", "flow", "Orders.test"]) {
-      assert.include(page, `\`\`\`ts\n${readFileSync(join(folder, `${name}.ts`), "utf8")}\`\`\`\n`, name)
+      assert.include(
+        page,
+        `\`\`\`ts title="${name}.ts"\n${readFileSync(join(folder, `${name}.ts`), "utf8")}\`\`\`\n`,
+        name
+      )
     }
   })
 
