@@ -3,6 +3,7 @@ import { defineConfig } from "astro/config"
 import { join } from "node:path"
 import starlightLinksValidator from "starlight-links-validator"
 import starlightOpenAPI, { openAPISidebarGroups } from "starlight-openapi"
+import { finish, scrollable } from "./src/finish.ts"
 import { root, sections, slugOf } from "./src/pages.ts"
 import { document } from "./src/reference/contract.ts"
 
@@ -13,11 +14,14 @@ export default defineConfig({
   integrations: [
     // A map of the site needs its address, which is up to whoever serves it; in place of the one that Starlight adds.
     { name: "@astrojs/sitemap", hooks: {} },
+    finish,
     starlight({
       disable404Route: true,
       title: "Signalbox",
       description: "Workflow-as-code for automation control rooms",
       customCss: ["./src/style.css"],
+      head: [{ tag: "script", content: scrollable }],
+      expressiveCode: { minSyntaxHighlightingColorContrast: 7 },
       plugins: [
         starlightOpenAPI([{ base: "reference/http", schema: document, sidebar: { label: "HTTP" } }]),
         starlightLinksValidator()
