@@ -37,6 +37,12 @@ const documented: ReadonlyArray<Documented> = [
   },
   { within: "packages/signalbox/test", files: ["packages/signalbox/src/{Mounted,Embedded,Vitest}.ts"], atLeast: 6 },
   { within: "examples/test", files: ["docs/graph.md", "packages/flows/src/graph/GraphSteps.ts"], atLeast: 6 },
+  { within: "examples/test", files: ["packages/{api,flows,graph,signalbox,worker}/AGENTS.md"], atLeast: 5 },
+  {
+    within: "packages/control-room/test",
+    files: ["packages/{control-room,schedule,task-package}/AGENTS.md"],
+    atLeast: 3
+  },
   { within: "packages/signalbox/test", files: ["docs/start/*.md", "docs/coming-from/*.md"], atLeast: 4 }
 ]
 

@@ -13,11 +13,12 @@ import { createServer } from "node:http"
 import { createRequire } from "node:module"
 import { dirname, extname, join } from "node:path"
 import { parseArgs } from "node:util"
-import type { Page } from "playwright-core"
 import * as NodeRuntime from "../../packages/platform/src/NodeRuntime.ts"
 import * as NodeServices from "../../packages/platform/src/NodeServices.ts"
 import { Chromium } from "../../packages/console/test/browser/Chromium.ts"
 import { questions } from "./questions.ts"
+
+type Page = Awaited<ReturnType<(typeof Chromium)["Service"]["newPage"]>>
 
 const { values } = parseArgs({ options: { every: { type: "boolean" } } })
 
