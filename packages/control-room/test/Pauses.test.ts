@@ -264,7 +264,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a pause",
       const { id } = yield* makeProcess()
       yield* WorkItems.create({ process: id, dueAt: "2020-01-01T00:00:00Z" })
       yield* Processes.pause(id)
-      yield* Gauges.read
+      yield* Effect.flatten(Gauges.make)
       const metrics = yield* Metric.snapshot
       const valueOf = (name: string) => metrics.find((metric) => metric.id === name)?.state
       assert.deepStrictEqual(valueOf("signalbox_work_items_late"), { value: 1 })

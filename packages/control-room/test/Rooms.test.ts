@@ -26,6 +26,7 @@ const placed: Readonly<Record<string, (typeof order)[number]>> = {
   "Options.ts": "ground",
   "BlobStore.ts": "ground",
   "internal/BackgroundTask.ts": "ground",
+  "internal/Counters.ts": "ground",
   "internal/HooksPath.ts": "ground",
   "internal/IdSeed.ts": "ground",
   "internal/Limits.ts": "ground",

@@ -35,6 +35,7 @@ import { Failures } from "./store/Failures.ts"
 import { Files } from "./store/Files.ts"
 import { IdempotencyRecords } from "./store/IdempotencyRecords.ts"
 import { Leases } from "./store/Leases.ts"
+import { Measures } from "./store/Measures.ts"
 import { Notifier } from "./store/Notifier.ts"
 import { Outputs } from "./store/Outputs.ts"
 import { PackageUses } from "./store/PackageUses.ts"
@@ -68,6 +69,7 @@ const repositories = Layer.mergeAll(
   ProcessRuns.layer,
   StepRuns.layer,
   Leases.layer,
+  Measures.layer,
   WorkItems.layer,
   RunItems.layer,
   RunSteps.layer,

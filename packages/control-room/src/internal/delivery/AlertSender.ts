@@ -13,6 +13,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { steady } from "../BackgroundTask.ts"
+import * as Counters from "../Counters.ts"
 import { PollInterval } from "../PollInterval.ts"
 import { AlertChannels, type ChannelSettings, type MailSettings, type StoredChannel } from "../store/AlertChannels.ts"
 import { AlertMessages, type ClaimedMessage } from "../store/AlertMessages.ts"
@@ -30,11 +31,6 @@ import { TargetGuard } from "./TargetGuard.ts"
 const maxAtOnce = 50
 /** How long messages are stored. */
 const keepTime = 90 * 24 * 3600 * 1000
-
-const sent = Metric.counter("signalbox_alert_messages_sent", { description: "Messages of alerts that were delivered" })
-const notSent = Metric.counter("signalbox_alert_messages_not_sent", {
-  description: "Attempts to deliver a message of an alert that failed"
-})
 
 const decodeItems = Schema.decodeEffect(Schema.fromJsonString(SecretItems))
 
@@ -134,7 +130,7 @@ export class AlertSender extends Context.Service<
         yield* transaction(
           Effect.andThen(messages.record(claimed, error, next), channels.record(workspaceId, channelId, error))
         )
-        yield* Metric.update(error === null ? sent : notSent, 1)
+        yield* Metric.update(error === null ? Counters.alertMessagesSent : Counters.alertMessagesNotSent, 1)
         if (error !== null) {
           yield* Effect.annotateLogs(Effect.logInfo("message of an alert not delivered"), {
             channel: channelId,

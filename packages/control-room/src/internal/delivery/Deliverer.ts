@@ -6,10 +6,12 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import { createHmac } from "node:crypto"
+import * as Counters from "../Counters.ts"
 import { PollInterval } from "../PollInterval.ts"
 import { steady } from "../BackgroundTask.ts"
 import { Changes } from "../store/Changes.ts"
@@ -113,6 +115,8 @@ export class Deliverer extends Context.Service<
         const disable = gone && error !== null ? webhooks.disable(claimed.sealed.webhook, error) : Effect.void
         // The webhook before its deliveries, as everywhere: one order of locks cannot deadlock.
         yield* transaction(Effect.andThen(disable, record))
+        const outcome = error === null ? "delivered" : attempted.nextAttemptAt === null ? "failed" : "retried"
+        yield* Metric.update(Counters.webhookAttempts(outcome), 1)
         yield* changes.tell(claimed.workspaceId, () => [{ topic: "webhooks", id: claimed.sealed.webhook }])
         const log = error === null ? Effect.logDebug("webhook delivered") : Effect.logInfo("webhook not delivered")
         yield* Effect.annotateLogs(log, {

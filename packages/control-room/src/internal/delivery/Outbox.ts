@@ -10,10 +10,12 @@ import type { WebhookDelivery } from "@signalbox/api/contract/Webhooks"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
 import * as PubSub from "effect/PubSub"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { Run } from "../engine/State.ts"
+import * as Counters from "../Counters.ts"
 import { Refused } from "../Refused.ts"
 import { Database } from "../store/Database.ts"
 import { Deliveries } from "../store/Deliveries.ts"
@@ -94,7 +96,9 @@ export class Outbox extends Context.Service<
 
       return Outbox.of({
         notify: Effect.fnUntraced(function* (run, action) {
-          const { processName, seq } = yield* runs.nextEvent(run.id)
+          const { processName, seq, workspaceName } = yield* runs.nextEvent(run.id)
+          const counter = Counters.runsOf({ workspace: workspaceName, process: processName }, action)
+          yield* sql.afterCommit(Metric.update(counter, 1))
           const listeners = yield* webhooks.listening(run, `process_run.${action}`)
           if (listeners.length === 0) return
           const { body, id } = yield* event(action, {

@@ -15,7 +15,6 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Metric from "effect/Metric"
 import * as Predicate from "effect/Predicate"
 import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
@@ -40,6 +39,7 @@ import { sessionPath, shownFilesPath } from "./ConsoleRoutes.ts"
 import { Hosts } from "./Hosts.ts"
 import { canonical, pathOf, wantsBareForm } from "./Incoming.ts"
 import * as Probes from "./Probes.ts"
+import * as RequestMetrics from "./RequestMetrics.ts"
 import { ResponseHeaders } from "./ResponseHeaders.ts"
 
 /** The router's settings; the lookup of methods below must agree with them. */
@@ -209,11 +209,6 @@ const toResponse = (
 const keyIdOf = (request: HttpServerRequest.HttpServerRequest): string =>
   Tokens.parse(/\S+$/.exec(request.headers["authorization"] ?? "")?.[0] ?? "")?.id ?? "none"
 
-const requestSeconds = Metric.histogram("signalbox_http_request_seconds", {
-  description: "How long requests took",
-  boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
-})
-
 /** Older clients expect the upload form for a file without an object around it. */
 const bareForm = (response: HttpServerResponse.HttpServerResponse) => {
   if (response.status !== 200 || response.body._tag !== "Uint8Array") return response
@@ -224,14 +219,7 @@ const bareForm = (response: HttpServerResponse.HttpServerResponse) => {
 const edge = Effect.gen(function* () {
   const health = yield* StorageHealth
   const hosts = yield* Hosts
-  // Methods and statuses are few, so each histogram is created once and cached.
-  const histograms = new Map<string, Metric.Metric<number, unknown>>()
-  const secondsOf = (method: string, status: number) => {
-    const name = `${method} ${status}`
-    const known = histograms.get(name) ?? Metric.withAttributes(requestSeconds, { method, status: String(status) })
-    histograms.set(name, known)
-    return known
-  }
+  const record = RequestMetrics.make()
   return (
     effect: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>
   ): Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest> =>
@@ -251,7 +239,7 @@ const edge = Effect.gen(function* () {
       const finished = (response: HttpServerResponse.HttpServerResponse) => {
         const whole = wantsBareForm(received.url) ? bareForm(response) : response
         const seconds = Number(clock.monotonicTimeNanosUnsafe() - started) / 1e9
-        secondsOf(request.method, whole.status).updateUnsafe(seconds, fiber.context)
+        record(request, whole.status, seconds, fiber.context)
         // Most responses are created with these headers already.
         if (whole.headers["x-request-id"] === requestId) return whole
         const kept = whole.headers["cache-control"]

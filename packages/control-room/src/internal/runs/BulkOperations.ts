@@ -15,6 +15,7 @@ import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
+import * as Counters from "../Counters.ts"
 import { steady } from "../BackgroundTask.ts"
 import { normalise } from "../engine/Failures.ts"
 import { PollInterval } from "../PollInterval.ts"
@@ -46,14 +47,6 @@ const chunksPerTurn = 20
 /** Reasons, and ids for each, that a job keeps. */
 const keptReasons = 20
 const keptIds = 5
-
-const processed = Metric.counter("signalbox_bulk_operation_targets", {
-  description: "Work items and runs that bulk operations were carried out on, or refused for"
-})
-const counters = {
-  done: Metric.withAttributes(processed, { result: "done" }),
-  refused: Metric.withAttributes(processed, { result: "refused" })
-}
 
 /** Keys of a filter that only work items have. */
 const ofItems = [
@@ -254,8 +247,8 @@ export class BulkOperations extends Context.Service<
           const began = yield* Clock.currentTimeMillis
           const written = yield* chunk(claimed, size)
           if (written === null) return
-          yield* Metric.update(counters.done, written.done)
-          yield* Metric.update(counters.refused, written.refused)
+          yield* Metric.update(Counters.bulkTargets.done, written.done)
+          yield* Metric.update(Counters.bulkTargets.refused, written.refused)
           if (!written.more) return
           const took = (yield* Clock.currentTimeMillis) - began
           size = Math.max(1, Math.min(chunkSize, Math.floor((size * chunkMillis) / Math.max(1, took))))

@@ -2,6 +2,8 @@
 import type { ProcessRunId } from "@signalbox/api/contract/Ids"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import { leasesExpired } from "../Counters.ts"
 import { Assets } from "../store/Assets.ts"
 import { Assistants, silentAfter } from "../store/Assistants.ts"
 import { Database } from "../store/Database.ts"
@@ -42,7 +44,11 @@ export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
       return
     }
     const asked = yield* millis
-    if ((yield* leases.expire) > 0) yield* signal.afterCommit
+    const expired = yield* leases.expire
+    if (expired > 0) {
+      yield* Metric.update(leasesExpired, expired)
+      yield* signal.afterCommit
+    }
     // Heartbeats wait behind a long transaction too.
     const waited = (yield* millis) - asked > Duration.toMillis(lostAfter) / 4
     if (failed || waited) upSince = yield* millis

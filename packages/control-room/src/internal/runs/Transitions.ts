@@ -4,7 +4,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Predicate } from "effect/Predicate"
 import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
+import * as Counters from "../Counters.ts"
 import * as UnusedBlobs from "../blobs/UnusedBlobs.ts"
 import { Outbox } from "../delivery/Outbox.ts"
 import * as Engine from "../engine/Engine.ts"
@@ -81,7 +83,11 @@ export class Transitions extends Context.Service<
   static readonly layer = Layer.effect(
     Transitions,
     Effect.gen(function* () {
-      const { now, transaction } = yield* Database
+      const {
+        now,
+        sql: { afterCommit },
+        transaction
+      } = yield* Database
       const runs = yield* ProcessRuns
       const stepRuns = yield* StepRuns
       const items = yield* WorkItems
@@ -148,6 +154,9 @@ export class Transitions extends Context.Service<
               break
             default:
               events.push(...(yield* stepRuns.apply(run, change)))
+              if (change._tag === "StepRunMoved" && (change.to === "completed" || change.to === "failed")) {
+                yield* afterCommit(Metric.update(Counters.stepRunsEnded(change.error), 1))
+              }
           }
         }
         yield* runItems.move(moves)

@@ -2,7 +2,9 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
 import { BlobStore } from "../../BlobStore.ts"
+import { storageFailures } from "../Counters.ts"
 import { Database } from "../store/Database.ts"
 import { QueryDeadline } from "@signalbox/sql/QueryDeadline"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
@@ -44,8 +46,9 @@ export class StorageHealth extends Context.Service<
       )
       return StorageHealth.of({
         report: ({ kind }) =>
-          Effect.sync(() => {
+          Effect.suspend(() => {
             if (kind !== "unavailable") reported = true
+            return Metric.update(storageFailures(kind), 1)
           }),
         check
       })

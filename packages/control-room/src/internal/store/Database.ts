@@ -4,6 +4,8 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
@@ -81,6 +83,25 @@ const partsOf = (rows: ReadonlyArray<Measured>): ReadonlyArray<ReadonlyArray<str
   }
   return parts
 }
+
+const transactionSeconds = Metric.histogram("signalbox_database_transaction_seconds", {
+  description: "How long transactions took, with the time that they waited for others",
+  boundaries: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+})
+
+/** Records how long a transaction takes; a nested one is part of the outer. */
+const timed = <A, E, R>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.withFiber((fiber) => {
+    if (Option.isSome(Context.getOption(fiber.context, sql.transactionService))) return effect
+    const clock = fiber.getRef(Clock.Clock)
+    const started = clock.monotonicTimeNanosUnsafe()
+    return Effect.onExit(effect, () =>
+      Effect.sync(() => {
+        const seconds = Number(clock.monotonicTimeNanosUnsafe() - started) / 1e9
+        transactionSeconds.updateUnsafe(seconds, fiber.context)
+      })
+    )
+  })
 
 /** Random bytes requested from the system in one call: an id takes 16, and a call costs more than the bytes. */
 const poolSize = 4096
@@ -220,9 +241,12 @@ export class Database extends Context.Service<
       return Database.of({
         sql,
         transaction: (effect) =>
-          Dialect.retryConflicts(
+          timed(
             sql,
-            Effect.catchIf(sql.withTransaction(effect), isSqlError, (error) => Effect.die(error))
+            Dialect.retryConflicts(
+              sql,
+              Effect.catchIf(sql.withTransaction(effect), isSqlError, (error) => Effect.die(error))
+            )
           ),
         below: (parents, rows) =>
           Effect.flatMap(Effect.orDie(sql`${parents}`), (found) => (found.length === 0 ? Effect.succeed(empty) : rows)),

@@ -145,8 +145,10 @@ export class ProcessRuns extends Context.Service<
     /** Loads a run for a change, and locks the row until the transaction ends. */
     readonly lock: (id: ProcessRunId) => Effect.Effect<Run | null>
     readonly save: (run: Run) => Effect.Effect<void>
-    /** Increments the event counter of a run; returns it, and the name of the process. */
-    readonly nextEvent: (id: ProcessRunId) => Effect.Effect<{ readonly seq: number; readonly processName: string }>
+    /** Increments the event counter of a run; returns it, and the names of the process and its workspace. */
+    readonly nextEvent: (
+      id: ProcessRunId
+    ) => Effect.Effect<{ readonly seq: number; readonly processName: string; readonly workspaceName: string }>
     /** Marks it as deleted: for readers it no longer exists. */
     readonly markDeleted: (id: ProcessRunId) => Effect.Effect<void>
     /** Marks runs that ended before `cutoff`, the oldest first, and returns how many. */
@@ -253,9 +255,19 @@ export class ProcessRuns extends Context.Service<
           if (run.state === "completed") yield* ProcessSteps.removeOfRun(sql, run.id, run.steps)
         }, Effect.orDie),
         nextEvent: Effect.fnUntraced(function* (id) {
-          const [row] = yield* sql<{ readonly event_seq: number; readonly process_name: string }>`
-            UPDATE process_run SET event_seq = event_seq + 1 WHERE id = ${id} RETURNING event_seq, process_name`
-          return { seq: row?.event_seq ?? 1, processName: row?.process_name ?? "" }
+          const [row] = yield* sql<{
+            readonly event_seq: number
+            readonly process_name: string
+            readonly workspace_name: string
+          }>`
+            UPDATE process_run SET event_seq = event_seq + 1 WHERE id = ${id}
+            RETURNING event_seq, process_name,
+              (SELECT name FROM workspace WHERE workspace.id = process_run.workspace_id) AS workspace_name`
+          return {
+            seq: row?.event_seq ?? 1,
+            processName: row?.process_name ?? "",
+            workspaceName: row?.workspace_name ?? ""
+          }
         }, Effect.orDie),
         markDeleted: Effect.fnUntraced(function* (id) {
           yield* sql`UPDATE process_run SET deleted_at = ${yield* now} WHERE id = ${id}`
