@@ -60,10 +60,10 @@ withLayer(database, { excludeTestServices: true, timeout: "4 minutes" })("what s
         startedAt: null,
         endedAt: null
       })
-      yield* runs.insert(run(1, "in_progress"), "p", { priority: 0, source: null })
-      yield* runs.insert(run(2, "in_progress"), "p", { priority: 0, source: null })
+      yield* runs.insert(run(1, "in_progress"), "p", { priority: 0, source: null, trace: null })
+      yield* runs.insert(run(2, "in_progress"), "p", { priority: 0, source: null, trace: null })
       yield* runs.save(run(2, "unresolved"))
-      yield* runs.insert(run(3, "in_progress"), "p", { priority: 0, source: null })
+      yield* runs.insert(run(3, "in_progress"), "p", { priority: 0, source: null, trace: null })
       yield* runs.save(run(3, "completed"))
       yield* processes.remove(deleted.view.id)
       const written = yield* named

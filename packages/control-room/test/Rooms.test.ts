@@ -34,7 +34,8 @@ const placed: Readonly<Record<string, (typeof order)[number]>> = {
   "internal/PublicUrl.ts": "ground",
   "internal/Refused.ts": "ground",
   "internal/Shards.ts": "ground",
-  "internal/Tokens.ts": "ground"
+  "internal/Tokens.ts": "ground",
+  "internal/Traces.ts": "ground"
 }
 
 /** The position of a file's room in the order. */

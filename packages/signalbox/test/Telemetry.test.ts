@@ -1,9 +1,20 @@
 /** What is sent to a collector, and what never is. */
 import { assert, describe, it } from "@effect/vitest"
+import * as NodeHttpClient from "@signalbox/platform/NodeHttpClient"
+import { ProcessId, ProcessRunId } from "@signalbox/api/contract/Ids"
+import * as Processes from "@signalbox/api/Processes"
+import * as Steps from "@signalbox/flows/ControlRoomSteps"
+import * as Flow from "@signalbox/flows/Flow"
+import { zipOf } from "@signalbox/testkit/PackageZips"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Otlp from "effect/observability/Otlp"
 import { readFileSync, writeFileSync } from "node:fs"
 import { createServer, type IncomingHttpHeaders } from "node:http"
 import { join } from "node:path"
-import { loadedFile, succeed, tasksFile, temporaryFolder, up } from "./support/Cli.ts"
+import { clientOf, loadedFile, succeed, tasksFile, temporaryFolder, up, upHere } from "./support/Cli.ts"
+import { stepRuns, upload } from "./support/Robots.ts"
 
 interface Received {
   readonly path: string
@@ -52,7 +63,108 @@ const busy = async (data: string, note: string) => {
   return url
 }
 
+interface Span {
+  readonly service: string
+  readonly name: string
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId?: string
+}
+
+/** All spans that were received. */
+const spansOf = (received: ReadonlyArray<Received>): ReadonlyArray<Span> =>
+  received
+    .filter(({ path }) => path === "/v1/traces")
+    .flatMap(({ body }) => JSON.parse(body).resourceSpans)
+    .flatMap(({ resource, scopeSpans }) => {
+      const attribute = resource.attributes.find(({ key }: { readonly key: string }) => key === "service.name")
+      return scopeSpans
+        .flatMap(({ spans }: { readonly spans: ReadonlyArray<Span> }) => spans)
+        .map((span: Span) => ({ ...span, service: attribute.value.stringValue }))
+    })
+
+/** A step of a flow that starts a run of this process, and waits for its end. */
+const traced = Flow.make("traced", {
+  version: 1,
+  input: Schema.Struct({ process: ProcessId }),
+  success: Schema.String,
+  error: Schema.Union([Steps.startRun.error, Steps.awaitCompletion.error]),
+  idempotencyKey: () => "once",
+  run: Effect.fnUntraced(function* ({ process }) {
+    const run = yield* Steps.startRun({ process, payloads: [{ name: "payload-of-a-person" }] })
+    yield* Steps.awaitCompletion({ run })
+    return run
+  })
+})
+
 describe("OTLP", () => {
+  it("has a flow, its requests, the service, the worker and its robot in one trace", async () => {
+    const { folder, remove } = temporaryFolder("trace")
+    const { close, received, url } = await collector()
+    const env = (name: string) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_SERVICE_NAME: name })
+    const data = join(folder, "data")
+    const room = await upHere(data, ["--workers", "0"], env("room"))
+    const origin = new URL(room.ready.base_url).origin
+    const client = clientOf(room.ready)
+    const process = await Effect.runPromise(
+      Effect.gen(function* () {
+        const yaml = "tasks:\n  print:\n    command: [node, -e, 'console.log(process.env.TRACEPARENT)']\n"
+        const id = yield* upload("printer", yield* zipOf({ "robot.yaml": yaml }))
+        const task = { name: "print", package_id: id }
+        return (yield* Processes.put({ name: "traced", steps: [{ name: "only", task }] })).id
+      }).pipe(Effect.provide(client))
+    )
+    const token = (await succeed(["worker", "link-token", "--data", data])).stdout.trim()
+    const worker = succeed(
+      ["worker", "start", "--url", origin, "--link-token", token, "--data", join(folder, "w"), "--once"],
+      { env: env("worker") }
+    )
+    const telemetry = Otlp.layerJson({ baseUrl: url, resource: { serviceName: "flows" } }).pipe(
+      Layer.provide(NodeHttpClient.layerUndici)
+    )
+    const lines = await Effect.runPromise(
+      Effect.gen(function* () {
+        const run = yield* Effect.provide(Flow.run(traced, { process }), telemetry)
+        return (yield* stepRuns(ProcessRunId.make(run))).flatMap((one) => one.console)
+      }).pipe(Effect.provide(client))
+    )
+    await worker
+    assert.strictEqual(await room.end(), 0)
+    close()
+
+    const spans = spansOf(received)
+    const shown = ({ name, service }: Span) => `${service}: ${name}`
+    const step = spans.find(({ name }) => name === "step run") ?? assert.fail("no span of the step run")
+    assert.strictEqual(step.service, "worker")
+    const above: Array<Span> = []
+    for (let span: Span | undefined = step; span !== undefined;) {
+      const parent: string | undefined = span.parentSpanId
+      span = spans.find(({ spanId, traceId }) => spanId === parent && traceId === step.traceId)
+      if (span !== undefined) above.push(span)
+    }
+    assert.deepStrictEqual(above.map(shown), [
+      "room: POST",
+      "flows: POST",
+      "flows: ProcessRuns.start",
+      "flows: step startRun",
+      "flows: flow traced"
+    ])
+    // What the worker does for the step run is below it, in both.
+    const below = spans.filter(({ parentSpanId }) => parentSpanId === step.spanId).map(shown)
+    assert.isTrue(
+      below.some((name) => name.startsWith("worker: POST")),
+      below.join(", ")
+    )
+    assert.include(lines.join("\n"), `00-${step.traceId}-${step.spanId}-01`)
+
+    const sent = received.map(({ body }) => body).join("\n")
+    assert.notMatch(sent, /sb[klrwa]_[0-9a-f-]{36}_[\w-]{20}/)
+    for (const secret of [token, room.ready.api_key, "payload-of-a-person"]) assert.notInclude(sent, secret)
+    // Addresses of files and forms for uploads are signed.
+    assert.notMatch(sent, /[?&](signature|token)=(?!REDACTED)/i)
+    remove()
+  })
+
   it("takes traces, metrics and logs to the collector, with its headers and the name of the service, and no secret", async () => {
     const { folder, remove } = temporaryFolder("telemetry")
     const { close, received, url } = await collector()

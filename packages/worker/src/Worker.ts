@@ -20,6 +20,7 @@ import * as WorkerSource from "./internal/WorkerSource.ts"
 import * as NextCalls from "./internal/NextCalls.ts"
 import * as Environment from "./internal/packages/Environment.ts"
 import { failed } from "./internal/StepRun.ts"
+import * as StepRunSpan from "./internal/StepRunSpan.ts"
 import * as TaskRun from "./internal/TaskRun.ts"
 import type * as Task from "./Task.ts"
 
@@ -161,7 +162,8 @@ const serveLinked = Effect.fnUntraced(function* <R>(
     execute: Effect.fnUntraced(function* (lease, reports, mayReserve, buildTime) {
       const ref = lease.package
       if (ref !== null && home !== undefined) {
-        const env = { step: lease.env, service: Environment.ofStepRun(lease, origin, workspaceId) }
+        const trace = yield* StepRunSpan.variables(lease)
+        const env = { step: lease.env, service: { ...Environment.ofStepRun(lease, origin, workspaceId), ...trace } }
         return yield* home.packages.execution({
           ref,
           task: lease.task.name,

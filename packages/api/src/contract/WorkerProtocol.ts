@@ -69,7 +69,9 @@ export const Lease = Schema.Struct({
   timeout_seconds: Schema.NullOr(Schema.Finite),
   env: Schema.Record(Schema.String, Schema.String),
   /** Null: the environment that the package describes. */
-  environment: Schema.NullOr(StepEnvironment)
+  environment: Schema.NullOr(StepEnvironment),
+  /** The trace that the run belongs to, as in W3C Trace Context; only of a service that sends traces to a collector. */
+  traceparent: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "Lease" })
 export interface Lease extends Schema.Schema.Type<typeof Lease> {}
 

@@ -43,9 +43,16 @@ const beforeAlerts = Effect.gen(function* () {
   yield* sql`DROP INDEX process_run_completed`
 })
 
+/** The tables as they were before runs belonged to traces (`0033_run_traces`). */
+const beforeRunTraces = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE process_run DROP COLUMN trace`
+})
+
 /** The tables as they were before the steps of a run were counted (`0032_run_steps`). */
 const beforeRunSteps = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  yield* beforeRunTraces
   for (const index of ["work_item_settled", "step_run_times"]) yield* sql`DROP INDEX ${sql(index)}`
 })
 

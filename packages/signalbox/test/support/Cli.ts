@@ -125,6 +125,11 @@ export interface RoomHere {
   readonly end: () => Promise<number | null>
 }
 
+interface LoggedRoom extends RoomHere {
+  /** Waits until this text is in its log. */
+  readonly logged: (text: string) => Promise<void>
+}
+
 export interface Room extends RoomHere {
   readonly child: ChildProcess
   readonly end: (signal?: NodeJS.Signals) => Promise<number | null>
@@ -138,15 +143,27 @@ const upArgs = (data: string, args: ReadonlyArray<string>) => {
 
 /** A control room in this process, which saves a second or two where that makes no difference. */
 export const upHere = (data: string, args: ReadonlyArray<string> = [], env: Env = {}) =>
-  new Promise<RoomHere>((resolve, reject) => {
+  new Promise<LoggedRoom>((resolve, reject) => {
+    const waiting = new Set<() => void>()
     const { ended, interrupt, written } = launch(upArgs(data, args), env, () => {
+      waiting.forEach((check) => check())
       if (!written.stdout.includes("\n")) return
       const end = () => {
         interrupt()
         return ended
       }
+      const logged = (text: string) =>
+        new Promise<void>((found) => {
+          const check = () => {
+            if (!written.stderr.includes(text)) return
+            waiting.delete(check)
+            found()
+          }
+          waiting.add(check)
+          check()
+        })
       const ready = JSON.parse(written.stdout.split("\n")[0] ?? "")
-      resolve({ ready, stdout: () => written.stdout, stderr: () => written.stderr, end })
+      resolve({ ready, stdout: () => written.stdout, stderr: () => written.stderr, logged, end })
     })
     void ended.then((code) => reject(new Error(`up ended with ${code}: ${written.stderr}`)))
   })

@@ -10,6 +10,7 @@ import type * as Scope from "effect/Scope"
 import { isLeaseLost, messageOf, retryUntilAvailable } from "./Failures.ts"
 import { LeaseLost } from "./LeaseLost.ts"
 import * as Reports from "./Reports.ts"
+import { inSpan } from "./StepRunSpan.ts"
 import * as TimeLimit from "./TimeLimit.ts"
 
 /** The calls of a linked worker. */
@@ -115,5 +116,6 @@ export const runStepRun = Effect.fnUntraced(
     return collected
   },
   Effect.scoped,
-  (effect, { lease }) => Effect.annotateLogs(effect, { step_run_id: lease.step_run_id, task: lease.task.name })
+  (effect, { lease }) =>
+    Effect.annotateLogs(inSpan(lease, effect), { step_run_id: lease.step_run_id, task: lease.task.name })
 )

@@ -134,7 +134,7 @@ export class AlertSender extends Context.Service<
         if (error !== null) {
           yield* Effect.annotateLogs(Effect.logInfo("message of an alert not delivered"), {
             channel: channelId,
-            message: claimed.id,
+            alertMessage: claimed.id,
             attempt: claimed.attempts + 1,
             error
           })

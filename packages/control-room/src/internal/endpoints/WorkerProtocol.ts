@@ -107,7 +107,8 @@ export const layer = Endpoints.group(
       environment,
       leaseToken,
       runToken,
-      stepRun
+      stepRun,
+      trace
     }: Leased): Effect.fn.Return<Lease> {
       return {
         step_run_id: stepRun.id,
@@ -121,7 +122,8 @@ export const layer = Endpoints.group(
         work_item_id: stepRun.firstItem,
         timeout_seconds: stepRun.timeoutSeconds,
         env: stepRun.env,
-        environment: environment ?? null
+        environment: environment ?? null,
+        ...(trace === null ? {} : { traceparent: trace })
       }
     })
 

@@ -17,6 +17,7 @@ import { TaskPackages } from "../store/TaskPackages.ts"
 import { Triggers } from "../store/Triggers.ts"
 import { Webhooks } from "../store/Webhooks.ts"
 import type { NewCallback } from "../store/StoredWebhook.ts"
+import * as Traces from "../Traces.ts"
 import { InputSchemas } from "./InputSchemas.ts"
 import { Deletions } from "./Deletions.ts"
 import { Transitions } from "./Transitions.ts"
@@ -135,7 +136,7 @@ export const make = Effect.gen(function* () {
       },
       (copied ?? taken ?? payloads).length
     )
-    yield* runs.insert(run, process.view.name, { priority, source: source ?? null })
+    yield* runs.insert(run, process.view.name, { priority, source: source ?? null, trace: yield* Traces.current })
     if (copied !== null) {
       for (const { from, to } of yield* runItems.copy(run, copied)) yield* files.copy(workspace, from, to)
     } else if (taken === null) yield* runItems.create(run, payloads, priority)

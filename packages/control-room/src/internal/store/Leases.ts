@@ -6,6 +6,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Tokens from "../Tokens.ts"
+import * as Traces from "../Traces.ts"
 import { Database } from "./Database.ts"
 import * as Labels from "./Labels.ts"
 import { PackageUses } from "./PackageUses.ts"
@@ -25,6 +26,8 @@ export interface Leased {
   readonly runToken: string
   /** What its step says of it. */
   readonly environment: StepDefinition["environment"] | null
+  /** The `traceparent` of its run; null: none, or this process collects no spans. */
+  readonly trace: string | null
 }
 
 export class Leases extends Context.Service<
@@ -83,6 +86,16 @@ export class Leases extends Context.Service<
         return new Map(found.map(({ id, steps }): readonly [string, Steps] => [id, JSON.parse(steps)]))
       })
 
+      /** The traces of runs. Read only where spans are collected, so that they cost nothing elsewhere. */
+      const tracesOf = Effect.fnUntraced(function* (rows: ReadonlyArray<StepRunRow>) {
+        const none: ReadonlyMap<string, string | null> = new Map()
+        if (rows.length === 0 || !(yield* Traces.enabled)) return none
+        const ids = [...new Set(rows.map((row) => row.process_run_id))]
+        const found = yield* sql<{ readonly id: string; readonly trace: string | null }>`
+          SELECT id, trace FROM process_run WHERE ${sql.in("id", ids)}`
+        return new Map(found.map(({ id, trace }) => [id, trace]))
+      })
+
       return Leases.of({
         lease: Effect.fnUntraced(function* (worker, tasks, packages, limit, expiresAt) {
           const takes = [
@@ -124,6 +137,7 @@ export class Leases extends Context.Service<
             SELECT * FROM step_run WHERE ${which} ORDER BY sort_key, id LIMIT ${limit} ${skipLocked}`
           const runs = [...new Set(rows.flatMap((row) => (row.package_id === null ? [] : [row.process_run_id])))]
           const definitions = yield* stepsOf(runs)
+          const traces = yield* tracesOf(rows)
           const stepOf = (row: StepRunRow) => definitions.get(row.process_run_id)?.[row.step]
           const pinOf = (row: StepRunRow) => stepOf(row)?.task_package_version ?? null
           const versionOf = yield* uses.given(
@@ -146,7 +160,8 @@ export class Leases extends Context.Service<
               stepRun: parseStepRun({ ...row, ...changed }),
               leaseToken: lease.token,
               runToken: run.token,
-              environment: stepOf(row)?.environment ?? null
+              environment: stepOf(row)?.environment ?? null,
+              trace: traces.get(row.process_run_id) ?? null
             })
           }
           yield* addEvents(leased.map(({ stepRun }) => ({ stepRun: stepRun.id, type: "LEASED", item: null })))

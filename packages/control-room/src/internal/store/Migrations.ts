@@ -32,6 +32,7 @@ import * as ProcessSteps from "./migrations/ProcessSteps.ts"
 import * as Requests from "./migrations/Requests.ts"
 import * as Retention from "./migrations/Retention.ts"
 import * as RunSteps from "./migrations/RunSteps.ts"
+import * as RunTraces from "./migrations/RunTraces.ts"
 import * as Schedules from "./migrations/Schedules.ts"
 import * as Triggers from "./migrations/Triggers.ts"
 import * as Waits from "./migrations/Waits.ts"
@@ -69,7 +70,8 @@ const migrations = {
   "0029_console_sessions": ConsoleSessions.statements,
   "0030_package_versions": PackageVersions.statements,
   "0031_failure_order": FailureOrder.statements,
-  "0032_run_steps": RunSteps.statements
+  "0032_run_steps": RunSteps.statements,
+  "0033_run_traces": RunTraces.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */

@@ -138,7 +138,12 @@ export class ProcessRuns extends Context.Service<
     readonly insert: (
       run: Run,
       processName: string,
-      how: { readonly priority: number; readonly source: StartedFrom | null }
+      how: {
+        readonly priority: number
+        readonly source: StartedFrom | null
+        /** A `traceparent`; null: no trace. */
+        readonly trace: string | null
+      }
     ) => Effect.Effect<void>
     /** The runs of a schedule or trigger that have not ended. */
     readonly liveOf: (workspace: WorkspaceId, source: string) => Effect.Effect<ReadonlyArray<ProcessRunId>>
@@ -222,7 +227,7 @@ export class ProcessRuns extends Context.Service<
               (rows) => rows.map((row) => ProcessRunId.make(row.id))
             )
           ),
-        insert: Effect.fnUntraced(function* (run, processName, { priority, source }) {
+        insert: Effect.fnUntraced(function* (run, processName, { priority, source, trace }) {
           const row = {
             id: run.id,
             workspace_id: run.workspaceId,
@@ -235,6 +240,7 @@ export class ProcessRuns extends Context.Service<
             source_name: source?.name ?? null,
             steps: JSON.stringify(run.steps),
             priority,
+            trace,
             ...moving(run)
           }
           yield* sql`INSERT INTO process_run ${sql.insert(row)}`
