@@ -23,6 +23,7 @@ const notOnPostgres = ofService(
   "RetentionQueries",
   "Rooms",
   "RunCommands",
+  "SecurityPage",
   "StorageFailure",
   "TargetGuard"
 )
