@@ -59,8 +59,13 @@ const inSources = (): ReadonlyArray<string> => {
 
 /** The counts at the end of a step run, which stand in a variable, and the fields of the migrator. */
 const others = [
-  ...["completed", "failed", "unexpected"],
-  ...["migration_id", "migration_name", "latest_migration_id", "latest_migration_name"]
+  "completed",
+  "failed",
+  "unexpected",
+  "migration_id",
+  "migration_name",
+  "latest_migration_id",
+  "latest_migration_name"
 ]
 
 interface Line {
