@@ -157,6 +157,12 @@ describe("OTLP", () => {
     )
     assert.include(lines.join("\n"), `00-${step.traceId}-${step.spanId}-01`)
 
+    // Polls, several each second, are not sent.
+    assert.deepStrictEqual(
+      spans.filter(({ name }) => /\.tick$/.test(name)),
+      []
+    )
+
     const sent = received.map(({ body }) => body).join("\n")
     assert.notMatch(sent, /sb[klrwa]_[0-9a-f-]{36}_[\w-]{20}/)
     for (const secret of [token, room.ready.api_key, "payload-of-a-person"]) assert.notInclude(sent, secret)

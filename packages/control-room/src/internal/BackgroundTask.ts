@@ -5,6 +5,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
+import * as Traces from "./Traces.ts"
 
 /**
  * Turns a task that will be repeated into one that never fails. A failure is logged when it differs from the previous
@@ -14,7 +15,7 @@ import * as StorageFailure from "@signalbox/sql/StorageFailure"
 export const steady = (name: string) => {
   let failing: string | null = null
   return <E, R>(task: Effect.Effect<void, E, R>): Effect.Effect<void, never, R> =>
-    Effect.matchCauseEffect(task, {
+    Effect.matchCauseEffect(Traces.polling(task), {
       onSuccess: () => {
         if (failing === null) return Effect.void
         failing = null

@@ -1,4 +1,4 @@
-/** The trace that a request belongs to, for what it starts: a run and its step runs are part of it. */
+/** Which spans there are: those of a request, of what it starts, and of background tasks. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as References from "effect/References"
@@ -7,6 +7,12 @@ import * as HttpTraceContext from "effect/http/HttpTraceContext"
 
 /** Whether this process collects spans. */
 export const enabled: Effect.Effect<boolean> = References.TracerEnabled
+
+/** Spans of polls have the level Debug: exporters can leave them out, as most find nothing. */
+export const polling = Effect.provideService(References.CurrentTraceLevel, "Debug")
+
+/** What a poll has found to do is as important as a request. */
+export const working = Effect.provideService(References.CurrentTraceLevel, "Info")
 
 /** The nearest span that is not one of the database. */
 const outside = (span: Tracer.AnySpan): Tracer.AnySpan | null => {

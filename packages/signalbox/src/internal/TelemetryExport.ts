@@ -6,6 +6,7 @@ import * as NodeHttpClient from "@signalbox/platform/NodeHttpClient"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as References from "effect/References"
 import * as Otlp from "effect/observability/Otlp"
 import * as OtlpSerialization from "effect/observability/OtlpSerialization"
 import packageJson from "../../package.json" with { type: "json" }
@@ -26,5 +27,7 @@ const withDefaults = Layer.effect(
 export const layer = Otlp.layerFromConfig({ resource: { serviceVersion: packageJson.version } }).pipe(
   Layer.provide(OtlpSerialization.layerJson),
   Layer.provide(NodeHttpClient.layerUndici),
-  Layer.provide(withDefaults)
+  Layer.provide(withDefaults),
+  // Without those of polls, which are many and say nothing.
+  Layer.merge(Layer.succeed(References.MinimumTraceLevel, "Info"))
 )

@@ -9,6 +9,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Latch from "effect/Latch"
+import * as References from "effect/References"
 import type * as Scope from "effect/Scope"
 import { backoff, isUnknownWorker } from "./Failures.ts"
 import type { Reports } from "./Reports.ts"
@@ -54,6 +55,9 @@ interface Entry {
 /** How many seconds one call waits for work at the service. */
 const waitSeconds = 20
 
+/** Most polls find nothing: their spans have a level that exporters can leave out. */
+const polled = Effect.provideService(References.CurrentTraceLevel, "Debug")
+
 /** A retry cannot help: the worker is unknown, or its request is invalid. */
 const isRefusal = (error: CallError): boolean => error._tag === "InvalidRequest" || isUnknownWorker(error)
 
@@ -96,6 +100,7 @@ export const serve = Effect.fnUntraced(function* <R>(
     ),
     // The next heartbeat is the retry.
     Effect.provideService(RetryPolicy, { ...defaultPolicy, attempts: 1, attemptTimeoutMillis: 5000 }),
+    polled,
     Effect.ignoreCause({ log: "Debug", message: "heartbeat failed" })
   )
 
@@ -136,6 +141,7 @@ export const serve = Effect.fnUntraced(function* <R>(
   const lease = Effect.suspend(() =>
     protocol.lease({ free: capacity - live.size, tasks, packages, labels, waitSeconds })
   ).pipe(
+    polled,
     Effect.tapError((error) => {
       if (away || isRefusal(error)) return Effect.void
       away = true

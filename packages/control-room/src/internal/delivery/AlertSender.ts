@@ -14,6 +14,7 @@ import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { steady } from "../BackgroundTask.ts"
 import * as Counters from "../Counters.ts"
+import * as Traces from "../Traces.ts"
 import { PollInterval } from "../PollInterval.ts"
 import { AlertChannels, type ChannelSettings, type MailSettings, type StoredChannel } from "../store/AlertChannels.ts"
 import { AlertMessages, type ClaimedMessage } from "../store/AlertMessages.ts"
@@ -141,7 +142,7 @@ export class AlertSender extends Context.Service<
         }
       })
       const interruptible = (claimed: ClaimedMessage) =>
-        Effect.onInterrupt(attempt(claimed), () => messages.release(claimed))
+        Effect.onInterrupt(Traces.working(attempt(claimed)), () => messages.release(claimed))
 
       /** A room that was restored from a backup sends nothing until it is resumed. */
       const claim = (limit: number) =>

@@ -12,6 +12,7 @@ import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import { createHmac } from "node:crypto"
 import * as Counters from "../Counters.ts"
+import * as Traces from "../Traces.ts"
 import { PollInterval } from "../PollInterval.ts"
 import { steady } from "../BackgroundTask.ts"
 import { Changes } from "../store/Changes.ts"
@@ -130,7 +131,7 @@ export class Deliverer extends Context.Service<
       })
 
       const interruptible = (claimed: Claimed) =>
-        Effect.onInterrupt(attempt(claimed), () => deliveries.release(claimed))
+        Effect.onInterrupt(Traces.working(attempt(claimed)), () => deliveries.release(claimed))
 
       const sweep = whenRunning(Effect.asVoid(Effect.andThen(Chunks.sweep(deliveries.sweep), webhooks.sweepCallbacks)))
 

@@ -16,6 +16,7 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Counters from "../Counters.ts"
+import * as Traces from "../Traces.ts"
 import { steady } from "../BackgroundTask.ts"
 import { normalise } from "../engine/Failures.ts"
 import { PollInterval } from "../PollInterval.ts"
@@ -260,6 +261,8 @@ export class BulkOperations extends Context.Service<
       /** A turn that fails unexpectedly is retried after a pause; `counted`, unless the storage was the reason. */
       const attempt = (claimed: ClaimedOperation) =>
         turn(claimed).pipe(
+          Effect.withSpan("BulkOperations.turn", { root: true }),
+          Traces.working,
           Effect.onInterrupt(() => store.release(claimed)),
           Effect.tapCause((cause) =>
             Cause.hasInterruptsOnly(cause)

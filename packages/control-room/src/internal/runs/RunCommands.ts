@@ -166,7 +166,11 @@ export const make = Effect.gen(function* () {
   })
 
   const startFrom: RunCommands["startFrom"] = (source, workspace, process, input) =>
-    startWith(workspace, process, input, { source })
+    startWith(workspace, process, input, { source }).pipe(
+      // Each run has its own trace, not that of the poll that started several.
+      Effect.withSpan("Runs.startFrom", { root: true, attributes: { "signalbox.source": source.type } }),
+      Traces.working
+    )
 
   const startAgain = Effect.fnUntraced(function* (workspace: WorkspaceId, id: ProcessRunId) {
     const old = yield* runs.lock(id)
