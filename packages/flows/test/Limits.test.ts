@@ -298,7 +298,9 @@ describe("a limit", () => {
         const count = (state: string) =>
           snapshot.find(
             ({ attributes, id }) =>
-              id === "signalbox_flow_executions" && attributes?.["flow"] === "limited" && attributes["state"] === state
+              id === "signalbox_flow_executions_total" &&
+              attributes?.["flow"] === "limited" &&
+              attributes["state"] === state
           )?.state
         assert.deepStrictEqual(count("queued"), { count: 2, incremental: true })
         assert.deepStrictEqual(count("running"), { count: 1, incremental: true })

@@ -68,15 +68,15 @@ it.effect("counts executions by state, attempts and retries of steps, waits and 
     }
     const flow = "measured"
     const table: ReadonlyArray<readonly [string, Record<string, string>, number]> = [
-      ["signalbox_flow_executions", { flow, state: "running" }, 4],
-      ["signalbox_flow_executions", { flow, state: "completed" }, 1],
-      ["signalbox_flow_executions", { flow, state: "cancelled" }, 1],
+      ["signalbox_flow_executions_total", { flow, state: "running" }, 4],
+      ["signalbox_flow_executions_total", { flow, state: "completed" }, 1],
+      ["signalbox_flow_executions_total", { flow, state: "cancelled" }, 1],
       ["signalbox_flow_step_seconds", { flow, step: "slow", outcome: "succeeded" }, 3],
       ["signalbox_flow_step_seconds", { flow, step: "slow", outcome: "retrying" }, 1],
-      ["signalbox_flow_step_retries", { flow, step: "slow" }, 1],
+      ["signalbox_flow_step_retries_total", { flow, step: "slow" }, 1],
       ["signalbox_flow_wait_seconds", { flow, kind: "sleep" }, 1],
       ["signalbox_flow_wait_seconds", { flow, kind: "signal" }, 1],
-      ["signalbox_flow_claims", { flow }, 2],
+      ["signalbox_flow_claims_total", { flow }, 2],
       ["signalbox_flow_executions_in_memory", {}, 0]
     ]
     assert.deepStrictEqual(

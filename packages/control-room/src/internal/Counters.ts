@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 
 const counter = (name: string, description: string) =>
-  Metric.counter(`signalbox_${name}`, { description, incremental: true })
+  Metric.counter(`signalbox_${name}_total`, { description, incremental: true })
 
 const runs = counter("process_runs", "Runs that have started, completed or become unresolved")
 const ended = counter("step_runs_ended", "Step runs that have ended, by the code of their error, or none")

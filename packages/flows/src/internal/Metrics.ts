@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type { Entry, Execution, State, Write } from "./Journal.ts"
 
-const executions = Metric.counter("signalbox_flow_executions", {
+const executions = Metric.counter("signalbox_flow_executions_total", {
   description: "How often executions entered a state",
   incremental: true
 })
@@ -14,7 +14,7 @@ const stepSeconds = Metric.histogram("signalbox_flow_step_seconds", {
   description: "How long attempts of steps took, by how they ended",
   boundaries: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1_800, 7_200]
 })
-const retries = Metric.counter("signalbox_flow_step_retries", {
+const retries = Metric.counter("signalbox_flow_step_retries_total", {
   description: "Attempts of steps that failed and are retried",
   incremental: true
 })
@@ -22,15 +22,15 @@ const waitSeconds = Metric.histogram("signalbox_flow_wait_seconds", {
   description: "How long executions waited, by what they waited for",
   boundaries: [0.1, 1, 10, 60, 600, 3_600, 21_600, 86_400, 604_800, 2_592_000]
 })
-const claims = Metric.counter("signalbox_flow_claims", {
+const claims = Metric.counter("signalbox_flow_claims_total", {
   description: "Executions that this process has claimed because they were due",
   incremental: true
 })
-const lostExecutions = Metric.counter("signalbox_flow_executions_lost", {
+const lostExecutions = Metric.counter("signalbox_flow_executions_lost_total", {
   description: "Executions whose claim this process lost to another, or to a command",
   incremental: true
 })
-const lostLeases = Metric.counter("signalbox_flow_leases_lost", {
+const lostLeases = Metric.counter("signalbox_flow_leases_lost_total", {
   description: "How often the lease of this process expired before it was renewed",
   incremental: true
 })
