@@ -51,6 +51,7 @@ const onPostgresInSoak = ofService(
   "OlderPrograms",
   "PackageKills",
   "Permissions",
+  "Traces",
   "UnauthenticatedRequests",
   "Transfers",
   "VaultClient",
