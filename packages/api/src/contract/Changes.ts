@@ -2,7 +2,6 @@
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
-import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import { type Permission, WorkspaceAuthorization } from "./Authorization.ts"
 import { OpenEnum } from "./Common.ts"
@@ -53,12 +52,6 @@ export interface Change extends Schema.Schema.Type<typeof Change> {}
 /** An event of this name comes every 10 seconds, so that a client notices a connection that is dead. */
 export const pingEvent = "ping"
 
-const description = `Server-sent events. The data of each is a hint as JSON, \`{"topic", "id", "seq"}\`, and its id the \`seq\`: something
-of the topic changed, load what you show of it. A stream begins with the topic \`reset\`: load everything. It also comes when hints were
-left out, such as for a reader that is slow. Topics are ${topics.map((topic) => `\`${topic}\``).join(", ")}; a caller gets those that it may read. A hint may
-come twice, and several changes may come as one hint. An event \`${pingEvent}\` comes every 10 seconds. The stream ends with the key,
-the session, and the service; connect again with \`Last-Event-ID\` or \`after\`, and \`seq\` goes on from there.`
-
 /** Extension. */
 export const watch = HttpApiEndpoint.get("watchChanges", "/workspaces/:workspace_id/changes", {
   params: { workspace_id: WorkspaceId },
@@ -66,8 +59,6 @@ export const watch = HttpApiEndpoint.get("watchChanges", "/workspaces/:workspace
   headers: { "last-event-id": Schema.optional(Schema.String) },
   success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/event-stream" })),
   error: InvalidRequestResponse
-})
-  .annotateMerge(extension("Watch what changes"))
-  .annotate(OpenApi.Description, description)
+}).annotateMerge(extension("Watch what changes"))
 
 export const Changes = /* @__PURE__ */ HttpApiGroup.make("changes").add(watch).middleware(WorkspaceAuthorization)

@@ -1,6 +1,7 @@
 /**
  * Adds to the OpenAPI document what `OpenApi.fromApi` cannot derive: plain operation ids, permissions, optional bodies,
- * form bodies, idempotency keys, the responses of all operations, and the deliveries of webhooks.
+ * form bodies, idempotency keys, the responses of all operations, the deliveries of webhooks, and the texts and examples
+ * of `documentation/`.
  */
 import * as Context from "effect/Context"
 import * as HttpApi from "effect/http-api/HttpApi"
@@ -11,6 +12,8 @@ import { isAlsoPut, pathAliases } from "../contract/Aliases.ts"
 import { RequiredPermission } from "../contract/Authorization.ts"
 import { keyLifetime, lifetimeHeader } from "../contract/IdempotencyKeys.ts"
 import { webhookHeaders } from "../contract/WebhookEvents.ts"
+import { describe } from "./documentation/Describe.ts"
+import { parameterTexts } from "./documentation/Parameters.ts"
 
 type Operation = OpenApi.OpenAPISpecOperation
 
@@ -18,34 +21,24 @@ const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const errorContent = { "application/json": { schema: ref("Error") } }
 const text = { schema: { type: "string" } }
 
-/** The meaning of each status; all have the same body. */
-const errorDescriptions: Readonly<Record<string, string>> = {
-  "400": "The input is invalid; the message names the field",
-  "401": "No key, or a malformed one",
-  "403": "An unknown key, one of another workspace, or one without the permission",
-  "404": "The resource does not exist in the workspace",
-  "409": "The state of the resource does not allow this; nothing was changed",
-  "413": "Larger than allowed; nothing was stored"
-}
-
 /** The responses of all operations. */
 const common = {
   "429": {
-    description: "Too many calls: try again after `Retry-After` seconds",
+    description: "Too many calls. Try again after `Retry-After` seconds.",
     headers: { "retry-after": text },
     content: errorContent
   },
   "503": {
-    description: "Not available now: try again after `Retry-After` seconds",
+    description: "The service is stopping, or its database is not available. Try again after `Retry-After` seconds.",
     headers: { "retry-after": text },
     content: errorContent
   },
   "507": {
-    description: "The disk of the service is full; nothing was stored. Try again once it has space",
+    description: "The disk of the service is full; nothing was stored. Try again once it has space.",
     headers: { "retry-after": text },
     content: errorContent
   },
-  default: { description: "Any other error", content: errorContent }
+  default: { description: "Any other error; `error.code` and `error.message` say which.", content: errorContent }
 }
 
 const idempotencyParameters = [
@@ -136,7 +129,9 @@ const aliasesOf = (operations: ReadonlyMap<string, Operation>, basePath: string)
     if (operation === undefined) return []
     const alias = Object.assign({}, deprecated(operation, "Alias"), {
       parameters: operation.parameters.map((parameter) =>
-        parameter.name === inPath ? { ...parameter, in: "path", required: true } : parameter
+        parameter.name === inPath
+          ? { ...parameter, in: "path", required: true, example: parameterTexts[inPath]?.example }
+          : parameter
       ),
       responses: Object.fromEntries(
         Object.entries(operation.responses).map(([status, known]) => [
@@ -167,7 +162,7 @@ export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constr
       const complete = (operation: Operation): Operation => {
         const body = operation.requestBody
         const content = body?.content["application/json"]
-        return Object.assign({}, operation, {
+        const completed: Operation = Object.assign({}, operation, {
           operationId: endpoint.identifier,
           ...(permission === undefined ? {} : { "x-required-permission": permission }),
           parameters: [
@@ -191,8 +186,7 @@ export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constr
           responses: {
             ...Object.fromEntries(
               Object.entries(operation.responses).map(([status, response]) => {
-                const description = errorDescriptions[status]
-                if (description !== undefined) return [status, { description, content: errorContent }]
+                if (Number(status) >= 400) return [status, { ...response, content: errorContent }]
                 if (!endpoint.path.startsWith(`${basePath}/`)) return [status, response]
                 return [status, withHeaders(response, { ...corsHeaders, ...(takesKey ? idempotencyHeaders : {}) })]
               })
@@ -200,6 +194,7 @@ export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constr
             ...common
           }
         })
+        return describe(completed, permission)
       }
       const path = endpoint.path.replace(/:(\w+)/g, "{$1}")
       known.set(`${endpoint.method.toLowerCase()} ${path}`, complete)

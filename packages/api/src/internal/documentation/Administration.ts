@@ -1,0 +1,128 @@
+/** Workspaces, the room, keys, the console and the stream of changes. */
+import { changeTopics, pingEvent } from "../../contract/Changes.ts"
+import type { ApiKeys } from "../../contract/ApiKeys.ts"
+import type { Changes } from "../../contract/Changes.ts"
+import type { ConsoleTickets } from "../../contract/ConsoleTickets.ts"
+import type { RoomGroup } from "../../contract/Room.ts"
+import type { Workspaces } from "../../contract/Workspaces.ts"
+import { ids } from "./ExampleIds.ts"
+import type { Documented } from "./OperationText.ts"
+import { badBody, badPage, unknown } from "./Phrases.ts"
+
+export const workspaces: Documented<typeof Workspaces> = {
+  getWorkspace: {
+    description:
+      "Returns the name of the workspace and its organization. Any valid key of the workspace may read them, so this is also the cheapest way to check a key.",
+    response: { id: ids.workspace, name: "Accounting", organization: { id: ids.organization, name: "Example" } },
+    errors: { 404: "No workspace has this id." }
+  },
+  createWorkspace: {
+    description:
+      "Creates a workspace in the organization of the caller's workspace, with a first key that has every permission but `Vault.read_secret_values`. The text of that key is returned only here. The caller's own key has no access to the new workspace.",
+    request: { name: "Staging" },
+    response: {
+      id: ids.secondWorkspace,
+      name: "Staging",
+      organization: { id: ids.organization, name: "Example" },
+      api_key: {
+        id: ids.firstKey,
+        name: "first key",
+        permissions: ["Assets.read_asset_storage_assets", "Assets.write_asset_storage_assets"],
+        created_at: "2026-11-20T08:15:29.980Z",
+        key: "sbk_019aa0b2-5c00-7000-8000-0000000000a4_secret"
+      }
+    },
+    errors: {
+      400: badBody,
+      403: "The key lacks `Workspace.manage_api_keys`, or the service lets no caller create workspaces."
+    }
+  }
+}
+
+export const room: Documented<typeof RoomGroup> = {
+  getRoom: {
+    description:
+      "Returns whether the room is paused since it was restored from a backup. While it is, everything can be read and changed, but no step run is leased, no timer runs and nothing is delivered. Any valid key may read it.",
+    response: { paused: false, resumed_at: null, resumed_by: null },
+    errors: {}
+  },
+  resumeRoom: {
+    description:
+      "Ends the pause of a restored room, for all of its workspaces. In a room that is not paused it changes nothing, so it is safe to repeat.",
+    response: { paused: false, resumed_at: null, resumed_by: null },
+    errors: {}
+  }
+}
+
+export const apiKeys: Documented<typeof ApiKeys> = {
+  listApiKeys: {
+    description:
+      "Returns the keys of the workspace, newest first, with their permissions. The keys themselves are stored as hashes and cannot be read again.",
+    response: {
+      data: [
+        {
+          id: ids.apiKey,
+          name: "ci",
+          permissions: ["Processes.trigger_processes", "Processes.read_processes"],
+          created_at: "2026-11-20T08:15:30.000Z"
+        }
+      ],
+      has_more: false,
+      next: null
+    },
+    errors: { 400: badPage }
+  },
+  createApiKey: {
+    description:
+      "Creates a key with the given permissions. `key` in the response is its text, which is returned only here. Names need not be unique.",
+    request: { name: "ci", permissions: ["Processes.trigger_processes", "Processes.read_processes"] },
+    response: {
+      id: ids.apiKey,
+      name: "ci",
+      permissions: ["Processes.trigger_processes", "Processes.read_processes"],
+      created_at: "2026-11-20T08:15:30.000Z",
+      key: "sbk_019aa0b2-5c00-7000-8000-0000000000a5_secret"
+    },
+    errors: {
+      400: badBody,
+      403: "The key lacks `Workspace.manage_api_keys`, or one of the permissions that it would grant; only `Vault.read_secret_values` may be granted by a key without it."
+    }
+  },
+  deleteApiKey: {
+    description:
+      "Revokes a key. Requests with it are refused from then on, and the sessions of the console that it opened end. Schedules and triggers that it created continue. Irreversible.",
+    response: { id: ids.apiKey, deleted: true },
+    errors: { 404: unknown("API key") }
+  }
+}
+
+export const consoleTickets: Documented<typeof ConsoleTickets> = {
+  createConsoleTicket: {
+    description:
+      "Creates a ticket that opens one session of the console, once and within its lifetime. The session has the permissions of the caller's key and ends when the key is revoked.",
+    request: { lifetime_seconds: 60 },
+    response: {
+      ticket: "sbt_019aa0b2-5c00-7000-8000-0000000000ff_secret",
+      url: "https://robots.example.com/console/#ticket=sbt_019aa0b2-5c00-7000-8000-0000000000ff_secret",
+      expires_at: "2026-11-20T08:16:30.024Z"
+    },
+    errors: {
+      400: badBody,
+      403: "The key is unknown or of another workspace, or it is the token of a run, which may not open the console."
+    }
+  }
+}
+
+export const changes: Documented<typeof Changes> = {
+  watchChanges: {
+    description: `Server-sent events that tell what to load again. The data of each is JSON, \`{"topic", "id", "seq"}\`, and its id is the \`seq\`. A stream begins with the topic \`reset\`, which means: load everything; it is also sent when hints were left out, for example to a reader that is slow. The topics are ${Object.keys(
+      changeTopics
+    )
+      .map((topic) => `\`${topic}\``)
+      .join(
+        ", "
+      )}; a caller receives those that its key may read. A hint may be sent twice, and one hint may stand for several changes. An event \`${pingEvent}\` is sent every 10 seconds. The stream ends when the key is revoked or the service stops; connect again with \`Last-Event-ID\` or \`after\` to continue.`,
+    response: 'id: 7\ndata: {"topic":"runs","id":"019aa0b2-5c00-7000-8000-0000000000c3","seq":7}\n\n',
+    errors: { 400: "`after` is not a whole number from 0. Connect again without it." }
+  }
+}

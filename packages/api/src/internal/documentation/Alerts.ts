@@ -1,0 +1,339 @@
+/** Alerts and their channels. */
+import type { AlertChannels } from "../../contract/AlertChannels.ts"
+import type { Alerts } from "../../contract/Alerts.ts"
+import { ids } from "./ExampleIds.ts"
+import type { Documented } from "./OperationText.ts"
+import { badBodyOr, badPage, nameExists, unknown } from "./Phrases.ts"
+
+const definition = {
+  name: "too many invoices",
+  rule: { type: "queue_above", process: { id: ids.process }, items: 100 },
+  channels: [{ id: ids.alertChannel }],
+  repeat_seconds: 86_400
+} as const
+
+const badAlert = badBodyOr("a channel is a heartbeat, which takes no messages")
+const noTarget = "A channel, or what the rule names, does not exist in the workspace; the message names the field."
+
+export const alerts: Documented<typeof Alerts> = {
+  getAlert: {
+    description: "Returns an alert, with how many of its firings are not over and whether it is muted.",
+    response: {
+      id: ids.alert,
+      name: "too many invoices",
+      created_at: "2026-11-20T08:15:31.542Z",
+      enabled: true,
+      rule: { type: "queue_above", process: { id: ids.process }, items: 1 },
+      channels: [{ id: ids.alertChannel, name: "operations, Vienna" }],
+      repeat_seconds: 86400,
+      quiet: null,
+      since: "2026-11-20T08:15:31.554Z",
+      muted: {
+        until: "2036-11-21T08:00:00.000Z",
+        note: "we are moving the server",
+        by: { id: ids.callerKey, name: "deploy" }
+      },
+      firing: 0
+    },
+    errors: { 404: unknown("alert") }
+  },
+  listAlerts: {
+    description: "Returns the alerts of the workspace, newest first.",
+    response: {
+      data: [
+        {
+          id: ids.alert,
+          name: "too many invoices",
+          created_at: "2026-11-20T08:15:31.542Z",
+          enabled: true,
+          rule: { type: "queue_above", process: { id: ids.process }, items: 1 },
+          channels: [{ id: ids.alertChannel, name: "operations, Vienna" }],
+          repeat_seconds: 86400,
+          quiet: null,
+          since: "2026-11-20T08:15:31.554Z",
+          muted: {
+            until: "2036-11-21T08:00:00.000Z",
+            note: "we are moving the server",
+            by: { id: ids.callerKey, name: "deploy" }
+          },
+          firing: 0
+        }
+      ],
+      has_more: false,
+      next: null
+    },
+    errors: { 400: badPage }
+  },
+  createAlert: {
+    description:
+      "Creates an alert: a rule, and the channels that its messages go to. A message is sent when a firing begins and when it is over, and repeated after `repeat_seconds`, if given. In `quiet` hours nothing is sent: what is still the case at their end is told then. The name is unique in the workspace.",
+    request: { ...definition, quiet: { zone: "Europe/Vienna", from: "22:00", to: "07:00" } },
+    response: {
+      id: ids.alert,
+      name: "too many invoices",
+      created_at: "2026-11-20T08:15:31.542Z",
+      enabled: true,
+      rule: { type: "queue_above", process: { id: ids.process }, items: 100 },
+      channels: [{ id: ids.alertChannel, name: "operations, Vienna" }],
+      repeat_seconds: 86400,
+      quiet: { zone: "Europe/Vienna", from: "22:00", to: "07:00" },
+      since: "2026-11-20T08:15:31.542Z",
+      muted: null,
+      firing: 0
+    },
+    errors: { 400: badAlert, 404: noTarget, 409: nameExists("alert") }
+  },
+  updateAlert: {
+    description:
+      "Replaces the whole alert. With another rule it watches anew, and its firings are over without a message. A disabled alert watches nothing.",
+    request: { ...definition, rule: { ...definition.rule, items: 1 } },
+    response: {
+      id: ids.alert,
+      name: "too many invoices",
+      created_at: "2026-11-20T08:15:31.542Z",
+      enabled: true,
+      rule: { type: "queue_above", process: { id: ids.process }, items: 1 },
+      channels: [{ id: ids.alertChannel, name: "operations, Vienna" }],
+      repeat_seconds: 86400,
+      quiet: null,
+      since: "2026-11-20T08:15:31.554Z",
+      muted: null,
+      firing: 0
+    },
+    errors: { 400: badAlert, 404: `${unknown("alert")} Or: ${noTarget}`, 409: nameExists("alert") }
+  },
+  deleteAlert: {
+    description: "Deletes an alert with its firings, without a message. Irreversible.",
+    response: { id: ids.alert, deleted: true },
+    errors: { 404: unknown("alert") }
+  },
+  testAlert: {
+    description:
+      "Sends a test message to each channel of an alert, also in quiet hours and while it is muted, and returns the messages, which are usually still `pending`.",
+    response: {
+      messages: [
+        {
+          id: ids.alertMessage,
+          firing: null,
+          channel: { id: ids.alertChannel, name: "operations, Vienna" },
+          kind: "test",
+          text: "This is a test: messages of this alert arrive here.",
+          state: "pending",
+          created_at: "2026-11-20T08:15:31.564Z",
+          attempts: 0,
+          last_attempt_at: null,
+          next_attempt_at: "2026-11-20T08:15:31.564Z",
+          error: null
+        }
+      ]
+    },
+    errors: { 404: unknown("alert") }
+  },
+  muteAlert: {
+    description:
+      "Sends nothing of an alert until the given time. What is still the case then is told then. Muting a muted alert replaces time and note.",
+    request: { until: "2036-11-21T08:00:00Z", note: "we are moving the server" },
+    response: {
+      id: ids.alert,
+      name: "too many invoices",
+      created_at: "2026-11-20T08:15:31.542Z",
+      enabled: true,
+      rule: { type: "queue_above", process: { id: ids.process }, items: 1 },
+      channels: [{ id: ids.alertChannel, name: "operations, Vienna" }],
+      repeat_seconds: 86400,
+      quiet: null,
+      since: "2026-11-20T08:15:31.554Z",
+      muted: {
+        until: "2036-11-21T08:00:00.000Z",
+        note: "we are moving the server",
+        by: { id: ids.callerKey, name: "deploy" }
+      },
+      firing: 0
+    },
+    errors: { 400: badBodyOr("`until` is not in the future"), 404: unknown("alert") }
+  },
+  unmuteAlert: {
+    description: "Ends the mute of an alert. Changes nothing when it is not muted.",
+    response: {
+      id: ids.alert,
+      name: "too many invoices",
+      created_at: "2026-11-20T08:15:31.542Z",
+      enabled: true,
+      rule: { type: "queue_above", process: { id: ids.process }, items: 1 },
+      channels: [{ id: ids.alertChannel, name: "operations, Vienna" }],
+      repeat_seconds: 86400,
+      quiet: null,
+      since: "2026-11-20T08:15:31.554Z",
+      muted: null,
+      firing: 0
+    },
+    errors: { 404: unknown("alert") }
+  },
+  listAlertMessages: {
+    description: "Returns the messages of an alert, newest first, each with its attempts and why the last one failed.",
+    response: {
+      data: [
+        {
+          id: ids.alertMessage,
+          firing: null,
+          channel: { id: ids.alertChannel, name: "operations, Vienna" },
+          kind: "test",
+          text: "This is a test: messages of this alert arrive here.",
+          state: "pending",
+          created_at: "2026-11-20T08:15:31.564Z",
+          attempts: 0,
+          last_attempt_at: null,
+          next_attempt_at: "2026-11-20T08:15:31.564Z",
+          error: null
+        }
+      ],
+      has_more: false,
+      next: null
+    },
+    errors: { 400: badPage, 404: unknown("alert") }
+  },
+  listAlertFirings: {
+    description: "Returns what the alerts of the workspace have found, newest first; of one alert with `alert_id`.",
+    response: {
+      data: [
+        {
+          id: ids.alertFiring,
+          alert: { id: ids.alert, name: "too many invoices" },
+          state: "firing",
+          subject: ids.process,
+          message: 'more than 1 items of the process "Invoices" wait',
+          began_at: "2026-11-20T11:15:32.996Z",
+          ended_at: null,
+          last_told_at: "2026-11-20T11:15:32.996Z",
+          last_error: null
+        }
+      ],
+      has_more: false,
+      next: null
+    },
+    errors: { 400: badPage }
+  }
+}
+
+const badChannel = badBodyOr(
+  "the address is one that the service may not call, or a mail server is given a user name without a password or a password without TLS"
+)
+
+const mayNotName =
+  "The key is unknown or of another workspace, or it lacks `Alerts.write_alerts`, or, to name a secret in `password_from`, `Vault.read_secret_values`."
+
+const channel = {
+  name: "operations",
+  settings: { type: "webhook", url: "https://example.com/hooks/alerts" }
+} as const
+
+export const alertChannels: Documented<typeof AlertChannels> = {
+  getAlertChannel: {
+    description:
+      "Returns a channel, when something was last sent to it, and why the last attempt failed. Secrets, and addresses that are secrets, are not returned.",
+    response: {
+      id: ids.alertChannel,
+      name: "operations, Vienna",
+      type: "webhook",
+      target: "https://example.com/hooks/alerts",
+      email: null,
+      created_at: "2026-11-20T08:15:31.510Z",
+      last_sent_at: null,
+      last_failed_at: null,
+      last_error: null
+    },
+    errors: { 404: unknown("alert channel") }
+  },
+  listAlertChannels: {
+    description: "Returns the channels of the workspace, newest first.",
+    response: {
+      data: [
+        {
+          id: ids.alertChannel,
+          name: "operations, Vienna",
+          type: "webhook",
+          target: "https://example.com/hooks/alerts",
+          email: null,
+          created_at: "2026-11-20T08:15:31.510Z",
+          last_sent_at: null,
+          last_failed_at: null,
+          last_error: null
+        }
+      ],
+      has_more: false,
+      next: null
+    },
+    errors: { 400: badPage }
+  },
+  createAlertChannel: {
+    description:
+      "Creates a channel: `webhook`, `slack`, `teams`, `ntfy` or `email`, or a `heartbeat`, an address that is called each minute while the service carries out its alerts. The `secret` of a webhook is returned only here; verify the signature of each message with it. The name is unique in the workspace.",
+    request: channel,
+    response: {
+      id: ids.alertChannel,
+      name: "operations",
+      type: "webhook",
+      target: "https://example.com/hooks/alerts",
+      email: null,
+      created_at: "2026-11-20T08:15:31.510Z",
+      last_sent_at: null,
+      last_failed_at: null,
+      last_error: null,
+      secret: "whsec_c2VjcmV0"
+    },
+    errors: {
+      400: badChannel,
+      403: mayNotName,
+      404: "The workspace has no secret with the name in `password_from`.",
+      409: nameExists("alert channel")
+    }
+  },
+  updateAlertChannel: {
+    description:
+      "Replaces the name and settings of a channel. A webhook keeps its secret; a mail password that is left out stays only while host, port and user name do.",
+    request: { ...channel, name: "operations, Vienna" },
+    response: {
+      id: ids.alertChannel,
+      name: "operations, Vienna",
+      type: "webhook",
+      target: "https://example.com/hooks/alerts",
+      email: null,
+      created_at: "2026-11-20T08:15:31.510Z",
+      last_sent_at: null,
+      last_failed_at: null,
+      last_error: null,
+      secret: null
+    },
+    errors: {
+      400: badChannel,
+      403: mayNotName,
+      404: "The workspace has no such channel, or no secret with the name in `password_from`.",
+      409: `${nameExists("alert channel")} Or an alert sends to it, and it would become a heartbeat.`
+    }
+  },
+  rotateAlertChannelSecret: {
+    description:
+      "Creates a new secret of a webhook channel and returns it. For 24 hours `webhook-signature` also carries a signature under the old one, while `x-rc-signature` uses the new one at once.",
+    response: {
+      id: ids.alertChannel,
+      name: "operations, Vienna",
+      type: "webhook",
+      target: "https://example.com/hooks/alerts",
+      email: null,
+      created_at: "2026-11-20T08:15:31.510Z",
+      last_sent_at: null,
+      last_failed_at: null,
+      last_error: null,
+      secret: "whsec_c2VjcmV0"
+    },
+    errors: { 404: unknown("alert channel"), 409: "The channel is not a webhook. Change its settings instead." }
+  },
+  deleteAlertChannel: {
+    description: "Deletes a channel. Irreversible.",
+    response: { id: ids.alertChannel, deleted: true },
+    errors: {
+      404: unknown("alert channel"),
+      409: "An alert sends to it; the message names the alert. Change that first."
+    }
+  }
+}

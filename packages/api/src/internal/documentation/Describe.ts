@@ -1,0 +1,67 @@
+/** Adds the texts and examples of an operation to its entry in the OpenAPI document. */
+import type * as OpenApi from "effect/http-api/OpenApi"
+import { operationTexts } from "./Operations.ts"
+import { parameterTexts } from "./Parameters.ts"
+
+type Operation = OpenApi.OpenAPISpecOperation
+
+/** What a missing credential is, by the scheme of its security. */
+const credentials: Readonly<Record<string, string>> = {
+  wskey: "There is no key, or it is malformed. Send it as `Authorization: RC-WSKEY <key>`.",
+  token: "There is no key. Send it as `token` in the query.",
+  bearer: "There is no token, or it is malformed. Send it as `Authorization: Bearer <token>`."
+}
+
+/** Errors of all operations, which their tables do not repeat. */
+const generalErrors = (operation: Operation, permission: string | undefined): Readonly<Record<string, string>> => {
+  const schemes = new Set(operation.security.flatMap((one) => Object.keys(one)))
+  const scheme = ["wskey", "token"].find((known) => schemes.has(known)) ?? "bearer"
+  return {
+    "400": "A parameter is invalid; the message names it.",
+    "401": credentials[scheme] ?? "",
+    "403":
+      scheme === "bearer"
+        ? "The token is unknown, or it is not one for this operation."
+        : `The key is unknown or of another workspace${permission === undefined ? "" : `, or it lacks \`${permission}\``}.`,
+    "409": "`LEASE_LOST`: the bearer token is that of a step run that has ended. Stop the task."
+  }
+}
+
+/** The example of each content that is JSON or text; forms have the same fields as JSON. */
+const withExample = <Content extends object>(content: Content | undefined, example: unknown): Content | undefined => {
+  if (content === undefined || example === undefined) return content
+  const entries = Object.entries<object>(content as Readonly<Record<string, object>>)
+  // The keys do not change.
+  return Object.fromEntries(
+    entries.map(([type, media]) => [type, type.startsWith("application/x-") ? media : { ...media, example }])
+  ) as Content
+}
+
+/** The operation, whose `operationId` is that of the contract, with its texts and examples. */
+export const describe = (operation: Operation, permission: string | undefined): Operation => {
+  const text = operationTexts[operation.operationId]
+  if (text === undefined) return operation
+  const general = generalErrors(operation, permission)
+  const { requestBody } = operation
+  return Object.assign({}, operation, {
+    description: text.description,
+    parameters: operation.parameters.map((parameter) => {
+      const known = parameterTexts[parameter.name]
+      if (known === undefined) return parameter
+      const example = text.parameters?.[parameter.name] ?? (parameter.required ? known.example : undefined)
+      return { ...parameter, description: known.description, ...(example === undefined ? {} : { example }) }
+    }),
+    ...(requestBody === undefined
+      ? {}
+      : { requestBody: { ...requestBody, content: withExample(requestBody.content, text.request) } }),
+    responses: Object.fromEntries(
+      Object.entries(operation.responses).map(([status, response]) => {
+        if (status === "200") {
+          return [status, { ...response, content: withExample(response.content, text.response) }]
+        }
+        const description = text.errors[Number(status)] ?? general[status]
+        return [status, description === undefined ? response : { ...response, description }]
+      })
+    )
+  })
+}

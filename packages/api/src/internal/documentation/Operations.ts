@@ -1,0 +1,50 @@
+/** The texts of all operations, by their identifiers. */
+import * as Administration from "./Administration.ts"
+import * as Alerts from "./Alerts.ts"
+import * as Assets from "./Assets.ts"
+import * as Assistants from "./Assistants.ts"
+import { legacy } from "./Legacy.ts"
+import type { OperationText } from "./OperationText.ts"
+import * as Processes from "./Processes.ts"
+import * as ProcessRuns from "./ProcessRuns.ts"
+import * as Robot from "./Robot.ts"
+import * as Schedules from "./Schedules.ts"
+import { stepRuns } from "./StepRuns.ts"
+import { taskPackages } from "./TaskPackages.ts"
+import { webhooks } from "./Webhooks.ts"
+import { workerProtocol } from "./WorkerProtocol.ts"
+import * as Workers from "./Workers.ts"
+import * as WorkItems from "./WorkItems.ts"
+
+export const operationTexts: Readonly<Record<string, OperationText>> = {
+  ...Administration.workspaces,
+  ...Administration.room,
+  ...Administration.apiKeys,
+  ...Administration.consoleTickets,
+  ...Administration.changes,
+  ...Assets.assets,
+  ...Assets.secrets,
+  ...Assets.robotSecrets,
+  ...Assistants.assistants,
+  ...Assistants.assistantRuns,
+  ...Processes.processes,
+  ...Processes.pauses,
+  ...ProcessRuns.processRuns,
+  ...ProcessRuns.outputs,
+  ...stepRuns,
+  ...WorkItems.workItems,
+  ...WorkItems.failures,
+  ...WorkItems.bulkOperations,
+  ...taskPackages,
+  ...webhooks,
+  ...Schedules.schedules,
+  ...Schedules.triggers,
+  ...Workers.workers,
+  ...Workers.workerGroups,
+  ...Alerts.alerts,
+  ...Alerts.alertChannels,
+  ...workerProtocol,
+  ...Robot.robotProcess,
+  ...Robot.robotData,
+  ...legacy
+}

@@ -1,0 +1,435 @@
+/** Schedules and triggers. */
+import type { Schedules } from "../../contract/Schedules.ts"
+import type { Triggers } from "../../contract/Triggers.ts"
+import { ids } from "./ExampleIds.ts"
+import type { Documented } from "./OperationText.ts"
+import { badBody, badBodyOr, badPage, largePayload, nameExists, unknown, unknownOne } from "./Phrases.ts"
+
+const mayNotStart = (permission: string) =>
+  `The key is unknown or of another workspace, or it lacks \`${permission}\` or \`Processes.trigger_processes\`.`
+
+const rules = { cron: "30 2 * * mon-fri", zone: "Europe/Vienna" } as const
+
+const badSchedule = badBodyOr(
+  "not exactly one of `cron`, `every` and `at` is given, a time or zone is not valid, or a payload does not match the input schema of the process"
+)
+
+const definition = {
+  name: "nightly",
+  process: { id: ids.process },
+  ...rules,
+  calendar: { dates: ["2036-12-25"], otherwise: "before" },
+  missed: "last",
+  overlap: "skip",
+  inputs: { type: "with_payloads", payloads: [{ day: "{at}" }] }
+} as const
+
+export const schedules: Documented<typeof Schedules> = {
+  getSchedule: {
+    description: "Returns a schedule with its next time, what its runs start with, and its runs that have not ended.",
+    response: {
+      id: ids.schedule,
+      name: "nightly",
+      process: { id: ids.process, name: "Invoices" },
+      created_at: "2026-11-20T08:15:31.354Z",
+      cron: "30 2 * * mon-fri",
+      every: null,
+      anchor: null,
+      at: null,
+      zone: "Europe/Vienna",
+      from: null,
+      until: null,
+      calendar: { dates: ["2036-12-25"], weekdays: [], otherwise: "before" },
+      jitter: "0 seconds",
+      missed: "last",
+      overlap: "queue",
+      queue: 1,
+      paused: {
+        since: "2026-11-20T08:15:31.404Z",
+        by: { type: "api_key", id: ids.callerKey, name: "deploy" },
+        note: "the ERP is down until noon"
+      },
+      next_at: "2026-11-23T01:30:00.000Z",
+      waiting: [],
+      inputs: { type: "with_payloads", payloads: [{ day: "{at}" }] },
+      running: []
+    },
+    errors: { 404: unknown("schedule") }
+  },
+  listSchedules: {
+    description: "Returns the schedules of the workspace, or of one process, newest first.",
+    response: {
+      data: [
+        {
+          id: ids.schedule,
+          name: "nightly",
+          process: { id: ids.process, name: "Invoices" },
+          created_at: "2026-11-20T08:15:31.354Z",
+          cron: "30 2 * * mon-fri",
+          every: null,
+          anchor: null,
+          at: null,
+          zone: "Europe/Vienna",
+          from: null,
+          until: null,
+          calendar: { dates: ["2036-12-25"], weekdays: [], otherwise: "before" },
+          jitter: "0 seconds",
+          missed: "last",
+          overlap: "queue",
+          queue: 1,
+          paused: null,
+          next_at: "2026-11-23T01:30:00.000Z",
+          waiting: []
+        }
+      ],
+      has_more: false,
+      next: null
+    },
+    errors: { 400: badPage }
+  },
+  createSchedule: {
+    description:
+      "Creates a schedule: one of `cron`, `every` and `at`, in a time zone. It counts from now; earlier times start nothing. Each time starts one run, or is recorded as skipped with the reason. In payloads, `{at}` in any text is the time of the occurrence. The schedule continues when the key that created it is revoked.",
+    request: definition,
+    response: {
+      id: ids.schedule,
+      name: "nightly",
+      process: { id: ids.process, name: "Invoices" },
+      created_at: "2026-11-20T08:15:31.354Z",
+      cron: "30 2 * * mon-fri",
+      every: null,
+      anchor: null,
+      at: null,
+      zone: "Europe/Vienna",
+      from: null,
+      until: null,
+      calendar: { dates: ["2036-12-25"], weekdays: [], otherwise: "before" },
+      jitter: "0 seconds",
+      missed: "last",
+      overlap: "skip",
+      queue: 1,
+      paused: null,
+      next_at: "2026-11-23T01:30:00.000Z",
+      waiting: [],
+      inputs: { type: "with_payloads", payloads: [{ day: "{at}" }] },
+      running: []
+    },
+    errors: {
+      400: badSchedule,
+      403: mayNotStart("Schedules.write_schedules"),
+      404: unknown("process"),
+      409: nameExists("schedule"),
+      413: largePayload
+    }
+  },
+  updateSchedule: {
+    description:
+      "Replaces the whole schedule; a pause and the history stay. With other times it counts from now, and occurrences that wait for an earlier run are skipped as `changed`. Runs that have started continue.",
+    request: { ...definition, overlap: "queue", queue: 1 },
+    response: {
+      id: ids.schedule,
+      name: "nightly",
+      process: { id: ids.process, name: "Invoices" },
+      created_at: "2026-11-20T08:15:31.354Z",
+      cron: "30 2 * * mon-fri",
+      every: null,
+      anchor: null,
+      at: null,
+      zone: "Europe/Vienna",
+      from: null,
+      until: null,
+      calendar: { dates: ["2036-12-25"], weekdays: [], otherwise: "before" },
+      jitter: "0 seconds",
+      missed: "last",
+      overlap: "queue",
+      queue: 1,
+      paused: null,
+      next_at: "2026-11-23T01:30:00.000Z",
+      waiting: [],
+      inputs: { type: "with_payloads", payloads: [{ day: "{at}" }] },
+      running: []
+    },
+    errors: {
+      400: badSchedule,
+      403: mayNotStart("Schedules.write_schedules"),
+      404: unknownOne("schedule", "process"),
+      409: nameExists("schedule"),
+      413: largePayload
+    }
+  },
+  deleteSchedule: {
+    description: "Deletes a schedule with its history. Irreversible. Its runs continue.",
+    response: { id: ids.schedule, deleted: true },
+    errors: { 404: unknown("schedule") }
+  },
+  pauseSchedule: {
+    description:
+      "Pauses a schedule: until it is resumed, its occurrences are skipped as `paused`. Its runs continue. The note says why, for whoever looks at it.",
+    request: { note: "the ERP is down until noon" },
+    response: {
+      id: ids.schedule,
+      name: "nightly",
+      process: { id: ids.process, name: "Invoices" },
+      created_at: "2026-11-20T08:15:31.354Z",
+      cron: "30 2 * * mon-fri",
+      every: null,
+      anchor: null,
+      at: null,
+      zone: "Europe/Vienna",
+      from: null,
+      until: null,
+      calendar: { dates: ["2036-12-25"], weekdays: [], otherwise: "before" },
+      jitter: "0 seconds",
+      missed: "last",
+      overlap: "queue",
+      queue: 1,
+      paused: {
+        since: "2026-11-20T08:15:31.404Z",
+        by: { type: "api_key", id: ids.callerKey, name: "deploy" },
+        note: "the ERP is down until noon"
+      },
+      next_at: "2026-11-23T01:30:00.000Z",
+      waiting: [],
+      inputs: { type: "with_payloads", payloads: [{ day: "{at}" }] },
+      running: []
+    },
+    errors: { 400: badBody, 404: unknown("schedule") }
+  },
+  resumeSchedule: {
+    description:
+      "Ends the pause of a schedule. Only times from now on start runs; skipped ones do not. Changes nothing when it is not paused.",
+    response: {
+      id: ids.schedule,
+      name: "nightly",
+      process: { id: ids.process, name: "Invoices" },
+      created_at: "2026-11-20T08:15:31.354Z",
+      cron: "30 2 * * mon-fri",
+      every: null,
+      anchor: null,
+      at: null,
+      zone: "Europe/Vienna",
+      from: null,
+      until: null,
+      calendar: { dates: ["2036-12-25"], weekdays: [], otherwise: "before" },
+      jitter: "0 seconds",
+      missed: "last",
+      overlap: "queue",
+      queue: 1,
+      paused: null,
+      next_at: "2026-11-23T01:30:00.000Z",
+      waiting: [],
+      inputs: { type: "with_payloads", payloads: [{ day: "{at}" }] },
+      running: []
+    },
+    errors: { 404: unknown("schedule") }
+  },
+  getScheduleTimes: {
+    description:
+      "Returns the next ten times of a schedule, fewer when no more are left, also while it is paused. `starts_at` is later than `at` by the jitter; `local` is the time in the zone of the schedule.",
+    response: {
+      data: [
+        {
+          at: "2026-11-23T01:30:00.000Z",
+          starts_at: "2026-11-23T01:30:00.000Z",
+          local: "2026-11-23T02:30:00.000+01:00[Europe/Vienna]"
+        },
+        {
+          at: "2026-11-24T01:30:00.000Z",
+          starts_at: "2026-11-24T01:30:00.000Z",
+          local: "2026-11-24T02:30:00.000+01:00[Europe/Vienna]"
+        }
+      ]
+    },
+    errors: { 404: unknown("schedule") }
+  },
+  previewScheduleTimes: {
+    description:
+      "Returns the next ten times that a schedule with these rules would have if it were created now. Nothing is stored.",
+    request: rules,
+    response: {
+      data: [
+        {
+          at: "2026-11-23T01:30:00.000Z",
+          starts_at: "2026-11-23T01:30:00.000Z",
+          local: "2026-11-23T02:30:00.000+01:00[Europe/Vienna]"
+        },
+        {
+          at: "2026-11-24T01:30:00.000Z",
+          starts_at: "2026-11-24T01:30:00.000Z",
+          local: "2026-11-24T02:30:00.000+01:00[Europe/Vienna]"
+        }
+      ]
+    },
+    errors: { 400: badBodyOr("not exactly one of `cron`, `every` and `at` is given, or a time or zone is not valid") }
+  },
+  listScheduleOccurrences: {
+    description:
+      "Returns what became of the times of a schedule, newest first: the run that was started, or the reason why there is none. Stored for 90 days, at most the last 10,000.",
+    response: {
+      data: [
+        {
+          id: ids.occurrence,
+          at: "2026-11-26T01:30:00.000Z",
+          recorded_at: "2026-11-24T08:15:33.048Z",
+          outcome: "started",
+          reason: null,
+          why: null,
+          process_run: { id: ids.scheduledRun }
+        }
+      ],
+      has_more: false,
+      next: null
+    },
+    errors: { 400: badPage, 404: unknown("schedule") }
+  }
+}
+
+const trigger = {
+  name: "pushes",
+  process: { id: ids.process },
+  start: { at_least: 10, oldest_seconds: 300 },
+  webhook: {
+    signature: { type: "hmac", header: "X-Hub-Signature-256", prefix: "sha256=", secret: "a shared secret" },
+    payload: { repository: "/repository/full_name" },
+    event_id: { header: "X-GitHub-Delivery" }
+  }
+} as const
+
+const badTrigger = badBodyOr("neither `start` nor `webhook` is given, or a signature has no secret")
+
+export const triggers: Documented<typeof Triggers> = {
+  getTrigger: {
+    description:
+      "Returns a trigger with its runs that have not ended, and in `problem` why no run can start, if so. The address of its webhook is not returned again.",
+    response: {
+      id: ids.trigger,
+      name: "pushes",
+      process: { id: ids.process, name: "Invoices" },
+      created_at: "2026-11-20T08:15:31.466Z",
+      enabled: false,
+      start: { at_least: 10, oldest_seconds: 300, max_runs: 1 },
+      webhook: {
+        signature: { type: "hmac", header: "X-Hub-Signature-256", prefix: "sha256=" },
+        handshake: null,
+        payload: { repository: "/repository/full_name" },
+        event_id: { header: "X-GitHub-Delivery", pointer: null },
+        max_waiting: 1000
+      },
+      problem: null,
+      running: []
+    },
+    errors: { 404: unknown("trigger") }
+  },
+  listTriggers: {
+    description: "Returns the triggers of the workspace, or of one process, newest first.",
+    response: {
+      data: [
+        {
+          id: ids.trigger,
+          name: "pushes",
+          process: { id: ids.process, name: "Invoices" },
+          created_at: "2026-11-20T08:15:31.466Z",
+          enabled: false,
+          start: { at_least: 10, oldest_seconds: 300, max_runs: 1 },
+          webhook: {
+            signature: { type: "hmac", header: "X-Hub-Signature-256", prefix: "sha256=" },
+            handshake: null,
+            payload: { repository: "/repository/full_name" },
+            event_id: { header: "X-GitHub-Delivery", pointer: null },
+            max_waiting: 1000
+          },
+          problem: null
+        }
+      ],
+      has_more: false,
+      next: null
+    },
+    errors: { 400: badPage }
+  },
+  createTrigger: {
+    description:
+      "Creates a trigger. `webhook` gives it an address: each request there becomes an item in the queue of the process; the address is in `url`, which is returned only here, and is a secret. `start` starts a run with all items of the queue when `at_least` wait, or the oldest has waited for `oldest_seconds`. The trigger continues when the key that created it is revoked.",
+    request: trigger,
+    response: {
+      id: ids.trigger,
+      name: "pushes",
+      process: { id: ids.process, name: "Invoices" },
+      created_at: "2026-11-20T08:15:31.466Z",
+      enabled: true,
+      start: { at_least: 10, oldest_seconds: 300, max_runs: 1 },
+      webhook: {
+        signature: { type: "hmac", header: "X-Hub-Signature-256", prefix: "sha256=" },
+        handshake: null,
+        payload: { repository: "/repository/full_name" },
+        event_id: { header: "X-GitHub-Delivery", pointer: null },
+        max_waiting: 1000
+      },
+      problem: null,
+      running: [],
+      url: "https://robots.example.com/hooks/sbh_019aa0b2-5c00-7000-8000-0000000000e8_secret"
+    },
+    errors: {
+      400: badTrigger,
+      403: mayNotStart("Triggers.write_triggers"),
+      404: unknown("process"),
+      409: nameExists("trigger")
+    }
+  },
+  updateTrigger: {
+    description:
+      "Replaces the whole trigger. Its address and, when none is given, the secret of its signature stay; `url` is null unless it got an address only now. Items that wait do not change.",
+    request: { ...trigger, enabled: false },
+    response: {
+      id: ids.trigger,
+      name: "pushes",
+      process: { id: ids.process, name: "Invoices" },
+      created_at: "2026-11-20T08:15:31.466Z",
+      enabled: false,
+      start: { at_least: 10, oldest_seconds: 300, max_runs: 1 },
+      webhook: {
+        signature: { type: "hmac", header: "X-Hub-Signature-256", prefix: "sha256=" },
+        handshake: null,
+        payload: { repository: "/repository/full_name" },
+        event_id: { header: "X-GitHub-Delivery", pointer: null },
+        max_waiting: 1000
+      },
+      problem: null,
+      running: [],
+      url: null
+    },
+    errors: {
+      400: badTrigger,
+      403: mayNotStart("Triggers.write_triggers"),
+      404: unknownOne("trigger", "process"),
+      409: nameExists("trigger")
+    }
+  },
+  rotateTriggerUrl: {
+    description:
+      "Gives a trigger a new address and returns it. The old address is revoked at once, and what a handshake agreed on is forgotten. Each call makes another address.",
+    response: {
+      id: ids.trigger,
+      name: "pushes",
+      process: { id: ids.process, name: "Invoices" },
+      created_at: "2026-11-20T08:15:31.466Z",
+      enabled: false,
+      start: { at_least: 10, oldest_seconds: 300, max_runs: 1 },
+      webhook: {
+        signature: { type: "hmac", header: "X-Hub-Signature-256", prefix: "sha256=" },
+        handshake: null,
+        payload: { repository: "/repository/full_name" },
+        event_id: { header: "X-GitHub-Delivery", pointer: null },
+        max_waiting: 1000
+      },
+      problem: null,
+      running: [],
+      url: "https://robots.example.com/hooks/sbh_019aa0b2-5c00-7000-8000-0000000000e8_secret"
+    },
+    errors: { 404: unknown("trigger"), 409: "The trigger has no `webhook`, and so no address." }
+  },
+  deleteTrigger: {
+    description: "Deletes a trigger and revokes its address. Irreversible. Its runs continue, and its items stay.",
+    response: { id: ids.trigger, deleted: true },
+    errors: { 404: unknown("trigger") }
+  }
+}

@@ -1,0 +1,218 @@
+/** The examples of the OpenAPI document, played in one order against a room, whose responses must be like theirs. */
+import { assert, layer as withLayer } from "@effect/vitest"
+import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import { differences, type Example, examplesOf, Learned } from "./support/DocumentedExamples.ts"
+import { multipart, send } from "./support/Http.ts"
+import { receiver } from "./support/Receiver.ts"
+import { layerIn, Service, temporaryFolder } from "./support/Service.ts"
+
+/** Not played: a value that is encrypted for this room's key, and a repository on another host. */
+const notPlayed = new Set(["putSealedSecret", "configureTaskPackage"])
+
+/** What a background task may have changed since: these are compared in their shape only. */
+const inBackground = new Set([
+  "createBulkOperation",
+  "cancelBulkOperation",
+  "getBulkOperation",
+  "listBulkOperations",
+  "testWebhook",
+  "listWebhookDeliveries",
+  "redeliverWebhookDelivery",
+  "testAlert",
+  "listAlertMessages",
+  "listAlertFirings"
+])
+
+/** The order: each operation has what it needs from those before it. */
+const order = `
+getWorkspace getRoom resumeRoom createWorkspace createApiKey listApiKeys createConsoleTicket watchChanges
+
+createAsset createAssetUpload getAssetUpload getAsset listAssets
+createSecret listSecrets updateSecret getVaultPublicKey getSealedSecret
+
+createTaskPackage getTaskPackageUpload legacyRobotUpload getTaskPackage listTaskPackages downloadTaskPackage
+legacyRobots listTaskPackageVersions getTaskPackageVersion rollbackTaskPackage promoteTaskPackageVersion
+
+createAssistant getAssistant listAssistants startAssistantRun heartbeatAssistantRun getAssistantRun
+listAssistantRuns completeAssistantRun
+
+createWorkerGroup getWorkerGroup listWorkerGroups updateWorkerGroup pauseWorkerGroup resumeWorkerGroup
+createGroupLinkToken listGroupLinkTokens getGroupLinkToken updateGroupLinkToken deleteGroupLinkToken
+createWorkerLinkToken linkWorker addWorkerToGroup updateWorker pauseWorker resumeWorker
+
+createProcess updateProcess getProcess listProcesses legacyProcesses getProcessDefinition
+pauseProcess resumeProcess pauseProcessStep resumeProcessStep
+
+createWebhook updateWebhook getWebhook listWebhooks testWebhook SEND listWebhookDeliveries redeliverWebhookDelivery
+createSchedule updateSchedule listSchedules pauseSchedule getSchedule resumeSchedule getScheduleTimes
+previewScheduleTimes
+createTrigger updateTrigger getTrigger listTriggers rotateTriggerUrl
+createAlertChannel updateAlertChannel rotateAlertChannelSecret getAlertChannel listAlertChannels
+createAlert updateAlert testAlert listAlertMessages muteAlert getAlert listAlerts unmuteAlert
+
+createWorkItem createWorkItemFile legacyCreateWorkItemFile updateWorkItemPayload getWorkItem listWorkItems
+createWorkItems batchWorkItems legacyCreateWorkItem legacyWorkItems legacyWorkItem legacyBatchWorkItems
+createBulkOperation cancelBulkOperation getBulkOperation listBulkOperations getThroughput
+
+startProcessRun leaseStepRuns startStepRun heartbeat getWorker listWorkers
+sendStepRunConsole sendStepRunEvents createStepRunArtifact reportStepRunBuild
+getWorkItemData createRobotFile listWorkItemFiles getWorkItemFile deleteWorkItemFile putWorkItemData createOutput
+nextWorkItems reserveNextWorkItem getProcessRunSteps releaseWorkItem finishStepRun
+getStepRun listStepRuns listStepRunEvents listStepRunArtifacts getStepRunArtifact listStepRunConsoleMessages
+getProcessRun listProcessRuns listOutputs listFailures getFailure updateFailure
+legacyRun legacyRuns legacyWorkspaceRuns legacyRunWorkItems legacyStepRun legacyArtifacts legacyArtifact
+legacyMessages legacyEvents
+
+startProcessRunAgain stopProcessRun deleteProcessRun startProcessRunFromIntegration
+legacyStart legacyStartBatch legacyStartRequested legacyRetryWorkItem
+WAIT listAlertFirings listScheduleOccurrences
+
+unlinkWorker LINK removeWorkerFromGroup drainWorker deleteWorker deleteWorkerGroup
+deleteAlert deleteAlertChannel deleteTrigger deleteSchedule deleteWebhook
+CLEAR deleteProcess DROP deleteTaskPackage deleteSecret deleteAsset deleteApiKey
+`
+
+/** The bytes of the forms in responses. */
+const bytesOf: Readonly<Record<string, string>> = {
+  createWorkItemFile: "invoice 4710",
+  legacyCreateWorkItemFile: "invoice 4710",
+  createStepRunArtifact: "<html></html>",
+  createRobotFile: "receipt"
+}
+
+const Form = Schema.Struct({ url: Schema.String, fields: Schema.Record(Schema.String, Schema.String) })
+const Uploads = Schema.Union([
+  Form,
+  Schema.Struct({ url: Schema.String, form_data: Form.fields.fields }),
+  Schema.Struct({ upload: Schema.Struct({ url: Schema.String, form_data: Form.fields.fields }) })
+])
+const Started = Schema.Struct({ id: Schema.String })
+const Listed = Schema.Struct({ data: Schema.Array(Started) })
+
+const layer = Layer.unwrap(
+  Effect.map(temporaryFolder, (folder) => layerIn(folder, { rateLimit: null, allowPrivateTargets: true }))
+)
+
+const play = Effect.gen(function* () {
+  const service = yield* Service
+  const { key, origin, raw, workspaceId } = service
+  const hooks = yield* receiver
+  const examples = examplesOf((yield* raw("GET", "/api/v1/openapi.json", { key: null })).text)
+  const example = (identifier: string): Example =>
+    examples.get(identifier) ?? assert.fail(`the document has no operation ${identifier}`)
+  const inPath = (identifier: string, parameter: string): string =>
+    example(identifier).parameters.find(({ name }) => name === parameter)?.example ??
+    assert.fail(`${identifier} has no example of ${parameter}`)
+
+  const learned = new Learned({
+    [inPath("getWorkspace", "workspace_id")]: workspaceId,
+    "https://example.com/hooks/signalbox": `${hooks.origin}/hooks`,
+    "https://example.com/hooks/alerts": `${hooks.origin}/alerts`,
+    Accounting: "test",
+    Example: "test",
+    deploy: "test"
+  })
+  const found: Array<string> = []
+  const played = new Set<string>()
+
+  const credential = ({ path, schemes }: Example): string | undefined => {
+    if (schemes.has("wskey")) return `RC-WSKEY ${key}`
+    if (schemes.size === 0 || schemes.has("token")) return undefined
+    return `Bearer ${learned.get(path.startsWith("/worker-v1") ? "worker-9kTb" : "run-5rJd")}`
+  }
+
+  const upload = Effect.fnUntraced(function* (body: Schema.Json, bytes: string | Uint8Array) {
+    const form = Schema.decodeUnknownSync(Uploads)(body)
+    const { url, ...fields } = "upload" in form ? form.upload : form
+    const values = "fields" in fields ? fields.fields : fields.form_data
+    const parts = Object.entries(values).map(([name, value]) => ({ name, value }))
+    const sent = multipart([...parts, { name: "file", value: bytes, filename: "file" }])
+    const { status, text } = yield* send(origin, "POST", url.slice(origin.length), sent)
+    assert.strictEqual(status, 204, text)
+  })
+
+  const call = Effect.fnUntraced(function* (identifier: string) {
+    const one = example(identifier)
+    const { contentType, method, parameters, path, request, response, schemes } = one
+    const filled = (name: string) => {
+      const value = parameters.find((other) => other.name === name)?.example ?? assert.fail(`${identifier}: ${name}`)
+      return encodeURIComponent(learned.get(value) ?? value)
+    }
+    const query = [
+      ...parameters.filter((other) => other.in === "query").map(({ name }) => `${name}=${filled(name)}`),
+      ...(schemes.has("token") ? [`token=${key}`] : [])
+    ]
+    const target = path.replace(/\{(\w+)\}/g, (_, name: string) => filled(name))
+    const authorization = credential(one)
+    const answer = yield* raw(method, query.length === 0 ? target : `${target}?${query.join("&")}`, {
+      key: null,
+      ...(request === undefined ? {} : { json: learned.fill(request) }),
+      ...(authorization === undefined ? {} : { headers: { authorization } })
+    })
+    played.add(identifier)
+    if (answer.status !== 200) return found.push(`${identifier}: ${answer.status} ${answer.text}`)
+    assert.include(answer.headers["content-type"] ?? "", contentType, identifier)
+    if (contentType === "application/zip") return
+    const body: Schema.Json = contentType === "application/json" ? JSON.parse(answer.text) : answer.text
+    if (contentType === "application/json") {
+      const different = differences(response, body, learned, !inBackground.has(identifier))
+      found.push(...different.map((difference) => `${identifier}: ${difference}`))
+    }
+    const bytes = bytesOf[identifier]
+    if (bytes !== undefined) yield* upload(body, bytes)
+    if (identifier === "getTaskPackageUpload" || identifier === "legacyRobotUpload") {
+      yield* upload(body, yield* zipOf({ "robot.yaml": robotYaml("Read"), "tasks.py": identifier }))
+    }
+  })
+
+  /** What happens in between, without an example. */
+  const scenes: Readonly<Record<string, Effect.Effect<unknown>>> = {
+    SEND: service.deliverIn(0),
+    WAIT: Effect.andThen(service.alertIn(3 * 3_600_000), service.scheduleIn(4 * 86_400_000)),
+    LINK: Effect.gen(function* () {
+      const Token = Schema.Struct({ link_token: Schema.String })
+      const { text } = yield* raw("POST", "workers/link-tokens")
+      const { link_token } = Schema.decodeUnknownSync(Schema.fromJsonString(Token))(text)
+      const linked = yield* raw("POST", "/worker-v1/link", { key: null, json: { link_token, name: "two", tasks: [] } })
+      const Linked = Schema.Struct({ worker_id: Schema.String })
+      const { worker_id } = Schema.decodeUnknownSync(Schema.fromJsonString(Linked))(linked.text)
+      learned.set(inPath("deleteWorker", "worker_id"), worker_id)
+      yield* call("addWorkerToGroup")
+    }),
+    CLEAR: Effect.gen(function* () {
+      const idsIn = (list: string) =>
+        Effect.map(raw("GET", list), ({ text }) =>
+          Schema.decodeUnknownSync(Schema.fromJsonString(Listed))(text).data.map(({ id }) => id)
+        )
+      for (const id of yield* idsIn("process-runs")) {
+        const json = { set_remaining_work_items_as_done: true, terminate_ongoing_activity_runs: true }
+        yield* raw("POST", `process-runs/${id}/stop`, { json })
+      }
+      const waiting = yield* idsIn("work-items?state=new")
+      yield* raw("POST", "work-items/batch", { json: { batch_operation: "delete", work_item_ids: waiting } })
+    }),
+    // An assistant names the other package.
+    DROP: Effect.gen(function* () {
+      const { text } = yield* raw("POST", "task-packages", { json: { name: "another" } })
+      const { id } = Schema.decodeUnknownSync(Schema.fromJsonString(Started))(text)
+      learned.set(inPath("deleteTaskPackage", "task_package_id"), id)
+    })
+  }
+
+  for (const name of order.split(/\s+/).filter((word) => word !== "")) yield* scenes[name] ?? call(name)
+  return { examples, found, played }
+})
+
+withLayer(layer, { excludeTestServices: true, timeout: "2 minutes" })("the examples of the OpenAPI document", (it) => {
+  it.effect("are what the service takes and returns", () =>
+    Effect.gen(function* () {
+      const { examples, found, played } = yield* Effect.scoped(play)
+      assert.deepStrictEqual(found, [])
+      const left = [...examples.keys()].filter((identifier) => !played.has(identifier))
+      assert.deepStrictEqual(left.sort(), [...notPlayed].sort())
+    })
+  )
+})
