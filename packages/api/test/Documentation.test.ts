@@ -7,8 +7,10 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { Api } from "../src/contract/Api.ts"
 import { Started } from "../src/contract/ProcessRuns.ts"
+import { generalFields } from "../src/internal/documentation/Fields.ts"
 import { operationTexts } from "../src/internal/documentation/Operations.ts"
 import { parameterTexts } from "../src/internal/documentation/Parameters.ts"
+import { specialFields } from "../src/internal/documentation/SpecialFields.ts"
 
 const endpoints: Array<HttpApiEndpoint.Top> = []
 HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ endpoint }) => endpoints.push(endpoint) })
@@ -34,6 +36,10 @@ const Operation = Schema.Struct({
 const Document = Schema.Struct({ paths: Schema.Record(Schema.String, Schema.Record(Schema.String, Operation)) })
 
 const text = JSON.stringify(OpenApi.fromApi(Api))
+
+/** A field of a schema anywhere in the document. */
+const Property = Schema.Struct({ description: Schema.String })
+const Properties = Schema.Record(Schema.String, Schema.Json)
 const { paths } = Schema.decodeUnknownSync(Schema.fromJsonString(Document))(text)
 const operations = new Map(
   Object.values(paths).flatMap((item) => Object.values(item).map((operation) => [operation.operationId, operation]))
@@ -81,6 +87,34 @@ describe("the documentation of operations", () => {
       }
     })
   }
+
+  it("describes every field of every body", () => {
+    const missing: Array<string> = []
+    const visit = (json: Schema.Json, at: string): void => {
+      if (Array.isArray(json)) return json.forEach((one: Schema.Json) => visit(one, at))
+      if (typeof json !== "object" || json === null) return
+      for (const [key, value] of Object.entries(json)) {
+        // Examples have fields of their own.
+        if (key === "example") continue
+        if (key === "properties") {
+          for (const [name, field] of Object.entries(Schema.decodeUnknownSync(Properties)(value))) {
+            if (Result.isFailure(Schema.decodeUnknownResult(Property)(field))) missing.push(`${at}.${name}`)
+          }
+        }
+        visit(value, key === "properties" ? at : `${at}.${key}`)
+      }
+    }
+    visit(Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Json))(text), "document")
+    assert.deepStrictEqual(missing, [])
+  })
+
+  it("has no text of a field that does not exist", () => {
+    const texts = Object.entries({ ...generalFields, ...specialFields })
+    assert.deepStrictEqual(
+      texts.filter(([, value]) => !text.includes(JSON.stringify(value))).map(([key]) => key),
+      []
+    )
+  })
 
   it("describes no parameter that does not exist", () => {
     const used = new Set([...operations.values()].flatMap(({ parameters }) => parameters.map(({ name }) => name)))

@@ -11,8 +11,9 @@ import * as SchemaAST from "effect/SchemaAST"
 import { isAlsoPut, pathAliases } from "../contract/Aliases.ts"
 import { RequiredPermission } from "../contract/Authorization.ts"
 import { keyLifetime, lifetimeHeader } from "../contract/IdempotencyKeys.ts"
-import { webhookHeaders } from "../contract/WebhookEvents.ts"
 import { describe } from "./documentation/Describe.ts"
+import { describeFields } from "./documentation/DescribeFields.ts"
+import { events } from "./documentation/Events.ts"
 import { parameterTexts } from "./documentation/Parameters.ts"
 
 type Operation = OpenApi.OpenAPISpecOperation
@@ -98,20 +99,6 @@ const open = (value: unknown): unknown => {
       .filter(([key, member]) => !(key === "additionalProperties" && member === false))
       .map(([key, member]) => [key, open(member)])
   )
-}
-
-const deliveries = {
-  processRun: {
-    post: {
-      operationId: "receiveProcessRunEvent",
-      summary: "Sent to webhooks and callbacks when a process run starts, completes or stays unresolved",
-      description:
-        "At least once. Any 2xx is success, 410 disables the webhook; otherwise it is retried after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 24 h.",
-      parameters: Object.values(webhookHeaders).map((name) => ({ name, in: "header", required: true, ...text })),
-      requestBody: { required: true, content: { "application/json": { schema: ref("WebhookEvent") } } },
-      responses: { "2XX": { description: "Received" } }
-    }
-  }
 }
 
 /** The text of an operation that stands in for another one. */
@@ -225,12 +212,14 @@ export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constr
     // As above.
     const { schemas, ...components } = document["components"] as OpenApi.OpenAPIComponents
     // All error responses share one body, which the document has as `Error`.
-    const named = Object.entries(schemas).filter(([name]) => !name.endsWith("ResponseEncoded"))
+    const named = Object.entries(schemas)
+      .filter(([name]) => !name.endsWith("ResponseEncoded"))
+      .map(([name, schema]) => [name, describeFields(schema, name)])
     // `open` keeps the members of an object.
     return open({
       ...document,
       paths: Object.fromEntries([...completed, ...aliasesOf(byIdentifier, basePath)]),
-      webhooks: deliveries,
+      webhooks: events,
       components: { ...components, schemas: Object.fromEntries(named) }
     }) as Record<string, unknown>
   }

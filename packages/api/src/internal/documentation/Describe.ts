@@ -1,5 +1,6 @@
 /** Adds the texts and examples of an operation to its entry in the OpenAPI document. */
 import type * as OpenApi from "effect/http-api/OpenApi"
+import { describeFields } from "./DescribeFields.ts"
 import { operationTexts } from "./Operations.ts"
 import { parameterTexts } from "./Parameters.ts"
 
@@ -27,19 +28,27 @@ const generalErrors = (operation: Operation, permission: string | undefined): Re
   }
 }
 
-/** The example of each content that is JSON or text; forms have the same fields as JSON. */
-const withExample = <Content extends object>(content: Content | undefined, example: unknown): Content | undefined => {
-  if (content === undefined || example === undefined) return content
-  const entries = Object.entries<object>(content as Readonly<Record<string, object>>)
-  // The keys do not change.
-  return Object.fromEntries(
-    entries.map(([type, media]) => [type, type.startsWith("application/x-") ? media : { ...media, example }])
-  ) as Content
-}
+/** Contents with their fields described, and the example of those that are JSON or text; forms have the same fields. */
+const withExample = (contents: OpenApi.OpenApiSpecContent | undefined, owner: string, example: unknown) =>
+  contents === undefined
+    ? {}
+    : {
+        content: Object.fromEntries(
+          Object.entries(contents).map(([type, media]) => [
+            type,
+            {
+              ...media,
+              schema: describeFields(media.schema, owner),
+              ...(example === undefined || type === "application/x-www-form-urlencoded" ? {} : { example })
+            }
+          ])
+        )
+      }
 
 /** The operation, whose `operationId` is that of the contract, with its texts and examples. */
 export const describe = (operation: Operation, permission: string | undefined): Operation => {
-  const text = operationTexts[operation.operationId]
+  const { operationId: identifier } = operation
+  const text = operationTexts[identifier]
   if (text === undefined) return operation
   const general = generalErrors(operation, permission)
   const { requestBody } = operation
@@ -53,11 +62,11 @@ export const describe = (operation: Operation, permission: string | undefined): 
     }),
     ...(requestBody === undefined
       ? {}
-      : { requestBody: { ...requestBody, content: withExample(requestBody.content, text.request) } }),
+      : { requestBody: { ...requestBody, ...withExample(requestBody.content, identifier, text.request) } }),
     responses: Object.fromEntries(
       Object.entries(operation.responses).map(([status, response]) => {
         if (status === "200") {
-          return [status, { ...response, content: withExample(response.content, text.response) }]
+          return [status, { ...response, ...withExample(response.content, identifier, text.response) }]
         }
         const description = text.errors[Number(status)] ?? general[status]
         return [status, description === undefined ? response : { ...response, description }]

@@ -1,20 +1,23 @@
 /** The texts of all operations, by their identifiers. */
 import * as Administration from "./Administration.ts"
-import * as Alerts from "./Alerts.ts"
+import { alertChannels } from "./AlertChannels.ts"
+import { alerts } from "./Alerts.ts"
 import * as Assets from "./Assets.ts"
 import * as Assistants from "./Assistants.ts"
+import * as Failures from "./Failures.ts"
 import { legacy } from "./Legacy.ts"
 import type { OperationText } from "./OperationText.ts"
 import * as Processes from "./Processes.ts"
 import * as ProcessRuns from "./ProcessRuns.ts"
 import * as Robot from "./Robot.ts"
-import * as Schedules from "./Schedules.ts"
+import { schedules } from "./Schedules.ts"
 import { stepRuns } from "./StepRuns.ts"
 import { taskPackages } from "./TaskPackages.ts"
+import { triggers } from "./Triggers.ts"
 import { webhooks } from "./Webhooks.ts"
 import { workerProtocol } from "./WorkerProtocol.ts"
 import * as Workers from "./Workers.ts"
-import * as WorkItems from "./WorkItems.ts"
+import { workItems } from "./WorkItems.ts"
 
 export const operationTexts: Readonly<Record<string, OperationText>> = {
   ...Administration.workspaces,
@@ -32,17 +35,17 @@ export const operationTexts: Readonly<Record<string, OperationText>> = {
   ...ProcessRuns.processRuns,
   ...ProcessRuns.outputs,
   ...stepRuns,
-  ...WorkItems.workItems,
-  ...WorkItems.failures,
-  ...WorkItems.bulkOperations,
+  ...workItems,
+  ...Failures.failures,
+  ...Failures.bulkOperations,
   ...taskPackages,
   ...webhooks,
-  ...Schedules.schedules,
-  ...Schedules.triggers,
+  ...schedules,
+  ...triggers,
   ...Workers.workers,
   ...Workers.workerGroups,
-  ...Alerts.alerts,
-  ...Alerts.alertChannels,
+  ...alerts,
+  ...alertChannels,
   ...workerProtocol,
   ...Robot.robotProcess,
   ...Robot.robotData,

@@ -1,0 +1,28 @@
+/** Adds the texts of fields to schemas of the OpenAPI document. */
+import { generalFields } from "./Fields.ts"
+import { specialFields } from "./SpecialFields.ts"
+
+type Schemas = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Schemas => typeof value === "object" && value !== null
+
+/** Keywords of JSON Schema that contain further schemas of the same value or of its items. */
+const nested = ["items", "anyOf", "oneOf", "allOf", "additionalProperties"]
+
+/** A schema with a description of each of its fields. `owner` is a component or an operation, `parent` a field of it. */
+export const describeFields = (schema: unknown, owner: string, parent = ""): unknown => {
+  if (Array.isArray(schema)) return schema.map((one) => describeFields(one, owner, parent))
+  if (!isObject(schema)) return schema
+  const { properties } = schema
+  const parts = nested
+    .filter((keyword) => keyword in schema)
+    .map((keyword) => [keyword, describeFields(schema[keyword], owner, parent)])
+  if (!isObject(properties)) return { ...schema, ...Object.fromEntries(parts) }
+  const fields = Object.entries(properties).map(([name, field]) => {
+    const keys = [`${owner}.${parent}.${name}`, `${parent}.${name}`, `${owner}.${name}`]
+    const text = keys.map((key) => specialFields[key]).find((known) => known !== undefined) ?? generalFields[name]
+    const described = describeFields(field, owner, name)
+    return [name, isObject(described) && text !== undefined ? { ...described, description: text } : described]
+  })
+  return { ...schema, ...Object.fromEntries(parts), properties: Object.fromEntries(fields) }
+}
