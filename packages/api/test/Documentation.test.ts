@@ -1,5 +1,6 @@
 /** What the OpenAPI document says of each operation: texts, examples, errors, parameters and fields. */
 import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as OpenApi from "effect/http-api/OpenApi"
@@ -15,23 +16,23 @@ import { specialFields } from "../src/internal/documentation/SpecialFields.ts"
 const endpoints: Array<HttpApiEndpoint.Top> = []
 HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ endpoint }) => endpoints.push(endpoint) })
 
+/** Missing texts are read as empty ones. */
+const Text = Schema.String.pipe(Schema.withDecodingDefaultKey(Effect.succeed("")))
+
 const Media = Schema.Record(Schema.String, Schema.Struct({ example: Schema.optionalKey(Schema.Json) }))
 const Operation = Schema.Struct({
   operationId: Schema.String,
-  description: Schema.String,
+  description: Text,
   parameters: Schema.Array(
     Schema.Struct({
       name: Schema.String,
       in: Schema.String,
-      description: Schema.String,
+      description: Text,
       example: Schema.optionalKey(Schema.String)
     })
   ),
   requestBody: Schema.optionalKey(Schema.Struct({ content: Media })),
-  responses: Schema.Record(
-    Schema.String,
-    Schema.Struct({ description: Schema.String, content: Schema.optionalKey(Media) })
-  )
+  responses: Schema.Record(Schema.String, Schema.Struct({ description: Text, content: Schema.optionalKey(Media) }))
 })
 const Document = Schema.Struct({ paths: Schema.Record(Schema.String, Schema.Record(Schema.String, Operation)) })
 
