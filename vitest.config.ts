@@ -35,6 +35,7 @@ const onPostgresInSoak = ofService(
   "Connections",
   "ContractFuzz",
   "Cors",
+  "DocumentedExamples",
   "Doors",
   "EdgeBodies",
   "EdgeHeaders",

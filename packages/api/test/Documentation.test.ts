@@ -1,5 +1,6 @@
 /** What the OpenAPI document says of each operation: texts, examples, errors, parameters and fields. */
 import { assert, describe, it } from "@effect/vitest"
+import { Ajv2020 } from "ajv/dist/2020.js"
 import * as Effect from "effect/Effect"
 import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
@@ -19,7 +20,11 @@ HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ endpoint }) => endpoint
 /** Missing texts are read as empty ones. */
 const Text = Schema.String.pipe(Schema.withDecodingDefaultKey(Effect.succeed("")))
 
-const Media = Schema.Record(Schema.String, Schema.Struct({ example: Schema.optionalKey(Schema.Json) }))
+const JsonSchema = Schema.Record(Schema.String, Schema.Json)
+const Media = Schema.Record(
+  Schema.String,
+  Schema.Struct({ schema: JsonSchema, example: Schema.optionalKey(Schema.Json) })
+)
 const Operation = Schema.Struct({
   operationId: Schema.String,
   description: Text,
@@ -34,14 +39,17 @@ const Operation = Schema.Struct({
   requestBody: Schema.optionalKey(Schema.Struct({ content: Media })),
   responses: Schema.Record(Schema.String, Schema.Struct({ description: Text, content: Schema.optionalKey(Media) }))
 })
-const Document = Schema.Struct({ paths: Schema.Record(Schema.String, Schema.Record(Schema.String, Operation)) })
+const Document = Schema.Struct({
+  paths: Schema.Record(Schema.String, Schema.Record(Schema.String, Operation)),
+  components: JsonSchema
+})
 
 const text = JSON.stringify(OpenApi.fromApi(Api))
 
 /** A field of a schema anywhere in the document. */
 const Property = Schema.Struct({ description: Schema.String })
-const Properties = Schema.Record(Schema.String, Schema.Json)
-const { paths } = Schema.decodeUnknownSync(Schema.fromJsonString(Document))(text)
+const Properties = JsonSchema
+const { components, paths } = Schema.decodeUnknownSync(Schema.fromJsonString(Document))(text)
 const operations = new Map(
   Object.values(paths).flatMap((item) => Object.values(item).map((operation) => [operation.operationId, operation]))
 )
@@ -88,6 +96,19 @@ describe("the documentation of operations", () => {
       }
     })
   }
+
+  it("has requests that other validators accept by the schemas of the document", () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false })
+    ajv.addSchema({ $id: "document", components })
+    const inDocument = (schema: object): object =>
+      JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/'))
+    const refused = endpoints.flatMap(({ identifier }) => {
+      const media = operations.get(identifier)?.requestBody?.content["application/json"]
+      if (media?.example === undefined) return []
+      return ajv.validate(inDocument(media.schema), media.example) ? [] : [`${identifier}: ${ajv.errorsText()}`]
+    })
+    assert.deepStrictEqual(refused, [])
+  })
 
   it("describes every field of every body", () => {
     const missing: Array<string> = []

@@ -3,6 +3,7 @@ import { assert, layer as withLayer } from "@effect/vitest"
 import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { differences, type Example, examplesOf, Learned } from "./support/DocumentedExamples.ts"
 import { multipart, send } from "./support/Http.ts"
@@ -26,8 +27,8 @@ const inBackground = new Set([
   "listAlertFirings"
 ])
 
-/** The order: each operation has what it needs from those before it. */
-const order = `
+/** The order, in three parts: each operation has what it needs from those before it. Words in capitals are scenes. */
+const beforeRun = `
 getWorkspace getRoom resumeRoom createWorkspace createApiKey listApiKeys createConsoleTicket watchChanges
 
 createAsset createAssetUpload getAssetUpload getAsset listAssets
@@ -57,10 +58,17 @@ createWorkItem createWorkItemFile legacyCreateWorkItemFile updateWorkItemPayload
 createWorkItems batchWorkItems legacyCreateWorkItem legacyWorkItems legacyWorkItem legacyBatchWorkItems
 createBulkOperation cancelBulkOperation getBulkOperation listBulkOperations getThroughput
 
-startProcessRun leaseStepRuns startStepRun heartbeat getWorker listWorkers
+startProcessRun leaseStepRuns startStepRun
+`
+
+const whileInProgress = `
+heartbeat getWorker listWorkers
 sendStepRunConsole sendStepRunEvents createStepRunArtifact reportStepRunBuild
 getWorkItemData createRobotFile listWorkItemFiles getWorkItemFile deleteWorkItemFile putWorkItemData createOutput
 nextWorkItems reserveNextWorkItem getProcessRunSteps releaseWorkItem finishStepRun
+`
+
+const afterRun = `
 getStepRun listStepRuns listStepRunEvents listStepRunArtifacts getStepRunArtifact listStepRunConsoleMessages
 getProcessRun listProcessRuns listOutputs listFailures getFailure updateFailure
 legacyRun legacyRuns legacyWorkspaceRuns legacyRunWorkItems legacyStepRun legacyArtifacts legacyArtifact
@@ -170,7 +178,16 @@ const play = Effect.gen(function* () {
 
   /** What happens in between, without an example. */
   const scenes: Readonly<Record<string, Effect.Effect<unknown>>> = {
-    SEND: service.deliverIn(0),
+    // A pending delivery cannot be repeated.
+    SEND: Effect.andThen(
+      service.deliverIn(0),
+      Effect.suspend(() => raw("GET", `webhooks/${learned.get(inPath("getWebhook", "webhook_id"))}/deliveries`)).pipe(
+        Effect.repeat({
+          until: ({ text }) => text.includes('"state":"delivered"'),
+          schedule: Schedule.spaced("50 millis")
+        })
+      )
+    ),
     WAIT: Effect.andThen(service.alertIn(3 * 3_600_000), service.scheduleIn(4 * 86_400_000)),
     LINK: Effect.gen(function* () {
       const Token = Schema.Struct({ link_token: Schema.String })
@@ -202,7 +219,20 @@ const play = Effect.gen(function* () {
     })
   }
 
-  for (const name of order.split(/\s+/).filter((word) => word !== "")) yield* scenes[name] ?? call(name)
+  const inOrder = Effect.fnUntraced(function* (order: string) {
+    for (const name of order.split(/\s+/).filter((word) => word !== "")) yield* scenes[name] ?? call(name)
+  })
+  // However busy the machine is, the worker is not lost.
+  const stayAlive = Effect.suspend(() =>
+    raw("POST", "/worker-v1/heartbeat", {
+      key: null,
+      headers: { authorization: `Bearer ${learned.get("worker-9kTb")}` },
+      json: { step_run_ids: [learned.get(inPath("getStepRun", "step_run_id"))] }
+    })
+  )
+  yield* inOrder(beforeRun)
+  yield* Effect.raceFirst(inOrder(whileInProgress), Effect.forever(Effect.andThen(Effect.sleep("1 second"), stayAlive)))
+  yield* inOrder(afterRun)
   return { examples, found, played }
 })
 

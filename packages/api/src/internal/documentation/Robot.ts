@@ -13,7 +13,7 @@ const of = { work_item_id: ids.leasedItem }
 export const robotProcess: Documented<typeof RobotProcess> = {
   reserveNextWorkItem: {
     description:
-      "Reserves the oldest waiting item of the step; `workItemId` is null when none waits. While an item is reserved, it returns that item again, so that it is safe to repeat.",
+      "Reserves the next waiting item of the step, by priority and age; `workItemId` is null when none waits. While an item is reserved, it returns that item again, so that it is safe to repeat.",
     response: { workItemId: ids.secondItem },
     errors: { 404: noStepRun, 409: ended }
   },

@@ -62,7 +62,7 @@ export const workerProtocol: Documented<typeof WorkerProtocol> = {
   },
   reportStepRunBuild: {
     description:
-      "Reports that a started step run begins to build the environment of its package, or has built it. The time limit of the step counts from the end of the build. Repeating it changes nothing.",
+      "Reports that a started step run begins to build the environment of its package, or has built it. The time limit of the step counts from the end of the build.",
     request: { lease_token, state: "started" },
     response: { accepted: true },
     errors: { 400: badBody, 404: noStepRun, 409: lost }
@@ -95,7 +95,7 @@ export const workerProtocol: Documented<typeof WorkerProtocol> = {
   },
   finishStepRun: {
     description:
-      "Reports that the task has ended: with success when `error` is null. An item that is still reserved is settled by that result. The tokens of the step run are refused from then on. Repeating it with the same result changes nothing.",
+      "Reports that the task has ended: with success when `error` is null. An item that is still reserved is settled by that result. The tokens of the step run are refused from then on, so that a repetition is a 409: treat it as done.",
     request: { lease_token, error: null },
     response: { accepted: true },
     errors: { 400: badBody, 404: noStepRun, 409: lost }
