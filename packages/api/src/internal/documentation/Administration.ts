@@ -115,7 +115,7 @@ export const consoleTickets: Documented<typeof ConsoleTickets> = {
 
 export const changes: Documented<typeof Changes> = {
   watchChanges: {
-    description: `Server-sent events that tell what to load again. The data of each is JSON, \`{"topic", "id", "seq"}\`, and its id is the \`seq\`. A stream begins with the topic \`reset\`, which means: load everything; it is also sent when hints were left out, for example to a reader that is slow. The topics are ${Object.keys(
+    description: `Server-sent events that say what to load again. The data of each is JSON, \`{"topic", "id", "seq"}\`, and its id is the \`seq\`. A stream begins with the topic \`reset\`, which means: load everything; it is also sent when hints were left out, for example to a reader that is slow. The topics are ${Object.keys(
       changeTopics
     )
       .map((topic) => `\`${topic}\``)

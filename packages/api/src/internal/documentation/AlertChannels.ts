@@ -102,7 +102,7 @@ export const alertChannels: Documented<typeof AlertChannels> = {
   },
   rotateAlertChannelSecret: {
     description:
-      "Creates a new secret of a webhook channel and returns it. For 24 hours `webhook-signature` also carries a signature under the old one, while `x-rc-signature` uses the new one at once.",
+      "Creates a new secret of a webhook channel and returns it. For 24 hours `webhook-signature` also carries a signature under the old one, while `x-rc-signature` uses the new one immediately.",
     response: {
       id: ids.alertChannel,
       name: "operations, Vienna",

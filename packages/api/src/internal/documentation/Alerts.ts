@@ -65,7 +65,7 @@ export const alerts: Documented<typeof Alerts> = {
   },
   createAlert: {
     description:
-      "Creates an alert: a rule, and the channels that its messages go to. A message is sent when a firing begins and when it is over, and repeated after `repeat_seconds`, if given. In `quiet` hours nothing is sent: what is still the case at their end is told then. The name is unique in the workspace.",
+      "Creates an alert: a rule, and the channels that its messages go to. A message is sent when a firing begins and when it is over, and repeated after `repeat_seconds`, if given. In `quiet` hours nothing is sent: what still holds at their end is sent then. The name is unique in the workspace.",
     request: { ...definition, quiet: { zone: "Europe/Vienna", from: "22:00", to: "07:00" } },
     response: {
       id: ids.alert,
@@ -84,7 +84,7 @@ export const alerts: Documented<typeof Alerts> = {
   },
   updateAlert: {
     description:
-      "Replaces the whole alert. With another rule it watches anew, and its firings are over without a message. A disabled alert watches nothing.",
+      "Replaces the whole alert. With another rule it starts watching again, and its firings end without a message. A disabled alert watches nothing.",
     request: { ...definition, rule: { ...definition.rule, items: 1 } },
     response: {
       id: ids.alert,
@@ -130,7 +130,7 @@ export const alerts: Documented<typeof Alerts> = {
   },
   muteAlert: {
     description:
-      "Sends nothing of an alert until the given time. What is still the case then is told then. Muting a muted alert replaces time and note.",
+      "Sends nothing of an alert until the given time. What still holds at that time is sent then. Muting a muted alert replaces time and note.",
     request: { until: "2036-11-21T08:00:00Z", note: "we are moving the server" },
     response: {
       id: ids.alert,

@@ -40,7 +40,7 @@ export const assets: Documented<typeof Assets> = {
   },
   createAssetUpload: {
     description:
-      "Replaces the content of an asset. Content below 5,000,000 bytes may be in `data`, in base64; the upload is then `completed` at once. Without `data` the upload is `pending`: send the bytes to `upload_url` as a raw `PUT` without authorization, within one hour; it may be repeated. Readers get the old content until the new one is complete.",
+      "Replaces the content of an asset. Content below 5,000,000 bytes may be in `data`, in base64; the upload is `completed` immediately. Without `data` the upload is `pending`: send the bytes to `upload_url` as a raw `PUT` without authorization, within one hour; it may be repeated. Readers get the old content until the new one is complete.",
     parameters: { asset_id: ids.asset },
     request: { content_type: "application/json", data: "eyJjdXJyZW5jeSI6IkVVUiJ9" },
     response: { id: ids.assetUpload, content_type: "application/json", status: "completed" },
@@ -58,7 +58,7 @@ export const assets: Documented<typeof Assets> = {
     errors: { 404: "The workspace has no such asset, or the asset has no such upload." }
   },
   deleteAsset: {
-    description: "Deletes an asset with its content. Irreversible. Addresses that were given out for it stop working.",
+    description: "Deletes an asset with its content. Irreversible. Its download addresses stop working.",
     parameters: { asset_id: ids.asset },
     response: { id: ids.asset, deleted: true },
     errors: { 404: noAsset }

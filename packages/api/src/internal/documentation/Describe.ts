@@ -8,9 +8,9 @@ type Operation = OpenApi.OpenAPISpecOperation
 
 /** What a missing credential is, by the scheme of its security. */
 const credentials: Readonly<Record<string, string>> = {
-  wskey: "There is no key, or it is malformed. Send it as `Authorization: RC-WSKEY <key>`.",
-  token: "There is no key. Send it as `token` in the query.",
-  bearer: "There is no token, or it is malformed. Send it as `Authorization: Bearer <token>`."
+  wskey: "The key is missing or malformed. Send it as `Authorization: RC-WSKEY <key>`.",
+  token: "The key is missing. Send it as `token` in the query.",
+  bearer: "The token is missing or malformed. Send it as `Authorization: Bearer <token>`."
 }
 
 /** Errors of all operations, which their tables do not repeat. */

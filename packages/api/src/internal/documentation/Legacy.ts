@@ -276,7 +276,7 @@ export const legacy: Documented<typeof Legacy> = {
     }
   },
   legacyRetryWorkItem: {
-    description: `Makes a failed item \`PENDING\` again, and counts its attempts anew. ${instead("batchWorkItems")}`,
+    description: `Makes a failed item \`PENDING\` again, and restarts the count of its attempts. ${instead("batchWorkItems")}`,
     parameters: { work_item_id: ids.secondItem },
     response: {
       id: ids.secondItem,

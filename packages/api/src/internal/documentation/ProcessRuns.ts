@@ -84,7 +84,7 @@ export const processRuns: Documented<typeof ProcessRuns> = {
     response: { started: true, id: ids.secondRun },
     errors: {
       404: unknown("process run"),
-      409: `The run has not ended, none of its inputs exist any more, or the process cannot start: it has no steps, or a package without content. Nothing was started.`
+      409: `The run has not ended, all of its inputs were deleted, or the process cannot start: it has no steps, or a package without content. Nothing was started.`
     }
   },
   stopProcessRun: {

@@ -29,7 +29,7 @@ const largeDefinition =
 
 export const processes: Documented<typeof Processes> = {
   getProcess: {
-    description: "Returns a process with the ids and names of its steps, and who paused it, if somebody did.",
+    description: "Returns a process with the ids and names of its steps, and its pause, if it is paused.",
     response: {
       id: ids.process,
       name: "Invoices",

@@ -163,7 +163,7 @@ export const schedules: Documented<typeof Schedules> = {
   },
   pauseSchedule: {
     description:
-      "Pauses a schedule: until it is resumed, its occurrences are skipped as `paused`. Its runs continue. The note says why, for whoever looks at it.",
+      "Pauses a schedule: until it is resumed, its occurrences are skipped as `paused`. Its runs continue. The note records the reason.",
     request: { note: "the ERP is down until noon" },
     response: {
       id: ids.schedule,
@@ -263,7 +263,7 @@ export const schedules: Documented<typeof Schedules> = {
   },
   listScheduleOccurrences: {
     description:
-      "Returns what became of the times of a schedule, newest first: the run that was started, or the reason why there is none. Stored for 90 days, at most the last 10,000.",
+      "Returns what became of the times of a schedule, newest first: the run that was started, or the reason why none was. Stored for 90 days, at most the last 10,000.",
     response: {
       data: [
         {

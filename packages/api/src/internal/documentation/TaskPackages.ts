@@ -166,7 +166,7 @@ export const taskPackages: Documented<typeof TaskPackages> = {
   },
   rollbackTaskPackage: {
     description:
-      "Makes the version before the current one current, skipping those that are rolled back. With `from`, only if that version is still current, so that two people who roll back at once go back one version, not two.",
+      "Makes the previous version current, skipping those that are rolled back. With `from`, only if that version is still current, so that two concurrent rollbacks go back one version, not two.",
     request: { from: 2 },
     response: {
       version: 1,
@@ -184,7 +184,7 @@ export const taskPackages: Documented<typeof TaskPackages> = {
     errors: {
       400: badBody,
       404: unknown("task package"),
-      409: "The version in `from` is not current any more, or no older version is left. List the versions, and promote one."
+      409: "The version in `from` is no longer current, or no older version is left. List the versions, and promote one."
     }
   }
 }

@@ -129,7 +129,7 @@ export const triggers: Documented<typeof Triggers> = {
   },
   rotateTriggerUrl: {
     description:
-      "Gives a trigger a new address and returns it. The old address is revoked at once, and what a handshake agreed on is forgotten. Each call makes another address.",
+      "Creates a new address for a trigger and returns it. The old address is revoked immediately, and the state of its handshake is deleted. Each call creates another address.",
     response: {
       id: ids.trigger,
       name: "pushes",

@@ -55,13 +55,13 @@ export const webhooks: Documented<typeof Webhooks> = {
     errors: { 400: badBodyOr(badTarget), 404: unknown("process") }
   },
   deleteWebhook: {
-    description: "Deletes a webhook. Irreversible. Its pending deliveries are not sent any more.",
+    description: "Deletes a webhook. Irreversible. Its pending deliveries are dropped.",
     response: { id: ids.webhook, deleted: true },
     errors: { 404: unknown("webhook") }
   },
   updateWebhook: {
     description:
-      "Changes the given fields. `enabled: true` enables a webhook again that its receiver disabled with a 410. `rotate_secret: true` creates a new secret and returns it; for 24 hours `webhook-signature` also carries a signature under the old one, while `x-rc-signature` uses the new one at once.",
+      "Changes the given fields. `enabled: true` enables a webhook again that its receiver disabled with a 410. `rotate_secret: true` creates a new secret and returns it; for 24 hours `webhook-signature` also carries a signature under the old one, while `x-rc-signature` uses the new one immediately.",
     request: { enabled_events: ["process_run.unresolved"], enabled: true },
     response: {
       id: ids.webhook,

@@ -160,7 +160,7 @@ export const workItems: Documented<typeof WorkItems> = {
   },
   batchWorkItems: {
     description:
-      "Retries, deletes or marks as done 1 to 10,000 items in one transaction, all or none. `retry` and `mark_as_done` take `failed` items; `delete` takes those that are `new`, `failed` or `done`, and is irreversible. Items that are retried or marked already are left as they are. A retried item is `pending` again, its attempts are counted anew, and its run continues. `outputs_passed_on` counts outputs of these items that were passed on before: a retry may create them again.",
+      "Retries, deletes or marks as done 1 to 10,000 items in one transaction, all or none. `retry` and `mark_as_done` take `failed` items; `delete` takes those that are `new`, `failed` or `done`, and is irreversible. Items that are retried or marked already are left as they are. A retried item is `pending` again, the count of its attempts restarts, and its run continues. `outputs_passed_on` counts outputs of these items that were passed on before: a retry may create them again.",
     request: { batch_operation: "delete", work_item_ids: [ids.secondBulkItem] },
     response: { accepted: true, outputs_passed_on: 0 },
     errors: {

@@ -118,7 +118,7 @@ export const workerProtocol: Documented<typeof WorkerProtocol> = {
       400: badBody,
       404: noStepRun,
       409: lost,
-      413: "The body is larger than 8 MiB. Send fewer messages at once."
+      413: "The body is larger than 8 MiB. Send fewer messages in one request."
     }
   },
   sendStepRunEvents: {

@@ -95,7 +95,7 @@ export const workers: Documented<typeof Workers> = {
 
 export const workerGroups: Documented<typeof WorkerGroups> = {
   getWorkerGroup: {
-    description: "Returns a worker group, and who paused it, if somebody did.",
+    description: "Returns a worker group, and its pause, if it is paused.",
     response: { id: ids.workerGroup, name: "Vienna", paused: null },
     errors: { 404: unknown("worker group") }
   },
