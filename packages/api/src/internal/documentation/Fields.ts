@@ -280,6 +280,7 @@ export const generalFields: Readonly<Record<string, string>> = {
   token: "An access token of the topic. It is not returned.",
   topic: "What changed; `reset`: load everything.",
   total: "How many match, or matched when it was created.",
+  traceparent: "The trace that the run belongs to, as in W3C Trace Context; absent: the service sends no traces.",
   type: "Which kind it is.",
   until: "Until when nothing is sent, ISO 8601.",
   updated_at: "When it last changed.",
