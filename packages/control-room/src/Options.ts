@@ -1,7 +1,12 @@
 /** The options of a control room. */
 import type { PostgresOptions } from "@signalbox/sql/PostgresOptions"
 import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import type { HttpServerError } from "effect/http/HttpServerError"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 
 export { IdSeed } from "./internal/IdSeed.ts"
 export { PollInterval } from "./internal/PollInterval.ts"
@@ -38,6 +43,18 @@ export interface ConsoleFile {
   readonly immutable: boolean
 }
 
+/** The durable flows of the program that serves the control room, as `FlowManagement.mounted` of `@signalbox/flows` returns them. */
+export interface MountedFlows {
+  /** Handles a request that the service has authorized, with a path below `/flow-executions` or `/flow-schedules`. */
+  readonly httpEffect: Effect.Effect<
+    HttpServerResponse.HttpServerResponse,
+    HttpServerError,
+    HttpServerRequest.HttpServerRequest | Scope.Scope
+  >
+  /** The workspace whose keys reach them; default: the first one. */
+  readonly workspaceId?: string
+}
+
 /** The behaviour of the service: addresses, limits, access, retention. */
 export interface ServiceOptions {
   /** The address under which clients reach the service; default: where it listens. */
@@ -65,6 +82,11 @@ export interface ServiceOptions {
   readonly allowedHosts?: ReadonlyArray<string>
   /** The console to serve at `/console/`, such as that of `@signalbox/console`; default: none. */
   readonly console?: ConsoleFiles
+  /**
+   * Durable flows, managed below `/api/v1/workspaces/{workspace_id}/flow-executions` and `…/flow-schedules` by the keys of one
+   * workspace, and on its console; default: none.
+   */
+  readonly flows?: MountedFlows
   /** Whether `/metrics` is served, which needs no key; default false. */
   readonly metrics?: boolean
 }

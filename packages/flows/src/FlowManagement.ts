@@ -10,11 +10,14 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import type { unhandled } from "effect/Types"
+import type * as Scope from "effect/Scope"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { HttpApiSchemaError } from "effect/http-api/HttpApiError"
-import type * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServer from "effect/http/HttpServer"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
-import { isHttpServerError } from "effect/http/HttpServerError"
+import { type HttpServerError, isHttpServerError } from "effect/http/HttpServerError"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import {
   InvalidRequestResponse,
@@ -25,7 +28,19 @@ import { FlowEngine } from "./FlowEngine.ts"
 import * as FlowExecutions from "./FlowExecutions.ts"
 import * as FlowSchedules from "./FlowSchedules.ts"
 import { body, conflicting, invalid, missing, type Said } from "./internal/management/Answers.ts"
-import { Api, Authorization, Edge, refusedCommands } from "./internal/management/Contract.ts"
+import {
+  Api,
+  Authorization,
+  Edge,
+  type Inspection as InspectionSchema,
+  type Page as PageSchema,
+  refusedCommands
+} from "./internal/management/Contract.ts"
+
+/** A page of executions as JSON: times in ISO 8601, names with underscores. */
+export type PageJson = typeof PageSchema.Encoded
+/** The inspection of an execution as JSON. */
+export type InspectionJson = typeof InspectionSchema.Encoded
 
 export interface Options {
   /** The bearer token of all requests: at least 16 characters, from a secure random source. */
@@ -107,36 +122,11 @@ const layerAuthorization = (token: Redacted.Redacted) =>
       )
   })
 
-/**
- * Mounts the routes in the `HttpRouter` of a program that has a `FlowEngine`: below `/flow-executions` the list of executions, the
- * inspection and history of one, signals, and the commands `cancel`, `terminate`, `suspend`, `resume` and `retry` for one or by a
- * filter; below `/flow-schedules` the functions of `FlowSchedules`. Fails with `InvalidManagement` when the token is too short.
- *
- * ```ts
- * import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
- * import * as Config from "effect/Config"
- * import * as Effect from "effect/Effect"
- * import * as Layer from "effect/Layer"
- * import * as HttpRouter from "effect/http/HttpRouter"
- * import { FlowEngine } from "@signalbox/flows/FlowEngine"
- * import * as FlowManagement from "@signalbox/flows/FlowManagement"
- * import { createServer } from "node:http"
- *
- * const routes = Layer.unwrap(
- *   Effect.map(Config.Redacted("SIGNALBOX_FLOWS_TOKEN"), (token) => FlowManagement.layerRoutes({ token }))
- * )
- * export const server = HttpRouter.serve(routes).pipe(
- *   Layer.provide(FlowEngine.layerSqlite({ file: "data/flows.db" })),
- *   Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 4800 }))
- * )
- * ```
- */
-export const layerRoutes = ({ token }: Options) => {
-  const checked = Layer.effectDiscard(
-    Redacted.value(token).length >= shortestToken
-      ? Effect.void
-      : Effect.fail(new InvalidManagement({ message: `token: Expected at least ${shortestToken} characters` }))
-  )
+/** For requests that the server around the routes has authorized. */
+const layerAuthorized = Layer.succeed(Authorization, { bearer: (httpEffect) => httpEffect })
+
+/** The routes, but for who may use them. */
+const handlers = () => {
   const executions = HttpApiBuilder.group(
     Api,
     "executions",
@@ -222,8 +212,71 @@ export const layerRoutes = ({ token }: Options) => {
         .handle("remove", ({ params: { name } }) => Effect.as(on(FlowSchedules.remove(name)), { name }))
     })
   )
-  return HttpApiBuilder.layer(Api).pipe(
-    Layer.provide([executions, schedules]),
-    Layer.provide([layerAuthorization(token), layerEdge, checked])
-  )
+  return HttpApiBuilder.layer(Api).pipe(Layer.provide([executions, schedules]), Layer.provide(layerEdge))
 }
+
+/**
+ * Mounts the routes in the `HttpRouter` of a program that has a `FlowEngine`: below `/flow-executions` the list of executions, the
+ * inspection and history of one, signals, and the commands `cancel`, `terminate`, `suspend`, `resume` and `retry` for one or by a
+ * filter; below `/flow-schedules` the functions of `FlowSchedules`. Fails with `InvalidManagement` when the token is too short.
+ *
+ * ```ts
+ * import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+ * import * as Config from "effect/Config"
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ * import * as HttpRouter from "effect/http/HttpRouter"
+ * import { FlowEngine } from "@signalbox/flows/FlowEngine"
+ * import * as FlowManagement from "@signalbox/flows/FlowManagement"
+ * import { createServer } from "node:http"
+ *
+ * const routes = Layer.unwrap(
+ *   Effect.map(Config.Redacted("SIGNALBOX_FLOWS_TOKEN"), (token) => FlowManagement.layerRoutes({ token }))
+ * )
+ * export const server = HttpRouter.serve(routes).pipe(
+ *   Layer.provide(FlowEngine.layerSqlite({ file: "data/flows.db" })),
+ *   Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 4800 }))
+ * )
+ * ```
+ */
+export const layerRoutes = ({ token }: Options) => {
+  const checked = Layer.effectDiscard(
+    Redacted.value(token).length >= shortestToken
+      ? Effect.void
+      : Effect.fail(new InvalidManagement({ message: `token: Expected at least ${shortestToken} characters` }))
+  )
+  return handlers().pipe(Layer.provide([layerAuthorization(token), checked]))
+}
+
+/** The routes for a server that has authorized the request, as the option `flows` of a control room takes them. */
+export interface Mounted {
+  /** Handles a request whose path is one of the routes, without a prefix. */
+  readonly httpEffect: Effect.Effect<
+    HttpServerResponse.HttpServerResponse,
+    HttpServerError,
+    HttpServerRequest.HttpServerRequest | Scope.Scope
+  >
+}
+
+/**
+ * Returns the routes without a token of their own, for a control room that serves them below its own address: to its keys, and
+ * in its console. The room authorizes each request, so do not serve them by themselves. They are served until the scope ends.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import { FlowEngine } from "@signalbox/flows/FlowEngine"
+ * import * as FlowManagement from "@signalbox/flows/FlowManagement"
+ *
+ * // For `Embedded.layer` of `signalbox`, below which the same engine is provided.
+ * export const options = Effect.map(FlowManagement.mounted, (flows) => ({ data: ".signalbox", flows }))
+ * export const engine = FlowEngine.layerSqlite({ file: "data/flows.db" })
+ * ```
+ */
+export const mounted: Effect.Effect<Mounted, never, FlowEngine | Scope.Scope> = Effect.suspend(() =>
+  // Nothing here serves files.
+  HttpRouter.toHttpEffect(Layer.provide(handlers(), [layerAuthorized, HttpServer.layerServices]))
+).pipe(
+  // A separate router, even where the program has one.
+  Effect.provideServiceEffect(Layer.CurrentMemoMap, Layer.makeMemoMap),
+  Effect.map((httpEffect) => ({ httpEffect }))
+)

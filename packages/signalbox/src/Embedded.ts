@@ -62,6 +62,8 @@ export interface ServiceOptions {
   readonly retainRuns?: Served["retainRuns"]
   /** The console, as `Files.read` of `@signalbox/console` returns it; default: none. */
   readonly console?: Served["console"]
+  /** Durable flows for its keys and its console, as `FlowManagement.mounted` of `@signalbox/flows` returns them; default: none. */
+  readonly flows?: Served["flows"]
 }
 
 export interface Options<T extends Task.Any> extends ServiceOptions {
@@ -162,13 +164,14 @@ export const layerService = (options: ServiceOptions = {}) => {
   check("Embedded.layerService", options, { data: text, host: text, port: whole(0, 65_535), workspace: text })
   const { data = ".signalbox", host = "127.0.0.1", port = 4700, publicUrl, workspace } = options
   const { allowPrivateTargets, cors, createWorkspaces, database, masterKey, rateLimit, retainRuns } = options
-  const { allowedHosts, console, metrics } = options
+  const { allowedHosts, console, flows, metrics } = options
   const server = Server.layer({
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(allowPrivateTargets === undefined ? {} : { allowPrivateTargets }),
     ...(allowedHosts === undefined ? {} : { allowedHosts }),
     ...(console === undefined ? {} : { console }),
     ...(cors === undefined ? {} : { cors }),
+    ...(flows === undefined ? {} : { flows }),
     ...(metrics === undefined ? {} : { metrics }),
     ...(createWorkspaces === undefined ? {} : { createWorkspaces }),
     ...(rateLimit === undefined ? {} : { rateLimit }),

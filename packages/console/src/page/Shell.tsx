@@ -113,7 +113,9 @@ const useScreen = (screen: Screen | undefined) => {
 
 export const Shell = ({ session }: { readonly session: Session }) => {
   const [first = "", ...rest] = route.value.path
-  const visible = screens.filter(({ permission }) => permission === null || may(permission))
+  const visible = screens.filter(
+    ({ exists, permission }) => (permission === null || may(permission)) && exists?.(session) !== false
+  )
   const screen = visible.find(({ path }) => path === first)
   const { View, error } = useScreen(screen)
   const [isOpen, setOpen] = useState(false)

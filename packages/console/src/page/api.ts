@@ -16,6 +16,8 @@ export interface Session {
   readonly api: string
   readonly key: { readonly id: string; readonly name: string }
   readonly permissions: ReadonlyArray<string>
+  /** Whether the program that serves the control room has mounted durable flows. */
+  readonly flows: boolean
   readonly expires_at: string
 }
 

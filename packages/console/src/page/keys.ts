@@ -14,6 +14,7 @@ export const letters: Readonly<Record<string, string>> = {
   failures: "f",
   schedules: "s",
   triggers: "t",
+  flows: "d",
   workers: "w",
   packages: "k",
   assets: "a",

@@ -18,6 +18,8 @@ export interface Loaded<A> {
 const rest = 1000
 /** Milliseconds after which it is loaded without a hint: what time alone changes, such as a worker that is not heard of. */
 const interval = 30_000
+/** Of what no hint tells. */
+const intervalsOf: Readonly<Record<string, number>> = { "flow-executions": 3000 }
 
 /** What concerns a resource, by the first segment of its path. All other paths concern every change. */
 const topicsOf: Readonly<Record<string, ReadonlyArray<ChangeTopic>>> = {
@@ -30,6 +32,7 @@ const topicsOf: Readonly<Record<string, ReadonlyArray<ChangeTopic>>> = {
   assistants: ["assistants"],
   "bulk-operations": ["bulk_operations"],
   failures: ["failures", "items"],
+  "flow-executions": [],
   outputs: ["runs"],
   processes: ["processes", "runs", "schedules", "triggers"],
   "process-runs": ["runs"],
@@ -47,9 +50,11 @@ const topicsOf: Readonly<Record<string, ReadonlyArray<ChangeTopic>>> = {
 
 const ofRuns: ReadonlyArray<string> = ["runs", "step_runs", "items"]
 
+const firstOf = (path: string) => path.split(/[/?]/, 1)[0] ?? ""
+
 /** Whether a hint is about what a path shows. `run`: the only run that it shows something of. */
 const concerns = (path: string, run: string | undefined) => {
-  const topics: ReadonlyArray<string> | undefined = topicsOf[path.split(/[/?]/, 1)[0] ?? ""]
+  const topics: ReadonlyArray<string> | undefined = topicsOf[firstOf(path)]
   return (hint: Hint | null): boolean => {
     if (hint === null || topics === undefined) return true
     if (!topics.includes(hint.topic)) return false
@@ -95,7 +100,7 @@ export const useResource = <A>(path: string | null, query: Query = {}): Loaded<A
         setState((before) => (before.of === address ? { ...before, error: message } : { of: address, error: message }))
       }
       isLoading = false
-      if (!ended.signal.aborted) plan(isStale ? rest : interval)
+      if (!ended.signal.aborted) plan(isStale ? rest : (intervalsOf[firstOf(path)] ?? interval))
     }
     const plan = (wait: number) => {
       clearTimeout(timer)

@@ -1,5 +1,6 @@
 /** The screens: where they are, what they are called, and who may see them. Each is loaded when it is opened. */
 import type { ComponentType } from "preact"
+import type { Session } from "./api.ts"
 
 export interface ScreenProps {
   /** The segments of the path after that of the screen. */
@@ -13,6 +14,8 @@ export interface Screen {
   readonly group: "Robots" | "Outside" | null
   /** What the session must be allowed to see it. */
   readonly permission: string | null
+  /** Whether the control room has it; default: always. */
+  readonly exists?: (session: Session) => boolean
   readonly load: () => Promise<{ readonly default: ComponentType<ScreenProps> }>
 }
 
@@ -59,6 +62,14 @@ export const screens: ReadonlyArray<Screen> = [
     group: null,
     permission: "Triggers.read_triggers",
     load: () => import("./screens/Triggers.tsx")
+  },
+  {
+    path: "flows",
+    title: "Flows",
+    group: null,
+    permission: "Processes.read_runs",
+    exists: ({ flows }) => flows,
+    load: () => import("./screens/Flows.tsx")
   },
   {
     path: "workers",

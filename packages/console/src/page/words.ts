@@ -21,7 +21,15 @@ const lamps: Readonly<Record<string, Lamp>> = {
   resolved: "done",
   waiting: "idle",
   cancelled: "late",
-  paused: "late"
+  paused: "late",
+  queued: "idle",
+  running: "busy",
+  undoing: "busy",
+  halted: "failed",
+  suspended: "late",
+  succeeded: "done",
+  retrying: "late",
+  interrupted: "idle"
 }
 
 export const lampOf = (state: string): Lamp => lamps[state] ?? "idle"

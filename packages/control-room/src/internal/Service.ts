@@ -20,6 +20,7 @@ import * as ConsoleRoutes from "./edge/ConsoleRoutes.ts"
 import * as Cors from "./edge/Cors.ts"
 import * as Edge from "./edge/Edge.ts"
 import * as Endpoints from "./edge/Endpoints.ts"
+import * as FlowRoutes from "./edge/FlowRoutes.ts"
 import { Idempotency } from "./edge/Idempotency.ts"
 import { Pagination } from "./edge/Pagination.ts"
 import * as Probes from "./edge/Probes.ts"
@@ -75,7 +76,7 @@ import { RoomState } from "./store/RoomState.ts"
 import { UploadCompletion } from "./transfers/UploadCompletion.ts"
 import { FileLinks } from "./transfers/FileLinks.ts"
 
-type Routed = Pick<ServiceOptions, "console" | "cors" | "createWorkspaces" | "metrics" | "rateLimit">
+type Routed = Pick<ServiceOptions, "console" | "cors" | "createWorkspaces" | "flows" | "metrics" | "rateLimit">
 
 /** The whole contract. */
 const endpoints = (createWorkspaces: boolean) =>
@@ -110,9 +111,9 @@ const endpoints = (createWorkspaces: boolean) =>
     Legacy.layer
   )
 
-const routes = ({ console, cors = [], createWorkspaces = true, metrics = false }: Routed) =>
+const routes = ({ console, cors = [], createWorkspaces = true, flows, metrics = false }: Routed) =>
   Layer.mergeAll(
-    Layer.provide(endpoints(createWorkspaces), Authorization.layer),
+    Layer.provide(Layer.merge(endpoints(createWorkspaces), FlowRoutes.layer(flows)), Authorization.layer),
     Endpoints.layerDocument(Edge.openApiPath),
     Endpoints.layerPage(Edge.docsPath),
     Probes.layer({ metrics }),
@@ -183,6 +184,7 @@ export const application = (options: Routed) =>
         Views.layer,
         Idempotency.layer,
         ConsoleCookies.layer,
+        FlowRoutes.FlowsOf.layer(options.flows),
         RateLimits.layer(options.rateLimit === undefined ? defaultRateLimit : options.rateLimit)
       )
     ),

@@ -160,6 +160,9 @@ const principalOfToken = Effect.gen(function* () {
 
 const openBody = ByteSize.fromInputUnsafe(limits.unauthenticatedBody)
 
+/** The group of an endpoint. */
+type Group = Pick<HttpApiGroup.Top, "identifier">
+
 type Guarded<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 
 /** A form is read as JSON, once the caller is authenticated. */
@@ -181,7 +184,7 @@ export class Authorization extends Context.Service<
     /** Runs the handler of an endpoint when the key or token of the request permits it. */
     readonly guard: <E>(
       endpoint: HttpApiEndpoint.Top,
-      group: HttpApiGroup.Top,
+      group: Group,
       handler: Guarded<E, CurrentPrincipal | HttpRouter.Provided>
     ) => Guarded<E | Refusal, HttpRouter.Provided>
     /** Whether the key, token or session that a request was let in with still exists; does not count as a use. */
@@ -264,7 +267,7 @@ export class Authorization extends Context.Service<
         return caller.principal
       })
 
-      const ofToken = Effect.fnUntraced(function* (group: HttpApiGroup.Top) {
+      const ofToken = Effect.fnUntraced(function* (group: Group) {
         const request = yield* HttpServerRequest.HttpServerRequest
         const token = tokenOf(request)
         if (token === null) return yield* withoutKey(request, malformed())

@@ -14,6 +14,7 @@ import { Workspaces } from "../store/Workspaces.ts"
 import * as Buckets from "./Buckets.ts"
 import { ConsoleCookies } from "./ConsoleCookies.ts"
 import { dieWith } from "./Failures.ts"
+import { FlowsOf } from "./FlowRoutes.ts"
 import { subscriberOf } from "./UnauthenticatedRequests.ts"
 
 export const sessionPath = "/console/session"
@@ -34,6 +35,7 @@ export const layer = HttpRouter.use(
     const sessions = yield* ConsoleSessions
     const keys = yield* ApiKeys
     const workspaces = yield* Workspaces
+    const hasFlows = yield* FlowsOf
     const buckets = Buckets.make(attempts)
 
     const addressOf = (request: HttpServerRequest.HttpServerRequest) =>
@@ -46,6 +48,7 @@ export const layer = HttpRouter.use(
         api: basePath,
         key: session.key,
         permissions: [...session.permissions],
+        flows: yield* hasFlows(session.workspaceId),
         expires_at: session.expiresAt
       })
     })

@@ -36,6 +36,7 @@ import * as Tokens from "../Tokens.ts"
 import { body } from "./Failures.ts"
 import { transferPrefix } from "../transfers/FileLinks.ts"
 import { sessionPath, shownFilesPath } from "./ConsoleRoutes.ts"
+import * as FlowRoutes from "./FlowRoutes.ts"
 import { Hosts } from "./Hosts.ts"
 import { canonical, pathOf, wantsBareForm } from "./Incoming.ts"
 import * as Probes from "./Probes.ts"
@@ -80,6 +81,9 @@ const methodsByPath = (() => {
   add(docsPath, "GET")
   for (const method of ["GET", "POST", "DELETE"]) add(sessionPath, method, limits.unauthenticatedBody)
   add(`${shownFilesPath}/:file_id`, "GET")
+  for (const { method, path } of FlowRoutes.routes) {
+    for (const each of [path, path.slice(0, -"/*".length)]) add(each, method)
+  }
   for (const path of [Probes.paths.health, Probes.paths.ready]) add(path, "GET")
   const router = FindMyWay.make<ReadonlyMap<string, number>>(routerConfig)
   // Paths of the contract and of the probes begin with a slash.

@@ -1,0 +1,104 @@
+/**
+ * The durable flows of the program that serves the control room. Their contract is that of `@signalbox/flows`, which this package
+ * does not know: requests are authorized here by their prefix, and passed on.
+ */
+import { basePath } from "@signalbox/api/contract/Api"
+import { type Permission, RequiredPermission, WorkspaceAuthorization } from "@signalbox/api/contract/Authorization"
+import { WithoutRecord } from "@signalbox/api/contract/IdempotencyKeys"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type { MountedFlows } from "../../Options.ts"
+import { Workspaces } from "../store/Workspaces.ts"
+import { Authorization } from "./Authorization.ts"
+import { body, dieWith } from "./Failures.ts"
+import { pathOf } from "./Incoming.ts"
+
+const methods = ["GET", "POST", "DELETE"] as const
+type Method = (typeof methods)[number]
+
+interface Prefix {
+  readonly name: string
+  /** For a GET. */
+  readonly read: Permission
+  /** For all other methods. */
+  readonly write: Permission
+}
+
+const prefixes: ReadonlyArray<Prefix> = [
+  { name: "flow-executions", read: "Processes.read_runs", write: "Processes.trigger_processes" },
+  { name: "flow-schedules", read: "Schedules.read_schedules", write: "Schedules.write_schedules" }
+]
+
+const below = `${basePath}/workspaces/:workspace_id` as const
+
+/** The routes: those that end with `/*` are also for the path without it. */
+export const routes = prefixes.flatMap(({ name, read, write }) =>
+  methods.map((method) => ({
+    method,
+    path: `${below}/${name}/*` as const,
+    permission: method === "GET" ? read : write
+  }))
+)
+
+/** What the guard reads of an endpoint. A command may call the control room itself, so it has no transaction around it. */
+const endpointOf = (method: Method, path: `/${string}`, permission: Permission) =>
+  HttpApiEndpoint.make(method)(`${method} ${path}`, path)
+    .middleware(WorkspaceAuthorization)
+    .annotate(RequiredPermission, permission)
+    .annotate(WithoutRecord, true)
+
+/** Whether a workspace has mounted flows. */
+export class FlowsOf extends Context.Service<FlowsOf, (workspaceId: string) => Effect.Effect<boolean>>()(
+  "@signalbox/control-room/edge/FlowsOf"
+) {
+  static readonly layer = (flows: MountedFlows | undefined) =>
+    Layer.effect(
+      FlowsOf,
+      Effect.map(Workspaces, (workspaces) => (workspaceId) => {
+        if (flows === undefined) return Effect.succeed(false)
+        if (flows.workspaceId !== undefined) return Effect.succeed(flows.workspaceId === workspaceId)
+        return Effect.map(workspaces.first, (first) => first?.id === workspaceId)
+      })
+    )
+}
+
+const notFound = (path: string) =>
+  HttpServerResponse.jsonUnsafe(body("NOT_FOUND", `nothing exists at ${path}`), { status: 404 })
+
+const failed = ({ error, message, status }: { readonly error: unknown; readonly message: string; readonly status: number }) =>
+  HttpServerResponse.jsonUnsafe({ error, message }, { status })
+
+/** Without flows every request that is authorized is a 404. */
+export const layer = (flows: MountedFlows | undefined) =>
+  HttpRouter.use(
+    Effect.fnUntraced(function* (router) {
+      const { guard } = yield* Authorization
+      const hasFlows = yield* FlowsOf
+      const handle = Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const { params } = yield* HttpRouter.RouteContext
+        if (flows === undefined || !(yield* hasFlows(params["workspace_id"] ?? ""))) {
+          return yield* dieWith(404, "NOT_FOUND", "this workspace has no durable flows: no program mounts them here")
+        }
+        const url = request.url.replace(/^.*?\/workspaces\/[^/]+/, "")
+        return yield* flows.httpEffect.pipe(
+          Effect.provideService(HttpServerRequest.HttpServerRequest, request.modify({ url })),
+          Effect.catchReason("HttpServerError", "RouteNotFound", () => Effect.succeed(notFound(pathOf(request.url))))
+        )
+      })
+      for (const { method, path, permission } of routes) {
+        const endpoint = endpointOf(method, path, permission)
+        const guarded = guard(endpoint, { identifier: "flows" }, handle)
+        yield* router.add(
+          method,
+          path,
+          Effect.catch(guarded, (failure) => ("status" in failure ? Effect.succeed(failed(failure)) : Effect.die(failure)))
+        )
+      }
+    })
+  )

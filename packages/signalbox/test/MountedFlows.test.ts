@@ -1,0 +1,203 @@
+/** Durable flows of the program that serves a control room, managed with the keys of the room. */
+import { assert, layer as withLayer } from "@effect/vitest"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as ApiKeys from "@signalbox/api/ApiKeys"
+import type { Permission } from "@signalbox/api/contract/Authorization"
+import * as Workspaces from "@signalbox/api/Workspaces"
+import * as Flow from "@signalbox/flows/Flow"
+import { FlowEngine } from "@signalbox/flows/FlowEngine"
+import * as FlowManagement from "@signalbox/flows/FlowManagement"
+import { FlowManagementClient } from "@signalbox/flows/FlowManagementClient"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Embedded from "../src/Embedded.ts"
+
+const approval = Flow.approval("approval")
+
+const orders = Flow.make("orders", {
+  version: 1,
+  input: Schema.String,
+  success: Schema.String,
+  error: Schema.Never,
+  idempotencyKey: (key) => key,
+  signals: [approval],
+  run: Effect.fnUntraced(function* () {
+    const { by } = yield* approval.receive()
+    return by
+  })
+})
+
+const room = (isMounted: boolean) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const data = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
+      const options = { data, port: 0, workers: 0 }
+      return Embedded.layer(isMounted ? { ...options, flows: yield* FlowManagement.mounted } : options)
+    })
+  )
+
+const layer = Flow.layer(orders).pipe(
+  Layer.provideMerge(room(true)),
+  Layer.provideMerge(FlowEngine.layerMemory),
+  Layer.provideMerge(NodeServices.layer),
+  Layer.provide(Logger.layer([]))
+)
+
+/** A request with a key, below the workspace of the key unless another one is named. */
+const ask = Effect.fnUntraced(function* (
+  method: string,
+  path: string,
+  { body, key, workspace }: { readonly key?: string; readonly body?: unknown; readonly workspace?: string } = {}
+) {
+  const { credentials } = yield* Embedded.Embedded
+  const { api_key, base_url, workspace_id } = credentials
+  return yield* Effect.promise(async () => {
+    const response = await fetch(`${base_url}/api/v1/workspaces/${workspace ?? workspace_id}/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key ?? api_key}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    })
+    return { status: response.status, text: await response.text() }
+  })
+})
+
+const keyWith = (...permissions: ReadonlyArray<Permission>) =>
+  Effect.map(ApiKeys.create("one of the test", permissions), ({ key }) => Redacted.value(key))
+
+const session = Effect.fnUntraced(function* (key: string) {
+  const { origin } = yield* Embedded.Embedded
+  return yield* Effect.promise(async () => {
+    const response = await fetch(`${origin}/console/session`, {
+      method: "POST",
+      headers: { "sec-fetch-site": "same-origin", "x-signalbox-console": "1" },
+      body: JSON.stringify({ key })
+    })
+    return { text: await response.text(), cookie: response.headers.get("set-cookie")?.split(";")[0] ?? "" }
+  })
+})
+
+withLayer(layer, { excludeTestServices: true, timeout: "2 minutes" })("mounted flows", (it) => {
+  it.effect("are managed by the client of flows, with a key and the address of the workspace", () =>
+    Effect.gen(function* () {
+      const { base_url, workspace_id, api_key } = (yield* Embedded.Embedded).credentials
+      const id = yield* Flow.submit(orders, "one")
+      const flows = yield* Effect.provide(
+        FlowManagementClient,
+        FlowManagementClient.layer({
+          url: `${base_url}/api/v1/workspaces/${workspace_id}`,
+          token: Redacted.make(api_key)
+        }).pipe(Layer.provide(NodeHttpClient.layerUndici))
+      )
+      const { executions } = yield* flows.list({ flow: "orders" })
+      assert.deepStrictEqual(
+        executions.map((execution) => execution.id),
+        [id]
+      )
+      yield* flows.signal(id, "approval", { approved: true, by: "ann", comment: null })
+      assert.strictEqual(yield* Flow.execute(orders, "one"), "ann")
+      assert.strictEqual((yield* flows.inspect(id)).execution.state, "completed")
+      assert.deepStrictEqual(yield* flows.schedules.list, [])
+      const unknown = yield* Effect.flip(flows.inspect("nothing"))
+      assert.strictEqual(unknown.code, "NOT_FOUND")
+    })
+  )
+
+  it.effect("need a permission of their own kind to read, and another one to change", () =>
+    Effect.gen(function* () {
+      const id = yield* Flow.submit(orders, "two")
+      const reads = yield* keyWith("Processes.read_runs")
+      const commands = yield* keyWith("Processes.trigger_processes")
+      const readsSchedules = yield* keyWith("Schedules.read_schedules")
+      const writesSchedules = yield* keyWith("Schedules.write_schedules")
+      const pause = { note: "why" }
+      const table = [
+        ["GET", "flow-executions", undefined, reads],
+        ["GET", `flow-executions/${id}`, undefined, reads],
+        ["GET", `flow-executions/${id}/history`, undefined, reads],
+        ["POST", `flow-executions/${id}/suspend`, undefined, commands],
+        ["POST", `flow-executions/${id}/resume`, {}, commands],
+        ["POST", "flow-executions/commands", { command: "suspend", filter: { key: "none" } }, commands],
+        ["GET", "flow-schedules", undefined, readsSchedules],
+        ["POST", "flow-schedules/none/pause", pause, writesSchedules],
+        ["DELETE", "flow-schedules/none", undefined, writesSchedules]
+      ] as const
+      for (const [method, path, body, allowed] of table) {
+        for (const key of [reads, commands, readsSchedules, writesSchedules]) {
+          const { status, text } = yield* ask(method, path, { key, body })
+          assert.strictEqual(status === 403, key !== allowed, `${method} ${path}: ${status} ${text}`)
+          if (key === allowed) assert.strictEqual(status, path.includes("none") ? 404 : 200, text)
+        }
+      }
+      assert.strictEqual((yield* ask("GET", "flow-executions", { key: "nothing" })).status, 401)
+    })
+  )
+
+  it.effect("are of one workspace: another one has none", () =>
+    Effect.gen(function* () {
+      const id = yield* Flow.submit(orders, "three")
+      const other = yield* Workspaces.create("other")
+      const key = Redacted.value(other.api_key.key)
+      for (const path of ["flow-executions", `flow-executions/${id}`]) {
+        const own = yield* ask("GET", path, { key, workspace: other.id })
+        assert.strictEqual(own.status, 404, own.text)
+        assert.include(own.text, "no durable flows")
+        assert.strictEqual((yield* ask("GET", path, { key })).status, 403)
+      }
+      assert.include((yield* session(key)).text, '"flows":false')
+    })
+  )
+
+  it.effect("refuse what no route has, and input that is not valid, as the room does", () =>
+    Effect.gen(function* () {
+      const id = yield* Flow.submit(orders, "four")
+      const unknown = yield* ask("POST", `flow-executions/${id}/explode`)
+      assert.strictEqual(unknown.status, 404, unknown.text)
+      assert.include(unknown.text, `/flow-executions/${id}/explode`)
+      const misspelled = yield* ask("GET", "flow-executions?flou=orders")
+      assert.strictEqual(misspelled.status, 400, misspelled.text)
+      assert.include(misspelled.text, "INVALID_REQUEST")
+      const large = { approved: true, by: "x".repeat(100_000), comment: null }
+      const sent = yield* ask("POST", `flow-executions/${id}/signals`, { body: { signal: "approval", value: large } })
+      assert.strictEqual(sent.status, 200, sent.text)
+    })
+  )
+
+  it.effect("are shown to a session of the console, which changes them only from its own page", () =>
+    Effect.gen(function* () {
+      const { credentials, origin } = yield* Embedded.Embedded
+      const { api_key, workspace_id } = credentials
+      const id = yield* Flow.submit(orders, "five")
+      const { cookie, text } = yield* session(api_key)
+      assert.include(text, '"flows":true')
+      const suspend = (headers: Readonly<Record<string, string>>) =>
+        Effect.promise(async () => {
+          const url = `${origin}/api/v1/workspaces/${workspace_id}/flow-executions/${id}/suspend`
+          return (await fetch(url, { method: "POST", headers: { cookie, ...headers } })).status
+        })
+      assert.strictEqual(yield* suspend({ "sec-fetch-site": "cross-site", "x-signalbox-console": "1" }), 403)
+      assert.strictEqual(yield* suspend({ "sec-fetch-site": "same-origin" }), 403)
+      assert.strictEqual(yield* suspend({ "sec-fetch-site": "same-origin", "x-signalbox-console": "1" }), 200)
+    })
+  )
+})
+
+withLayer(Layer.provideMerge(room(false), Layer.mergeAll(NodeServices.layer, Logger.layer([]), FlowEngine.layerMemory)), {
+  excludeTestServices: true,
+  timeout: "1 minute"
+})("a room without flows", (it) => {
+  it.effect("says so", () =>
+    Effect.gen(function* () {
+      const { credentials } = yield* Embedded.Embedded
+      const { status, text } = yield* ask("GET", "flow-executions")
+      assert.strictEqual(status, 404)
+      assert.include(text, "no durable flows")
+      assert.strictEqual((yield* ask("POST", "flow-executions/x/resume", { body: {} })).status, 404)
+      assert.include((yield* session(credentials.api_key)).text, '"flows":false')
+    })
+  )
+})
