@@ -186,10 +186,13 @@ withLayer(layer, { excludeTestServices: true, timeout: "2 minutes" })("mounted f
   )
 })
 
-withLayer(Layer.provideMerge(room(false), Layer.mergeAll(NodeServices.layer, Logger.layer([]), FlowEngine.layerMemory)), {
-  excludeTestServices: true,
-  timeout: "1 minute"
-})("a room without flows", (it) => {
+withLayer(
+  Layer.provideMerge(room(false), Layer.mergeAll(NodeServices.layer, Logger.layer([]), FlowEngine.layerMemory)),
+  {
+    excludeTestServices: true,
+    timeout: "1 minute"
+  }
+)("a room without flows", (it) => {
   it.effect("says so", () =>
     Effect.gen(function* () {
       const { credentials } = yield* Embedded.Embedded

@@ -3,6 +3,7 @@ import { assert, layer as withLayer } from "@effect/vitest"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
 import { hands } from "./Hands.ts"
+import { flows } from "./Flows.ts"
 import { house } from "./House.ts"
 import { keyboard } from "./Keyboard.ts"
 import { layer, Room } from "./Room.ts"
@@ -18,6 +19,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("operators
   keyboard(it)
   work(it)
   house(it)
+  flows(it)
 
   for (const by of ["mouse", "keyboard"] as const) {
     it.effect(`sign in, find a failed run, read its log, and retry an item by ${by}`, () =>

@@ -17,6 +17,7 @@ import * as Webhooks from "@signalbox/api/Webhooks"
 import * as WorkerGroups from "@signalbox/api/WorkerGroups"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Files from "@signalbox/console/Files"
+import * as FlowManagement from "@signalbox/flows/FlowManagement"
 import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -27,6 +28,7 @@ import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import * as Embedded from "signalbox/Embedded"
 import { Chromium } from "./Chromium.ts"
+import * as Program from "./Program.ts"
 import { hostile, tasks } from "./Robots.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -221,7 +223,8 @@ export class Room extends Context.Service<
             tasks: tasks(Deferred.await(ending)),
             workers: 4,
             rateLimit: null,
-            console: yield* Files.read
+            console: yield* Files.read,
+            flows: yield* FlowManagement.mounted
           })
           const end = Layer.effectDiscard(Effect.addFinalizer(() => Deferred.succeed(ending, undefined)))
           return Layer.provideMerge(end, room)
@@ -234,6 +237,7 @@ export class Room extends Context.Service<
 /** The room and one browser, which ends first: a server waits for its connections. */
 export const layer = Chromium.layer.pipe(
   Layer.provideMerge(Room.layer),
+  Layer.provideMerge(Program.layer),
   Layer.provideMerge(NodeServices.layer),
   Layer.provide(Logger.layer([]))
 )

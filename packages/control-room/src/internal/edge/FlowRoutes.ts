@@ -70,8 +70,15 @@ export class FlowsOf extends Context.Service<FlowsOf, (workspaceId: string) => E
 const notFound = (path: string) =>
   HttpServerResponse.jsonUnsafe(body("NOT_FOUND", `nothing exists at ${path}`), { status: 404 })
 
-const failed = ({ error, message, status }: { readonly error: unknown; readonly message: string; readonly status: number }) =>
-  HttpServerResponse.jsonUnsafe({ error, message }, { status })
+const failed = ({
+  error,
+  message,
+  status
+}: {
+  readonly error: unknown
+  readonly message: string
+  readonly status: number
+}) => HttpServerResponse.jsonUnsafe({ error, message }, { status })
 
 /** Without flows every request that is authorized is a 404. */
 export const layer = (flows: MountedFlows | undefined) =>
@@ -97,7 +104,9 @@ export const layer = (flows: MountedFlows | undefined) =>
         yield* router.add(
           method,
           path,
-          Effect.catch(guarded, (failure) => ("status" in failure ? Effect.succeed(failed(failure)) : Effect.die(failure)))
+          Effect.catch(guarded, (failure) =>
+            "status" in failure ? Effect.succeed(failed(failure)) : Effect.die(failure)
+          )
         )
       }
     })

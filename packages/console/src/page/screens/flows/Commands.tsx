@@ -27,7 +27,9 @@ const ResumeDialog = ({ failed, id, onClose, onDone }: Props & { readonly failed
       onClose={onClose}
     >
       <p>{effect}</p>
-      {failed.length === 0 ? null : <p>These could not be undone, and are tried again. Check what you have undone by hand:</p>}
+      {failed.length === 0 ? null : (
+        <p>These could not be undone, and are tried again. Check what you have undone by hand:</p>
+      )}
       {failed.map((path) => (
         <CheckField
           key={path}
@@ -53,7 +55,11 @@ export const Commands = ({ inspection, onDone }: { readonly inspection: Inspecti
       {commands.map((command) => (
         <Button
           key={command}
-          {...(command === "cancel" ? { kind: "danger" as const } : command === "resume" ? { kind: "primary" as const } : {})}
+          {...(command === "cancel"
+            ? { kind: "danger" as const }
+            : command === "resume"
+              ? { kind: "primary" as const }
+              : {})}
           onClick={() => setAsked(command)}
         >
           {wordsOf[command].label}…

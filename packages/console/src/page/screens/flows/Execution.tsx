@@ -5,7 +5,7 @@ import { Table } from "../../kit/List.tsx"
 import { useResource } from "../../load.ts"
 import { to } from "../../route.ts"
 import { may } from "../../state.ts"
-import { duration, short } from "../../words.ts"
+import { duration, exactly, short } from "../../words.ts"
 import { Commands, RetryDialog, SignalDialog } from "./Commands.tsx"
 import { type Activity, awaited, dueOf, type Entry, type Inspection, isRetriable, parted } from "./words.ts"
 
@@ -54,7 +54,13 @@ const Doing = ({ activity }: { readonly activity: Activity }) => {
     case "stopped":
       return <>stopped in attempt {attempt}</>
     case "sleep":
-      return due === null ? <>sleeps</> : <>sleeps; wakes <Time at={due} /></>
+      return due === null ? (
+        <>sleeps</>
+      ) : (
+        <>
+          sleeps; wakes <Time at={due} />
+        </>
+      )
     case "patch":
       return <>records which version of the code it follows</>
     default:
@@ -73,10 +79,13 @@ const Doing = ({ activity }: { readonly activity: Activity }) => {
   }
 }
 
+/** Whether it waits for something that a person can send. */
+const takesValue = ({ kind }: Activity) => kind === "signal" || kind === "inbox"
+
 const Now = ({ inspection, onDone }: { readonly inspection: Inspection; readonly onDone: () => void }) => {
   const [sending, setSending] = useState<Activity | null>(null)
   const { execution, now } = inspection
-  const canSend = may("Processes.trigger_processes")
+  const canSend = may("Processes.trigger_processes") && now.some(takesValue)
   return (
     <Panel title="Each branch now" flush>
       <Table
@@ -94,14 +103,18 @@ const Now = ({ inspection, onDone }: { readonly inspection: Inspection; readonly
             )
           },
           { title: "Since", isNumber: true, cell: ({ since }) => <Time at={since} /> },
-          {
-            title: "",
-            isNumber: true,
-            cell: (activity) =>
-              canSend && (activity.kind === "signal" || activity.kind === "inbox") ? (
-                <Button onClick={() => setSending(activity)}>Send {activity.subject ?? activity.path}…</Button>
-              ) : null
-          }
+          ...(canSend
+            ? [
+                {
+                  title: "Send",
+                  isNumber: true,
+                  cell: (activity: Activity) =>
+                    takesValue(activity) ? (
+                      <Button onClick={() => setSending(activity)}>Send {activity.subject ?? activity.path}…</Button>
+                    ) : null
+                }
+              ]
+            : [])
         ]}
       />
       {sending === null ? null : (
@@ -117,7 +130,6 @@ const Now = ({ inspection, onDone }: { readonly inspection: Inspection; readonly
   )
 }
 
-/** Why it took that long, or that it goes on. */
 const tookOf = ({ ended_at, started_at }: Entry) =>
   ended_at === null ? "" : duration((Date.parse(ended_at) - Date.parse(started_at)) / 1000)
 
@@ -135,13 +147,20 @@ const History = ({ inspection, onDone }: { readonly inspection: Inspection; read
           label="Steps"
           rows={steps.map((entry) => ({ ...entry, id: `${entry.path} ${entry.attempt} ${entry.redo}` }))}
           columns={[
-            { title: "Step", cell: ({ path }) => <Path path={path} /> },
-            { title: "Kind", cell: ({ kind }) => <span class="quiet">{kind}</span> },
+            {
+              title: "Step",
+              cell: ({ kind, path }) => (
+                <>
+                  <Path path={path} />
+                  {kind === "step" ? null : <span class="quiet"> {kind}</span>}
+                </>
+              )
+            },
             {
               title: "State",
-              cell: ({ failure, state }) => (
+              cell: ({ failure, kind, state }) => (
                 <>
-                  <State state={state} />
+                  <State state={state === "running" && kind !== "step" ? "waiting" : state} />
                   {failure === null ? null : <div class="why">{failure.message}</div>}
                 </>
               )
@@ -152,12 +171,12 @@ const History = ({ inspection, onDone }: { readonly inspection: Inspection; read
             ...(canRetry
               ? [
                   {
-                    title: "",
+                    title: "Again",
                     isNumber: true,
                     cell: (entry: Entry) =>
                       entry.kind === "step" && last.get(entry.path)?.attempt === entry.attempt ? (
-                        <Button aria-label={`Retry from ${entry.path}`} onClick={() => setFrom(entry.path)}>
-                          Retry from here…
+                        <Button onClick={() => setFrom(entry.path)}>
+                          Retry…<span class="hidden"> from {entry.path}</span>
                         </Button>
                       ) : null
                   }
@@ -258,6 +277,9 @@ const About = ({ inspection }: { readonly inspection: Inspection }) => {
   )
 }
 
+/** Times as the rest of the page shows them. */
+const withTimes = (text: string) => text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, exactly)
+
 /** The lamp of the notice that says how it stands. */
 const noticeOf = (state: Inspection["execution"]["state"]) =>
   state === "halted" || state === "failed" ? "failed" : "late"
@@ -279,18 +301,16 @@ export const Execution = ({ id }: { readonly id: string }) => {
       <Head
         title={`${flow} ${key}`}
         state={state}
-        actions={
-          may("Processes.trigger_processes") ? <Commands inspection={inspection} onDone={reload} /> : undefined
-        }
+        actions={may("Processes.trigger_processes") ? <Commands inspection={inspection} onDone={reload} /> : undefined}
       >
         started <Time at={started_at} />
       </Head>
       <Problem message={error} />
       {remedy === null ? (
-        <p class="quiet">{summary}</p>
+        <p class="quiet">{withTimes(summary)}</p>
       ) : (
         <div class={`notice ${noticeOf(state)}`} role="note" aria-label="Why, and what to do">
-          <b>{summary}</b>
+          <b>{withTimes(summary)}</b>
           <br />
           What to do: {remedy}
         </div>

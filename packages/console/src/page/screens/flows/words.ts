@@ -92,6 +92,6 @@ export const parted = (path: string): { readonly branch: string; readonly name: 
 
 /** The execution or the run that a wait is for. */
 export const awaited = (subject: string | null): { readonly screen: "flows" | "runs"; readonly id: string } | null => {
-  const [, kind, id = ""] = /^(execution|run) (\S+)$/.exec(subject ?? "") ?? []
+  const [, kind, id = ""] = /^(execution|run)(?: in \S+)? (\S+)$/.exec(subject ?? "") ?? []
   return kind === undefined ? null : { screen: kind === "execution" ? "flows" : "runs", id }
 }

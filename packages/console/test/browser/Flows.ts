@@ -1,0 +1,83 @@
+/** Executions of durable flows put right. Part of the journeys, whose room it shares. */
+import { assert, type Vitest } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import type { Page } from "playwright-core"
+import type { Chromium } from "./Chromium.ts"
+import { hands } from "./Hands.ts"
+import { Room } from "./Room.ts"
+import { person, settled, show, signedIn, signedOut } from "./Sight.ts"
+
+const row = (page: Page, flow: string, key: string) =>
+  page.getByRole("region", { name: "Executions" }).getByRole("row").filter({ hasText: flow }).filter({ hasText: key })
+
+export const flows = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
+  for (const by of ["mouse", "keyboard"] as const) {
+    it.effect(`find a halted execution, read why, and resume it by ${by}`, () =>
+      Effect.gen(function* () {
+        const { page, reports } = yield* signedIn()
+        const { choose, press } = hands(page, by)
+        const result = yield* person(async () => {
+          await press(page.getByRole("link", { name: "Flows", exact: true }))
+          await settled(page)
+          await choose(page.getByLabel("State", { exact: true }), "halted")
+          await press(row(page, "pay suppliers", `by ${by}`).getByRole("link"))
+          await settled(page)
+          const why = await page.getByRole("note", { name: "Why, and what to do" }).innerText()
+          assert.include(why, "the bank did not answer")
+          assert.include(why, "What to do: correct the program")
+          await press(page.getByRole("button", { name: "Resume…" }))
+          await press(page.getByRole("dialog").getByRole("button", { name: "Resume" }))
+          await page.getByText("The execution continues.").waitFor()
+          return page.getByRole("region", { name: "Result" }).innerText()
+        })
+        assert.deepStrictEqual(JSON.parse(result), ["Adler", "Meyer"])
+        assert.deepStrictEqual(reports, [])
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect(`send the signal that an execution waits for, by ${by}`, () =>
+      Effect.gen(function* () {
+        const { page, reports } = yield* signedIn()
+        const { fill, press } = hands(page, by)
+        yield* person(async () => {
+          await show(page, "#/flows?flow=month+end")
+          await press(row(page, "month end", `by ${by}`).getByRole("link"))
+          await settled(page)
+          const send = async (value: string) => {
+            await press(page.getByRole("button", { name: "Send approval…" }))
+            const dialog = page.getByRole("dialog")
+            await fill(dialog.getByLabel("Value"), value)
+            await press(dialog.getByRole("button", { name: "Send" }))
+            return dialog
+          }
+          const dialog = await send("yes")
+          await dialog.getByText("this is not JSON").waitFor()
+          await press(dialog.getByRole("button", { name: "Cancel" }))
+          await (await send('{"approved":"yes"}')).getByRole("alert").getByText("approved").waitFor()
+          await press(dialog.getByRole("button", { name: "Cancel" }))
+          await send(`{"approved": true, "by": "${by}", "comment": null}`)
+          await page.getByRole("region", { name: "Result" }).getByText(`closed by ${by}`).waitFor()
+        })
+        assert.deepStrictEqual(reports, [])
+      }).pipe(Effect.scoped)
+    )
+  }
+
+  it.effect("see executions with a key that only reads, and are offered nothing that changes them", () =>
+    Effect.gen(function* () {
+      const { readOnlyKey } = yield* Room
+      const { page } = yield* signedOut()
+      const offered = yield* person(async () => {
+        await page.getByLabel("Key").fill(readOnlyKey)
+        await page.getByRole("button", { name: "Sign in" }).click()
+        await page.getByRole("navigation", { name: "Workspace" }).waitFor()
+        await show(page, "#/flows")
+        await row(page, "pay suppliers", "by mouse").getByRole("link").click()
+        await settled(page)
+        await page.getByRole("region", { name: "Input" }).waitFor()
+        return page.locator("main").getByRole("button").allTextContents()
+      })
+      assert.deepStrictEqual(offered, [])
+    }).pipe(Effect.scoped)
+  )
+}
