@@ -26,7 +26,7 @@ const write = Task.make("write invoice", {
 describe("the guide to durable flows", () => {
   it("has the code that is compiled here", () => {
     const guide = read("../../../docs/durable-flows.md")
-    for (const name of ["invoices", "script", "program", "approved"]) {
+    for (const name of ["invoices", "script", "program", "approved", "monthEnd"]) {
       assert.include(guide, `\`\`\`ts title="${name}.ts"\n${read(`./guide/${name}.ts`)}\`\`\`\n`, name)
     }
   })
