@@ -17,7 +17,9 @@ const watch = `addEventListener("securitypolicyviolation", (event) =>
  * they ignore over plain HTTP.
  */
 const isUsual = (text: string) =>
-  /^(Failed to load resource: .* (400|401|403|404|409)|The Cross-Origin-Opener-Policy header has been ignored)/.test(text)
+  /^(Failed to load resource: .* (400|401|403|404|409)|The Cross-Origin-Opener-Policy header has been ignored)/.test(
+    text
+  )
 
 const open = Effect.fnUntraced(function* (browser: Browser, options: BrowserContextOptions) {
   const context = yield* Effect.acquireRelease(
