@@ -28,8 +28,23 @@ const run = (statements: ReadonlyArray<Statement>) =>
     for (const statement of statements) yield* sql.unsafe(textOf(sql, statement))
   })
 
+/** Fails when the database has a migration that this version does not know: its tables may mean something else by now. */
+const checkKnown = Effect.fnUntraced(function* ({ migrations, table }: Options) {
+  const sql = yield* SqlClient.SqlClient
+  const [newest] = yield* sql<{ readonly migration_id: number; readonly name: string }>`
+    SELECT migration_id, name FROM ${sql(table)} ORDER BY migration_id DESC LIMIT 1`
+  const known = Object.keys(migrations).sort().at(-1) ?? "nothing"
+  if (newest === undefined || newest.migration_id <= Number.parseInt(known)) return
+  const found = `${String(newest.migration_id).padStart(4, "0")}_${newest.name}`
+  return yield* new Migrator.MigrationError({
+    kind: "BadState",
+    message: `the database is of a newer version (its schema is at ${found}, and this version knows ${known}): start that version again, or restore a backup that was made before the upgrade into an empty place`
+  })
+})
+
 /**
- * Creates the effect that runs the migrations not applied yet, each once however many processes start concurrently.
+ * Creates the effect that runs the migrations not applied yet, each once however many processes start concurrently. Returns
+ * those that it ran. Fails with a `MigrationError` of the kind `BadState`, and changes nothing, when a newer version has run more.
  *
  * ```ts
  * import * as Migrations from "@signalbox/sql/Migrations"
@@ -40,9 +55,11 @@ const run = (statements: ReadonlyArray<Statement>) =>
  * })
  * ```
  */
-export const make = ({ migrations, table }: Options) => {
+export const make = (options: Options) => {
+  const { migrations, table } = options
   const loader = Migrator.fromRecord(
     Object.fromEntries(Object.entries(migrations).map(([name, statements]) => [name, run(statements)]))
   )
-  return unhurried(Migrator.make({})({ loader, table }))
+  // A newer database has every migration of this version, so that none is run before the check.
+  return unhurried(Effect.tap(Migrator.make({})({ loader, table }), () => checkKnown(options)))
 }

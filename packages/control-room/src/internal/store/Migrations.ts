@@ -39,7 +39,7 @@ import * as Waits from "./migrations/Waits.ts"
 import * as Webhooks from "./migrations/Webhooks.ts"
 import * as WorkerLabels from "./migrations/WorkerLabels.ts"
 
-const migrations = {
+export const migrations = {
   "0001_init": Init.statements,
   "0002_access": Access.statements,
   "0003_webhooks": Webhooks.statements,
