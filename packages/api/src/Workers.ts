@@ -2,7 +2,7 @@
  * Workers of the workspace.
  */
 import * as Effect from "effect/Effect"
-import type { WorkerId } from "./contract/Ids.ts"
+import type { ProcessId, WorkerGroupId, WorkerId } from "./contract/Ids.ts"
 import type { Deleted, Page } from "./contract/Common.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as pauses from "./contract/Pauses.ts"
@@ -11,12 +11,13 @@ import * as contract from "./contract/Workers.ts"
 import type { NamedListOptions } from "./ListOptions.ts"
 import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
 
-export type { LinkToken, Worker, WorkerState } from "./contract/Workers.ts"
+export type { LinkToken, QueueDepth, Worker, WorkerState } from "./contract/Workers.ts"
 
 const call = {
   createLinkToken: returning<contract.LinkToken, InvalidRequest>()(inWorkspace(contract.createLinkToken)),
   get: returning<contract.Worker, NotFound>()(inWorkspace(contract.get)),
   list: returning<Page<contract.Worker>, InvalidRequest>()(inWorkspace(contract.list)),
+  queueDepth: returning<contract.QueueDepth, InvalidRequest | NotFound>()(inWorkspace(contract.queueDepth)),
   pause: returning<PauseState, InvalidRequest | NotFound>()(inWorkspace(pauses.pauseWorker)),
   resume: returning<PauseState, NotFound>()(inWorkspace(pauses.resumeWorker)),
   update: returning<contract.Worker, InvalidRequest | NotFound>()(inWorkspace(contract.update)),
@@ -55,4 +56,35 @@ export const remove = Effect.fn("Workers.remove")((worker: WorkerId) => call.rem
 /** Creates a token with which one worker links itself; valid for one hour unless `expiresAt` (ISO 8601) is given. */
 export const createLinkToken = Effect.fn("Workers.createLinkToken")((options: { readonly expiresAt?: string } = {}) =>
   call.createLinkToken({ payload: options.expiresAt === undefined ? {} : { expires_at: options.expiresAt } })
+)
+
+/** Which step runs `queueDepth` counts. */
+export interface QueueDepthOptions {
+  /** Only those of this process. */
+  readonly process?: ProcessId
+  /** Only those that are bound to this group; null: to none. */
+  readonly group?: WorkerGroupId | null
+  /** Only those that ask for exactly these labels; with none: that ask for none. */
+  readonly labels?: ReadonlyArray<string>
+}
+
+/**
+ * Counts the step runs that want a worker: `waiting` for one, `assigned` to one, and the `total` of both, for what starts and
+ * stops workers. What a pause holds back is not counted. Fails with `NotFound` for an unknown process or group. An extension.
+ *
+ * ```ts
+ * import * as Workers from "@signalbox/api/Workers"
+ * import * as Effect from "effect/Effect"
+ *
+ * export const machinesForGpus = Effect.map(Workers.queueDepth({ labels: ["gpu"] }), ({ total }) => Math.min(total, 8))
+ * ```
+ */
+export const queueDepth = Effect.fn("Workers.queueDepth")(({ group, labels, process }: QueueDepthOptions = {}) =>
+  call.queueDepth({
+    query: {
+      ...(process === undefined ? {} : { process_id: process }),
+      ...(group === undefined ? {} : { worker_group_id: group ?? "" }),
+      ...(labels === undefined ? {} : { labels: labels.join(",") })
+    }
+  })
 )

@@ -114,6 +114,7 @@ describe("the error channel", () => {
     expectTypeOf<Fails<typeof WorkerGroups.linkTokens>>().toEqualTypeOf<InvalidRequest | NotFound>()
     expectTypeOf<Fails<typeof Workers.get>>().toEqualTypeOf<NotFound>()
     expectTypeOf<Fails<typeof Workers.rename>>().toEqualTypeOf<InvalidRequest | NotFound>()
+    expectTypeOf<Fails<typeof Workers.queueDepth>>().toEqualTypeOf<InvalidRequest | NotFound>()
     expectTypeOf<Fails<typeof Workers.remove>>().toEqualTypeOf<NotFound | Conflict>()
     expectTypeOf<Fails<typeof ApiKeys.create>>().toEqualTypeOf<InvalidRequest>()
     expectTypeOf<Fails<typeof ApiKeys.remove>>().toEqualTypeOf<NotFound>()

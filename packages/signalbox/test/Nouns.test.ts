@@ -225,6 +225,18 @@ describe("a kind of resource", () => {
     )
   })
 
+  it("what wants a worker is counted, of a process, a group and labels", async () => {
+    await succeed("processes create counted --task nobody")
+    const [run = {}] = objects(await succeed("run counted --json"))
+    const counts = async (flags: string) => objects(await succeed(`queue ${flags} --json`))
+    assert.deepStrictEqual(await counts("--process counted"), [{ waiting: 1, assigned: 0, total: 1 }])
+    assert.deepInclude((await counts("--process counted --group none --label none"))[0], { total: 1 })
+    assert.deepInclude((await counts("--process counted --group linux"))[0], { total: 0 })
+    assert.deepInclude((await counts("--process counted --label gpu"))[0], { total: 0 })
+    await succeed(`runs stop ${String(run["id"])}`)
+    await succeed("processes delete counted")
+  })
+
   it("packages have versions, which are made current and named by steps", async () => {
     const robot = join(folder, "robot")
     file("robot/tasks.py", "print(2)\n")

@@ -29,9 +29,12 @@ export const UnrecognisedTag = (known: ReadonlyArray<string>) =>
 /** A name given by users: 1 to 255 characters. */
 export const Name = Text.check(Schema.isBetweenLength(1, 255))
 
+/** A label, within a pattern. */
+export const labelPattern = "[A-Za-z0-9][A-Za-z0-9._=:/-]{0,62}"
+
 /** What a worker has or is, such as `gpu` or `site=berlin`: 1 to 63 letters, digits and `. _ - = : /`. */
 export const Label = Schema.String.check(
-  Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._=:/-]{0,62}$/, {
+  Schema.isPattern(new RegExp(`^${labelPattern}$`), {
     message: "Expected a label of at most 63 letters, digits and . _ - = : / that begins with a letter or digit"
   })
 )

@@ -6,9 +6,19 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { Deleted, Name, namedListQuery, OpenEnum, Page, Ref, Timestamp, TimestampInput } from "./Common.ts"
+import {
+  Deleted,
+  labelPattern,
+  Name,
+  namedListQuery,
+  OpenEnum,
+  Page,
+  Ref,
+  Timestamp,
+  TimestampInput
+} from "./Common.ts"
 import { extension, summary } from "./Documentation.ts"
-import { ProcessRunId, StepRunId, WorkerGroupId, WorkerId, WorkspaceId } from "./Ids.ts"
+import { ProcessId, ProcessRunId, StepRunId, WorkerGroupId, WorkerId, WorkspaceId } from "./Ids.ts"
 import { paused } from "./Pauses.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
 
@@ -117,6 +127,47 @@ export const drain = HttpApiEndpoint.post("drainWorker", "/workspaces/:workspace
   .annotate(RequiredPermission, "Workers.write_workers")
   .annotateMerge(extension("Let a worker finish its step runs and end"))
 
+/**
+ * How many step runs want a worker now, for what starts and stops workers. `waiting` ones have none yet; those that something
+ * paused holds back are not counted. `assigned` ones have one. `total` is both: with workers that take one step run at a time,
+ * the number of workers that have work.
+ */
+export const QueueDepth = Schema.Struct({
+  waiting: Schema.Int,
+  assigned: Schema.Int,
+  total: Schema.Int
+}).annotate({ identifier: "QueueDepth" })
+export interface QueueDepth extends Schema.Schema.Type<typeof QueueDepth> {}
+
+/** Labels separated by commas, or nothing. */
+const labelList = Schema.String.check(
+  Schema.isPattern(new RegExp(`^(${labelPattern}(,${labelPattern}){0,31})?$`), {
+    message: "Expected at most 32 labels separated by commas, such as gpu,eu; or nothing, for step runs without labels"
+  })
+)
+
+/** Extension: each step run is counted for exactly one group, or none, and for exactly one set of labels. */
+export const queueDepth = HttpApiEndpoint.get("getQueueDepth", "/workspaces/:workspace_id/queue-depth", {
+  params: { workspace_id: WorkspaceId },
+  query: {
+    process_id: Schema.optional(ProcessId.annotate({ description: "Only those of this process" })),
+    worker_group_id: Schema.optional(
+      Schema.Union([Schema.Literal(""), WorkerGroupId]).annotate({
+        description: "Only those that are bound to this worker group; empty: to none"
+      })
+    ),
+    labels: Schema.optional(
+      labelList.annotate({
+        description: "Only those that ask for exactly these labels, separated by commas; empty: for none"
+      })
+    )
+  },
+  success: QueueDepth,
+  error: [InvalidRequestResponse, NotFoundResponse]
+})
+  .annotate(RequiredPermission, "Workers.read_workers")
+  .annotateMerge(extension("Count the step runs that want a worker"))
+
 export const Workers = /* @__PURE__ */ HttpApiGroup.make("workers")
-  .add(get, list, update, remove, drain, createLinkToken)
+  .add(get, list, update, remove, drain, createLinkToken, queueDepth)
   .middleware(WorkspaceAuthorization)

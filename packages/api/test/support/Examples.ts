@@ -448,6 +448,7 @@ export const examples: ReadonlyArray<Example> = [
     worker_groups: [{ id: "g1", name: "big machines" }],
     step_runs: [{ id: "s1", step: "read", process_run: { id: "r1" } }]
   }),
+  of("QueueDepth", Workers.QueueDepth, { waiting: 3, assigned: 2, total: 5 }),
   of("LinkToken", Workers.LinkToken, { id: "t1", expires_at: later, link_token: "secret" }),
   of("WorkerGroup", WorkerGroups.WorkerGroup, { id: "g1", name: "big machines", paused }),
   of("Membership", WorkerGroups.Membership, {

@@ -106,6 +106,7 @@ GET    /workspaces/{w}/task-packages/{task_package_id}/versions/{version}       
 POST   /workspaces/{w}/task-packages/{task_package_id}/versions/{version}/promote  Tasks.write_task_packages
 POST   /workspaces/{w}/task-packages/{task_package_id}/rollback        Tasks.write_task_packages
 
+GET    /workspaces/{w}/queue-depth                                     Workers.read_workers
 POST   /workspaces/{w}/workers/link-tokens                             Workers.write_workers
 POST   /workspaces/{w}/workers/{worker_id}/drain                       Workers.write_workers
 GET    /workspaces/{w}/worker-groups/{worker_group_id}/link-tokens     Workers.read_workers

@@ -44,6 +44,7 @@ import { PackageSources } from "./store/PackageSources.ts"
 import { Pauses } from "./store/Pauses.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { Processes } from "./store/Processes.ts"
+import { QueueDepth } from "./store/QueueDepth.ts"
 import { RoomState } from "./store/RoomState.ts"
 import { RunSteps } from "./store/RunSteps.ts"
 import { RunItems } from "./store/RunItems.ts"
@@ -70,6 +71,7 @@ const repositories = Layer.mergeAll(
   StepRuns.layer,
   Leases.layer,
   Measures.layer,
+  QueueDepth.layer,
   WorkItems.layer,
   RunItems.layer,
   RunSteps.layer,

@@ -18,6 +18,7 @@ const commands = {
   bulk: () => import("./commands/Bulk.ts").then((module) => withContext(module.bulk)),
   outputs: () => import("./commands/Runs.ts").then((module) => withContext(module.outputs)),
   processes: () => import("./nouns/ProcessNoun.ts").then((module) => withContext(module.processes)),
+  queue: () => import("./commands/Queue.ts").then((module) => withContext(module.queue)),
   workers: () => import("./nouns/WorkerNoun.ts").then((module) => withContext(module.workers)),
   groups: () => import("./nouns/GroupNoun.ts").then((module) => withContext(module.groups)),
   packages: () => import("./nouns/PackageNoun.ts").then((module) => withContext(module.packages)),

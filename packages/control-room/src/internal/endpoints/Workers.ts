@@ -4,6 +4,9 @@
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { Processes } from "../store/Processes.ts"
+import { QueueDepth } from "../store/QueueDepth.ts"
+import { WorkerGroups } from "../store/WorkerGroups.ts"
 import { Workers } from "../store/Workers.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { conflict, invalidRequest, orNotFound } from "../edge/Failures.ts"
@@ -27,6 +30,9 @@ export const layer = Endpoints.group(
   "workers",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* Workers
+    const depth = yield* QueueDepth
+    const groups = yield* WorkerGroups
+    const processes = yield* Processes
     const { page } = yield* Pagination
     const find = (params: { readonly workspace_id: WorkspaceId; readonly worker_id: string }) =>
       orNotFound("worker", params.worker_id, store.get(params.workspace_id, params.worker_id))
@@ -46,6 +52,18 @@ export const layer = Endpoints.group(
         if (name === undefined) return worker
         yield* store.rename(worker.id, name)
         return { ...worker, name }
+      }),
+      getQueueDepth: Effect.fnUntraced(function* ({ params: { workspace_id }, query }) {
+        const { labels, process_id, worker_group_id } = query
+        if (process_id !== undefined) yield* orNotFound("process", process_id, processes.get(workspace_id, process_id))
+        if (worker_group_id)
+          yield* orNotFound("worker group", worker_group_id, groups.get(workspace_id, worker_group_id))
+        const { assigned, waiting } = yield* depth.count(workspace_id, {
+          process: process_id,
+          group: worker_group_id === "" ? null : worker_group_id,
+          labels: labels === "" ? [] : labels?.split(",")
+        })
+        return { waiting, assigned, total: waiting + assigned }
       }),
       drainWorker: Effect.fnUntraced(function* ({ params }) {
         const worker = yield* find(params)
