@@ -66,9 +66,11 @@ export const sections: ReadonlyArray<Section> = [
     files: inDocs(
       "console",
       "operate/deploy",
+      "operate/kubernetes",
       "operate/nodes",
       "backup",
       "operate/upgrade",
+      "operate/keys",
       "operate/watch",
       "operate/capacity",
       "operate/security"

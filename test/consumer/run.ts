@@ -12,6 +12,7 @@ import { delimiter, dirname, join } from "node:path"
 import { createInterface } from "node:readline"
 import { parseArgs, promisify } from "node:util"
 import { pack, root, type Tarball } from "../../tooling/src/tarballs.ts"
+import * as container from "./container.ts"
 import { fences, follow } from "./pages.ts"
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { keep: { type: "boolean" } } })
@@ -346,6 +347,13 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
     const printed = await sh(process.execPath, ["readme.ts"])
     if (!hello.test(printed)) throw new Error(`it prints ${printed}`)
   },
+  "the steps of the image of a control room": () =>
+    container.start(
+      join(root, "deploy/container/Dockerfile"),
+      folder,
+      files(closure(tarballs, "signalbox")),
+      environment
+    ),
   "a test with signalbox/Testing": () => sh(bin("vitest"), ["run"]),
   "signalbox init: its test, its flow, its tasks changed under `signalbox dev`, and nouns": firstMinutes,
   "the first pages of the documentation": pages,

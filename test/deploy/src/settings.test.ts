@@ -29,7 +29,7 @@ describe("files and pages of the deployment", () => {
     }
     // A command has one or two words; what follows is arguments, up to what ends the line or the code.
     const call =
-      /signalbox[", ]+((?:up|worker|backup|restore|migrate|vault|check|resume|queue)\b(?:[", ]+(?:start|link-token|prepare|rotate-key)\b)?)([^|;\n`#)\]]*)/g
+      /signalbox[", ]+((?:up|worker|backup|restore|migrate|vault|check|resume|queue|keys|groups)\b(?:[", ]+(?:start|link-token|prepare|unlink|rotate-key|create|revoke)\b)?)([^|;\n`#)\]]*)/g
     let checked = 0
     for (const path of files) {
       for (const [, command = "", rest = ""] of textOf(path).replaceAll("\\\n", " ").matchAll(call)) {
