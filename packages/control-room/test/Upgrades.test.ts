@@ -11,7 +11,6 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Administration from "../src/Administration.ts"
-import * as Opening from "../src/internal/storage/Opening.ts"
 import { Secrets } from "../src/internal/store/Secrets.ts"
 import { latest } from "../src/internal/store/Migrations.ts"
 import { PollInterval } from "../src/internal/PollInterval.ts"
@@ -30,7 +29,7 @@ const roomIn = (folder: string) =>
 
 /** What reads: every GET of a key, but for the stream of changes. */
 const reading = endpoints.filter(
-  ({ door, method, path }) => method === "GET" && door === "key" && !/changes$/.test(path)
+  ({ door, method, path }) => method === "GET" && door === "key" && !path.endsWith("/changes")
 )
 
 /** The query without which a list is refused. */
@@ -130,18 +129,14 @@ describe("a rollback", () => {
         const sql = yield* SqlClient.SqlClient
         yield* sql`INSERT INTO migration ${sql.insert({ migration_id: 9000, name: "of_later" })}`
         return yield* applied
-      }).pipe(Effect.provide(Opening.layerClient(storageIn(folder))), Effect.provide(NodeServices.layer), Effect.scoped)
+      }).pipe(Effect.provide(Releases.layerDatabase(folder)), Effect.scoped)
       const error = yield* Effect.flip(opened(folder))
       assert.strictEqual(
         error.message,
         `the database is of a newer version (its schema is at 9000_of_later, and this version knows ${latest}): start that ` +
           "version again, or restore a backup that was made before the upgrade into an empty place"
       )
-      const after = yield* applied.pipe(
-        Effect.provide(Opening.layerClient(storageIn(folder))),
-        Effect.provide(NodeServices.layer),
-        Effect.scoped
-      )
+      const after = yield* applied.pipe(Effect.provide(Releases.layerDatabase(folder)), Effect.scoped)
       assert.deepStrictEqual(after, before)
     })
   )

@@ -24,10 +24,9 @@ describe("the file of nginx", () => {
   it("is one that nginx takes", { skip }, () =>
     inFolder((folder) => {
       const [key, certificate] = [join(folder, "key.pem"), join(folder, "certificate.pem")]
-      const made = run("openssl", [
-        ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1"],
-        ...["-subj", "/CN=robots.example.com", "-keyout", key, "-out", certificate]
-      ])
+      const subject = ["-subj", "/CN=robots.example.com", "-nodes", "-days", "1"]
+      const algorithm = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+      const made = run("openssl", ["req", "-x509", ...algorithm, ...subject, "-keyout", key, "-out", certificate])
       assert.equal(made?.status, 0, made?.output)
       mkdirSync(join(folder, "log"))
       const site = textOf("deploy/nginx/signalbox.conf")

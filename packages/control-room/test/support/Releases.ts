@@ -5,6 +5,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { make } from "@signalbox/sql/Migrations"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
@@ -62,9 +63,12 @@ export const capture = Effect.fnUntraced(function* (
     tables[name] = yield* Schema.decodeUnknownEffect(Schema.Array(Row))(yield* sql`SELECT * FROM ${sql(name)}`)
   }
   const files = Object.fromEntries(filesIn(data).map((path) => [path, readFileSync(join(data, path), "base64")]))
-  const text = Schema.encodeSync(codec)({ ...known, migration: latest, tables, files })
+  const text = yield* Schema.encodeEffect(codec)({ ...known, migration: latest, tables, files })
   writeFileSync(join(folder, version + suffix), gzipSync(text, { level: 9 }))
 })
+
+/** The database of a folder without migration. */
+export const layerDatabase = (data: string) => Layer.provide(Opening.layerClient(storageIn(data)), NodeServices.layer)
 
 /** Makes a folder, with its database, what it was for that version. */
 export const restore = Effect.fnUntraced(function* (data: string, { files, migration, tables }: Release) {
@@ -87,7 +91,6 @@ export const restore = Effect.fnUntraced(function* (data: string, { files, migra
     }
   })
   yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(fill)).pipe(
-    Effect.provide(Opening.layerClient(storageIn(data))),
-    Effect.provide(NodeServices.layer)
+    Effect.provide(layerDatabase(data))
   )
 })
