@@ -4,6 +4,7 @@
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { make } from "@signalbox/sql/Migrations"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
@@ -18,6 +19,8 @@ import { storageIn } from "./Service.ts"
 const Row = Schema.Record(Schema.String, Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])))
 
 const Release = Schema.Struct({
+  /** When it was written: a time in it is as long ago, or ahead, when it is restored. */
+  at: Schema.String,
   /** The newest migration of that version. */
   migration: Schema.String,
   /** A key with every permission, and its workspace. */
@@ -63,15 +66,25 @@ export const capture = Effect.fnUntraced(function* (
     tables[name] = yield* Schema.decodeUnknownEffect(Schema.Array(Row))(yield* sql`SELECT * FROM ${sql(name)}`)
   }
   const files = Object.fromEntries(filesIn(data).map((path) => [path, readFileSync(join(data, path), "base64")]))
-  const text = yield* Schema.encodeEffect(codec)({ ...known, migration: latest, tables, files })
+  const at = new Date(yield* Clock.currentTimeMillis).toISOString()
+  const text = yield* Schema.encodeEffect(codec)({ ...known, at, migration: latest, tables, files })
   writeFileSync(join(folder, version + suffix), gzipSync(text, { level: 9 }))
 })
+
+const time = /\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/g
+
+/** The same rows, with all times later by this many milliseconds. */
+const shifted = (tables: Release["tables"], millis: number): Release["tables"] =>
+  Schema.decodeSync(Schema.fromJsonString(Release.fields.tables))(
+    JSON.stringify(tables).replace(time, (text) => new Date(Date.parse(text) + millis).toISOString())
+  )
 
 /** The database of a folder without migration. */
 export const layerDatabase = (data: string) => Layer.provide(Opening.layerClient(storageIn(data)), NodeServices.layer)
 
 /** Makes a folder, with its database, what it was for that version. */
-export const restore = Effect.fnUntraced(function* (data: string, { files, migration, tables }: Release) {
+export const restore = Effect.fnUntraced(function* (data: string, { at, files, migration, tables }: Release) {
+  const rowsNow = shifted(tables, (yield* Clock.currentTimeMillis) - Date.parse(at))
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(join(data, dirname(path)), { recursive: true })
     writeFileSync(join(data, path), content, "base64")
@@ -85,7 +98,7 @@ export const restore = Effect.fnUntraced(function* (data: string, { files, migra
       pg: () => sql`SET LOCAL session_replication_role = replica`,
       orElse: () => sql`PRAGMA defer_foreign_keys = ON`
     })
-    for (const [table, rows] of Object.entries(tables)) {
+    for (const [table, rows] of Object.entries(rowsNow)) {
       yield* sql`DELETE FROM ${sql(table)}`
       for (const row of rows) yield* sql`INSERT INTO ${sql(table)} ${sql.insert(row)}`
     }
