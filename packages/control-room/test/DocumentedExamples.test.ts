@@ -62,7 +62,7 @@ startProcessRun leaseStepRuns startStepRun
 `
 
 const whileInProgress = `
-heartbeat getWorker listWorkers
+heartbeat getWorker listWorkers getQueueDepth
 sendStepRunConsole sendStepRunEvents createStepRunArtifact reportStepRunBuild
 getWorkItemData createRobotFile listWorkItemFiles getWorkItemFile deleteWorkItemFile putWorkItemData createOutput
 nextWorkItems reserveNextWorkItem getProcessRunSteps releaseWorkItem finishStepRun

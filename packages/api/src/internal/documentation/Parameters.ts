@@ -34,6 +34,9 @@ export const parameterTexts: Readonly<Record<string, ParameterText>> = {
   trigger_id: required("The id of the trigger.", ids.trigger),
   worker_id: required("The id of the worker.", ids.worker),
   worker_group_id: required("The id of the worker group.", ids.workerGroup),
+  labels: {
+    description: "Only step runs that ask for exactly these labels, separated by commas; empty: for none. Default: any."
+  },
   token_id: required("The id of the link token.", ids.groupLinkToken),
   alert_id: required("The id of the alert.", ids.alert),
   channel_id: required("The id of the alert channel.", ids.alertChannel),

@@ -3,7 +3,7 @@ import type { WorkerGroups } from "../../contract/WorkerGroups.ts"
 import type { Workers } from "../../contract/Workers.ts"
 import { ids } from "./ExampleIds.ts"
 import type { Documented } from "./OperationText.ts"
-import { badBody, badBodyOr, badPage, nameExists, unknown } from "./Phrases.ts"
+import { badBody, badBodyOr, badPage, nameExists, unknown, unknownOne } from "./Phrases.ts"
 
 const pastExpiry = badBodyOr("`expires_at` is not in the future")
 const noToken = "The workspace has no such worker group, or the group has no such link token."
@@ -83,6 +83,15 @@ export const workers: Documented<typeof Workers> = {
       step_runs: []
     },
     errors: { 404: unknown("worker") }
+  },
+  getQueueDepth: {
+    description:
+      "Counts the step runs that want a worker now, for what starts and stops workers: scale by `total`. `waiting` alone falls to zero as soon as workers have them. What a pause holds back is not counted. Each step run is bound to one worker group or none, and asks for one set of labels, so it is counted for exactly one combination of `worker_group_id` and `labels`.",
+    response: { waiting: 0, assigned: 1, total: 1 },
+    errors: {
+      400: "A parameter is invalid, such as `labels` with an empty label; the message names it.",
+      404: unknownOne("process", "worker group")
+    }
   },
   createWorkerLinkToken: {
     description:
