@@ -110,7 +110,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "2 minutes" })("mounted f
   it.effect("need a permission of their own kind to read, and another one to change", () =>
     Effect.gen(function* () {
       const id = yield* Flow.submit(orders, "two")
-      const reads = yield* keyWith("Processes.read_runs")
+      const reads = yield* keyWith("Processes.read_work_items")
       const commands = yield* keyWith("Processes.trigger_processes")
       const readsSchedules = yield* keyWith("Schedules.read_schedules")
       const writesSchedules = yield* keyWith("Schedules.write_schedules")

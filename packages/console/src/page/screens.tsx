@@ -67,7 +67,7 @@ export const screens: ReadonlyArray<Screen> = [
     path: "flows",
     title: "Flows",
     group: null,
-    permission: "Processes.read_runs",
+    permission: "Processes.read_work_items",
     exists: ({ flows }) => flows,
     load: () => import("./screens/Flows.tsx")
   },

@@ -30,7 +30,7 @@ interface Prefix {
 }
 
 const prefixes: ReadonlyArray<Prefix> = [
-  { name: "flow-executions", read: "Processes.read_runs", write: "Processes.trigger_processes" },
+  { name: "flow-executions", read: "Processes.read_work_items", write: "Processes.trigger_processes" },
   { name: "flow-schedules", read: "Schedules.read_schedules", write: "Schedules.write_schedules" }
 ]
 
