@@ -96,8 +96,8 @@ export const pipFolder = (python: string) => {
  */
 export const runPip = (python: string) => `PYTHONPATH='${pipFolder(python)}' exec '${python}' -B -m pip`
 
-/** The command of a shell that runs `wheelpip` with a Python. */
-export const runWheelpip = (python: string) => `exec '${python}' '${wheelpip}'`
+/** The command of a shell that runs `wheelpip` with a Python; without `site`, which is half of its start. */
+export const runWheelpip = (python: string) => `exec '${python}' -IS '${wheelpip}'`
 
 /** Writes a program that runs a Python as Debian has it: venv is there, and ensurepip is not. */
 export const plainPython = (folder: string, name: string, python: string) => {

@@ -22,7 +22,7 @@ import { until } from "./support/PackageWorker.ts"
 const { console: lines, recipe, run } = Machine
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
 /** At random moments of a build; another `SIGNALBOX_KILL_SEED` gives others. */
-const kills = sized(3, 10)
+const kills = sized(1, 10)
 const seed = process.env["SIGNALBOX_KILL_SEED"] ?? crypto.randomUUID()
 /** Each a part of the time that a build takes. */
 const moments = Effect.forEach(Array.from({ length: kills }), () => Random.next).pipe(Random.withSeed(seed))

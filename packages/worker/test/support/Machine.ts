@@ -72,7 +72,11 @@ export const make = (
     /** Puts uv or micromamba on the `PATH`; venv is there. */
     bring: (name: ProviderName) => {
       if (name === "venv") return
-      Wheels.program(bin, name, `exec '${realPython}' '${standIn}' '${Wheels.wheelpipFolder}' '${log}' ${name} "$@"`)
+      Wheels.program(
+        bin,
+        name,
+        `exec '${realPython}' -IS '${standIn}' '${Wheels.wheelpipFolder}' '${log}' ${name} "$@"`
+      )
     },
     /** What installed packages: not the questions for versions. */
     installs: () => calls().filter(({ argv }) => argv.includes("install") || argv.includes("create")),

@@ -1,12 +1,16 @@
 """uv and micromamba as far as the worker calls them: they record what they were called with, and do the work by venv and wheelpip."""
-import json, os, sys, venv
-
-sys.path.append(sys.argv[1])
-import wheelpip
+import json, os, sys
 
 log, name, args = sys.argv[2], sys.argv[3], sys.argv[4:]
 with open(log, "a") as file:
     file.write(json.dumps({"argv": [name] + args, "env": dict(os.environ)}) + "\n")
+
+
+def install(prefix, requirements, env):
+    sys.path.append(sys.argv[1])
+    import wheelpip
+
+    wheelpip.install(prefix, requirements, env)
 
 
 def option(flag):
@@ -14,6 +18,8 @@ def option(flag):
 
 
 def create(prefix):
+    import venv
+
     venv.create(prefix, symlinks=True)
 
 
@@ -30,7 +36,7 @@ if name == "uv":
             env["PIP_INDEX_URL"] = os.environ["UV_DEFAULT_INDEX"]
         if "--no-index" in args:
             env.update(PIP_NO_INDEX="1", PIP_FIND_LINKS=option("--find-links"))
-        wheelpip.install(os.path.dirname(os.path.dirname(option("--python"))), option("--requirement"), env)
+        install(os.path.dirname(os.path.dirname(option("--python"))), option("--requirement"), env)
     elif args[0] == "sync":
         create(os.environ["UV_PROJECT_ENVIRONMENT"])
     else:
@@ -49,4 +55,4 @@ else:
             with open(os.path.join(prefix, "conda-meta", package.replace("=", "-") + "-h0.json"), "w") as file:
                 file.write("{}")
         else:
-            wheelpip.install(prefix, package["pip"][0].split(" ", 1)[1], os.environ)
+            install(prefix, package["pip"][0].split(" ", 1)[1], os.environ)
