@@ -72,6 +72,8 @@ const postgresOnly = [
 const drillsInSoak = [
   ...["Cancels", "LostAnswers", "Sizes"].map((name) => `packages/flows/test/drills/${name}.test.ts`),
   "packages/flows/test/FlowSchedulesOfProcesses.test.ts",
+  // In the short form the claims of killed nodes are played, in BulkOperations.
+  ...ofService("BulkKills"),
   ...["KilledFlows", "RoomDrills"].map((name) => `packages/signalbox/test/${name}.test.ts`)
 ]
 const inSoak = ["Away", "Cancels", "Cluster", "Deployments", "Kills", "LostAnswers", "Orphans", "Stopped"].map(

@@ -18,6 +18,19 @@ interface Documented {
 }
 
 const documented: ReadonlyArray<Documented> = [
+  { within: "packages/api/test", files: ["docs/errors-and-retries.md", "packages/api/src/**/*.ts"], atLeast: 11 },
+  // The example of the lint rules is the configuration of a linter.
+  { within: "packages/flows/test", files: ["packages/flows/src/!(LintRules).ts"], atLeast: 11 },
+  {
+    within: "packages/schedule/test",
+    files: ["packages/schedule/README.md", "packages/schedule/src/*.ts"],
+    atLeast: 18
+  },
+  {
+    within: "packages/console/test",
+    files: ["packages/console/README.md", "packages/console/src/Files.ts"],
+    atLeast: 2
+  },
   { within: "packages/graph/test", files: ["packages/graph/README.md", "packages/graph/src/**/*.ts"], atLeast: 11 },
   {
     within: "packages/control-room/test",

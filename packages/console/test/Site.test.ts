@@ -2,13 +2,10 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import * as Files from "@signalbox/console/Files"
-import { compile } from "@signalbox/testkit/Examples"
 import * as Effect from "effect/Effect"
-import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 
 const kilobyte = 1000
-const root = join(import.meta.dirname, "..")
 
 const text = (file: Files.ConsoleFile | undefined) => new TextDecoder().decode(file?.bytes)
 const weight = (files: ReadonlyArray<Files.ConsoleFile | undefined>) =>
@@ -40,16 +37,6 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "4 minutes" })("
       assert.isBelow(weight(first.map(([, file]) => file)), 60 * kilobyte)
       assert.isBelow(weight(scripts), 110 * kilobyte)
       assert.isBelow(weight(ending(".css").map(([, file]) => file)), 14 * kilobyte)
-    })
-  )
-
-  it.effect("has documentation whose examples compile", () =>
-    Effect.gen(function* () {
-      const files = [join(root, "README.md"), join(root, "src/Files.ts")]
-      const { examples, exitCode, output } = yield* compile({ files, within: join(root, "test") })
-      assert.strictEqual(examples, 2)
-      assert.strictEqual(output, "")
-      assert.strictEqual(exitCode, 0)
     })
   )
 })

@@ -101,132 +101,137 @@ const bringKey = (from: string, to: string) =>
 const refusal = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(effect), ({ message }) => message)
 
-const writers = 32
+const writers = sized(8, 32)
 
 withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici), {
   excludeTestServices: true,
   timeout: "4 minutes"
 })("a backup", (it) => {
-  it.effect("taken while 32 clients write is restored elsewhere, is sound, and is paused until resumed", ({ skip }) =>
-    Effect.gen(function* () {
-      const { folder } = yield* Service
-      const file = join(yield* temporaryFolder, "room.backup")
-      const storage = { ...storageIn(folder), file }
-      if (!(yield* canDump)) {
-        const message = yield* refusal(Administration.backup(storage))
-        assert.match(message, /^pg_dump (cannot be run|is of Postgres \d+, and the server of \d+): install the client/)
-        assert.isFalse(existsSync(file))
-        return skip(
-          `the embedded Postgres of the tests brings no pg_dump, and this machine has none as new: ${message}`
-        )
-      }
-      const task = `backup ${crypto.randomUUID()}`
-      const process = yield* Processes.create({ name: task, steps: [{ name: "one", task: { name: task } }] })
-      yield* Webhooks.create({ endpoint: "http://127.0.0.1:9/", events: ["process_run.started"] })
-      const inAnHour = new Date((yield* Clock.currentTimeMillis) + 3_600_000).toISOString()
-      yield* Schedules.create({ name: task, process: { id: process.id }, at: inAnHour })
-      const { id: taskPackage } = yield* TaskPackages.create(task)
-      yield* TaskPackages.upload(taskPackage, {
-        name: "a.zip",
-        bytes: yield* zipOf({ "robot.yaml": robotYaml("Help") })
-      })
-      yield* Assistants.create({ name: task, task: "Help", taskPackage })
-      const first = yield* ProcessRuns.start(process.id, { payloads: ["before"] })
-      const worker = yield* linkWorker([task])
-      yield* worker.take
-      const held = `held ${task}`
-      const holding = yield* Processes.create({ name: held, steps: [{ name: "one", task: { name: held } }] })
-      yield* ProcessRuns.start(holding.id, { payloads: [1, 2] })
-      const holder = yield* linkWorker([held])
-      const { lease } = yield* holder.take
-      const write = (n: number) =>
-        Effect.gen(function* () {
-          const item = yield* WorkItems.create({ process: process.id, payload: { n } })
-          yield* WorkItems.attachFile(item.id, { name: "a.txt", bytes: Buffer.from(`bytes of ${item.id}`) })
-          yield* ProcessRuns.start(process.id, { workItems: [item.id] })
+  it.effect(
+    `taken while ${writers} clients write is restored elsewhere, is sound, and is paused until resumed`,
+    ({ skip }) =>
+      Effect.gen(function* () {
+        const { folder } = yield* Service
+        const file = join(yield* temporaryFolder, "room.backup")
+        const storage = { ...storageIn(folder), file }
+        if (!(yield* canDump)) {
+          const message = yield* refusal(Administration.backup(storage))
+          assert.match(
+            message,
+            /^pg_dump (cannot be run|is of Postgres \d+, and the server of \d+): install the client/
+          )
+          assert.isFalse(existsSync(file))
+          return skip(
+            `the embedded Postgres of the tests brings no pg_dump, and this machine has none as new: ${message}`
+          )
+        }
+        const task = `backup ${crypto.randomUUID()}`
+        const process = yield* Processes.create({ name: task, steps: [{ name: "one", task: { name: task } }] })
+        yield* Webhooks.create({ endpoint: "http://127.0.0.1:9/", events: ["process_run.started"] })
+        const inAnHour = new Date((yield* Clock.currentTimeMillis) + 3_600_000).toISOString()
+        yield* Schedules.create({ name: task, process: { id: process.id }, at: inAnHour })
+        const { id: taskPackage } = yield* TaskPackages.create(task)
+        yield* TaskPackages.upload(taskPackage, {
+          name: "a.zip",
+          bytes: yield* zipOf({ "robot.yaml": robotYaml("Help") })
         })
-      const clients = Array.from({ length: writers }, (_, n) => n)
-      // Each has written something before.
-      yield* Effect.forEach(clients, write, { concurrency: "unbounded" })
-      const writing = yield* Effect.forEach(clients, (n) => Effect.forkChild(Effect.forever(write(n))))
-      yield* Effect.sleep(sized(0, 3000))
-      const made = yield* Administration.backup(storage)
-      yield* Fiber.interruptAll(writing)
-      assert.strictEqual(statSync(file).mode & 0o777, 0o600)
-      assert.strictEqual(statSync(file).size, made.bytes)
-      assert.deepStrictEqual(made.missing, [])
-      assert.isAtLeast(made.files, writers)
+        yield* Assistants.create({ name: task, task: "Help", taskPackage })
+        const first = yield* ProcessRuns.start(process.id, { payloads: ["before"] })
+        const worker = yield* linkWorker([task])
+        yield* worker.take
+        const held = `held ${task}`
+        const holding = yield* Processes.create({ name: held, steps: [{ name: "one", task: { name: held } }] })
+        yield* ProcessRuns.start(holding.id, { payloads: [1, 2] })
+        const holder = yield* linkWorker([held])
+        const { lease } = yield* holder.take
+        const write = (n: number) =>
+          Effect.gen(function* () {
+            const item = yield* WorkItems.create({ process: process.id, payload: { n } })
+            yield* WorkItems.attachFile(item.id, { name: "a.txt", bytes: Buffer.from(`bytes of ${item.id}`) })
+            yield* ProcessRuns.start(process.id, { workItems: [item.id] })
+          })
+        const clients = Array.from({ length: writers }, (_, n) => n)
+        // Each has written something before.
+        yield* Effect.forEach(clients, write, { concurrency: "unbounded" })
+        const writing = yield* Effect.forEach(clients, (n) => Effect.forkChild(Effect.forever(write(n))))
+        yield* Effect.sleep(sized(0, 3000))
+        const made = yield* Administration.backup(storage)
+        yield* Fiber.interruptAll(writing)
+        assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+        assert.strictEqual(statSync(file).size, made.bytes)
+        assert.deepStrictEqual(made.missing, [])
+        assert.isAtLeast(made.files, writers)
 
-      const target = yield* emptyPlace(folder)
-      const restored = yield* Administration.restore({ ...target, file })
-      assert.strictEqual(restored.files, made.files)
-      assert.strictEqual(restored.needs_master_key, !onPostgres)
-      yield* bringKey(folder, target.data)
-      assert.deepStrictEqual(
-        (yield* Administration.check(target)).filter(({ ok }) => !ok),
-        []
-      )
+        const target = yield* emptyPlace(folder)
+        const restored = yield* Administration.restore({ ...target, file })
+        assert.strictEqual(restored.files, made.files)
+        assert.strictEqual(restored.needs_master_key, !onPostgres)
+        yield* bringKey(folder, target.data)
+        assert.deepStrictEqual(
+          (yield* Administration.check(target)).filter(({ ok }) => !ok),
+          []
+        )
 
-      yield* Effect.gen(function* () {
-        const there = yield* Service
-        assert.isTrue((yield* Room.get).paused)
-        // Reads are answered; a start waits like all other work.
-        assert.strictEqual((yield* Processes.get(process.id)).name, task)
-        const again = yield* linkWorker([task])
-        assert.deepStrictEqual(yield* again.protocol.lease({ free: 9, tasks: [task], waitSeconds: 0 }), [])
-        // A worker that has found its way here ends what it has, and gets nothing more.
-        const session = yield* (yield* workerAt(there.origin, holder.identity, [held])).session(lease)
-        const item = (yield* session.reserveNext) ?? assert.fail("what is in hand was taken away")
-        yield* session.release(item, { state: "COMPLETED" })
-        assert.isNull(yield* session.reserveNext)
-        const assistants = yield* Assistants.list()
-        const helper = assistants.data.find(({ name }) => name === task) ?? assert.fail("no assistant")
-        const started = yield* there.raw("POST", `assistants/${helper.id}/runs`)
-        assert.strictEqual(started.status, 409)
-        assert.match(started.text, /this room was restored and is paused; end that with `signalbox resume`/)
-        const before = yield* there.rows
-        yield* there.tickIn(11_000)
-        yield* there.scheduleIn(3_700_000)
-        yield* there.deliverIn(60_000)
-        yield* there.retainIn(1e12)
-        assert.deepStrictEqual(yield* there.rows, before)
-        assert.strictEqual((yield* ProcessRuns.get(first.started ? first.id : assert.fail())).state, "in_progress")
+        yield* Effect.gen(function* () {
+          const there = yield* Service
+          assert.isTrue((yield* Room.get).paused)
+          // Reads are answered; a start waits like all other work.
+          assert.strictEqual((yield* Processes.get(process.id)).name, task)
+          const again = yield* linkWorker([task])
+          assert.deepStrictEqual(yield* again.protocol.lease({ free: 9, tasks: [task], waitSeconds: 0 }), [])
+          // A worker that has found its way here ends what it has, and gets nothing more.
+          const session = yield* (yield* workerAt(there.origin, holder.identity, [held])).session(lease)
+          const item = (yield* session.reserveNext) ?? assert.fail("what is in hand was taken away")
+          yield* session.release(item, { state: "COMPLETED" })
+          assert.isNull(yield* session.reserveNext)
+          const assistants = yield* Assistants.list()
+          const helper = assistants.data.find(({ name }) => name === task) ?? assert.fail("no assistant")
+          const started = yield* there.raw("POST", `assistants/${helper.id}/runs`)
+          assert.strictEqual(started.status, 409)
+          assert.match(started.text, /this room was restored and is paused; end that with `signalbox resume`/)
+          const before = yield* there.rows
+          yield* there.tickIn(11_000)
+          yield* there.scheduleIn(3_700_000)
+          yield* there.deliverIn(60_000)
+          yield* there.retainIn(1e12)
+          assert.deepStrictEqual(yield* there.rows, before)
+          assert.strictEqual((yield* ProcessRuns.get(first.started ? first.id : assert.fail())).state, "in_progress")
 
-        const weak = yield* there.makeKey(["Processes.read_processes"])
-        assert.strictEqual((yield* there.raw("POST", "room/resume", { key: weak })).status, 403)
-        assert.isFalse((yield* Room.resume).paused)
-        assert.isNotNull(yield* session.reserveNext)
-        const { task: of } = yield* Assistants.startRun(helper.id)
-        assert.strictEqual(of.name, "Help")
-        assert.strictEqual((yield* Room.resume).resumed_at, (yield* Room.get).resumed_at)
-        // What was in hand at the moment of the backup is with a worker of another room.
-        yield* there.tickIn(25_000)
-        assert.strictEqual((yield* ProcessRuns.get(first.started ? first.id : assert.fail())).state, "unresolved")
-        const live = Effect.map(ProcessRuns.list({ process: process.id, limit: 1 }), ({ data }) => data[0]?.id)
-        const newest = yield* live
-        yield* there.scheduleIn(3_700_000)
-        assert.notStrictEqual(yield* live, newest)
-        const after = `after ${task}`
-        const other = yield* Processes.create({ name: after, steps: [{ name: "one", task: { name: after } }] })
-        const next = yield* ProcessRuns.start(other.id)
-        const id = next.started ? next.id : assert.fail("not started")
-        const worker = yield* linkWorker([after])
-        yield* worker.protocol.finish((yield* worker.take).lease, null)
-        assert.strictEqual((yield* ProcessRuns.awaitEnd(id)).state, "completed")
-        // Nothing listens there: an attempt is enough.
-        const sql = yield* SqlClient.SqlClient
-        const attempts = sql<{ readonly n: number }>`
+          const weak = yield* there.makeKey(["Processes.read_processes"])
+          assert.strictEqual((yield* there.raw("POST", "room/resume", { key: weak })).status, 403)
+          assert.isFalse((yield* Room.resume).paused)
+          assert.isNotNull(yield* session.reserveNext)
+          const { task: of } = yield* Assistants.startRun(helper.id)
+          assert.strictEqual(of.name, "Help")
+          assert.strictEqual((yield* Room.resume).resumed_at, (yield* Room.get).resumed_at)
+          // What was in hand at the moment of the backup is with a worker of another room.
+          yield* there.tickIn(25_000)
+          assert.strictEqual((yield* ProcessRuns.get(first.started ? first.id : assert.fail())).state, "unresolved")
+          const live = Effect.map(ProcessRuns.list({ process: process.id, limit: 1 }), ({ data }) => data[0]?.id)
+          const newest = yield* live
+          yield* there.scheduleIn(3_700_000)
+          assert.notStrictEqual(yield* live, newest)
+          const after = `after ${task}`
+          const other = yield* Processes.create({ name: after, steps: [{ name: "one", task: { name: after } }] })
+          const next = yield* ProcessRuns.start(other.id)
+          const id = next.started ? next.id : assert.fail("not started")
+          const worker = yield* linkWorker([after])
+          yield* worker.protocol.finish((yield* worker.take).lease, null)
+          assert.strictEqual((yield* ProcessRuns.awaitEnd(id)).state, "completed")
+          // Nothing listens there: an attempt is enough.
+          const sql = yield* SqlClient.SqlClient
+          const attempts = sql<{ readonly n: number }>`
           SELECT count(*) AS n FROM webhook_delivery WHERE process_run_id = ${id} AND attempts > 0`
-        yield* Effect.repeat(Effect.delay(attempts, "20 millis"), { until: ([row]) => row?.n === 1 })
-      }).pipe(
-        Effect.provide(
-          Layer.unwrap(Effect.sync(() => layerIn(target.data, { rateLimit: null }, target))).pipe(
-            Layer.fresh,
-            Layer.orDie
+          yield* Effect.repeat(Effect.delay(attempts, "20 millis"), { until: ([row]) => row?.n === 1 })
+        }).pipe(
+          Effect.provide(
+            Layer.unwrap(Effect.sync(() => layerIn(target.data, { rateLimit: null }, target))).pipe(
+              Layer.fresh,
+              Layer.orDie
+            )
           )
         )
-      )
-    }).pipe(Effect.scoped)
+      }).pipe(Effect.scoped)
   )
 
   const onSqlite = onPostgres ? it.effect.skip : it.effect

@@ -5,16 +5,15 @@ import * as BulkOperations from "@signalbox/api/BulkOperations"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
-import { sized, soak } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Child from "./support/Child.ts"
 import { onPostgres, temporaryFolder } from "./support/Service.ts"
 
 /** On Postgres a kill costs the time of a claim. */
-const kills = onPostgres ? 1 : sized(1, 8)
+const kills = onPostgres ? 1 : 8
 const perRun = 1_000
-const runs = onPostgres ? 1 : sized(2, 20)
+const runs = onPostgres ? 1 : 20
 
 it.live(`a bulk operation on ${runs * perRun} items survives ${kills} kills`, () =>
   Effect.gen(function* () {
@@ -53,8 +52,7 @@ it.live(`a bulk operation on ${runs * perRun} items survives ${kills} kills`, ()
   }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped)
 )
 
-// In the short form the claims of killed nodes are played, in BulkOperations.test.ts.
-it.live.skipIf(!soak)("a bulk operation refuses the item at which each process ends, and carries out the others", () =>
+it.live("a bulk operation refuses the item at which each process ends, and carries out the others", () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const first = yield* Child.start(folder)

@@ -66,7 +66,7 @@ const payloadsOf = (run: Parameters<typeof Outputs.stream>[0]) =>
     outputs.map(({ payload }) => Number(payload)).sort((a, b) => a - b)
   )
 
-const items = sized(40, 500)
+const items = sized(24, 500)
 
 /** A node in this process, with the interface of one in a separate process. */
 const nodeClient = ({ context, origin, workspaceId }: Effect.Success<ReturnType<typeof node>>) => ({

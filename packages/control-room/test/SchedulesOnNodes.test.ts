@@ -1,6 +1,6 @@
 /**
  * Two nodes carry schedules out while one of them, at random, is killed at random moments, every few seconds: each occurrence
- * is there once, with one run or the reason why not. Two kills in the short form, forty in the long one.
+ * is there once, with one run or the reason why not. One kill in the short form, forty in the long one.
  *
  * `SIGNALBOX_SCHEDULE_SEED` sets the seed, which is printed, and `SIGNALBOX_SCHEDULE_KILLS` the number of kills.
  */
@@ -20,7 +20,7 @@ import * as Child from "./support/Child.ts"
 import { layerIn, temporaryFolder } from "./support/Service.ts"
 
 const settings = Config.all({
-  kills: Config.withDefault(Config.Int("SIGNALBOX_SCHEDULE_KILLS"), sized(2, 40)),
+  kills: Config.withDefault(Config.Int("SIGNALBOX_SCHEDULE_KILLS"), sized(1, 40)),
   seed: Config.withDefault(Config.Int("SIGNALBOX_SCHEDULE_SEED"), soak ? Date.now() : 17)
 })
 /** Milliseconds from one kill to the next, besides the start of another node. */

@@ -13,7 +13,7 @@ import * as Sql from "../src/internal/journal/Sql.ts"
 import { channelOf } from "../src/internal/journal/sql/Notifier.ts"
 import { Database } from "../src/internal/sql/Database.ts"
 import * as Postgres from "../src/internal/journal/Postgres.ts"
-import { postgresOptions, suiteSchema, temporarySchema } from "./support/Engines.ts"
+import { postgresOptions, temporarySchema } from "./support/Engines.ts"
 import { journalSuite } from "./support/JournalSuite.ts"
 import { order, owned, register, signal } from "./support/journal/Bench.ts"
 import { held, type Process } from "./support/journal/Held.ts"
@@ -22,6 +22,7 @@ import { losingAnswers } from "./support/journal/LostAnswers.ts"
 import { listen } from "./support/journal/Notifications.ts"
 import { troubled } from "./support/journal/Troubled.ts"
 import { until } from "./support/Polling.ts"
+import { suiteSchema } from "./support/SuiteSchema.ts"
 
 /** A process with its own pool. */
 const open = (options: PostgresOptions, database = Database.layer) =>

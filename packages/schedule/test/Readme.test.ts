@@ -1,9 +1,8 @@
-/** The documentation of the package: each row of its rules is true, and each example compiles. */
+/** The documentation of the package: each row of its rules is true. */
 import { assert, it } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Definition } from "@signalbox/schedule/Definition"
 import { occurrences } from "@signalbox/schedule/Occurrences"
-import { compile } from "@signalbox/testkit/Examples"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
@@ -28,17 +27,5 @@ it.effect("the rules are as the table says", () =>
       const found = occurrences(definition, utc(from), utc(before), 100)
       assert.deepStrictEqual(found.map((one) => `${short(one)}Z`).join(" "), times, rule)
     }
-  }).pipe(Effect.provide(NodeServices.layer))
-)
-
-it.live("the examples compile", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const sources = (yield* fs.readDirectory(join(packageFolder, "src"))).filter((name) => name.endsWith(".ts"))
-    const files = [readme, ...sources.map((name) => join(packageFolder, "src", name))]
-    const { examples, exitCode, output } = yield* compile({ files, within: join(packageFolder, "test") })
-    assert.isAtLeast(examples, 18)
-    assert.strictEqual(output, "")
-    assert.strictEqual(exitCode, 0)
   }).pipe(Effect.provide(NodeServices.layer))
 )

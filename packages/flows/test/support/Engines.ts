@@ -1,7 +1,7 @@
 /**
  * The engines that suites go over, and processes that end and begin again on one store.
  */
-import { dropSchema, emptySchema, urlVariable } from "@signalbox/testkit/Postgres"
+import { dropSchema, urlVariable } from "@signalbox/testkit/Postgres"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -11,7 +11,6 @@ import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll } from "vitest"
 import { FlowEngine, type FlowEngineError, type Options, over } from "../../src/FlowEngine.ts"
 import { Journal } from "../../src/internal/Journal.ts"
 import * as MemoryJournal from "../../src/internal/journal/Memory.ts"
@@ -35,16 +34,6 @@ export const temporarySchema = Effect.acquireRelease(
   Effect.sync(() => `flows_${randomUUID().replaceAll("-", "")}`),
   (schema) => dropSchema(postgresUrl, schema)
 )
-
-/**
- * One schema for the tests of a suite, which follow each other: empty for each, and created by the first. To create and drop
- * one takes longer than most tests.
- */
-export const suiteSchema = () => {
-  const schema = `flows_${randomUUID().replaceAll("-", "")}`
-  afterAll(() => Effect.runPromise(dropSchema(postgresUrl, schema)))
-  return Effect.acquireRelease(Effect.succeed(schema), () => emptySchema(postgresUrl, schema))
-}
 
 export const postgresOptions = (schema: string) => ({ url: Redacted.make(postgresUrl), schema })
 
