@@ -27,12 +27,18 @@ const notOnPostgres = ofService(
   "StorageFailure",
   "TargetGuard"
 )
-/** What is mostly about requests, keys, archives and bytes: on Postgres in the long form alone. */
+/**
+ * What is mostly about requests, keys, archives, bytes and killed processes: on Postgres in the long form alone. The statements
+ * of the stores that it runs are run there by others too.
+ */
 const onPostgresInSoak = ofService(
   "AlertChannels",
   "Assets",
   "BulkKills",
+  "Changes",
   "Connections",
+  "ConsoleFiles",
+  "ConsolePages",
   "ContractFuzz",
   "Cors",
   "DocumentedExamples",
@@ -45,16 +51,23 @@ const onPostgresInSoak = ofService(
   "GitPackages",
   "HttpEdge",
   "InputSchemas",
+  "Integrations",
+  "JsonSchemas",
   "Large",
   "LargeResponses",
   "Lists",
+  "NextItems",
   "OlderInterface",
   "OlderPrograms",
   "PackageKills",
   "Permissions",
-  "Traces",
+  "ProcessDeploy",
+  "Recovery",
   "UnauthenticatedRequests",
+  "TaskPackages",
+  "Traces",
   "Transfers",
+  "Vault",
   "VaultClient",
   "WebhookSecrecy",
   "WorkerReports"
@@ -76,6 +89,7 @@ const drillsInSoak = [
   ...ofService("BulkKills"),
   ...["KilledFlows", "RoomDrills"].map((name) => `packages/signalbox/test/${name}.test.ts`)
 ]
+const nodesInSoak = ofService("AlertsOnNodes", "SchedulesOnNodes")
 const inSoak = ["Away", "Cancels", "Cluster", "Deployments", "Kills", "LostAnswers", "Orphans", "Stopped"].map(
   (name) => `packages/flows/test/drills/${name}OnPostgres.test.ts`
 )
@@ -90,7 +104,7 @@ export const projects: ReadonlyArray<TestProjectInlineConfiguration> = [
     test: {
       name: "postgres",
       include: [`${service}/*.test.ts`, command, flows],
-      exclude: soak ? notOnPostgres : [...notOnPostgres, ...onPostgresInSoak, ...inSoak],
+      exclude: soak ? notOnPostgres : [...notOnPostgres, ...onPostgresInSoak, ...nodesInSoak, ...inSoak],
       globalSetup: ["packages/testkit/src/Postgres.ts"],
       setupFiles: ["packages/testkit/src/UsePostgres.ts"]
     }

@@ -326,7 +326,7 @@ withLayer(runsOn(database), { excludeTestServices: true, timeout: "4 minutes" })
     "until every item of a long run has been worked, and the run ends",
     () =>
       Effect.gen(function* () {
-        const count = sized(1500, 100_000)
+        const count = sized(600, 100_000)
         const parallel = 100
         const { process, task, workspace } = yield* filledWith(count, parallel)
         const runs = yield* Runs

@@ -6,6 +6,7 @@ import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Dialect from "@signalbox/sql/Dialect"
 import { unhurried } from "@signalbox/sql/QueryDeadline"
+import { sized } from "@signalbox/testkit/Soak"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -52,6 +53,8 @@ interface Recorded {
   readonly values: ReadonlyArray<unknown>
 }
 
+const many = sized(20_000, 100_000)
+
 const statements: Array<Recorded> = []
 
 /** Records every statement. */
@@ -90,7 +93,7 @@ const makeRun = Effect.gen(function* () {
 const copies = Effect.fnUntraced(function* (
   table: "work_item" | "step_run",
   run: ProcessRunId,
-  many: number,
+  count: number,
   set: Readonly<Record<string, string>>
 ) {
   const sql = yield* SqlClient.SqlClient
@@ -98,7 +101,7 @@ const copies = Effect.fnUntraced(function* (
   const columns = Object.keys(row ?? assert.fail("no row"))
   const values = columns.map((column) => (column === "id" ? "'copy ' || (1000000 + n)" : (set[column] ?? column)))
   yield* sql.unsafe(`
-    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${many})
+    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})
     INSERT INTO ${table} (${columns.join(", ")})
     SELECT ${values.join(", ")} FROM numbers,
       (SELECT * FROM ${table} WHERE process_run_id = '${run}' LIMIT 1) AS first`)
@@ -113,14 +116,14 @@ const workerOf = Effect.fnUntraced(function* (workspace: WorkspaceId, tasks: Rea
 })
 
 withLayer(Layer.provideMerge(runsOn(database), recording), { excludeTestServices: true, timeout: "4 minutes" })(
-  "among 100,000 items that wait",
+  `among ${many} items that wait`,
   (it) => {
     it.effect("one of priority 100 is the next, one of −100 is given in the end, and plans use the index", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { process, run, workspace } = yield* makeRun
         const runItems = yield* RunItems
-        yield* copies("work_item", run, 100_000, { state: "'pending'", step_run_id: "NULL" })
+        yield* copies("work_item", run, many, { state: "'pending'", step_run_id: "NULL" })
         const waiting = { process_run_id: run, step: 0, state: "pending", step_run_id: null }
         const add = Effect.fnUntraced(function* (priority: number, millis: number) {
           const clock = movedBy(yield* Clock.Clock, millis)

@@ -394,7 +394,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("versions 
         const known = [...all]
         return known[below(known.length)]
       }
-      for (let round = 0; round < sized(4, 100); round++) {
+      for (let round = 0; round < sized(2, 100); round++) {
         const { id } = yield* TaskPackages.create(`model ${crypto.randomUUID()}`)
         const there = new Set<number>()
         const pins = new Set<number>()
@@ -470,7 +470,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("versions 
       const versions = yield* PackageVersions
       const uses = yield* PackageUses
       const old = [1, 2, 3, 4, 5]
-      for (let round = 0; round < sized(4, 60); round++) {
+      for (let round = 0; round < sized(2, 60); round++) {
         const id = yield* withVersions()
         for (let n = 1; n <= keptVersions + old.length; n++) {
           const content = { tasks: ["Run"], digest: `sha256:${n}`, size: 1, blob: crypto.randomUUID() }

@@ -408,7 +408,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the deplo
           Process.make(name, { steps: [Process.step(task(one), { ...parallel, name: "renamed" }), task(two)] })
         ] as const
         const { id } = yield* Process.deploy(versions[0])
-        const rounds = sized(6, 60)
+        const rounds = sized(3, 60)
         const perRun = 3
         const payloads = (round: number) => Array.from({ length: perRun }, (_, n) => ({ n: 100 * (round + 1) + n }))
         /** The first task passes its number on, and the second doubles it. */

@@ -71,7 +71,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("at once",
     Effect.gen(function* () {
       const { raw } = yield* Service
       const process = yield* newProcess("deleted worker")
-      for (let round = 0; round < sized(6, 15); round++) {
+      for (let round = 0; round < sized(3, 15); round++) {
         const worker = yield* linkWorker(["deleted worker"])
         const run = yield* started(process.id)
         const lease = worker.protocol.lease({ free: 1, tasks: ["deleted worker"], waitSeconds: 0 })
@@ -94,7 +94,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("at once",
       const { tickIn } = yield* Service
       const process = yield* newProcess("expired", 10)
       const worker = yield* linkWorker(["expired"])
-      for (let round = 0; round < sized(4, 8); round++) {
+      for (let round = 0; round < sized(2, 8); round++) {
         const run = yield* started(process.id, { payloads: Array.from({ length: 10 }, (_, n) => n) })
         const leases = yield* worker.protocol.lease({ free: 10, tasks: ["expired"], waitSeconds: 5 })
         assert.lengthOf(leases, 10)
@@ -119,7 +119,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("at once",
   it.effect("a webhook is disabled and runs begin: nothing waits for a disabled webhook", () =>
     Effect.gen(function* () {
       const process = yield* newProcess("disabled")
-      for (let round = 0; round < sized(4, 10); round++) {
+      for (let round = 0; round < sized(2, 10); round++) {
         const webhook = yield* Webhooks.create({
           endpoint: "http://127.0.0.1:9/nobody",
           events: ["process_run.started", "process_run.completed"],
@@ -141,7 +141,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("at once",
   it.effect("a process is deleted and its failed items are retried: one of both is refused", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
-      for (let round = 0; round < sized(4, 10); round++) {
+      for (let round = 0; round < sized(2, 10); round++) {
         const name = `retried ${round}`
         const process = yield* newProcess(name)
         const worker = yield* linkWorker([name])

@@ -23,6 +23,7 @@ import { Workspaces } from "../src/internal/store/Workspaces.ts"
 import * as Tokens from "../src/internal/Tokens.ts"
 import { chooser } from "./support/Fuzz.ts"
 import { assertSound, hasEnded, rowsOf } from "./support/RunRows.ts"
+import { onPostgres } from "./support/Service.ts"
 import { database, runsOn } from "./support/Storage.ts"
 
 const tasks = ["a", "b", "c"]
@@ -222,7 +223,7 @@ const rounds = sized(1, 20)
 const firstSeed = Config.withDefault(Config.Int("SIGNALBOX_CLIENT_SEED"), 1)
 
 const clients = 8
-const commands = 60
+const commands = onPostgres ? sized(30, 60) : 60
 
 withLayer(runsOn(database), { excludeTestServices: true, timeout: "4 minutes" })("concurrent clients", (it) => {
   it.effect(

@@ -19,6 +19,7 @@ import {
 import { createServer } from "node:http"
 import { basename, dirname, join } from "node:path"
 import * as RawZip from "./RawZip.ts"
+import { soak } from "./Soak.ts"
 
 /** Of the Python Packaging Authority, MIT; unchanged. */
 export const pipWheel = join(import.meta.dirname, "..", "wheels", "pip-24.2-py3-none-any.whl")
@@ -109,12 +110,13 @@ export const plainPython = (folder: string, name: string, python: string) => {
 
 /**
  * Puts the `python3` of this machine into a folder for `PATH` as Debian has it, without `ensurepip`, which takes ten times as
- * long as all else; and a `pip3`.
+ * long as all else; and a `pip3`: pip itself in
+ * the long form, which takes seconds.
  */
-export const python = (bin: string) => {
+export const python = (bin: string, installer = soak ? runPip : runWheelpip) => {
   const found = spawnSync("python3", ["-c", "import sys; print(sys.executable)"]).stdout.toString().trim()
   plainPython(bin, "python3", found)
-  program(bin, "pip3", `${runPip(found)} "$@"`)
+  program(bin, "pip3", `${installer(found)} "$@"`)
 }
 
 /** Serves a folder of wheels as a simple index until the scope closes. With `user` and `password` others are refused. */

@@ -32,7 +32,8 @@ beforeAll(async () => {
   const made = spawnSync("python3", [join(robots, "wheels.py"), wheels], { encoding: "utf8" })
   assert.strictEqual(made.status, 0, made.stderr)
   const bin = join(folder, "bin")
-  Wheels.python(bin)
+  // They build a library from source.
+  Wheels.python(bin, Wheels.runPip)
   // The tasks of the package in TypeScript run on this Node.
   const path = [dirname(process.execPath), bin, process.env["PATH"]].join(delimiter)
   room = await up(data, ["--environments", "venv", "--wheels", wheels], { PATH: path })
