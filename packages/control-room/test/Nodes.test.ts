@@ -3,13 +3,14 @@
  * killed.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, it } from "@effect/vitest"
+import { assert, it, layer as withLayer } from "@effect/vitest"
 import * as Outputs from "@signalbox/api/Outputs"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as Webhooks from "@signalbox/api/Webhooks"
 import type { WorkItemId } from "@signalbox/api/contract/Ids"
 import { sized, soak } from "@signalbox/testkit/Soak"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -68,8 +69,10 @@ const payloadsOf = (run: Parameters<typeof Outputs.stream>[0]) =>
 
 const items = sized(24, 500)
 
+type Node = Effect.Success<ReturnType<typeof node>>
+
 /** A node in this process, with the interface of one in a separate process. */
-const nodeClient = ({ context, origin, workspaceId }: Effect.Success<ReturnType<typeof node>>) => ({
+const nodeClient = ({ context, origin, workspaceId }: Node) => ({
   origin,
   workspaceId,
   client: Layer.succeedContext(context)
@@ -186,81 +189,88 @@ it.live("either node may be killed: everything is done, and delivered, by the ot
   }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped)
 )
 
-it.live("a lease that waits on one node wakes when another creates work", () =>
-  Effect.gen(function* () {
-    const folder = yield* temporaryFolder
-    const [a, b] = [yield* node(folder), yield* node(folder)]
-    const worker = yield* Effect.provide(linkWorkerAt(b.origin, ["wake"]), b.context)
-    const process = yield* Effect.provide(newProcess("wake", 1, 1), a.context)
-    for (let round = 0; round < 3; round++) {
-      const waiting = yield* Effect.forkChild(worker.protocol.lease({ free: 1, tasks: ["wake"], waitSeconds: 20 }))
-      yield* Effect.sleep("300 millis")
-      yield* Effect.provide(ProcessRuns.start(process.id), a.context)
-      assert.lengthOf(yield* Fiber.join(waiting), 1)
-    }
-  }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped)
-)
+class Three extends Context.Service<Three, readonly [Node, Node, Node]>()("test/Three") {
+  static readonly layer = Layer.effect(
+    Three,
+    Effect.flatMap(temporaryFolder, (folder) => Effect.all([node(folder), node(folder), node(folder)]))
+  )
+}
 
-it.live("a key that is revoked on one node is soon refused on the other", () =>
-  Effect.gen(function* () {
-    const folder = yield* temporaryFolder
-    const [a, b] = [yield* node(folder), yield* node(folder)]
-    const key = yield* a.makeKey(["Workspace.manage_api_keys"])
-    const [, id = ""] = key.split("_")
-    for (const { raw } of [a, b]) assert.strictEqual((yield* raw("GET", "api-keys", { key })).status, 200)
-    assert.strictEqual((yield* a.raw("DELETE", `api-keys/${id}`)).status, 200)
-    assert.strictEqual((yield* a.raw("GET", "api-keys", { key })).status, 403)
-    yield* Effect.repeat(b.raw("GET", "api-keys", { key }), {
-      until: ({ status }) => status === 403,
-      schedule: Schedule.spaced("20 millis")
-    })
-  }).pipe(Effect.scoped)
-)
-
-it.live("a request that comes to both nodes with one idempotency key is carried out once", () =>
-  Effect.gen(function* () {
-    const folder = yield* temporaryFolder
-    const [a, b] = [yield* node(folder), yield* node(folder)]
-    const process = yield* Effect.provide(newProcess("once", 1, 1), a.context)
-    const answers = yield* Effect.all(
-      Array.from({ length: 20 }, (_, index) =>
-        (index % 2 === 0 ? a : b).raw("POST", "work-items", {
-          json: { process: { id: process.id } },
-          headers: { "idempotency-key": "both" }
-        })
-      ),
-      { concurrency: "unbounded" }
+withLayer(Layer.merge(Three.layer, NodeHttpClient.layerUndici), { excludeTestServices: true, timeout: "4 minutes" })(
+  "nodes of one room",
+  (it) => {
+    it.effect("a lease that waits on one node wakes when another creates work", () =>
+      Effect.gen(function* () {
+        const [a, b] = yield* Three
+        const worker = yield* Effect.provide(linkWorkerAt(b.origin, ["wake"]), b.context)
+        const process = yield* Effect.provide(newProcess("wake", 1, 1), a.context)
+        for (let round = 0; round < 3; round++) {
+          const waiting = yield* Effect.forkChild(worker.protocol.lease({ free: 1, tasks: ["wake"], waitSeconds: 20 }))
+          yield* Effect.sleep("300 millis")
+          yield* Effect.provide(ProcessRuns.start(process.id), a.context)
+          assert.lengthOf(yield* Fiber.join(waiting), 1)
+        }
+      })
     )
-    assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
-    assert.strictEqual(new Set(answers.map(({ text }) => text)).size, 1)
-    assert.strictEqual(answers.filter(({ headers }) => headers["idempotent-replayed"] === undefined).length, 1)
-  }).pipe(Effect.scoped)
-)
 
-it.live("an endpoint gets at most four concurrent requests from all nodes together", () =>
-  Effect.gen(function* () {
-    const target = yield* receiver
-    const folder = yield* temporaryFolder
-    const nodes = [yield* node(folder), yield* node(folder), yield* node(folder)]
-    const [first] = nodes
-    if (first === undefined) return assert.fail("no node")
-    const deliveries = sized(24, 60)
-    let most = 0
-    yield* target.on("/busy", (received) => {
-      most = Math.max(most, target.open())
-      setTimeout(() => received.answer(200), 20)
-    })
-    yield* Effect.gen(function* () {
-      const { id } = yield* Webhooks.create({ endpoint: `${target.origin}/busy`, events })
-      yield* Effect.forEach(Array.from({ length: deliveries }), () => Webhooks.test(id), { concurrency: 6 })
-    }).pipe(Effect.provide(first.context))
-    yield* Effect.forEach(nodes, ({ deliverIn }) => deliverIn(0), { concurrency: "unbounded" })
-    yield* target.take("/busy", deliveries)
-    assert.isAtMost(most, 4)
-    assert.isAbove(most, 1)
-    assert.strictEqual(new Set(target.at("/busy").map(({ headers }) => headers["webhook-id"])).size, deliveries)
-    assert.lengthOf(target.at("/busy"), deliveries)
-  }).pipe(Effect.scoped)
+    it.effect("a key that is revoked on one node is soon refused on the other", () =>
+      Effect.gen(function* () {
+        const [a, b] = yield* Three
+        const key = yield* a.makeKey(["Workspace.manage_api_keys"])
+        const [, id = ""] = key.split("_")
+        for (const { raw } of [a, b]) assert.strictEqual((yield* raw("GET", "api-keys", { key })).status, 200)
+        assert.strictEqual((yield* a.raw("DELETE", `api-keys/${id}`)).status, 200)
+        assert.strictEqual((yield* a.raw("GET", "api-keys", { key })).status, 403)
+        yield* Effect.repeat(b.raw("GET", "api-keys", { key }), {
+          until: ({ status }) => status === 403,
+          schedule: Schedule.spaced("20 millis")
+        })
+      })
+    )
+
+    it.effect("a request that comes to both nodes with one idempotency key is carried out once", () =>
+      Effect.gen(function* () {
+        const [a, b] = yield* Three
+        const process = yield* Effect.provide(newProcess("once", 1, 1), a.context)
+        const answers = yield* Effect.all(
+          Array.from({ length: 20 }, (_, index) =>
+            (index % 2 === 0 ? a : b).raw("POST", "work-items", {
+              json: { process: { id: process.id } },
+              headers: { "idempotency-key": "both" }
+            })
+          ),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+        assert.strictEqual(new Set(answers.map(({ text }) => text)).size, 1)
+        assert.strictEqual(answers.filter(({ headers }) => headers["idempotent-replayed"] === undefined).length, 1)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("an endpoint gets at most four concurrent requests from all nodes together", () =>
+      Effect.gen(function* () {
+        const target = yield* receiver
+        const nodes = yield* Three
+        const [first] = nodes
+        const deliveries = sized(24, 60)
+        let most = 0
+        yield* target.on("/busy", (received) => {
+          most = Math.max(most, target.open())
+          setTimeout(() => received.answer(200), 20)
+        })
+        yield* Effect.gen(function* () {
+          const { id } = yield* Webhooks.create({ endpoint: `${target.origin}/busy`, events })
+          yield* Effect.forEach(Array.from({ length: deliveries }), () => Webhooks.test(id), { concurrency: 6 })
+        }).pipe(Effect.provide(first.context))
+        yield* Effect.forEach(nodes, ({ deliverIn }) => deliverIn(0), { concurrency: "unbounded" })
+        yield* target.take("/busy", deliveries)
+        assert.isAtMost(most, 4)
+        assert.isAbove(most, 1)
+        assert.strictEqual(new Set(target.at("/busy").map(({ headers }) => headers["webhook-id"])).size, deliveries)
+        assert.lengthOf(target.at("/busy"), deliveries)
+      }).pipe(Effect.scoped)
+    )
+  }
 )
 
 it.live("timers do no harm on all nodes concurrently", () =>
