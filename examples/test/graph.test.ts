@@ -144,7 +144,7 @@ layer(world, { excludeTestServices: true, timeout: 120_000 })("the examples of t
       })
     )
 
-    it.effect("signs in on another device with a code", () =>
+    it.effect.skipIf(!soak)("signs in on another device with a code", () =>
       Effect.gen(function* () {
         const { answerDevice } = yield* GraphSandbox
         const { lines } = yield* run("list-drive.ts", "device", {
