@@ -25,6 +25,25 @@ export interface StorageOptions {
    * start.
    */
   readonly masterKey?: Redacted.Redacted
+  /** A bucket for the files in place of the data folder, so that nodes need no folder in common. */
+  readonly s3?: S3Options
+}
+
+/** A bucket of S3, or of a service that is compatible with it. */
+export interface S3Options {
+  readonly bucket: string
+  /** What the names of all objects begin with, such as `rooms/invoices/`; no other room may have it. Default: nothing. */
+  readonly prefix?: string
+  /** The address of the service; default: that of AWS in the region. */
+  readonly endpoint?: string
+  /** Default `us-east-1`. */
+  readonly region?: string
+  /** Whether the bucket stands in the path and not in the host; default: when there is an `endpoint`. */
+  readonly pathStyle?: boolean
+  readonly accessKeyId: string
+  readonly secretAccessKey: Redacted.Redacted
+  /** Of temporary credentials, which are not renewed. */
+  readonly sessionToken?: Redacted.Redacted
 }
 
 /** How many requests one caller may make. */

@@ -19,6 +19,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as TestClock from "effect/testing/TestClock"
 import { spawnSync } from "node:child_process"
@@ -402,6 +403,10 @@ const counting = (removed: Array<string>) =>
     BlobStore,
     BlobStore.of({
       stage: () => Effect.die("not used"),
+      stageFile: () => Effect.die("not used"),
+      read: () => Effect.die("not used"),
+      sizeOf: () => Effect.die("not used"),
+      names: Stream.empty,
       pathOf: (blob) => blob,
       remove: (blob) => Effect.sync(() => void removed.push(blob)),
       probe: Effect.void,

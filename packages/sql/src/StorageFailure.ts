@@ -38,6 +38,17 @@ const kinds = {
     503,
     10
   ),
+  bucket: unavailable("the bucket of the files is unavailable; try again in a moment", 503, 5),
+  bucketFull: unavailable(
+    "the bucket of the files is full: raise its quota or delete objects; the service then resumes automatically",
+    507,
+    10
+  ),
+  bucketRefused: unavailable(
+    "the bucket of the files refuses requests: see what `signalbox doctor` says of its name, region and credentials",
+    503,
+    10
+  ),
   damaged: {
     status: 500,
     code: "UNEXPECTED_ERROR",
@@ -100,6 +111,14 @@ const codeOf = (error: unknown): string | number | undefined => {
   return undefined
 }
 
+const bucketKinds: ReadonlyArray<Kind> = ["bucket", "bucketFull", "bucketRefused"]
+
+/** An error of a bucket has its kind. */
+const kindOfBucket = (error: unknown): Kind | null =>
+  property(error, "_tag") === "BucketError"
+    ? (bucketKinds.find((kind) => kind === property(error, "kind")) ?? null)
+    : null
+
 const kindOfSql = (tag: string, code: string | number | undefined): Kind | null => {
   const known =
     typeof code === "number"
@@ -117,7 +136,7 @@ export const of = (error: unknown): StorageFailure | null => {
     ? kindOfSql(error.reason._tag, codeOf(error))
     : property(error, "_tag") === "PlatformError"
       ? (ofSystem[String(codeOf(error))] ?? null)
-      : null
+      : kindOfBucket(error)
   return kind === null ? null : make(kind)
 }
 

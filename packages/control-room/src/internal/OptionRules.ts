@@ -12,6 +12,16 @@ const host = matching(
   "expected host names without scheme and port, such as room.example.com"
 )
 
+const bucketName = matching(
+  /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/i,
+  "expected the name of a bucket, such as signalbox-files"
+)
+
+const objectPrefix = matching(
+  /^(?!\.)[\w./-]*\/$/,
+  "expected letters, digits, `.`, `-`, `_` and `/`, with a `/` at the end, such as rooms/invoices/"
+)
+
 /** Throws an `OptionError` for options of the service that cannot be. */
 export const checkService = (of: string, options: ServiceOptions): void => {
   check(of, options, { publicUrl: address, retainRuns: time, cors: listOf(origin), allowedHosts: listOf(host) })
@@ -23,4 +33,8 @@ export const checkService = (of: string, options: ServiceOptions): void => {
 export const checkStorage = (of: string, options: StorageOptions): void => {
   check(of, options, { data: text })
   if (options.database !== undefined) check(of, options.database, { schema: text, applicationName: text }, "database.")
+  if (options.s3 !== undefined) {
+    const rules = { bucket: bucketName, endpoint: address, prefix: objectPrefix, region: text, accessKeyId: text }
+    check(of, options.s3, rules, "s3.")
+  }
 }

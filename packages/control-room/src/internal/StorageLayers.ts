@@ -5,6 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
+import * as Schedule from "effect/Schedule"
 import * as Etag from "effect/http/Etag"
 import * as HttpPlatform from "effect/http/HttpPlatform"
 import type * as SqlClient from "effect/sql/SqlClient"
@@ -15,6 +16,8 @@ import * as BlobHolds from "./blobs/BlobHolds.ts"
 import * as MemoryFiles from "./blobs/MemoryFiles.ts"
 import { checkStorage } from "./OptionRules.ts"
 import { Outbox } from "./delivery/Outbox.ts"
+import { steady } from "./BackgroundTask.ts"
+import * as BlobStores from "./storage/BlobStores.ts"
 import * as DataFolder from "./storage/DataFolder.ts"
 import * as DiskUsage from "./storage/DiskUsage.ts"
 import * as Opening from "./storage/Opening.ts"
@@ -123,21 +126,28 @@ type Stored =
  */
 export class Storage extends Context.Service<Storage, Context.Context<Stored>>()("@signalbox/control-room/Storage") {}
 
-/** Deletes what a killed process left behind, before anything is served. */
-const sweep = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const { referenced } = yield* Files
-    const swept = yield* unhurried((yield* BlobStore).sweep(referenced))
-    if (swept > 0) yield* Effect.logInfo(`deleted ${swept} unfinished uploads`)
-  })
-)
+const sweepOnce = Effect.gen(function* () {
+  const { referenced } = yield* Files
+  const swept = yield* unhurried((yield* BlobStore).sweep(referenced))
+  if (swept > 0) yield* Effect.logInfo(`deleted ${swept} unfinished uploads`)
+})
 
-/** Longer than any upload takes. */
-const sweepAfter = Duration.days(1)
+/** Deletes what a killed process left behind, before anything is served. */
+const sweep = Layer.effectDiscard(sweepOnce)
+
+/** A bucket may be large or unavailable, which keeps no service from starting; and removals may fail while it runs. */
+const sweepDaily = Layer.effectDiscard(
+  sweepOnce.pipe(
+    steady("deleting unfinished uploads"),
+    Effect.repeat(Schedule.spaced(Duration.days(1))),
+    Effect.forkScoped
+  )
+)
 
 /** What every storage has above its tables and its key. */
 const repositoriesOn = <E, R, E2, R2>(
   blobs: Layer.Layer<BlobStore, E, R>,
+  sweep: Layer.Layer<never, never, BlobStore | Files>,
   keyAndTables: Layer.Layer<MasterKey | Database | Notifier | SqlClient.SqlClient, E2, R2>
 ) =>
   sweep.pipe(
@@ -161,12 +171,10 @@ export const layerStorage = (options: StorageOptions) =>
     Effect.gen(function* () {
       checkStorage("Server.layerStorage", options)
       const { data, database } = options
-      const files = yield* DataFolder.prepare(data, database !== undefined)
+      yield* DataFolder.prepare(data, database !== undefined)
       return repositoriesOn(
-        BlobHolds.guarded.pipe(
-          Layer.provide(database === undefined ? BlobStore.layerDisk(files) : BlobStore.layerDisk(files, sweepAfter)),
-          Layer.provide(Opening.layerHolds(options))
-        ),
+        BlobHolds.guarded.pipe(Layer.provide(BlobStores.layer(options)), Layer.provide(Opening.layerHolds(options))),
+        options.s3 === undefined ? sweep : sweepDaily,
         Layer.provideMerge(Opening.layerMasterKey(options), Opening.layerTables(options)).pipe(
           Layer.merge(Layer.succeed(DiskUsage.DiskUsage, DiskUsage.ofFolder(data)))
         )
@@ -177,6 +185,7 @@ export const layerStorage = (options: StorageOptions) =>
 /** Everything a control room stores, in memory. */
 export const layerMemory = repositoriesOn(
   BlobStore.layerDisk("/files"),
+  sweep,
   Layer.merge(MasterKey.layerRandom, Opening.layerSqlite(":memory:"))
 ).pipe(
   Layer.provideMerge(HttpPlatform.layer),

@@ -6,7 +6,6 @@ import type { Permission } from "@signalbox/api/contract/Authorization"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { extname } from "node:path"
 import { BlobStore } from "../../BlobStore.ts"
 import { ConsoleCookies } from "../edge/ConsoleCookies.ts"
@@ -16,6 +15,7 @@ import { ConsoleSessions } from "../store/ConsoleSessions.ts"
 import { Files, type StoredFile } from "../store/Files.ts"
 import { StepRuns } from "../store/StepRuns.ts"
 import { WorkItems } from "../store/WorkItems.ts"
+import { blobResponse } from "./BlobResponses.ts"
 import { attachmentHeaders } from "./Transfers.ts"
 
 interface Shown {
@@ -113,7 +113,7 @@ export const layer = HttpRouter.use(
       const fits = known !== undefined && file.size <= known.most && (known !== page || isFramed(request))
       const how = fits ? known : undefined
       const name = file.name.slice(file.name.lastIndexOf("/") + 1)
-      const response = HttpServerResponse.file(blobs.pathOf(file.blob), {
+      const response = blobResponse(blobs, file, {
         contentType: how?.contentType ?? "application/octet-stream",
         headers: headersOf(name, how)
       })

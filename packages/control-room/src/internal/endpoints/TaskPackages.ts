@@ -8,7 +8,6 @@ import type { GitSource } from "@signalbox/api/contract/TaskPackages"
 import { packageLimits } from "@signalbox/task-package/PackageLimits"
 import * as Effect from "effect/Effect"
 import * as HttpPlatform from "effect/http/HttpPlatform"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { BlobStore } from "../../BlobStore.ts"
 import { GitPackages } from "../git/GitPackages.ts"
 import { ApiKeys } from "../store/ApiKeys.ts"
@@ -19,6 +18,7 @@ import * as Endpoints from "../edge/Endpoints.ts"
 import { refusals, conflict, notFound, orNotFound } from "../edge/Failures.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
 import { Pagination } from "../edge/Pagination.ts"
+import { blobResponse } from "./BlobResponses.ts"
 import { attachmentHeaders } from "./Transfers.ts"
 
 /** The download address of a zip of a package, and its digest. */
@@ -109,7 +109,7 @@ export const layer = Endpoints.group(
         const { content, name } = yield* find(params)
         if (content === null) return yield* notFound("content of the task package", params.task_package_id)
         const options = { contentType: "application/zip", headers: attachmentHeaders(`${name}.zip`) }
-        const response = HttpServerResponse.file(blobs.pathOf(content.file.blob), options)
+        const response = blobResponse(blobs, content.file, options)
         return yield* Effect.orDie(Effect.provideService(response, HttpPlatform.HttpPlatform, platform))
       }),
       getTaskPackageUpload: Effect.fnUntraced(function* ({ params, query: { note } }) {

@@ -16,6 +16,7 @@ import { Refused } from "../Refused.ts"
 import { Assets, uploadEnded } from "../store/Assets.ts"
 import { Files } from "../store/Files.ts"
 import { body } from "../edge/Failures.ts"
+import { blobResponse } from "./BlobResponses.ts"
 import { UnauthenticatedRequests } from "../edge/UnauthenticatedRequests.ts"
 import { FileLinks, transferPrefix } from "../transfers/FileLinks.ts"
 import type { UploadPolicy } from "../transfers/UploadPolicy.ts"
@@ -37,12 +38,28 @@ const bytesMissing =
 
 const refuse = (code: Refused["code"], message: string) => Effect.fail(new Refused({ code, message }))
 
+/** The file of a form, and what stores it once the whole request was read. */
+interface Received {
+  readonly policy: UploadPolicy
+  readonly file: Staged
+  readonly complete: Effect.Effect<void, Refused>
+}
+
 const uploads = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const blobs = yield* BlobStore
     const links = yield* FileLinks
     const uploadCompletion = yield* UploadCompletion
     const limiter = yield* UnauthenticatedRequests
+
+    const stage = Effect.fnUntraced(function* <E, R>(policy: UploadPolicy, bytes: Stream.Stream<Uint8Array, E, R>) {
+      if (policy.kind === "package") {
+        const file = yield* blobs.stageFile(bytes)
+        return { policy, file, complete: uploadCompletion.taskPackage(policy, file) } satisfies Received
+      }
+      const file = yield* blobs.stage(bytes)
+      return { policy, file, complete: uploadCompletion.file(policy, file) } satisfies Received
+    })
 
     const receive = Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
@@ -53,7 +70,7 @@ const uploads = HttpRouter.use(
       }
       const fields = new Map<string, string>()
       let fieldBytes = 0
-      let staged: { readonly policy: UploadPolicy; readonly file: Staged } | undefined
+      let staged: Received | undefined
       yield* request.multipartStream.pipe(
         Stream.runForEach(
           Effect.fnUntraced(function* (part) {
@@ -99,7 +116,7 @@ const uploads = HttpRouter.use(
                     `file: larger than the ${policy.size} bytes ${policy.kind === "package" ? "allowed" : "declared in file_size"}; nothing was stored`
                   )
             })
-            staged = { policy, file: yield* blobs.stage(counted) }
+            staged = yield* stage(policy, counted)
           })
         ),
         Effect.provideContext(
@@ -117,14 +134,14 @@ const uploads = HttpRouter.use(
       if (staged === undefined) {
         return yield* refuse("INVALID_REQUEST", "file: missing; send it as the last part of the form")
       }
-      const { file, policy } = staged
+      const { complete, file, policy } = staged
       if (policy.kind !== "package" && file.size !== policy.size) {
         return yield* refuse(
           "INVALID_REQUEST",
           `file: ${file.size} bytes were received, but file_size declared ${policy.size}; nothing was stored`
         )
       }
-      yield* uploadCompletion.form(policy, file)
+      yield* complete
       return HttpServerResponse.empty({ status: 204 })
     }).pipe(
       Effect.scoped,
@@ -203,23 +220,20 @@ const downloads = HttpRouter.use(
           headers: { "content-range": `bytes */${file.size}` }
         })
       }
-      const path = blobs.pathOf(file.blob)
       const contentType = withCharset(link.type)
       const response =
         range === null
-          ? HttpServerResponse.file(path, { headers, contentType })
-          : HttpServerResponse.file(path, {
-              status: 206,
+          ? blobResponse(blobs, file, { headers, contentType })
+          : blobResponse(blobs, file, {
               contentType,
-              offset: range.from,
-              bytesToRead: range.to - range.from + 1,
+              range: { offset: range.from, length: range.to - range.from + 1 },
               headers: { ...headers, "content-range": `bytes ${range.from}-${range.to}/${file.size}` }
             })
       // The bytes are missing although their row exists: replaced or deleted just now, or else lost.
       return yield* Effect.catch(response, (error) =>
         Effect.flatMap(files.find(link.workspace, id), (still) => {
           if (still === null) return Effect.succeed(deleted)
-          if (still.blob !== file.blob || error.reason._tag !== "NotFound") return Effect.die(error)
+          if (still.blob !== file.blob) return Effect.die(error)
           return Effect.as(
             Effect.annotateLogs(Effect.logError(bytesMissing), { file: id, blob: file.blob }),
             toResponse(new Refused({ code: "NOT_FOUND", message: bytesMissing }))

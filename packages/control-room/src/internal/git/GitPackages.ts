@@ -16,7 +16,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { steady } from "../BackgroundTask.ts"
-import { BlobStore, type Staged } from "../../BlobStore.ts"
+import { BlobStore } from "../../BlobStore.ts"
 import { TargetGuard } from "../delivery/TargetGuard.ts"
 import * as BlobCommit from "../blobs/BlobCommit.ts"
 import { GitFailure } from "./Failure.ts"
@@ -135,7 +135,7 @@ export class GitPackages extends Context.Service<
         Effect.scoped(
           Effect.gen(function* () {
             const { author, commit, subject, zip } = yield* git.snapshot(remote, settings, settings.directory)
-            const staged: Staged = yield* blobs.stage(within(zip))
+            const staged = yield* blobs.stageFile(within(zip))
             const found = yield* TaskPackage.inspect(staged.path).pipe(
               Effect.provideService(FileSystem.FileSystem, fs),
               Effect.catchTag("PlatformError", Effect.die),

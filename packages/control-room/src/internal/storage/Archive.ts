@@ -10,6 +10,7 @@ import * as Stream from "effect/Stream"
 import * as Tar from "effect/encoding/Tar"
 import type { PlatformError } from "effect/PlatformError"
 import { createHash, type Hash } from "node:crypto"
+import { BlobMissing, type BlobStore } from "../../BlobStore.ts"
 import { shardOf } from "../Shards.ts"
 
 /** A backup cannot be made or restored; nothing was changed, or what was is taken back. */
@@ -64,21 +65,19 @@ export interface Source {
   readonly database: string
   /** The names of blobs, each once. */
   readonly blobs: Stream.Stream<string, PlatformError>
-  readonly pathOf: (blob: string) => string
+  readonly store: BlobStore["Service"]
 }
 
 /** Encodes an archive. `missing` receives blobs without a file, which the archive then lacks. */
 export const encode = Effect.fnUntraced(function* (
-  { blobs, database, description, pathOf }: Source,
+  { blobs, database, description, store }: Source,
   missing: (blob: string) => void
 ) {
   const fs = yield* FileSystem.FileSystem
   const hash = createHash("sha256")
   let files = 0
-  const ofFile = Effect.fnUntraced(function* (path: string, from: string) {
-    const size = Number((yield* fs.stat(from)).size)
-    return Tar.fileStream(path, size, hashing(hash, path, size, fs.stream(from)), { mode: 0o600 })
-  })
+  const entryOf = <E>(path: string, size: number, body: Body<E>) =>
+    Tar.fileStream(path, size, hashing(hash, path, size, body), { mode: 0o600 })
   const text = encodeDescription(description)
   const bytes = Buffer.from(text)
   const first = Tar.fileStream(
@@ -86,20 +85,22 @@ export const encode = Effect.fnUntraced(function* (
     bytes.length,
     hashing(hash, paths.description, bytes.length, Stream.succeed(bytes))
   )
-  const ofBlob = (blob: string) =>
-    ofFile(pathOfBlob(blob), pathOf(blob)).pipe(
-      Effect.map((entry) => {
-        files += 1
-        return [entry]
-      }),
-      Effect.catchIf(
-        ({ reason }) => reason._tag === "NotFound",
-        () => Effect.sync(() => (missing(blob), []))
-      )
-    )
+  const ofDatabase = Effect.map(fs.stat(database), ({ size }) =>
+    entryOf(paths.database, Number(size), fs.stream(database))
+  )
+  const ofBlob = Effect.fnUntraced(
+    function* (blob: string) {
+      const size = (yield* store.sizeOf(blob)) ?? (yield* new BlobMissing({ blob }))
+      // Opened when it is its turn; nothing is removed during a backup.
+      const body = Stream.unwrap(Effect.orDie(store.read(blob)))
+      files += 1
+      return [entryOf(pathOfBlob(blob), size, body)]
+    },
+    (effect, blob) => Effect.catchTag(effect, "BlobMissing", () => Effect.sync(() => (missing(blob), [])))
+  )
   const end = Effect.sync(() => Tar.file(paths.end, JSON.stringify({ files, sha256: hash.digest("hex") })))
   const entries: Stream.Stream<Tar.Entry<PlatformError>, PlatformError> = Stream.succeed(first).pipe(
-    Stream.concat(Stream.fromEffect(ofFile(paths.database, database))),
+    Stream.concat(Stream.fromEffect(ofDatabase)),
     Stream.concat(Stream.flattenIterable(Stream.mapEffect(blobs, ofBlob))),
     // Pulled when the bytes of all others have passed, so that the digest is complete.
     Stream.concat(Stream.fromEffect(end))

@@ -11,9 +11,9 @@ import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
 import { randomBytes } from "node:crypto"
+import { BlobStore } from "../../BlobStore.ts"
 import type { StorageOptions } from "../../Options.ts"
 import * as BlobHolds from "../blobs/BlobHolds.ts"
-import { shardOf } from "../Shards.ts"
 import { Database } from "../store/Database.ts"
 import * as MasterKeyRecord from "../store/MasterKeyRecord.ts"
 import * as Migrations from "../store/Migrations.ts"
@@ -21,6 +21,7 @@ import * as RoomState from "../store/RoomState.ts"
 import * as Snapshot from "../store/Snapshot.ts"
 import * as Archive from "./Archive.ts"
 import { BackupError } from "./Archive.ts"
+import * as BlobStores from "./BlobStores.ts"
 import * as Opening from "./Opening.ts"
 import * as PostgresTools from "./PostgresTools.ts"
 
@@ -111,15 +112,19 @@ const takePostgres = Effect.fnUntraced(function* (options: PostgresOptions, { da
   )
 })
 
-/** What the backup itself uses: the holds, and the connection for a snapshot of a Postgres. */
+/** What the backup itself uses: the holds, the blobs, and the connection for a snapshot of a Postgres. */
 const layerHolding = (options: StorageOptions) =>
-  Opening.layerHolds(options).pipe(Layer.provideMerge(Database.layer), Layer.provideMerge(Opening.layerBeside(options)))
+  Opening.layerHolds(options).pipe(
+    Layer.provideMerge(BlobStores.layer(options)),
+    Layer.provideMerge(Database.layer),
+    Layer.provideMerge(Opening.layerBeside(options))
+  )
 
 /** Writes the archive beside its place, and names it when it is whole. */
 const write = Effect.fnUntraced(function* (options: BackupOptions, folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const { data, database, file, force = false } = options
+  const { database, file, force = false } = options
   const place: Place = { database: path.join(folder, "database"), names: path.join(folder, "names") }
   const stillHeld = yield* BlobHolds.hold
   const description = database === undefined ? yield* takeSqlite(options, place) : yield* takePostgres(database, place)
@@ -131,7 +136,7 @@ const write = Effect.fnUntraced(function* (options: BackupOptions, folder: strin
       description,
       database: place.database,
       blobs: fs.stream(place.names).pipe(Stream.decodeText, Stream.splitLines),
-      pathOf: (blob) => path.join(data, "files", shardOf(blob), blob)
+      store: yield* BlobStore
     },
     (blob) => missing.push(blob)
   )

@@ -5,8 +5,11 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Path from "effect/Path"
+import type { PlatformError } from "effect/PlatformError"
 import * as Stream from "effect/Stream"
+import { BlobStore } from "../../BlobStore.ts"
 import type { StorageOptions } from "../../Options.ts"
 import { shardOf } from "../Shards.ts"
 import { Database } from "../store/Database.ts"
@@ -14,6 +17,7 @@ import * as Migrations from "../store/Migrations.ts"
 import * as Snapshot from "../store/Snapshot.ts"
 import * as Archive from "./Archive.ts"
 import { BackupError } from "./Archive.ts"
+import * as BlobStores from "./BlobStores.ts"
 import * as DataFolder from "./DataFolder.ts"
 import * as MasterKeyFile from "./MasterKeyFile.ts"
 import * as Opening from "./Opening.ts"
@@ -85,26 +89,62 @@ const checkDescription = (
   return Effect.void
 }
 
-/** Writes the entries of an archive below a folder. */
-const extractTo = (fs: FileSystem.FileSystem, path: Path.Path, database: string, files: string) => {
-  const write = <E>(to: string, body: Stream.Stream<Uint8Array, E>) =>
-    Effect.scoped(
-      Effect.gen(function* () {
-        const file = yield* fs.open(to, { flag: "wx", mode: 0o600 })
-        yield* Stream.runForEach(body, (chunk) => file.writeAll(chunk))
-        yield* file.sync
-      })
-    )
-  const target: Archive.Target<Archive.ReadError> = {
-    database: (body) => write(database, body),
+/** Writes a new file. */
+const write = <E>(fs: FileSystem.FileSystem, to: string, body: Stream.Stream<Uint8Array, E>) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const file = yield* fs.open(to, { flag: "wx", mode: 0o600 })
+      yield* Stream.runForEach(body, (chunk) => file.writeAll(chunk))
+      yield* file.sync
+    })
+  )
+
+/** Where the blobs of an archive are written. */
+interface Target {
+  readonly prepare: Effect.Effect<void, PlatformError>
+  readonly blob: Archive.Target<Archive.ReadError>["blob"]
+  /** Moves the blobs to where the room looks for them. */
+  readonly finish: Effect.Effect<void, PlatformError>
+  /** Removes everything that was written. */
+  readonly undo: Effect.Effect<void>
+}
+
+/** A folder beside that of the room, which replaces it at the end. */
+const folderTarget = Effect.fnUntraced(function* (options: StorageOptions) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const files = path.join(options.data, "restoring", "files")
+  const place = BlobStores.folderOf(options)
+  const target: Target = {
+    prepare: fs.makeDirectory(files, { mode: options.database === undefined ? 0o700 : 0o770 }),
     blob: Effect.fnUntraced(function* (blob, body) {
       const folder = path.join(files, shardOf(blob))
       yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
-      yield* write(path.join(folder, blob), body)
-    })
+      yield* write(fs, path.join(folder, blob), body)
+    }),
+    finish: Effect.gen(function* () {
+      yield* fs.remove(place, { recursive: true })
+      yield* fs.rename(files, place)
+    }),
+    undo: Effect.ignore(fs.remove(place, { recursive: true }))
   }
   return target
-}
+})
+
+/** A bucket, which may have no blobs yet: no row names those that are written before the database is. */
+const bucketTarget = Effect.gen(function* () {
+  const { names, remove, stage } = yield* BlobStore
+  if (Option.isSome(yield* Stream.runHead(Stream.filter(names, (page) => page.length > 0)))) {
+    return yield* refuse("the bucket has files of a room below this prefix already: give another prefix")
+  }
+  const target: Target = {
+    prepare: Effect.void,
+    blob: (blob, body) => Effect.scoped(Effect.flatMap(stage(body, blob), ({ commit }) => commit)),
+    finish: Effect.void,
+    undo: Stream.runForEach(names, (page) => Effect.forEach(page, remove, { discard: true, concurrency: 8 }))
+  }
+  return target
+})
 
 const layerTarget = (database: PostgresOptions) =>
   Database.layer.pipe(
@@ -124,25 +164,23 @@ const fill = Effect.fnUntraced(
 )
 
 /** Extracts into a folder of its own, which becomes that of the room when everything is there. */
-const extract = Effect.fnUntraced(function* ({ data, database, file }: RestoreOptions) {
+const extract = Effect.fnUntraced(function* ({ data, database, file }: RestoreOptions, target: Target) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const isNew = !(yield* fs.exists(data))
   const folder = path.join(data, "restoring")
   const undo = Effect.gen(function* () {
     yield* Effect.ignore(fs.remove(folder, { recursive: true }))
-    yield* Effect.ignore(fs.remove(path.join(data, "files"), { recursive: true }))
+    yield* target.undo
     if (isNew) yield* Effect.ignore(fs.remove(data, { recursive: true }))
   })
   const steps = Effect.gen(function* () {
     yield* DataFolder.prepare(data, database !== undefined)
     yield* fs.makeDirectory(folder, { mode: 0o700 })
+    yield* target.prepare
     const dump = path.join(folder, "database")
-    const files = path.join(folder, "files")
-    yield* fs.makeDirectory(files, { mode: database === undefined ? 0o700 : 0o770 })
-    const read = yield* Archive.decode(file, extractTo(fs, path, dump, files))
-    yield* fs.remove(path.join(data, "files"), { recursive: true })
-    yield* fs.rename(files, path.join(data, "files"))
+    const read = yield* Archive.decode(file, { database: (body) => write(fs, dump, body), blob: target.blob })
+    yield* target.finish
     // The database last: there is no room before it.
     if (database === undefined) yield* fs.rename(dump, path.join(data, Opening.databaseName))
     else yield* fill(database, dump)
@@ -163,7 +201,10 @@ export const run = Effect.fn("Restore.run")(function* (options: RestoreOptions) 
   const { description } = yield* Archive.decode(file, Archive.nowhere)
   yield* checkDescription(file, description, database)
   if (database !== undefined) yield* Effect.provide(checkDatabase(database), layerTarget(database), { local: true })
-  const { files } = yield* extract(options)
+  const intoTarget = (target: Target) => extract(options, target)
+  const { files } = yield* options.s3 === undefined
+    ? Effect.flatMap(folderTarget(options), intoTarget)
+    : Effect.provide(Effect.flatMap(bucketTarget, intoTarget), BlobStores.layer(options), { local: true })
   const keyFile = path.join(data, MasterKeyFile.fileName)
   const restored: Restored = {
     created_at: description.created_at,

@@ -8,10 +8,11 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
+import { BlobStore } from "../../BlobStore.ts"
 import type { StorageOptions } from "../../Options.ts"
-import { shardOf } from "../Shards.ts"
 import { Files } from "../store/Files.ts"
 import { Integrity, type NamedBlob, type Recount } from "../store/Integrity.ts"
+import * as BlobStores from "./BlobStores.ts"
 import { unhurried } from "@signalbox/sql/QueryDeadline"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
 import { fingerprint, MasterKey } from "../vault/MasterKey.ts"
@@ -94,24 +95,13 @@ const checkMasterKey = Effect.fnUntraced(function* ({ data, masterKey }: Storage
       )
 })
 
-const checkFiles = Effect.fnUntraced(function* (folder: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
+const checkFiles = Effect.gen(function* () {
+  const { read, sizeOf } = yield* BlobStore
   const { blobs } = yield* Integrity
   const files = yield* Files
-  const sizeOf = (blob: string) =>
-    fs.stat(path.join(folder, shardOf(blob), blob)).pipe(
-      Effect.map(({ size }) => Number(size)),
-      Effect.catchIf(
-        ({ reason }) => reason._tag === "NotFound",
-        () => Effect.succeed(null)
-      )
-    )
   const digestOf = Effect.fnUntraced(function* (blob: string) {
     const hash = createHash("sha256")
-    yield* Stream.runForEach(fs.stream(path.join(folder, shardOf(blob), blob)), (chunk) =>
-      Effect.sync(() => hash.update(chunk))
-    )
+    yield* Stream.runForEach(yield* read(blob), (chunk) => Effect.sync(() => hash.update(chunk)))
     return `sha256:${hash.digest("hex")}`
   })
   const look = Effect.fnUntraced(function* (row: NamedBlob) {
@@ -138,24 +128,23 @@ const checkFiles = Effect.fnUntraced(function* (folder: string) {
   const message =
     lost.length === 0
       ? `all ${count} have their bytes`
-      : `${lost.length} of ${count} lack their bytes: restore the folder \`files\` from a backup, or delete their owners`
+      : `${lost.length} of ${count} lack their bytes: restore the folder \`files\` or the bucket from a backup, or delete their owners`
   return { check: "files" as const, ok: lost.length === 0, message, files: lost }
 })
 
 /** Counts blobs that no row names: of uploads that were cut off, and of files whose deletion was interrupted. */
-const countOrphans = Effect.fnUntraced(function* (folder: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
+const countOrphans = Effect.gen(function* () {
+  const { names } = yield* BlobStore
   const files = yield* Files
   let count = 0
-  for (const shard of yield* fs.readDirectory(folder)) {
-    const names = yield* fs.readDirectory(path.join(folder, shard))
-    for (let from = 0; from < names.length; from += stepSize) {
-      const some = names.slice(from, from + stepSize)
+  const countIn = Effect.fnUntraced(function* (page: ReadonlyArray<string>) {
+    for (let from = 0; from < page.length; from += stepSize) {
+      const some = page.slice(from, from + stepSize)
       const known = yield* files.referenced(some)
       count += some.filter((name) => !known.has(name)).length
     }
-  }
+  })
+  yield* Stream.runForEach(names, countIn)
   return right(
     "orphans",
     `${count} blobs that no row names; uploads in progress are among them, and the next start deletes the others`
@@ -165,7 +154,6 @@ const countOrphans = Effect.fnUntraced(function* (folder: string) {
 /** All checks; those that need the database are left out when it cannot be read. */
 export const run = Effect.fn("StorageCheck.run")(function* (options: StorageOptions) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const { hasTables } = yield* Integrity
   if (!(yield* hasTables)) {
     return [
@@ -175,11 +163,20 @@ export const run = Effect.fn("StorageCheck.run")(function* (options: StorageOpti
   const findings: Array<Finding> = [yield* checkDatabase]
   if (findings[0]?.ok === true) findings.push(yield* checkCounters)
   findings.push(yield* checkMasterKey(options))
-  const folder = path.join(options.data, "files")
-  if (!(yield* fs.exists(folder))) {
+  const folder = BlobStores.folderOf(options)
+  if (options.s3 === undefined && !(yield* fs.exists(folder))) {
     findings.push(wrong("files", `the folder ${folder} does not exist: give the data folder of the control room`))
   } else {
-    findings.push(yield* checkFiles(folder), yield* countOrphans(folder))
+    const ofBlobs = Effect.all([checkFiles, countOrphans]).pipe(
+      Effect.provide(BlobStores.layer(options), { local: true }),
+      Effect.catchCause((cause) => {
+        const failure = StorageFailure.ofCause(cause)
+        return failure === null || !failure.kind.startsWith("bucket")
+          ? Effect.failCause(cause)
+          : Effect.succeed([wrong("files", `${failure.message} (${StorageFailure.reasonOf(cause)})`)])
+      })
+    )
+    findings.push(...(yield* ofBlobs))
   }
   return findings
 }, unhurried)

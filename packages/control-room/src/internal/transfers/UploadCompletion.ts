@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import type { Staged } from "../../BlobStore.ts"
+import type { Staged, StagedFile } from "../../BlobStore.ts"
 import * as BlobCommit from "../blobs/BlobCommit.ts"
 import { maxFilesPerItem, tooManyFiles } from "../Limits.ts"
 import { Refused } from "../Refused.ts"
@@ -26,8 +26,10 @@ const refuse = (code: Refused["code"], message: string) => Effect.fail(new Refus
 export class UploadCompletion extends Context.Service<
   UploadCompletion,
   {
-    /** Completes the upload of a signed form. */
-    readonly form: (policy: UploadPolicy, file: Staged) => Effect.Effect<void, Refused>
+    /** Completes the upload of a file of a work item, or of an artifact of a step run. */
+    readonly file: (policy: UploadPolicy, file: Staged) => Effect.Effect<void, Refused>
+    /** Completes the upload of the zip of a task package. */
+    readonly taskPackage: (policy: UploadPolicy, file: StagedFile) => Effect.Effect<void, Refused>
     /** Completes the upload of the content of an asset. */
     readonly asset: (workspace: WorkspaceId, upload: string, content: Staged) => Effect.Effect<void, Refused>
   }
@@ -93,31 +95,25 @@ export class UploadCompletion extends Context.Service<
       }, transaction)
 
       return UploadCompletion.of({
-        form: Effect.fnUntraced(function* (policy, staged) {
-          switch (policy.kind) {
-            case "file":
-              return yield* commitBlob(staged, (blob) => file(policy, blob))
-            case "artifact":
-              return yield* commitBlob(staged, (blob) => artifact(policy, blob))
-            case "package": {
-              const found = yield* TaskPackage.inspect(staged.path).pipe(
-                Effect.provideService(FileSystem.FileSystem, fs),
-                Effect.catchTag("PlatformError", Effect.die),
-                Effect.mapError(({ message }) => {
-                  return new Refused({ code: "INVALID_REQUEST", message: `file: ${message}; nothing was stored` })
-                })
-              )
-              return yield* commitBlob(staged, (blob) =>
-                versions.put(policy.workspace, policy.owner, {
-                  type: "zip",
-                  content: { ...found, size: staged.size, blob },
-                  by: policy.by ?? null,
-                  note: policy.note ?? null,
-                  how: "asked"
-                })
-              )
-            }
-          }
+        file: (policy, staged) =>
+          commitBlob(staged, (blob) => (policy.kind === "artifact" ? artifact(policy, blob) : file(policy, blob))),
+        taskPackage: Effect.fnUntraced(function* (policy, staged) {
+          const found = yield* TaskPackage.inspect(staged.path).pipe(
+            Effect.provideService(FileSystem.FileSystem, fs),
+            Effect.catchTag("PlatformError", Effect.die),
+            Effect.mapError(({ message }) => {
+              return new Refused({ code: "INVALID_REQUEST", message: `file: ${message}; nothing was stored` })
+            })
+          )
+          return yield* commitBlob(staged, (blob) =>
+            versions.put(policy.workspace, policy.owner, {
+              type: "zip",
+              content: { ...found, size: staged.size, blob },
+              by: policy.by ?? null,
+              note: policy.note ?? null,
+              how: "asked"
+            })
+          )
         }),
         asset: (workspace, upload, content) =>
           commitBlob(content, (blob) => assets.complete(workspace, upload, { size: content.size, blob }))

@@ -1,0 +1,139 @@
+/**
+ * Uploads of unknown length to a bucket, in parts. The bucket shows nothing of one before it is completed. What fits in one
+ * part is sent as one object when it is committed.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { Staged } from "../../BlobStore.ts"
+import type { S3Client } from "./S3Client.ts"
+import * as S3Xml from "./S3Xml.ts"
+
+/** Bytes of a part: 10,000 of them hold more than a file may have. An upload holds at most four in memory. */
+const partBytes = 8 * 1024 * 1024
+
+/** Parts that are sent at the same time. */
+const concurrency = 2
+
+/** Splits chunks into parts; the last one, which may be short, is left in `rest`. */
+class Gathering {
+  rest: Uint8Array = new Uint8Array()
+  private chunks: Array<Uint8Array> = []
+  private size = 0
+
+  add(chunk: Uint8Array): ReadonlyArray<Uint8Array> {
+    this.chunks.push(chunk)
+    this.size += chunk.length
+    if (this.size <= partBytes) return []
+    const bytes = this.flush()
+    const parts: Array<Uint8Array> = []
+    let from = 0
+    for (; bytes.length - from > partBytes; from += partBytes) parts.push(bytes.subarray(from, from + partBytes))
+    // A copy, so that the parts can be freed.
+    this.chunks = [bytes.slice(from)]
+    this.size = bytes.length - from
+    return parts
+  }
+
+  flush(): Uint8Array {
+    this.rest = Buffer.concat(this.chunks, this.size)
+    this.chunks = []
+    this.size = 0
+    return this.rest
+  }
+}
+
+/** The begun upload of one object. */
+const begin = Effect.fnUntraced(function* (client: S3Client, key: string) {
+  const begun = yield* client.text({ method: "POST", key, query: { uploads: "" } })
+  const uploadId = S3Xml.textOf(begun?.text ?? "", "UploadId")
+  return uploadId ?? (yield* Effect.die(new Error("the bucket began an upload without an id")))
+})
+
+/** The confirmed length of an object; null: there is none. */
+export const sizeOf = (client: S3Client, key: string) =>
+  Effect.map(client.text({ method: "HEAD", key }), (found) =>
+    found === null ? null : Number(found.headers["content-length"])
+  )
+
+/** Completes an upload. One whose response was lost is gone when it is repeated, and its object is there. */
+const complete = Effect.fnUntraced(function* (
+  client: S3Client,
+  key: string,
+  uploadId: string,
+  parts: ReadonlyArray<S3Xml.Part>,
+  size: number
+) {
+  const body = Buffer.from(S3Xml.completion(parts.toSorted((one, other) => one.number - other.number)))
+  const completed = yield* client.text({ method: "POST", key, query: { uploadId }, body })
+  if (completed === null && (yield* sizeOf(client, key)) !== size) {
+    return yield* Effect.die(new Error(`the bucket no longer has the upload of ${key}: it was aborted`))
+  }
+})
+
+/** Receives a stream as the object of this key. What is not committed is removed in the scope `cleaning`. */
+export const stage = Effect.fnUntraced(function* <E, R>(
+  client: S3Client,
+  cleaning: Scope.Scope,
+  key: string,
+  blob: string,
+  bytes: Stream.Stream<Uint8Array, E, R>
+) {
+  const gathering = new Gathering()
+  const parts: Array<S3Xml.Part> = []
+  let uploadId: string | null = null
+  let number = 0
+  let size = 0
+  let state: "receiving" | "committing" | "committed" = "receiving"
+
+  yield* Effect.addFinalizer(() => {
+    if (state === "committed") return Effect.void
+    const abort = uploadId === null ? Effect.void : client.text({ method: "DELETE", key, query: { uploadId } }, "brief")
+    // It may have been completed although the response was lost.
+    const remove = state === "receiving" ? Effect.void : client.text({ method: "DELETE", key }, "brief")
+    return Effect.asVoid(Effect.forkIn(Effect.andThen(Effect.ignore(abort), Effect.ignore(remove)), cleaning))
+  })
+
+  const send = Effect.fnUntraced(function* (id: string, number: number, body: Uint8Array) {
+    const query = { partNumber: String(number), uploadId: id }
+    const sent = yield* client.text({ method: "PUT", key, query, body })
+    const etag = sent?.headers["etag"]
+    if (etag === undefined) return yield* Effect.die(new Error(`the bucket no longer has the upload of ${key}`))
+    parts.push({ etag, number })
+  })
+  /** Its number is that of its place in the stream, however long others take. */
+  const numbered = (body: Uint8Array) => ({ body, number: (number += 1) })
+
+  yield* bytes.pipe(
+    Stream.map((chunk) => {
+      size += chunk.length
+      return gathering.add(chunk)
+    }),
+    Stream.flattenIterable,
+    Stream.map(numbered),
+    Stream.tap(() =>
+      uploadId === null ? Effect.orDie(Effect.map(begin(client, key), (id) => void (uploadId = id))) : Effect.void
+    ),
+    Stream.mapEffect(({ body, number }) => Effect.orDie(send(uploadId ?? "", number, body)), {
+      concurrency,
+      unordered: true
+    }),
+    Stream.runDrain
+  )
+  const rest = numbered(gathering.flush())
+  if (uploadId !== null) yield* Effect.orDie(send(uploadId, rest.number, rest.body))
+
+  const commit = Effect.suspend(() => {
+    state = "committing"
+    return uploadId === null
+      ? Effect.asVoid(client.text({ method: "PUT", key, body: rest.body }))
+      : complete(client, key, uploadId, parts, size)
+  }).pipe(
+    Effect.orDie,
+    Effect.map(() => {
+      state = "committed"
+      return blob
+    })
+  )
+  return { size, commit } satisfies Staged
+})
