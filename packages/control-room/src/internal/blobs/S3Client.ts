@@ -114,7 +114,10 @@ export const make = Effect.fnUntraced(function* (options: S3Options) {
     query = {}
   }: Request) {
     const url = new URL(address + (key === "" ? "" : prefix + key))
-    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
+    // Not by `searchParams`, which writes a space as `+`: services differ in how they read that.
+    url.search = Object.entries(query)
+      .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+      .join("&")
     const signer = new AwsV4Signer({
       method,
       url: url.href,
