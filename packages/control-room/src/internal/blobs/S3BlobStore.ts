@@ -134,16 +134,6 @@ const make = Effect.fnUntraced(function* (options: S3Options, sweepAfter: Durati
     const cutoff = (yield* Clock.currentTimeMillis) - Duration.toMillis(sweepAfter)
     let swept = 0
     yield* Stream.runForEach(
-      unfinished,
-      Effect.fnUntraced(function* (uploads) {
-        for (const { initiated, key, uploadId } of uploads) {
-          if (!key.startsWith(prefix) || !(initiated <= cutoff)) continue
-          yield* client.text({ method: "DELETE", key: key.slice(prefix.length), query: { uploadId } })
-          swept += 1
-        }
-      })
-    )
-    yield* Stream.runForEach(
       listed,
       Effect.fnUntraced(function* (page) {
         const old = page.filter(({ modified }) => modified <= cutoff).map(({ blob }) => blob)
@@ -153,6 +143,25 @@ const make = Effect.fnUntraced(function* (options: S3Options, sweepAfter: Durati
           swept += 1
         }
       })
+    )
+    const aborting = Stream.runForEach(
+      unfinished,
+      Effect.fnUntraced(function* (uploads) {
+        for (const { initiated, key, uploadId } of uploads) {
+          if (!key.startsWith(prefix) || !(initiated <= cutoff)) continue
+          yield* client.text({ method: "DELETE", key: key.slice(prefix.length), query: { uploadId } })
+          swept += 1
+        }
+      })
+    )
+    // Some services cannot list them and abort them by themselves; others have a permission for it.
+    yield* Effect.catchIf(
+      aborting,
+      ({ kind }) => kind === "bucketRefused",
+      ({ message }) =>
+        Effect.logInfo(
+          `unfinished uploads cannot be listed (${message}): let the bucket abort incomplete multipart uploads after a day`
+        )
     )
     return swept
   }, Effect.orDie)

@@ -77,7 +77,7 @@ const missing = new Set(["NoSuchKey", "NoSuchUpload"])
 const kindOf = (status: number, code: string): BucketError["kind"] =>
   status === 507 || full.has(code)
     ? "bucketFull"
-    : (status < 500 && status !== 408 && status !== 409 && status !== 429) || code === "NoSuchBucket"
+    : status === 501 || (status < 500 && status !== 408 && status !== 409 && status !== 429) || code === "NoSuchBucket"
       ? "bucketRefused"
       : "bucket"
 
@@ -86,11 +86,11 @@ const hashOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest(
 /** `20261122T230000Z`. */
 const basicTime = (millis: number) => new Date(millis).toISOString().replace(/[-:]|\.\d{3}/g, "")
 
-/** The address of the bucket, with a slash at its end. */
+/** The address of the bucket, without a slash at its end. */
 export const addressOf = ({ bucket, endpoint, pathStyle = endpoint !== undefined, region }: S3Options): string => {
   const url = new URL(endpoint ?? `https://s3.${region ?? "us-east-1"}.amazonaws.com`)
   const path = url.pathname.replace(/\/*$/, "/")
-  return pathStyle ? `${url.origin}${path}${bucket}/` : `${url.protocol}//${bucket}.${url.host}${path}`
+  return pathStyle ? `${url.origin}${path}${bucket}` : `${url.protocol}//${bucket}.${url.host}${path.slice(0, -1)}`
 }
 
 export const make = Effect.fnUntraced(function* (options: S3Options) {
@@ -113,7 +113,7 @@ export const make = Effect.fnUntraced(function* (options: S3Options) {
     method,
     query = {}
   }: Request) {
-    const url = new URL(address + (key === "" ? "" : prefix + key))
+    const url = new URL(key === "" ? address : `${address}/${prefix}${key}`)
     // Not by `searchParams`, which writes a space as `+`: services differ in how they read that.
     url.search = Object.entries(query)
       .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
