@@ -14,6 +14,8 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Backup from "./internal/storage/Backup.ts"
+import * as BlobStores from "./internal/storage/BlobStores.ts"
+import * as BucketCheck from "./internal/storage/BucketCheck.ts"
 import * as MasterKeyFile from "./internal/storage/MasterKeyFile.ts"
 import * as Opening from "./internal/storage/Opening.ts"
 import * as Restore from "./internal/storage/Restore.ts"
@@ -190,6 +192,13 @@ export const check = (options: StorageOptions) =>
       return finding === null ? Effect.failCause(cause) : Effect.succeed([finding])
     })
   )
+
+/**
+ * Writes an object to the bucket of the options, reads it, lists and deletes it. Fails with `BucketError` when the bucket
+ * does not let it. Without a bucket it does the same in the data folder.
+ */
+export const checkBucket = (options: StorageOptions) =>
+  Effect.provide(BucketCheck.run, BlobStores.layer(options), { local: true })
 
 /**
  * Makes a backup while the room runs: its database at one moment, and the files that it names then; none of them is deleted

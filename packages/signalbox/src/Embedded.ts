@@ -38,6 +38,8 @@ export interface ServiceOptions {
   readonly database?: StorageOptions["database"]
   /** Base64 of 32 bytes. Needed with a `database`; default: a file in the data folder, created at the first start. */
   readonly masterKey?: Redacted.Redacted
+  /** A bucket for the files in place of the data folder. */
+  readonly s3?: StorageOptions["s3"]
   /** Default 127.0.0.1: reachable from this machine only. */
   readonly host?: string
   /** Default 4700; 0 picks a free one. */
@@ -163,7 +165,7 @@ const listen = (host: string, port: number) => {
 export const layerService = (options: ServiceOptions = {}) => {
   check("Embedded.layerService", options, { data: text, host: text, port: whole(0, 65_535), workspace: text })
   const { data = ".signalbox", host = "127.0.0.1", port = 4700, publicUrl, workspace } = options
-  const { allowPrivateTargets, cors, createWorkspaces, database, masterKey, rateLimit, retainRuns } = options
+  const { allowPrivateTargets, cors, createWorkspaces, database, masterKey, rateLimit, retainRuns, s3 } = options
   const { allowedHosts, console, flows, metrics } = options
   const server = Server.layer({
     ...(publicUrl === undefined ? {} : { publicUrl }),
@@ -181,7 +183,8 @@ export const layerService = (options: ServiceOptions = {}) => {
       Server.layerStorage({
         data,
         ...(database === undefined ? {} : { database }),
-        ...(masterKey === undefined ? {} : { masterKey })
+        ...(masterKey === undefined ? {} : { masterKey }),
+        ...(s3 === undefined ? {} : { s3 })
       })
     ),
     Layer.provideMerge(listen(host, port))

@@ -293,7 +293,7 @@ export const startS3 = async (settings: Settings = {}): Promise<S3Server> => {
     const headers = { ...answer.headers, ...(answer.status === 204 ? {} : { "content-length": body.length }) }
     response.writeHead(answer.status, headers)
     if (typeof fault === "object" && fault !== null && "cutAfterBytes" in fault) {
-      response.write(body.subarray(0, fault.cutAfterBytes), () => response.socket?.resetAndDestroy())
+      response.write(body.subarray(0, fault.cutAfterBytes), () => response.socket?.destroySoon())
     } else response.end(response.req.method === "HEAD" ? undefined : body)
   }
 

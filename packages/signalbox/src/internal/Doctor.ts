@@ -125,6 +125,23 @@ const database = Effect.fnUntraced(function* (settings: Settings.Settings) {
     : fail(`${wrong.check}: ${wrong.message}`, "`signalbox check` says more")
 })
 
+/** Writes an object, reads it and deletes it. */
+const bucket = Effect.fnUntraced(function* (settings: Settings.Settings) {
+  const { s3Bucket } = settings
+  if (s3Bucket === null) return ok("none is used: files are in the data folder")
+  return yield* Administration.checkBucket(Settings.storageOptions(settings)).pipe(
+    Effect.as(ok(`objects of ${s3Bucket} can be written, read, listed and deleted`)),
+    Effect.catchTag("BucketError", ({ kind, message }) => Effect.succeed(fail(message, bucketRemedies[kind])))
+  )
+})
+
+const bucketRemedies = {
+  bucket: "check SIGNALBOX_S3_ENDPOINT, and whether it can be reached from here",
+  bucketFull: "raise the quota of the bucket, or delete objects",
+  bucketRefused:
+    "check SIGNALBOX_S3_BUCKET, SIGNALBOX_S3_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, and that the key may get, put, delete and list objects"
+} as const
+
 const connection = Effect.gen(function* () {
   const { baseUrl } = yield* ControlRoom
   const { name } = yield* Workspaces.get
@@ -205,7 +222,8 @@ export const ofMachine = (settings: Settings.Settings) =>
     found("data folder", dataFolder(settings)),
     found("disk", disk(settings)),
     found("port", port(settings)),
-    found("database", database(settings))
+    found("database", database(settings)),
+    found("bucket", bucket(settings))
   ])
 
 /** The checks of the control room that commands talk to; when it cannot be reached, that alone. */

@@ -48,6 +48,12 @@ const Host = Schema.String.check(
   })
 )
 
+const Prefix = Schema.String.check(
+  Schema.isPattern(/^(?!\.)[\w./-]*\/$/, {
+    message: "Expected letters, digits, `.`, `-`, `_` and `/`, with a `/` at the end, such as rooms/invoices/"
+  })
+)
+
 const Url = Schema.String.check(
   Schema.isPattern(/^https?:\/\/[^\s/]+\S*$/i, { message: "Expected an absolute http or https address" })
 )
@@ -154,6 +160,66 @@ export const definitions = {
     null,
     { show: hidden, fallback: "`master.key` in the data folder" }
   ),
+  s3Bucket: define(
+    "SIGNALBOX_S3_BUCKET",
+    "s3-bucket",
+    "Stores the bytes of files in this bucket of S3, or of a compatible service",
+    optional(Schema.NonEmptyString),
+    null,
+    { show: orNothing, fallback: "the data folder" }
+  ),
+  s3Prefix: define(
+    "SIGNALBOX_S3_PREFIX",
+    "s3-prefix",
+    "What the names of all objects begin with, such as `rooms/invoices/`; no other room may have it",
+    optional(Prefix),
+    null,
+    { show: orNothing, fallback: "none" }
+  ),
+  s3Endpoint: define(
+    "SIGNALBOX_S3_ENDPOINT",
+    "s3-endpoint",
+    "The address of the service that has the bucket",
+    optional(Url),
+    null,
+    { show: orNothing, fallback: "AWS" }
+  ),
+  s3Region: define(
+    "SIGNALBOX_S3_REGION",
+    "s3-region",
+    "The region of the bucket",
+    (variable) => Config.orElse(Config.NonEmptyString(variable), () => Config.NonEmptyString("AWS_REGION")),
+    "us-east-1",
+    { fallback: "AWS_REGION, else us-east-1" }
+  ),
+  s3PathStyle: define(
+    "SIGNALBOX_S3_PATH_STYLE",
+    "s3-path-style",
+    "Puts the name of the bucket into the path of addresses, not into the host",
+    (variable): Config.Config<boolean | null> => Config.Boolean(variable),
+    null,
+    { show: orNothing, fallback: "when there is an endpoint" }
+  ),
+  s3AccessKeyId: define(
+    "AWS_ACCESS_KEY_ID",
+    null,
+    "The id of the access key of the bucket",
+    optional(Schema.NonEmptyString),
+    null,
+    { show: orNothing, fallback: "none; needed for a bucket" }
+  ),
+  s3SecretAccessKey: define("AWS_SECRET_ACCESS_KEY", null, "The access key of the bucket", secret, null, {
+    show: hidden,
+    fallback: "none; needed for a bucket"
+  }),
+  s3SessionToken: define(
+    "AWS_SESSION_TOKEN",
+    null,
+    "The token of temporary credentials of the bucket, which are not renewed",
+    secret,
+    null,
+    { show: hidden, fallback: "none" }
+  ),
   publicUrl: define(
     "SIGNALBOX_PUBLIC_URL",
     "public-url",
@@ -251,6 +317,14 @@ export const config: Config.Config<Settings> = Config.all({
   data: definitions.data.config,
   databaseUrl: definitions.databaseUrl.config,
   masterKey: definitions.masterKey.config,
+  s3Bucket: definitions.s3Bucket.config,
+  s3Prefix: definitions.s3Prefix.config,
+  s3Endpoint: definitions.s3Endpoint.config,
+  s3Region: definitions.s3Region.config,
+  s3PathStyle: definitions.s3PathStyle.config,
+  s3AccessKeyId: definitions.s3AccessKeyId.config,
+  s3SecretAccessKey: definitions.s3SecretAccessKey.config,
+  s3SessionToken: definitions.s3SessionToken.config,
   publicUrl: definitions.publicUrl.config,
   allowedHosts: definitions.allowedHosts.config,
   cors: definitions.cors.config,
@@ -273,7 +347,12 @@ const described =
 /** Settings that locate the storage, for `up` and all commands that open it. */
 export const storageFlags = {
   data: Flag.String("data").pipe(described("data"), Flag.optional),
-  databaseUrl: Flag.String("database-url").pipe(described("databaseUrl"), Flag.optional)
+  databaseUrl: Flag.String("database-url").pipe(described("databaseUrl"), Flag.optional),
+  s3Bucket: Flag.String("s3-bucket").pipe(described("s3Bucket"), Flag.optional),
+  s3Prefix: Flag.String("s3-prefix").pipe(described("s3Prefix"), Flag.optional),
+  s3Endpoint: Flag.String("s3-endpoint").pipe(described("s3Endpoint"), Flag.optional),
+  s3Region: Flag.String("s3-region").pipe(described("s3Region"), Flag.optional),
+  s3PathStyle: Flag.Boolean("s3-path-style").pipe(described("s3PathStyle"), Flag.optional)
 }
 
 /** Flags of `up`, and of `config`, which shows the settings of `up`. */
@@ -374,18 +453,44 @@ export const show = Effect.fnUntraced(function* (given: Given) {
 /** Reads the settings, with these flags. */
 export const read = Effect.fnUntraced(function* (given: Given): Effect.fn.Return<Settings, SettingsError> {
   const { all } = yield* sourcesOf(given)
-  return yield* Effect.catch(config.parse(all), (error) =>
+  const settings = yield* Effect.catch(config.parse(all), (error) =>
     // Shown one by one, so that the message names the invalid one.
     Effect.flatMap(show(given), () => Effect.fail(new SettingsError({ message: expected(error) })))
   )
+  if (settings.s3Bucket !== null && s3Options(settings) === null) {
+    const missing = settings.s3AccessKeyId === null ? "AWS_ACCESS_KEY_ID" : "AWS_SECRET_ACCESS_KEY"
+    return yield* new SettingsError({ message: `${missing}: missing; a bucket (--s3-bucket) needs an access key` })
+  }
+  return settings
 })
 
+/** The bucket of the settings; null: none is named, or its credentials are missing. */
+const s3Options = (settings: Settings): StorageOptions["s3"] | null => {
+  const { s3AccessKeyId, s3Bucket, s3Endpoint, s3PathStyle, s3Prefix, s3Region, s3SecretAccessKey } = settings
+  if (s3Bucket === null || s3AccessKeyId === null || s3SecretAccessKey === null) return null
+  return {
+    bucket: s3Bucket,
+    region: s3Region,
+    accessKeyId: s3AccessKeyId,
+    secretAccessKey: s3SecretAccessKey,
+    ...(s3Endpoint === null ? {} : { endpoint: s3Endpoint }),
+    ...(s3PathStyle === null ? {} : { pathStyle: s3PathStyle }),
+    ...(s3Prefix === null ? {} : { prefix: s3Prefix }),
+    ...(settings.s3SessionToken === null ? {} : { sessionToken: settings.s3SessionToken })
+  }
+}
+
 /** The options of the storage. */
-export const storageOptions = ({ data, databaseUrl, masterKey }: Settings): StorageOptions => ({
-  data,
-  ...(databaseUrl === null ? {} : { database: { url: databaseUrl } }),
-  ...(masterKey === null ? {} : { masterKey })
-})
+export const storageOptions = (settings: Settings): StorageOptions => {
+  const { data, databaseUrl, masterKey } = settings
+  const s3 = s3Options(settings)
+  return {
+    data,
+    ...(databaseUrl === null ? {} : { database: { url: databaseUrl } }),
+    ...(masterKey === null ? {} : { masterKey }),
+    ...(s3 ? { s3 } : {})
+  }
+}
 
 /** The log settings of every command. */
 export const logging = Effect.mapError(

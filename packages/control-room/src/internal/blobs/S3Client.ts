@@ -143,8 +143,9 @@ export const make = Effect.fnUntraced(function* (options: S3Options) {
       Effect.provideService(Headers.CurrentRedactedNames, redacted),
       Effect.mapError(({ message }) => failure("bucket", message))
     )
-    if (response._tag === "Good") return response
-    const code = S3Xml.textOf(response.text, "Code") ?? ""
+    // A redirect leads to the bucket of another region.
+    if (response._tag === "Good" && response.status < 300) return response
+    const code = response._tag === "Good" ? "Redirect" : (S3Xml.textOf(response.text, "Code") ?? "")
     if (missing.has(code) || (response.status === 404 && request.method === "HEAD")) return null
     // Not the message of the service, which may repeat what was signed.
     return yield* failure(kindOf(response.status, code), `${response.status} ${code}`.trim())
