@@ -16,6 +16,8 @@ const ofService = (...names: ReadonlyArray<string>) => names.map((name) => `${se
 const notOnPostgres = ofService(
   "Availability",
   "BackgroundTask",
+  "BlobStores",
+  "Buckets",
   "Engine",
   "Fingerprints",
   "FullDisk",

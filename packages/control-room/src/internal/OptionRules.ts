@@ -18,7 +18,7 @@ const bucketName = matching(
 )
 
 const objectPrefix = matching(
-  /^(?!\.)[\w./-]*\/$/,
+  /^((?!\.)[\w./-]*\/)?$/,
   "expected letters, digits, `.`, `-`, `_` and `/`, with a `/` at the end, such as rooms/invoices/"
 )
 

@@ -20,17 +20,17 @@ export const optionsOf = ({ bucket, credentials, endpoint, region }: S3Server): 
 })
 
 /**
- * A real bucket, with a new prefix for each test: `SIGNALBOX_TEST_S3` has its address with the bucket as path, such as
+ * A real bucket, with by default a new prefix for each test: `SIGNALBOX_TEST_S3` has its address with the bucket as path, such as
  * `http://127.0.0.1:9000/bucket`; key and region are those of `AWS_ACCESS_KEY_ID` and its kin.
  */
-export const externalBucket = (): S3Options | null => {
+export const externalBucket = (prefix = `test-${crypto.randomUUID()}/`): S3Options | null => {
   const address = process.env["SIGNALBOX_TEST_S3"]
   if (address === undefined) return null
   const { origin, pathname } = new URL(address)
   return {
     bucket: pathname.slice(1),
     endpoint: origin,
-    prefix: `test-${crypto.randomUUID()}/`,
+    prefix,
     region: process.env["AWS_REGION"] ?? "us-east-1",
     accessKeyId: process.env["AWS_ACCESS_KEY_ID"] ?? "",
     secretAccessKey: Redacted.make(process.env["AWS_SECRET_ACCESS_KEY"] ?? "")

@@ -5,7 +5,8 @@ import * as Layer from "effect/Layer"
 import * as Statement from "effect/sql/Statement"
 import { flushCompileCache } from "node:module"
 import { AlertTiming } from "../../src/internal/PollInterval.ts"
-import { layerIn, Service } from "./Service.ts"
+import { externalBucket } from "./Bucket.ts"
+import { layerIn, Service, storageIn } from "./Service.ts"
 
 const announce = Layer.effectDiscard(
   Effect.flatMap(Service, ({ key, origin, workspaceId }) =>
@@ -36,6 +37,9 @@ const deadly =
         })
       )
 
-const service = Layer.provide(layerIn(process.argv[2] ?? ""), Layer.merge(timing, deadly))
+const folder = process.argv[2] ?? ""
+const s3 = externalBucket("")
+const storage = { ...storageIn(folder), ...(s3 === null ? {} : { s3 }) }
+const service = Layer.provide(layerIn(folder, { rateLimit: null }, storage), Layer.merge(timing, deadly))
 
 NodeRuntime.runMain(Layer.launch(Layer.provide(announce, service)))

@@ -34,7 +34,7 @@ const toResponse = (refused: Refused) =>
 
 /** The row exists, so something other than this service deleted the bytes. */
 const bytesMissing =
-  "the bytes of this file are missing from the data folder of the service: restore them from a backup; `signalbox check` lists what is missing"
+  "the bytes of this file are missing from the data folder or the bucket of the service: restore them from a backup; `signalbox check` lists what is missing"
 
 const refuse = (code: Refused["code"], message: string) => Effect.fail(new Refused({ code, message }))
 
