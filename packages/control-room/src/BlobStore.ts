@@ -84,10 +84,12 @@ export class BlobStore extends Context.Service<
     readonly probe: Effect.Effect<void, PlatformError | BucketError>
     /**
      * Deletes blobs and unfinished uploads that no row names and that are older than the store's limit, and returns how
-     * many. `named` returns those of the given blobs that a row names.
+     * many. `named` returns those of the given blobs that a row names. A bucket stores the id of the first `room` that
+     * sweeps it, and keeps everything from sweeps of others, whose rows name other blobs.
      */
     readonly sweep: (
-      named: (blobs: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
+      named: (blobs: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>,
+      room?: string
     ) => Effect.Effect<number>
   }
 >()("@signalbox/control-room/BlobStore") {

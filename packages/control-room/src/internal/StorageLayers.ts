@@ -126,28 +126,32 @@ type Stored =
  */
 export class Storage extends Context.Service<Storage, Context.Context<Stored>>()("@signalbox/control-room/Storage") {}
 
-const sweepOnce = Effect.gen(function* () {
+const sweepAs = Effect.fnUntraced(function* (room?: string) {
   const { referenced } = yield* Files
-  const swept = yield* unhurried((yield* BlobStore).sweep(referenced))
+  const swept = yield* unhurried((yield* BlobStore).sweep(referenced, room))
   if (swept > 0) yield* Effect.logInfo(`deleted ${swept} unfinished uploads`)
 })
 
 /** Deletes what a killed process left behind, before anything is served. */
-const sweep = Layer.effectDiscard(sweepOnce)
+const sweep = Layer.effectDiscard(sweepAs())
 
-/** A bucket may be large or unavailable, which keeps no service from starting; and removals may fail while it runs. */
+/**
+ * Deletes from a bucket what was left behind. It may be large or unavailable, which keeps no service from starting, and
+ * removals may fail while it runs. A restored room is paused, and may be a copy whose rows lack what is there.
+ */
 const sweepDaily = Layer.effectDiscard(
-  sweepOnce.pipe(
-    steady("deleting unfinished uploads"),
-    Effect.repeat(Schedule.spaced(Duration.days(1))),
-    Effect.forkScoped
-  )
+  Effect.gen(function* () {
+    const { running } = yield* RoomState
+    // The oldest workspace is never deleted; before it exists, nothing is stored.
+    const room = yield* (yield* Workspaces).first
+    if (room !== null && (yield* running)) yield* sweepAs(room.id)
+  }).pipe(steady("deleting unfinished uploads"), Effect.repeat(Schedule.spaced(Duration.days(1))), Effect.forkScoped)
 )
 
 /** What every storage has above its tables and its key. */
 const repositoriesOn = <E, R, E2, R2>(
   blobs: Layer.Layer<BlobStore, E, R>,
-  sweep: Layer.Layer<never, never, BlobStore | Files>,
+  sweep: Layer.Layer<never, never, BlobStore | Files | RoomState | Workspaces>,
   keyAndTables: Layer.Layer<MasterKey | Database | Notifier | SqlClient.SqlClient, E2, R2>
 ) =>
   sweep.pipe(

@@ -135,11 +135,11 @@ export const guarded = Layer.effect(
     return BlobStore.of({
       ...store,
       remove: (blob) => Effect.flatMap(holds.any, (held) => (held ? wait(blob) : store.remove(blob))),
-      sweep: (named) =>
+      sweep: (named, room) =>
         Effect.flatMap(holds.any, (held) =>
           held
             ? Effect.as(Effect.logInfo("a backup reads the files: unfinished uploads stay until the next start"), 0)
-            : store.sweep(named)
+            : store.sweep(named, room)
         )
     })
   })

@@ -23,6 +23,9 @@ const keyOf = (blob: string) => `${shardOf(blob)}/${blob}`
 /** The object that is overwritten to find out whether the bucket can be written. */
 const probeKey = "probe"
 
+/** The object with the id of the room whose blobs these are. */
+const roomKey = "room"
+
 interface Listed {
   readonly blob: string
   readonly modified: number
@@ -128,9 +131,22 @@ const make = Effect.fnUntraced(function* (options: S3Options, sweepAfter: Durati
       }))
   )
 
+  const isOf = Effect.fnUntraced(function* (room: string) {
+    const known = yield* client.text({ method: "GET", key: roomKey })
+    if (known === null) yield* client.text({ method: "PUT", key: roomKey, body: Buffer.from(room) })
+    return known === null || known.text === room
+  })
+
   const sweep = Effect.fnUntraced(function* (
-    named: (blobs: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
+    named: (blobs: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>,
+    room?: string
   ) {
+    if (room !== undefined && !(yield* isOf(room))) {
+      yield* Effect.logError(
+        "the bucket has files of another room below this prefix: give each room a prefix of its own; unfinished uploads are not deleted"
+      )
+      return 0
+    }
     const cutoff = (yield* Clock.currentTimeMillis) - Duration.toMillis(sweepAfter)
     let swept = 0
     yield* Stream.runForEach(
