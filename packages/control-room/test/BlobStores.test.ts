@@ -84,7 +84,7 @@ for (const [name, layer] of Object.entries(stores)) {
         Effect.gen(function* () {
           const { sizeOf } = yield* BlobStore
           // Nothing, one part, exactly one part, and several.
-          for (const size of [0, 5, 8 * 1024 * 1024, 20_000_003]) {
+          for (const size of [0, 5, 5 * 1024 * 1024, 12_000_003]) {
             const bytes = randomBytes(size)
             const blob = yield* write(bytes)
             assert.strictEqual(yield* sizeOf(blob), size)
@@ -106,7 +106,7 @@ for (const [name, layer] of Object.entries(stores)) {
         run(
           Effect.gen(function* () {
             const { sizeOf, stage } = yield* BlobStore
-            const bytes = inChunks(randomBytes(17_000_000))
+            const bytes = inChunks(randomBytes(11_000_000))
             yield* Effect.scoped(
               Effect.andThen(
                 stage(bytes),
@@ -175,7 +175,7 @@ for (const [name, layer] of Object.entries(stores)) {
       run(
         Effect.gen(function* () {
           const { stageFile } = yield* BlobStore
-          const bytes = randomBytes(9_000_000)
+          const bytes = randomBytes(6_000_000)
           const path = yield* Effect.scoped(
             Effect.gen(function* () {
               const { commit, path } = yield* stageFile(inChunks(bytes))

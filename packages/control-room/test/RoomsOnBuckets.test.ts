@@ -45,7 +45,7 @@ const room = (server: S3Server, storage: StorageOptions) =>
   )
 
 const digest = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
-const large = randomBytes(17_000_000)
+const large = randomBytes(11_000_000)
 
 const newItem = Effect.gen(function* () {
   const { id } = yield* Processes.create({ name: crypto.randomUUID(), steps: [{ name: "s", task: { name: "t" } }] })
@@ -234,7 +234,7 @@ describe("a room on a bucket", () => {
       for (let n = 1; n <= kills; n++) {
         const upload: Effect.Effect<void, unknown, ControlRoom> = Effect.gen(function* () {
           sent += 1
-          const bytes = randomBytes(sent % 2 === 0 ? 9_000_000 : 1000)
+          const bytes = randomBytes(sent % 2 === 0 ? 6_000_000 : 1000)
           const name = `asset ${sent}`
           yield* Assets.put(name, { name, bytes })
           confirmed.set(name, digest(bytes))

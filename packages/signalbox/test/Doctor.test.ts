@@ -1,6 +1,7 @@
 /**
  * What `signalbox doctor` finds.
  */
+import { startS3 } from "@signalbox/testkit/S3Server"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { freePort } from "@signalbox/testkit/FreePort"
 import { chmodSync } from "node:fs"
@@ -61,6 +62,30 @@ describe("signalbox doctor", () => {
     assert.match(of("connection")?.message ?? "", /start a control room there with `signalbox up/)
     assert.strictEqual(of("port")?.status, "ok")
     assert.match(of("database")?.message ?? "", /there is none yet/)
+  })
+
+  it("writes, reads and deletes an object where there is a bucket, and says what to do when it may not", async () => {
+    const { bucket, close, credentials, endpoint, objects, region } = await startS3()
+    const environment = {
+      SIGNALBOX_S3_BUCKET: bucket,
+      SIGNALBOX_S3_ENDPOINT: endpoint,
+      SIGNALBOX_S3_PREFIX: "rooms/one/",
+      AWS_REGION: region,
+      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey
+    }
+    const data = join(folder, "no room")
+    const right = await doctor(["--data", data], environment)
+    assert.deepInclude(right.of("bucket"), { status: "ok" })
+    assert.deepStrictEqual([...objects.keys()], ["rooms/one/probe"])
+    const wrong = await doctor(["--data", data], { ...environment, AWS_SECRET_ACCESS_KEY: "WR0NG" })
+    assert.deepInclude(wrong.of("bucket"), { status: "fail" })
+    assert.match(wrong.of("bucket")?.message ?? "", /403 SignatureDoesNotMatch/)
+    assert.match(wrong.of("bucket")?.remedy ?? "", /check SIGNALBOX_S3_BUCKET.*AWS_SECRET_ACCESS_KEY/)
+    assert.notMatch(JSON.stringify(wrong.findings), /WR0NG/)
+    await close()
+    const away = await doctor(["--data", data], environment)
+    assert.match(away.of("bucket")?.remedy ?? "", /check SIGNALBOX_S3_ENDPOINT/)
   })
 
   it("warns of a port that something else has, and of credentials that others can read", async () => {

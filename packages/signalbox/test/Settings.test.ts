@@ -69,6 +69,8 @@ describe("signalbox config", () => {
     [{ SIGNALBOX_PUBLIC_URL: "room.example.com" }, /--public-url or SIGNALBOX_PUBLIC_URL: Expected an absolute http/],
     [{ SIGNALBOX_RETAIN_RUNS: "soon" }, /--retain-runs or SIGNALBOX_RETAIN_RUNS: Expected a number of minutes/],
     [{ SIGNALBOX_RETAIN_RUNS: "0 days" }, /--retain-runs or SIGNALBOX_RETAIN_RUNS: Expected a number of minutes/],
+    [{ SIGNALBOX_S3_BUCKET: "s3://files" }, /--s3-bucket or SIGNALBOX_S3_BUCKET: Expected the name of a bucket/],
+    [{ SIGNALBOX_S3_PREFIX: "rooms" }, /--s3-prefix or SIGNALBOX_S3_PREFIX: Expected .* with a `\/` at the end/],
     [{ SIGNALBOX_WORKERS: "-1" }, /--workers or SIGNALBOX_WORKERS: Expected/],
     [{ SIGNALBOX_LOG_FORMAT: "xml" }, /SIGNALBOX_LOG_FORMAT.*"logfmt" \| "json"/],
     [{ SIGNALBOX_LOG_LEVEL: "loud" }, /SIGNALBOX_LOG_LEVEL.*"info"/]
@@ -90,13 +92,23 @@ describe("signalbox config", () => {
     }
   })
 
+  it.effect("refuses a bucket without an access key", () =>
+    Effect.gen(function* () {
+      const provider = ConfigProvider.fromEnvRecord({ SIGNALBOX_S3_BUCKET: "files", AWS_ACCESS_KEY_ID: "id" })
+      const { message } = yield* Effect.flip(read({})).pipe(
+        Effect.provideService(ConfigProvider.ConfigProvider, provider)
+      )
+      assert.strictEqual(message, "AWS_SECRET_ACCESS_KEY: missing; a bucket (--s3-bucket) needs an access key")
+    })
+  )
+
   it("is in the README, setting by setting", () => {
     const cell = (text: string) => text.replaceAll("|", "\\|")
     const rows = Object.values(definitions).map(({ description, fallback, flag, variable }) =>
       [flag === null ? "" : `\`--${flag}\``, `\`${variable}\``, fallback, description].map((text) => cell(text))
     )
     const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8")
-    const table = readme.split("\n").filter((line) => line.includes("`SIGNALBOX_") && line.startsWith("|"))
+    const table = readme.split("\n").filter((line) => /^\|.*`(SIGNALBOX|AWS)_/.test(line))
     const found = table.map((line) =>
       line
         .split(/(?<!\\)\|/)

@@ -127,10 +127,8 @@ const database = Effect.fnUntraced(function* (settings: Settings.Settings) {
 
 /** Writes an object, reads it and deletes it. */
 const bucket = Effect.fnUntraced(function* (settings: Settings.Settings) {
-  const { s3Bucket } = settings
-  if (s3Bucket === null) return ok("none is used: files are in the data folder")
   return yield* Administration.checkBucket(Settings.storageOptions(settings)).pipe(
-    Effect.as(ok(`objects of ${s3Bucket} can be written, read, listed and deleted`)),
+    Effect.as(ok(`objects of ${settings.s3Bucket} can be written, read, listed and deleted`)),
     Effect.catchTag("BucketError", ({ kind, message }) => Effect.succeed(fail(message, bucketRemedies[kind])))
   )
 })
@@ -223,7 +221,7 @@ export const ofMachine = (settings: Settings.Settings) =>
     found("disk", disk(settings)),
     found("port", port(settings)),
     found("database", database(settings)),
-    found("bucket", bucket(settings))
+    ...(settings.s3Bucket === null ? [] : [found("bucket", bucket(settings))])
   ])
 
 /** The checks of the control room that commands talk to; when it cannot be reached, that alone. */

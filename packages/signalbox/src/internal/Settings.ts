@@ -48,6 +48,12 @@ const Host = Schema.String.check(
   })
 )
 
+const Bucket = Schema.String.check(
+  Schema.isPattern(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/i, {
+    message: "Expected the name of a bucket, such as signalbox-files"
+  })
+)
+
 const Prefix = Schema.String.check(
   Schema.isPattern(/^(?!\.)[\w./-]*\/$/, {
     message: "Expected letters, digits, `.`, `-`, `_` and `/`, with a `/` at the end, such as rooms/invoices/"
@@ -164,7 +170,7 @@ export const definitions = {
     "SIGNALBOX_S3_BUCKET",
     "s3-bucket",
     "Stores the bytes of files in this bucket of S3, or of a compatible service",
-    optional(Schema.NonEmptyString),
+    optional(Bucket),
     null,
     { show: orNothing, fallback: "the data folder" }
   ),

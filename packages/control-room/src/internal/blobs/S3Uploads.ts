@@ -9,8 +9,8 @@ import type { Staged } from "../../BlobStore.ts"
 import type { S3Client } from "./S3Client.ts"
 import * as S3Xml from "./S3Xml.ts"
 
-/** Bytes of a part: 10,000 of them hold more than a file may have. An upload holds at most four in memory. */
-const partBytes = 8 * 1024 * 1024
+/** Bytes of a part, which may not be smaller: 10,000 of them hold more than a file may have. An upload has at most four in memory. */
+const partBytes = 5 * 1024 * 1024
 
 /** Parts that are sent at the same time. */
 const concurrency = 2
