@@ -41,12 +41,13 @@ const external = (): S3Options | null => {
 }
 
 const chunk = Buffer.alloc(64 * 1024, 7)
+/** One chunk at a time, as they come from a connection. */
 const bytesOf = (size: number) =>
   Stream.fromIterable(
     Array.from({ length: Math.ceil(size / chunk.length) }, (_, n) =>
       chunk.subarray(0, Math.min(chunk.length, size - n * chunk.length))
     )
-  )
+  ).pipe(Stream.rechunk(1))
 
 const cpu = () => {
   const { system, user } = process.cpuUsage()

@@ -15,31 +15,48 @@ const partBytes = 5 * 1024 * 1024
 /** Parts that are sent at the same time. */
 const concurrency = 2
 
-/** Splits chunks into parts; the last one, which may be short, is left in `rest`. */
+/**
+ * Gathers chunks into parts. Buffers of parts that were sent are used again: the allocator would keep hundreds of megabytes
+ * for new ones.
+ */
 class Gathering {
-  rest: Uint8Array = new Uint8Array()
-  private chunks: Array<Uint8Array> = []
+  private readonly free: Array<Buffer> = []
+  private buffer: Buffer = Buffer.alloc(0)
   private size = 0
 
-  add(chunk: Uint8Array): ReadonlyArray<Uint8Array> {
-    this.chunks.push(chunk)
-    this.size += chunk.length
-    if (this.size <= partBytes) return []
-    const bytes = this.flush()
-    const parts: Array<Uint8Array> = []
-    let from = 0
-    for (; bytes.length - from > partBytes; from += partBytes) parts.push(bytes.subarray(from, from + partBytes))
-    // A copy, so that the parts can be freed.
-    this.chunks = [bytes.slice(from)]
-    this.size = bytes.length - from
+  /** Returns the parts that are complete. The last one is never among them, whatever its size. */
+  add(chunk: Uint8Array): ReadonlyArray<Buffer> {
+    const parts: Array<Buffer> = []
+    for (let from = 0; from < chunk.length;) {
+      if (this.size === partBytes) {
+        parts.push(this.buffer)
+        this.buffer = this.free.pop() ?? Buffer.allocUnsafeSlow(partBytes)
+        this.size = 0
+      }
+      const taken = Math.min(partBytes - this.size, chunk.length - from)
+      this.reserve(this.size + taken)
+      this.buffer.set(chunk.subarray(from, from + taken), this.size)
+      this.size += taken
+      from += taken
+    }
     return parts
   }
 
-  flush(): Uint8Array {
-    this.rest = Buffer.concat(this.chunks, this.size)
-    this.chunks = []
-    this.size = 0
-    return this.rest
+  /** The bytes of the last part. */
+  rest(): Buffer {
+    return this.buffer.subarray(0, this.size)
+  }
+
+  release(part: Buffer): void {
+    this.free.push(part)
+  }
+
+  /** Small files do not need a whole part. */
+  private reserve(size: number): void {
+    if (size <= this.buffer.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.min(partBytes, Math.max(size, 2 * this.buffer.length)))
+    larger.set(this.rest())
+    this.buffer = larger
   }
 }
 
@@ -102,7 +119,7 @@ export const stage = Effect.fnUntraced(function* <E, R>(
     parts.push({ etag, number })
   })
   /** Its number is that of its place in the stream, however long others take. */
-  const numbered = (body: Uint8Array) => ({ body, number: (number += 1) })
+  const numbered = (body: Buffer) => ({ body, number: (number += 1) })
 
   yield* bytes.pipe(
     Stream.map((chunk) => {
@@ -114,13 +131,16 @@ export const stage = Effect.fnUntraced(function* <E, R>(
     Stream.tap(() =>
       uploadId === null ? Effect.orDie(Effect.map(begin(client, key), (id) => void (uploadId = id))) : Effect.void
     ),
-    Stream.mapEffect(({ body, number }) => Effect.orDie(send(uploadId ?? "", number, body)), {
-      concurrency,
-      unordered: true
-    }),
+    Stream.mapEffect(
+      ({ body, number }) =>
+        Effect.map(Effect.orDie(send(uploadId ?? "", number, body)), () => {
+          gathering.release(body)
+        }),
+      { concurrency, unordered: true }
+    ),
     Stream.runDrain
   )
-  const rest = numbered(gathering.flush())
+  const rest = numbered(gathering.rest())
   if (uploadId !== null) yield* Effect.orDie(send(uploadId, rest.number, rest.body))
 
   const commit = Effect.suspend(() => {
