@@ -14,7 +14,10 @@ const attempts = counter(
   "webhook_attempts",
   "Attempts to deliver webhooks: delivered, retried later or failed for good"
 )
-const failures = counter("storage_failures", "Requests that failed because the database or the disk did, by kind")
+const failures = counter(
+  "storage_failures",
+  "Requests that failed because the database, the disk or the bucket did, by kind"
+)
 
 const targets = counter("bulk_operation_targets", "Items and runs that bulk operations changed, or could not change")
 
@@ -47,6 +50,9 @@ const kinds: Readonly<Record<Kind, Metric.Metric<number, unknown>>> = {
   openFiles: Metric.withAttributes(failures, { kind: "openFiles" }),
   readOnly: Metric.withAttributes(failures, { kind: "readOnly" }),
   disk: Metric.withAttributes(failures, { kind: "disk" }),
+  bucket: Metric.withAttributes(failures, { kind: "bucket" }),
+  bucketFull: Metric.withAttributes(failures, { kind: "bucketFull" }),
+  bucketRefused: Metric.withAttributes(failures, { kind: "bucketRefused" }),
   damaged: Metric.withAttributes(failures, { kind: "damaged" })
 }
 
