@@ -31,7 +31,7 @@ const call = {
   ),
   getArtifact: returning<contract.Artifact, NotFound>()(inWorkspace(contract.getArtifact)),
   listConsoleMessages: returning<
-    Page<contract.ConsoleMessage> & Pick<contract.ConsoleMessages, "newer">,
+    Page<contract.ConsoleMessage> & Pick<contract.ConsoleMessages, "newer" | "position" | "total">,
     InvalidRequest | NotFound
   >()(inWorkspace(contract.listConsoleMessages))
 }
@@ -59,6 +59,21 @@ export const consoleMessages = (stepRun: StepRunId) =>
   pages((cursor) =>
     call.listConsoleMessages({ params: { step_run_id: stepRun }, query: cursor === undefined ? {} : { cursor } })
   )
+
+/**
+ * Returns up to 1,000 console messages from a position on, in messages from the start, or with a negative one from the end,
+ * and how many there are. Fails with `NotFound` when the step run does not exist.
+ *
+ * ```ts
+ * import type { StepRunId } from "@signalbox/api/contract/Ids"
+ * import * as StepRuns from "@signalbox/api/StepRuns"
+ *
+ * export const lastTen = (stepRun: StepRunId) => StepRuns.consoleMessagesFrom(stepRun, -10)
+ * ```
+ */
+export const consoleMessagesFrom = Effect.fn("StepRuns.consoleMessagesFrom")((stepRun: StepRunId, position: number) =>
+  call.listConsoleMessages({ params: { step_run_id: stepRun }, query: { position } })
+)
 
 /** The last page is read again until it is full: how many of its messages were emitted. */
 interface ConsolePosition {

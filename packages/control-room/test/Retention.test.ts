@@ -124,6 +124,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("without a
 
       yield* retainIn(days(90.1))
       assert.deepStrictEqual(yield* detailsOf(old.stepRun), { messages: 0, events: 0, artifacts: [] })
+      assert.strictEqual((yield* StepRuns.consoleMessagesFrom(old.stepRun, -1)).total, 0)
       assert.strictEqual((yield* raw("GET", `step-runs/${old.stepRun}/artifacts/${artifact.id}`)).status, 404)
       assert.strictEqual((yield* send(origin, "GET", url.slice(origin.length))).status, 404)
       assert.strictEqual((yield* blobs).kept.length, 4)

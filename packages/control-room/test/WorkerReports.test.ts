@@ -124,6 +124,61 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("console m
     })
   )
 
+  it.effect("are read from any position, also of a log that is written meanwhile or was begun without marks", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const sql = yield* SqlClient.SqlClient
+      const { lease, reports } = yield* startedStep
+      const path = `step-runs/${lease.step_run_id}/console-messages`
+      const Listed = Schema.Struct({
+        data: Schema.Array(Schema.Struct({ message: Schema.String })),
+        next: Schema.NullOr(Schema.String),
+        newer: Schema.String,
+        position: Schema.NullOr(Schema.Finite),
+        total: Schema.Finite
+      })
+      /** The position, the first and last line, how many, and how many there are. */
+      const read = Effect.fnUntraced(function* (query: string) {
+        const { data, position, total } = bodyAs(Listed, yield* raw("GET", `${path}${query}`))
+        return [position, data[0]?.message ?? null, data.at(-1)?.message ?? null, data.length, total]
+      })
+      assert.deepStrictEqual(yield* read("?position=-5"), [0, null, null, 0, 0])
+      for (const from of [0, 999, 1998]) yield* reports.sendConsole(lease, from, lines(from, 999))
+      yield* reports.sendConsole(lease, 2900, lines(2900, 350))
+      const marks = sql<{ readonly position: number }>`
+        SELECT position FROM console_mark WHERE step_run_id = ${lease.step_run_id} ORDER BY position`
+      assert.deepStrictEqual(
+        (yield* marks).map(({ position }) => position),
+        [1000, 2000, 3000]
+      )
+      const everywhere = Effect.gen(function* () {
+        for (const at of [0, 1, 999, 1000, 1001, 1999, 2249, 2250, 2251, 3000, 3249]) {
+          const last = Math.min(at + 1000, 3250)
+          const expected = [at, `line ${at}`, `line ${last - 1}`, last - at, 3250]
+          assert.deepStrictEqual(yield* read(`?position=${at}`), expected)
+        }
+        assert.deepStrictEqual(yield* read("?position=-10"), [3240, "line 3240", "line 3249", 10, 3250])
+        assert.deepStrictEqual(yield* read("?position=-9999"), [0, "line 0", "line 999", 1000, 3250])
+        assert.deepStrictEqual(yield* read("?position=9999"), [3250, null, null, 0, 3250])
+      })
+      yield* everywhere
+      yield* sql`DELETE FROM console_mark WHERE step_run_id = ${lease.step_run_id} AND position < 3000`
+      yield* everywhere
+
+      assert.deepStrictEqual(yield* read(""), [null, "line 0", "line 999", 1000, 3250])
+      const middle = bodyAs(Listed, yield* raw("GET", `${path}?position=1500`))
+      const after = bodyAs(Listed, yield* raw("GET", middle.next ?? ""))
+      assert.deepStrictEqual([after.data[0]?.message, after.data.length, after.next], ["line 2500", 750, null])
+      const end = bodyAs(Listed, yield* raw("GET", `${path}?position=3250`))
+      yield* reports.sendConsole(lease, 3250, lines(3250, 2))
+      assert.strictEqual(bodyAs(Listed, yield* raw("GET", end.newer)).data[0]?.message, "line 3250")
+      for (const query of ["position=1&order=newest_first", "position=x", "position=1.5"]) {
+        const refused = yield* raw("GET", `${path}?${query}`)
+        assert.deepStrictEqual([refused.status, refused.text.includes("position")], [400, true])
+      }
+    })
+  )
+
   it.effect("have times with a zone and at most 65,536 characters", () =>
     Effect.gen(function* () {
       const { raw, rows } = yield* Service

@@ -173,12 +173,15 @@ export const getArtifact = HttpApiEndpoint.get(
   .annotateMerge(summary("Get an artifact with its download address"))
 
 /**
- * A page of console messages. Extension: `newer` is the address of what is written after this page, also while there is
- * nothing yet. To read a log and go on: read to the end, then read `newer` again and again.
+ * A page of console messages. Extensions: `newer` is the address of what is written after this page, also while there is
+ * nothing yet. To read a log and continue: read to the end, then read `newer` repeatedly. `total` is the number of messages,
+ * and `position` that of the first message of a page requested by `position`.
  */
 export const ConsoleMessages = Schema.Struct({
   ...Page(ConsoleMessage).fields,
-  newer: Schema.NullOr(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+  newer: Schema.NullOr(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  position: Schema.NullOr(Schema.Finite).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  total: Schema.NullOr(Schema.Finite).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 }).annotate({ identifier: "ConsoleMessages" })
 export interface ConsoleMessages extends Schema.Schema.Type<typeof ConsoleMessages> {}
 
@@ -191,7 +194,9 @@ export const listConsoleMessages = HttpApiEndpoint.get(
     query: {
       ...cursorQuery,
       /** Extension: the end of the log first, and each page from its newest message to its oldest; default: oldest first. */
-      order: Schema.optional(Schema.Literal("newest_first"))
+      order: Schema.optional(Schema.Literal("newest_first")),
+      /** Extension: the page that begins with this message, from 0; negative: that many messages before the end. */
+      position: Schema.optional(Schema.Int)
     },
     success: ConsoleMessages,
     error: [InvalidRequestResponse, NotFoundResponse]

@@ -519,7 +519,9 @@ export const examples: ReadonlyArray<Example> = [
     data: [{ timestamp: "2026-11-20T08:15:30.000Z", message: "read 17 rows" }],
     has_more: false,
     next: null,
-    newer: "https://example.com/newer"
+    newer: "https://example.com/newer",
+    position: null,
+    total: 1
   }),
   of("RunStep", ProcessRuns.RunStep, {
     id: "s1",

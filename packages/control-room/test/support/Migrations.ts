@@ -46,6 +46,8 @@ const beforeAlerts = Effect.gen(function* () {
 /** The tables as they were before runs belonged to traces (`0033_run_traces`). */
 const beforeRunTraces = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  // Those that are newer still (`0034_console_marks`).
+  yield* sql`DROP TABLE console_mark`
   yield* sql`ALTER TABLE process_run DROP COLUMN trace`
 })
 

@@ -1,15 +1,16 @@
 /**
  * Step runs over HTTP, with their events, artifacts and console messages.
  */
-import { ArtifactId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import { ArtifactId, type StepRunId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type { PageRequest } from "../store/Database.ts"
 import { Files, type StoredFile } from "../store/Files.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
 import { StepRuns } from "../store/StepRuns.ts"
 import { WorkerReports } from "../store/WorkerReports.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { notFound, orNotFound } from "../edge/Failures.ts"
+import { invalidRequest, notFound, orNotFound } from "../edge/Failures.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
 import { Pagination } from "../edge/Pagination.ts"
 
@@ -32,6 +33,35 @@ export const layer = Endpoints.group(
     const { after, page } = yield* Pagination
     const find = (params: { readonly workspace_id: WorkspaceId; readonly step_run_id: string }) =>
       orNotFound("step run", params.step_run_id, store.get(params.workspace_id, params.step_run_id))
+    /** The page that begins at a position; more may be written while it is read. */
+    const pageFrom = Effect.fnUntraced(function* (
+      request: HttpServerRequest.HttpServerRequest,
+      stepRun: StepRunId,
+      asked: number
+    ) {
+      const total = yield* reports.countMessages(stepRun)
+      const position = Math.max(0, Math.min(asked < 0 ? total + asked : asked, total))
+      const before = position === 0 ? null : yield* reports.messageAt(stepRun, position - 1)
+      // Retention deletes them while this is read.
+      const isGone = position > 0 && before === null
+      let newest = before
+      const fetch = (from: PageRequest) =>
+        Effect.tap(reports.listMessages(stepRun, "oldest first", { ...from, after: before }), ({ rows }) =>
+          Effect.sync(() => {
+            newest = rows.at(-1)?.id ?? before
+          })
+        )
+      const nothing = { data: [], has_more: false, next: null }
+      const found = isGone ? nothing : yield* page(request, {}, fetch, Effect.succeed, messagesInPage)
+      const newer = after(request, {}, newest)
+      return {
+        ...found,
+        next: found.has_more ? newer : null,
+        newer,
+        position: isGone ? 0 : position,
+        total: isGone ? 0 : Math.max(total, position + found.data.length)
+      }
+    })
     return handlers.handleAll({
       getStepRun: ({ params }) => find(params),
       listStepRuns: Effect.fnUntraced(function* ({ params, query, request }) {
@@ -61,7 +91,13 @@ export const layer = Endpoints.group(
       }),
       listStepRunConsoleMessages: Effect.fnUntraced(function* ({ params, query, request }) {
         const stepRun = yield* find(params)
-        const { order, ...whole } = query
+        const { order, position, ...whole } = query
+        if (position !== undefined) {
+          if (order !== undefined || query.cursor !== undefined) {
+            return yield* invalidRequest("position: cannot be combined with `cursor` or `order`; leave them out")
+          }
+          return yield* pageFrom(request, stepRun.id, position)
+        }
         const isNewestFirst = order === "newest_first"
         let newest: string | undefined
         const fetch = (from: PageRequest) =>
@@ -73,9 +109,10 @@ export const layer = Endpoints.group(
               })
           )
         const found = yield* page(request, query, fetch, Effect.succeed, messagesInPage)
-        if (newest !== undefined) return { ...found, newer: after(request, {}, newest) }
+        const known = { ...found, position: null, total: yield* reports.countMessages(stepRun.id) }
+        if (newest !== undefined) return { ...known, newer: after(request, {}, newest) }
         // Nothing was written since.
-        return { ...found, newer: `${after(request, {}, null)}${isNewestFirst ? "" : cursorIn(whole)}` }
+        return { ...known, newer: `${after(request, {}, null)}${isNewestFirst ? "" : cursorIn(whole)}` }
       })
     })
   })

@@ -12,6 +12,7 @@ import * as Backups from "./migrations/Backups.ts"
 import * as Bulk from "./migrations/Bulk.ts"
 import * as ConsoleSessions from "./migrations/ConsoleSessions.ts"
 import * as BulkOperations from "./migrations/BulkOperations.ts"
+import * as ConsoleMarks from "./migrations/ConsoleMarks.ts"
 import * as Content from "./migrations/Content.ts"
 import * as FailureOrder from "./migrations/FailureOrder.ts"
 import * as Failures from "./migrations/Failures.ts"
@@ -71,7 +72,8 @@ export const migrations = {
   "0030_package_versions": PackageVersions.statements,
   "0031_failure_order": FailureOrder.statements,
   "0032_run_steps": RunSteps.statements,
-  "0033_run_traces": RunTraces.statements
+  "0033_run_traces": RunTraces.statements,
+  "0034_console_marks": ConsoleMarks.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */

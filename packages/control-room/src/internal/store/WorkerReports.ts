@@ -21,6 +21,9 @@ interface Received {
   readonly events_received: number
 }
 
+/** Messages from one mark of a log to the next. */
+const marked = 1000
+
 /** The next UUID in the order of their texts. */
 const successorOf = (id: string) => {
   const next = (BigInt(`0x${id.replaceAll("-", "")}`) + 1n).toString(16).padStart(32, "0")
@@ -35,6 +38,10 @@ export class WorkerReports extends Context.Service<
       order: "oldest first" | "newest first",
       page: PageRequest
     ) => Effect.Effect<Rows<ConsoleMessage & { readonly id: string }>>
+    /** How many messages a step run has. */
+    readonly countMessages: (stepRun: StepRunId) => Effect.Effect<number>
+    /** The id of the message at this position, from 0; null where there is none. Steps over less than a thousand others. */
+    readonly messageAt: (stepRun: StepRunId, position: number) => Effect.Effect<string | null>
     /** `offset`: how many messages were sent before. */
     readonly addMessages: (
       stepRun: StoredStepRun,
@@ -97,6 +104,22 @@ export class WorkerReports extends Context.Service<
             order,
             request
           ),
+        countMessages: Effect.fnUntraced(function* (stepRun) {
+          const [row] = yield* sql<{ readonly total: number }>`
+            SELECT CASE WHEN details_gone = 1 THEN 0 ELSE messages_received END AS total FROM step_run
+            WHERE id = ${stepRun}`
+          return row?.total ?? 0
+        }, Effect.orDie),
+        messageAt: Effect.fnUntraced(function* (stepRun, position) {
+          const [mark] = yield* sql<{ readonly position: number; readonly message_id: string }>`
+            SELECT position, message_id FROM console_mark
+            WHERE step_run_id = ${stepRun} AND position <= ${position} ORDER BY position DESC LIMIT 1`
+          const [row] = yield* sql<{ readonly id: string }>`
+            SELECT id FROM console_message
+            WHERE step_run_id = ${stepRun} AND id >= ${mark?.message_id ?? ""}
+            ORDER BY id LIMIT 1 OFFSET ${position - (mark?.position ?? 0)}`
+          return row?.id ?? null
+        }, Effect.orDie),
         addMessages: Effect.fnUntraced(function* (stepRun, offset, messages) {
           const added = yield* fresh(stepRun, offset, messages, (row) => row.messages_received)
           if (!Arr.isReadonlyArrayNonEmpty(added)) return
@@ -113,20 +136,26 @@ export class WorkerReports extends Context.Service<
             })
           )
           yield* Effect.orDie(sql`INSERT INTO console_message ${sql.insert(rows)}`)
+          const first = offset + messages.length - added.length
+          // A report has no more messages than there are from one mark to the next.
+          const position = Math.ceil(Math.max(1, first) / marked) * marked
+          const mark = rows[position - first]
+          if (mark !== undefined) {
+            const { id, step_run_id } = mark
+            yield* Effect.orDie(sql`INSERT INTO console_mark ${sql.insert({ step_run_id, position, message_id: id })}`)
+          }
           yield* Effect.orDie(
             sql`UPDATE step_run SET messages_received = messages_received + ${added.length} WHERE id = ${stepRun.id}`
           )
         }, transaction),
-        removeMessages: (stepRuns, limit) =>
-          Effect.orDie(
-            Effect.map(
-              sql`
-                DELETE FROM console_message WHERE id IN (
-                  SELECT id FROM console_message WHERE ${sql.in("step_run_id", stepRuns)} LIMIT ${limit})
-                RETURNING id`,
-              (rows) => rows.length
-            )
-          ),
+        removeMessages: Effect.fnUntraced(function* (stepRuns, limit) {
+          const rows = yield* sql`
+            DELETE FROM console_message WHERE id IN (
+              SELECT id FROM console_message WHERE ${sql.in("step_run_id", stepRuns)} LIMIT ${limit})
+            RETURNING id`
+          if (rows.length < limit) yield* sql`DELETE FROM console_mark WHERE ${sql.in("step_run_id", stepRuns)}`
+          return rows.length
+        }, Effect.orDie),
         addEvents: Effect.fnUntraced(function* (stepRun, offset, events) {
           const added = yield* fresh(stepRun, offset, events, (row) => row.events_received)
           if (!Arr.isReadonlyArrayNonEmpty(added)) return
