@@ -1,104 +1,191 @@
-/** A log in parts: forwards, backwards, and as it grows, no line is missing or comes twice. */
+/** A log in parts: wherever it is read, and as it grows, no line is missing or comes twice. */
 import { assert, describe, it } from "@effect/vitest"
-import { type LogPage, type LogQuery, LogReader, visible } from "../src/internal/LogReader.ts"
+import { type LogPage, LogReader, rowOf, visible } from "../src/internal/LogReader.ts"
+import { LogWindow, type Range } from "../src/internal/LogWindow.ts"
 
-/** A service with a log, as its interface describes it; cursors are positions. */
-const service = (length: number) => {
-  const log = Array.from({ length }, (_, n) => `line ${n}`)
-  const asked: Array<LogQuery> = []
-  const message = (text: string) => ({ timestamp: "2026-01-01T00:00:00.000Z", message: text })
-  const read = async (query: LogQuery): Promise<LogPage> => {
-    asked.push(query)
-    const newer = (at: number) => `http://elsewhere/x?cursor=${at}`
-    if (query.order === "newest_first") {
-      const end = query.cursor === undefined ? log.length : Number(query.cursor)
-      const start = Math.max(0, end - 1000)
-      const data = log.slice(start, end).toReversed().map(message)
-      return { data, next: start > 0 ? `${newer(start)}&order=newest_first` : null, newer: newer(end) }
-    }
-    const start = Number(query.cursor ?? 0)
-    const data = log.slice(start, start + 1000).map(message)
-    const end = start + data.length
-    return { data, next: end < log.length ? newer(end) : null, newer: newer(end) }
+/** A service with a log, as its interface describes it. `page`: how many lines fit into one. */
+const service = (length: number, page = 1000) => {
+  let total = length
+  const asked: Array<number> = []
+  const read = async (position: number): Promise<LogPage> => {
+    asked.push(position)
+    const start = Math.max(0, Math.min(position < 0 ? total + position : position, total))
+    const data = Array.from({ length: Math.min(page, total - start) }, (_, n) => ({
+      timestamp: "2026-01-01T00:00:00.000Z",
+      message: `line ${start + n}`
+    }))
+    return { data, position: start, total }
   }
-  const add = (count: number) => log.push(...Array.from({ length: count }, (_, n) => `line ${log.length + n}`))
-  return { add, asked, log, read }
+  const add = (count: number) => {
+    total += count
+  }
+  return { add, asked, read }
 }
 
-const shown = (reader: LogReader) => reader.window.flatMap(({ rows }) => rows ?? []).map(({ message }) => message)
+/** The lines in sight, once all are there. */
+const seen = async (reader: LogReader, sight: LogWindow) => {
+  let reads = 0
+  while (await reader.load(...sight.seen)) if (++reads > 1000) assert.fail("reads the same again and again")
+  const [first, last] = sight.seen
+  return Array.from({ length: last - first }, (_, n) => reader.line(first + n)?.message)
+}
+const lines = ([first, last]: readonly [number, number]) =>
+  Array.from({ length: last - first }, (_, n) => `line ${first + n}`)
+
+const opened = async (read: (position: number) => Promise<LogPage>) => {
+  const reader = new LogReader(read)
+  const sight = new LogWindow()
+  sight.resize(540, 20)
+  await reader.open()
+  sight.grow(reader.total)
+  return { reader, sight }
+}
 
 describe("a log that is looked at", () => {
-  it("begins with its end, and goes back to its first line and forth to its last, part by part", async () => {
-    const { log, read } = service(6543)
-    const reader = new LogReader(read)
-    await reader.open("end")
-    assert.deepStrictEqual(shown(reader), log.slice(4543))
-    assert.isTrue(reader.isAtEnd)
-    const tops = [log.indexOf(shown(reader)[0] ?? "")]
-    while (reader.hasOlder) {
-      await reader.showOlder()
-      assert.isAtMost(shown(reader).length, 2000)
-      const top = log.indexOf(shown(reader)[0] ?? "")
-      assert.deepStrictEqual(shown(reader), log.slice(top, top + shown(reader).length))
-      tops.push(top)
-    }
-    assert.deepStrictEqual(tops, [4543, 3543, 2543, 1543, 543, 0])
-    while (!reader.isAtEnd) await reader.showNewer()
-    assert.deepStrictEqual(shown(reader), log.slice(4543))
+  it("begins with its end, which is one page", async () => {
+    const { asked, read } = service(1_000_000)
+    const { reader, sight } = await opened(read)
+    assert.deepStrictEqual(sight.seen, [999_973, 1_000_000])
+    assert.strictEqual(reader.line(999_973)?.message, "line 999973")
+    assert.deepStrictEqual(asked, [-200])
   })
 
-  it("grows by what is written, and what was shown before is the same when it is read again", async () => {
-    const { add, log, read } = service(1500)
-    const reader = new LogReader(read)
-    await reader.open("end")
-    for (const count of [1, 400, 0, 999, 1, 1000, 3]) {
+  it.each([1000, 7])("has each line in its place, by wheel, by bar and at its ends, in pages of %i", async (page) => {
+    const { read } = service(1_000_000, page)
+    const { reader, sight } = await opened(read)
+    const places = [0, 130, 9000, 4_000_000, 7_999_000, 8_000_000 - 540, 5_123_456, 0]
+    for (const scroll of places) {
+      sight.scrolled(scroll)
+      assert.deepStrictEqual(await seen(reader, sight), lines(sight.seen))
+      for (let wheel = 0; wheel < 12; wheel++) {
+        const [first] = sight.seen
+        sight.scrolled(Math.min(sight.scroll + 200, 8_000_000 - 540))
+        if (wheel === 5) sight.settle()
+        assert.isAtMost(sight.seen[0] - first, 10)
+        assert.deepStrictEqual(await seen(reader, sight), lines(sight.seen))
+      }
+    }
+    sight.scrolled(8_000_000 - 540)
+    assert.deepStrictEqual(sight.seen, [999_973, 1_000_000])
+    sight.scrolled(0)
+    assert.deepStrictEqual(sight.seen, [0, 27])
+  })
+
+  it("is read in few pages when it is scrolled through, and forgets what is far away", async () => {
+    const { asked, read } = service(30_000)
+    const { reader, sight } = await opened(read)
+    for (let row = 29_980; row >= 0; row -= 20) {
+      sight.goTo(row)
+      await seen(reader, sight)
+    }
+    assert.isAtMost(asked.length, 40)
+    assert.isUndefined(reader.line(29_000))
+    let kept = 0
+    for (let row = 0; row < 30_000; row++) if (reader.line(row) !== undefined) kept++
+    assert.isAtMost(kept, 11_000)
+  })
+
+  it("follows what is written while its end is in sight, and else stays where it is", async () => {
+    const { add, read } = service(1500)
+    const { reader, sight } = await opened(read)
+    for (const count of [1, 400, 0, 999, 3000]) {
       add(count)
-      do await reader.showNewer()
-      while (!reader.isAtEnd)
-      assert.strictEqual(shown(reader).at(-1), log.at(-1))
+      await reader.grow()
+      sight.grow(reader.total)
+      assert.strictEqual((await seen(reader, sight)).at(-1), `line ${reader.total - 1}`)
     }
-    /** What is shown is a part of the log, without a gap and without a line twice. */
-    const assertWhole = () => {
-      const top = log.indexOf(shown(reader)[0] ?? "")
-      assert.deepStrictEqual(shown(reader), log.slice(top, top + shown(reader).length))
-      return top
-    }
-    while (reader.hasOlder) {
-      await reader.showOlder()
-      assertWhole()
-    }
-    assert.strictEqual(assertWhole(), 0)
-    while (!reader.isAtEnd) {
-      await reader.showNewer()
-      assertWhole()
-    }
-    assert.strictEqual(shown(reader).at(-1), log.at(-1))
+    sight.scrolled(sight.scroll - 300)
+    const [before, { top }] = [sight.seen, sight.rows([])]
+    add(1_000_000)
+    await reader.grow()
+    sight.grow(reader.total)
+    assert.deepStrictEqual([sight.seen, sight.rows([]).top], [before, top])
+    sight.goTo(reader.total)
+    assert.isTrue(sight.isFollowing)
+    assert.deepStrictEqual(await seen(reader, sight), lines([1_005_873, 1_005_900]))
   })
 
-  it("is read from its start where it is asked for, one page at a time", async () => {
-    const { asked, log, read } = service(1_000_000)
-    const reader = new LogReader(read)
-    await reader.open("start")
-    assert.deepStrictEqual(shown(reader), log.slice(0, 1000))
-    assert.isFalse(reader.hasOlder)
-    for (let n = 0; n < 3; n++) await reader.showNewer()
-    assert.deepStrictEqual(shown(reader), log.slice(2000, 4000))
-    assert.lengthOf(asked, 4)
+  it("has few rows in the page, however much is selected, and those that are selected when they are far away", async () => {
+    const { read } = service(1_000_000)
+    const { sight } = await opened(read)
+    const rows = (...held: ReadonlyArray<Range>) => sight.rows(held).rows.map(({ index }) => index)
+    assert.deepStrictEqual(rows([3, 5]).slice(0, 3), [3, 4, 999_953])
+    assert.deepStrictEqual(
+      rows([999_000, 999_960]),
+      lines([999_000, 1_000_000]).map((_, n) => 999_000 + n)
+    )
+    assert.isAtMost(rows([0, 1_000_000]).length, 100)
   })
 
-  it("begins empty where nothing is written yet", async () => {
+  it("has the rows in sight at one place, whatever is held", async () => {
+    const { read } = service(1000)
+    const { sight } = await opened(read)
+    sight.goTo(500)
+    const placeOf = (wanted: number, ...held: ReadonlyArray<Range>) => {
+      let { rows, top } = sight.rows(held)
+      for (const { gap, index } of rows) {
+        top += gap
+        if (index === wanted) return top
+        top += 20
+      }
+      return assert.fail(`${wanted} is not there`)
+    }
+    for (const held of [
+      [],
+      [[3, 5]],
+      [
+        [3, 5],
+        [100, 101]
+      ],
+      [[470, 490]],
+      [[900, 910]],
+      [
+        [490, 500],
+        [2, 3]
+      ]
+    ] as const) {
+      assert.strictEqual(placeOf(500, ...held), 10_000)
+    }
+    assert.strictEqual(placeOf(3, [3, 5]), 60)
+    assert.strictEqual(placeOf(901, [900, 910]), 18_020)
+  })
+
+  it("begins empty where nothing is written yet, and is empty again when it was deleted", async () => {
     const { add, read } = service(0)
-    const reader = new LogReader(read)
-    await reader.open("end")
-    assert.deepStrictEqual(shown(reader), [])
+    const { reader, sight } = await opened(read)
+    assert.deepStrictEqual(await seen(reader, sight), [])
     add(2)
-    await reader.showNewer()
-    assert.deepStrictEqual(shown(reader), ["line 0", "line 1"])
+    await reader.open()
+    sight.grow(reader.total)
+    assert.deepStrictEqual(await seen(reader, sight), ["line 0", "line 1"])
+    add(-2)
+    await reader.grow()
+    assert.strictEqual(reader.total, 0)
+  })
+
+  it("is searched to its end, and no further when the search is given up", async () => {
+    const { asked, read } = service(10_000)
+    const { reader } = await opened(read)
+    const progress = () => {}
+    const { signal } = new AbortController()
+    assert.strictEqual(await reader.find("LINE 4321", 0, { progress, signal }), 4321)
+    assert.strictEqual(await reader.find("line 99", 4321, { progress, signal }), 9900)
+    assert.isNull(await reader.find("line 4321", 4322, { progress, signal }))
+    asked.length = 0
+    assert.isNull(await reader.find("line 4321", 0, { progress, signal: AbortSignal.abort() }))
+    assert.deepStrictEqual(asked, [])
   })
 
   it("has text that changes nothing around it", () => {
     assert.strictEqual(visible("\u001b[1;31mred\u001b[0m\u001b]8;;http://x\u0007 link\r\n"), "red link\n")
     assert.strictEqual(visible("a\u202egnp.exe\u0007\u0000\u007f"), "a[U+202E]gnp.exe␇␀␡")
     assert.strictEqual(visible("<img src=x onerror=alert(1)>"), "<img src=x onerror=alert(1)>")
+  })
+
+  it("shows of a message what fits into one row", () => {
+    assert.deepStrictEqual(rowOf("short\n"), { text: "short", isWhole: true })
+    assert.deepStrictEqual(rowOf("one\ntwo"), { text: "one ↵ two", isWhole: false })
+    const long = rowOf(`${"x".repeat(499)}😀`)
+    assert.deepStrictEqual([long.text.length, long.isWhole], [499, false])
   })
 })

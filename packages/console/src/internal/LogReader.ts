@@ -1,144 +1,137 @@
 /**
- * A log of any length, of which a few pages are in memory: read from its end or its start, in both directions, and as it
- * grows. Every page is named by a cursor, so that no line is missing or comes twice.
+ * A log of any length, of which some lines are in memory: those around what is shown, and those that were read last. Lines
+ * are fetched by their position, which never changes, so that none is missing or comes twice.
  */
 import type { ConsoleMessage } from "@signalbox/api/contract/StepRuns"
 
-/** The query of a page. */
-export type LogQuery = { readonly cursor?: string; readonly order?: "newest_first" }
-
-/** A page as the service sends it. */
+/** A page as the service sends it: at most 1,000 lines, fewer where these are long. */
 export interface LogPage {
   readonly data: ReadonlyArray<ConsoleMessage>
-  readonly next: string | null
-  readonly newer: string | null
+  /** Of the first line. */
+  readonly position: number | null
+  /** Lines of the whole log. */
+  readonly total: number | null
 }
 
-type Fetch = (query: LogQuery) => Promise<LogPage>
+/** Reads the page that begins at a position, or with a negative one that many lines before the end. */
+type Fetch = (position: number) => Promise<LogPage>
 
-/** Messages of a chunk, and of a page of the service. */
+/** Lines of a page. */
 const full = 1000
-/** Chunks that are shown at once. */
-const shown = 2
-
-/** A part of the log that was read before, with its messages while it is shown. */
-export interface Chunk {
-  readonly key: number
-  /** How it is read again; null: it stays in memory. */
-  readonly query: LogQuery | null
-  readonly count: number
-  readonly rows: ReadonlyArray<ConsoleMessage> | null
-}
-
-const queryOf = (url: string): LogQuery => {
-  const found = new URL(url, "http://localhost").searchParams
-  const cursor = found.get("cursor")
-  return {
-    ...(cursor === null ? {} : { cursor }),
-    ...(found.get("order") === "newest_first" ? { order: "newest_first" as const } : {})
-  }
-}
-
-const inOrder = (page: LogPage, query: LogQuery) =>
-  query.order === "newest_first" ? page.data.toReversed() : page.data
+/** Lines that are read at first: more than a view has. */
+const atFirst = 200
+/** Lines that are read before they come in sight. */
+const margin = 300
+/** Lines and characters from which on those far from what is shown are forgotten. */
+const most = { lines: 10_000, characters: 16_000_000 }
 
 export class LogReader {
-  private chunks: ReadonlyArray<Chunk> = []
-  private top = 0
-  private older: LogQuery | null = null
-  private newer: LogQuery = {}
-  private isEnd = false
-  private keys = 0
+  private readonly lines = new Map<number, ConsoleMessage>()
+  private characters = 0
+  private known = 0
+  private tried = -1
   private readonly fetch: Fetch
 
   constructor(fetch: Fetch) {
     this.fetch = fetch
   }
 
-  /** The chunks that are shown, oldest first. */
-  get window(): ReadonlyArray<Chunk> {
-    return this.chunks.slice(this.top, this.top + shown)
+  /** Lines of the whole log, as far as it is known. */
+  get total(): number {
+    return this.known
   }
 
-  get hasOlder(): boolean {
-    return this.top > 0 || this.older !== null
+  /** A line, from 0; undefined while it is not in memory. */
+  line(index: number): ConsoleMessage | undefined {
+    return this.lines.get(index)
   }
 
-  /** Whether the newest line that is known is shown. */
-  get isAtEnd(): boolean {
-    return this.isEnd && this.top + shown >= this.chunks.length
+  /** Reads the end of the log. */
+  open(): Promise<void> {
+    return this.read(-atFirst)
   }
 
-  private chunk(query: LogQuery | null, rows: ReadonlyArray<ConsoleMessage>, key = ++this.keys): Chunk {
-    return { key, query, count: rows.length, rows }
+  /** Reads what was written since. */
+  grow(): Promise<void> {
+    return this.read(this.known)
   }
 
-  /** Reads the end of the log, or its start. */
-  async open(at: "end" | "start"): Promise<void> {
-    const query: LogQuery = at === "end" ? { order: "newest_first" } : {}
-    const page = await this.fetch(query)
-    // The newest page is another one later, so it is kept.
-    this.chunks = [this.chunk(at === "end" ? null : query, inOrder(page, query))]
-    this.top = 0
-    this.older = at === "end" && page.next !== null ? queryOf(page.next) : null
-    this.newer = page.newer === null ? query : queryOf(page.newer)
-    this.isEnd = at === "end" || page.next === null
-    if (at === "end") await this.showOlder()
+  /**
+   * Reads some of the lines from `first` to before `last` that are not in memory, or of those near them. Returns false when there
+   * are none.
+   */
+  async load(first: number, last: number): Promise<boolean> {
+    const at = this.missing(first, last) ?? this.missing(first - margin, last + margin)
+    if (at === null) return false
+    // A page of long lines may end before those that are wanted.
+    await this.read(this.tried === at ? at : this.startOf(at))
+    this.tried = at
+    this.forget(first - margin, last + margin)
+    return true
   }
 
-  /** Shows the chunk before those that are shown. */
-  async showOlder(): Promise<void> {
-    if (this.top === 0) {
-      if (this.older === null) return
-      const query = this.older
-      const page = await this.fetch(query)
-      this.older = page.next === null ? null : queryOf(page.next)
-      this.chunks = [this.chunk(query, inOrder(page, query)), ...this.chunks]
-      this.top = 1
+  /** The first line from `from` on that has the text, not regarding case; null when none has, or it is no longer wanted. */
+  async find(
+    text: string,
+    from: number,
+    { progress, signal }: { readonly progress: (lines: number) => void; readonly signal: AbortSignal }
+  ): Promise<number | null> {
+    const wanted = text.toLowerCase()
+    const has = ({ message }: ConsoleMessage) => visible(message).toLowerCase().includes(wanted)
+    for (let at = from; at < this.known && !signal.aborted;) {
+      const known = this.lines.get(at)
+      const part = known === undefined ? (await this.fetch(at)).data : [known]
+      const hit = part.findIndex(has)
+      if (hit >= 0) return at + hit
+      if (part.length === 0) return null
+      at += part.length
+      if (known === undefined) progress(at - from)
     }
-    await this.move(this.top - 1)
+    return null
   }
 
-  /** Shows the chunk after those that are shown; at the end, what was written since. */
-  async showNewer(): Promise<void> {
-    if (this.top + shown < this.chunks.length) return this.move(this.top + 1)
-    const query = this.newer
-    const page = await this.fetch(query)
-    this.isEnd = page.next === null
-    if (page.newer !== null) this.newer = queryOf(page.newer)
-    if (page.data.length === 0) return
-    const last = this.chunks.at(-1)
-    if (last !== undefined && last.rows !== null && last.count + page.data.length <= full) {
-      this.chunks = [...this.chunks.slice(0, -1), this.chunk(last.query, [...last.rows, ...page.data], last.key)]
-      return
+  private missing(first: number, last: number): number | null {
+    for (let at = Math.max(0, first); at < Math.min(last, this.known); at++) if (!this.lines.has(at)) return at
+    return null
+  }
+
+  /** Where a page begins that has this line and as many as possible of those around it that are missing. */
+  private startOf(at: number): number {
+    let end = at
+    while (end < at + full && end < this.known && !this.lines.has(end)) end++
+    const least = Math.max(0, end === at + full ? at - margin : end - full)
+    let start = at
+    while (start > least && !this.lines.has(start - 1)) start--
+    return start
+  }
+
+  private async read(position: number): Promise<void> {
+    const page = await this.fetch(position)
+    const start = page.position ?? 0
+    for (const [index, line] of page.data.entries()) {
+      this.drop(start + index)
+      this.lines.set(start + index, line)
+      this.characters += line.message.length
     }
-    this.chunks = [...this.chunks, this.chunk(query, page.data)]
-    await this.move(Math.max(0, this.chunks.length - shown))
+    const total = page.total ?? start + page.data.length
+    // It grows, or is deleted as a whole.
+    this.known = page.data.length === 0 && total < this.known ? total : Math.max(this.known, total)
   }
 
-  /** Shows the chunks from this one on; others are forgotten, and read again when they are needed. */
-  private async move(top: number): Promise<void> {
-    const wanted = new Set(this.chunks.slice(top, top + shown).map(({ key }) => key))
-    const chunks: Array<Chunk> = []
-    for (const one of this.chunks) {
-      if (wanted.has(one.key)) chunks.push(one.rows === null ? await this.again(one) : one)
-      else chunks.push(one.query === null ? one : { ...one, rows: null })
-    }
-    this.chunks = chunks
-    this.top = top
+  private drop(index: number): void {
+    this.characters -= this.lines.get(index)?.message.length ?? 0
+    this.lines.delete(index)
   }
 
-  private async again(one: Chunk): Promise<Chunk> {
-    if (one.query === null) return one
-    const rows = inOrder(await this.fetch(one.query), one.query)
-    // It may have grown since: what follows is in the next chunk.
-    return { ...one, rows: one.query.order === "newest_first" ? rows : rows.slice(0, one.count) }
+  private forget(first: number, last: number): void {
+    if (this.lines.size <= most.lines && this.characters <= most.characters) return
+    for (const index of this.lines.keys()) if (index < first || index >= last) this.drop(index)
   }
 }
 
-// oxlint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex -- robots write escape sequences, and these are what is looked for
 const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g
-// oxlint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex -- these are the characters to be shown by a picture of theirs
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f]/g
 const marks = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
@@ -149,3 +142,12 @@ export const visible = (message: string): string =>
     .replace(escapes, "")
     .replace(controls, (char) => String.fromCharCode(0x2400 + (char === "\u007f" ? 0x21 : char.charCodeAt(0))))
     .replace(marks, (char) => `[U+${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}]`)
+
+/** Characters of a message that its row shows. */
+const cut = 500
+
+/** A message as one row, and whether that is all of it. */
+export const rowOf = (message: string): { readonly text: string; readonly isWhole: boolean } => {
+  const text = visible(message.slice(0, cut).replace(/[\ud800-\udbff]$/, "")).trimEnd()
+  return { text: text.replaceAll("\n", " ↵ "), isWhole: message.length <= cut && !text.includes("\n") }
+}

@@ -125,6 +125,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("operators
             address
           )
         }
+        await page.getByRole("button", { name: "Start", exact: true }).click()
         await page.getByText("5 MB in one line").first().waitFor()
         assert.isUndefined(await page.evaluate(() => window.harmed))
       })

@@ -3,6 +3,7 @@ import { assert, layer as withLayer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Page } from "playwright-core"
 import { layer, Room } from "./Room.ts"
+import { scrolling } from "./Scrolling.ts"
 import { screens } from "./screens.ts"
 import { person, settled, show, signedIn, violations } from "./Sight.ts"
 
@@ -35,6 +36,8 @@ declare const document: { readonly documentElement: { readonly scrollWidth: numb
 declare const location: { readonly hash: string }
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the screens of the console", (it) => {
+  scrolling(it)
+
   it.effect("have no violations in any theme, fit a phone, and break no policy", () =>
     Effect.gen(function* () {
       yield* (yield* Room).harm

@@ -1,167 +1,112 @@
-/** The log of a step run: its end at first, as much as is looked at in the page, and what is written as it comes. */
-import type { ConsoleMessage } from "@signalbox/api/contract/StepRuns"
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
+/** The log of a step run: its end at first, any part of it by scrolling, and what is written as it comes. */
+import { useEffect, useReducer, useRef, useState } from "preact/hooks"
+import { type LogPage, LogReader } from "../../internal/LogReader.ts"
+import { LogWindow } from "../../internal/LogWindow.ts"
 import { call, reasonOf } from "../action.ts"
-import { Button, Empty, Problem } from "../kit/Basics.tsx"
+import { Button, Empty, Problem, Skeleton } from "../kit/Basics.tsx"
 import { onHint } from "../live.ts"
-import { type Chunk, type LogPage, LogReader, visible } from "../../internal/LogReader.ts"
-import { clockOf, count } from "../words.ts"
+import { count } from "../words.ts"
+import { Lines } from "./log/Lines.tsx"
 
-/** Characters of a message that are shown at first. */
-const cut = 4000
-/** How close to an end of what is shown the next part is read, in pixels. */
-const near = 600
-
-const Row = ({ isFound, message, timestamp }: ConsoleMessage & { readonly isFound: boolean }) => {
-  const [isWhole, setWhole] = useState(false)
-  const isLong = message.length > cut && !isWhole
-  return (
-    <div class={isFound ? "row found" : "row"}>
-      <time dateTime={timestamp}>{clockOf(timestamp)}</time>
-      <span dir="ltr">{visible(isLong ? message.slice(0, cut) : message)}</span>
-      {isLong ? <Button onClick={() => setWhole(true)}>Show all {count(message.length)} characters</Button> : null}
-    </div>
-  )
+interface Parts {
+  readonly ended: AbortController
+  readonly reader: LogReader
+  readonly sight: LogWindow
 }
 
-interface Found {
-  readonly chunk: number
-  readonly row: number
-}
-
-const rowsOf = (chunk: Chunk) => chunk.rows ?? []
-
-/** The first message with a text after a place in what is shown. */
-const findIn = (chunks: ReadonlyArray<Chunk>, text: string, after: Found | null): Found | null => {
-  const wanted = text.toLowerCase()
-  const begin =
-    after === null
-      ? 0
-      : Math.max(
-          0,
-          chunks.findIndex(({ key }) => key === after.chunk)
-        )
-  for (const chunk of chunks.slice(begin)) {
-    const from = chunk.key === after?.chunk ? after.row + 1 : 0
-    const row = rowsOf(chunk).findIndex(
-      ({ message }, index) => index >= from && visible(message).toLowerCase().includes(wanted)
-    )
-    if (row >= 0) return { chunk: chunk.key, row }
-  }
-  return null
+const open = (stepRun: string): Parts => {
+  const ended = new AbortController()
+  const path = `step-runs/${stepRun}/console-messages`
+  const fetch = (position: number) => call<LogPage>("GET", path, { query: { position }, signal: ended.signal })
+  return { ended, reader: new LogReader(fetch), sight: new LogWindow() }
 }
 
 export const Log = ({ stepRun }: { readonly stepRun: string }) => {
-  const reader = useRef<LogReader | null>(null)
-  const box = useRef<HTMLDivElement>(null)
-  const [chunks, setChunks] = useState<ReadonlyArray<Chunk> | null>(null)
+  const [{ ended, reader, sight }] = useState(() => open(stepRun))
+  const [isOpen, setOpen] = useState(false)
+  const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<string | null>(null)
-  const [wraps, setWraps] = useState(true)
   const [text, setText] = useState("")
-  const [found, setFound] = useState<Found | null>(null)
+  const [found, setFound] = useState<number | null>(null)
   const [said, setSaid] = useState("")
-  const isBusy = useRef(false)
-  const isStale = useRef(false)
-  /** The end of the log is looked at, and stays so as it grows. */
-  const isFollowing = useRef(true)
-  const anchor = useRef<{ readonly key: number; readonly top: number } | null>(null)
+  const [, redraw] = useReducer((times: number) => times + 1, 0)
+  const isReading = useRef(false)
+  const isStale = useRef(true)
+  const search = useRef(new AbortController())
 
-  /** One read at a time; what is looked at stays where it is. */
-  const read = async (work: (reader: LogReader) => Promise<void>) => {
-    if (isBusy.current || reader.current === null) return false
-    isBusy.current = true
+  /** Reads what is in sight, and what was written since, one page at a time. */
+  const fill = async () => {
+    if (isReading.current) return
+    isReading.current = true
     try {
-      await work(reader.current)
-      // The chunk at the top of what is seen, before others come or go.
-      const view = box.current
-      const seen = [...(view?.querySelectorAll<HTMLElement>("[data-chunk]") ?? [])].find(
-        (element) => view !== null && element.getBoundingClientRect().bottom > view.getBoundingClientRect().top
-      )
-      anchor.current =
-        seen === undefined ? null : { key: Number(seen.dataset["chunk"]), top: seen.getBoundingClientRect().top }
-      setChunks(reader.current.window)
-      setError(null)
-      return true
+      for (;;) {
+        if (isStale.current) {
+          isStale.current = false
+          await (reader.total === 0 ? reader.open() : reader.grow())
+        } else if (!(await reader.load(...sight.seen))) break
+        if (ended.signal.aborted) return
+        sight.grow(reader.total)
+        const [first, last] = sight.seen
+        setOpen(true)
+        setError(null)
+        setBusy(reader.line(first) === undefined || reader.line(Math.max(first, last - 1)) === undefined)
+        redraw(undefined)
+      }
     } catch (failure) {
-      setError(reasonOf(failure))
-      return false
+      if (!ended.signal.aborted) setError(reasonOf(failure))
     } finally {
-      isBusy.current = false
+      isReading.current = false
     }
   }
 
-  const grow = async () => {
-    isStale.current = true
-    while (isStale.current && isFollowing.current && !isBusy.current) {
-      isStale.current = false
-      const isRead = await read(async (log) => {
-        do await log.showNewer()
-        while (!log.isAtEnd)
-      })
-      if (!isRead) return
-    }
-  }
-
-  const open = (at: "end" | "start") => {
-    isFollowing.current = at === "end"
-    setFound(null)
-    setSaid("")
-    void read((log) => log.open(at)).then(() => {
-      if (at === "start") box.current?.scrollTo(0, 0)
-    })
+  const moved = () => {
+    redraw(undefined)
+    void fill()
   }
 
   useEffect(() => {
-    reader.current = new LogReader((query) => call<LogPage>("GET", `step-runs/${stepRun}/console-messages`, { query }))
-    open("end")
-    return onHint((hint) => {
-      if (hint === null || (hint.topic === "logs" && (hint.id === null || hint.id === stepRun))) void grow()
+    void fill()
+    const forget = onHint((hint) => {
+      if (hint !== null && (hint.topic !== "logs" || (hint.id !== null && hint.id !== stepRun))) return
+      isStale.current = true
+      void fill()
     })
-  }, [stepRun])
-
-  useLayoutEffect(() => {
-    const view = box.current
-    if (view === null) return
-    if (isFollowing.current) view.scrollTop = view.scrollHeight
-    else if (anchor.current !== null) {
-      const same = view.querySelector(`[data-chunk="${anchor.current.key}"]`)
-      if (same !== null) view.scrollTop += same.getBoundingClientRect().top - anchor.current.top
+    return () => {
+      forget()
+      ended.abort()
+      search.current.abort()
     }
-  }, [chunks])
+  }, [])
 
-  useLayoutEffect(() => {
-    if (found !== null) box.current?.querySelector(".found")?.scrollIntoView({ block: "center" })
-  }, [found])
-
-  const scrolled = () => {
-    const view = box.current
-    const log = reader.current
-    if (view === null || log === null || isBusy.current) return
-    const below = view.scrollHeight - view.scrollTop - view.clientHeight
-    isFollowing.current = below < 40 && log.isAtEnd
-    if (view.scrollTop < near && log.hasOlder) void read((log) => log.showOlder())
-    else if (below < near && !log.isAtEnd) void read((log) => log.showNewer())
-    else if (isFollowing.current && isStale.current) void grow()
+  const goTo = (row: number) => {
+    setFound(null)
+    setSaid("")
+    sight.goTo(row)
+    moved()
   }
 
   const find = async () => {
-    if (text === "" || reader.current === null) return
-    isFollowing.current = false
-    for (let after = found, parts = 0; ; parts++) {
-      const hit = findIn(reader.current.window, text, after)
-      if (hit !== null) {
-        setSaid("")
-        return setFound(hit)
-      }
-      if (reader.current.isAtEnd) return setSaid("Not found from here to the end.")
-      setSaid(`Looking… ${count(parts * 1000)} lines`)
-      after = null
-      if (!(await read((log) => log.showNewer()))) return
+    if (text === "") return
+    search.current.abort()
+    const { signal } = (search.current = new AbortController())
+    const progress = (lines: number) => {
+      if (!signal.aborted) setSaid(`Looking… ${count(lines)} lines`)
+    }
+    try {
+      const hit = await reader.find(text, found === null ? sight.seen[0] : found + 1, { progress, signal })
+      if (signal.aborted) return
+      setSaid(hit === null ? "Not found from here to the end." : "")
+      if (hit === null) return
+      setFound(hit)
+      sight.centre(hit)
+      moved()
+    } catch (failure) {
+      if (!signal.aborted) setError(reasonOf(failure))
     }
   }
 
-  if (chunks === null) return <Problem message={error} />
-  const isEmpty = chunks.every(({ count }) => count === 0)
+  if (!isOpen) return error === null ? <Skeleton /> : <Problem message={error} />
+  const [first, last] = sight.seen
   return (
     <>
       <Problem message={error} />
@@ -187,34 +132,21 @@ export const Log = ({ stepRun }: { readonly stepRun: string }) => {
           }}
         />
         <Button type="submit">Find</Button>
-        <Button onClick={() => open("start")}>Start</Button>
-        <Button onClick={() => open("end")}>End</Button>
-        <Button aria-pressed={wraps} onClick={() => setWraps(!wraps)}>
-          Wrap lines
+        <Button onClick={() => goTo(0)}>Start</Button>
+        <Button aria-pressed={sight.isFollowing} title="and follow what is written" onClick={() => goTo(reader.total)}>
+          End
         </Button>
+        <span class="quiet">
+          {reader.total === 0 ? "" : `${count(first + 1)}–${count(last)} of ${count(reader.total)}`}
+        </span>
         <span class="quiet" role="status">
           {said}
         </span>
       </form>
-      {isEmpty ? (
+      {reader.total === 0 ? (
         <Empty title="Nothing written yet">Lines appear here as the robot writes them.</Empty>
       ) : (
-        <div
-          class={wraps ? "log" : "log long"}
-          ref={box}
-          onScroll={scrolled}
-          tabIndex={0}
-          role="region"
-          aria-label="Log"
-        >
-          {chunks.map((chunk) => (
-            <div key={chunk.key} data-chunk={chunk.key}>
-              {rowsOf(chunk).map((row, index) => (
-                <Row key={index} {...row} isFound={found?.chunk === chunk.key && found.row === index} />
-              ))}
-            </div>
-          ))}
-        </div>
+        <Lines found={found} isBusy={isBusy} onMove={moved} reader={reader} sight={sight} />
       )}
     </>
   )
