@@ -61,8 +61,8 @@ export const consoleMessages = (stepRun: StepRunId) =>
   )
 
 /**
- * Returns up to 1,000 console messages from a position on, in messages from the start, or with a negative one from the end,
- * and how many there are. Fails with `NotFound` when the step run does not exist.
+ * Returns up to `count` console messages (at most and by default 1,000) from a position on, in messages from the start, or with
+ * a negative one from the end, and how many there are. Fails with `NotFound` when the step run does not exist.
  *
  * ```ts
  * import type { StepRunId } from "@signalbox/api/contract/Ids"
@@ -71,8 +71,9 @@ export const consoleMessages = (stepRun: StepRunId) =>
  * export const lastTen = (stepRun: StepRunId) => StepRuns.consoleMessagesFrom(stepRun, -10)
  * ```
  */
-export const consoleMessagesFrom = Effect.fn("StepRuns.consoleMessagesFrom")((stepRun: StepRunId, position: number) =>
-  call.listConsoleMessages({ params: { step_run_id: stepRun }, query: { position } })
+export const consoleMessagesFrom = Effect.fn("StepRuns.consoleMessagesFrom")(
+  (stepRun: StepRunId, position: number, options: { readonly count?: number } = {}) =>
+    call.listConsoleMessages({ params: { step_run_id: stepRun }, query: { position, ...options } })
 )
 
 /** The last page is read again until it is full: how many of its messages were emitted. */

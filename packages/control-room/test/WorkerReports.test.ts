@@ -159,6 +159,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("console m
         }
         assert.deepStrictEqual(yield* read("?position=-10"), [3240, "line 3240", "line 3249", 10, 3250])
         assert.deepStrictEqual(yield* read("?position=-9999"), [0, "line 0", "line 999", 1000, 3250])
+        assert.deepStrictEqual(yield* read("?position=-700&count=2"), [2550, "line 2550", "line 2551", 2, 3250])
+        assert.deepStrictEqual(yield* read("?position=1&count=2000"), [1, "line 1", "line 1000", 1000, 3250])
         assert.deepStrictEqual(yield* read("?position=9999"), [3250, null, null, 0, 3250])
       })
       yield* everywhere
@@ -172,9 +174,9 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("console m
       const end = bodyAs(Listed, yield* raw("GET", `${path}?position=3250`))
       yield* reports.sendConsole(lease, 3250, lines(3250, 2))
       assert.strictEqual(bodyAs(Listed, yield* raw("GET", end.newer)).data[0]?.message, "line 3250")
-      for (const query of ["position=1&order=newest_first", "position=x", "position=1.5"]) {
+      for (const query of ["position=1&order=newest_first", "position=x", "position=1.5", "position=1&count=0"]) {
         const refused = yield* raw("GET", `${path}?${query}`)
-        assert.deepStrictEqual([refused.status, refused.text.includes("position")], [400, true])
+        assert.deepStrictEqual([refused.status, /position|count/.test(refused.text)], [400, true])
       }
     })
   )

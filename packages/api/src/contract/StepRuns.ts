@@ -185,7 +185,7 @@ export const ConsoleMessages = Schema.Struct({
 }).annotate({ identifier: "ConsoleMessages" })
 export interface ConsoleMessages extends Schema.Schema.Type<typeof ConsoleMessages> {}
 
-/** A page has up to 1,000 messages. */
+/** A page has up to 1,000 messages, unless `count` says fewer of one requested by `position`. */
 export const listConsoleMessages = HttpApiEndpoint.get(
   "listStepRunConsoleMessages",
   "/workspaces/:workspace_id/step-runs/:step_run_id/console-messages",
@@ -196,7 +196,9 @@ export const listConsoleMessages = HttpApiEndpoint.get(
       /** Extension: the end of the log first, and each page from its newest message to its oldest; default: oldest first. */
       order: Schema.optional(Schema.Literal("newest_first")),
       /** Extension: the page that begins with this message, from 0; negative: that many messages before the end. */
-      position: Schema.optional(Schema.Int)
+      position: Schema.optional(Schema.Int),
+      /** Extension: with `position`, the most messages of the page; 1 to 1,000, default 1,000. */
+      count: Schema.optional(Schema.Int.check(Schema.isGreaterThan(0)))
     },
     success: ConsoleMessages,
     error: [InvalidRequestResponse, NotFoundResponse]

@@ -4,7 +4,7 @@
  */
 import type { ConsoleMessage } from "@signalbox/api/contract/StepRuns"
 
-/** A page as the service sends it: at most 1,000 lines, fewer where these are long. */
+/** A page as the service sends it; it has fewer lines than were asked for where these are long. */
 export interface LogPage {
   readonly data: ReadonlyArray<ConsoleMessage>
   /** Of the first line. */
@@ -13,13 +13,15 @@ export interface LogPage {
   readonly total: number | null
 }
 
-/** Reads the page that begins at a position, or with a negative one that many lines before the end. */
-type Fetch = (position: number) => Promise<LogPage>
+/** Reads at most `count` lines from a position on, or with a negative one from that many before the end. */
+type Fetch = (position: number, count: number) => Promise<LogPage>
 
 /** Lines of a page. */
 const full = 1000
-/** Lines that are read at first: more than a view has. */
-const atFirst = 200
+/** Lines that are read at first: more than a view has, and few where each is long. */
+const atFirst = 40
+/** Characters that a page may have: what a browser reads without a pause. */
+const light = 1_000_000
 /** Lines that are read before they come in sight. */
 const margin = 300
 /** Lines and characters from which on those far from what is shown are forgotten. */
@@ -80,7 +82,7 @@ export class LogReader {
     const has = ({ message }: ConsoleMessage) => visible(message).toLowerCase().includes(wanted)
     for (let at = from; at < this.known && !signal.aborted;) {
       const known = this.lines.get(at)
-      const part = known === undefined ? (await this.fetch(at)).data : [known]
+      const part = known === undefined ? (await this.fetch(at, this.count)).data : [known]
       const hit = part.findIndex(has)
       if (hit >= 0) return at + hit
       if (part.length === 0) return null
@@ -90,6 +92,12 @@ export class LogReader {
     return null
   }
 
+  /** Lines of a page, so that it is light if they are as long as those that are known. */
+  private get count(): number {
+    if (this.lines.size === 0) return atFirst
+    return Math.min(full, Math.max(atFirst, Math.round((light * this.lines.size) / Math.max(1, this.characters))))
+  }
+
   private missing(first: number, last: number): number | null {
     for (let at = Math.max(0, first); at < Math.min(last, this.known); at++) if (!this.lines.has(at)) return at
     return null
@@ -97,16 +105,17 @@ export class LogReader {
 
   /** Where a page begins that has this line and as many as possible of those around it that are missing. */
   private startOf(at: number): number {
+    const { count } = this
     let end = at
-    while (end < at + full && end < this.known && !this.lines.has(end)) end++
-    const least = Math.max(0, end === at + full ? at - margin : end - full)
+    while (end < at + count && end < this.known && !this.lines.has(end)) end++
+    const least = Math.max(0, end === at + count ? at - Math.min(margin, count >> 1) : end - count)
     let start = at
     while (start > least && !this.lines.has(start - 1)) start--
     return start
   }
 
   private async read(position: number): Promise<void> {
-    const page = await this.fetch(position)
+    const page = await this.fetch(position, this.count)
     const start = page.position ?? 0
     for (const [index, line] of page.data.entries()) {
       this.drop(start + index)

@@ -17,7 +17,8 @@ interface Parts {
 const open = (stepRun: string): Parts => {
   const ended = new AbortController()
   const path = `step-runs/${stepRun}/console-messages`
-  const fetch = (position: number) => call<LogPage>("GET", path, { query: { position }, signal: ended.signal })
+  const fetch = (position: number, count: number) =>
+    call<LogPage>("GET", path, { query: { position, count }, signal: ended.signal })
   return { ended, reader: new LogReader(fetch), sight: new LogWindow() }
 }
 

@@ -37,7 +37,8 @@ export const layer = Endpoints.group(
     const pageFrom = Effect.fnUntraced(function* (
       request: HttpServerRequest.HttpServerRequest,
       stepRun: StepRunId,
-      asked: number
+      asked: number,
+      limit: number
     ) {
       const total = yield* reports.countMessages(stepRun)
       const position = Math.max(0, Math.min(asked < 0 ? total + asked : asked, total))
@@ -52,7 +53,7 @@ export const layer = Endpoints.group(
           })
         )
       const nothing = { data: [], has_more: false, next: null }
-      const found = isGone ? nothing : yield* page(request, {}, fetch, Effect.succeed, messagesInPage)
+      const found = isGone ? nothing : yield* page(request, {}, fetch, Effect.succeed, limit)
       const newer = after(request, {}, newest)
       return {
         ...found,
@@ -91,12 +92,12 @@ export const layer = Endpoints.group(
       }),
       listStepRunConsoleMessages: Effect.fnUntraced(function* ({ params, query, request }) {
         const stepRun = yield* find(params)
-        const { order, position, ...whole } = query
+        const { count = messagesInPage, order, position, ...whole } = query
         if (position !== undefined) {
           if (order !== undefined || query.cursor !== undefined) {
             return yield* invalidRequest("position: cannot be combined with `cursor` or `order`; leave them out")
           }
-          return yield* pageFrom(request, stepRun.id, position)
+          return yield* pageFrom(request, stepRun.id, position, Math.min(count, messagesInPage))
         }
         const isNewestFirst = order === "newest_first"
         let newest: string | undefined
