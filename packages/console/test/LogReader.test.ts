@@ -71,6 +71,15 @@ describe("a log that is looked at", () => {
     assert.deepStrictEqual(sight.seen, [0, 27])
   })
 
+  it("reads what is in sight first where a page has few lines, since these are long", async () => {
+    const { asked, read } = service(100_000, 7)
+    const { reader, sight } = await opened(read)
+    sight.goTo(50_000)
+    asked.length = 0
+    while (reader.line(50_000) === undefined || reader.line(50_026) === undefined) await reader.load(...sight.seen)
+    assert.isAtMost(asked.length, 6)
+  })
+
   it("is read in few pages when it is scrolled through, and forgets what is far away", async () => {
     const { asked, read } = service(30_000)
     const { reader, sight } = await opened(read)
