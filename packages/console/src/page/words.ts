@@ -15,6 +15,7 @@ const lamps: Readonly<Record<string, Lamp>> = {
   failed: "failed",
   offline: "idle",
   idle: "done",
+  online: "done",
   busy: "busy",
   open: "failed",
   muted: "idle",

@@ -10,7 +10,7 @@ import { useResource } from "../../load.ts"
 import { may } from "../../state.ts"
 import { sentence } from "../../words.ts"
 
-const lamps: Readonly<Record<string, string>> = { current: "done", available: "idle", rolled_back: "stopping" }
+const lamps: Readonly<Record<string, string>> = { current: "done", available: "none", rolled_back: "stopping" }
 
 const authorOf = ({ created_by }: TaskPackageVersionListed) =>
   created_by === null
@@ -34,7 +34,7 @@ export const Versions = ({ id, onDone }: { readonly id: string; readonly onDone:
           { title: "Version", cell: ({ version }) => <b>{version}</b> },
           {
             title: "State",
-            cell: ({ state }) => <State state={lamps[state] ?? "idle"}>{sentence(state)}</State>
+            cell: ({ state }) => <State state={lamps[state] ?? "none"}>{sentence(state)}</State>
           },
           { title: "Made", cell: ({ created_at }) => <Time at={created_at} /> },
           { title: "By", cell: authorOf },

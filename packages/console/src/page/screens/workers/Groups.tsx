@@ -83,7 +83,7 @@ export const Groups = () => {
               ) : workers === undefined ? null : online === 0 ? (
                 <State state="offline">no worker online</State>
               ) : (
-                <State state="idle">{several(online, "worker")} online</State>
+                <State state="online">{several(online, "worker")} online</State>
               )
             }
           },
