@@ -1,5 +1,6 @@
 /** Files to the control room, with how much of them is sent. */
 import type { UploadForm } from "@signalbox/api/contract/Files"
+import { call } from "./action.ts"
 import { ApiError, messageOf } from "./api.ts"
 
 /** The address of a transfer as this page reaches the service: it may go by another name than its public address. */
@@ -47,4 +48,20 @@ export const sendForm = (form: UploadForm, file: File, onProgress: (part: number
   for (const [name, value] of Object.entries(form.form_data)) data.set(name, value)
   data.set("file", file)
   return transfer("POST", form.url, data, onProgress)
+}
+
+/** Creates a resource and sends its content; returns its id. Where that fails it is deleted, since it would keep the name. */
+export const createFilled = async (
+  path: string,
+  name: string,
+  fill: (id: string) => Promise<unknown>
+): Promise<string> => {
+  const { id } = await call<{ readonly id: string }>("POST", path, { body: { name } })
+  try {
+    await fill(id)
+  } catch (error) {
+    await call("DELETE", `${path}/${id}`).catch(() => {})
+    throw error
+  }
+  return id
 }

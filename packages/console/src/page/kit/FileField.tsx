@@ -1,6 +1,7 @@
 /** A file to upload: chosen, or dropped. */
 import type { ComponentChildren } from "preact"
-import { useId, useRef, useState } from "preact/hooks"
+import { useId, useRef } from "preact/hooks"
+import { DropZone } from "./DropZone.tsx"
 
 export const FileField = ({
   label,
@@ -18,22 +19,13 @@ export const FileField = ({
 }) => {
   const id = useId()
   const input = useRef<HTMLInputElement>(null)
-  const [isOver, setOver] = useState(false)
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <div
-        class={`drop ${isOver ? "over" : ""}`}
-        onDragOver={(event) => {
-          event.preventDefault()
-          setOver(true)
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={(event) => {
-          event.preventDefault()
-          setOver(false)
-          const files = event.dataTransfer?.files
-          if (input.current === null || files === undefined || files.length === 0) return
+      <DropZone
+        kind="drop"
+        onFiles={(files) => {
+          if (input.current === null) return
           input.current.files = files
           onFile(files[0] ?? null)
         }}
@@ -51,7 +43,7 @@ export const FileField = ({
           {hint === undefined ? null : <>{hint} </>}Choose it, or drop it here.
         </span>
         {progress == null ? null : <progress aria-label="Sent" max={1} value={progress} />}
-      </div>
+      </DropZone>
     </div>
   )
 }

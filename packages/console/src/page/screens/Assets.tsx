@@ -1,7 +1,6 @@
 /** Assets: named texts and files that robots read. */
 import type { AssetSummary } from "@signalbox/api/contract/Assets"
 import { useState } from "preact/hooks"
-import { call } from "../action.ts"
 import { Button, Empty, Head, Panel } from "../kit/Basics.tsx"
 import { FormDialog } from "../kit/Dialog.tsx"
 import { SelectField, TextField } from "../kit/Field.tsx"
@@ -10,6 +9,7 @@ import { List } from "../kit/List.tsx"
 import { go, to } from "../route.ts"
 import type { ScreenProps } from "../screens.tsx"
 import { may } from "../state.ts"
+import { createFilled } from "../upload.ts"
 import { Asset } from "./assets/Asset.tsx"
 import { setContent } from "./assets/content.ts"
 
@@ -25,17 +25,15 @@ const NewAsset = ({ onClose }: { readonly onClose: () => void }) => {
   const [file, setFile] = useState<File | null>(null)
   const [progress, setProgress] = useState<number | null>(null)
   const submit = async () => {
-    const { id } = await call<AssetSummary>("POST", "assets", { body: { name } })
     try {
-      if (kind !== "file") await setContent(id, kind, new Blob([kind === "text/plain" ? "" : "{}"]))
-      else if (file !== null) await setContent(id, file.type || "application/octet-stream", file, setProgress)
-    } catch (error) {
+      const id = await createFilled("assets", name, async (id) => {
+        if (kind !== "file") await setContent(id, kind, new Blob([kind === "text/plain" ? "" : "{}"]))
+        else if (file !== null) await setContent(id, file.type || "application/octet-stream", file, setProgress)
+      })
+      go(to(["assets", id]))
+    } finally {
       setProgress(null)
-      // Otherwise an asset without content would keep the name.
-      await call("DELETE", `assets/${id}`).catch(() => {})
-      throw error
     }
-    go(to(["assets", id]))
   }
   return (
     <FormDialog

@@ -12,7 +12,7 @@ import { useResource } from "../load.ts"
 import { go, to } from "../route.ts"
 import type { ScreenProps } from "../screens.tsx"
 import { may } from "../state.ts"
-import { sendForm } from "../upload.ts"
+import { createFilled, sendForm } from "../upload.ts"
 import { Package, sources } from "./packages/Package.tsx"
 
 const GitCell = ({ id }: { readonly id: string }) => {
@@ -36,17 +36,14 @@ const NewPackage = ({ onClose }: { readonly onClose: () => void }) => {
   const [progress, setProgress] = useState<number | null>(null)
   const submit = async () => {
     if (file === null) return
-    const { id } = await call<TaskPackage>("POST", "task-packages", { body: { name } })
     try {
-      const form = await call<UploadForm>("GET", `task-packages/${id}/upload`)
-      await sendForm(form, file, setProgress)
-    } catch (error) {
+      const id = await createFilled("task-packages", name, async (id) =>
+        sendForm(await call<UploadForm>("GET", `task-packages/${id}/upload`), file, setProgress)
+      )
+      go(to(["packages", id]))
+    } finally {
       setProgress(null)
-      // Otherwise a package without content would keep the name.
-      await call("DELETE", `task-packages/${id}`).catch(() => {})
-      throw error
     }
-    go(to(["packages", id]))
   }
   return (
     <FormDialog

@@ -3,13 +3,14 @@ import type { Alert as AlertOf, AlertMessage, AlertTest } from "@signalbox/api/c
 import { useState } from "preact/hooks"
 import { call, useAction } from "../../action.ts"
 import { Button, Empty, Head, Panel, Problem, State, Time } from "../../kit/Basics.tsx"
-import { Confirm, FormDialog } from "../../kit/Dialog.tsx"
+import { FormDialog } from "../../kit/Dialog.tsx"
 import { SelectField, TextField } from "../../kit/Field.tsx"
 import { List } from "../../kit/List.tsx"
 import { useResource } from "../../load.ts"
-import { go, to } from "../../route.ts"
+import { to } from "../../route.ts"
 import { may, say } from "../../state.ts"
 import { count, duration, exactly, sentence, several } from "../../words.ts"
+import { DeleteDialog, NotLoaded } from "../work/Resource.tsx"
 import { useProcesses } from "../work/Filter.tsx"
 import { Firings } from "./Firings.tsx"
 import { hoursInWords, ruleInWords, switched } from "./rules.ts"
@@ -121,14 +122,7 @@ export const Alert = ({ id }: { readonly id: string }) => {
   const [asked, setAsked] = useState<"mute" | "delete" | null>(null)
   const [tests, setTests] = useState(0)
   const action = useAction()
-  if (alert === undefined) {
-    return (
-      <>
-        <Head title="Alert" />
-        <Problem message={error} />
-      </>
-    )
-  }
+  if (alert === undefined) return <NotLoaded title="Alert" error={error} />
   const { enabled, firing, muted, name } = alert
   const close = () => setAsked(null)
   const send = (path: string, body: object | undefined, done: string) =>
@@ -211,18 +205,16 @@ export const Alert = ({ id }: { readonly id: string }) => {
       {asked === "mute" ? (
         <MuteDialog id={id} onDone={reload} onClose={close} />
       ) : asked === "delete" ? (
-        <Confirm
+        <DeleteDialog
           title={`Delete ${name}`}
           submit="Delete the alert"
           done={`${name} is deleted.`}
-          onSubmit={async () => {
-            await call("DELETE", `alerts/${id}`)
-            go(to(["alerts"]))
-          }}
+          path={`alerts/${id}`}
+          list={["alerts"]}
           onClose={close}
         >
           <p>Nobody is told any more, and what it found is deleted with it. This cannot be undone.</p>
-        </Confirm>
+        </DeleteDialog>
       ) : null}
     </>
   )

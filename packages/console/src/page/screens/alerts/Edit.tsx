@@ -4,11 +4,12 @@ import type { Alert, AlertRuleType } from "@signalbox/api/contract/Alerts"
 import { useState } from "preact/hooks"
 import { call, useAction } from "../../action.ts"
 import type { Page } from "../../api.ts"
-import { Button, Empty, Head, Panel, Problem } from "../../kit/Basics.tsx"
+import { Empty, Head, Panel, Problem } from "../../kit/Basics.tsx"
 import { CheckField, SelectField, TextField } from "../../kit/Field.tsx"
 import { useResource } from "../../load.ts"
 import { go, to } from "../../route.ts"
 import { may } from "../../state.ts"
+import { Edit, EditActions } from "../work/Edit.tsx"
 import { HoursField } from "./Hours.tsx"
 import { type AlertDraft, definitionOf, draftOf, limits, rules, type Subject } from "./rules.ts"
 
@@ -194,14 +195,7 @@ const Form = ({ alert }: { readonly alert?: Alert }) => {
       <RuleFields draft={draft} set={set} />
       <ChannelFields draft={draft} set={set} />
       <Problem message={action.error} />
-      <div class="actions start">
-        <a class="button" href={to(["alerts", ...(alert === undefined ? [] : [alert.id])])}>
-          Cancel
-        </a>
-        <Button type="submit" kind="primary" disabled={action.isBusy || !isComplete}>
-          {alert === undefined ? "Make it" : "Save"}
-        </Button>
-      </div>
+      <EditActions screen="alerts" id={alert?.id} canSubmit={!action.isBusy && isComplete} />
     </form>
   )
 }
@@ -213,15 +207,8 @@ export const NewAlert = () => (
   </div>
 )
 
-export const EditAlert = ({ id }: { readonly id: string }) => {
-  const { data, error } = useResource<Alert>(`alerts/${id}`)
-  const [initial, setInitial] = useState<Alert | null>(null)
-  if (initial === null && data !== undefined) setInitial(data)
-  return (
-    <div class="readable">
-      <Head title={initial === null ? "Edit" : `Edit ${initial.name}`} />
-      <Problem message={error} />
-      {initial === null ? null : <Form alert={initial} />}
-    </div>
-  )
-}
+export const EditAlert = ({ id }: { readonly id: string }) => (
+  <div class="readable">
+    <Edit<Alert> path={`alerts/${id}`}>{(initial) => <Form alert={initial} />}</Edit>
+  </div>
+)

@@ -3,12 +3,12 @@ import type { Asset as AssetOf } from "@signalbox/api/contract/Assets"
 import { useEffect, useState } from "preact/hooks"
 import { call, reasonOf, useAction } from "../../action.ts"
 import { Button, Empty, Head, Panel, Problem, Skeleton } from "../../kit/Basics.tsx"
-import { Confirm, FormDialog } from "../../kit/Dialog.tsx"
+import { FormDialog } from "../../kit/Dialog.tsx"
 import { AreaField } from "../../kit/Field.tsx"
 import { FileField } from "../../kit/FileField.tsx"
 import { useResource } from "../../load.ts"
-import { go, to } from "../../route.ts"
 import { may } from "../../state.ts"
+import { DeleteDialog, NotLoaded } from "../work/Resource.tsx"
 import { sizeOf } from "../work/FileDrop.tsx"
 import { type Content, contentOf, isJson, linkOf, setContent } from "./content.ts"
 
@@ -148,14 +148,7 @@ export const Asset = ({ id }: { readonly id: string }) => {
   const [asked, setAsked] = useState<"upload" | "delete" | null>(null)
   const [uploads, setUploads] = useState(0)
   const downloading = useAction()
-  if (asset === undefined) {
-    return (
-      <>
-        <Head title="Asset" />
-        <Problem message={error} />
-      </>
-    )
-  }
+  if (asset === undefined) return <NotLoaded title="Asset" error={error} />
   const close = () => setAsked(null)
   const download = async () => {
     // The address expires after an hour, so it is asked for again.
@@ -194,18 +187,16 @@ export const Asset = ({ id }: { readonly id: string }) => {
           onClose={close}
         />
       ) : asked === "delete" ? (
-        <Confirm
+        <DeleteDialog
           title={`Delete ${asset.name}`}
           submit="Delete the asset"
           done={`${asset.name} is deleted.`}
-          onSubmit={async () => {
-            await call("DELETE", `assets/${id}`)
-            go(to(["assets"]))
-          }}
+          path={`assets/${id}`}
+          list={["assets"]}
           onClose={close}
         >
           <p>Robots that ask for it fail from now on. Its content is gone for good.</p>
-        </Confirm>
+        </DeleteDialog>
       ) : null}
     </div>
   )

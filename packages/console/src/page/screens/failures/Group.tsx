@@ -10,6 +10,7 @@ import { useResource } from "../../load.ts"
 import { go, route, to, withQuery } from "../../route.ts"
 import { may } from "../../state.ts"
 import { exactly, several, short } from "../../words.ts"
+import { NotLoaded } from "../work/Resource.tsx"
 import { Pattern } from "./Pattern.tsx"
 import { Progress } from "./Jobs.tsx"
 import { type Operation, Settle } from "./Settle.tsx"
@@ -181,14 +182,7 @@ export const Group = ({ id }: { readonly id: string }) => {
   const [asked, setAsked] = useState<Asked>(null)
   const action = useAction()
   const { job } = route.value.query
-  if (failure === undefined) {
-    return (
-      <>
-        <Head title="Failure" />
-        <Problem message={error} />
-      </>
-    )
-  }
+  if (failure === undefined) return <NotLoaded title="Failure" error={error} />
   const update = async (fields: Fields) => {
     await call("POST", `failures/${id}`, { body: fields })
     reload()

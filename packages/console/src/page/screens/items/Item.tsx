@@ -11,6 +11,7 @@ import { go, to } from "../../route.ts"
 import { may } from "../../state.ts"
 import { hereOf, sendForm } from "../../upload.ts"
 import { sentence, short } from "../../words.ts"
+import { NotLoaded } from "../work/Resource.tsx"
 import { Shots } from "../Artifacts.tsx"
 import { FileDrop, sizeOf } from "../work/FileDrop.tsx"
 import { Due } from "./Order.tsx"
@@ -181,14 +182,7 @@ export const Item = ({ id }: { readonly id: string }) => {
   const [text, setText] = useState<string | null>(null)
   const [isDeleting, setDeleting] = useState(false)
   const action = useAction()
-  if (item.data === undefined) {
-    return (
-      <>
-        <Head title="Work item" />
-        <Problem message={item.error} />
-      </>
-    )
-  }
+  if (item.data === undefined) return <NotLoaded title="Work item" error={item.error} />
   const { created_at, exception, payload, reference, state, state_updated_at } = item.data
   const shown = text ?? JSON.stringify(payload, null, 2)
   const batch = (operation: "retry" | "mark_as_done" | "delete") =>

@@ -4,13 +4,13 @@ import type { GitSource, TaskPackage } from "@signalbox/api/contract/TaskPackage
 import { useState } from "preact/hooks"
 import { call, useAction } from "../../action.ts"
 import { Button, Empty, Head, Panel, Problem, State, Time } from "../../kit/Basics.tsx"
-import { Confirm, FormDialog } from "../../kit/Dialog.tsx"
+import { FormDialog } from "../../kit/Dialog.tsx"
 import { FileField } from "../../kit/FileField.tsx"
 import { useResource } from "../../load.ts"
-import { go, to } from "../../route.ts"
 import { may } from "../../state.ts"
 import { hereOf, sendForm } from "../../upload.ts"
 import { several } from "../../words.ts"
+import { DeleteDialog, NotLoaded } from "../work/Resource.tsx"
 import { Versions } from "./Versions.tsx"
 import { configurationOf, configure, GitForm } from "./GitForm.tsx"
 
@@ -108,14 +108,7 @@ export const Package = ({ id }: { readonly id: string }) => {
   const fetching = useAction()
   const downloading = useAction()
   const close = () => setDialog(null)
-  if (loaded.data === undefined) {
-    return (
-      <>
-        <Head title="Task package" />
-        <Problem message={loaded.error} />
-      </>
-    )
-  }
+  if (loaded.data === undefined) return <NotLoaded title="Task package" error={loaded.error} />
   const { download, git, name, tasks, type } = loaded.data
   const fetchNow = () =>
     git === null
@@ -181,7 +174,7 @@ export const Package = ({ id }: { readonly id: string }) => {
           <Panel title="About">
             <dl class="facts">
               <dt>Content</dt>
-              <dd>{download === null ? <State state="idle">none</State> : <State state="done">is there</State>}</dd>
+              <dd>{download === null ? <State state="none">none</State> : <State state="done">is there</State>}</dd>
               <dt>Id</dt>
               <dd class="mono">{id}</dd>
             </dl>
@@ -191,21 +184,19 @@ export const Package = ({ id }: { readonly id: string }) => {
       {dialog === "replace" ? <Replace id={id} name={name} onClose={close} onDone={loaded.reload} /> : null}
       {dialog === "git" ? <GitForm id={id} type={type} git={git} onClose={close} onDone={loaded.reload} /> : null}
       {dialog === "delete" ? (
-        <Confirm
+        <DeleteDialog
           title={`Delete ${name}?`}
           submit="Delete the package"
           done={`${name} is deleted.`}
-          onSubmit={async () => {
-            await call("DELETE", `task-packages/${id}`)
-            go(to(["packages"]))
-          }}
+          path={`task-packages/${id}`}
+          list={["packages"]}
           onClose={close}
         >
           <p>
             Its zip is deleted with it, and cannot be brought back. A package that a process or an assistant uses is
             kept, and the message says which.
           </p>
-        </Confirm>
+        </DeleteDialog>
       ) : null}
     </>
   )

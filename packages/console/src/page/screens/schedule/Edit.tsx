@@ -2,10 +2,10 @@
 import type { Schedule, ScheduleInputs, ScheduleTime } from "@signalbox/api/contract/Schedules"
 import { useEffect, useState } from "preact/hooks"
 import { call, reasonOf, useAction } from "../../action.ts"
-import { Button, Head, Panel, Problem } from "../../kit/Basics.tsx"
+import { Head, Panel, Problem } from "../../kit/Basics.tsx"
 import { AreaField, CheckField, SelectField, TextField } from "../../kit/Field.tsx"
-import { useResource } from "../../load.ts"
 import { go, route, to } from "../../route.ts"
+import { Edit, EditActions } from "../work/Edit.tsx"
 import { useProcesses } from "../work/Filter.tsx"
 import { misses, overlaps, weekdays } from "./choices.ts"
 import { timesInWords } from "./inWords.ts"
@@ -251,14 +251,7 @@ const Form = ({ process, schedule }: { readonly schedule?: Schedule; readonly pr
         </div>
       </div>
       <Problem message={action.error} />
-      <div class="actions start">
-        <a class="button" href={to(["schedules", ...(schedule === undefined ? [] : [schedule.id])])}>
-          Cancel
-        </a>
-        <Button type="submit" kind="primary" disabled={action.isBusy || processId === ""}>
-          {schedule === undefined ? "Make it" : "Save"}
-        </Button>
-      </div>
+      <EditActions screen="schedules" id={schedule?.id} canSubmit={!action.isBusy && processId !== ""} />
     </form>
   )
 }
@@ -270,15 +263,6 @@ export const NewSchedule = () => (
   </>
 )
 
-export const EditSchedule = ({ id }: { readonly id: string }) => {
-  const { data, error } = useResource<Schedule>(`schedules/${id}`)
-  const [initial, setInitial] = useState<Schedule | null>(null)
-  if (initial === null && data !== undefined) setInitial(data)
-  return (
-    <>
-      <Head title={initial === null ? "Edit" : `Edit ${initial.name}`} />
-      <Problem message={error} />
-      {initial === null ? null : <Form schedule={initial} process="" />}
-    </>
-  )
-}
+export const EditSchedule = ({ id }: { readonly id: string }) => (
+  <Edit<Schedule> path={`schedules/${id}`}>{(initial) => <Form schedule={initial} process="" />}</Edit>
+)

@@ -3,12 +3,12 @@ import type { Schedule as ScheduleOf, ScheduleOccurrence, ScheduleTime } from "@
 import { useState } from "preact/hooks"
 import { call, useAction } from "../../action.ts"
 import { Button, Empty, Head, Panel, Problem, State, Time } from "../../kit/Basics.tsx"
-import { Confirm } from "../../kit/Dialog.tsx"
 import { List } from "../../kit/List.tsx"
 import { useResource } from "../../load.ts"
-import { go, to } from "../../route.ts"
+import { to } from "../../route.ts"
 import { may } from "../../state.ts"
 import { exactly, several, short } from "../../words.ts"
+import { DeleteDialog, NotLoaded, PauseButton } from "../work/Resource.tsx"
 import { PauseDialog } from "../work/Pause.tsx"
 import { missedWords, overlapWords } from "./choices.ts"
 import { timesInWords } from "./inWords.ts"
@@ -66,14 +66,7 @@ export const Schedule = ({ id }: { readonly id: string }) => {
   const next = useResource<{ readonly data: ReadonlyArray<ScheduleTime> }>(`schedules/${id}/next`)
   const [asked, setAsked] = useState<"pause" | "delete" | null>(null)
   const action = useAction()
-  if (schedule === undefined) {
-    return (
-      <>
-        <Head title="Schedule" />
-        <Problem message={error} />
-      </>
-    )
-  }
+  if (schedule === undefined) return <NotLoaded title="Schedule" error={error} />
   const { inputs, missed, name, overlap, paused, process, running } = schedule
   const resume = () =>
     void action.run(async () => {
@@ -94,13 +87,12 @@ export const Schedule = ({ id }: { readonly id: string }) => {
               <a class="button" href={to(["schedules", id, "edit"])}>
                 Edit
               </a>
-              {paused === null ? (
-                <Button onClick={() => setAsked("pause")}>Pause…</Button>
-              ) : (
-                <Button kind="primary" onClick={resume}>
-                  Resume
-                </Button>
-              )}
+              <PauseButton
+                isBusy={action.isBusy}
+                isPaused={paused !== null}
+                onPause={() => setAsked("pause")}
+                onResume={resume}
+              />
             </>
           ) : undefined
         }
@@ -166,18 +158,16 @@ export const Schedule = ({ id }: { readonly id: string }) => {
           onClose={() => setAsked(null)}
         />
       ) : asked === "delete" ? (
-        <Confirm
+        <DeleteDialog
           title={`Delete ${name}`}
           submit="Delete"
           done={`Deleted: ${name}.`}
-          onSubmit={async () => {
-            await call("DELETE", `schedules/${id}`)
-            go(to(["schedules"]))
-          }}
+          path={`schedules/${id}`}
+          list={["schedules"]}
           onClose={() => setAsked(null)}
         >
           <p>The schedule is deleted with its history. Its runs go on. This cannot be undone.</p>
-        </Confirm>
+        </DeleteDialog>
       ) : null}
     </>
   )

@@ -2,10 +2,10 @@
 import type { Trigger } from "@signalbox/api/contract/Triggers"
 import { useState } from "preact/hooks"
 import { call, useAction } from "../../action.ts"
-import { Button, Head, Panel, Problem } from "../../kit/Basics.tsx"
+import { Head, Panel, Problem } from "../../kit/Basics.tsx"
 import { CheckField, SelectField, TextField } from "../../kit/Field.tsx"
-import { useResource } from "../../load.ts"
 import { go, route, to } from "../../route.ts"
+import { Edit, EditActions } from "../work/Edit.tsx"
 import { useProcesses } from "../work/Filter.tsx"
 import { definitionOf, draftOf, type TriggerDraft } from "./definition.ts"
 import { newAddress } from "./newAddress.ts"
@@ -180,14 +180,7 @@ const Form = ({ process, trigger }: { readonly trigger?: Trigger; readonly proce
       <AddressFields draft={draft} set={set} hasSecret={trigger?.webhook?.signature != null} />
       <StartFields draft={draft} set={set} />
       <Problem message={action.error} />
-      <div class="actions">
-        <a class="button" href={to(["triggers", ...(trigger === undefined ? [] : [trigger.id])])}>
-          Cancel
-        </a>
-        <Button type="submit" kind="primary" disabled={action.isBusy || draft.process === ""}>
-          {trigger === undefined ? "Make it" : "Save"}
-        </Button>
-      </div>
+      <EditActions screen="triggers" id={trigger?.id} canSubmit={!action.isBusy && draft.process !== ""} />
     </form>
   )
 }
@@ -199,15 +192,8 @@ export const NewTrigger = () => (
   </div>
 )
 
-export const EditTrigger = ({ id }: { readonly id: string }) => {
-  const { data, error } = useResource<Trigger>(`triggers/${id}`)
-  const [initial, setInitial] = useState<Trigger | null>(null)
-  if (initial === null && data !== undefined) setInitial(data)
-  return (
-    <div class="readable">
-      <Head title={initial === null ? "Edit" : `Edit ${initial.name}`} />
-      <Problem message={error} />
-      {initial === null ? null : <Form trigger={initial} process="" />}
-    </div>
-  )
-}
+export const EditTrigger = ({ id }: { readonly id: string }) => (
+  <div class="readable">
+    <Edit<Trigger> path={`triggers/${id}`}>{(initial) => <Form trigger={initial} process="" />}</Edit>
+  </div>
+)

@@ -5,9 +5,10 @@ import { call, useAction } from "../../action.ts"
 import { Button, Head, Panel, Problem, Time } from "../../kit/Basics.tsx"
 import { Confirm } from "../../kit/Dialog.tsx"
 import { useResource } from "../../load.ts"
-import { go, to } from "../../route.ts"
+import { to } from "../../route.ts"
 import { may } from "../../state.ts"
 import { count, short } from "../../words.ts"
+import { DeleteDialog, NotLoaded } from "../work/Resource.tsx"
 import { OnceDialog } from "../work/Once.tsx"
 import { switched } from "./definition.ts"
 import { startInWords } from "./inWords.ts"
@@ -60,14 +61,7 @@ export const Trigger = ({ id }: { readonly id: string }) => {
   const { data: trigger, error, reload } = useResource<TriggerOf>(`triggers/${id}`)
   const [asked, setAsked] = useState<"rotate" | "delete" | null>(null)
   const action = useAction()
-  if (trigger === undefined) {
-    return (
-      <>
-        <Head title="Trigger" />
-        <Problem message={error} />
-      </>
-    )
-  }
+  if (trigger === undefined) return <NotLoaded title="Trigger" error={error} />
   const { enabled, name, problem, process, running, start } = trigger
   const address = newAddress.value
   const toggle = () =>
@@ -169,18 +163,16 @@ export const Trigger = ({ id }: { readonly id: string }) => {
           <p>The old address is refused at once: whoever sends to it has to be given the new one.</p>
         </Confirm>
       ) : asked === "delete" ? (
-        <Confirm
+        <DeleteDialog
           title={`Delete ${name}`}
           submit="Delete"
           done={`Deleted: ${name}.`}
-          onSubmit={async () => {
-            await call("DELETE", `triggers/${id}`)
-            go(to(["triggers"]))
-          }}
+          path={`triggers/${id}`}
+          list={["triggers"]}
           onClose={() => setAsked(null)}
         >
           <p>Its address is refused at once. Its runs go on, and its items stay. This cannot be undone.</p>
-        </Confirm>
+        </DeleteDialog>
       ) : null}
     </>
   )

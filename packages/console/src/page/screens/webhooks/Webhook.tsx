@@ -5,8 +5,9 @@ import { call, useAction } from "../../action.ts"
 import { Button, Head, Panel, Problem, State } from "../../kit/Basics.tsx"
 import { Confirm } from "../../kit/Dialog.tsx"
 import { useResource } from "../../load.ts"
-import { go, to } from "../../route.ts"
+import { to } from "../../route.ts"
 import { may, say } from "../../state.ts"
+import { DeleteDialog, NotLoaded } from "../work/Resource.tsx"
 import { useProcesses } from "../work/Filter.tsx"
 import { OnceDialog } from "../work/Once.tsx"
 import { Deliveries } from "./Deliveries.tsx"
@@ -58,20 +59,18 @@ const Dialogs = ({
     )
   }
   return (
-    <Confirm
+    <DeleteDialog
       title="Delete the webhook"
       submit="Delete"
       done="The webhook is deleted."
-      onSubmit={async () => {
-        await call("DELETE", `webhooks/${id}`)
-        go(to(["webhooks"]))
-      }}
+      path={`webhooks/${id}`}
+      list={["webhooks"]}
       onClose={onClose}
     >
       <p>
         Nothing is sent to <b>{webhook.endpoint}</b> any more; events that are on their way are dropped.
       </p>
-    </Confirm>
+    </DeleteDialog>
   )
 }
 
@@ -104,14 +103,7 @@ export const Webhook = ({ id }: { readonly id: string }) => {
   const [asked, setAsked] = useState<"edit" | "rotate" | "delete" | null>(null)
   const [tests, setTests] = useState(0)
   const action = useAction()
-  if (webhook === undefined) {
-    return (
-      <>
-        <Head title="Webhook" />
-        <Problem message={error} />
-      </>
-    )
-  }
+  if (webhook === undefined) return <NotLoaded title="Webhook" error={error} />
   const { enabled, endpoint } = webhook
   const toggle = () =>
     void action.run(

@@ -1,6 +1,7 @@
 /** Files by drag or by button, with how much of each is sent. */
-import { useId, useState } from "preact/hooks"
+import { useId } from "preact/hooks"
 import { Button } from "../../kit/Basics.tsx"
+import { DropZone } from "../../kit/DropZone.tsx"
 
 /** Such as `1.4 MB`. */
 export const sizeOf = (bytes: number): string => {
@@ -27,7 +28,6 @@ export const FileDrop = ({
   readonly sent: Readonly<Record<string, number>>
 }) => {
   const id = useId()
-  const [isOver, setOver] = useState(false)
   const add = (list: FileList | null) => {
     const added = [...(list ?? [])]
     const names = new Set(added.map(({ name }) => name))
@@ -36,19 +36,7 @@ export const FileDrop = ({
   }
   return (
     <div class="field">
-      <div
-        class={`filedrop ${isOver ? "over" : ""}`}
-        onDragOver={(event) => {
-          event.preventDefault()
-          setOver(true)
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={(event) => {
-          event.preventDefault()
-          setOver(false)
-          add(event.dataTransfer?.files ?? null)
-        }}
-      >
+      <DropZone kind="filedrop" onFiles={add}>
         <label for={id}>{label}</label>
         <input
           id={id}
@@ -61,7 +49,7 @@ export const FileDrop = ({
           }}
         />
         <span class="hint">or drop {isMultiple ? "them" : "it"} here</span>
-      </div>
+      </DropZone>
       {files.length === 0 ? null : (
         <ul class="files">
           {files.map((file) => (

@@ -8,9 +8,10 @@ import { Confirm, FormDialog } from "../../kit/Dialog.tsx"
 import { SelectField } from "../../kit/Field.tsx"
 import { List, Table } from "../../kit/List.tsx"
 import { useResource } from "../../load.ts"
-import { go, to } from "../../route.ts"
+import { to } from "../../route.ts"
 import { may } from "../../state.ts"
 import { exactly } from "../../words.ts"
+import { DeleteDialog, NotLoaded, PauseButton } from "../work/Resource.tsx"
 import { PauseDialog, PausedNotice } from "../work/Pause.tsx"
 import { isIn, useWorkers } from "./Groups.tsx"
 import { LinkDialog } from "./Link.tsx"
@@ -165,14 +166,7 @@ export const Group = ({ id }: { readonly id: string }) => {
   const action = useAction()
   const close = () => setAsked(null)
   const group = loaded.data
-  if (group === undefined) {
-    return (
-      <>
-        <Head title="Group" />
-        <Problem message={loaded.error} />
-      </>
-    )
-  }
+  if (group === undefined) return <NotLoaded title="Group" error={loaded.error} />
   const { name, paused } = group
   const path = `worker-groups/${id}`
   const resume = () =>
@@ -195,13 +189,14 @@ export const Group = ({ id }: { readonly id: string }) => {
                 <Button onClick={() => setAsked("rename")}>Rename…</Button>
               </>
             ) : null}
-            {!may("Workers.pause_workers") ? null : paused === null ? (
-              <Button onClick={() => setAsked("pause")}>Pause…</Button>
-            ) : (
-              <Button kind="primary" disabled={action.isBusy} onClick={resume}>
-                Resume
-              </Button>
-            )}
+            {may("Workers.pause_workers") ? (
+              <PauseButton
+                isBusy={action.isBusy}
+                isPaused={paused !== null}
+                onPause={() => setAsked("pause")}
+                onResume={resume}
+              />
+            ) : null}
           </>
         }
       >
@@ -236,21 +231,19 @@ export const Group = ({ id }: { readonly id: string }) => {
       ) : asked === "link" ? (
         <LinkDialog group={group} onClose={close} />
       ) : asked === "delete" ? (
-        <Confirm
+        <DeleteDialog
           title={`Delete ${name}?`}
           submit="Delete the group"
           done={`${name} is deleted.`}
-          onSubmit={async () => {
-            await call("DELETE", path)
-            go(to(["workers", "groups"]))
-          }}
+          path={path}
+          list={["workers", "groups"]}
           onClose={close}
         >
           <p>
             Its workers remain, its link tokens are deleted. A group that a step names is kept, and the message says
             which. This cannot be undone.
           </p>
-        </Confirm>
+        </DeleteDialog>
       ) : null}
     </>
   )

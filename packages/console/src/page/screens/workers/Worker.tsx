@@ -3,11 +3,12 @@ import type { Worker as WorkerOf } from "@signalbox/api/contract/Workers"
 import { useEffect, useState } from "preact/hooks"
 import { call, useAction } from "../../action.ts"
 import { Button, Empty, Head, Panel, Problem, State } from "../../kit/Basics.tsx"
-import { Confirm, FormDialog } from "../../kit/Dialog.tsx"
+import { FormDialog } from "../../kit/Dialog.tsx"
 import { useResource } from "../../load.ts"
-import { go, to } from "../../route.ts"
+import { to } from "../../route.ts"
 import { may } from "../../state.ts"
 import { several, short } from "../../words.ts"
+import { DeleteDialog, NotLoaded, PauseButton } from "../work/Resource.tsx"
 import { PauseDialog, PausedNotice } from "../work/Pause.tsx"
 import { RenameDialog } from "./Rename.tsx"
 import { Labels, LastSeen, WorkerState } from "./State.tsx"
@@ -86,14 +87,7 @@ export const Worker = ({ id }: { readonly id: string }) => {
     const timer = setInterval(loaded.reload, 4000)
     return () => clearInterval(timer)
   }, [isEnding])
-  if (loaded.data === undefined) {
-    return (
-      <>
-        <Head title="Worker" />
-        <Problem message={loaded.error} />
-      </>
-    )
-  }
+  if (loaded.data === undefined) return <NotLoaded title="Worker" error={loaded.error} />
   const { draining, name, paused, state, step_runs } = loaded.data
   const path = `workers/${id}`
   const resume = () =>
@@ -116,13 +110,14 @@ export const Worker = ({ id }: { readonly id: string }) => {
                 {draining ? null : <Button onClick={() => setAsked("drain")}>Drain…</Button>}
               </>
             ) : null}
-            {!may("Workers.pause_workers") ? null : paused === null ? (
-              <Button onClick={() => setAsked("pause")}>Pause…</Button>
-            ) : (
-              <Button kind="primary" disabled={action.isBusy} onClick={resume}>
-                Resume
-              </Button>
-            )}
+            {may("Workers.pause_workers") ? (
+              <PauseButton
+                isBusy={action.isBusy}
+                isPaused={paused !== null}
+                onPause={() => setAsked("pause")}
+                onResume={resume}
+              />
+            ) : null}
           </>
         }
       >
@@ -187,21 +182,19 @@ export const Worker = ({ id }: { readonly id: string }) => {
           onClose={close}
         />
       ) : asked === "delete" ? (
-        <Confirm
+        <DeleteDialog
           title={`Delete ${name}?`}
           submit="Delete the worker"
           done={`${name} is deleted.`}
-          onSubmit={async () => {
-            await call("DELETE", path)
-            go(to(["workers"]))
-          }}
+          path={path}
+          list={["workers"]}
           onClose={close}
         >
           <p>
             It is refused from then on, and has to be linked again. A worker that has something in hand is kept: drain
             it first. This cannot be undone.
           </p>
-        </Confirm>
+        </DeleteDialog>
       ) : null}
     </>
   )
