@@ -27,11 +27,19 @@ const call = {
 
 export const get = Effect.fn("Workers.get")((worker: WorkerId) => call.get({ params: { worker_id: worker } }))
 
+/** Which workers, and which page of them. */
+export interface WorkerListOptions extends NamedListOptions {
+  /** Only the members of this group. An extension: the hosted service ignores it, and lists all workers. */
+  readonly workerGroup?: WorkerGroupId
+}
+
 /** Returns one page, newest first. */
-export const list = Effect.fn("Workers.list")((options: NamedListOptions = {}) => call.list({ query: options }))
+export const list = Effect.fn("Workers.list")(({ workerGroup, ...options }: WorkerListOptions = {}) =>
+  call.list({ query: { ...options, ...(workerGroup === undefined ? {} : { worker_group_id: workerGroup }) } })
+)
 
 /** Emits all workers, newest first. */
-export const stream = (options: Omit<NamedListOptions, "cursor"> = {}) =>
+export const stream = (options: Omit<WorkerListOptions, "cursor"> = {}) =>
   pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
 
 /** Renames a worker. */

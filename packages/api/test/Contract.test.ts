@@ -174,7 +174,9 @@ const extensionKeys = new Set([
   "due_at",
   "due_state",
   "reference",
-  "newer"
+  "newer",
+  "position",
+  "total"
 ])
 
 describe("the resources", () => {

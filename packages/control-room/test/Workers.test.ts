@@ -119,6 +119,21 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("workers",
     })
   )
 
+  it.effect("of one group are listed alone, page by page", () =>
+    Effect.gen(function* () {
+      const [one, two] = [yield* linkWorker([]), yield* linkWorker([])].map(({ identity }) => identity.workerId)
+      const group = yield* WorkerGroups.create(unique("members"))
+      const members = Effect.map(Stream.runCollect(Workers.stream({ workerGroup: group.id, limit: 1 })), (all) =>
+        all.map(({ id }) => id)
+      )
+      assert.deepStrictEqual(yield* members, [])
+      for (const id of [one, two]) if (id !== undefined) yield* WorkerGroups.addWorker(group.id, id)
+      assert.deepStrictEqual(yield* members, [two, one])
+      yield* WorkerGroups.remove(group.id)
+      assert.deepStrictEqual(yield* members, [])
+    })
+  )
+
   it.effect("are renamed, and keep their name without a new one", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service

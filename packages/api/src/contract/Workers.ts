@@ -89,7 +89,11 @@ export const get = HttpApiEndpoint.get("getWorker", "/workspaces/:workspace_id/w
 
 export const list = HttpApiEndpoint.get("listWorkers", "/workspaces/:workspace_id/workers", {
   params: { workspace_id: WorkspaceId },
-  query: namedListQuery,
+  query: {
+    ...namedListQuery,
+    /** Extension: only the members of this group. */
+    worker_group_id: Schema.optional(WorkerGroupId)
+  },
   success: Page(Worker),
   error: InvalidRequestResponse
 })

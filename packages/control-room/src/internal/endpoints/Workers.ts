@@ -46,7 +46,12 @@ export const layer = Endpoints.group(
       }),
       getWorker: ({ params }) => find(params),
       listWorkers: ({ params, query, request }) =>
-        page(request, query, (from) => store.list(params.workspace_id, from), Effect.succeed),
+        page(
+          request,
+          query,
+          (from) => store.list(params.workspace_id, query.worker_group_id ?? null, from),
+          Effect.succeed
+        ),
       updateWorker: Effect.fnUntraced(function* ({ params, payload: { name } }) {
         const worker = yield* find(params)
         if (name === undefined) return worker

@@ -79,7 +79,12 @@ export class Workers extends Context.Service<
   {
     readonly createLinkToken: (workspace: WorkspaceId, expiresAt: string) => Effect.Effect<LinkToken>
     readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<Worker | null>
-    readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<Worker>>
+    /** `group`: only its members; null: all workers. */
+    readonly list: (
+      workspace: WorkspaceId,
+      group: WorkerGroupId | null,
+      page: PageRequest
+    ) => Effect.Effect<Rows<Worker>>
     readonly rename: (id: WorkerId, name: string) => Effect.Effect<void>
     /** Deletes a worker that holds no lease; false when it holds one, or does not exist. */
     readonly remove: (id: WorkerId) => Effect.Effect<boolean>
@@ -170,10 +175,11 @@ export class Workers extends Context.Service<
             Effect.map(([worker]) => worker ?? null),
             Effect.orDie
           ),
-        list: Effect.fnUntraced(function* (workspace, request) {
+        list: Effect.fnUntraced(function* (workspace, group, request) {
+          const members = sql`id IN (SELECT worker_id FROM worker_group_member WHERE worker_group_id = ${group})`
           const { hasMore, rows } = yield* page<ViewRow>(
             select,
-            [sql`workspace_id = ${workspace}`],
+            [sql`workspace_id = ${workspace}`, ...(group === null ? [] : [members])],
             "newest first",
             request
           )

@@ -3,6 +3,7 @@ import type { Worker } from "@signalbox/api/contract/Workers"
 import type { GroupLinkToken, WorkerGroup } from "@signalbox/api/contract/WorkerGroups"
 import { useState } from "preact/hooks"
 import { call, useAction } from "../../action.ts"
+import type { Page } from "../../api.ts"
 import { Button, Empty, Head, Panel, Problem } from "../../kit/Basics.tsx"
 import { Confirm, FormDialog } from "../../kit/Dialog.tsx"
 import { SelectField } from "../../kit/Field.tsx"
@@ -21,15 +22,16 @@ import { InHand, WorkerState } from "./State.tsx"
 const AddMember = ({
   group,
   onClose,
-  onDone,
-  others
+  onDone
 }: {
   readonly group: WorkerGroup
-  readonly others: ReadonlyArray<Worker>
   readonly onDone: () => void
   readonly onClose: () => void
 }) => {
-  const [worker, setWorker] = useState<string>(others[0]?.id ?? "")
+  const { error, workers } = useWorkers()
+  const [chosen, setChosen] = useState("")
+  const others = (workers ?? []).filter((worker) => !isIn(group.id)(worker))
+  const worker = chosen === "" ? (others[0]?.id ?? "") : chosen
   return (
     <FormDialog
       title={`Add a worker to ${group.name}`}
@@ -42,11 +44,16 @@ const AddMember = ({
       }}
       onClose={onClose}
     >
+      <Problem message={error} />
       <SelectField
         label="Worker"
-        hint="A worker may be in several groups."
+        hint={
+          workers !== undefined && others.length === 0
+            ? "Each worker of the workspace is a member: link a new one."
+            : "A worker may be in several groups."
+        }
         value={worker}
-        onValue={setWorker}
+        onValue={setChosen}
         options={others.map(({ id, name, state }) => ({ value: String(id), label: `${name} (${state})` }))}
       />
     </FormDialog>
@@ -54,11 +61,10 @@ const AddMember = ({
 }
 
 const Members = ({ group, onLink }: { readonly group: WorkerGroup; readonly onLink: () => void }) => {
-  const { error, isWhole, reload, workers } = useWorkers()
+  const { data, error, reload } = useResource<Page<Worker>>("workers", { worker_group_id: group.id, limit: 500 })
   const [isAdding, setAdding] = useState(false)
   const removing = useAction()
-  const members = (workers ?? []).filter(isIn(group.id))
-  const others = (workers ?? []).filter((worker) => !isIn(group.id)(worker))
+  const members = data?.data
   const canWrite = may("Workers.write_workers")
   const remove = ({ id, name }: Worker) =>
     void removing.run(async () => {
@@ -68,8 +74,8 @@ const Members = ({ group, onLink }: { readonly group: WorkerGroup; readonly onLi
   return (
     <Panel title="Members" flush>
       <Problem message={error ?? removing.error} />
-      {isWhole ? null : <p class="notice late">Only members among the newest 500 workers are shown.</p>}
-      {workers === undefined ? null : members.length === 0 ? (
+      {data?.has_more === true ? <p class="notice late">Only the newest 500 members are shown.</p> : null}
+      {members === undefined ? null : members.length === 0 ? (
         <Empty title="No worker is in this group">
           Steps that are bound to it wait.
           {canWrite ? " Add a worker that is linked, or link a new one into the group." : ""}
@@ -102,13 +108,13 @@ const Members = ({ group, onLink }: { readonly group: WorkerGroup; readonly onLi
           ]}
         />
       )}
-      {canWrite && workers !== undefined ? (
+      {canWrite ? (
         <div class="actions below">
-          {others.length === 0 ? null : <Button onClick={() => setAdding(true)}>Add a worker…</Button>}
+          <Button onClick={() => setAdding(true)}>Add a worker…</Button>
           <Button onClick={onLink}>Link a new one…</Button>
         </div>
       ) : null}
-      {isAdding ? <AddMember group={group} others={others} onDone={reload} onClose={() => setAdding(false)} /> : null}
+      {isAdding ? <AddMember group={group} onDone={reload} onClose={() => setAdding(false)} /> : null}
     </Panel>
   )
 }
