@@ -13,7 +13,7 @@ const picture = (page: Page, name: string) =>
 
 const program = Effect.gen(function* () {
   const { ids } = yield* Room
-  const { page } = yield* signedIn({ viewport: { width: 1180, height: 720 } })
+  const { page } = yield* signedIn({ viewport: { width: 1180, height: 800 } })
   yield* person(async () => {
     const take = async (name: string, address: string, see: string) => {
       await show(page, address)
