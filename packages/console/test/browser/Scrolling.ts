@@ -35,10 +35,11 @@ const most = 2000
 /** The lines in sight once they are there: their numbers, from 0. Fails where one is not at its place or has another's text. */
 const seen = async (page: Page): Promise<ReadonlyArray<number>> => {
   await page.waitForFunction(() => {
-    const box = document.querySelector(".log")?.getBoundingClientRect()
-    const rows = Array.from(document.querySelectorAll(".log .row"))
-    const first = rows.find((row) => box !== undefined && row.getBoundingClientRect().bottom > box.top)
-    return first?.querySelector("span") != null && document.querySelector(".log[aria-busy=true]") === null
+    const box = document.querySelector(".log")?.getBoundingClientRect() ?? { top: 0, bottom: 0 }
+    const inSight = Array.from(document.querySelectorAll(".log .row")).filter(
+      (row) => row.getBoundingClientRect().bottom > box.top && row.getBoundingClientRect().top < box.bottom
+    )
+    return inSight.length > 20 && inSight.every((row) => row.querySelector("span") !== null)
   })
   const rows = await page.evaluate(() => {
     const box = document.querySelector(".log")?.getBoundingClientRect() ?? { top: 0, bottom: 0 }
