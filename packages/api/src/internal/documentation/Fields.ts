@@ -187,6 +187,7 @@ export const generalFields: Readonly<Record<string, string>> = {
   permissions: "What the key may do.",
   pointer: "A JSON pointer (RFC 6901) into the body.",
   port: "The port of the mail server, 1 to 65,535.",
+  position: "The place of the first message in the log, counted from 0; null unless `position` was given.",
   prefix: "What stands before the signature in the header; GitHub's is `sha256=`.",
   priority:
     "−100 to 100, default 0: how early a waiting item is leased. Each point counts like ten minutes of waiting.",

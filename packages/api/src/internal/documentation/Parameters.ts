@@ -48,6 +48,13 @@ export const parameterTexts: Readonly<Record<string, ParameterText>> = {
   created_after: { description: "Only what was created at this time or later; ISO 8601 with a zone. An extension." },
   created_before: { description: "Only what was created before this time; ISO 8601 with a zone. An extension." },
   order: { description: "`newest_first`: the end first; default: oldest first. An extension." },
+  position: {
+    description:
+      "The page that begins with this message, counted from 0; a negative one counts from the end. Without `cursor` and `order`. An extension."
+  },
+  count: {
+    description: "With `position`: how many messages the page has; more than 1,000 count as 1,000. An extension."
+  },
   include_data: { description: "Whether payloads and files are included." },
   includeData: { description: "Whether payloads and files are included." },
   reference: { description: "Only work items with this reference. An extension." },

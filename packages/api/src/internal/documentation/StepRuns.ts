@@ -95,13 +95,15 @@ export const stepRuns: Documented<typeof StepRuns> = {
   },
   listStepRunConsoleMessages: {
     description:
-      "Returns the console output of a step run, oldest first, up to 1,000 messages a page; `order=newest_first` begins at the end. To follow a log, read to the end, then read the address in `newer` again and again: it also works while nothing is there yet.",
+      "Returns the console output of a step run, oldest first, up to 1,000 messages a page; `order=newest_first` begins at the end. To follow a log, read to the end, then read the address in `newer` again and again: it also works while nothing is there yet. To read any part of a long log, pass `position`.",
     response: {
       data: [{ timestamp: "2026-11-20T08:15:32.200Z", message: "read 2 invoices" }],
       has_more: false,
       next: null,
       newer:
-        "https://robots.example.com/api/v1/workspaces/019aa0b2-5c00-7000-8000-0000000000a1/step-runs/019aa0b2-5c00-7000-8000-0000000000c6/console-messages?cursor=MDFhMjA1OTA"
+        "https://robots.example.com/api/v1/workspaces/019aa0b2-5c00-7000-8000-0000000000a1/step-runs/019aa0b2-5c00-7000-8000-0000000000c6/console-messages?cursor=MDFhMjA1OTA",
+      position: null,
+      total: 1
     },
     errors: { 400: badCursor, 404: unknown("step run") }
   }
