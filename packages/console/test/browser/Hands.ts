@@ -28,6 +28,7 @@ export const hands = (page: Page, by: "mouse" | "keyboard") => {
     },
     fill: async (target: Locator, text: string) => {
       await reach(target)
+      await page.keyboard.press("ControlOrMeta+a")
       await page.keyboard.insertText(text)
     },
     /** The arrow keys change a closed select of the browser. */

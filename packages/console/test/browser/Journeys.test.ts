@@ -6,8 +6,11 @@ import { hands } from "./Hands.ts"
 import { flows } from "./Flows.ts"
 import { house } from "./House.ts"
 import { keyboard } from "./Keyboard.ts"
+import { packages } from "./Packages.ts"
 import { layer, Room } from "./Room.ts"
+import { sights } from "./Screens.ts"
 import { person, settled, show, signedIn, signedOut } from "./Sight.ts"
+import { streams } from "./Streams.ts"
 import { work } from "./Work.ts"
 
 declare const window: { readonly harmed?: boolean; readonly isSecureContext: boolean }
@@ -20,6 +23,9 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("operators
   work(it)
   house(it)
   flows(it)
+  packages(it)
+  streams(it)
+  sights(it)
 
   for (const by of ["mouse", "keyboard"] as const) {
     it.effect(`sign in, find a failed run, read its log, and retry an item by ${by}`, () =>
@@ -130,20 +136,6 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("operators
         assert.isUndefined(await page.evaluate(() => window.harmed))
       })
       assert.deepStrictEqual(reports, [])
-    }).pipe(Effect.scoped)
-  )
-
-  it.effect("have one session in two tabs, which ends in both", () =>
-    Effect.gen(function* () {
-      const { context, page } = yield* signedIn()
-      yield* person(async () => {
-        const other = await context.newPage()
-        await other.goto(page.url())
-        await other.getByRole("navigation", { name: "Workspace" }).waitFor()
-        await page.getByRole("button", { name: "Sign out" }).click()
-        await other.bringToFront()
-        await other.getByLabel("Key").waitFor()
-      })
     }).pipe(Effect.scoped)
   )
 })

@@ -8,9 +8,9 @@ import { Room } from "./Room.ts"
 /** What a browser reported: violations of the policy, errors of scripts, and errors written to its console. */
 export type Reports = Array<string>
 
-/** Reports what the policy forbids, and runs axe when it is asked for. */
+/** Reports what the policy forbids. */
 const watch = `addEventListener("securitypolicyviolation", (event) =>
-  console.error("CSP: " + event.violatedDirective + " " + event.blockedURI));\n${axe.source}`
+  console.error("CSP: " + event.violatedDirective + " " + event.blockedURI))`
 
 /**
  * What browsers themselves write: of refusals that a test asks for, such as those of a session that ended, and of a header that
@@ -51,9 +51,15 @@ export const signedIn = Effect.fnUntraced(function* (options: BrowserContextOpti
 })
 
 /** A page that has no session. */
-export const signedOut = Effect.fnUntraced(function* (options: BrowserContextOptions = {}, at?: string) {
+export const signedOut = Effect.fnUntraced(function* (
+  options: BrowserContextOptions = {},
+  at?: string,
+  /** What is done with the page before it loads. */
+  prepare: (page: Page) => Promise<void> = () => Promise.resolve()
+) {
   const origin = at ?? (yield* Room).origin
   const opened = yield* open(yield* Chromium, options)
+  yield* Effect.promise(() => prepare(opened.page))
   yield* Effect.promise(() => opened.page.goto(`${origin}/console/`))
   return opened
 })
@@ -81,6 +87,8 @@ declare const location: { hash: string }
 
 /** What axe finds on the page, a line each. The second theme needs its colours checked alone: all else is the same. */
 export const violations = async (page: Page, rules: "all" | "colours" = "all"): Promise<ReadonlyArray<string>> => {
+  // It takes longer to load than most pages, and many have no need of it.
+  if (await page.evaluate(() => !("axe" in window))) await page.evaluate(axe.source)
   const { violations } = await page.evaluate(
     (only) =>
       window.axe.run(document, {

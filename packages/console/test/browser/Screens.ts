@@ -1,14 +1,14 @@
 /** Each screen in a browser, in both themes and as narrow as a phone: what a person who cannot see or click meets there. */
-import { assert, layer as withLayer } from "@effect/vitest"
+import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Page } from "playwright-core"
-import { layer, Room } from "./Room.ts"
-import { scrolling } from "./Scrolling.ts"
-import { screens } from "./screens.ts"
+import type { Chromium } from "./Chromium.ts"
+import { screens } from "./Registered.ts"
+import { Room } from "./Room.ts"
 import { person, settled, show, signedIn, violations } from "./Sight.ts"
 
 /** The screen, and one of what it lists. */
-const sights = async (page: Page, screen: string) => {
+const sightsOf = async (page: Page, screen: string) => {
   const found: Array<string> = []
   const look = async (name: string) => {
     for (const colorScheme of ["light", "dark"] as const) {
@@ -35,18 +35,16 @@ const sights = async (page: Page, screen: string) => {
 declare const document: { readonly documentElement: { readonly scrollWidth: number } }
 declare const location: { readonly hash: string }
 
-withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the screens of the console", (it) => {
-  scrolling(it)
-
-  it.effect("have no violations in any theme, fit a phone, and break no policy", () =>
+export const sights = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
+  it.effect("see screens without violations in any theme, which fit a phone, and break no policy", () =>
     Effect.gen(function* () {
       yield* (yield* Room).harm
       const { page, reports } = yield* signedIn()
       const found: Array<string> = []
-      for (const screen of screens) found.push(...(yield* person(() => sights(page, screen))))
+      for (const screen of screens) found.push(...(yield* person(() => sightsOf(page, screen))))
       assert.deepStrictEqual(found, [])
       assert.deepStrictEqual(reports, [])
       assert.isAtLeast(screens.length, 4)
     }).pipe(Effect.scoped)
   )
-})
+}
