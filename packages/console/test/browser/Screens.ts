@@ -1,4 +1,7 @@
-/** Each screen in a browser, in both themes and as narrow as a phone: what a person who cannot see or click meets there. */
+/**
+ * Each screen in a browser, in both themes, zoomed, and as narrow as a phone: what a person who cannot see well or click meets
+ * there.
+ */
 import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Page } from "playwright-core"
@@ -6,6 +9,32 @@ import type { Chromium } from "./Chromium.ts"
 import { screens } from "./Registered.ts"
 import { Room } from "./Room.ts"
 import { person, settled, show, signedIn, violations } from "./Sight.ts"
+
+const usual = { width: 1280, height: 900 }
+/** The usual one at 200 %, and a phone. */
+const narrow = { "at 200 %": { width: 640, height: 450 }, "on a phone": { width: 360, height: 740 } }
+
+/** What can be used in the screen, and text that ends before its end. */
+const shown = (page: Page) =>
+  page.evaluate(() => {
+    const all = [...document.querySelectorAll("main *")].filter((element) => element.checkVisibility())
+    return {
+      width: document.documentElement.scrollWidth,
+      widest: all
+        .toSorted((one, other) => other.getBoundingClientRect().right - one.getBoundingClientRect().right)
+        .slice(0, 3)
+        .map((element) => element.outerHTML.slice(0, 120)),
+      controls: all
+        .filter((element) => element.matches("a[href], button, input, select, textarea, summary"))
+        .map((element) => element.getAttribute("aria-label") ?? (element.textContent || element.id)),
+      cut: all
+        .filter((element) => {
+          const isCut = element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 1
+          return isCut && /hidden|clip/.test(getComputedStyle(element).overflowX)
+        })
+        .map((element) => element.outerHTML.slice(0, 120))
+    }
+  })
 
 /** The screen, and one of what it lists. */
 const sightsOf = async (page: Page, screen: string) => {
@@ -16,10 +45,20 @@ const sightsOf = async (page: Page, screen: string) => {
       const wrong = await violations(page, colorScheme === "light" ? "all" : "colours")
       found.push(...wrong.map((line) => `${name}, ${colorScheme}: ${line}`))
     }
-    await page.setViewportSize({ width: 360, height: 740 })
-    const width = await page.evaluate(() => document.documentElement.scrollWidth)
-    if (width > 360) found.push(`${name}: is ${width} px wide on a screen of 360`)
-    await page.setViewportSize({ width: 1280, height: 900 })
+    const { controls } = await shown(page)
+    // As long as they become, whenever the test looks.
+    await page.evaluate(() => {
+      for (const time of document.querySelectorAll("main time")) time.textContent = "59 minutes ago"
+    })
+    for (const [how, size] of Object.entries(narrow)) {
+      await page.setViewportSize(size)
+      const here = await shown(page)
+      if (here.width > size.width) found.push(`${name} ${how}: is ${here.width} px wide, by ${here.widest.join()}`)
+      const lost = controls.filter((control) => !here.controls.includes(control))
+      found.push(...lost.map((control) => `${name} ${how}: has lost ${control}`))
+      found.push(...here.cut.map((text) => `${name} ${how}: cuts ${text}`))
+    }
+    await page.setViewportSize(usual)
   }
   await show(page, `#/${screen}`)
   await look(`/${screen}`)
@@ -32,11 +71,55 @@ const sightsOf = async (page: Page, screen: string) => {
   return found
 }
 
-declare const document: { readonly documentElement: { readonly scrollWidth: number } }
+/** Rules that apply now and move something for more than a millisecond. */
+const moving = (page: Page) =>
+  page.evaluate(() => {
+    const times = (value: string) =>
+      value.split(",").map((time) => parseFloat(time) * (time.trim().endsWith("ms") ? 1 : 1000))
+    const isSlow = ({ animationDuration, transitionDuration }: Durations) =>
+      times(`${animationDuration},${transitionDuration}`).some((time) => time > 1)
+    // Rules of styles may have rules in them, too.
+    const of = (rules: Iterable<Rule>): ReadonlyArray<string> =>
+      [...rules].flatMap(({ cssRules = [], cssText, media, style }) =>
+        media !== undefined && !matchMedia(media.mediaText).matches
+          ? []
+          : [...(style !== undefined && isSlow(style) ? [cssText] : []), ...of(cssRules)]
+      )
+    return [...document.styleSheets].flatMap(({ cssRules }) => of(cssRules))
+  })
+
+interface Shown {
+  textContent: string
+  readonly id: string
+  readonly outerHTML: string
+  readonly scrollWidth: number
+  readonly clientWidth: number
+  checkVisibility(): boolean
+  getBoundingClientRect(): { readonly right: number }
+  getAttribute(name: string): string | null
+  matches(selector: string): boolean
+}
+interface Rule {
+  readonly cssText: string
+  readonly media?: { readonly mediaText: string }
+  readonly cssRules?: Iterable<Rule>
+  readonly style?: Durations
+}
+interface Durations {
+  readonly animationDuration: string
+  readonly transitionDuration: string
+}
+declare const document: {
+  readonly documentElement: { readonly scrollWidth: number }
+  readonly styleSheets: Iterable<{ readonly cssRules: Iterable<Rule> }>
+  querySelectorAll(selector: string): Iterable<Shown>
+}
+declare const getComputedStyle: (element: Shown) => { readonly overflowX: string; readonly outlineStyle: string }
+declare const matchMedia: (query: string) => { readonly matches: boolean }
 declare const location: { readonly hash: string }
 
 export const sights = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
-  it.effect("see screens without violations in any theme, which fit a phone, and break no policy", () =>
+  it.effect("see screens without violations in any theme, which fit a phone and 200 %, and break no policy", () =>
     Effect.gen(function* () {
       yield* (yield* Room).harm
       const { page, reports } = yield* signedIn()
@@ -45,6 +128,22 @@ export const sights = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
       assert.deepStrictEqual(found, [])
       assert.deepStrictEqual(reports, [])
       assert.isAtLeast(screens.length, 4)
+      const [usual, reduced] = yield* person(async () => {
+        const usual = await moving(page)
+        await page.emulateMedia({ reducedMotion: "reduce" })
+        return [usual, await moving(page)] as const
+      })
+      assert.isAtLeast(usual.length, 1)
+      assert.deepStrictEqual(reduced, [])
+      // Backgrounds are gone where people choose all colours themselves.
+      const marks = yield* person(async () => {
+        await page.emulateMedia({ forcedColors: "active" })
+        await show(page, "#/runs")
+        return page.evaluate(() =>
+          [...document.querySelectorAll("nav [aria-current]")].map((element) => getComputedStyle(element).outlineStyle)
+        )
+      })
+      assert.deepStrictEqual(marks, ["solid"])
     }).pipe(Effect.scoped)
   )
 }

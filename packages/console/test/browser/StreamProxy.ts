@@ -25,8 +25,8 @@ export interface StreamProxy {
 
 interface Stream {
   readonly response: ServerResponse
-  readonly upstream: IncomingMessage
   isSilent: boolean
+  hasSpoken: boolean
 }
 
 const start = (room: string) =>
@@ -35,13 +35,14 @@ const start = (room: string) =>
     let manner: Manner = "through"
     let begun = 0
     const follow = (upstream: IncomingMessage, response: ServerResponse, how: Manner) => {
-      const stream = { response, upstream, isSilent: how === "gathered" }
+      const stream: Stream = { response, isSilent: how === "gathered", hasSpoken: false }
+      streams.add(stream)
       response.on("close", () => streams.delete(stream))
       // Headers are sent with the first byte, so that what is gathered is nothing at all.
       if (how !== "gathered") response.flushHeaders()
       upstream.on("data", (bytes: Buffer) => {
         if (stream.isSilent || response.destroyed) return
-        streams.add(stream)
+        stream.hasSpoken = true
         const isHint = bytes.includes('data: {"topic"') && !bytes.includes('"reset"')
         if (how !== "cut" || !isHint) return void response.write(bytes)
         const half = bytes.subarray(0, bytes.indexOf('"topic"') + 4)
@@ -81,7 +82,7 @@ const start = (room: string) =>
           for (const { response } of streams) response.destroy()
           streams.clear()
         },
-        open: () => streams.size,
+        open: () => [...streams].filter(({ hasSpoken }) => hasSpoken).length,
         begun: () => begun,
         close: () => {
           server.closeAllConnections()

@@ -128,6 +128,7 @@ export const streams = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
       yield* person(async () => {
         await later(page, isShown)
         proxy.become("through")
+        proxy.drop()
         await later(page, async () => !(await isTold()))
         await turn(page, "hidden")
         await until(() => proxy.open() === 0)
