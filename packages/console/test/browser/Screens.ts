@@ -45,11 +45,11 @@ const sightsOf = async (page: Page, screen: string) => {
       const wrong = await violations(page, colorScheme === "light" ? "all" : "colours")
       found.push(...wrong.map((line) => `${name}, ${colorScheme}: ${line}`))
     }
-    const { controls } = await shown(page)
     // As long as they become, whenever the test looks.
     await page.evaluate(() => {
       for (const time of document.querySelectorAll("main time")) time.textContent = "59 minutes ago"
     })
+    const { controls } = await shown(page)
     for (const [how, size] of Object.entries(narrow)) {
       await page.setViewportSize(size)
       const here = await shown(page)

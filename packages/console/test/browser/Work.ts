@@ -104,11 +104,21 @@ export const work = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
             page.getByRole("region", { name: "Processes" }).getByRole("link", { name: "Match invoices", exact: true })
           )
           await settled(page)
-          await press(page.locator("main header").getByRole("button", { name: "Pause…" }))
-          await fill(page.getByRole("dialog").getByLabel("Why"), "month-end")
-          await press(page.getByRole("dialog").getByRole("button", { name: "Pause" }))
-          await page.locator("main header").getByText("paused").waitFor()
         })
+        const pause = (note: string) =>
+          person(async () => {
+            await press(page.locator("main header").getByRole("button", { name: "Pause…" }))
+            await fill(page.getByRole("dialog").getByLabel("Why"), note)
+            await press(page.getByRole("dialog").getByRole("button", { name: "Pause" }))
+            await page.locator("main header").getByText("paused").waitFor()
+          })
+        yield* pause("a mistake")
+        yield* person(async () => {
+          await press(page.getByRole("status").getByRole("button", { name: "Undo" }))
+          await page.locator("main header").getByText("paused").waitFor({ state: "detached" })
+        })
+        assert.isNull((yield* api(Processes.get(ids.match))).paused)
+        yield* pause("month-end")
         assert.strictEqual((yield* api(Processes.get(ids.match))).paused?.note, "month-end")
         yield* person(async () => {
           await press(page.locator("main header").getByRole("button", { name: "Resume" }))
