@@ -7,9 +7,10 @@ import { flows } from "./Flows.ts"
 import { house } from "./House.ts"
 import { keyboard } from "./Keyboard.ts"
 import { packages } from "./Packages.ts"
-import { layer, Room } from "./Room.ts"
+import { Room } from "./Room.ts"
 import { sights } from "./Screens.ts"
-import { person, settled, show, signedIn, signedOut } from "./Sight.ts"
+import { scrolling } from "./Scrolling.ts"
+import { layer, person, settled, show, signedIn, signedOut } from "./Sight.ts"
 import { streams } from "./Streams.ts"
 import { work } from "./Work.ts"
 
@@ -25,6 +26,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("operators
   flows(it)
   packages(it)
   streams(it)
+  scrolling(it)
   sights(it)
 
   for (const by of ["mouse", "keyboard"] as const) {
@@ -120,7 +122,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("operators
       const run = yield* harm
       const { data } = yield* api(WorkItems.list({ processRun: run, state: "failed" }))
       const item = data[0]?.id ?? assert.fail("no failed item")
-      const { page, reports } = yield* signedIn()
+      const { page, reports } = yield* signedIn
       yield* person(async () => {
         for (const address of ["#/runs", `#/items/${item}`, `#/runs/${run}?tab=log`]) {
           await show(page, address)

@@ -1,5 +1,5 @@
 /** Robots that come as a zip: made into processes, run by real workers, and taken back. Part of the journeys, whose room it shares. */
-import { assert, type Vitest } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import type { ProcessId, ProcessRunId } from "@signalbox/api/contract/Ids"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
@@ -9,10 +9,9 @@ import * as TaskPackages from "@signalbox/api/TaskPackages"
 import { zipOf } from "@signalbox/testkit/PackageZips"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { Chromium } from "./Chromium.ts"
 import { hands } from "./Hands.ts"
 import { Room } from "./Room.ts"
-import { person, settled, signedIn } from "./Sight.ts"
+import { type Operators, person, settled, signedIn } from "./Sight.ts"
 
 /** A robot that says one thing. */
 const saying = (text: string) => zipOf({ "robot.yaml": `tasks:\n  Say it:\n    shell: echo ${text}\n` })
@@ -34,12 +33,12 @@ const runOf = Effect.fnUntraced(function* (process: ProcessId) {
   return run.started ? yield* saidBy(run.id) : assert.fail("the run did not start")
 })
 
-export const packages = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
+export const packages = (it: Operators) => {
   for (const by of ["mouse", "keyboard"] as const) {
     it.effect(`make a process of a zip, give it a schedule, and see its first run by ${by}`, () =>
       Effect.gen(function* () {
         const { api } = yield* Room
-        const { page, reports } = yield* signedIn()
+        const { page, reports } = yield* signedIn
         const { choose, fill, press } = hands(page, by)
         const name = `greets by ${by}`
         const buffer = Buffer.from(yield* saying(`greetings from ${by}`))
@@ -100,7 +99,7 @@ export const packages = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
           })
         )
         assert.include((yield* api(runOf(process.id))).join(), "the new words")
-        const { page, reports } = yield* signedIn()
+        const { page, reports } = yield* signedIn
         const { press } = hands(page, by)
         yield* person(async () => {
           await press(page.getByRole("link", { name: "Packages", exact: true }))

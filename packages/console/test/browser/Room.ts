@@ -1,5 +1,4 @@
 /** A room with data of all kinds, on SQLite, with its workers: what the browser looks at. */
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as AlertChannels from "@signalbox/api/AlertChannels"
 import * as Alerts from "@signalbox/api/Alerts"
 import * as ApiKeys from "@signalbox/api/ApiKeys"
@@ -24,12 +23,9 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
 import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as Embedded from "signalbox/Embedded"
-import { Chromium } from "./Chromium.ts"
-import * as Program from "./Program.ts"
 import { hostile, statement, tasks } from "./Robots.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -267,11 +263,3 @@ export class Room extends Context.Service<
     Layer.provide(Dictation.layer)
   )
 }
-
-/** The room and one browser, which ends first: a server waits for its connections. */
-export const layer = Chromium.layer.pipe(
-  Layer.provideMerge(Room.layer),
-  Layer.provideMerge(Program.layer),
-  Layer.provideMerge(NodeServices.layer),
-  Layer.provide(Logger.layer([]))
-)

@@ -2,13 +2,12 @@
  * Each screen in a browser, in both themes, zoomed, and as narrow as a phone: what a person who cannot see well or click meets
  * there.
  */
-import { assert, type Vitest } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Page } from "playwright-core"
-import type { Chromium } from "./Chromium.ts"
 import { screens } from "./Registered.ts"
 import { Room } from "./Room.ts"
-import { person, settled, show, signedIn, violations } from "./Sight.ts"
+import { type Operators, person, settled, show, signedIn, violations } from "./Sight.ts"
 
 const usual = { width: 1280, height: 900 }
 /** The usual one at 200 %, and a phone. */
@@ -122,13 +121,13 @@ declare const getComputedStyle: (element: Shown) => { readonly overflowX: string
 declare const matchMedia: (query: string) => { readonly matches: boolean }
 declare const location: { readonly hash: string }
 
-export const sights = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
+export const sights = (it: Operators) => {
   it.effect(
     "see screens of hostile names without violations in any theme, which fit a phone and 200 %, and break no policy",
     () =>
       Effect.gen(function* () {
         yield* (yield* Room).harm
-        const { page, reports } = yield* signedIn()
+        const { page, reports } = yield* signedIn
         const found: Array<string> = []
         for (const screen of screens) found.push(...(yield* person(() => sightsOf(page, screen))))
         assert.deepStrictEqual(found, [])

@@ -1,5 +1,5 @@
 /** What people see when the stream of changes is disturbed, hidden or shared. Part of the journeys, whose room it shares. */
-import { assert, type Vitest } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import * as Assets from "@signalbox/api/Assets"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import type { ProcessRunId } from "@signalbox/api/contract/Ids"
@@ -8,9 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { setTimeout } from "node:timers/promises"
 import type { Page } from "playwright-core"
-import type { Chromium } from "./Chromium.ts"
 import { Room } from "./Room.ts"
-import { person, signedOut, show } from "./Sight.ts"
+import { type Operators, person, signedOut, show } from "./Sight.ts"
 import { streamProxy } from "./StreamProxy.ts"
 
 declare const document: {
@@ -60,7 +59,7 @@ const signIn = async (page: Page, key: string) => {
   await page.getByRole("navigation", { name: "Workspace" }).waitFor()
 }
 
-export const streams = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
+export const streams = (it: Operators) => {
   it.effect("see each line of a log once, however the stream is cut, silent, gathered, refused or hidden", () =>
     Effect.gen(function* () {
       const { api, dictate, ids, key, origin } = yield* Room

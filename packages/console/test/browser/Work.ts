@@ -1,26 +1,25 @@
 /** Failures settled, runs started and processes paused. Part of the journeys, whose room it shares. */
-import { assert, type Vitest } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import * as BulkOperations from "@signalbox/api/BulkOperations"
 import * as Processes from "@signalbox/api/Processes"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { Chromium } from "./Chromium.ts"
 import { hands } from "./Hands.ts"
 import { Room } from "./Room.ts"
-import { person, settled, signedIn } from "./Sight.ts"
+import { type Operators, person, settled, signedIn } from "./Sight.ts"
 
 /** The most actions that settling a group may take somebody who has read nothing. */
 const few = 5
 
-export const work = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
+export const work = (it: Operators) => {
   for (const by of ["mouse", "keyboard"] as const) {
     const message = by === "mouse" ? "login page did not answer" : "is unknown"
 
     it.effect(`settle a group of failures in ${few} actions or fewer by ${by}`, () =>
       Effect.gen(function* () {
         const { api } = yield* Room
-        const { page, reports } = yield* signedIn()
+        const { page, reports } = yield* signedIn
         const { press } = hands(page, by)
         const actions = yield* person(async () => {
           let actions = 0
@@ -42,7 +41,7 @@ export const work = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
     it.effect(`start a process with a file, and watch its log as it is written by ${by}`, () =>
       Effect.gen(function* () {
         const { api, dictate, ids } = yield* Room
-        const { page, reports } = yield* signedIn()
+        const { page, reports } = yield* signedIn
         const { fill, press } = hands(page, by)
         const run = yield* person(async () => {
           await press(page.getByRole("link", { name: "Processes", exact: true }))
@@ -78,7 +77,7 @@ export const work = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
     it.effect(`fill in a process's form, and pause and resume it by ${by}`, () =>
       Effect.gen(function* () {
         const { api, ids } = yield* Room
-        const { page, reports } = yield* signedIn()
+        const { page, reports } = yield* signedIn
         const { fill, press } = hands(page, by)
         const run = yield* person(async () => {
           await press(page.getByRole("link", { name: "Processes", exact: true }))
