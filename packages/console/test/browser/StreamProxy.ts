@@ -19,8 +19,9 @@ export interface StreamProxy {
   readonly drop: () => void
   /** How many streams are open that have sent something. */
   readonly open: () => number
-  /** How many streams have begun. */
+  /** How many streams have begun, and how many were cut. */
   readonly begun: () => number
+  readonly cuts: () => number
 }
 
 interface Stream {
@@ -34,6 +35,7 @@ const start = (room: string) =>
     const streams = new Set<Stream>()
     let manner: Manner = "through"
     let begun = 0
+    let cuts = 0
     const follow = (upstream: IncomingMessage, response: ServerResponse, how: Manner) => {
       const stream: Stream = { response, isSilent: how === "gathered", hasSpoken: false }
       streams.add(stream)
@@ -45,6 +47,7 @@ const start = (room: string) =>
         stream.hasSpoken = true
         const isHint = bytes.includes('data: {"topic"') && !bytes.includes('"reset"')
         if (how !== "cut" || !isHint) return void response.write(bytes)
+        cuts++
         const half = bytes.subarray(0, bytes.indexOf('"topic"') + 4)
         response.write(half, () => response.destroy())
       })
@@ -84,6 +87,7 @@ const start = (room: string) =>
         },
         open: () => [...streams].filter(({ hasSpoken }) => hasSpoken).length,
         begun: () => begun,
+        cuts: () => cuts,
         close: () => {
           server.closeAllConnections()
           return new Promise((done) => server.close(() => done()))
