@@ -96,8 +96,9 @@ export const signedIn = Effect.gen(function* () {
   const { origin } = yield* Room
   const opened = yield* pageOf(yield* Desk)
   yield* Effect.promise(async () => {
-    await opened.page.goto(`${origin}/console/`)
-    await opened.page.getByRole("navigation", { name: "Workspace" }).waitFor()
+    // The screen that loads the least: people go from there to others.
+    await opened.page.goto(`${origin}/console/#/connect`)
+    await opened.page.getByRole("heading", { name: "Connect" }).waitFor()
   })
   return opened
 })

@@ -39,11 +39,11 @@ const stored = Effect.fnUntraced(function* (run: ProcessRunId, line: number) {
 
 /** Until something is so; looked at often enough that no time is lost. */
 const until = async (isSo: () => boolean | Promise<boolean>) => {
-  while (!(await isSo())) await setTimeout(40)
+  while (!(await isSo())) await setTimeout(100)
 }
 
 /** Until something is so, while the page's own time passes faster: ten seconds in one, or more where it waits for nobody. */
-const later = (page: Page, isSo: () => boolean | Promise<boolean>, step = 400) =>
+const later = (page: Page, isSo: () => boolean | Promise<boolean>, step = 1000) =>
   until(async () => (await isSo()) || (await page.clock.fastForward(step).then(() => false)))
 
 const timeOf = (page: Page) => page.evaluate(() => Date.now())
@@ -126,7 +126,7 @@ export const streams = (it: Operators) => {
         await later(page, async () => !(await isTold()))
         proxy.become("gathered")
         proxy.drop()
-        await later(page, isTold, 2500)
+        await later(page, isTold, 5000)
       })
       yield* write
       yield* person(async () => {
