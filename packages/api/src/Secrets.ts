@@ -1,5 +1,5 @@
 /**
- * Secrets of the vault: names and descriptions can be read, values only written. No value is ever in an error, a log or
+ * Secrets of the vault: names, those of items, and descriptions can be read, values only written. No value is ever in an error, a log or
  * a span.
  */
 import * as Effect from "effect/Effect"
@@ -12,9 +12,10 @@ import * as contract from "./contract/Secrets.ts"
 import type { NamedListOptions } from "./ListOptions.ts"
 import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
 
-export type { Secret } from "./contract/Secrets.ts"
+export type { Secret, SecretWithItemNames } from "./contract/Secrets.ts"
 
 const call = {
+  get: returning<contract.SecretWithItemNames, NotFound>()(inWorkspace(contract.get)),
   list: returning<Page<contract.Secret>, InvalidRequest>()(inWorkspace(contract.list)),
   create: returning<contract.Secret, Conflict | InvalidRequest>()(inWorkspace(contract.create)),
   update: returning<contract.Secret, InvalidRequest | NotFound>()(inWorkspace(contract.update)),
@@ -38,6 +39,21 @@ const payload = ({ description, items }: Content) => ({
   ),
   ...(description === undefined ? {} : { description })
 })
+
+/**
+ * Returns a secret with the names of its items, without their values. An extension. Fails with `NotFound` when the secret does
+ * not exist.
+ *
+ * ```ts
+ * import * as Secrets from "@signalbox/api/Secrets"
+ * import * as Effect from "effect/Effect"
+ *
+ * export const names = Effect.map(Secrets.get("shop"), ({ item_names }) => item_names)
+ * ```
+ */
+export const get = Effect.fn("Secrets.get")((name: string) =>
+  call.get({ params: { secret_name: SecretName.make(name) } })
+)
 
 /** Returns one page of up to 1,000 secrets, newest first. */
 export const list = Effect.fn("Secrets.list")((options: Omit<NamedListOptions, "limit"> = {}) =>

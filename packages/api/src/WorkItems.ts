@@ -3,7 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
-import type { ProcessId, ProcessRunId, WorkItemId } from "./contract/Ids.ts"
+import type { ProcessId, ProcessRunId, StepId, WorkItemId } from "./contract/Ids.ts"
 import type { Page } from "./contract/Common.ts"
 import type { UploadForm } from "./contract/Files.ts"
 import type { DueState, WhenReferenceExists } from "./contract/Order.ts"
@@ -39,6 +39,8 @@ export interface Filter {
   readonly process?: ProcessId
   readonly processRun?: ProcessRunId
   readonly state?: contract.WorkItemState
+  /** Items that are in this step or ended in it; with `process` or `processRun`. An extension. */
+  readonly step?: StepId
   /** Items that were created with this reference. An extension, like `tag` and `dueState`. */
   readonly reference?: string
   readonly tag?: string
@@ -54,6 +56,7 @@ const query = (filter: Filter, cursor: string | undefined) => ({
   ...(filter.process === undefined ? {} : { process_id: filter.process }),
   ...(filter.processRun === undefined ? {} : { process_run_id: filter.processRun }),
   ...(filter.state === undefined ? {} : { state: filter.state }),
+  ...(filter.step === undefined ? {} : { step_id: filter.step }),
   ...(filter.reference === undefined ? {} : { reference: filter.reference }),
   ...(filter.tag === undefined ? {} : { tag: filter.tag }),
   ...(filter.dueState === undefined ? {} : { due_state: filter.dueState }),

@@ -32,7 +32,7 @@ const beforeRun = `
 getWorkspace getRoom resumeRoom createWorkspace createApiKey listApiKeys createConsoleTicket watchChanges
 
 createAsset createAssetUpload getAssetUpload getAsset listAssets
-createSecret listSecrets updateSecret getVaultPublicKey getSealedSecret
+createSecret listSecrets getSecret updateSecret getVaultPublicKey getSealedSecret
 
 createTaskPackage getTaskPackageUpload legacyRobotUpload getTaskPackage listTaskPackages downloadTaskPackage
 legacyRobots listTaskPackageVersions getTaskPackageVersion rollbackTaskPackage promoteTaskPackageVersion

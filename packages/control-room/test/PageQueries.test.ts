@@ -3,7 +3,7 @@
  * its filters and its order, so a page costs the same however many other rows exist.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
-import { AlertId, AssetId, ScheduleId, WebhookId, WorkerGroupId } from "@signalbox/api/contract/Ids"
+import { AlertId, AssetId, ScheduleId, StepId, WebhookId, WorkerGroupId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -133,6 +133,9 @@ const makeLists = Effect.gen(function* () {
       [["process_run_id", "state"], itemsWith({ processRunId: run, state: "failed" })],
       [["process_run_id"], itemsWith({ processId, processRunId: run })],
       [["process_run_id", "state"], itemsWith({ processId, processRunId: run, state: "failed" })],
+      // Of the process or the run, read on until there are enough of the step.
+      [["process_id"], itemsWith({ processId, stepId: StepId.make(nobody) })],
+      [["process_run_id"], itemsWith({ processRunId: run, stepId: StepId.make(nobody) })],
       [["workspace_id", "reference"], itemsWith({ reference: "r" })],
       [["workspace_id", "reference"], itemsWith({ reference: "r", processId, processRunId: run, state: "failed" })],
       [["workspace_id", "tag"], itemsWith({ tag: "t" })],

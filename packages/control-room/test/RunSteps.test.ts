@@ -2,13 +2,15 @@
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
+import { assertError } from "./support/Http.ts"
 import { layer, linkWorker, Service } from "./support/Service.ts"
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the steps of a run", (it) => {
   it.effect("have their items by state, when they began and ended, and why they wait", () =>
     Effect.gen(function* () {
-      const { tickIn } = yield* Service
+      const { raw, tickIn } = yield* Service
       const process = yield* Processes.create({
         name: "counted",
         steps: [
@@ -44,6 +46,15 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the steps
           ["write", { ...none, waiting: 1 }]
         ]
       )
+      const [read1, write1] = steps.map(({ id }) => id)
+      if (read1 === undefined || write1 === undefined) return assert.fail("no steps")
+      const statesOf = (filter: WorkItems.Filter) =>
+        Effect.map(WorkItems.list(filter), ({ data }) => data.map(({ state }) => state).toSorted())
+      assert.deepStrictEqual(yield* statesOf({ processRun: run, step: read1 }), ["done", "failed", "pending"])
+      assert.deepStrictEqual(yield* statesOf({ process: process.id, step: write1, includeData: true }), ["pending"])
+      assert.deepStrictEqual(yield* statesOf({ processRun: run, step: read1, state: "failed" }), ["failed"])
+      assert.deepStrictEqual(yield* statesOf({ processRun: run, step: write1, dueState: "late" }), [])
+      assertError(yield* raw("GET", `work-items?step_id=${read1}`), 400, "INVALID_REQUEST", /process_run_id/)
       assert.isNotNull(steps[0]?.started_at)
       assert.deepStrictEqual([steps[0]?.ended_at, steps[1]?.started_at], [null, null])
     })

@@ -136,13 +136,25 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("secrets",
       const put = yield* raw("PUT", "secrets/shop_1", { json: { items: { a: "b" }, description: "again" } })
       assert.strictEqual(put.text, '{"name":"shop_1","description":"again"}')
 
-      assert.strictEqual((yield* raw("GET", "secrets/shop_1")).status, 405)
       const removed = yield* Secrets.remove("shop_1")
       assert.isTrue(removed.deleted)
       assertError(yield* raw("DELETE", "secrets/shop_1"), 404, "NOT_FOUND", /secret shop_1/)
       assertError(yield* raw("POST", "secrets/shop_1", { json: { items: {} } }), 404, "NOT_FOUND", /secret shop_1/)
       assertError(yield* get("shop_1"), 404, "NOT_FOUND", /secret shop_1/)
       assert.deepStrictEqual((yield* rows)["secret"], [])
+    })
+  )
+
+  it.effect("are shown with the names of their items, and never with a value", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      yield* Secrets.create("named", { items: { user: "robot", password: Redacted.make("needle"), "": { deep: 1 } } })
+      const shown = yield* raw("GET", "secrets/named")
+      assert.strictEqual(shown.text, '{"name":"named","description":null,"item_names":["user","password",""]}')
+      yield* Secrets.update("named", { items: { token: "t" }, description: "the shop's" })
+      assert.deepStrictEqual((yield* Secrets.get("named")).item_names, ["token"])
+      yield* Secrets.remove("named")
+      assertError(yield* raw("GET", "secrets/named"), 404, "NOT_FOUND", /secret named/)
     })
   )
 

@@ -7,7 +7,7 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 const long =
-  /(airports|BigTransfer|Cli|Conformance|documentation|Downloads|EnvironmentDrills|EnvironmentRuns|Environments|FirstMinutes|FlowsOnPostgres|GitPackages|graph|JournalOnPostgres|Journeys|Killed|KilledFlows|Kills|Large|Nodes|Packages|Recovery|Robots|Screens|Simulation|Uploads|Webhooks|Worker)\.test\.ts$/
+  /(airports|BigTransfer|Cli|Conformance|documentation|Downloads|EnvironmentDrills|EnvironmentRuns|Environments|FirstMinutes|FlowsOnPostgres|GitPackages|graph|JournalOnPostgres|Journeys|Killed|KilledFlows|Kills|Large|Nodes|Packages|Recovery|Robots|Simulation|Uploads|Webhooks|Worker)\.test\.ts$/
 
 /** Lower is earlier. The project with fewer files is first, and the many small files of the other are last. */
 const places = ["postgres long", "postgres", "sqlite long", "sqlite"]

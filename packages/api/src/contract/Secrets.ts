@@ -7,7 +7,7 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { namedCursorQuery, Page, Text } from "./Common.ts"
-import { summary } from "./Documentation.ts"
+import { extension, summary } from "./Documentation.ts"
 import { SecretName, WorkspaceId } from "./Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
 
@@ -32,6 +32,13 @@ export const Secret = Schema.Struct({
 }).annotate({ identifier: "Secret" })
 export interface Secret extends Schema.Schema.Type<typeof Secret> {}
 
+/** A secret with the names of its items, in the order in which they were written. Never with their values. */
+export const SecretWithItemNames = Schema.Struct({
+  ...Secret.fields,
+  item_names: Schema.Array(Schema.String)
+}).annotate({ identifier: "SecretWithItemNames" })
+export interface SecretWithItemNames extends Schema.Schema.Type<typeof SecretWithItemNames> {}
+
 const Description = Text.check(Schema.isMaxLength(1000))
 const params = { workspace_id: WorkspaceId, secret_name: SecretName }
 
@@ -44,6 +51,15 @@ export const list = HttpApiEndpoint.get("listSecrets", "/workspaces/:workspace_i
 })
   .annotate(RequiredPermission, "Vault.read_secrets")
   .annotateMerge(summary("List the secrets, newest first, without their items"))
+
+/** Extension. */
+export const get = HttpApiEndpoint.get("getSecret", "/workspaces/:workspace_id/secrets/:secret_name", {
+  params,
+  success: SecretWithItemNames,
+  error: NotFoundResponse
+})
+  .annotate(RequiredPermission, "Vault.read_secrets")
+  .annotateMerge(extension("Get a secret with the names of its items, without their values"))
 
 export const create = HttpApiEndpoint.post("createSecret", "/workspaces/:workspace_id/secrets", {
   params: { workspace_id: WorkspaceId },
@@ -78,5 +94,5 @@ export const remove = HttpApiEndpoint.delete("deleteSecret", "/workspaces/:works
   .annotateMerge(summary("Delete a secret"))
 
 export const Secrets = /* @__PURE__ */ HttpApiGroup.make("secrets")
-  .add(list, create, update, remove)
+  .add(get, list, create, update, remove)
   .middleware(WorkspaceAuthorization)

@@ -82,6 +82,8 @@ export const list = HttpApiEndpoint.get("listWorkItems", "/workspaces/:workspace
     process_run_id: Schema.optional(ProcessRunId),
     state: Schema.optional(Schema.Literals(workItemStates)),
     include_data: Schema.optional(Schema.Boolean),
+    /** Extension: items that are in this step or ended in it; with `process_id` or `process_run_id`. */
+    step_id: Schema.optional(StepId),
     /** Extension. */
     reference: Schema.optional(Reference),
     /** Extension. */

@@ -349,6 +349,11 @@ export const examples: ReadonlyArray<Example> = [
   }),
   of("TaskPackageSummary", TaskPackages.TaskPackageSummary, { id: "tp1", name: "invoices", type: "github" }),
   of("Secret", Secrets.Secret, { name: "shop", description: "the shop's back office" }),
+  of("SecretWithItemNames", Secrets.SecretWithItemNames, {
+    name: "shop",
+    description: "the shop's back office",
+    item_names: ["user", "password"]
+  }),
   of("SealedSecret", RobotSecrets.SealedSecret, {
     name: "shop",
     description: "the shop's back office",

@@ -98,6 +98,8 @@ POST   /workspaces/{w}/workers/{worker_id}/resume                      Workers.p
 POST   /workspaces/{w}/worker-groups/{worker_group_id}/pause           Workers.pause_workers
 POST   /workspaces/{w}/worker-groups/{worker_group_id}/resume          Workers.pause_workers
 
+GET    /workspaces/{w}/secrets/{secret_name}                           Vault.read_secrets
+
 GET    /workspaces/{w}/task-packages                                   Tasks.read_task_packages
 GET    /workspaces/{w}/task-packages/{task_package_id}/download        Tasks.read_task_packages
 GET    /workspaces/{w}/task-packages/{task_package_id}/upload          Tasks.write_task_packages

@@ -1,20 +1,19 @@
 /** Executions of durable flows put right. Part of the journeys, whose room it shares. */
-import { assert, type Vitest } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Page } from "playwright-core"
-import type { Chromium } from "./Chromium.ts"
 import { hands } from "./Hands.ts"
 import { Room } from "./Room.ts"
-import { person, settled, show, signedIn, signedOut } from "./Sight.ts"
+import { type Operators, person, settled, show, signedIn, signedOut } from "./Sight.ts"
 
 const row = (page: Page, flow: string, key: string) =>
   page.getByRole("region", { name: "Executions" }).getByRole("row").filter({ hasText: flow }).filter({ hasText: key })
 
-export const flows = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
+export const flows = (it: Operators) => {
   for (const by of ["mouse", "keyboard"] as const) {
     it.effect(`find a halted execution, read why, and resume it by ${by}`, () =>
       Effect.gen(function* () {
-        const { page, reports } = yield* signedIn()
+        const { page, reports } = yield* signedIn
         const { choose, press } = hands(page, by)
         const result = yield* person(async () => {
           await press(page.getByRole("link", { name: "Flows", exact: true }))
@@ -37,7 +36,7 @@ export const flows = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
 
     it.effect(`send the signal that an execution waits for, by ${by}`, () =>
       Effect.gen(function* () {
-        const { page, reports } = yield* signedIn()
+        const { page, reports } = yield* signedIn
         const { fill, press } = hands(page, by)
         yield* person(async () => {
           await show(page, "#/flows?flow=month+end")

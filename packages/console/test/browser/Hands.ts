@@ -5,12 +5,20 @@ import type { Locator, Page } from "playwright-core"
 const most = 150
 
 export const hands = (page: Page, by: "mouse" | "keyboard") => {
-  /** Tabs on until it has the focus: what cannot be reached so cannot be used by those who have no mouse. */
+  /** Tabs, or back, until it has the focus: what cannot be reached so cannot be used by those who have no mouse. */
   const reach = async (target: Locator) => {
     await target.waitFor()
     for (let pressed = 0; pressed < most; pressed++) {
-      if (await target.evaluate((element) => element === element.ownerDocument.activeElement)) return
-      await page.keyboard.press("Tab")
+      const key = await target.evaluate((element) => {
+        const { activeElement } = element.ownerDocument
+        if (activeElement === element) return null
+        const isAfter =
+          activeElement !== null &&
+          (element.compareDocumentPosition(activeElement) & element.DOCUMENT_POSITION_FOLLOWING) !== 0
+        return isAfter ? "Shift+Tab" : "Tab"
+      })
+      if (key === null) return
+      await page.keyboard.press(key)
     }
     throw new Error(`${target} cannot be reached by Tab`)
   }
@@ -28,6 +36,7 @@ export const hands = (page: Page, by: "mouse" | "keyboard") => {
     },
     fill: async (target: Locator, text: string) => {
       await reach(target)
+      await page.keyboard.press("ControlOrMeta+a")
       await page.keyboard.insertText(text)
     },
     /** The arrow keys change a closed select of the browser. */

@@ -1,18 +1,17 @@
 /** Workers linked, and keys made and revoked. Part of the journeys, whose room it shares. */
-import { assert, type Vitest } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import * as Workers from "@signalbox/api/Workers"
 import * as Effect from "effect/Effect"
-import type { Chromium } from "./Chromium.ts"
 import { hands } from "./Hands.ts"
 import { Room } from "./Room.ts"
-import { person, settled, signedIn } from "./Sight.ts"
+import { type Operators, person, settled, signedIn } from "./Sight.ts"
 
-export const house = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
+export const house = (it: Operators) => {
   for (const by of ["mouse", "keyboard"] as const) {
     it.effect(`link a worker with the token that is shown once, and rename it by ${by}`, () =>
       Effect.gen(function* () {
         const { api, origin } = yield* Room
-        const { page, reports } = yield* signedIn()
+        const { page, reports } = yield* signedIn
         const { fill, press } = hands(page, by)
         const name = `linked by ${by}`
         const command = yield* person(async () => {
@@ -55,7 +54,7 @@ export const house = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
     it.effect(`make a key that only reads, and revoke it by ${by}`, () =>
       Effect.gen(function* () {
         const { origin } = yield* Room
-        const { page, reports } = yield* signedIn()
+        const { page, reports } = yield* signedIn
         const { choose, fill, press } = hands(page, by)
         const name = `looks by ${by}`
         const statusOf = (key: string, workspace: string, method: "GET" | "POST", path: string) =>

@@ -6,8 +6,12 @@ import { hands } from "./Hands.ts"
 import { flows } from "./Flows.ts"
 import { house } from "./House.ts"
 import { keyboard } from "./Keyboard.ts"
-import { layer, Room } from "./Room.ts"
-import { person, settled, show, signedIn, signedOut } from "./Sight.ts"
+import { packages } from "./Packages.ts"
+import { Room } from "./Room.ts"
+import { sights } from "./Screens.ts"
+import { scrolling } from "./Scrolling.ts"
+import { layer, person, settled, show, signedIn, signedOut } from "./Sight.ts"
+import { streams } from "./Streams.ts"
 import { work } from "./Work.ts"
 
 declare const window: { readonly harmed?: boolean; readonly isSecureContext: boolean }
@@ -20,6 +24,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("operators
   work(it)
   house(it)
   flows(it)
+  packages(it)
+  streams(it)
+  scrolling(it)
+  sights(it)
 
   for (const by of ["mouse", "keyboard"] as const) {
     it.effect(`sign in, find a failed run, read its log, and retry an item by ${by}`, () =>
@@ -39,7 +47,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("operators
           await press(page.getByRole("link", { name: "Log", exact: true }))
           await press(page.getByRole("link", { name: /Post to ERP/ }).first())
           await page.getByLabel("Log", { exact: true }).getByText("no such customer").first().waitFor()
-          await press(page.getByRole("link", { name: "Failed", exact: true }))
+          await press(page.getByRole("list", { name: "Steps" }).getByRole("link", { name: /failed$/ }))
+          await page.getByText("Items of Post to ERP, failed.").waitFor()
           const failed = page.getByRole("region", { name: "Work items" })
           await press(failed.getByRole("link").first())
           await press(page.getByRole("button", { name: "Retry" }))
@@ -113,7 +122,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("operators
       const run = yield* harm
       const { data } = yield* api(WorkItems.list({ processRun: run, state: "failed" }))
       const item = data[0]?.id ?? assert.fail("no failed item")
-      const { page, reports } = yield* signedIn()
+      const { page, reports } = yield* signedIn
       yield* person(async () => {
         for (const address of ["#/runs", `#/items/${item}`, `#/runs/${run}?tab=log`]) {
           await show(page, address)
@@ -130,20 +139,6 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("operators
         assert.isUndefined(await page.evaluate(() => window.harmed))
       })
       assert.deepStrictEqual(reports, [])
-    }).pipe(Effect.scoped)
-  )
-
-  it.effect("have one session in two tabs, which ends in both", () =>
-    Effect.gen(function* () {
-      const { context, page } = yield* signedIn()
-      yield* person(async () => {
-        const other = await context.newPage()
-        await other.goto(page.url())
-        await other.getByRole("navigation", { name: "Workspace" }).waitFor()
-        await page.getByRole("button", { name: "Sign out" }).click()
-        await other.bringToFront()
-        await other.getByLabel("Key").waitFor()
-      })
     }).pipe(Effect.scoped)
   )
 })

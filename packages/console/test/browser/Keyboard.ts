@@ -1,11 +1,10 @@
 /** What the keys, the lists and the frame of the console do. Part of the journeys, whose room it shares. */
-import { assert, type Vitest } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
 import type { Page } from "playwright-core"
-import type { Chromium } from "./Chromium.ts"
 import { Room } from "./Room.ts"
-import { person, settled, show, signedIn, violations } from "./Sight.ts"
+import { type Operators, person, settled, show, signedIn, signedInOf, violations } from "./Sight.ts"
 
 declare const document: {
   readonly title: string
@@ -24,10 +23,10 @@ const at = async (page: Page, expected: RegExp) => {
   await settled(page)
 }
 
-export const keyboard = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
+export const keyboard = (it: Operators) => {
   it.effect("go to screens, move in lists, open and close by single keys, which do nothing while they type", () =>
     Effect.gen(function* () {
-      const { page, reports } = yield* signedIn()
+      const { page, reports } = yield* signedIn
       const { keyboard } = page
       yield* person(async () => {
         await keyboard.press("g")
@@ -72,7 +71,7 @@ export const keyboard = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
   it.effect("go anywhere by typing its name or its id", () =>
     Effect.gen(function* () {
       const { ids } = yield* Room
-      const { page } = yield* signedIn()
+      const { page } = yield* signedIn
       const { keyboard } = page
       yield* person(async () => {
         const palette = page.getByRole("dialog", { name: "Go to" })
@@ -107,7 +106,7 @@ export const keyboard = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
   it.effect("select rows by key, by range and all, and retry what they selected", () =>
     Effect.gen(function* () {
       const { api, ids } = yield* Room
-      const { page } = yield* signedIn()
+      const { page } = yield* signedIn
       const chosen = yield* person(async () => {
         await show(page, "#/items?state=failed")
         const list = page.getByRole("region", { name: "Work items" })
@@ -141,7 +140,7 @@ export const keyboard = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
 
   it.effect("open the menu on a phone, and keep the theme that they chose", () =>
     Effect.gen(function* () {
-      const { page } = yield* signedIn({ viewport: { width: 360, height: 740 } })
+      const { page } = yield* signedInOf({ viewport: { width: 360, height: 740 } })
       yield* person(async () => {
         const runs = page.getByRole("link", { name: "Runs", exact: true })
         assert.isFalse(await runs.isVisible())

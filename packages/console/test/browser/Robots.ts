@@ -2,6 +2,7 @@
 import * as Robot from "@signalbox/worker/Robot"
 import * as Task from "@signalbox/worker/Task"
 import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
 
 const Invoice = Schema.Struct({ invoice: Schema.String, customer: Schema.String, amount: Schema.Number })
@@ -52,6 +53,23 @@ const wait = (isEnding: Effect.Effect<void>) =>
     run: ({ payload }) => Effect.andThen(Effect.log(`${payload.invoice} waits for its approver`), isEnding)
   })
 
+/** The name of the task that writes what it is told to. */
+export const statement = "Read statement"
+
+/** Writes each line when the test has it, and ends with the line that is empty. */
+const dictated = (lines: Queue.Dequeue<string>, isEnding: Effect.Effect<void>) =>
+  Task.make(statement, {
+    input: Schema.Struct({}),
+    output: Schema.Struct({}),
+    run: () =>
+      Queue.take(lines).pipe(
+        Effect.tap((line) => Effect.log(line)),
+        Effect.repeat({ while: (line) => line !== "" }),
+        Effect.raceFirst(isEnding),
+        Effect.asVoid
+      )
+  })
+
 /** Names and texts that must stay text. */
 export const hostile = {
   html: `<img src=x onerror="window.harmed=true"><script>window.harmed=true</script>`,
@@ -77,4 +95,12 @@ const picture = Buffer.from(
   "base64"
 )
 
-export const tasks = (isEnding: Effect.Effect<void>) => [read, post, archive, download, wait(isEnding), harm]
+export const tasks = (lines: Queue.Dequeue<string>, isEnding: Effect.Effect<void>) => [
+  read,
+  post,
+  archive,
+  download,
+  wait(isEnding),
+  dictated(lines, isEnding),
+  harm
+]

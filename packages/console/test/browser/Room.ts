@@ -1,5 +1,4 @@
 /** A room with data of all kinds, on SQLite, with its workers: what the browser looks at. */
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as AlertChannels from "@signalbox/api/AlertChannels"
 import * as Alerts from "@signalbox/api/Alerts"
 import * as ApiKeys from "@signalbox/api/ApiKeys"
@@ -24,12 +23,10 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
+import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as Embedded from "signalbox/Embedded"
-import { Chromium } from "./Chromium.ts"
-import * as Program from "./Program.ts"
-import { hostile, tasks } from "./Robots.ts"
+import { hostile, statement, tasks } from "./Robots.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
@@ -81,6 +78,10 @@ const work = Effect.gen(function* () {
     name: "Payroll export",
     steps: [{ name: "Export", task: { name: "Export" }, worker_group: { id: group.id } }]
   })
+  const read = yield* Processes.put({
+    name: "Read statements",
+    steps: [{ name: "Read", task: { name: statement } }]
+  })
   const failed = yield* started(
     match.id,
     invoices(20_900, 20_940, (n) => (n % 3 === 0 ? `88-${n % 7}` : `70-${n}`))
@@ -102,11 +103,29 @@ const work = Effect.gen(function* () {
     reference: "mail-77"
   })
   yield* WorkItems.attachFile(item.id, { name: "invoice.pdf", bytes: bytes("%PDF-1.4") })
-  return { busy, completed, failed, match: match.id, payroll: payroll.id, waiting }
+  return { busy, completed, failed, match: match.id, payroll: payroll.id, read: read.id, waiting }
 })
 
-/** A run whose names and texts would harm a page that took them for more than text. */
+/** Names and texts everywhere that would harm a page which took them for more than text, and a run of such. */
 const harm = Effect.gen(function* () {
+  const content = bytes(`${hostile.html} ${hostile.ansi} ${hostile.turned}`)
+  yield* Assets.put("hostile.txt", { name: hostile.link, bytes: content }, { contentType: "text/plain" })
+  yield* Secrets.put("hostile", { items: { [hostile.html]: "x", [hostile.link]: "x" }, description: hostile.html })
+  const webhook = yield* Webhooks.create({
+    endpoint: `http://127.0.0.1:9/${encodeURIComponent(hostile.html)}`,
+    events: ["process_run.completed"]
+  })
+  yield* Webhooks.test(webhook.id)
+  const channel = yield* AlertChannels.create({
+    name: hostile.link,
+    settings: { type: "webhook", url: "http://127.0.0.1:9/chat" }
+  })
+  yield* Alerts.create({ name: hostile.html, rule: { type: "failure_group" }, channels: [{ id: channel.id }] })
+  const taskPackage = yield* TaskPackages.create(hostile.html)
+  for (const task of [hostile.html, hostile.link]) {
+    const zip = yield* zipOf({ "robot.yaml": robotYaml(task) })
+    yield* TaskPackages.upload(taskPackage.id, { name: hostile.link, bytes: zip })
+  }
   const { id } = yield* Processes.put({
     name: `Hostile ${hostile.html}`,
     steps: [{ name: hostile.link, task: { name: hostile.html } }]
@@ -162,6 +181,11 @@ const reading = Permission.literals.filter((permission) => permission.includes("
 const key = (name: string, permissions: ReadonlyArray<Permission>) =>
   Effect.map(ApiKeys.create(name, permissions), ({ id, key }) => ({ id, key: Redacted.value(key) }))
 
+/** What the task `Read statement` is to write. */
+class Dictation extends Context.Service<Dictation, Queue.Queue<string>>()("test/Dictation") {
+  static readonly layer = Layer.effect(Dictation, Queue.unbounded<string>())
+}
+
 export class Room extends Context.Service<
   Room,
   {
@@ -169,8 +193,10 @@ export class Room extends Context.Service<
     /** The same room by an address of this machine that is not loopback, over plain HTTP. */
     readonly publicOrigin: string
     readonly ids: Effect.Success<typeof work>
-    /** Starts and ends a run with hostile names and texts, and returns its id. */
-    readonly harm: typeof harm extends Effect.Effect<infer Run, infer _E, infer _R> ? Effect.Effect<Run> : never
+    /** Makes hostile names and texts, the first time, and returns the id of a run that has ended with such. */
+    readonly harm: Effect.Effect<Effect.Success<typeof harm>>
+    /** Has the task `Read statement` write a line; an empty one ends it. */
+    readonly dictate: (line: string) => Effect.Effect<void>
     /** All permissions. */
     readonly key: string
     /** The permissions to read alone. */
@@ -188,6 +214,7 @@ export class Room extends Context.Service<
     Effect.gen(function* () {
       const { credentials, origin } = yield* Embedded.Embedded
       const context = yield* Effect.context<ControlRoom>()
+      const dictation = yield* Dictation
       const api = <A, E>(effect: Effect.Effect<A, E, ControlRoom>) => Effect.orDie(Effect.provide(effect, context))
       const ids = yield* work
       yield* house(ids.match)
@@ -197,7 +224,8 @@ export class Room extends Context.Service<
         publicOrigin: origin.replace("127.0.0.1", "room.test"),
         ids,
         api,
-        harm: api(harm),
+        harm: yield* Effect.cached(api(harm)),
+        dictate: (line) => Queue.offer(dictation, line),
         key: credentials.api_key,
         readOnlyKey: readOnly.key,
         ticket: api(Effect.map(ConsoleTickets.create(), ({ url }) => Redacted.value(url))),
@@ -214,13 +242,14 @@ export class Room extends Context.Service<
       Layer.unwrap(
         Effect.gen(function* () {
           const ending = yield* Deferred.make<void>()
+          const dictation = yield* Dictation
           const data = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
           const room = Embedded.layer({
             data,
             port: 0,
             allowedHosts: ["room.test"],
             workspace: "Accounts",
-            tasks: tasks(Deferred.await(ending)),
+            tasks: tasks(dictation, Deferred.await(ending)),
             workers: 4,
             rateLimit: null,
             console: yield* Files.read,
@@ -230,14 +259,7 @@ export class Room extends Context.Service<
           return Layer.provideMerge(end, room)
         })
       )
-    )
+    ),
+    Layer.provide(Dictation.layer)
   )
 }
-
-/** The room and one browser, which ends first: a server waits for its connections. */
-export const layer = Chromium.layer.pipe(
-  Layer.provideMerge(Room.layer),
-  Layer.provideMerge(Program.layer),
-  Layer.provideMerge(NodeServices.layer),
-  Layer.provide(Logger.layer([]))
-)

@@ -1,11 +1,9 @@
-/** What a long log does while it is scrolled, selected and written. Part of the screens, whose room it shares. */
-import { assert, type Vitest } from "@effect/vitest"
+/** What a long log does while it is scrolled, selected and written. Part of the journeys, whose room it shares. */
+import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Page } from "playwright-core"
-import type { Chromium } from "./Chromium.ts"
 import { longLog } from "./LongLog.ts"
-import type { Room } from "./Room.ts"
-import { person, show, signedIn, violations } from "./Sight.ts"
+import { type Operators, person, show, signedIn, violations } from "./Sight.ts"
 
 interface Shape {
   readonly top: number
@@ -65,12 +63,12 @@ const scrollOf = (page: Page) => page.evaluate(() => document.querySelector(".lo
 const until = (page: Page, line: number) =>
   page.locator(`.log .row[data-line="${line}"] > span`).waitFor({ state: "attached" })
 
-export const scrolling = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
+export const scrolling = (it: Operators) => {
   it.effect("scroll over a long log by wheel and keys, with no line lost or doubled, also while more are written", () =>
     Effect.gen(function* () {
       const log = yield* longLog((line) => (line % 500 === 250 ? `line ${line} ${"x".repeat(9000)}` : `line ${line}`))
       yield* log.write(4000)
-      const { page, reports } = yield* signedIn()
+      const { page, reports } = yield* signedIn
       const box = page.getByRole("region", { name: "Log" })
       yield* person(async () => {
         await show(page, log.address)
@@ -130,7 +128,7 @@ export const scrolling = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
     Effect.gen(function* () {
       const log = yield* longLog((line) => `line ${line}`)
       yield* log.write(3000)
-      const { page } = yield* signedIn()
+      const { page } = yield* signedIn
       const selected = () => page.evaluate(() => getSelection().toString())
       const box = page.getByRole("region", { name: "Log" })
       yield* person(async () => {

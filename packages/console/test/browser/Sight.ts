@@ -1,16 +1,22 @@
 /** Pages of the console, and what is wrong with them. */
 import axe, { type AxeResults } from "axe-core"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import type { Vitest } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type { Browser, BrowserContextOptions, Page } from "playwright-core"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core"
 import { Chromium } from "./Chromium.ts"
+import * as Program from "./Program.ts"
 import { Room } from "./Room.ts"
 
 /** What a browser reported: violations of the policy, errors of scripts, and errors written to its console. */
 export type Reports = Array<string>
 
-/** Reports what the policy forbids, and runs axe when it is asked for. */
+/** Reports what the policy forbids. */
 const watch = `addEventListener("securitypolicyviolation", (event) =>
-  console.error("CSP: " + event.violatedDirective + " " + event.blockedURI));\n${axe.source}`
+  console.error("CSP: " + event.violatedDirective + " " + event.blockedURI))`
 
 /**
  * What browsers themselves write: of refusals that a test asks for, such as those of a session that ended, and of a header that
@@ -21,39 +27,99 @@ const isUsual = (text: string) =>
     text
   )
 
-const open = Effect.fnUntraced(function* (browser: Browser, options: BrowserContextOptions) {
-  const context = yield* Effect.acquireRelease(
-    Effect.promise(() => browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })),
+const contextOf = (browser: Browser, options: BrowserContextOptions) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+      await context.addInitScript({ content: watch })
+      context.setDefaultTimeout(20_000)
+      return context
+    }),
     (context) => Effect.promise(() => context.close())
   )
-  yield* Effect.promise(() => context.addInitScript({ content: watch }))
-  context.setDefaultTimeout(20_000)
-  const reports: Reports = []
-  context.on("page", (page) => {
-    page.on("pageerror", (error) => reports.push(String(error)))
-    page.on("console", (message) => {
-      if (message.type() === "error" && !isUsual(message.text())) reports.push(message.text())
-    })
+
+/** A page, and what the browser reports of it and of those that are opened after it. */
+const pageOf = (context: BrowserContext) =>
+  Effect.gen(function* () {
+    const reports: Reports = []
+    const listen = (page: Page) => {
+      page.on("pageerror", (error) => reports.push(String(error)))
+      page.on("console", (message) => {
+        if (message.type() === "error" && !isUsual(message.text())) reports.push(message.text())
+      })
+    }
+    yield* Effect.acquireRelease(
+      Effect.sync(() => context.on("page", listen)),
+      () => Effect.sync(() => context.off("page", listen))
+    )
+    const page = yield* Effect.acquireRelease(
+      Effect.promise(() => context.newPage()),
+      (page) => Effect.promise(() => page.close())
+    )
+    return { context, page, reports }
   })
-  return { context, page: yield* Effect.promise(() => context.newPage()), reports }
+
+const signIn = Effect.fnUntraced(function* (page: Page) {
+  const url = yield* (yield* Room).ticket
+  yield* Effect.promise(async () => {
+    await page.goto(url)
+    await page.getByRole("navigation", { name: "Workspace" }).waitFor()
+  })
 })
 
+/** The browser of somebody who has a session of all permissions: what it has loaded once is there for all tests. */
+export class Desk extends Context.Service<Desk, BrowserContext>()("test/Desk") {
+  static readonly layer = Layer.effect(
+    Desk,
+    Effect.gen(function* () {
+      const context = yield* contextOf(yield* Chromium, {})
+      yield* Effect.scoped(Effect.flatMap(pageOf(context), ({ page }) => signIn(page)))
+      return context
+    })
+  )
+}
+
+/** The room and one browser, which ends first: a server waits for its connections. */
+export const layer = Desk.layer.pipe(
+  Layer.provideMerge(Chromium.layer),
+  Layer.provideMerge(Room.layer),
+  Layer.provideMerge(Program.layer),
+  Layer.provideMerge(NodeServices.layer),
+  Layer.provide(Logger.layer([]))
+)
+
+/** Where tests of operators are declared. */
+export type Operators = Vitest.MethodsNonLive<Layer.Success<typeof layer>>
+
 /** A page with a session of all permissions. */
-export const signedIn = Effect.fnUntraced(function* (options: BrowserContextOptions = {}) {
-  const room = yield* Room
-  const opened = yield* open(yield* Chromium, options)
-  const url = yield* room.ticket
+export const signedIn = Effect.gen(function* () {
+  const { origin } = yield* Room
+  const opened = yield* pageOf(yield* Desk)
   yield* Effect.promise(async () => {
-    await opened.page.goto(url)
-    await opened.page.getByRole("navigation", { name: "Workspace" }).waitFor()
+    // The screen that loads the least: people go from there to others.
+    await opened.page.goto(`${origin}/console/#/connect`)
+    await opened.page.getByRole("heading", { name: "Connect" }).waitFor()
   })
   return opened
 })
 
+/** The same in a browser of its own, which has nothing of what others did in theirs. */
+export const signedInOf = Effect.fnUntraced(function* (options: BrowserContextOptions) {
+  const opened = yield* pageOf(yield* contextOf(yield* Chromium, options))
+  yield* signIn(opened.page)
+  return opened
+})
+
 /** A page that has no session. */
-export const signedOut = Effect.fnUntraced(function* (options: BrowserContextOptions = {}, at?: string) {
+export const signedOut = Effect.fnUntraced(function* (
+  options: BrowserContextOptions = {},
+  at?: string,
+  /** What is done with the page before it loads. */
+  prepare: (page: Page) => Promise<void> = () => Promise.resolve()
+) {
   const origin = at ?? (yield* Room).origin
-  const opened = yield* open(yield* Chromium, options)
+  const opened = yield* pageOf(yield* contextOf(yield* Chromium, options))
+  yield* Effect.promise(() => prepare(opened.page))
   yield* Effect.promise(() => opened.page.goto(`${origin}/console/`))
   return opened
 })
@@ -81,6 +147,8 @@ declare const location: { hash: string }
 
 /** What axe finds on the page, a line each. The second theme needs its colours checked alone: all else is the same. */
 export const violations = async (page: Page, rules: "all" | "colours" = "all"): Promise<ReadonlyArray<string>> => {
+  // It takes longer to load than most pages, and many have no need of it.
+  if (await page.evaluate(() => !("axe" in window))) await page.evaluate(axe.source)
   const { violations } = await page.evaluate(
     (only) =>
       window.axe.run(document, {

@@ -1,26 +1,25 @@
 /** Failures settled, runs started and processes paused. Part of the journeys, whose room it shares. */
-import { assert, type Vitest } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import * as BulkOperations from "@signalbox/api/BulkOperations"
 import * as Processes from "@signalbox/api/Processes"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { Chromium } from "./Chromium.ts"
 import { hands } from "./Hands.ts"
 import { Room } from "./Room.ts"
-import { person, settled, signedIn } from "./Sight.ts"
+import { type Operators, person, settled, signedIn } from "./Sight.ts"
 
 /** The most actions that settling a group may take somebody who has read nothing. */
 const few = 5
 
-export const work = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
+export const work = (it: Operators) => {
   for (const by of ["mouse", "keyboard"] as const) {
     const message = by === "mouse" ? "login page did not answer" : "is unknown"
 
     it.effect(`settle a group of failures in ${few} actions or fewer by ${by}`, () =>
       Effect.gen(function* () {
         const { api } = yield* Room
-        const { page, reports } = yield* signedIn()
+        const { page, reports } = yield* signedIn
         const { press } = hands(page, by)
         const actions = yield* person(async () => {
           let actions = 0
@@ -39,10 +38,46 @@ export const work = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect(`start a process with a file, and pause and resume it by ${by}`, () =>
+    it.effect(`start a process with a file, and watch its log as it is written by ${by}`, () =>
+      Effect.gen(function* () {
+        const { api, dictate, ids } = yield* Room
+        const { page, reports } = yield* signedIn
+        const { fill, press } = hands(page, by)
+        const run = yield* person(async () => {
+          await press(page.getByRole("link", { name: "Processes", exact: true }))
+          await press(
+            page.getByRole("region", { name: "Processes" }).getByRole("link", { name: "Read statements", exact: true })
+          )
+          await settled(page)
+          await press(page.locator("main header").getByRole("link", { name: "Start" }))
+          await fill(page.getByLabel("Payload"), `{ "bank": "${by}" }`)
+          await page
+            .getByLabel("Add files")
+            .setInputFiles({ name: "statement.csv", mimeType: "text/csv", buffer: Buffer.from("amount\n12\n") })
+          await press(page.locator("main form").getByRole("button", { name: /^Start/ }))
+          await page.waitForURL(/#\/runs\//)
+          await press(page.getByRole("link", { name: "Log", exact: true }))
+          return page.url().split("/").at(-1)?.split("?")[0]
+        })
+        const log = page.getByRole("region", { name: "Log", exact: true })
+        for (const line of ["bank-1.example", "bank-2.example"]) {
+          yield* dictate(`reads ${line}`)
+          yield* person(() => log.getByText(`reads ${line}`).waitFor())
+        }
+        yield* dictate("")
+        yield* person(() => page.locator("main header").getByText("completed").waitFor())
+        const { data } = yield* api(WorkItems.list({ process: ids.read, includeData: true, limit: 20 }))
+        const item = data.find(({ process_run }) => process_run?.id === run)
+        assert.strictEqual(item?.files?.[0]?.name, "statement.csv")
+        assert.deepStrictEqual(item?.payload, { bank: by })
+        assert.deepStrictEqual(reports, [])
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect(`fill in a process's form, and pause and resume it by ${by}`, () =>
       Effect.gen(function* () {
         const { api, ids } = yield* Room
-        const { page, reports } = yield* signedIn()
+        const { page, reports } = yield* signedIn
         const { fill, press } = hands(page, by)
         const run = yield* person(async () => {
           await press(page.getByRole("link", { name: "Processes", exact: true }))
@@ -54,16 +89,13 @@ export const work = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
           await fill(page.getByLabel("invoice", { exact: false }).first(), "RE-30000")
           await fill(page.getByLabel("customer", { exact: false }).first(), "70-30000")
           await fill(page.getByLabel("amount", { exact: false }).first(), "12")
-          await page
-            .getByLabel("Add files")
-            .setInputFiles({ name: "scan.pdf", mimeType: "application/pdf", buffer: Buffer.from("%PDF-1.4") })
           await press(page.locator("main form").getByRole("button", { name: /^Start/ }))
           await page.waitForURL(/#\/runs\//)
           return page.url().split("/").at(-1)?.split("?")[0]
         })
         const { data } = yield* api(WorkItems.list({ process: ids.match, includeData: true, limit: 20 }))
-        const item = data.find(({ process_run, files }) => process_run?.id === run && files?.[0]?.name === "scan.pdf")
-        assert.isDefined(item)
+        const item = data.find(({ process_run }) => process_run?.id === run)
+        assert.deepStrictEqual(item?.payload, { invoice: "RE-30000", customer: "70-30000", amount: 12 })
 
         yield* person(async () => {
           await press(page.getByRole("link", { name: "Processes", exact: true }))
@@ -71,11 +103,21 @@ export const work = (it: Vitest.MethodsNonLive<Room | Chromium>) => {
             page.getByRole("region", { name: "Processes" }).getByRole("link", { name: "Match invoices", exact: true })
           )
           await settled(page)
-          await press(page.locator("main header").getByRole("button", { name: "Pause…" }))
-          await fill(page.getByRole("dialog").getByLabel("Why"), "month-end")
-          await press(page.getByRole("dialog").getByRole("button", { name: "Pause" }))
-          await page.locator("main header").getByText("paused").waitFor()
         })
+        const pause = (note: string) =>
+          person(async () => {
+            await press(page.locator("main header").getByRole("button", { name: "Pause…" }))
+            await fill(page.getByRole("dialog").getByLabel("Why"), note)
+            await press(page.getByRole("dialog").getByRole("button", { name: "Pause" }))
+            await page.locator("main header").getByText("paused").waitFor()
+          })
+        yield* pause("a mistake")
+        yield* person(async () => {
+          await press(page.getByRole("status").getByRole("button", { name: "Undo" }))
+          await page.locator("main header").getByText("paused").waitFor({ state: "detached" })
+        })
+        assert.isNull((yield* api(Processes.get(ids.match))).paused)
+        yield* pause("month-end")
         assert.strictEqual((yield* api(Processes.get(ids.match))).paused?.note, "month-end")
         yield* person(async () => {
           await press(page.locator("main header").getByRole("button", { name: "Resume" }))

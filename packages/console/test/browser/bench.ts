@@ -8,8 +8,8 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import type { Page } from "playwright-core"
 import { longLog } from "./LongLog.ts"
-import { layer, Room } from "./Room.ts"
-import { person, show, signedIn } from "./Sight.ts"
+import { Room } from "./Room.ts"
+import { layer, person, show, signedIn } from "./Sight.ts"
 
 const items = 100_000
 const lines = 1_000_000
@@ -146,7 +146,7 @@ const program = Effect.gen(function* () {
   yield* log.write(lines)
   const heavy = yield* longLog((line) => `line ${line} ${"x".repeat(65_000)}`)
   for (let line = 0; line < 300; line += 20) yield* heavy.write(20)
-  const { page } = yield* signedIn()
+  const { page } = yield* signedIn
   yield* person(() => observe(page))
   yield* Console.log(`medians (maxima) of ${rounds} rounds; ${items} items, ${lines} lines`)
   yield* measure(page, ofItems)

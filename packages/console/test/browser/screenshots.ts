@@ -3,8 +3,8 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
 import { join } from "node:path"
 import type { Page } from "playwright-core"
-import { layer, Room } from "./Room.ts"
-import { person, show, signedIn } from "./Sight.ts"
+import { Room } from "./Room.ts"
+import { layer, person, show, signedInOf } from "./Sight.ts"
 
 const folder = join(import.meta.dirname, "../../../../docs/images")
 
@@ -13,7 +13,7 @@ const picture = (page: Page, name: string) =>
 
 const program = Effect.gen(function* () {
   const { ids } = yield* Room
-  const { page } = yield* signedIn({ viewport: { width: 1180, height: 800 } })
+  const { page } = yield* signedInOf({ viewport: { width: 1180, height: 800 } })
   yield* person(async () => {
     const take = async (name: string, address: string, see: string) => {
       await show(page, address)

@@ -74,6 +74,12 @@ export const secrets: Documented<typeof Secrets> = {
       400: "`cursor` is not from this list with the same filters, or `name` is invalid. Begin again without `cursor`."
     }
   },
+  getSecret: {
+    description:
+      "Returns a secret with the names of its items, in the order in which they were written, never with their values.",
+    response: { name: "erp", description: "the ERP", item_names: ["username", "password"] },
+    errors: { 404: noSecret }
+  },
   createSecret: {
     description:
       "Creates a secret. Its items are stored encrypted and are not returned here: robots read them while they run. A name has 1 to 255 letters, digits and underscores, and is unique in the workspace.",

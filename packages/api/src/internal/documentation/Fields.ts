@@ -125,6 +125,7 @@ export const generalFields: Readonly<Record<string, string>> = {
   input_schema: "The JSON Schema (draft 2020-12) of the payloads that the first step takes, up to 256 KiB; null: none.",
   inputs: "What each run starts with; default: the default work item of the process.",
   item: "The name of an item of the secret.",
+  item_names: "The names of the items, in the order in which they were written.",
   items: "How many items.",
   iv: "16 bytes, in base64.",
   jitter: "Each time comes later by up to this, such as `5 minutes`; default none.",

@@ -42,7 +42,7 @@ export const workItems: Documented<typeof WorkItems> = {
   },
   listWorkItems: {
     description:
-      "Returns work items, newest first; filters may be combined, and an id that does not exist gives an empty list. Payloads and files are left out unless `include_data=true`.",
+      "Returns work items, newest first; filters may be combined, and an id that does not exist gives an empty list. A `step_id` needs the `process_id` or a `process_run_id` beside it. Payloads and files are left out unless `include_data=true`.",
     parameters: { include_data: "true", tag: "express" },
     response: {
       data: [

@@ -9,7 +9,7 @@ import { sentence, short } from "../words.ts"
 import { Item } from "./items/Item.tsx"
 import { Due } from "./items/Order.tsx"
 import { Settle } from "./items/Settle.tsx"
-import { Choice, Filters, ProcessChoice, Search } from "./work/Filter.tsx"
+import { Choice, Filters, ProcessChoice, Search, StepChoice } from "./work/Filter.tsx"
 
 const states = ["failed", "new", "pending", "in_progress", "done"] as const
 const dues = [
@@ -19,7 +19,7 @@ const dues = [
 ]
 
 const Items = () => {
-  const { due, process, reference, state, tag } = route.value.query
+  const { due, process, reference, state, step, tag } = route.value.query
   const isFiltered = [due, process, reference, state, tag].some((value) => value !== undefined)
   return (
     <>
@@ -32,6 +32,7 @@ const Items = () => {
           options={states.map((state) => ({ value: state, label: sentence(state) }))}
         />
         <ProcessChoice />
+        <StepChoice />
         <Choice label="Due" name="due" all="Due or not" options={dues} />
         <Search label="Tag" name="tag" />
         <Search label="Reference" name="reference" />
@@ -40,7 +41,7 @@ const Items = () => {
         <List<WorkItemListed>
           label="Work items"
           path="work-items"
-          query={{ state, process_id: process, due_state: due, tag, reference }}
+          query={{ state, process_id: process, step_id: process && step, due_state: due, tag, reference }}
           {...(state === "failed" && may("Processes.write_work_items")
             ? { bulk: (chosen, done) => <Settle chosen={chosen} done={done} /> }
             : {})}

@@ -11,7 +11,7 @@ import { List, Table } from "../kit/List.tsx"
 import { useResource } from "../load.ts"
 import { route, to, withQuery } from "../route.ts"
 import { may } from "../state.ts"
-import { clockOf, count, duration, type Lamp, short } from "../words.ts"
+import { clockOf, count, duration, type Lamp, sentence, short } from "../words.ts"
 import { Artifacts } from "./Artifacts.tsx"
 import { Log } from "./Log.tsx"
 import { Again } from "./run/Again.tsx"
@@ -30,11 +30,12 @@ const lampOfStep = ({ items, waits_for }: RunStep): Lamp =>
           ? "done"
           : "idle"
 
+/** What is counted, its word, and the state of such items. */
 const states = [
-  ["failed", "failed"],
-  ["in_progress", "in progress"],
-  ["waiting", "waiting"],
-  ["done", "done"]
+  ["failed", "failed", "failed"],
+  ["in_progress", "in progress", "in_progress"],
+  ["waiting", "waiting", "pending"],
+  ["done", "done", "done"]
 ] as const
 
 /** The steps of the run as stations on a line, each with what is in it. */
@@ -50,17 +51,11 @@ const Steps = ({ steps }: { readonly steps: ReadonlyArray<RunStep> }) => (
             <span class="quiet">nothing yet</span>
           ) : (
             <ul class="numbers">
-              {numbers.map(([state, word]) => (
+              {numbers.map(([state, word, stateOfItem]) => (
                 <li key={state} class={state}>
-                  {state === "failed" ? (
-                    <a href={withQuery({ tab: "failed" })}>
-                      <b>{count(step.items[state])}</b> {word}
-                    </a>
-                  ) : (
-                    <>
-                      <b>{count(step.items[state])}</b> {word}
-                    </>
-                  )}
+                  <a href={withQuery({ tab: "items", of: step.id, state: stateOfItem })}>
+                    <b>{count(step.items[state])}</b> {word}
+                  </a>
                 </li>
               ))}
             </ul>
@@ -106,11 +101,19 @@ const Events = ({ stepRun }: { readonly stepRun: string }) => {
   )
 }
 
-const Items = ({ run, state }: { readonly run: string; readonly state?: string }) => (
+const Items = ({
+  run,
+  state,
+  step
+}: {
+  readonly run: string
+  readonly state: string | undefined
+  readonly step: string | undefined
+}) => (
   <List<WorkItemListed>
     label="Work items"
     path="work-items"
-    query={{ process_run_id: run, state }}
+    query={{ process_run_id: run, state, step_id: step }}
     empty={<Empty title="No work items" />}
     columns={[
       {
@@ -130,6 +133,15 @@ const Items = ({ run, state }: { readonly run: string; readonly state?: string }
       }
     ]}
   />
+)
+
+/** Which items of a step are listed, and the way back to all. */
+const Chosen = ({ state, step }: { readonly state: string | undefined; readonly step: string }) => (
+  <p class="listed">
+    Items of <b>{step}</b>
+    {state === undefined ? "" : `, ${sentence(state)}`}.{" "}
+    <a href={withQuery({ of: undefined, state: undefined })}>Show the items of all steps</a>
+  </p>
 )
 
 const StopDialog = ({ run, onClose }: { readonly run: string; readonly onClose: () => void }) => {
@@ -162,7 +174,7 @@ export const Run = ({ id }: { readonly id: string }) => {
   const line = useResource<{ readonly data: ReadonlyArray<RunStep> }>(`process-runs/${id}/steps`)
   const steps = useResource<Page<StepRun>>("step-runs", { process_run_id: id, limit: 100 })
   const [isStopping, setStopping] = useState(false)
-  const { step, tab = "items" } = route.value.query
+  const { of, state: stateOfItems, step, tab = "items" } = route.value.query
   const stepRuns = steps.data?.data ?? []
   const selected = stepRuns.find(({ id }) => id === step) ?? stepRuns[0]
   if (run.data === undefined) {
@@ -175,6 +187,8 @@ export const Run = ({ id }: { readonly id: string }) => {
   }
   const { duration: seconds, ended_at, priority, process, source, started_at, started_by, state } = run.data
   const isActive = state === "new" || state === "in_progress"
+  const stepOfItems = line.data?.data.find(({ id }) => id === of)
+  const all = { of: undefined, state: undefined }
   const ofStep = tab === "log" || tab === "events" || tab === "artifacts"
   return (
     <>
@@ -201,11 +215,11 @@ export const Run = ({ id }: { readonly id: string }) => {
         label="Parts of the run"
         current={tab}
         tabs={[
-          { name: "items", label: "Items", href: withQuery({ tab: "items" }) },
-          { name: "failed", label: "Failed", href: withQuery({ tab: "failed" }) },
-          { name: "log", label: "Log", href: withQuery({ tab: "log" }) },
-          { name: "events", label: "Events", href: withQuery({ tab: "events" }) },
-          { name: "artifacts", label: "Artifacts", href: withQuery({ tab: "artifacts" }) }
+          { name: "items", label: "Items", href: withQuery({ ...all, tab: "items" }) },
+          { name: "failed", label: "Failed", href: withQuery({ ...all, tab: "failed" }) },
+          { name: "log", label: "Log", href: withQuery({ ...all, tab: "log" }) },
+          { name: "events", label: "Events", href: withQuery({ ...all, tab: "events" }) },
+          { name: "artifacts", label: "Artifacts", href: withQuery({ ...all, tab: "artifacts" }) }
         ]}
       />
       {ofStep ? (
@@ -245,7 +259,8 @@ export const Run = ({ id }: { readonly id: string }) => {
         </div>
       ) : (
         <Panel flush>
-          <Items key={tab} run={id} {...(tab === "failed" ? { state: "failed" } : {})} />
+          {stepOfItems === undefined ? null : <Chosen step={stepOfItems.name} state={stateOfItems} />}
+          <Items run={id} step={of} state={tab === "failed" ? "failed" : stateOfItems} />
         </Panel>
       )}
       {isStopping ? <StopDialog run={id} onClose={() => setStopping(false)} /> : null}

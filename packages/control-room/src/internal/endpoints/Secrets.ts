@@ -23,6 +23,9 @@ export const checkItems = Effect.fnUntraced(function* (items: SecretItems, field
   return Redacted.make(json)
 })
 
+/** What is stored was checked to be an object. */
+const namesOf = (items: Redacted.Redacted): ReadonlyArray<string> => Object.keys(JSON.parse(Redacted.value(items)))
+
 export const layer = Endpoints.group(
   "secrets",
   Effect.fnUntraced(function* (handlers) {
@@ -33,6 +36,11 @@ export const layer = Endpoints.group(
       description
     })
     return handlers.handleAll({
+      getSecret: Effect.fnUntraced(function* ({ params }) {
+        const { secret_name, workspace_id } = params
+        const { items, secret } = yield* orNotFound("secret", secret_name, store.read(workspace_id, secret_name))
+        return { ...shown(secret), item_names: namesOf(items) }
+      }),
       listSecrets: ({ params, query, request }) =>
         page(
           request,

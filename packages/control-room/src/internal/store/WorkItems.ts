@@ -1,5 +1,5 @@
 /** Work items, alone and in pages. `RunItems` has how runs process them, `Outputs` their outputs. */
-import { type ProcessId, ProcessRunId, WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import { type ProcessId, ProcessRunId, type StepId, WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { DueState } from "@signalbox/api/contract/Order"
 import { type WorkItemState, workItemStates } from "@signalbox/api/contract/WorkItems"
 import * as Dialect from "@signalbox/sql/Dialect"
@@ -37,6 +37,7 @@ export interface ItemFilter {
   readonly processId: ProcessId | null
   readonly processRunId: ProcessRunId | null
   readonly state: WorkItemState | null
+  readonly stepId?: StepId
   readonly reference?: string
   readonly tag?: string
   /** Only open items that have a time. */
@@ -137,10 +138,12 @@ export class WorkItems extends Context.Service<
       const listed =
         <Row extends object, A>(from: Wide, parse: (row: Row) => A) =>
         (workspace: WorkspaceId, filter: ItemFilter, request: PageRequest): Effect.Effect<Rows<A>> => {
-          const { order = "newest first", due, processId, processRunId, reference, state, tag } = filter
+          const { order = "newest first", due, processId, processRunId, reference, state, stepId, tag } = filter
           const ofState = state === null ? [] : [sql`state = ${state}`]
+          // Items of the process or the run are read in order until there are enough of the step: it has no index.
+          const ofStep = stepId === undefined ? [] : [sql`step_id = ${stepId}`]
           const items = (condition: Fragment) =>
-            Effect.map(page<Row>(from, [condition, ...ofState], order, request), ({ hasMore, rows }) => ({
+            Effect.map(page<Row>(from, [condition, ...ofState, ...ofStep], order, request), ({ hasMore, rows }) => ({
               hasMore,
               rows: rows.map(parse)
             }))
@@ -154,6 +157,7 @@ export class WorkItems extends Context.Service<
                     ...(tag === undefined ? [] : [sql`tag = ${tag}`]),
                     ...(reference === undefined ? [] : [sql`reference = ${reference}`]),
                     ...(due === undefined ? [] : [dueCondition(due, at)]),
+                    ...ofStep,
                     // Expressions, so that no index of theirs is chosen in place of the one for the filters above.
                     ...(processId === null ? [] : [sql`process_id || '' = ${processId}`]),
                     ...(processRunId === null ? [] : [sql`process_run_id || '' = ${processRunId}`]),

@@ -109,7 +109,7 @@ export const secrets = Command.make("secrets").pipe(
   Command.withDescription("Lists, shows, creates and deletes secrets; their values are never shown"),
   Command.withSubcommands([
     listCommand(secretNoun),
-    showCommand(secretNoun, Effect.succeed),
+    showCommand(secretNoun, ({ name }) => Secrets.get(name)),
     create,
     deleteCommand(secretNoun, ({ name }) => Secrets.remove(name))
   ])

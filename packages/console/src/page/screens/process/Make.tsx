@@ -130,7 +130,7 @@ export const Make = () => (
       cancel={to(["processes"])}
       save={async (definition) => {
         const { id } = await call<Process>("POST", "processes", { body: definition })
-        go(to(["processes", id, ...(may("Processes.trigger_processes") ? ["start"] : [])]))
+        go(to(["processes", id]))
       }}
     />
   </div>

@@ -25,7 +25,15 @@ const Runs = ({ id }: { readonly id: string }) => {
     <Panel title="Newest runs" flush>
       <Problem message={error} />
       {data === undefined ? null : data.data.length === 0 ? (
-        <Empty title="It has not run yet">Start it, or give it a schedule.</Empty>
+        <Empty title="It has not run yet">
+          {may("Processes.trigger_processes") ? <a href={to(["processes", id, "start"])}>Start it</a> : "Start it"}, or{" "}
+          {may("Schedules.write_schedules") ? (
+            <a href={to(["schedules", "new"], { process: id })}>give it a schedule</a>
+          ) : (
+            "give it a schedule"
+          )}
+          .
+        </Empty>
       ) : (
         <>
           <Table

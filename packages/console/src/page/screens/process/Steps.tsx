@@ -93,6 +93,13 @@ export const Steps = ({
                   {paused.note === null ? "" : `: ${paused.note}`}
                 </p>
               )}
+              {may("Processes.read_work_items") ? (
+                <p>
+                  <a href={to(["items"], { process: process.id, step: id })}>
+                    Its items<span class="hidden">, of the step {name}</span>
+                  </a>
+                </p>
+              ) : null}
               {!mayPause ? null : paused === null ? (
                 <Button aria-label={`Pause the step ${name}`} onClick={() => setPausing(step)}>
                   Pause

@@ -1,4 +1,5 @@
 /** Makes a secret, or replaces its values. What is typed is sent, and shown nowhere. */
+import type { SecretWithItemNames } from "@signalbox/api/contract/Secrets"
 import { useState } from "preact/hooks"
 import { call } from "../../action.ts"
 import { Button } from "../../kit/Basics.tsx"
@@ -16,7 +17,11 @@ interface Item {
   readonly error: string | null
 }
 
-const emptyItem = (id: number): Item => ({ id, key: "", value: "", isFile: false, error: null })
+const emptyItem = (id: number, key = ""): Item => ({ id, key, value: "", isFile: false, error: null })
+
+/** The keys that there are, each without its value; one to write where there is none. */
+const itemsOf = (keys: ReadonlyArray<string>): ReadonlyArray<Item> =>
+  (keys.length === 0 ? [""] : keys).map((key, id) => emptyItem(id, key))
 
 const lineOf = async (file: File | null): Promise<Partial<Item>> => {
   const value = file === null ? "" : await readText(file)
@@ -88,13 +93,13 @@ export const SecretDialog = ({
   secret
 }: {
   /** Undefined: a new one. */
-  readonly secret?: { readonly name: string; readonly description: string | null }
+  readonly secret?: SecretWithItemNames
   readonly onDone: () => void
   readonly onClose: () => void
 }) => {
   const [name, setName] = useState("")
   const [description, setDescription] = useState(secret?.description ?? "")
-  const [items, setItems] = useState<ReadonlyArray<Item>>([emptyItem(0)])
+  const [items, setItems] = useState(() => itemsOf(secret?.item_names ?? []))
   const submit = async () => {
     const keys = items.map(({ key }) => key.trim())
     const twice = keys.find((key, index) => keys.indexOf(key) !== index)
@@ -130,7 +135,7 @@ export const SecretDialog = ({
         />
       ) : (
         <p>
-          <b>All its values are replaced</b>, so write every one that robots need: what is left out is gone. The old
+          <b>All its values are replaced</b>, so write every one that robots need: what is removed here is gone. The old
           values cannot be shown.
         </p>
       )}

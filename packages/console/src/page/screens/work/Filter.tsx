@@ -1,5 +1,5 @@
 /** Filters of lists; what is chosen stands in the address. */
-import type { ProcessSummary } from "@signalbox/api/contract/Processes"
+import type { Process, ProcessSummary } from "@signalbox/api/contract/Processes"
 import type { ComponentChildren } from "preact"
 import { useId } from "preact/hooks"
 import type { Page } from "../../api.ts"
@@ -12,6 +12,7 @@ export const Filters = ({ children }: { readonly children: ComponentChildren }) 
 /** One of a few values of a parameter of the address; none of them is `all`. */
 export const Choice = ({
   all,
+  clears = [],
   label,
   name,
   options
@@ -19,6 +20,8 @@ export const Choice = ({
   readonly label: string
   readonly name: string
   readonly all: string
+  /** Parameters that mean nothing with another value. */
+  readonly clears?: ReadonlyArray<string>
   readonly options: ReadonlyArray<{ readonly value: string; readonly label: string }>
 }) => {
   const id = useId()
@@ -30,7 +33,14 @@ export const Choice = ({
       <select
         id={id}
         value={route.value.query[name] ?? ""}
-        onChange={(event) => go(withQuery({ [name]: event.currentTarget.value }))}
+        onChange={(event) =>
+          go(
+            withQuery({
+              ...Object.fromEntries(clears.map((other) => [other, undefined])),
+              [name]: event.currentTarget.value
+            })
+          )
+        }
       >
         <option value="">{all}</option>
         {options.map(({ label, value }) => (
@@ -56,9 +66,26 @@ export const ProcessChoice = () => (
     label="Process"
     name="process"
     all="All processes"
+    clears={["step"]}
     options={useProcesses().map(({ id, name }) => ({ value: id, label: name }))}
   />
 )
+
+/** The steps of the process that is chosen, where one is. */
+export const StepChoice = () => {
+  const { process } = route.value.query
+  const { data } = useResource<Process>(
+    process !== undefined && may("Processes.read_processes") ? `processes/${process}` : null
+  )
+  return data === undefined ? null : (
+    <Choice
+      label="Step"
+      name="step"
+      all="All steps"
+      options={data.steps.map(({ id, name }) => ({ value: id, label: name }))}
+    />
+  )
+}
 
 /** Exactly this text; it is looked for when the field is left, or with Enter. */
 export const Search = ({ label, name }: { readonly label: string; readonly name: string }) => {

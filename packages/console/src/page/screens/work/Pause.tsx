@@ -1,10 +1,11 @@
-/** Pauses, and says why. */
+/** Pauses, says why, and takes it back. */
 import type { Paused } from "@signalbox/api/contract/Pauses"
 import { useState } from "preact/hooks"
-import { call } from "../../action.ts"
+import { call, reasonOf } from "../../action.ts"
 import { Time } from "../../kit/Basics.tsx"
 import { FormDialog } from "../../kit/Dialog.tsx"
 import { TextField } from "../../kit/Field.tsx"
+import { say } from "../../state.ts"
 
 export const PauseDialog = ({
   effect,
@@ -23,14 +24,22 @@ export const PauseDialog = ({
   readonly onClose: () => void
 }) => {
   const [note, setNote] = useState("")
+  const undo = () =>
+    call("POST", `${path}/resume`).then(
+      () => {
+        say(`Not paused any more: ${what}.`)
+        onDone()
+      },
+      (error: unknown) => say(`Still paused, ${what}: ${reasonOf(error)}`, "failed")
+    )
   return (
     <FormDialog
       title={`Pause ${what}`}
       submit="Pause"
-      done={`Paused: ${what}.`}
       canSubmit={note.trim() !== ""}
       onSubmit={async () => {
         await call("POST", `${path}/pause`, { body: { note: note.trim() } })
+        say(`Paused: ${what}.`, "done", () => void undo())
         onDone()
       }}
       onClose={onClose}
