@@ -3,10 +3,8 @@ import type { ProcessRun, RunStep } from "@signalbox/api/contract/ProcessRuns"
 import type { StepRun, StepRunEvent } from "@signalbox/api/contract/StepRuns"
 import type { WorkItemListed } from "@signalbox/api/contract/WorkItems"
 import { useState } from "preact/hooks"
-import { call, useAction } from "../action.ts"
 import type { Page } from "../api.ts"
 import { Button, Empty, Head, Panel, Problem, State, Tabs, Time } from "../kit/Basics.tsx"
-import { Dialog } from "../kit/Dialog.tsx"
 import { List, Table } from "../kit/List.tsx"
 import { useResource } from "../load.ts"
 import { route, to, withQuery } from "../route.ts"
@@ -15,6 +13,7 @@ import { clockOf, count, duration, type Lamp, sentence, short } from "../words.t
 import { Artifacts } from "./Artifacts.tsx"
 import { Log } from "./Log.tsx"
 import { Again } from "./run/Again.tsx"
+import { Stop } from "./run/Stop.tsx"
 
 /** The lamp of a step: what needs a person first. */
 const lampOfStep = ({ items, waits_for }: RunStep): Lamp =>
@@ -144,31 +143,6 @@ const Chosen = ({ state, step }: { readonly state: string | undefined; readonly 
   </p>
 )
 
-const StopDialog = ({ run, onClose }: { readonly run: string; readonly onClose: () => void }) => {
-  const action = useAction()
-  const stop = async (isDone: boolean) => {
-    const body = { set_remaining_work_items_as_done: isDone, terminate_ongoing_activity_runs: false }
-    const isStopped = await action.run(
-      () => call("POST", `process-runs/${run}/stop`, { body }),
-      "The run stops; what is in progress is finished first."
-    )
-    if (isStopped) onClose()
-  }
-  return (
-    <Dialog title="Stop this run" onClose={onClose}>
-      <Problem message={action.error} />
-      <p>Items that are in progress are finished. What shall become of those that wait?</p>
-      <div class="actions">
-        <Button onClick={onClose}>Go on running</Button>
-        <Button onClick={() => void stop(true)}>Stop, mark them as done</Button>
-        <Button kind="danger" onClick={() => void stop(false)}>
-          Stop, fail them
-        </Button>
-      </div>
-    </Dialog>
-  )
-}
-
 export const Run = ({ id }: { readonly id: string }) => {
   const run = useResource<ProcessRun>(`process-runs/${id}`)
   const line = useResource<{ readonly data: ReadonlyArray<RunStep> }>(`process-runs/${id}/steps`)
@@ -186,7 +160,6 @@ export const Run = ({ id }: { readonly id: string }) => {
     )
   }
   const { duration: seconds, ended_at, priority, process, source, started_at, started_by, state } = run.data
-  const isActive = state === "new" || state === "in_progress"
   const stepOfItems = line.data?.data.find(({ id }) => id === of)
   const all = { of: undefined, state: undefined }
   const ofStep = tab === "log" || tab === "events" || tab === "artifacts"
@@ -196,11 +169,11 @@ export const Run = ({ id }: { readonly id: string }) => {
         title={`${process.name} ${short(id)}`}
         state={state}
         actions={
-          isActive && may("Processes.trigger_processes") ? (
+          ended_at === null && may("Processes.trigger_processes") ? (
             <Button kind="danger" onClick={() => setStopping(true)}>
-              Stop
+              {state === "stopping" ? "End it now" : "Stop"}
             </Button>
-          ) : ended_at !== null && may("Processes.trigger_processes") ? (
+          ) : may("Processes.trigger_processes") ? (
             <Again run={run.data} />
           ) : undefined
         }
@@ -263,7 +236,7 @@ export const Run = ({ id }: { readonly id: string }) => {
           <Items run={id} step={of} state={tab === "failed" ? "failed" : stateOfItems} />
         </Panel>
       )}
-      {isStopping ? <StopDialog run={id} onClose={() => setStopping(false)} /> : null}
+      {isStopping ? <Stop run={id} isStopping={state === "stopping"} onClose={() => setStopping(false)} /> : null}
     </>
   )
 }
