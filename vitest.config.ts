@@ -124,8 +124,8 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Files share the modules they import, which are most of what a file costs; nothing in them may hold state.
     isolate: false,
-    // Many tests wait for processes and sockets, so one more than there are cores.
-    maxWorkers: availableParallelism() + 1,
+    // No more than there are cores: tests start browsers, databases and other processes besides.
+    maxWorkers: availableParallelism(),
     sequence: { sequencer: LongFirst },
     reporters: ["default", "packages/testkit/src/TestReporter.ts"],
     projects: [...projects]

@@ -72,7 +72,7 @@ export const follow = async (
   const { stderr, stdout } = await promisify(execFile)("bash", ["-c", script], {
     cwd: folder,
     env: { ...env, PATH },
-    timeout: 120_000
+    timeout: 300_000
   })
   const outputs = stdout.split(new RegExp(`${marker} (\\d+)\n`))
   for (const [index, { expected, line }] of commands.entries()) {

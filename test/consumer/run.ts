@@ -8,7 +8,7 @@ import { execFile, execFileSync, spawn } from "node:child_process"
 import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
-import { delimiter, dirname, join } from "node:path"
+import { basename, delimiter, dirname, join } from "node:path"
 import { createInterface } from "node:readline"
 import { parseArgs, promisify } from "node:util"
 import { pack, root, type Tarball } from "../../tooling/src/tarballs.ts"
@@ -194,12 +194,12 @@ const firstMinutes = async () => {
 const pages = async () => {
   const env = { ...environment, PATH: [dirname(bin("signalbox")), environment.PATH].join(delimiter) }
   const copies = { "greeter/robot.py": join(root, "examples/robots/python/package/robot.py") }
-  for (const page of ["script", "robots", "ci", "backend"]) {
+  for (const page of ["start/script", "start/robots", "start/ci", "start/backend", "backup"]) {
     await follow(
-      join(root, "docs/start", `${page}.md`),
-      join(folder, "pages", page),
+      join(root, "docs", `${page}.md`),
+      join(folder, "pages", basename(page)),
       env,
-      page === "robots" ? copies : {}
+      page === "start/robots" ? copies : {}
     )
   }
 }
