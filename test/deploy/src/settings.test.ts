@@ -4,7 +4,10 @@ import { join } from "node:path"
 import { filesIn, root, run, textOf } from "./Files.ts"
 
 const packages = ["signalbox", "worker"].flatMap((name) => filesIn(`packages/${name}/src`))
-const known = new Set(packages.flatMap((path) => textOf(path).match(/SIGNALBOX_[A-Z_]+[A-Z]/g) ?? []))
+/** The settings in a text; those of tests apart. */
+const settingsIn = (text: string) => text.match(/SIGNALBOX_(?!TEST_)[A-Z0-9_]*[A-Z0-9]/g) ?? []
+
+const known = new Set(packages.flatMap((path) => settingsIn(textOf(path))))
 
 const pages = ["deploy", "kubernetes", "nodes", "upgrade", "keys"].map((name) => `docs/operate/${name}.md`)
 const files = [...filesIn("deploy"), "examples/container/Dockerfile", "examples/container/README.md", ...pages]
@@ -12,8 +15,7 @@ const files = [...filesIn("deploy"), "examples/container/Dockerfile", "examples/
 describe("files and pages of the deployment", () => {
   it("name settings that are read", () => {
     for (const path of files) {
-      for (const name of textOf(path).match(/SIGNALBOX_[A-Z_]+[A-Z]/g) ?? [])
-        assert.ok(known.has(name), `${path}: ${name}`)
+      for (const name of settingsIn(textOf(path))) assert.ok(known.has(name), `${path}: ${name}`)
     }
   })
 
