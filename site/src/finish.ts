@@ -12,6 +12,17 @@ const weights: ReadonlyArray<readonly [folder: RegExp, weight: number]> = [
   [/^packages\//, 0.5]
 ]
 
+/** Headings of examples leave out levels: each is at most one below the heading before it. */
+const withLevels = (html: string) => {
+  const main = html.indexOf("<main")
+  let level = 1
+  const headings = html.slice(main).replace(/<(\/?)h([1-6])\b/g, (_, end: string, given: string) => {
+    if (end === "") level = Math.min(Number(given), level + 1)
+    return `<${end}h${level}`
+  })
+  return html.slice(0, main) + headings
+}
+
 const finished = (path: string, html: string) => {
   const weight = weights.find(([folder]) => folder.test(path))?.[1]
   let blocks = 0
@@ -23,8 +34,7 @@ const finished = (path: string, html: string) => {
     .replace("<main data-pagefind-body", (main) =>
       weight === undefined ? main : `${main} data-pagefind-weight="${weight}"`
     )
-  // Its headings of examples leave out a level.
-  return path.startsWith("reference/http/") ? changed.replace(/<(\/?)h5\b/g, "<$1h4") : changed
+  return path.startsWith("reference/http/") ? withLevels(changed) : changed
 }
 
 /** Before the theme, which indexes the pages when they are built. */

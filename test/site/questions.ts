@@ -23,7 +23,7 @@ export const questions: ReadonlyArray<readonly [question: string, answer: string
   ["priority of work items", "order-and-pause#which-item-is-next"],
   ["pause a process", "order-and-pause#pause"],
   ["roll back a task package", "packages#going-back"],
-  ["validate payloads json schema", "packages/control-room#payloads"],
+  ["schema of payloads", "packages/api#processes-as-code"],
   ["undo what a flow did", "durable-flows#waiting-people-undoing"],
   ["execution is halted", "durable-flows#when-something-is-wrong"],
   ["flow code changes", "durable-flows#when-the-code-changes"],
@@ -46,7 +46,7 @@ export const questions: ReadonlyArray<readonly [question: string, answer: string
   ["upgrade", "operate/upgrade"],
   ["prometheus metrics", "operate/watch#metrics"],
   ["capacity", "operate/capacity"],
-  ["what is encrypted", "operate/security#what-is-encrypted-by-what"],
+  ["encrypt the disk", "operate/security#what-is-encrypted-by-what"],
   ["api key permissions", "reference/commands/keys"],
   ["migrate from robocorp", "coming-from/hosted"],
   ["migrate from uipath", "coming-from/uipath"]
