@@ -1,5 +1,5 @@
 /** The actions as GitHub runs them: their bundles as processes, with inputs in the environment, against a real control room. */
-import { assert, layer as withLayer } from "@effect/vitest"
+import { assert, describe, layer as withLayer } from "@effect/vitest"
 import * as NodeServices from "@signalbox/platform/NodeServices"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
@@ -113,146 +113,148 @@ const process_ = (task: { readonly name: string }) =>
     ({ id }) => id
   )
 
-withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("start-run", (it) => {
-  it.effect("waits for the end, and hands over the run, its state and its outputs", () =>
-    Effect.gen(function* () {
-      yield* process_(double)
-      const { exitCode, key, outputs, printed, summary } = yield* run("start-run", {
-        process: "double",
-        payload: '{"n":21}'
-      })
-      assert.strictEqual(exitCode, 0, printed)
-      assert.strictEqual(outputs["state"], "completed")
-      assert.strictEqual(outputs["outputs"], '[{"n":42}]')
-      const ended = yield* ProcessRuns.get(ProcessRunId.make(outputs["run-id"] ?? ""))
-      assert.strictEqual(ended.state, "completed")
-      assert.include(summary, "double: completed")
-      // Once, to tell GitHub what to hide.
-      assert.deepStrictEqual(
-        printed.split("\n").filter((line) => line.includes(key)),
-        [`::add-mask::${key}`]
-      )
-    })
-  )
-
-  it.effect("fails when an item failed, and says why", () =>
-    Effect.gen(function* () {
-      yield* process_(double)
-      const { exitCode, outputs, printed } = yield* run("start-run", { process: "double", payload: '{"n":0}' })
-      assert.strictEqual(exitCode, 1)
-      assert.strictEqual(outputs["state"], "unresolved")
-      assert.include(printed, "::error::the run is unresolved: 1 work items failed (NOTHING)")
-    })
-  )
-
-  it.effect("names the input that means nothing, and starts no run", () =>
-    Effect.gen(function* () {
-      yield* process_(double)
-      const before = yield* Stream.runCount(ProcessRuns.stream())
-      const mistakes: ReadonlyArray<readonly [string, Inputs]> = [
-        ["api-key: is missing", { "api-key": "" }],
-        ["base-url: expected an address", { "base-url": "robots.example.com" }],
-        ["workspace-id: is missing", { "workspace-id": " " }],
-        ["process: no process has the name or id dubble", { process: "dubble" }],
-        ["payload: expected JSON", { payload: "{n:1}" }],
-        ["files: cannot read none.csv", { files: "none.csv" }],
-        ["timeout: expected a number with its unit", { timeout: "soon" }],
-        ["wait: expected true or false", { wait: "yes" }],
-        ["inputs: give it without payload", { inputs: "true", payload: "1" }]
-      ]
-      for (const [message, inputs] of mistakes) {
-        const { exitCode, printed } = yield* run("start-run", { process: "double", ...inputs })
-        assert.strictEqual(exitCode, 1)
-        assert.include(printed, `::error::${message}`)
-      }
-      assert.strictEqual(yield* Stream.runCount(ProcessRuns.stream()), before)
-    })
-  )
-
-  it.effect("that waits no longer says that the run goes on", () =>
-    Effect.gen(function* () {
-      yield* process_(endless)
-      const { exitCode, outputs, printed } = yield* run("start-run", {
-        process: "endless",
-        payload: "{}",
-        timeout: "100 millis"
-      })
-      assert.strictEqual(exitCode, 1)
-      assert.include(printed, "has not ended within 100ms, and goes on")
-      const id = ProcessRunId.make(outputs["run-id"] ?? "")
-      assert.isFalse(ProcessRuns.hasEnded(yield* ProcessRuns.get(id)))
-      yield* ProcessRuns.stop(id, { terminate: true })
-    })
-  )
-
-  for (const stops of [true, false]) {
-    it.effect(`of a cancelled job ${stops ? "stops the run when it should" : "lets the run go on"}`, () =>
-      Effect.scoped(
-        Effect.gen(function* () {
-          const process = yield* process_(endless)
-          const { child, ended } = yield* start("start-run", {
-            process,
-            payload: "{}",
-            "stop-on-cancel": String(stops)
-          })
-          const started = ProcessRuns.stream({ process, state: "in_progress" }).pipe(
-            Stream.runHead,
-            Effect.flatMap(Effect.fromOption)
-          )
-          const { id } = yield* Effect.retry(started, { schedule: Schedule.spaced("50 millis") })
-          // GitHub's first signal.
-          yield* child.kill({ killSignal: "SIGINT" })
-          const { printed } = yield* ended
-          assert.strictEqual(printed.includes("goes on"), !stops)
-          assert.strictEqual((yield* ProcessRuns.get(id)).state, stops ? "stopping" : "in_progress")
-          yield* ProcessRuns.stop(id, { terminate: true })
-          yield* ProcessRuns.awaitEnd(id)
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the action", (it) => {
+  describe("start-run", () => {
+    it.effect("waits for the end, and hands over the run, its state and its outputs", () =>
+      Effect.gen(function* () {
+        yield* process_(double)
+        const { exitCode, key, outputs, printed, summary } = yield* run("start-run", {
+          process: "double",
+          payload: '{"n":21}'
         })
-      )
+        assert.strictEqual(exitCode, 0, printed)
+        assert.strictEqual(outputs["state"], "completed")
+        assert.strictEqual(outputs["outputs"], '[{"n":42}]')
+        const ended = yield* ProcessRuns.get(ProcessRunId.make(outputs["run-id"] ?? ""))
+        assert.strictEqual(ended.state, "completed")
+        assert.include(summary, "double: completed")
+        // Once, to tell GitHub what to hide.
+        assert.deepStrictEqual(
+          printed.split("\n").filter((line) => line.includes(key)),
+          [`::add-mask::${key}`]
+        )
+      })
     )
-  }
-})
 
-withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("upload-package", (it) => {
-  it.effect("creates the package, and gives it a version when its content changed", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = join(yield* Folder, "robot")
-      const write = (task: string) =>
-        fs.writeFileString(join(folder, "robot.yaml"), `tasks: { ${task}: { shell: python tasks.py } }\n`)
-      yield* fs.makeDirectory(folder)
-      const upload = Effect.map(
-        run("upload-package", { package: "invoices", path: "robot" }),
-        ({ exitCode, outputs, printed }) => {
-          assert.strictEqual(exitCode, 0, printed)
-          return outputs
+    it.effect("fails when an item failed, and says why", () =>
+      Effect.gen(function* () {
+        yield* process_(double)
+        const { exitCode, outputs, printed } = yield* run("start-run", { process: "double", payload: '{"n":0}' })
+        assert.strictEqual(exitCode, 1)
+        assert.strictEqual(outputs["state"], "unresolved")
+        assert.include(printed, "::error::the run is unresolved: 1 work items failed (NOTHING)")
+      })
+    )
+
+    it.effect("names the input that means nothing, and starts no run", () =>
+      Effect.gen(function* () {
+        yield* process_(double)
+        const before = yield* Stream.runCount(ProcessRuns.stream())
+        const mistakes: ReadonlyArray<readonly [string, Inputs]> = [
+          ["api-key: is missing", { "api-key": "" }],
+          ["base-url: expected an address", { "base-url": "robots.example.com" }],
+          ["workspace-id: is missing", { "workspace-id": " " }],
+          ["process: no process has the name or id dubble", { process: "dubble" }],
+          ["payload: expected JSON", { payload: "{n:1}" }],
+          ["files: cannot read none.csv", { files: "none.csv" }],
+          ["timeout: expected a number with its unit", { timeout: "soon" }],
+          ["wait: expected true or false", { wait: "yes" }],
+          ["inputs: give it without payload", { inputs: "true", payload: "1" }]
+        ]
+        for (const [message, inputs] of mistakes) {
+          const { exitCode, printed } = yield* run("start-run", { process: "double", ...inputs })
+          assert.strictEqual(exitCode, 1)
+          assert.include(printed, `::error::${message}`)
         }
-      )
-      yield* write("Read")
-      const [first, same] = [yield* upload, yield* upload]
-      yield* write("Write")
-      const second = yield* upload
-      assert.deepStrictEqual(
-        [first, same, second].map(({ version }) => version),
-        ["1", "1", "2"]
-      )
-      const versions = yield* TaskPackages.listVersions(TaskPackageId.make(first["package-id"] ?? ""))
-      assert.deepStrictEqual(
-        versions.data.map(({ note }) => note),
-        ["acme/robots 0123456789ab", "acme/robots 0123456789ab"]
-      )
-    })
-  )
+        assert.strictEqual(yield* Stream.runCount(ProcessRuns.stream()), before)
+      })
+    )
 
-  it.effect("names a path that leads nowhere", () =>
-    Effect.gen(function* () {
-      const { exitCode, printed } = yield* run("upload-package", { package: "other", path: "nowhere" })
-      assert.strictEqual(exitCode, 1)
-      assert.include(printed, "::error::path: cannot read nowhere")
-      assert.strictEqual(
-        yield* Stream.runCount(Stream.filter(TaskPackages.stream(), ({ name }) => name === "other")),
-        0
+    it.effect("that waits no longer says that the run goes on", () =>
+      Effect.gen(function* () {
+        yield* process_(endless)
+        const { exitCode, outputs, printed } = yield* run("start-run", {
+          process: "endless",
+          payload: "{}",
+          timeout: "100 millis"
+        })
+        assert.strictEqual(exitCode, 1)
+        assert.include(printed, "has not ended within 100ms, and goes on")
+        const id = ProcessRunId.make(outputs["run-id"] ?? "")
+        assert.isFalse(ProcessRuns.hasEnded(yield* ProcessRuns.get(id)))
+        yield* ProcessRuns.stop(id, { terminate: true })
+      })
+    )
+
+    for (const stops of [true, false]) {
+      it.effect(`of a cancelled job ${stops ? "stops the run when it should" : "lets the run go on"}`, () =>
+        Effect.scoped(
+          Effect.gen(function* () {
+            const process = yield* process_(endless)
+            const { child, ended } = yield* start("start-run", {
+              process,
+              payload: "{}",
+              "stop-on-cancel": String(stops)
+            })
+            const started = ProcessRuns.stream({ process, state: "in_progress" }).pipe(
+              Stream.runHead,
+              Effect.flatMap(Effect.fromOption)
+            )
+            const { id } = yield* Effect.retry(started, { schedule: Schedule.spaced("50 millis") })
+            // GitHub's first signal.
+            yield* child.kill({ killSignal: "SIGINT" })
+            const { printed } = yield* ended
+            assert.strictEqual(printed.includes("goes on"), !stops)
+            assert.strictEqual((yield* ProcessRuns.get(id)).state, stops ? "stopping" : "in_progress")
+            yield* ProcessRuns.stop(id, { terminate: true })
+            yield* ProcessRuns.awaitEnd(id)
+          })
+        )
       )
-    })
-  )
+    }
+  })
+
+  describe("upload-package", () => {
+    it.effect("creates the package, and gives it a version when its content changed", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const folder = join(yield* Folder, "robot")
+        const write = (task: string) =>
+          fs.writeFileString(join(folder, "robot.yaml"), `tasks: { ${task}: { shell: python tasks.py } }\n`)
+        yield* fs.makeDirectory(folder)
+        const upload = Effect.map(
+          run("upload-package", { package: "invoices", path: "robot" }),
+          ({ exitCode, outputs, printed }) => {
+            assert.strictEqual(exitCode, 0, printed)
+            return outputs
+          }
+        )
+        yield* write("Read")
+        const [first, same] = [yield* upload, yield* upload]
+        yield* write("Write")
+        const second = yield* upload
+        assert.deepStrictEqual(
+          [first, same, second].map(({ version }) => version),
+          ["1", "1", "2"]
+        )
+        const versions = yield* TaskPackages.listVersions(TaskPackageId.make(first["package-id"] ?? ""))
+        assert.deepStrictEqual(
+          versions.data.map(({ note }) => note),
+          ["acme/robots 0123456789ab", "acme/robots 0123456789ab"]
+        )
+      })
+    )
+
+    it.effect("names a path that leads nowhere", () =>
+      Effect.gen(function* () {
+        const { exitCode, printed } = yield* run("upload-package", { package: "other", path: "nowhere" })
+        assert.strictEqual(exitCode, 1)
+        assert.include(printed, "::error::path: cannot read nowhere")
+        assert.strictEqual(
+          yield* Stream.runCount(Stream.filter(TaskPackages.stream(), ({ name }) => name === "other")),
+          0
+        )
+      })
+    )
+  })
 })
