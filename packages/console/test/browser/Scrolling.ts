@@ -30,32 +30,42 @@ declare const getSelection: () => {
 /** The most rows that the page may have. */
 const most = 2000
 
-/** The lines in sight once they are there: their numbers, from 0. Fails where one is not at its place or has another's text. */
+/**
+ * The lines in sight once they are there: their numbers, from 0. Fails where one is not at its place or has another's
+ * text. Waited for and read in one step, since a scroll may go on between two.
+ */
 const seen = async (page: Page): Promise<ReadonlyArray<number>> => {
-  await page.waitForFunction(() => {
+  const shown = await page.waitForFunction(() => {
     const box = document.querySelector(".log")?.getBoundingClientRect() ?? { top: 0, bottom: 0 }
-    const inSight = Array.from(document.querySelectorAll(".log .row")).filter(
-      (row) => row.getBoundingClientRect().bottom > box.top && row.getBoundingClientRect().top < box.bottom
-    )
-    return inSight.length > 20 && inSight.every((row) => row.querySelector("span") !== null)
+    const rows = Array.from(document.querySelectorAll(".log .row"))
+    const inSight = rows
+      .map((row) => ({ row, shape: row.getBoundingClientRect() }))
+      .filter(({ shape }) => shape.bottom > box.top && shape.top < box.bottom)
+      .map(({ row, shape }) => ({
+        line: Number(row.getAttribute("data-line")),
+        text: row.querySelector("span")?.textContent,
+        top: Math.round(shape.top - box.top)
+      }))
+    return inSight.length > 20 && inSight.every(({ text }) => text !== undefined) && { rows: rows.length, inSight }
   })
-  const rows = await page.evaluate(() => {
-    const box = document.querySelector(".log")?.getBoundingClientRect() ?? { top: 0, bottom: 0 }
-    return Array.from(document.querySelectorAll(".log .row"), (row) => ({
-      line: Number(row.getAttribute("data-line")),
-      text: row.querySelector("span")?.textContent ?? "",
-      top: Math.round(row.getBoundingClientRect().top - box.top),
-      isSeen: row.getBoundingClientRect().bottom > box.top && row.getBoundingClientRect().top < box.bottom
-    }))
-  })
-  assert.isAtMost(rows.length, most)
-  const inSight = rows.filter(({ isSeen }) => isSeen)
+  const read = await shown.jsonValue()
+  assert.isTrue(read !== false)
+  if (read === false) return []
+  const { inSight, rows } = read
+  assert.isAtMost(rows, most)
   for (const [index, { line, text, top }] of inSight.entries()) {
-    assert.strictEqual(text.split(" ", 2).join(" "), `line ${line}`)
+    assert.strictEqual(text?.split(" ", 2).join(" "), `line ${line}`)
     const before = inSight[index - 1]
     if (before !== undefined) assert.deepStrictEqual([line, top > before.top], [before.line + 1, true])
   }
   return inSight.map(({ line }) => line)
+}
+
+/** Turns the wheel over the log, and returns once it has scrolled. */
+const wheel = async (page: Page, by: number) => {
+  const before = await scrollOf(page)
+  await page.mouse.wheel(0, by)
+  await page.waitForFunction((before) => document.querySelector(".log")?.scrollTop !== before, before)
 }
 
 const scrollOf = (page: Page) => page.evaluate(() => document.querySelector(".log")?.scrollTop)
@@ -80,9 +90,7 @@ export const scrolling = (it: Operators) => {
       const met = new Set<number>()
       for (let turn = 0; turn < 20; turn++) {
         const before = yield* person(async () => {
-          const scroll = await scrollOf(page)
-          await page.mouse.wheel(0, -250)
-          await page.waitForFunction((scroll) => document.querySelector(".log")?.scrollTop !== scroll, scroll)
+          await wheel(page, -250)
           return await seen(page)
         })
         for (const line of before) met.add(line)
@@ -142,8 +150,8 @@ export const scrolling = (it: Operators) => {
         const before = await selected()
         assert.strictEqual(before, "2985\nline 2986\nline 2987\nline 2988\nline 2989\nline")
         await box.hover()
-        for (const wheel of [-450, -900, -20_000, -20_000, 450, 900, 39_100]) {
-          await page.mouse.wheel(0, wheel)
+        for (const by of [-450, -900, -20_000, -20_000, 450, 900, 39_100]) {
+          await wheel(page, by)
           await seen(page)
           assert.strictEqual(await selected(), before)
         }
