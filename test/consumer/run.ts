@@ -36,6 +36,9 @@ const versions = {
   vitest: "5.1.1"
 }
 
+/** Of the programs that the pages about coming from elsewhere show beside ours. */
+const peers = ["@dbos-inc/dbos-sdk@5.3.0", "@temporalio/workflow@1.24.0", "@types/pg@8.23.1"]
+
 const folder = mkdtempSync(join(tmpdir(), "signalbox-consumer-"))
 const home = join(folder, "home")
 
@@ -224,7 +227,7 @@ const modulesOf = ({ manifest: { name } }: Tarball): ReadonlyArray<string> => {
   })
 }
 
-const tsconfig = (name: string, module: "nodenext" | "bundler", files: ReadonlyArray<string>) =>
+const tsconfig = (name: string, module: "nodenext" | "bundler", files: ReadonlyArray<string>, skipLibCheck: boolean) =>
   writeFileSync(
     join(folder, `tsconfig.${name}.json`),
     JSON.stringify({
@@ -232,7 +235,7 @@ const tsconfig = (name: string, module: "nodenext" | "bundler", files: ReadonlyA
       compilerOptions: {
         strict: true,
         exactOptionalPropertyTypes: true,
-        skipLibCheck: false,
+        skipLibCheck,
         noEmit: true,
         target: "es2024",
         lib: ["es2024", "esnext.disposable", "dom", "dom.iterable", "dom.asynciterable"],
@@ -244,32 +247,39 @@ const tsconfig = (name: string, module: "nodenext" | "bundler", files: ReadonlyA
     })
   )
 
-const compile = async (name: string, files: ReadonlyArray<string>) => {
+const compile = async (name: string, files: ReadonlyArray<string>, skipLibCheck = false) => {
   await Promise.all(
     (["nodenext", "bundler"] as const).map((module) => {
-      tsconfig(`${name}.${module}`, module, files)
+      tsconfig(`${name}.${module}`, module, files, skipLibCheck)
       return sh(bin("tsc"), ["-p", `tsconfig.${name}.${module}.json`])
     })
   )
 }
 
-/** The programs of the documentation, each in a file of its own, as a user of the packages saves them. */
+/**
+ * The programs of the documentation, each in a file of its own, as a user of the packages saves them. Those in `typescript` fences
+ * are of other libraries, whose own types need not compile.
+ */
 const documentation = async () => {
   const pages = globSync(["README.md", "docs/**/*.md", "packages/*/README.md"], {
     cwd: root,
     exclude: ["docs/decisions/**"]
   })
-  const files = pages.flatMap((page) =>
-    fences(readFileSync(join(root, page), "utf8")).flatMap(({ body, language, title }, index) => {
-      if (language !== "ts") return []
-      const file = join("documentation", page, title ?? `${index}.ts`)
-      mkdirSync(dirname(join(folder, file)), { recursive: true })
-      writeFileSync(join(folder, file), body)
-      return [file]
-    })
-  )
-  console.log(`  ${files.length} programs`)
-  await compile("documentation", files)
+  const programs = (of: string) =>
+    pages.flatMap((page) =>
+      fences(readFileSync(join(root, page), "utf8")).flatMap(({ body, language, title }, index) => {
+        if (language !== of) return []
+        const file = join("documentation", page, title ?? `${index}.ts`)
+        mkdirSync(dirname(join(folder, file)), { recursive: true })
+        writeFileSync(join(folder, file), body)
+        return [file]
+      })
+    )
+  const [ours, others] = [programs("ts"), programs("typescript")]
+  console.log(`  ${ours.length} programs, and ${others.length} of other libraries`)
+  await compile("documentation", ours)
+  await npm("--save-dev", ...peers)
+  await compile("others", others, true)
 }
 
 /** The first program of the README. */
