@@ -19,7 +19,7 @@ import { backoff, isUnavailable, messageOf, retryUntilAvailable } from "./intern
 import * as Cache from "./internal/packages/Cache.ts"
 import * as Environment from "./internal/packages/Environment.ts"
 import * as PackageRun from "./internal/packages/PackageRun.ts"
-import type { StepRunError } from "./internal/StepRun.ts"
+import type { StepRunError } from "./internal/Ending.ts"
 import { unlimited } from "./internal/TimeLimit.ts"
 
 export interface Options {

@@ -14,7 +14,8 @@ import type * as Scope from "effect/Scope"
 import { backoff, isUnknownWorker } from "./Failures.ts"
 import type { Reports } from "./Reports.ts"
 import type { BuildTime } from "./TimeLimit.ts"
-import { type Ending, type Execution, type Order, type Protocol, runStepRun } from "./StepRun.ts"
+import type { Ending } from "./Ending.ts"
+import { type Execution, type Order, type Protocol, runStepRun } from "./StepRun.ts"
 
 export interface Options<R> {
   readonly protocol: Protocol

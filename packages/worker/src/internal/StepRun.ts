@@ -1,5 +1,4 @@
 /** One step run from its start to its end, independent of how its task is executed. */
-import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
 import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { UploadSourceError } from "@signalbox/api/Upload"
 import type * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
@@ -10,6 +9,7 @@ import type * as Scope from "effect/Scope"
 import { isLeaseLost, messageOf, retryUntilAvailable } from "./Failures.ts"
 import { LeaseLost } from "./LeaseLost.ts"
 import * as Reports from "./Reports.ts"
+import { type Ending, failed, type StepRunError } from "./Ending.ts"
 import { inSpan } from "./StepRunSpan.ts"
 import * as TimeLimit from "./TimeLimit.ts"
 
@@ -18,14 +18,6 @@ export type Protocol = Effect.Success<ReturnType<typeof WorkerProtocol.make>> & 
 
 /** Orders for a step run: end it, or drop it because the lease is lost. */
 export type Order = "terminate" | "lost"
-
-/** Why a step run failed, as reported to the service. */
-export interface StepRunError {
-  readonly code: StepRunErrorCode
-  readonly message: string
-}
-
-export const failed = (code: StepRunErrorCode, message: string): StepRunError => ({ code, message })
 
 /** Why an artifact of a task could not be saved. */
 export type CollectError = CallError | UploadSourceError
@@ -49,9 +41,6 @@ export interface Options<R> {
   /** Runs as soon as the service knows that the step run has started. */
   readonly onStarted: Effect.Effect<void>
 }
-
-/** `null`: succeeded. `"lost"`: nothing to report. */
-export type Ending = StepRunError | null | "lost"
 
 const work = <R>({ lease, onStarted, protocol }: Options<R>, execution: Execution<R>, limit: TimeLimit.TimeLimit) => {
   const task: Effect.Effect<Ending, LeaseLost | CallError, R> = execution.work

@@ -6,7 +6,7 @@ import * as Option from "effect/Option"
 import * as Tracer from "effect/Tracer"
 import * as Headers from "effect/http/Headers"
 import * as HttpTraceContext from "effect/http/HttpTraceContext"
-import type { Ending } from "./StepRun.ts"
+import type { Ending } from "./Ending.ts"
 
 const parentOf = ({ traceparent }: Lease): Tracer.SpanOptions =>
   traceparent === undefined

@@ -1,7 +1,7 @@
 /** Which failures of work items are alike: their fingerprint, and what of a message tells them apart. */
 import type { StepId } from "@signalbox/api/contract/Ids"
 import { createHash } from "node:crypto"
-import type { Exception, Run } from "./State.ts"
+import type { Exception, FailureKind, Run } from "./State.ts"
 
 /** Characters of a message that are read, and of a normalised one that are kept. */
 const longestRead = 4000
@@ -33,17 +33,6 @@ export const normalise = (message: string): string =>
     .slice(0, longestKept)
     .toWellFormed()
     .trimEnd()
-
-/** What failures of one kind have in common. */
-export interface FailureKind {
-  /** The same for failures of one step that differ in numbers, ids and paths only. */
-  readonly fingerprint: string
-  readonly step: StepId | null
-  readonly type: Exception["type"]
-  readonly code: string
-  /** Normalised. */
-  readonly message: string
-}
 
 /** The failure of an item without an exception. */
 const unknown: Exception = { code: "", type: "unspecified", message: "" }

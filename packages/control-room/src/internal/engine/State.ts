@@ -4,7 +4,6 @@ import type { StepDefinition } from "@signalbox/api/contract/Processes"
 import type { ProcessRunAction, ProcessRunState } from "@signalbox/api/contract/ProcessRuns"
 import type { StepRunErrorCode, StepRunEventType, StepRunState } from "@signalbox/api/contract/StepRuns"
 import type { ExceptionType, WorkItemState } from "@signalbox/api/contract/WorkItems"
-import type { FailureKind } from "./Failures.ts"
 import type * as Result from "effect/Result"
 
 /** A step as a run started with it. */
@@ -64,6 +63,17 @@ export interface StepRun {
 export interface Exception {
   readonly code: string
   readonly type: ExceptionType
+  readonly message: string
+}
+
+/** What failures of one kind have in common. */
+export interface FailureKind {
+  /** The same for failures of one step that differ in numbers, ids and paths only. */
+  readonly fingerprint: string
+  readonly step: StepId | null
+  readonly type: Exception["type"]
+  readonly code: string
+  /** Normalised. */
   readonly message: string
 }
 

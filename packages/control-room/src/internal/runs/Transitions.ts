@@ -10,7 +10,6 @@ import * as Counters from "../Counters.ts"
 import * as UnusedBlobs from "../blobs/UnusedBlobs.ts"
 import { Outbox } from "../delivery/Outbox.ts"
 import * as Engine from "../engine/Engine.ts"
-import type { FailureKind } from "../engine/Failures.ts"
 import type * as State from "../engine/State.ts"
 import { Refused } from "../Refused.ts"
 import { Changes, type Hint } from "../store/Changes.ts"
@@ -119,7 +118,7 @@ export class Transitions extends Context.Service<
         const moves: Array<ItemMove> = []
         const deleted: Array<WorkItemId> = []
         const events: Array<NewEvent> = []
-        const failed: Array<FailureKind | null> = []
+        const failed: Array<State.FailureKind | null> = []
         for (const change of changes) {
           switch (change._tag) {
             case "ItemMoved":

@@ -19,3 +19,10 @@ export const find = Effect.fnUntraced(function* (program: string, path: string, 
   for (const path of paths) if (yield* isProgram(path)) return path
   return null
 })
+
+/** The path of prlimit, which limits processes; null: there is none. */
+export const prlimit = Effect.suspend(() =>
+  process.platform === "linux" ? find("prlimit", process.env["PATH"] ?? "", "/") : Effect.succeed(null)
+)
+
+export const noPrlimit = "there is no program prlimit on PATH (util-linux)"

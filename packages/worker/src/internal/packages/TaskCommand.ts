@@ -7,7 +7,7 @@ import * as FileSystem from "effect/FileSystem"
 import type { PlatformError } from "effect/PlatformError"
 import { join } from "node:path"
 import type { Reports } from "../Reports.ts"
-import { failed } from "../StepRun.ts"
+import { failed } from "../Ending.ts"
 import * as Child from "./Child.ts"
 import { machine, PackageFailure } from "./PackageFailure.ts"
 
