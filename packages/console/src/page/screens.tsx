@@ -1,23 +1,5 @@
 /** The screens: where they are, what they are called, and who may see them. Each is loaded when it is opened. */
-import type { ComponentType } from "preact"
-import type { Session } from "./api.ts"
-
-export interface ScreenProps {
-  /** The segments of the path after that of the screen. */
-  readonly path: ReadonlyArray<string>
-}
-
-export interface Screen {
-  readonly path: string
-  readonly title: string
-  /** Null: it stands in the navigation without a heading above it. */
-  readonly group: "Robots" | "Outside" | null
-  /** What the session must be allowed to see it. */
-  readonly permission: string | null
-  /** Whether the control room has it; default: always. */
-  readonly exists?: (session: Session) => boolean
-  readonly load: () => Promise<{ readonly default: ComponentType<ScreenProps> }>
-}
+import type { Screen } from "./kit/Screen.ts"
 
 export const screens: ReadonlyArray<Screen> = [
   { path: "", title: "Overview", group: null, permission: null, load: () => import("./screens/Overview.tsx") },

@@ -1,6 +1,6 @@
 /** What the keys do. */
 import { letters, openDialog, table } from "../keys.ts"
-import type { Screen } from "../screens.tsx"
+import type { Screen } from "./Screen.ts"
 import { Button } from "./Basics.tsx"
 import { Dialog } from "./Dialog.tsx"
 

@@ -6,7 +6,7 @@ import type { Page } from "../api.ts"
 import { openDialog } from "../keys.ts"
 import { useResource } from "../load.ts"
 import { go, to } from "../route.ts"
-import type { Screen } from "../screens.tsx"
+import type { Screen } from "./Screen.ts"
 import { may } from "../state.ts"
 import { Dialog } from "./Dialog.tsx"
 

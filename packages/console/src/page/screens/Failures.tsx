@@ -6,7 +6,7 @@ import { Button, Empty, Head, Panel, Problem, Tabs, Time } from "../kit/Basics.t
 import { Table } from "../kit/List.tsx"
 import { useResource } from "../load.ts"
 import { go, route, to } from "../route.ts"
-import type { ScreenProps } from "../screens.tsx"
+import type { ScreenProps } from "../kit/Screen.ts"
 import { may } from "../state.ts"
 import { count } from "../words.ts"
 import { Group } from "./failures/Group.tsx"

@@ -4,7 +4,7 @@ import { Empty, Head, Panel, Problem, Skeleton, State, Time } from "../kit/Basic
 import { Table } from "../kit/List.tsx"
 import { useResource } from "../load.ts"
 import { route, to, withQuery } from "../route.ts"
-import type { ScreenProps } from "../screens.tsx"
+import type { ScreenProps } from "../kit/Screen.ts"
 import { sentence } from "../words.ts"
 import { Execution } from "./flows/Execution.tsx"
 import { type Listed, states } from "./flows/words.ts"

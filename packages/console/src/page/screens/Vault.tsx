@@ -6,7 +6,7 @@ import { Button, Empty, Head, Panel, Problem, Skeleton } from "../kit/Basics.tsx
 import { Table } from "../kit/List.tsx"
 import { useResource } from "../load.ts"
 import { to } from "../route.ts"
-import type { ScreenProps } from "../screens.tsx"
+import type { ScreenProps } from "../kit/Screen.ts"
 import { may } from "../state.ts"
 import { Secret } from "./vault/Secret.tsx"
 import { SecretDialog } from "./vault/SecretDialog.tsx"
