@@ -47,8 +47,9 @@ const letter = (key: string) => [key.charAt(0)]
 
 const admit = (journal: TheJournal, most = 100, process = "me", version = 1) =>
   Effect.map(journal.admit(process, { ...orders, version }, most), ({ executions }) => executions)
+/** Which are admitted together: in no order, since a claim whose answer was lost finds them in any. */
 const admitted = (journal: TheJournal, most?: number) =>
-  Effect.map(admit(journal, most), (executions) => executions.map(({ key }) => key))
+  Effect.map(admit(journal, most), (executions) => executions.map(({ key }) => key).toSorted())
 
 const change = (execution: Change["execution"]): Change => ({
   execution,
