@@ -1,6 +1,6 @@
-/** The message of a group: what differs between its items is marked. */
+/** The message of a group: what differs between its items is marked, and its direction of writing ends with it. */
 export const Pattern = ({ text }: { readonly text: string }) => (
-  <>
+  <bdi>
     {text.split("#").map((part, index) => (
       <>
         {index === 0 ? null : (
@@ -11,5 +11,5 @@ export const Pattern = ({ text }: { readonly text: string }) => (
         {part}
       </>
     ))}
-  </>
+  </bdi>
 )
