@@ -1,5 +1,5 @@
 /** Channels of alerts. */
-import type { AlertChannels } from "../../contract/AlertChannels.ts"
+import type { AlertChannel, AlertChannels } from "../../contract/AlertChannels.ts"
 import { ids } from "./ExampleIds.ts"
 import type { Documented } from "./OperationText.ts"
 import { badBodyOr, badPage, nameExists, unknown } from "./Phrases.ts"
@@ -11,65 +11,40 @@ const badChannel = badBodyOr(
 const mayNotName =
   "The key is unknown or of another workspace, or it lacks `Alerts.write_alerts`, or, to name a secret in `password_from`, `Vault.read_secret_values`."
 
-const channel = {
+const definition = {
   name: "operations",
   settings: { type: "webhook", url: "https://example.com/hooks/alerts" }
 } as const
+
+const channel: (typeof AlertChannel)["Encoded"] = {
+  id: ids.alertChannel,
+  name: "operations, Vienna",
+  type: "webhook",
+  target: definition.settings.url,
+  email: null,
+  created_at: "2026-11-20T08:15:31.510Z",
+  last_sent_at: null,
+  last_failed_at: null,
+  last_error: null
+}
 
 export const alertChannels: Documented<typeof AlertChannels> = {
   getAlertChannel: {
     description:
       "Returns a channel, when something was last sent to it, and why the last attempt failed. Secrets, and addresses that are secrets, are not returned.",
-    response: {
-      id: ids.alertChannel,
-      name: "operations, Vienna",
-      type: "webhook",
-      target: "https://example.com/hooks/alerts",
-      email: null,
-      created_at: "2026-11-20T08:15:31.510Z",
-      last_sent_at: null,
-      last_failed_at: null,
-      last_error: null
-    },
+    response: channel,
     errors: { 404: unknown("alert channel") }
   },
   listAlertChannels: {
     description: "Returns the channels of the workspace, newest first.",
-    response: {
-      data: [
-        {
-          id: ids.alertChannel,
-          name: "operations, Vienna",
-          type: "webhook",
-          target: "https://example.com/hooks/alerts",
-          email: null,
-          created_at: "2026-11-20T08:15:31.510Z",
-          last_sent_at: null,
-          last_failed_at: null,
-          last_error: null
-        }
-      ],
-      has_more: false,
-      next: null
-    },
+    response: { data: [channel], has_more: false, next: null },
     errors: { 400: badPage }
   },
   createAlertChannel: {
     description:
       "Creates a channel: `webhook`, `slack`, `teams`, `ntfy` or `email`, or a `heartbeat`, an address that is called each minute while the service carries out its alerts. The `secret` of a webhook is returned only here; verify the signature of each message with it. The name is unique in the workspace.",
-    request: channel,
-    response: {
-      id: ids.alertChannel,
-      name: "operations",
-      type: "webhook",
-      target: "https://example.com/hooks/alerts",
-      email: null,
-      created_at: "2026-11-20T08:15:31.510Z",
-      last_sent_at: null,
-      last_failed_at: null,
-      last_error: null,
-      secret: "whsec_c2VjcmV0"
-    },
+    request: definition,
+    response: { ...channel, name: definition.name, secret: "whsec_c2VjcmV0" },
     errors: {
       400: badChannel,
       403: mayNotName,
@@ -80,19 +55,8 @@ export const alertChannels: Documented<typeof AlertChannels> = {
   updateAlertChannel: {
     description:
       "Replaces the name and settings of a channel. A webhook keeps its secret; a mail password that is left out stays only while host, port and user name do.",
-    request: { ...channel, name: "operations, Vienna" },
-    response: {
-      id: ids.alertChannel,
-      name: "operations, Vienna",
-      type: "webhook",
-      target: "https://example.com/hooks/alerts",
-      email: null,
-      created_at: "2026-11-20T08:15:31.510Z",
-      last_sent_at: null,
-      last_failed_at: null,
-      last_error: null,
-      secret: null
-    },
+    request: { ...definition, name: channel.name },
+    response: { ...channel, secret: null },
     errors: {
       400: badChannel,
       403: mayNotName,
@@ -103,18 +67,7 @@ export const alertChannels: Documented<typeof AlertChannels> = {
   rotateAlertChannelSecret: {
     description:
       "Creates a new secret of a webhook channel and returns it. For 24 hours `webhook-signature` also carries a signature under the old one, while `x-rc-signature` uses the new one immediately.",
-    response: {
-      id: ids.alertChannel,
-      name: "operations, Vienna",
-      type: "webhook",
-      target: "https://example.com/hooks/alerts",
-      email: null,
-      created_at: "2026-11-20T08:15:31.510Z",
-      last_sent_at: null,
-      last_failed_at: null,
-      last_error: null,
-      secret: "whsec_c2VjcmV0"
-    },
+    response: { ...channel, secret: "whsec_c2VjcmV0" },
     errors: { 404: unknown("alert channel"), 409: "The channel is not a webhook. Change its settings instead." }
   },
   deleteAlertChannel: {

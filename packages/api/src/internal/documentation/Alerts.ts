@@ -1,5 +1,5 @@
 /** Alerts. */
-import type { Alerts } from "../../contract/Alerts.ts"
+import type { Alert, AlertMessage, Alerts } from "../../contract/Alerts.ts"
 import { ids } from "./ExampleIds.ts"
 import type { Documented } from "./OperationText.ts"
 import { badBodyOr, badPage, nameExists, unknown } from "./Phrases.ts"
@@ -14,53 +14,53 @@ const definition = {
 const badAlert = badBodyOr("a channel is a heartbeat, which takes no messages")
 const noTarget = "A channel, or what the rule names, does not exist in the workspace; the message names the field."
 
+const rule = { ...definition.rule, items: 1 }
+
+const alert: (typeof Alert)["Encoded"] = {
+  id: ids.alert,
+  name: "too many invoices",
+  created_at: "2026-11-20T08:15:31.542Z",
+  enabled: true,
+  rule,
+  channels: [{ id: ids.alertChannel, name: "operations, Vienna" }],
+  repeat_seconds: 86_400,
+  quiet: null,
+  since: "2026-11-20T08:15:31.554Z",
+  muted: null,
+  firing: 0
+}
+
+const note = "we are moving the server"
+
+const muted: NonNullable<(typeof Alert)["Encoded"]["muted"]> = {
+  until: "2036-11-21T08:00:00.000Z",
+  note,
+  by: { id: ids.callerKey, name: "deploy" }
+}
+
+const message: (typeof AlertMessage)["Encoded"] = {
+  id: ids.alertMessage,
+  firing: null,
+  channel: { id: ids.alertChannel, name: "operations, Vienna" },
+  kind: "test",
+  text: "This is a test: messages of this alert arrive here.",
+  state: "pending",
+  created_at: "2026-11-20T08:15:31.564Z",
+  attempts: 0,
+  last_attempt_at: null,
+  next_attempt_at: "2026-11-20T08:15:31.564Z",
+  error: null
+}
+
 export const alerts: Documented<typeof Alerts> = {
   getAlert: {
     description: "Returns an alert, with how many of its firings are not over and whether it is muted.",
-    response: {
-      id: ids.alert,
-      name: "too many invoices",
-      created_at: "2026-11-20T08:15:31.542Z",
-      enabled: true,
-      rule: { type: "queue_above", process: { id: ids.process }, items: 1 },
-      channels: [{ id: ids.alertChannel, name: "operations, Vienna" }],
-      repeat_seconds: 86400,
-      quiet: null,
-      since: "2026-11-20T08:15:31.554Z",
-      muted: {
-        until: "2036-11-21T08:00:00.000Z",
-        note: "we are moving the server",
-        by: { id: ids.callerKey, name: "deploy" }
-      },
-      firing: 0
-    },
+    response: { ...alert, muted },
     errors: { 404: unknown("alert") }
   },
   listAlerts: {
     description: "Returns the alerts of the workspace, newest first.",
-    response: {
-      data: [
-        {
-          id: ids.alert,
-          name: "too many invoices",
-          created_at: "2026-11-20T08:15:31.542Z",
-          enabled: true,
-          rule: { type: "queue_above", process: { id: ids.process }, items: 1 },
-          channels: [{ id: ids.alertChannel, name: "operations, Vienna" }],
-          repeat_seconds: 86400,
-          quiet: null,
-          since: "2026-11-20T08:15:31.554Z",
-          muted: {
-            until: "2036-11-21T08:00:00.000Z",
-            note: "we are moving the server",
-            by: { id: ids.callerKey, name: "deploy" }
-          },
-          firing: 0
-        }
-      ],
-      has_more: false,
-      next: null
-    },
+    response: { data: [{ ...alert, muted }], has_more: false, next: null },
     errors: { 400: badPage }
   },
   createAlert: {
@@ -68,37 +68,18 @@ export const alerts: Documented<typeof Alerts> = {
       "Creates an alert: a rule, and the channels that its messages go to. A message is sent when a firing begins and when it is over, and repeated after `repeat_seconds`, if given. In `quiet` hours nothing is sent: what still holds at their end is sent then. The name is unique in the workspace.",
     request: { ...definition, quiet: { zone: "Europe/Vienna", from: "22:00", to: "07:00" } },
     response: {
-      id: ids.alert,
-      name: "too many invoices",
-      created_at: "2026-11-20T08:15:31.542Z",
-      enabled: true,
-      rule: { type: "queue_above", process: { id: ids.process }, items: 100 },
-      channels: [{ id: ids.alertChannel, name: "operations, Vienna" }],
-      repeat_seconds: 86400,
+      ...alert,
+      rule: definition.rule,
       quiet: { zone: "Europe/Vienna", from: "22:00", to: "07:00" },
-      since: "2026-11-20T08:15:31.542Z",
-      muted: null,
-      firing: 0
+      since: "2026-11-20T08:15:31.542Z"
     },
     errors: { 400: badAlert, 404: noTarget, 409: nameExists("alert") }
   },
   updateAlert: {
     description:
       "Replaces the whole alert. With another rule it starts watching again, and its firings end without a message. A disabled alert watches nothing.",
-    request: { ...definition, rule: { ...definition.rule, items: 1 } },
-    response: {
-      id: ids.alert,
-      name: "too many invoices",
-      created_at: "2026-11-20T08:15:31.542Z",
-      enabled: true,
-      rule: { type: "queue_above", process: { id: ids.process }, items: 1 },
-      channels: [{ id: ids.alertChannel, name: "operations, Vienna" }],
-      repeat_seconds: 86400,
-      quiet: null,
-      since: "2026-11-20T08:15:31.554Z",
-      muted: null,
-      firing: 0
-    },
+    request: { ...definition, rule },
+    response: alert,
     errors: { 400: badAlert, 404: `${unknown("alert")} Or: ${noTarget}`, 409: nameExists("alert") }
   },
   deleteAlert: {
@@ -109,86 +90,24 @@ export const alerts: Documented<typeof Alerts> = {
   testAlert: {
     description:
       "Sends a test message to each channel of an alert, also in quiet hours and while it is muted, and returns the messages, which are usually still `pending`.",
-    response: {
-      messages: [
-        {
-          id: ids.alertMessage,
-          firing: null,
-          channel: { id: ids.alertChannel, name: "operations, Vienna" },
-          kind: "test",
-          text: "This is a test: messages of this alert arrive here.",
-          state: "pending",
-          created_at: "2026-11-20T08:15:31.564Z",
-          attempts: 0,
-          last_attempt_at: null,
-          next_attempt_at: "2026-11-20T08:15:31.564Z",
-          error: null
-        }
-      ]
-    },
+    response: { messages: [message] },
     errors: { 404: unknown("alert") }
   },
   muteAlert: {
     description:
       "Sends nothing of an alert until the given time. What still holds at that time is sent then. Muting a muted alert replaces time and note.",
-    request: { until: "2036-11-21T08:00:00Z", note: "we are moving the server" },
-    response: {
-      id: ids.alert,
-      name: "too many invoices",
-      created_at: "2026-11-20T08:15:31.542Z",
-      enabled: true,
-      rule: { type: "queue_above", process: { id: ids.process }, items: 1 },
-      channels: [{ id: ids.alertChannel, name: "operations, Vienna" }],
-      repeat_seconds: 86400,
-      quiet: null,
-      since: "2026-11-20T08:15:31.554Z",
-      muted: {
-        until: "2036-11-21T08:00:00.000Z",
-        note: "we are moving the server",
-        by: { id: ids.callerKey, name: "deploy" }
-      },
-      firing: 0
-    },
+    request: { until: "2036-11-21T08:00:00Z", note },
+    response: { ...alert, muted },
     errors: { 400: badBodyOr("`until` is not in the future"), 404: unknown("alert") }
   },
   unmuteAlert: {
     description: "Ends the mute of an alert. Changes nothing when it is not muted.",
-    response: {
-      id: ids.alert,
-      name: "too many invoices",
-      created_at: "2026-11-20T08:15:31.542Z",
-      enabled: true,
-      rule: { type: "queue_above", process: { id: ids.process }, items: 1 },
-      channels: [{ id: ids.alertChannel, name: "operations, Vienna" }],
-      repeat_seconds: 86400,
-      quiet: null,
-      since: "2026-11-20T08:15:31.554Z",
-      muted: null,
-      firing: 0
-    },
+    response: alert,
     errors: { 404: unknown("alert") }
   },
   listAlertMessages: {
     description: "Returns the messages of an alert, newest first, each with its attempts and why the last one failed.",
-    response: {
-      data: [
-        {
-          id: ids.alertMessage,
-          firing: null,
-          channel: { id: ids.alertChannel, name: "operations, Vienna" },
-          kind: "test",
-          text: "This is a test: messages of this alert arrive here.",
-          state: "pending",
-          created_at: "2026-11-20T08:15:31.564Z",
-          attempts: 0,
-          last_attempt_at: null,
-          next_attempt_at: "2026-11-20T08:15:31.564Z",
-          error: null
-        }
-      ],
-      has_more: false,
-      next: null
-    },
+    response: { data: [message], has_more: false, next: null },
     errors: { 400: badPage, 404: unknown("alert") }
   },
   listAlertFirings: {

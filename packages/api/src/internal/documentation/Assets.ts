@@ -1,6 +1,6 @@
 /** Assets and secrets: values that robots read. */
 import type { Assets } from "../../contract/Assets.ts"
-import type { RobotSecrets } from "../../contract/RobotSecrets.ts"
+import type { RobotSecrets, SealedSecret } from "../../contract/RobotSecrets.ts"
 import type { Secrets } from "../../contract/Secrets.ts"
 import { ids } from "./ExampleIds.ts"
 import type { Documented } from "./OperationText.ts"
@@ -101,21 +101,23 @@ export const secrets: Documented<typeof Secrets> = {
   }
 }
 
+const sealed: (typeof SealedSecret)["Encoded"] = {
+  name: "erp",
+  description: "the ERP",
+  value: "o3Bq0lqS3mWb6Wc5Yw==",
+  encryption: {
+    encryptionScheme: "robocloud-vault-transit-v2",
+    encryptedAES: "m0sVx1rT2k8=",
+    authTag: "5Vh2b1m1o9v7sQhZB1tE4Q==",
+    iv: "q83vEjRWeJCrze8SNFZ4kA=="
+  }
+}
+
 export const robotSecrets: Documented<typeof RobotSecrets> = {
   getSealedSecret: {
     description:
       "Returns the items of a secret, encrypted for the reader: AES-256-GCM under a new key, which is encrypted by RSA-OAEP (SHA-256) for the `publicKey` of the query. Robots call it with the token of their run; a workspace key needs `Vault.read_secret_values`, which no key has unless it was granted by name.",
-    response: {
-      name: "erp",
-      description: "the ERP",
-      value: "o3Bq0lqS3mWb6Wc5Yw==",
-      encryption: {
-        encryptionScheme: "robocloud-vault-transit-v2",
-        encryptedAES: "m0sVx1rT2k8=",
-        authTag: "5Vh2b1m1o9v7sQhZB1tE4Q==",
-        iv: "q83vEjRWeJCrze8SNFZ4kA=="
-      }
-    },
+    response: sealed,
     errors: {
       400: "`encryptionScheme` is not the one that is known, or `publicKey` is not the base64 of an RSA key of at least 2048 bits.",
       404: noSecret
@@ -130,17 +132,7 @@ export const robotSecrets: Documented<typeof RobotSecrets> = {
   putSealedSecret: {
     description:
       "Creates a secret, or replaces its items and description, from a value that is encrypted for the vault's key. The nonce of AES-GCM is the `iv` itself. Repeating it stores the same value again.",
-    request: {
-      name: "erp",
-      description: "the ERP",
-      value: "o3Bq0lqS3mWb6Wc5Yw==",
-      encryption: {
-        encryptionScheme: "robocloud-vault-transit-v2",
-        encryptedAES: "m0sVx1rT2k8=",
-        authTag: "5Vh2b1m1o9v7sQhZB1tE4Q==",
-        iv: "q83vEjRWeJCrze8SNFZ4kA=="
-      }
-    },
+    request: sealed,
     response: { name: "erp", description: "the ERP" },
     errors: {
       400: "The name is not the one in the path, the value does not decrypt with the vault's key, or it is not a JSON object. Nothing was changed; read the vault's key again.",

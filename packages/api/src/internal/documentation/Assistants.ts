@@ -1,77 +1,56 @@
 /** Assistants and their runs. */
-import type { AssistantRuns } from "../../contract/AssistantRuns.ts"
-import type { Assistants } from "../../contract/Assistants.ts"
+import type { AssistantRun, AssistantRuns } from "../../contract/AssistantRuns.ts"
+import type { Assistant, Assistants } from "../../contract/Assistants.ts"
 import { ids } from "./ExampleIds.ts"
 import type { Documented } from "./OperationText.ts"
 import { badBody, badPage, nameExists, unknown } from "./Phrases.ts"
 
+const assistant: (typeof Assistant)["Encoded"] = {
+  id: ids.assistant,
+  name: "Ask for an invoice",
+  task: { name: "Read", package_id: ids.taskPackage },
+  created_at: "2026-11-20T08:15:30.799Z"
+}
+
 export const assistants: Documented<typeof Assistants> = {
   getAssistant: {
     description: "Returns an assistant: a task of a task package that a person runs on their own machine.",
-    response: {
-      id: ids.assistant,
-      name: "Ask for an invoice",
-      task: { name: "Read", package_id: ids.taskPackage },
-      created_at: "2026-11-20T08:15:30.799Z"
-    },
+    response: assistant,
     errors: { 404: unknown("assistant") }
   },
   listAssistants: {
     description: "Returns the assistants of the workspace, newest first.",
-    response: {
-      data: [
-        {
-          id: ids.assistant,
-          name: "Ask for an invoice",
-          task: { name: "Read", package_id: ids.taskPackage },
-          created_at: "2026-11-20T08:15:30.799Z"
-        }
-      ],
-      has_more: false,
-      next: null
-    },
+    response: { data: [assistant], has_more: false, next: null },
     errors: { 400: badPage }
   },
   createAssistant: {
     description:
       "Creates an assistant for a task of a task package. Its name is unique in the workspace. The package may still be without content; it must have some when a run is started.",
-    request: { name: "Ask for an invoice", task: { name: "Read", package_id: ids.taskPackage } },
-    response: { id: ids.assistant, name: "Ask for an invoice" },
+    request: { name: assistant.name, task: assistant.task },
+    response: { id: assistant.id, name: assistant.name },
     errors: { 400: badBody, 404: unknown("task package"), 409: nameExists("assistant") }
   }
+}
+
+const assistantRun: (typeof AssistantRun)["Encoded"] = {
+  id: ids.assistantRun,
+  state: "in_progress",
+  error: null,
+  started_at: "2026-11-20T08:15:30.817Z",
+  ended_at: null,
+  duration: null,
+  assistant: { id: ids.assistant, name: "Ask for an invoice" }
 }
 
 export const assistantRuns: Documented<typeof AssistantRuns> = {
   getAssistantRun: {
     description: "Returns a run of an assistant: its state, and its duration in seconds once it has ended.",
-    response: {
-      id: ids.assistantRun,
-      state: "in_progress",
-      error: null,
-      started_at: "2026-11-20T08:15:30.817Z",
-      ended_at: null,
-      duration: null,
-      assistant: { id: ids.assistant, name: "Ask for an invoice" }
-    },
+    response: assistantRun,
     errors: { 404: unknown("assistant run") }
   },
   listAssistantRuns: {
     description: "Returns the runs of one assistant, or of all in the workspace, newest first.",
-    response: {
-      data: [
-        {
-          id: ids.assistantRun,
-          state: "in_progress",
-          error: null,
-          started_at: "2026-11-20T08:15:30.817Z",
-          ended_at: null,
-          duration: null,
-          assistant: { id: ids.assistant, name: "Ask for an invoice" }
-        }
-      ],
-      has_more: false,
-      next: null
-    },
+    response: { data: [assistantRun], has_more: false, next: null },
     errors: { 400: badPage }
   },
   startAssistantRun: {
@@ -94,15 +73,7 @@ export const assistantRuns: Documented<typeof AssistantRuns> = {
   },
   heartbeatAssistantRun: {
     description: "Keeps a run alive. Send it every `heartbeat_seconds` of the started run.",
-    response: {
-      id: ids.assistantRun,
-      state: "in_progress",
-      error: null,
-      started_at: "2026-11-20T08:15:30.817Z",
-      ended_at: null,
-      duration: null,
-      assistant: { id: ids.assistant, name: "Ask for an invoice" }
-    },
+    response: assistantRun,
     errors: {
       404: unknown("assistant run"),
       409: "The run has ended, for example after missed heartbeats. Stop the task."
@@ -113,13 +84,10 @@ export const assistantRuns: Documented<typeof AssistantRuns> = {
       "Ends a run: `completed` when `error` is null, else `failed` with its code. Repeating it with the same result changes nothing.",
     request: { error: null },
     response: {
-      id: ids.assistantRun,
+      ...assistantRun,
       state: "completed",
-      error: null,
-      started_at: "2026-11-20T08:15:30.817Z",
       ended_at: "2026-11-20T08:15:30.843Z",
-      duration: 0.026,
-      assistant: { id: ids.assistant, name: "Ask for an invoice" }
+      duration: 0.026
     },
     errors: {
       400: badBody,

@@ -1,59 +1,39 @@
 /** Groups of failures, and bulk operations. */
-import type { BulkOperations } from "../../contract/BulkOperations.ts"
-import type { Failures } from "../../contract/Failures.ts"
+import type { BulkOperation, BulkOperations } from "../../contract/BulkOperations.ts"
+import type { Failure, Failures } from "../../contract/Failures.ts"
 import { ids } from "./ExampleIds.ts"
 import type { Documented } from "./OperationText.ts"
 import { badBodyOr, badPage, unknown } from "./Phrases.ts"
+
+const failure: (typeof Failure)["Encoded"] = {
+  id: ids.failure,
+  process: { id: ids.process, name: "Invoices" },
+  step: { id: ids.step, name: "Read" },
+  type: "business",
+  code: "NO_AMOUNT",
+  message: "the invoice # has no amount",
+  created_at: "2026-11-20T08:15:32.496Z",
+  state: "open",
+  muted_until: null,
+  note: null,
+  assignee: null,
+  count: 1,
+  first_failed_at: "2026-11-20T08:15:32.495Z",
+  last_failed_at: "2026-11-20T08:15:32.495Z",
+  work_items: [{ id: ids.secondItem, process_run: { id: ids.processRun } }]
+}
 
 export const failures: Documented<typeof Failures> = {
   listFailures: {
     description:
       "Returns failed items in groups of those that failed alike: in the same step, with the same type and code, and with messages that differ only in numbers, ids and quoted paths. The group that failed last comes first. Resolved groups are returned only with `state=resolved`.",
-    response: {
-      data: [
-        {
-          id: ids.failure,
-          process: { id: ids.process, name: "Invoices" },
-          step: { id: ids.step, name: "Read" },
-          type: "business",
-          code: "NO_AMOUNT",
-          message: "the invoice # has no amount",
-          created_at: "2026-11-20T08:15:32.496Z",
-          state: "open",
-          muted_until: null,
-          note: null,
-          assignee: null,
-          count: 1,
-          first_failed_at: "2026-11-20T08:15:32.495Z",
-          last_failed_at: "2026-11-20T08:15:32.495Z",
-          work_items: [{ id: ids.secondItem, process_run: { id: ids.processRun } }]
-        }
-      ],
-      has_more: false,
-      next: null
-    },
+    response: { data: [failure], has_more: false, next: null },
     errors: { 400: badPage }
   },
   getFailure: {
     description:
       "Returns a group of failures, with up to five of its items. A group without failed items is deleted 90 days after its last change, unless it is muted.",
-    response: {
-      id: ids.failure,
-      process: { id: ids.process, name: "Invoices" },
-      step: { id: ids.step, name: "Read" },
-      type: "business",
-      code: "NO_AMOUNT",
-      message: "the invoice # has no amount",
-      created_at: "2026-11-20T08:15:32.496Z",
-      state: "open",
-      muted_until: null,
-      note: null,
-      assignee: null,
-      count: 1,
-      first_failed_at: "2026-11-20T08:15:32.495Z",
-      last_failed_at: "2026-11-20T08:15:32.495Z",
-      work_items: [{ id: ids.secondItem, process_run: { id: ids.processRun } }]
-    },
+    response: failure,
     errors: { 404: unknown("group of failures") }
   },
   updateFailure: {
@@ -61,21 +41,11 @@ export const failures: Documented<typeof Failures> = {
       "Changes the given fields of a group. `muted` raises no alerts, until `muted_until` or until it is opened; `resolved` is opened again when an item fails like it. The items themselves do not change.",
     request: { state: "muted", muted_until: "2036-11-27T08:00:00Z", note: "the supplier knows", assignee: "Ada" },
     response: {
-      id: ids.failure,
-      process: { id: ids.process, name: "Invoices" },
-      step: { id: ids.step, name: "Read" },
-      type: "business",
-      code: "NO_AMOUNT",
-      message: "the invoice # has no amount",
-      created_at: "2026-11-20T08:15:32.496Z",
+      ...failure,
       state: "muted",
       muted_until: "2036-11-27T08:00:00.000Z",
       note: "the supplier knows",
-      assignee: "Ada",
-      count: 1,
-      first_failed_at: "2026-11-20T08:15:32.495Z",
-      last_failed_at: "2026-11-20T08:15:32.495Z",
-      work_items: [{ id: ids.secondItem, process_run: { id: ids.processRun } }]
+      assignee: "Ada"
     },
     errors: {
       400: badBodyOr("`muted_until` is past, or is given for a group that is not muted"),
@@ -85,26 +55,36 @@ export const failures: Documented<typeof Failures> = {
   }
 }
 
+const filter = { process_id: ids.process, state: "new", tag: "import" } as const
+
+const bulkOperation: (typeof BulkOperation)["Encoded"] = {
+  id: ids.bulkOperation,
+  operation: "delete",
+  filter,
+  state: "cancelled",
+  created_at: "2026-11-20T08:15:31.866Z",
+  updated_at: "2026-11-20T08:15:31.887Z",
+  ended_at: "2026-11-20T08:15:31.887Z",
+  total: 1,
+  done: 0,
+  refused: 0,
+  skipped: 1,
+  refusals: []
+}
+
 export const bulkOperations: Documented<typeof BulkOperations> = {
   createBulkOperation: {
     description:
       "Creates a job that retries, deletes or marks as done all items, or starts all runs again, that match a filter now and have not changed when their turn comes. Each is taken once, with the rules of the single operation, and a refusal of one does not stop the others. `dry_run: true` only counts. The key needs the permission of the single operation too.",
-    request: { operation: "delete", filter: { process_id: ids.process, state: "new", tag: "import" } },
+    request: { operation: "delete", filter },
     response: {
       total: 1,
       bulk_operation: {
-        id: ids.bulkOperation,
-        operation: "delete",
-        filter: { process_id: ids.process, state: "new", tag: "import" },
+        ...bulkOperation,
         state: "waiting",
-        created_at: "2026-11-20T08:15:31.866Z",
-        updated_at: "2026-11-20T08:15:31.866Z",
+        updated_at: bulkOperation.created_at,
         ended_at: null,
-        total: 1,
-        done: 0,
-        refused: 0,
-        skipped: null,
-        refusals: []
+        skipped: null
       }
     },
     errors: {
@@ -116,45 +96,13 @@ export const bulkOperations: Documented<typeof BulkOperations> = {
   },
   listBulkOperations: {
     description: "Returns the jobs, newest first. They are stored for 30 days after their end.",
-    response: {
-      data: [
-        {
-          id: ids.bulkOperation,
-          operation: "delete",
-          filter: { process_id: ids.process, state: "new", tag: "import" },
-          state: "cancelled",
-          created_at: "2026-11-20T08:15:31.866Z",
-          updated_at: "2026-11-20T08:15:31.887Z",
-          ended_at: "2026-11-20T08:15:31.887Z",
-          total: 1,
-          done: 0,
-          refused: 0,
-          skipped: 1,
-          refusals: []
-        }
-      ],
-      has_more: false,
-      next: null
-    },
+    response: { data: [bulkOperation], has_more: false, next: null },
     errors: { 400: badPage }
   },
   getBulkOperation: {
     description:
       "Returns a job with its progress: how many matched, on how many the operation was carried out, and why others were refused, in groups.",
-    response: {
-      id: ids.bulkOperation,
-      operation: "delete",
-      filter: { process_id: ids.process, state: "new", tag: "import" },
-      state: "cancelled",
-      created_at: "2026-11-20T08:15:31.866Z",
-      updated_at: "2026-11-20T08:15:31.887Z",
-      ended_at: "2026-11-20T08:15:31.887Z",
-      total: 1,
-      done: 0,
-      refused: 0,
-      skipped: 1,
-      refusals: []
-    },
+    response: bulkOperation,
     errors: { 404: unknown("bulk operation") }
   },
   cancelBulkOperation: {

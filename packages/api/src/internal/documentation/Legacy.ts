@@ -1,5 +1,6 @@
 /** The older interface. */
 import type { Legacy } from "../../contract/Legacy.ts"
+import type { LegacyRun, LegacyStepRun, LegacyUploadForm, LegacyWorkItem } from "../../contract/LegacyShapes.ts"
 import { ids } from "./ExampleIds.ts"
 import type { Documented } from "./OperationText.ts"
 import { badBody, badPage, largePayload, unknown } from "./Phrases.ts"
@@ -10,6 +11,82 @@ const notStartable =
 const badPayload =
   "The body is not JSON, or a payload does not match the input schema of the process. Nothing was started."
 const noStepRun = "The run has no such step run, or the workspace no such run."
+
+const run: (typeof LegacyRun)["Encoded"] = {
+  id: ids.processRun,
+  state: "PENDING",
+  result: "ERR",
+  errorCode: null,
+  workspaceId: ids.workspace,
+  processId: ids.process,
+  processName: "Invoices",
+  runNo: 1,
+  createTs: "2026-11-20T08:15:31.985Z",
+  startTs: "2026-11-20T08:15:32.081Z",
+  endTs: "2026-11-20T08:15:32.510Z",
+  duration: 0.429
+}
+
+const stepRun: (typeof LegacyStepRun)["Encoded"] = {
+  id: ids.stepRun,
+  state: "COMPL",
+  result: "COMPL",
+  errorCode: null,
+  activityId: ids.step,
+  activityName: "Read",
+  processRunId: ids.processRun,
+  stateTs: "2026-11-20T08:15:32.509Z",
+  startTs: "2026-11-20T08:15:32.082Z",
+  endTs: "2026-11-20T08:15:32.509Z",
+  duration: 0.427
+}
+
+const newItem: (typeof LegacyWorkItem)["Encoded"] = {
+  id: ids.workItem,
+  state: "NEW",
+  stateTs: "2026-11-20T08:15:31.619Z",
+  createTs: "2026-11-20T08:15:31.619Z",
+  queueTs: "2026-11-20T08:15:31.619Z",
+  workspaceId: ids.workspace,
+  processId: ids.process,
+  processName: "Invoices",
+  processRunId: null,
+  processRunNo: null,
+  activityId: null,
+  activityRunId: null,
+  batchPriority: 0,
+  exception: null
+}
+
+const completedItem: (typeof LegacyWorkItem)["Encoded"] = {
+  id: ids.leasedItem,
+  state: "COMPLETED",
+  stateTs: "2026-11-20T08:15:32.464Z",
+  createTs: "2026-11-20T08:15:31.986Z",
+  queueTs: "2026-11-20T08:15:31.986Z",
+  workspaceId: ids.workspace,
+  processId: ids.process,
+  processName: "Invoices",
+  processRunId: ids.processRun,
+  processRunNo: 1,
+  activityId: ids.step,
+  activityRunId: ids.stepRun,
+  batchPriority: 0,
+  exception: null
+}
+
+const failedItem: (typeof LegacyWorkItem)["Encoded"] = {
+  ...completedItem,
+  id: ids.secondItem,
+  state: "FAILED",
+  stateTs: "2026-11-20T08:15:32.495Z",
+  exception: { code: "NO_AMOUNT", type: "BUSINESS", message: "the invoice 4712 has no amount" }
+}
+
+const uploadForm: (typeof LegacyUploadForm)["Encoded"] = {
+  url: "https://robots.example.com/transfer/v1/uploads",
+  fields: { policy: "eyJraW5kIjoiZmlsZSJ9", signature: "tx7vapMqK" }
+}
 
 export const legacy: Documented<typeof Legacy> = {
   legacyProcesses: {
@@ -49,79 +126,17 @@ export const legacy: Documented<typeof Legacy> = {
   },
   legacyRuns: {
     description: `Returns the runs of a process, newest first. ${instead("listProcessRuns")}`,
-    response: {
-      data: [
-        {
-          id: ids.processRun,
-          state: "PENDING",
-          result: "ERR",
-          errorCode: null,
-          workspaceId: ids.workspace,
-          processId: ids.process,
-          processName: "Invoices",
-          runNo: 1,
-          createTs: "2026-11-20T08:15:31.985Z",
-          startTs: "2026-11-20T08:15:32.081Z",
-          endTs: "2026-11-20T08:15:32.510Z",
-          duration: 0.429
-        }
-      ],
-      has_more: false,
-      next: null
-    },
+    response: { data: [run], has_more: false, next: null },
     errors: { 400: badPage, 404: unknown("process") }
   },
   legacyWorkspaceRuns: {
     description: `Returns the newest runs of all processes, as a list without an envelope. ${instead("listProcessRuns")}`,
-    response: [
-      {
-        id: ids.processRun,
-        state: "PENDING",
-        result: "ERR",
-        errorCode: null,
-        workspaceId: ids.workspace,
-        processId: ids.process,
-        processName: "Invoices",
-        runNo: 1,
-        createTs: "2026-11-20T08:15:31.985Z",
-        startTs: "2026-11-20T08:15:32.081Z",
-        endTs: "2026-11-20T08:15:32.510Z",
-        duration: 0.429
-      }
-    ],
+    response: [run],
     errors: { 400: "`limit` is not a positive integer." }
   },
   legacyRun: {
     description: `Returns a run with its newest 1,000 step runs. The process in the path is ignored. ${instead("getProcessRun")}`,
-    response: {
-      id: ids.processRun,
-      state: "PENDING",
-      result: "ERR",
-      errorCode: null,
-      workspaceId: ids.workspace,
-      processId: ids.process,
-      processName: "Invoices",
-      runNo: 1,
-      createTs: "2026-11-20T08:15:31.985Z",
-      startTs: "2026-11-20T08:15:32.081Z",
-      endTs: "2026-11-20T08:15:32.510Z",
-      duration: 0.429,
-      robotRuns: [
-        {
-          id: ids.stepRun,
-          state: "COMPL",
-          result: "COMPL",
-          errorCode: null,
-          activityId: ids.step,
-          activityName: "Read",
-          processRunId: ids.processRun,
-          stateTs: "2026-11-20T08:15:32.509Z",
-          startTs: "2026-11-20T08:15:32.082Z",
-          endTs: "2026-11-20T08:15:32.509Z",
-          duration: 0.427
-        }
-      ]
-    },
+    response: { ...run, robotRuns: [stepRun] },
     errors: { 404: unknown("process run") }
   },
   legacyWorkItems: {
@@ -129,53 +144,20 @@ export const legacy: Documented<typeof Legacy> = {
     response: {
       data: [
         {
+          ...newItem,
           id: ids.olderItem,
-          state: "NEW",
           stateTs: "2026-11-20T08:15:31.779Z",
           createTs: "2026-11-20T08:15:31.779Z",
-          queueTs: "2026-11-20T08:15:31.779Z",
-          workspaceId: ids.workspace,
-          processId: ids.process,
-          processName: "Invoices",
-          processRunId: null,
-          processRunNo: null,
-          activityId: null,
-          activityRunId: null,
-          batchPriority: 0,
-          exception: null
+          queueTs: "2026-11-20T08:15:31.779Z"
         },
         {
+          ...newItem,
           id: ids.bulkItem,
-          state: "NEW",
           stateTs: "2026-11-20T08:15:31.721Z",
           createTs: "2026-11-20T08:15:31.721Z",
-          queueTs: "2026-11-20T08:15:31.721Z",
-          workspaceId: ids.workspace,
-          processId: ids.process,
-          processName: "Invoices",
-          processRunId: null,
-          processRunNo: null,
-          activityId: null,
-          activityRunId: null,
-          batchPriority: 0,
-          exception: null
+          queueTs: "2026-11-20T08:15:31.721Z"
         },
-        {
-          id: ids.workItem,
-          state: "NEW",
-          stateTs: "2026-11-20T08:15:31.619Z",
-          createTs: "2026-11-20T08:15:31.619Z",
-          queueTs: "2026-11-20T08:15:31.619Z",
-          workspaceId: ids.workspace,
-          processId: ids.process,
-          processName: "Invoices",
-          processRunId: null,
-          processRunNo: null,
-          activityId: null,
-          activityRunId: null,
-          batchPriority: 0,
-          exception: null
-        }
+        newItem
       ],
       has_more: false,
       next: null
@@ -185,64 +167,14 @@ export const legacy: Documented<typeof Legacy> = {
   legacyRunWorkItems: {
     description: `Returns the items of a run, newest first unless \`sortBy=createTs&sortOrder=asc\`; payload and files only with \`includeData=true\`. ${instead("listWorkItems")}`,
     parameters: { sortBy: "createTs", sortOrder: "asc" },
-    response: {
-      data: [
-        {
-          id: ids.leasedItem,
-          state: "COMPLETED",
-          stateTs: "2026-11-20T08:15:32.464Z",
-          createTs: "2026-11-20T08:15:31.986Z",
-          queueTs: "2026-11-20T08:15:31.986Z",
-          workspaceId: ids.workspace,
-          processId: ids.process,
-          processName: "Invoices",
-          processRunId: ids.processRun,
-          processRunNo: 1,
-          activityId: ids.step,
-          activityRunId: ids.stepRun,
-          batchPriority: 0,
-          exception: null
-        },
-        {
-          id: ids.secondItem,
-          state: "FAILED",
-          stateTs: "2026-11-20T08:15:32.495Z",
-          createTs: "2026-11-20T08:15:31.986Z",
-          queueTs: "2026-11-20T08:15:31.986Z",
-          workspaceId: ids.workspace,
-          processId: ids.process,
-          processName: "Invoices",
-          processRunId: ids.processRun,
-          processRunNo: 1,
-          activityId: ids.step,
-          activityRunId: ids.stepRun,
-          batchPriority: 0,
-          exception: { code: "NO_AMOUNT", type: "BUSINESS", message: "the invoice 4712 has no amount" }
-        }
-      ],
-      has_more: false,
-      next: null
-    },
+    response: { data: [completedItem, failedItem], has_more: false, next: null },
     errors: { 400: badPage, 404: unknown("process run") }
   },
   legacyWorkItem: {
     description: `Returns an item; payload and files only with \`includeData=true\`. The process in the path is ignored. ${instead("getWorkItem")}`,
     parameters: { includeData: "true" },
     response: {
-      id: ids.workItem,
-      state: "NEW",
-      stateTs: "2026-11-20T08:15:31.619Z",
-      createTs: "2026-11-20T08:15:31.619Z",
-      queueTs: "2026-11-20T08:15:31.619Z",
-      workspaceId: ids.workspace,
-      processId: ids.process,
-      processName: "Invoices",
-      processRunId: null,
-      processRunNo: null,
-      activityId: null,
-      activityRunId: null,
-      batchPriority: 0,
-      exception: null,
+      ...newItem,
       payload: { invoice: 4710, amount: 125 },
       files: [
         {
@@ -264,10 +196,7 @@ export const legacy: Documented<typeof Legacy> = {
   legacyCreateWorkItemFile: {
     description: `Returns the form with which one file is attached: a multipart \`POST\` with all of \`fields\` first and the part \`file\` last. ${instead("createWorkItemFile")}`,
     request: { fileName: "invoice-4710.pdf", fileSize: 12 },
-    response: {
-      url: "https://robots.example.com/transfer/v1/uploads",
-      fields: { policy: "eyJraW5kIjoiZmlsZSJ9", signature: "tx7vapMqK" }
-    },
+    response: uploadForm,
     errors: {
       400: badBody,
       404: unknown("work item"),
@@ -279,20 +208,10 @@ export const legacy: Documented<typeof Legacy> = {
     description: `Makes a failed item \`PENDING\` again, and restarts the count of its attempts. ${instead("batchWorkItems")}`,
     parameters: { work_item_id: ids.secondItem },
     response: {
-      id: ids.secondItem,
+      ...failedItem,
       state: "PENDING",
       stateTs: "2026-11-20T08:15:32.966Z",
-      createTs: "2026-11-20T08:15:31.986Z",
-      queueTs: "2026-11-20T08:15:31.986Z",
-      workspaceId: ids.workspace,
-      processId: ids.process,
-      processName: "Invoices",
-      processRunId: ids.processRun,
-      processRunNo: 1,
-      activityId: ids.step,
-      activityRunId: ids.retriedStepRun,
-      batchPriority: 0,
-      exception: { code: "NO_AMOUNT", type: "BUSINESS", message: "the invoice 4712 has no amount" }
+      activityRunId: ids.retriedStepRun
     },
     errors: { 404: unknown("work item"), 409: "The item is not failed, or its run is stopping." }
   },
@@ -308,19 +227,7 @@ export const legacy: Documented<typeof Legacy> = {
   },
   legacyStepRun: {
     description: `Returns a step run. ${instead("getStepRun")}`,
-    response: {
-      id: ids.stepRun,
-      state: "COMPL",
-      result: "COMPL",
-      errorCode: null,
-      activityId: ids.step,
-      activityName: "Read",
-      processRunId: ids.processRun,
-      stateTs: "2026-11-20T08:15:32.509Z",
-      startTs: "2026-11-20T08:15:32.082Z",
-      endTs: "2026-11-20T08:15:32.509Z",
-      duration: 0.427
-    },
+    response: stepRun,
     errors: { 404: noStepRun }
   },
   legacyArtifacts: {
@@ -365,10 +272,7 @@ export const legacy: Documented<typeof Legacy> = {
   },
   legacyRobotUpload: {
     description: `Returns the form with which a zip is uploaded, valid for one hour: a multipart \`POST\` with all of \`fields\` first and the part \`file\` last. ${instead("getTaskPackageUpload")}`,
-    response: {
-      url: "https://robots.example.com/transfer/v1/uploads",
-      fields: { policy: "eyJraW5kIjoiZmlsZSJ9", signature: "tx7vapMqK" }
-    },
+    response: uploadForm,
     errors: { 404: unknown("task package"), 409: "The package is taken from a git repository." }
   }
 }

@@ -1,6 +1,6 @@
 /** Process runs and their outputs. */
 import type { Outputs } from "../../contract/Outputs.ts"
-import type { ProcessRuns } from "../../contract/ProcessRuns.ts"
+import type { ProcessRun, ProcessRuns } from "../../contract/ProcessRuns.ts"
 import { ids } from "./ExampleIds.ts"
 import type { Documented } from "./OperationText.ts"
 import { badBody, badPage, largePayload, unknown } from "./Phrases.ts"
@@ -8,22 +8,24 @@ import { badBody, badPage, largePayload, unknown } from "./Phrases.ts"
 const notStartable =
   "The process has no steps, or a step names a package without content or without its task. Nothing was started; the message names the step."
 
+const processRun: (typeof ProcessRun)["Encoded"] = {
+  id: ids.processRun,
+  state: "unresolved",
+  created_at: "2026-11-20T08:15:31.985Z",
+  started_at: "2026-11-20T08:15:32.081Z",
+  ended_at: "2026-11-20T08:15:32.510Z",
+  process: { id: ids.process, name: "Invoices" },
+  started_by: { type: "api", details: null },
+  source: null,
+  duration: 0.429,
+  priority: 10
+}
+
 export const processRuns: Documented<typeof ProcessRuns> = {
   getProcessRun: {
     description:
       "Returns a run: its state, what started it, and its duration in seconds once it has ended. A run is `completed` when all of its items are done, and `unresolved` while a failed item is left.",
-    response: {
-      id: ids.processRun,
-      state: "unresolved",
-      created_at: "2026-11-20T08:15:31.985Z",
-      started_at: "2026-11-20T08:15:32.081Z",
-      ended_at: "2026-11-20T08:15:32.510Z",
-      process: { id: ids.process, name: "Invoices" },
-      started_by: { type: "api", details: null },
-      source: null,
-      duration: 0.429,
-      priority: 10
-    },
+    response: processRun,
     errors: { 404: unknown("process run") }
   },
   getProcessRunSteps: {
@@ -46,24 +48,7 @@ export const processRuns: Documented<typeof ProcessRuns> = {
   listProcessRuns: {
     description:
       "Returns the runs of the workspace, newest first. Filters may be combined. A `process_id` that does not exist gives an empty list.",
-    response: {
-      data: [
-        {
-          id: ids.processRun,
-          state: "unresolved",
-          created_at: "2026-11-20T08:15:31.985Z",
-          started_at: "2026-11-20T08:15:32.081Z",
-          ended_at: "2026-11-20T08:15:32.510Z",
-          process: { id: ids.process, name: "Invoices" },
-          started_by: { type: "api", details: null },
-          source: null,
-          duration: 0.429,
-          priority: 10
-        }
-      ],
-      has_more: false,
-      next: null
-    },
+    response: { data: [processRun], has_more: false, next: null },
     errors: { 400: badPage }
   },
   startProcessRun: {

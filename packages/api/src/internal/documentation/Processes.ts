@@ -1,6 +1,6 @@
 /** Processes and pauses. */
-import type { Pauses } from "../../contract/Pauses.ts"
-import type { Processes } from "../../contract/Processes.ts"
+import type { PausedBy, Pauses } from "../../contract/Pauses.ts"
+import type { Process, Processes } from "../../contract/Processes.ts"
 import { ids } from "./ExampleIds.ts"
 import type { Documented } from "./OperationText.ts"
 import { badBody, badBodyOr, badPage, nameExists, unknown } from "./Phrases.ts"
@@ -27,17 +27,19 @@ const unknownParts = "The workspace has no such task package or worker group; th
 const largeDefinition =
   "The `input_schema` is larger than 256 KiB, or the payload of the default work item larger than 1 MiB. Nothing was changed."
 
+const process = {
+  id: ids.process,
+  name: "Invoices",
+  description: "Reads the invoices of the day before",
+  created_at: "2026-11-20T08:15:31.054Z",
+  steps: [{ id: ids.step, name: "Read", paused: null }],
+  paused: null
+} satisfies (typeof Process)["Encoded"]
+
 export const processes: Documented<typeof Processes> = {
   getProcess: {
     description: "Returns a process with the ids and names of its steps, and its pause, if it is paused.",
-    response: {
-      id: ids.process,
-      name: "Invoices",
-      description: "Reads the invoices of the day before",
-      created_at: "2026-11-20T08:15:31.054Z",
-      steps: [{ id: ids.step, name: "Read", paused: null }],
-      paused: null
-    },
+    response: process,
     errors: { 404: unknown("process") }
   },
   listProcesses: {
@@ -53,28 +55,14 @@ export const processes: Documented<typeof Processes> = {
     description:
       "Creates a process from its definition. Steps run in the order of the list: what an item of one step outputs becomes an item of the next. A step names a task of a task package, or only a task, which workers then define themselves. The name is unique in the workspace.",
     request: definition,
-    response: {
-      id: ids.process,
-      name: "Invoices",
-      description: "Reads the invoices of a day",
-      created_at: "2026-11-20T08:15:31.054Z",
-      steps: [{ id: ids.step, name: "Read", paused: null }],
-      paused: null
-    },
+    response: { ...process, description: definition.description },
     errors: { 400: badDefinition, 404: unknownParts, 409: nameExists("process"), 413: largeDefinition }
   },
   updateProcess: {
     description:
       "Replaces the whole definition. A step keeps its id while its name stays. Runs continue with the steps they started with. With `revision`, the definition is replaced only if it is still the one that was read. `delete_work_items` deletes items of the queue in the same transaction.",
-    request: { ...definition, description: "Reads the invoices of the day before", delete_work_items: [] },
-    response: {
-      id: ids.process,
-      name: "Invoices",
-      description: "Reads the invoices of the day before",
-      created_at: "2026-11-20T08:15:31.054Z",
-      steps: [{ id: ids.step, name: "Read", paused: null }],
-      paused: null
-    },
+    request: { ...definition, description: process.description, delete_work_items: [] },
+    response: process,
     errors: {
       400: badDefinition,
       403: "The key is unknown or of another workspace, or it lacks `Processes.write_processes`, or, with `delete_work_items`, `Processes.write_work_items`.",
@@ -87,18 +75,8 @@ export const processes: Documented<typeof Processes> = {
     description:
       "Returns the whole definition as it is stored, with its `revision`. Send it back with `updateProcess`, changed, to edit a process without losing changes of others.",
     response: {
-      name: "Invoices",
-      description: "Reads the invoices of the day before",
-      steps: [
-        {
-          name: "Read",
-          task: { name: "Read", package_id: ids.taskPackage },
-          max_parallel: 1,
-          timeout_seconds: 600,
-          retry: { max_attempts: 3, delay_seconds: 60 }
-        }
-      ],
-      default_work_item: { payload: { day: "today" } },
+      ...definition,
+      description: process.description,
       revision: "7ea3946c4fbe7ddb75e9b3c72a9b90021b7e2d80ba719410041c739dccf2c9e7"
     },
     errors: { 404: unknown("process") }
@@ -115,18 +93,14 @@ export const processes: Documented<typeof Processes> = {
 
 const note = { note: "the ERP is down until noon" }
 
+const by: (typeof PausedBy)["Encoded"] = { type: "api_key", id: ids.callerKey, name: "deploy" }
+
 export const pauses: Documented<typeof Pauses> = {
   pauseProcess: {
     description:
       "Pauses a process: nothing more of it is leased to workers. Step runs that have started continue. Runs can still be started, and wait. Pausing a paused process replaces the note.",
     request: note,
-    response: {
-      paused: {
-        by: { type: "api_key", id: ids.callerKey, name: "deploy" },
-        note: "the ERP is down until noon",
-        since: "2026-11-20T08:15:31.106Z"
-      }
-    },
+    response: { paused: { by, ...note, since: "2026-11-20T08:15:31.106Z" } },
     errors: { 400: badBody, 404: unknown("process") }
   },
   resumeProcess: {
@@ -139,13 +113,7 @@ export const pauses: Documented<typeof Pauses> = {
     description:
       "Pauses one step of a process: no step run of it is leased. Its items wait; other steps and started step runs continue.",
     request: note,
-    response: {
-      paused: {
-        by: { type: "api_key", id: ids.callerKey, name: "deploy" },
-        note: "the ERP is down until noon",
-        since: "2026-11-20T08:15:31.134Z"
-      }
-    },
+    response: { paused: { by, ...note, since: "2026-11-20T08:15:31.134Z" } },
     errors: { 400: badBody, 404: "The workspace has no such process, or the process has no such step." }
   },
   resumeProcessStep: {
@@ -158,13 +126,7 @@ export const pauses: Documented<typeof Pauses> = {
     description:
       "Pauses a worker: it stays online, finishes its step runs, and leases nothing more until it is resumed.",
     request: note,
-    response: {
-      paused: {
-        by: { type: "api_key", id: ids.callerKey, name: "deploy" },
-        note: "the ERP is down until noon",
-        since: "2026-11-20T08:15:31.013Z"
-      }
-    },
+    response: { paused: { by, ...note, since: "2026-11-20T08:15:31.013Z" } },
     errors: { 400: badBody, 404: unknown("worker") }
   },
   resumeWorker: {
@@ -176,13 +138,7 @@ export const pauses: Documented<typeof Pauses> = {
     description:
       "Pauses a worker group: steps that are bound to it wait. Its workers still lease steps that are not bound to it.",
     request: note,
-    response: {
-      paused: {
-        by: { type: "api_key", id: ids.callerKey, name: "deploy" },
-        note: "the ERP is down until noon",
-        since: "2026-11-20T08:15:30.890Z"
-      }
-    },
+    response: { paused: { by, ...note, since: "2026-11-20T08:15:30.890Z" } },
     errors: { 400: badBody, 404: unknown("worker group") }
   },
   resumeWorkerGroup: {

@@ -1,55 +1,39 @@
 /** Step runs, and what they leave: events, artifacts, console. */
-import type { StepRuns } from "../../contract/StepRuns.ts"
+import type { ArtifactListed, StepRun, StepRuns } from "../../contract/StepRuns.ts"
 import { ids } from "./ExampleIds.ts"
 import type { Documented } from "./OperationText.ts"
 import { badPage, unknown } from "./Phrases.ts"
 
 const badCursor = "`cursor` is not from this list, or `order` is invalid. Begin again without `cursor`."
 
+const stepRun: (typeof StepRun)["Encoded"] = {
+  id: ids.stepRun,
+  state: "completed",
+  state_updated_at: "2026-11-20T08:15:32.509Z",
+  error: null,
+  started_at: "2026-11-20T08:15:32.082Z",
+  ended_at: "2026-11-20T08:15:32.509Z",
+  duration: 0.427,
+  step: { id: ids.step, name: "Read" },
+  task_package: {
+    id: ids.taskPackage,
+    version: 2,
+    digest: "sha256:3ca6066f2829a3be8dc2dfbfe1f1a4ef1925f1f2c73c5f6fb20ab750d71f731c"
+  }
+}
+
+const artifact: (typeof ArtifactListed)["Encoded"] = { id: ids.artifact, name: "output/log.html", size: 13 }
+
 export const stepRuns: Documented<typeof StepRuns> = {
   getStepRun: {
     description:
       "Returns a step run: one execution of a step on one worker. A step run is executed at most once; a retry is a new step run. `error.code` tells why it failed.",
-    response: {
-      id: ids.stepRun,
-      state: "completed",
-      state_updated_at: "2026-11-20T08:15:32.509Z",
-      error: null,
-      started_at: "2026-11-20T08:15:32.082Z",
-      ended_at: "2026-11-20T08:15:32.509Z",
-      duration: 0.427,
-      step: { id: ids.step, name: "Read" },
-      task_package: {
-        id: ids.taskPackage,
-        version: 2,
-        digest: "sha256:3ca6066f2829a3be8dc2dfbfe1f1a4ef1925f1f2c73c5f6fb20ab750d71f731c"
-      }
-    },
+    response: stepRun,
     errors: { 404: unknown("step run") }
   },
   listStepRuns: {
     description: "Returns the step runs of a process run, newest first. `process_run_id` is required.",
-    response: {
-      data: [
-        {
-          id: ids.stepRun,
-          state: "completed",
-          state_updated_at: "2026-11-20T08:15:32.509Z",
-          error: null,
-          started_at: "2026-11-20T08:15:32.082Z",
-          ended_at: "2026-11-20T08:15:32.509Z",
-          duration: 0.427,
-          step: { id: ids.step, name: "Read" },
-          task_package: {
-            id: ids.taskPackage,
-            version: 2,
-            digest: "sha256:3ca6066f2829a3be8dc2dfbfe1f1a4ef1925f1f2c73c5f6fb20ab750d71f731c"
-          }
-        }
-      ],
-      has_more: false,
-      next: null
-    },
+    response: { data: [stepRun], has_more: false, next: null },
     errors: { 400: `\`process_run_id\` is missing, or: ${badPage}`, 404: unknown("process run") }
   },
   listStepRunEvents: {
@@ -79,16 +63,14 @@ export const stepRuns: Documented<typeof StepRuns> = {
   listStepRunArtifacts: {
     description:
       "Returns the files that a step run saved, newest first. An artifact is listed once its upload is complete.",
-    response: { data: [{ id: ids.artifact, name: "output/log.html", size: 13 }], has_more: false, next: null },
+    response: { data: [artifact], has_more: false, next: null },
     errors: { 400: badPage, 404: unknown("step run") }
   },
   getStepRunArtifact: {
     description:
       "Returns an artifact with the address where it is downloaded. The address needs no key and is valid for one hour.",
     response: {
-      id: ids.artifact,
-      name: "output/log.html",
-      size: 13,
+      ...artifact,
       url: "https://robots.example.com/transfer/v1/files/019aa0b2-5c00-7000-8000-0000000000d8/log.html?expires=1795166130&signature=tx7vapMqK"
     },
     errors: { 404: "The workspace has no such step run, or the step run has no such artifact." }

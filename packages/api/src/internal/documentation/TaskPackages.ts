@@ -1,5 +1,6 @@
 /** Task packages and their versions. */
 import type { TaskPackages } from "../../contract/TaskPackages.ts"
+import type { PackageAuthor, TaskPackageVersion, TaskPackageVersionListed } from "../../contract/TaskPackageVersions.ts"
 import { ids } from "./ExampleIds.ts"
 import type { Documented } from "./OperationText.ts"
 import { badBody, badPage, nameExists, unknown } from "./Phrases.ts"
@@ -7,6 +8,35 @@ import { badBody, badPage, nameExists, unknown } from "./Phrases.ts"
 const noVersion =
   "The workspace has no such task package, or the package has no version with this number, or no longer."
 const badVersion = "`version` in the path is not a whole number from 1."
+
+const by: (typeof PackageAuthor)["Encoded"] = { type: "api_key", id: ids.callerKey, name: "deploy" }
+
+const firstVersion: (typeof TaskPackageVersionListed)["Encoded"] = {
+  version: 1,
+  state: "available",
+  digest: "sha256:4f13aa6f30642e14aa3b57e34d2ebc690d31e7bc9a0b3a8c9cd24ff2afae539e",
+  size: 309,
+  created_at: "2026-11-20T08:15:30.666Z",
+  created_by: by,
+  note: null
+}
+
+const secondVersion: (typeof TaskPackageVersionListed)["Encoded"] = {
+  version: 2,
+  state: "current",
+  digest: "sha256:3ca6066f2829a3be8dc2dfbfe1f1a4ef1925f1f2c73c5f6fb20ab750d71f731c",
+  size: 306,
+  created_at: "2026-11-20T08:15:30.713Z",
+  created_by: by,
+  note: null
+}
+
+const content: Pick<(typeof TaskPackageVersion)["Encoded"], "tasks" | "download"> = {
+  tasks: [{ name: "Read" }],
+  download: {
+    url: "https://robots.example.com/transfer/v1/files/019aa0b2-5c00-7000-8000-0000000000fe/invoices.zip?expires=1795166130&signature=tx7vapMqK"
+  }
+}
 
 export const taskPackages: Documented<typeof TaskPackages> = {
   getTaskPackage: {
@@ -16,17 +46,14 @@ export const taskPackages: Documented<typeof TaskPackages> = {
       id: ids.taskPackage,
       name: "invoices",
       type: "zip",
-      tasks: [{ name: "Read" }],
-      download: {
-        url: "https://robots.example.com/transfer/v1/files/019aa0b2-5c00-7000-8000-0000000000fe/invoices.zip?expires=1795166130&signature=tx7vapMqK"
-      },
+      ...content,
       git: null,
       current: {
         version: 2,
         newest: 2,
-        digest: "sha256:3ca6066f2829a3be8dc2dfbfe1f1a4ef1925f1f2c73c5f6fb20ab750d71f731c",
-        since: "2026-11-20T08:15:30.713Z",
-        by: { type: "api_key", id: ids.callerKey, name: "deploy" }
+        digest: secondVersion.digest,
+        since: secondVersion.created_at,
+        by
       }
     },
     errors: { 404: unknown("task package") }
@@ -101,86 +128,27 @@ export const taskPackages: Documented<typeof TaskPackages> = {
   listTaskPackageVersions: {
     description:
       "Returns the versions of a package, newest first. The newest 20 are stored, and those that are current, that a step names, or that a step run uses.",
-    response: {
-      data: [
-        {
-          version: 2,
-          state: "current",
-          digest: "sha256:3ca6066f2829a3be8dc2dfbfe1f1a4ef1925f1f2c73c5f6fb20ab750d71f731c",
-          size: 306,
-          created_at: "2026-11-20T08:15:30.713Z",
-          created_by: { type: "api_key", id: ids.callerKey, name: "deploy" },
-          note: null
-        },
-        {
-          version: 1,
-          state: "available",
-          digest: "sha256:4f13aa6f30642e14aa3b57e34d2ebc690d31e7bc9a0b3a8c9cd24ff2afae539e",
-          size: 309,
-          created_at: "2026-11-20T08:15:30.666Z",
-          created_by: { type: "api_key", id: ids.callerKey, name: "deploy" },
-          note: null
-        }
-      ],
-      has_more: false,
-      next: null
-    },
+    response: { data: [secondVersion, firstVersion], has_more: false, next: null },
     errors: { 400: badPage, 404: unknown("task package") }
   },
   getTaskPackageVersion: {
     description:
       "Returns a version with the names of its tasks and the address of its zip, which needs no key and is valid for one hour.",
     parameters: { version: "1" },
-    response: {
-      version: 1,
-      state: "available",
-      digest: "sha256:4f13aa6f30642e14aa3b57e34d2ebc690d31e7bc9a0b3a8c9cd24ff2afae539e",
-      size: 309,
-      created_at: "2026-11-20T08:15:30.666Z",
-      created_by: { type: "api_key", id: ids.callerKey, name: "deploy" },
-      note: null,
-      tasks: [{ name: "Read" }],
-      download: {
-        url: "https://robots.example.com/transfer/v1/files/019aa0b2-5c00-7000-8000-0000000000fe/invoices.zip?expires=1795166130&signature=tx7vapMqK"
-      }
-    },
+    response: { ...firstVersion, ...content },
     errors: { 400: badVersion, 404: noVersion }
   },
   promoteTaskPackageVersion: {
     description:
       "Makes a version the current one: step runs that are leased from then on use it, those that have started do not change. When it is older than the current one, the versions after it are marked `rolled_back`. Changes nothing when it is current.",
-    response: {
-      version: 2,
-      state: "current",
-      digest: "sha256:3ca6066f2829a3be8dc2dfbfe1f1a4ef1925f1f2c73c5f6fb20ab750d71f731c",
-      size: 306,
-      created_at: "2026-11-20T08:15:30.713Z",
-      created_by: { type: "api_key", id: ids.callerKey, name: "deploy" },
-      note: null,
-      tasks: [{ name: "Read" }],
-      download: {
-        url: "https://robots.example.com/transfer/v1/files/019aa0b2-5c00-7000-8000-0000000000fe/invoices.zip?expires=1795166130&signature=tx7vapMqK"
-      }
-    },
+    response: { ...secondVersion, ...content },
     errors: { 400: badVersion, 404: noVersion }
   },
   rollbackTaskPackage: {
     description:
       "Makes the previous version current, skipping those that are rolled back. With `from`, only if that version is still current, so that two concurrent rollbacks go back one version, not two.",
     request: { from: 2 },
-    response: {
-      version: 1,
-      state: "current",
-      digest: "sha256:4f13aa6f30642e14aa3b57e34d2ebc690d31e7bc9a0b3a8c9cd24ff2afae539e",
-      size: 309,
-      created_at: "2026-11-20T08:15:30.666Z",
-      created_by: { type: "api_key", id: ids.callerKey, name: "deploy" },
-      note: null,
-      tasks: [{ name: "Read" }],
-      download: {
-        url: "https://robots.example.com/transfer/v1/files/019aa0b2-5c00-7000-8000-0000000000fe/invoices.zip?expires=1795166130&signature=tx7vapMqK"
-      }
-    },
+    response: { ...firstVersion, state: "current", ...content },
     errors: {
       400: badBody,
       404: unknown("task package"),

@@ -1,5 +1,5 @@
 /** Work items. */
-import type { WorkItems } from "../../contract/WorkItems.ts"
+import type { WorkItem, WorkItems } from "../../contract/WorkItems.ts"
 import { ids } from "./ExampleIds.ts"
 import type { Documented } from "./OperationText.ts"
 import { badBody, badBodyOr, badPage, largePayload, unknown } from "./Phrases.ts"
@@ -7,76 +7,46 @@ import { badBody, badBodyOr, badPage, largePayload, unknown } from "./Phrases.ts
 const unchangeable =
   "The payload and files of an item change only while it is `new`, `failed`, or `pending` without a step run."
 
+const workItem: (typeof WorkItem)["Encoded"] = {
+  id: ids.workItem,
+  created_at: "2026-11-20T08:15:31.619Z",
+  state: "new",
+  state_updated_at: null,
+  process: { id: ids.process },
+  process_run: null,
+  step: null,
+  step_run: null,
+  exception: null,
+  priority: 20,
+  due_at: "2036-11-20T17:00:00.000Z",
+  due_state: "on_time",
+  reference: "invoice-4710",
+  tags: ["express"],
+  payload: { invoice: 4710, amount: 125 },
+  files: [
+    {
+      id: ids.attachedFile,
+      name: "invoice-4710.pdf",
+      size: 12,
+      download: {
+        url: "https://robots.example.com/transfer/v1/files/019aa0b2-5c00-7000-8000-0000000000de/invoice-4710.pdf?expires=1795166130&signature=tx7vapMqK"
+      }
+    }
+  ]
+}
+
 export const workItems: Documented<typeof WorkItems> = {
   getWorkItem: {
     description:
       "Returns a work item with its payload and files. The addresses of files need no key and are valid for one hour.",
-    response: {
-      id: ids.workItem,
-      created_at: "2026-11-20T08:15:31.619Z",
-      state: "new",
-      state_updated_at: null,
-      process: { id: ids.process },
-      process_run: null,
-      step: null,
-      step_run: null,
-      exception: null,
-      priority: 20,
-      due_at: "2036-11-20T17:00:00.000Z",
-      due_state: "on_time",
-      reference: "invoice-4710",
-      tags: ["express"],
-      payload: { invoice: 4710, amount: 125 },
-      files: [
-        {
-          id: ids.attachedFile,
-          name: "invoice-4710.pdf",
-          size: 12,
-          download: {
-            url: "https://robots.example.com/transfer/v1/files/019aa0b2-5c00-7000-8000-0000000000de/invoice-4710.pdf?expires=1795166130&signature=tx7vapMqK"
-          }
-        }
-      ]
-    },
+    response: workItem,
     errors: { 404: unknown("work item") }
   },
   listWorkItems: {
     description:
       "Returns work items, newest first; filters may be combined, and an id that does not exist gives an empty list. A `step_id` needs the `process_id` or a `process_run_id` beside it. Payloads and files are left out unless `include_data=true`.",
     parameters: { include_data: "true", tag: "express" },
-    response: {
-      data: [
-        {
-          id: ids.workItem,
-          created_at: "2026-11-20T08:15:31.619Z",
-          state: "new",
-          state_updated_at: null,
-          process: { id: ids.process },
-          process_run: null,
-          step: null,
-          step_run: null,
-          exception: null,
-          priority: 20,
-          due_at: "2036-11-20T17:00:00.000Z",
-          due_state: "on_time",
-          reference: "invoice-4710",
-          tags: ["express"],
-          payload: { invoice: 4710, amount: 125 },
-          files: [
-            {
-              id: ids.attachedFile,
-              name: "invoice-4710.pdf",
-              size: 12,
-              download: {
-                url: "https://robots.example.com/transfer/v1/files/019aa0b2-5c00-7000-8000-0000000000de/invoice-4710.pdf?expires=1795166130&signature=tx7vapMqK"
-              }
-            }
-          ]
-        }
-      ],
-      has_more: false,
-      next: null
-    },
+    response: { data: [workItem], has_more: false, next: null },
     errors: { 400: badPage }
   },
   createWorkItem: {
@@ -90,24 +60,7 @@ export const workItems: Documented<typeof WorkItems> = {
       tags: ["express"],
       reference: "invoice-4710"
     },
-    response: {
-      id: ids.workItem,
-      created_at: "2026-11-20T08:15:31.619Z",
-      state: "new",
-      state_updated_at: null,
-      process: { id: ids.process },
-      process_run: null,
-      step: null,
-      step_run: null,
-      exception: null,
-      priority: 20,
-      due_at: "2036-11-20T17:00:00.000Z",
-      due_state: "on_time",
-      reference: "invoice-4710",
-      tags: ["express"],
-      payload: { invoice: 4710, amount: 120.5 },
-      files: []
-    },
+    response: { ...workItem, payload: { invoice: 4710, amount: 120.5 }, files: [] },
     errors: {
       400: badBodyOr("the payload does not match the input schema of the process"),
       404: unknown("process"),

@@ -1,6 +1,6 @@
 /** Workers and worker groups. */
-import type { WorkerGroups } from "../../contract/WorkerGroups.ts"
-import type { Workers } from "../../contract/Workers.ts"
+import type { GroupLinkToken, WorkerGroups } from "../../contract/WorkerGroups.ts"
+import type { Worker, Workers } from "../../contract/Workers.ts"
 import { ids } from "./ExampleIds.ts"
 import type { Documented } from "./OperationText.ts"
 import { badBody, badBodyOr, badPage, nameExists, unknown, unknownOne } from "./Phrases.ts"
@@ -8,56 +8,37 @@ import { badBody, badBodyOr, badPage, nameExists, unknown, unknownOne } from "./
 const pastExpiry = badBodyOr("`expires_at` is not in the future")
 const noToken = "The workspace has no such worker group, or the group has no such link token."
 
+const worker: (typeof Worker)["Encoded"] = {
+  id: ids.worker,
+  name: "office 1",
+  state: "busy",
+  labels: ["site=vienna"],
+  draining: false,
+  paused: null,
+  last_seen_at: "2026-11-20T08:15:32.116Z",
+  worker_groups: [{ id: ids.workerGroup, name: "Vienna, first floor" }],
+  step_runs: [{ id: ids.stepRun, step: "Read", process_run: { id: ids.processRun } }]
+}
+
 export const workers: Documented<typeof Workers> = {
   getWorker: {
     description:
       "Returns a worker: `offline` without a heartbeat for 10 seconds, `busy` while it has a step run, else `idle`, with its groups and the step runs it is processing.",
-    response: {
-      id: ids.worker,
-      name: "office 1",
-      state: "busy",
-      labels: ["site=vienna"],
-      draining: false,
-      paused: null,
-      last_seen_at: "2026-11-20T08:15:32.116Z",
-      worker_groups: [{ id: ids.workerGroup, name: "Vienna, first floor" }],
-      step_runs: [{ id: ids.stepRun, step: "Read", process_run: { id: ids.processRun } }]
-    },
+    response: worker,
     errors: { 404: unknown("worker") }
   },
   listWorkers: {
     description: "Returns the workers of the workspace, newest first.",
-    response: {
-      data: [
-        {
-          id: ids.worker,
-          name: "office 1",
-          state: "busy",
-          labels: ["site=vienna"],
-          draining: false,
-          paused: null,
-          last_seen_at: "2026-11-20T08:15:32.116Z",
-          worker_groups: [{ id: ids.workerGroup, name: "Vienna, first floor" }],
-          step_runs: [{ id: ids.stepRun, step: "Read", process_run: { id: ids.processRun } }]
-        }
-      ],
-      has_more: false,
-      next: null
-    },
+    response: { data: [worker], has_more: false, next: null },
     errors: { 400: badPage }
   },
   updateWorker: {
     description: "Renames a worker. Names of workers need not be unique. Without `name` nothing changes.",
     request: { name: "office 1" },
     response: {
-      id: ids.worker,
-      name: "office 1",
+      ...worker,
       state: "idle",
-      labels: ["site=vienna"],
-      draining: false,
-      paused: null,
       last_seen_at: "2026-11-20T08:15:30.978Z",
-      worker_groups: [{ id: ids.workerGroup, name: "Vienna, first floor" }],
       step_runs: []
     },
     errors: { 400: badBody, 404: unknown("worker") }
@@ -100,6 +81,13 @@ export const workers: Documented<typeof Workers> = {
     response: { id: ids.workerLinkToken, expires_at: "2036-11-21T08:15:30.000Z", link_token: "link-3nVx" },
     errors: { 400: pastExpiry }
   }
+}
+
+const groupLinkToken: (typeof GroupLinkToken)["Encoded"] = {
+  id: ids.groupLinkToken,
+  name: "autoscaling",
+  expires_at: "2036-11-21T08:15:30.000Z",
+  worker_group: { id: ids.workerGroup }
 }
 
 export const workerGroups: Documented<typeof WorkerGroups> = {
@@ -149,52 +137,25 @@ export const workerGroups: Documented<typeof WorkerGroups> = {
   },
   listGroupLinkTokens: {
     description: "Returns the link tokens of a group, newest first, without their texts.",
-    response: {
-      data: [
-        {
-          id: ids.groupLinkToken,
-          name: "autoscaling",
-          expires_at: "2036-11-21T08:15:30.000Z",
-          worker_group: { id: ids.workerGroup }
-        }
-      ],
-      has_more: false,
-      next: null
-    },
+    response: { data: [groupLinkToken], has_more: false, next: null },
     errors: { 400: badPage, 404: unknown("worker group") }
   },
   createGroupLinkToken: {
     description:
       "Creates a token with which any number of workers link themselves into the group, until it expires or is deleted; without `expires_at` it does not expire. `link_token` is returned only here.",
     request: { name: "autoscaling", expires_at: "2036-11-21T08:15:30Z" },
-    response: {
-      id: ids.groupLinkToken,
-      name: "autoscaling",
-      expires_at: "2036-11-21T08:15:30.000Z",
-      worker_group: { id: ids.workerGroup },
-      link_token: "sbl_019aa0b2-5c00-7000-8000-0000000000f4_secret"
-    },
+    response: { ...groupLinkToken, link_token: "sbl_019aa0b2-5c00-7000-8000-0000000000f4_secret" },
     errors: { 400: pastExpiry, 404: unknown("worker group") }
   },
   getGroupLinkToken: {
     description: "Returns a link token of a group, without its text.",
-    response: {
-      id: ids.groupLinkToken,
-      name: "autoscaling",
-      expires_at: "2036-11-21T08:15:30.000Z",
-      worker_group: { id: ids.workerGroup }
-    },
+    response: groupLinkToken,
     errors: { 404: noToken }
   },
   updateGroupLinkToken: {
     description: "Changes the given fields of a link token. With `expires_at: null` it does not expire.",
     request: { name: "autoscaling, night", expires_at: null },
-    response: {
-      id: ids.groupLinkToken,
-      name: "autoscaling, night",
-      expires_at: null,
-      worker_group: { id: ids.workerGroup }
-    },
+    response: { ...groupLinkToken, name: "autoscaling, night", expires_at: null },
     errors: { 400: pastExpiry, 404: noToken }
   },
   deleteGroupLinkToken: {
