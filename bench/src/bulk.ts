@@ -23,12 +23,12 @@ import { startServer } from "@signalbox/testkit/Postgres"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import * as SqlClient from "effect/sql/SqlClient"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { monitorEventLoopDelay } from "node:perf_hooks"
+import { storageIn } from "./storage.ts"
 
 const count = Number(process.argv[2] ?? 100_000)
 const batchLimit = 10_000
@@ -184,15 +184,9 @@ const program = Effect.gen(function* () {
   yield* measured("sweep of as many deliveries", Chunks.sweep(deliveries.sweep))
 })
 
-const storage = StorageLayers.layerStorage(
-  server === null
-    ? { data: folder }
-    : {
-        data: folder,
-        database: { url: Redacted.make(server.url) },
-        masterKey: Redacted.make(Buffer.alloc(32, 7).toString("base64"))
-      }
-).pipe(Layer.provide(NodeServices.layer))
+const storage = StorageLayers.layerStorage(storageIn(folder, server === null ? null : server.url)).pipe(
+  Layer.provide(NodeServices.layer)
+)
 
 await Effect.runPromise(
   program.pipe(

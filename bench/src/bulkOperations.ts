@@ -22,11 +22,11 @@ import { startServer } from "@signalbox/testkit/Postgres"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import * as SqlClient from "effect/sql/SqlClient"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { storageIn } from "./storage.ts"
 
 const count = Number(process.argv[2] ?? 100_000)
 const runsOfItems = 10
@@ -132,15 +132,9 @@ const program = Effect.gen(function* () {
   console.log(`  ${done} retried; p99 is ${(summary(during).p99 / summary(quiet).p99).toFixed(2)} times the quiet one`)
 })
 
-const storage = StorageLayers.layerStorage(
-  server === null
-    ? { data: folder }
-    : {
-        data: folder,
-        database: { url: Redacted.make(server.url) },
-        masterKey: Redacted.make(Buffer.alloc(32, 7).toString("base64"))
-      }
-).pipe(Layer.provide(NodeServices.layer))
+const storage = StorageLayers.layerStorage(storageIn(folder, server === null ? null : server.url)).pipe(
+  Layer.provide(NodeServices.layer)
+)
 
 const layer = BulkOperations.layer.pipe(
   Layer.provideMerge(Runs.layer),

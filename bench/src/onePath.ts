@@ -17,14 +17,14 @@ import { Workspaces } from "../../packages/control-room/src/internal/store/Works
 import * as Tokens from "../../packages/control-room/src/internal/Tokens.ts"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import * as SqlClient from "effect/sql/SqlClient"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { storageIn } from "./storage.ts"
 
 const count = Number(process.argv[2] ?? 2000)
-const url = process.env["DATABASE_URL"]
+const url = process.env["DATABASE_URL"] ?? null
 const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-"))
 
 const measured = Effect.gen(function* () {
@@ -76,18 +76,9 @@ const measured = Effect.gen(function* () {
   return (system + user) / count
 })
 
-const storage =
-  url === undefined
-    ? StorageLayers.layerStorage({ data: folder })
-    : StorageLayers.layerStorage({
-        data: folder,
-        database: { url: Redacted.make(url) },
-        masterKey: Redacted.make(Buffer.alloc(32, 7).toString("base64"))
-      })
-
 const layer = Layer.mergeAll(Runs.layer, NextItems.layer).pipe(
   Layer.provideMerge(WorkSignal.layer),
-  Layer.provideMerge(storage),
+  Layer.provideMerge(StorageLayers.layerStorage(storageIn(folder, url))),
   Layer.provide(NodeServices.layer)
 )
 const microseconds = await Effect.runPromise(Effect.scoped(Effect.provide(measured, layer)))

@@ -25,6 +25,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as SqlClient from "effect/sql/SqlClient"
 import { run as runGraphile, makeWorkerUtils } from "graphile-worker"
 import { PgBoss } from "pg-boss"
+import { storageIn } from "./storage.ts"
 import type { Contest, Result } from "./tasks.ts"
 
 const payload = (n: number) => ({ order: n, customer: "Ada" })
@@ -99,22 +100,13 @@ const signalbox = async (contest: Contest): Promise<Result> => {
     const { system, user } = process.cpuUsage(cpu)
     return { items, seconds: run.duration ?? 0, cpu: (system + user) / 1e6 }
   })
-  const storage = StorageLayers.layerStorage(
-    database === null
-      ? { data: folder }
-      : {
-          data: folder,
-          database: { url: Redacted.make(database) },
-          masterKey: Redacted.make(Buffer.alloc(32, 7).toString("base64"))
-        }
-  )
   return Effect.runPromise(
     Effect.scoped(measured).pipe(
       Effect.provide(
         Server.layer({ rateLimit: null }).pipe(
           // The same instance as that of the service: a layer is built once.
           Layer.provideMerge(Runs.layer.pipe(Layer.provide(WorkSignal.layer))),
-          Layer.provideMerge(storage),
+          Layer.provideMerge(StorageLayers.layerStorage(storageIn(folder, database))),
           Layer.provideMerge(NodeHttpClient.layerUndici),
           Layer.provideMerge(
             NodeHttpServer.layer(NodeServer.create, { port: 0, host: "127.0.0.1", gracefulShutdownTimeout: 0 })

@@ -1,6 +1,10 @@
-/** Values of flags: whole numbers within bounds, and lengths of time. */
+/** Values of flags: texts, whole numbers within bounds, and lengths of time. */
 import * as Schema from "effect/Schema"
 import * as Flag from "effect/cli/Flag"
+
+/** A text, named in the help by `metavar`; none without the flag. */
+export const text = (name: string, description: string, metavar: string) =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.optional)
 
 /** A flag of a whole number; bounds are part of it. */
 export const whole = (name: string, minimum: number, maximum?: number) =>

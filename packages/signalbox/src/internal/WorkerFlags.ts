@@ -9,14 +9,12 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Flag from "effect/cli/Flag"
 import { orVariable } from "./Connection.ts"
+import * as FlagValues from "./FlagValues.ts"
 
 /** A flag is missing or cannot be used. */
 export class WorkerFlagError extends TaggedError<WorkerFlagError>()("WorkerFlagError", {
   message: Schema.String
 }) {}
-
-const text = (name: string, metavar: string, description: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.optional)
 
 export const labelFlag = Flag.String("label").pipe(
   Flag.withDescription(
@@ -37,29 +35,29 @@ export const endingFlags = {
     Flag.withDescription("Remove the worker from its workspace when it ends, as in a container that is thrown away"),
     Flag.withDefault(false)
   ),
-  drainSeconds: text(
+  drainSeconds: FlagValues.text(
     "drain-seconds",
-    "N",
-    "How long step runs may take to end after SIGTERM or Ctrl-C; default: SIGNALBOX_DRAIN_SECONDS, else as long as they take"
+    "How long step runs may take to end after SIGTERM or Ctrl-C; default: SIGNALBOX_DRAIN_SECONDS, else as long as they take",
+    "N"
   )
 }
 
 export const limitFlags = {
-  limitCpu: text("limit-cpu", "SECONDS", "CPU time of each process of a task; default: SIGNALBOX_LIMIT_CPU"),
-  limitOpenFiles: text(
+  limitCpu: FlagValues.text("limit-cpu", "CPU time of each process of a task; default: SIGNALBOX_LIMIT_CPU", "SECONDS"),
+  limitOpenFiles: FlagValues.text(
     "limit-open-files",
-    "N",
-    "Open files of each process of a task; default: SIGNALBOX_LIMIT_OPEN_FILES"
+    "Open files of each process of a task; default: SIGNALBOX_LIMIT_OPEN_FILES",
+    "N"
   ),
-  limitFileSize: text(
+  limitFileSize: FlagValues.text(
     "limit-file-size",
-    "SIZE",
-    "The size of each file that a task writes, such as 500MB; default: SIGNALBOX_LIMIT_FILE_SIZE"
+    "The size of each file that a task writes, such as 500MB; default: SIGNALBOX_LIMIT_FILE_SIZE",
+    "SIZE"
   ),
-  limitMemory: text(
+  limitMemory: FlagValues.text(
     "limit-memory",
-    "SIZE",
-    "The memory of all processes of a task together, such as 2GB; default: SIGNALBOX_LIMIT_MEMORY"
+    "The memory of all processes of a task together, such as 2GB; default: SIGNALBOX_LIMIT_MEMORY",
+    "SIZE"
   )
 }
 

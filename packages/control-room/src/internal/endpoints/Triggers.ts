@@ -12,8 +12,8 @@ import { PublicUrl } from "../PublicUrl.ts"
 import { Database } from "../store/Database.ts"
 import { Processes } from "../store/Processes.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
-import type { Hook, Starts, StoredTrigger } from "../store/StoredTrigger.ts"
-import { type NewTrigger, Triggers } from "../store/Triggers.ts"
+import type { Hook, NewTrigger, Starts, StoredTrigger } from "../store/StoredTrigger.ts"
+import { Triggers } from "../store/Triggers.ts"
 import * as Tokens from "../Tokens.ts"
 
 const defaultMaxWaiting = 1000

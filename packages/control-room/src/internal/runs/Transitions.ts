@@ -185,14 +185,7 @@ export class Transitions extends Context.Service<
         yield* changes.tell(outcome.run.workspaceId, () => hintsOf(outcome.run.id, [outcome, settled]))
       })
 
-      const change = <A extends State.Outcome>(
-        known: StoredStepRun,
-        decide: (
-          run: State.Run,
-          stepRun: StoredStepRun,
-          at: string
-        ) => Effect.Effect<Result.Result<A, State.Refusal>, Refused>
-      ) =>
+      const change: (typeof Transitions.Service)["change"] = (known, decide) =>
         transaction(
           Effect.gen(function* () {
             const { run, stepRun } = yield* lockedStepRun(known)

@@ -1,4 +1,5 @@
 /** What all repositories share: transactions, time, new ids, pages. */
+import type { ProcessId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -174,6 +175,12 @@ export class Database extends Context.Service<
      * index.
      */
     readonly below: <A>(parents: Fragment, rows: Effect.Effect<Rows<A>>) => Effect.Effect<Rows<A>>
+    /** Like `below`, of one process, which counts as unknown once it is deleted. */
+    readonly belowProcess: <A>(
+      workspace: WorkspaceId,
+      process: ProcessId,
+      rows: Effect.Effect<Rows<A>>
+    ) => Effect.Effect<Rows<A>>
   }
 >()("@signalbox/control-room/store/Database") {
   static readonly layer = Layer.effect(
@@ -238,6 +245,9 @@ export class Database extends Context.Service<
           })
         )
       }
+      const below: (typeof Database.Service)["below"] = (parents, rows) =>
+        Effect.flatMap(Effect.orDie(sql`${parents}`), (found) => (found.length === 0 ? Effect.succeed(empty) : rows))
+
       return Database.of({
         sql,
         transaction: (effect) =>
@@ -248,8 +258,12 @@ export class Database extends Context.Service<
               Effect.catchIf(sql.withTransaction(effect), isSqlError, (error) => Effect.die(error))
             )
           ),
-        below: (parents, rows) =>
-          Effect.flatMap(Effect.orDie(sql`${parents}`), (found) => (found.length === 0 ? Effect.succeed(empty) : rows)),
+        below,
+        belowProcess: (workspace, process, rows) =>
+          below(
+            sql`SELECT id FROM process WHERE id = ${process} AND workspace_id = ${workspace} AND deleted_at IS NULL`,
+            rows
+          ),
         millis,
         now: Effect.map(millis, (time) => new Date(time).toISOString()),
         newId: random.uuidV7(),

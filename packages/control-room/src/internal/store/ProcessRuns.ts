@@ -172,7 +172,7 @@ export class ProcessRuns extends Context.Service<
   static readonly layer = Layer.effect(
     ProcessRuns,
     Effect.gen(function* () {
-      const { below, now, page, sql } = yield* Database
+      const { belowProcess, now, page, sql } = yield* Database
       const forUpdate = Dialect.forUpdate(sql)
       const skipLocked = Dialect.skipLocked(sql, "process_run")
       const selectRun = sql.literal(`SELECT ${runColumns.join(", ")} FROM process_run`)
@@ -213,8 +213,7 @@ export class ProcessRuns extends Context.Service<
               ({ hasMore, rows }) => ({ hasMore, rows: rows.map(view) })
             )
           if (processId === null) return runs(sql`workspace_id = ${workspace}`)
-          const process = sql`SELECT id FROM process WHERE id = ${processId} AND workspace_id = ${workspace} AND deleted_at IS NULL`
-          return below(process, runs(sql`process_id = ${processId}`))
+          return belowProcess(workspace, processId, runs(sql`process_id = ${processId}`))
         },
         liveOf: (workspace, source) =>
           Effect.orDie(

@@ -103,7 +103,7 @@ export class Schedules extends Context.Service<
   static readonly layer = Layer.effect(
     Schedules,
     Effect.gen(function* () {
-      const { below, newId, now, nullWhenTaken, page, sql } = yield* Database
+      const { belowProcess, newId, now, nullWhenTaken, page, sql } = yield* Database
       const forUpdate = Dialect.forUpdate(sql)
       const skipLocked = Dialect.skipLocked(sql, "schedule")
       const processName = "(SELECT name FROM process WHERE process.id = schedule.process_id) AS process_name"
@@ -139,8 +139,7 @@ export class Schedules extends Context.Service<
               rows: rows.map(parseListed)
             }))
           if (process === null) return having(sql`workspace_id = ${workspace}`)
-          const parent = sql`SELECT id FROM process WHERE id = ${process} AND workspace_id = ${workspace} AND deleted_at IS NULL`
-          return below(parent, having(sql`process_id = ${process}`))
+          return belowProcess(workspace, process, having(sql`process_id = ${process}`))
         },
         lock: (workspace, id, how) =>
           Effect.orDie(

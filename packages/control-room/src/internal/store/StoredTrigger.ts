@@ -38,9 +38,8 @@ export interface Hook {
   readonly maxWaiting: number
 }
 
-export interface StoredTrigger {
-  readonly id: TriggerId
-  readonly workspaceId: WorkspaceId
+/** What is written of a trigger. */
+export interface NewTrigger {
   readonly processId: ProcessId
   readonly name: string
   readonly enabled: boolean
@@ -49,6 +48,11 @@ export interface StoredTrigger {
   readonly tokenHash: string | null
   /** Sealed: of the sender's signatures. */
   readonly secret: string | null
+}
+
+export interface StoredTrigger extends NewTrigger {
+  readonly id: TriggerId
+  readonly workspaceId: WorkspaceId
   readonly problem: string | null
   readonly view: TriggerListed
 }

@@ -9,19 +9,7 @@ import type { Fragment } from "effect/sql/Statement"
 import * as Redacted from "effect/Redacted"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import { Seal } from "./Seal.ts"
-import { type Hook, parseTrigger, type Starts, type StoredTrigger, type TriggerRow } from "./StoredTrigger.ts"
-
-/** What is written of a trigger. */
-export interface NewTrigger {
-  readonly processId: ProcessId
-  readonly name: string
-  readonly enabled: boolean
-  readonly starts: Starts | null
-  readonly webhook: Hook | null
-  readonly tokenHash: string | null
-  /** Sealed. */
-  readonly secret: string | null
-}
+import { type NewTrigger, parseTrigger, type StoredTrigger, type TriggerRow } from "./StoredTrigger.ts"
 
 const contextOf = (trigger: TriggerId) => `trigger/${trigger}`
 
@@ -68,7 +56,7 @@ export class Triggers extends Context.Service<
   static readonly layer = Layer.effect(
     Triggers,
     Effect.gen(function* () {
-      const { below, now, nullWhenTaken, page, sql } = yield* Database
+      const { belowProcess, now, nullWhenTaken, page, sql } = yield* Database
       const { open, seal } = yield* Seal
       const forUpdate = Dialect.forUpdate(sql)
       const skipLocked = Dialect.skipLocked(sql, `"trigger"`)
@@ -102,8 +90,7 @@ export class Triggers extends Context.Service<
               rows: rows.map((row) => parseTrigger(row).view)
             }))
           if (process === null) return having(sql`workspace_id = ${workspace}`)
-          const parent = sql`SELECT id FROM process WHERE id = ${process} AND workspace_id = ${workspace} AND deleted_at IS NULL`
-          return below(parent, having(sql`process_id = ${process}`))
+          return belowProcess(workspace, process, having(sql`process_id = ${process}`))
         },
         lock: (workspace, id, how) =>
           Effect.orDie(

@@ -118,7 +118,7 @@ export class WorkItems extends Context.Service<
   static readonly layer = Layer.effect(
     WorkItems,
     Effect.gen(function* () {
-      const { below, newId, now, page, sql } = yield* Database
+      const { below, belowProcess, newId, now, page, sql } = yield* Database
       const select = sql.literal(selectItem)
       const forUpdate = Dialect.forUpdate(sql)
       // SQLite has no statistics by which it would begin with the tag; it takes the tables of a cross join in their order.
@@ -178,10 +178,7 @@ export class WorkItems extends Context.Service<
               items(sql`process_run_id = ${processRunId}`)
             )
           }
-          if (processId !== null) {
-            const process = sql`SELECT id FROM process WHERE id = ${processId} AND workspace_id = ${workspace} AND deleted_at IS NULL`
-            return below(process, items(sql`process_id = ${processId}`))
-          }
+          if (processId !== null) return belowProcess(workspace, processId, items(sql`process_id = ${processId}`))
           return items(sql`workspace_id = ${workspace}`)
         }
 

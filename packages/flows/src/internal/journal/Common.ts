@@ -2,7 +2,7 @@
  * Rules shared by the journals in memory and in databases.
  */
 import type * as Schema from "effect/Schema"
-import { type Execution, hasEnded, type State, type Write } from "../Journal.ts"
+import { type Execution, hasEnded, type NewExecution, type State, type Write } from "../Journal.ts"
 import { canonical } from "../Values.ts"
 
 /** How long the row of an expired process remains, so that the process detects that when it returns. */
@@ -12,6 +12,22 @@ export const sameJson = (a: Schema.Json, b: Schema.Json): boolean => canonical(a
 
 /** Returns the defect of two keys with one id. */
 export const idTaken = (id: string) => new Error(`the id ${id} belongs to an execution of another flow or key`)
+
+/** Returns the row of an execution that starts now, with this many messages. */
+export const newExecution = (execution: Omit<NewExecution, "messages">, at: number, mail: number): Execution => ({
+  ...execution,
+  result: null,
+  error: null,
+  failure: null,
+  chapter: 0,
+  round: 0,
+  queuedAt: execution.state === "queued" && execution.limits.length > 0 ? at : null,
+  epoch: execution.owner === null ? 0 : 1,
+  mail,
+  startedAt: at,
+  changedAt: at,
+  endedAt: null
+})
 
 /** Compares texts by their code points, like the bytes of UTF-8. */
 export const compareTexts = (a: string, b: string): number => {

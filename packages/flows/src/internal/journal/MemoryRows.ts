@@ -3,7 +3,7 @@
  */
 import type * as Schema from "effect/Schema"
 import type { Entry, Execution, Message, NewExecution, Process, Undo } from "../Journal.ts"
-import { compareTexts } from "./Common.ts"
+import { compareTexts, newExecution } from "./Common.ts"
 
 export interface Run {
   execution: Execution
@@ -74,20 +74,7 @@ export const byStart = (a: Pick<Execution, "id" | "startedAt">, b: Pick<Executio
   a.startedAt - b.startedAt || compareTexts(a.id, b.id)
 
 export const newRun = (execution: Omit<NewExecution, "messages">, at: number): Run => ({
-  execution: copyExecution({
-    ...execution,
-    result: null,
-    error: null,
-    failure: null,
-    chapter: 0,
-    round: 0,
-    queuedAt: execution.state === "queued" && execution.limits.length > 0 ? at : null,
-    epoch: execution.owner === null ? 0 : 1,
-    mail: 0,
-    startedAt: at,
-    changedAt: at,
-    endedAt: null
-  }),
+  execution: copyExecution(newExecution(execution, at, 0)),
   seen: 0,
   entries: new Map(),
   aside: [],

@@ -41,9 +41,6 @@ export const alertChannelNoun: Noun<AlertChannels.AlertChannel> = {
   first: "create one with `signalbox alert-channels create`"
 }
 
-const text = (name: string, description: string, metavar: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.optional)
-
 const given = <A>(name: string, flag: Option.Option<A>) => (Option.isSome(flag) ? { [name]: flag.value } : {})
 
 /** The value of the variable that a flag names, under the name of a setting. */
@@ -103,25 +100,25 @@ const create = Command.make(
   {
     name: Argument.String("name").pipe(Argument.withDescription("The name of the channel")),
     type: Argument.Literals("type", alertChannelTypes).pipe(Argument.withDescription("What it is")),
-    url: text("url", "The address; use --url-env where it is a secret", "URL"),
-    urlEnv: text("url-env", "The variable with the address", "VARIABLE"),
-    tokenEnv: text("token-env", "ntfy: the variable with the access token", "VARIABLE"),
-    host: text("host", "email: the mail server", "HOST"),
+    url: FlagValues.text("url", "The address; use --url-env where it is a secret", "URL"),
+    urlEnv: FlagValues.text("url-env", "The variable with the address", "VARIABLE"),
+    tokenEnv: FlagValues.text("token-env", "ntfy: the variable with the access token", "VARIABLE"),
+    host: FlagValues.text("host", "email: the mail server", "HOST"),
     port: FlagValues.port("port", 1).pipe(Flag.withDescription("email: its port; default 587"), Flag.optional),
     security: Flag.Literals("security", mailSecurities).pipe(
       Flag.withDescription("email: default starttls"),
       Flag.optional
     ),
-    from: text("from", "email: the sender", "ADDRESS"),
+    from: FlagValues.text("from", "email: the sender", "ADDRESS"),
     to: Flag.String("to").pipe(
       Flag.withDescription("email: a recipient; repeat it for more"),
       Flag.withMetavar("ADDRESS"),
       Flag.atLeast(0)
     ),
-    username: text("username", "email: the user name at the server", "NAME"),
-    passwordEnv: text("password-env", "email: the variable with the password", "VARIABLE"),
-    passwordFrom: text("password-from", "email: an item of a secret of the vault", "SECRET/ITEM"),
-    ca: text("ca", "email: a file with the certificate that the server is checked by", "FILE"),
+    username: FlagValues.text("username", "email: the user name at the server", "NAME"),
+    passwordEnv: FlagValues.text("password-env", "email: the variable with the password", "VARIABLE"),
+    passwordFrom: FlagValues.text("password-from", "email: an item of a secret of the vault", "SECRET/ITEM"),
+    ca: FlagValues.text("ca", "email: a file with the certificate that the server is checked by", "FILE"),
     ...connectionFlags
   },
   Effect.fnUntraced(function* (flags) {

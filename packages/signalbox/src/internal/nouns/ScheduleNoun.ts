@@ -10,6 +10,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { connected, connectionFlags } from "../Connection.ts"
+import * as FlagValues from "../FlagValues.ts"
 import { type Columns, printFields, printList } from "../Listing.ts"
 import { deleteCommand, find, limitFlag, listCommand, nameArgument, type Noun, showCommand } from "./Noun.ts"
 import { processNoun } from "./ProcessNoun.ts"
@@ -38,17 +39,14 @@ export const scheduleNoun: Noun<Schedules.ScheduleListed> = {
 
 const scheduleArgument = nameArgument(scheduleNoun)
 
-const text = (name: string, description: string, metavar: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.optional)
-
 const times = {
-  cron: text("cron", "Five fields, or six with seconds first, such as '30 2 * * mon-fri'", "EXPRESSION"),
-  every: text("every", "How often, such as '90 minutes'", "DURATION"),
-  at: text("at", "Once, such as 2026-12-01T08:00:00+01:00", "TIME"),
-  zone: text("zone", "The zone of the times, such as Europe/Vienna; default UTC", "ZONE"),
-  from: text("from", "No run before, such as 2026-12-01T00:00:00Z", "TIME"),
-  until: text("until", "No run from then on", "TIME"),
-  jitter: text("jitter", "Starts up to this much later", "DURATION")
+  cron: FlagValues.text("cron", "Five fields, or six with seconds first, such as '30 2 * * mon-fri'", "EXPRESSION"),
+  every: FlagValues.text("every", "How often, such as '90 minutes'", "DURATION"),
+  at: FlagValues.text("at", "Once, such as 2026-12-01T08:00:00+01:00", "TIME"),
+  zone: FlagValues.text("zone", "The zone of the times, such as Europe/Vienna; default UTC", "ZONE"),
+  from: FlagValues.text("from", "No run before, such as 2026-12-01T00:00:00Z", "TIME"),
+  until: FlagValues.text("until", "No run from then on", "TIME"),
+  jitter: FlagValues.text("jitter", "Starts up to this much later", "DURATION")
 } as const
 
 const policies = {

@@ -61,9 +61,6 @@ const printWithUrl = Effect.fnUntraced(function* (json: boolean, { url, ...trigg
 const count = (name: string, description: string) =>
   FlagValues.whole(name, 1).pipe(Flag.withDescription(description), Flag.optional)
 
-const text = (name: string, description: string, metavar: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.optional)
-
 const optional = <A>(name: string, flag: Option.Option<A>) => (Option.isSome(flag) ? { [name]: flag.value } : {})
 
 const pairOf = (given: string) => {
@@ -93,19 +90,19 @@ const create = Command.make(
       Flag.withDescription("Makes an address whose requests become items"),
       Flag.withDefault(false)
     ),
-    secretEnv: text("secret-env", "The variable with the secret of the signatures", "VARIABLE"),
-    signatureHeader: text(
+    secretEnv: FlagValues.text("secret-env", "The variable with the secret of the signatures", "VARIABLE"),
+    signatureHeader: FlagValues.text(
       "signature-header",
       "The header of hex signatures; default: Slack's with its handshake, else Standard Webhooks",
       "HEADER"
     ),
-    signaturePrefix: text("signature-prefix", "Before the hex digits, such as sha256=", "TEXT"),
+    signaturePrefix: FlagValues.text("signature-prefix", "Before the hex digits, such as sha256=", "TEXT"),
     handshake: Flag.Literals("handshake", triggerHandshakes).pipe(
       Flag.withDescription("Answers the handshake of a product"),
       Flag.optional
     ),
-    eventHeader: text("event-header", "The header with the id of the event", "HEADER"),
-    eventPointer: text("event-pointer", "A JSON pointer to the id of the event", "POINTER"),
+    eventHeader: FlagValues.text("event-header", "The header with the id of the event", "HEADER"),
+    eventPointer: FlagValues.text("event-pointer", "A JSON pointer to the id of the event", "POINTER"),
     payload: Flag.String("payload").pipe(
       Flag.withDescription("A part of the payload and where it is in the body; repeat it for more. Default: the body"),
       Flag.withMetavar("NAME=POINTER"),

@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import type { Execution, History, Journal, NewExecution, NewMessage } from "../../Journal.ts"
 import { partitionOf } from "../../Partitions.ts"
-import { idTaken } from "../Common.ts"
+import { idTaken, newExecution } from "../Common.ts"
 import { enqueued, queuedColumns } from "./Lanes.ts"
 import {
   entryTable,
@@ -111,20 +111,7 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
     const at = yield* now
     const mine = token()
     const mail = distinct(messages)
-    const made: Execution = {
-      ...execution,
-      result: null,
-      error: null,
-      failure: null,
-      chapter: 0,
-      round: 0,
-      queuedAt: execution.state === "queued" && execution.limits.length > 0 ? at : null,
-      epoch: execution.owner === null ? 0 : 1,
-      mail: mail.length,
-      startedAt: at,
-      changedAt: at,
-      endedAt: null
-    }
+    const made = newExecution(execution, at, mail.length)
     const created = { _tag: "Created", execution: made } as const
     while (true) {
       const inserted = yield* persist(insert(made, mail, mine))
