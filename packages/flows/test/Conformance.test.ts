@@ -5,7 +5,8 @@ import * as Schema from "effect/Schema"
 import * as Flow from "../src/Flow.ts"
 import { FlowEngine } from "../src/FlowEngine.ts"
 import { FlowSignals, makeMailbox } from "../src/FlowSignals.ts"
-import { conformance, durable, type Runner } from "./support/Conformance.ts"
+import { conformance } from "./support/Conformance.ts"
+import { durable, type Runner } from "./support/conformance/Bench.ts"
 import { temporaryFile } from "./support/Engines.ts"
 
 /** The source of decisions in a plain run. */

@@ -6,7 +6,7 @@ import * as Tracer from "effect/Tracer"
 import * as Flow from "../src/Flow.ts"
 import { type FlowEvent, FlowEvents } from "../src/FlowEvents.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
-import { Diary, flowOf, note, Refused } from "./support/Conformance.ts"
+import { Diary, flowOf, note, Refused } from "./support/Flows.ts"
 import { errorOf, memory } from "./support/Running.ts"
 import { throughTime } from "./support/Time.ts"
 

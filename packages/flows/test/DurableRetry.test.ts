@@ -13,7 +13,7 @@ import * as Flow from "../src/Flow.ts"
 import { FlowEngine } from "../src/FlowEngine.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
 import { makeStep } from "../src/Step.ts"
-import { Diary, flowOf, Refused } from "./support/Conformance.ts"
+import { Diary, flowOf, Refused } from "./support/Flows.ts"
 import { errorOf, memory } from "./support/Running.ts"
 import { advance, throughTime } from "./support/Time.ts"
 

@@ -7,7 +7,7 @@ import * as Stream from "effect/Stream"
 import * as Flow from "../src/Flow.ts"
 import { FlowEngine } from "../src/FlowEngine.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
-import { Diary, note, Refused } from "./support/Conformance.ts"
+import { Diary, note, Refused } from "./support/Flows.ts"
 import { until } from "./support/Polling.ts"
 import { advance, throughTime } from "./support/Time.ts"
 

@@ -223,7 +223,7 @@ describe("time and sub-flows", () => {
       const nested = Flow.step("note", {
         input: Schema.Void,
         success: Schema.Finite,
-        error: Refused,
+        error: Schema.Union([Refused, Flow.FlowTimeout]),
         run: () => Flow.run(inner, undefined)
       })
       assert.strictEqual(

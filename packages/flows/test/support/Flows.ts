@@ -10,8 +10,9 @@ import * as Schema from "effect/Schema"
 import * as Flow from "../../src/Flow.ts"
 import { FlowDefect } from "../../src/FlowDefect.ts"
 import { FlowEvents } from "../../src/FlowEvents.ts"
+import type { Codec } from "../../src/internal/Values.ts"
 
-/** Remembers what steps did. */
+/** Remembers what steps did, in their order. */
 export class Diary extends Context.Service<Diary, Ref.Ref<ReadonlyArray<string>>>()("test/Diary") {
   static readonly layer = Layer.effect(Diary, Ref.make<ReadonlyArray<string>>([]))
   static readonly write = (line: string) =>
@@ -24,6 +25,7 @@ export class Diary extends Context.Service<Diary, Ref.Ref<ReadonlyArray<string>>
 
 export class Refused extends Schema.TaggedError<Refused>()("Refused", { why: Schema.String }) {}
 
+/** Writes a line and returns its length; refuses the empty line. */
 export const note = Flow.step("note", {
   input: Schema.String,
   success: Schema.Finite,
@@ -35,17 +37,34 @@ export const note = Flow.step("note", {
   })
 })
 
+/** Writes a line when it begins and one when it has taken its time. */
+export const work = Flow.step("work", {
+  input: Schema.Struct({ name: Schema.String, seconds: Schema.Finite }),
+  success: Schema.String,
+  error: Schema.Never,
+  run: Effect.fnUntraced(function* ({ name, seconds }) {
+    yield* Diary.write(`${name} begins`)
+    yield* Effect.sleep(seconds * 1000)
+    yield* Diary.write(`${name} ends`)
+    return name
+  })
+})
+
+const anyError = Schema.Union([Refused, Flow.FlowTimeout])
+
 /** A flow of no input around a body. */
-export const flowOf = <S extends Schema.ConstraintCodec<unknown, unknown>, C extends Flow.FlowContext<unknown>>(
+export const flowOf = <S extends Codec, C extends Flow.FlowContext<unknown>>(
   success: S,
-  body: () => Effect.Effect<S["Type"], Refused, C>
+  body: () => Effect.Effect<S["Type"], typeof anyError.Type, C>,
+  signals: ReadonlyArray<Flow.Signal<Codec>> = []
 ) =>
   Flow.make("test", {
     version: 1,
     input: Schema.Void,
     success,
-    error: Refused,
+    error: anyError,
     idempotencyKey: () => "one",
+    signals,
     run: body
   })
 

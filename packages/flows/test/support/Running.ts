@@ -8,7 +8,7 @@ import { IdempotencyKeys } from "@signalbox/api/Idempotency"
 import * as Flow from "../../src/Flow.ts"
 import { FlowEngine } from "../../src/FlowEngine.ts"
 import * as FlowExecutions from "../../src/FlowExecutions.ts"
-import { Diary } from "./Conformance.ts"
+import { Diary } from "./Flows.ts"
 import { Store } from "./Engines.ts"
 
 export const memory = Layer.merge(Layer.fresh(FlowEngine.layerMemory), Layer.fresh(Diary.layer))

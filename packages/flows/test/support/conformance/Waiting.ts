@@ -9,14 +9,12 @@ import * as Flow from "../../../src/Flow.ts"
 import { Diary, flowOf, note, Refused } from "../Flows.ts"
 import type { Bench } from "./Bench.ts"
 
-export const time = <R>({ exitOf, resultOf, test, time, working }: Bench<R>) => {
+export const waiting = <R>({ exitOf, resultOf, test, time, working }: Bench<R>) => {
   test(
     "run the members of forEach concurrently, with results in the order of the items",
     Effect.gen(function* () {
       const flow = flowOf(Schema.Array(Schema.String), () =>
-        Flow.forEach("item", [3, 1, 2], { key: String, concurrency: 3 }, (seconds) =>
-          working(String(seconds), seconds)
-        )
+        Flow.forEach("item", [3, 1, 2], { key: String, concurrency: 3 }, (seconds) => working(String(seconds), seconds))
       )
       assert.deepStrictEqual(yield* resultOf(flow), ["3", "1", "2"])
       assert.deepStrictEqual([...(yield* Diary.read)].sort(), [
