@@ -1,16 +1,6 @@
 /** One response for each resource of the older interface as the service sends it, with all keys. */
-import type * as Schema from "effect/Schema"
-import * as Shapes from "../../src/contract/LegacyShapes.ts"
-import type { Example } from "./Examples.ts"
-
-const at = "2026-11-20T08:15:30.000Z"
-const later = "2026-11-20T08:16:30.500Z"
-
-const of = (
-  component: string,
-  schema: Schema.Codec<unknown, unknown>,
-  json: Readonly<Record<string, unknown>>
-): Example => ({ name: component, schema, json, component })
+import * as Shapes from "../../../src/contract/LegacyShapes.ts"
+import { at, type Example, later, of } from "./Example.ts"
 
 const run = {
   id: "r1",
