@@ -1,10 +1,22 @@
-/** Values of flags: texts, whole numbers within bounds, and lengths of time. */
+/** What commands share of flags: texts, whole numbers within bounds, lengths of time, and objects of values. */
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Flag from "effect/cli/Flag"
 
 /** A text, named in the help by `metavar`; none without the flag. */
 export const text = (name: string, description: string, metavar: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.optional)
+
+/** For commands that run until they are ended. */
+export const jsonWhenReady = Flag.Boolean("json").pipe(
+  Flag.withDescription("Print one line of JSON when ready; logs go to stderr"),
+  Flag.withDefault(false)
+)
+
+/** An object with the value of a flag under this key, empty without the flag. */
+export const given = <K extends string, A>(key: K, flag: Option.Option<A>) =>
+  // An object with one computed key of a literal type is widened by the compiler.
+  (Option.isSome(flag) ? { [key]: flag.value } : {}) as { readonly [P in K]?: A }
 
 /** A flag of a whole number; bounds are part of it. */
 export const whole = (name: string, minimum: number, maximum?: number) =>

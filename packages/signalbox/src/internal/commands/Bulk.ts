@@ -14,6 +14,7 @@ import * as Flag from "effect/cli/Flag"
 import { createJob, progressLines, watchJob } from "../BulkJob.ts"
 import { yesFlag } from "../Confirm.ts"
 import { connected, connectionFlags, print } from "../Connection.ts"
+import * as FlagValues from "../FlagValues.ts"
 import { type Columns, printFields, printList } from "../Listing.ts"
 import { find, limitFlag } from "../nouns/Noun.ts"
 import { processNoun } from "../nouns/ProcessNoun.ts"
@@ -74,11 +75,6 @@ const filterFlags = {
   )
 }
 
-/** A key of the filter, if its flag is given. */
-const given = <K extends string, A>(key: K, flag: Option.Option<A>) =>
-  // An object with one computed key of a literal type is widened by the compiler.
-  (Option.isSome(flag) ? { [key]: flag.value } : {}) as { readonly [P in K]?: A }
-
 const create = Command.make(
   "create",
   {
@@ -99,19 +95,19 @@ const create = Command.make(
     const program = Effect.gen(function* () {
       const filter: BulkOperations.BulkFilter = {
         ...(Option.isSome(process) ? { process_id: (yield* find(processNoun, process.value)).id } : {}),
-        ...given("process_run_id", flags.run),
-        ...given("step_id", flags.step),
-        ...given("state", flags.state),
-        ...given("failure_id", flags.failure),
-        ...given("type", flags.type),
-        ...given("code", flags.code),
-        ...given("reference", flags.reference),
-        ...given("tag", flags.tag),
+        ...FlagValues.given("process_run_id", flags.run),
+        ...FlagValues.given("step_id", flags.step),
+        ...FlagValues.given("state", flags.state),
+        ...FlagValues.given("failure_id", flags.failure),
+        ...FlagValues.given("type", flags.type),
+        ...FlagValues.given("code", flags.code),
+        ...FlagValues.given("reference", flags.reference),
+        ...FlagValues.given("tag", flags.tag),
         ...(flags.id.length === 0 ? {} : { ids: flags.id }),
-        ...given("created_after", flags.createdAfter),
-        ...given("created_before", flags.createdBefore),
-        ...given("state_updated_after", flags.updatedAfter),
-        ...given("state_updated_before", flags.updatedBefore),
+        ...FlagValues.given("created_after", flags.createdAfter),
+        ...FlagValues.given("created_before", flags.createdBefore),
+        ...FlagValues.given("state_updated_after", flags.updatedAfter),
+        ...FlagValues.given("state_updated_before", flags.updatedBefore),
         ...(flags.everything ? { everything: true } : {})
       }
       if (Object.keys(filter).length === 0) {

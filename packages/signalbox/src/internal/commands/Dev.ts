@@ -8,12 +8,12 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import { layerService, layerWorkers } from "../../Embedded.ts"
 import * as Problem from "../Problem.ts"
 import * as Reloading from "../Reloading.ts"
 import * as Settings from "../Settings.ts"
 import { environmentFlags, settingsOf } from "../EnvironmentFlags.ts"
+import * as FlagValues from "../FlagValues.ts"
 import * as TasksFile from "../TasksFile.ts"
 import { ready, serviceOptions } from "./Up.ts"
 
@@ -48,10 +48,7 @@ export const dev = Command.make(
   {
     ...Settings.flags,
     ...environmentFlags,
-    json: Flag.Boolean("json").pipe(
-      Flag.withDescription("Print one line of JSON when ready; logs go to stderr"),
-      Flag.withDefault(false)
-    )
+    json: FlagValues.jsonWhenReady
   },
   Effect.fnUntraced(function* ({ json, ...given }) {
     const settings = yield* Settings.read({ ...given, tasks: Option.orElseSome(given.tasks, () => "tasks.ts") })

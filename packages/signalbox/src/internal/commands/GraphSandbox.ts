@@ -102,10 +102,7 @@ export const graphSandbox = Command.make(
       Flag.withDescription("Rewrite Office files that are uploaded to document libraries, as SharePoint does"),
       Flag.withDefault(false)
     ),
-    json: Flag.Boolean("json").pipe(
-      Flag.withDescription("Print one line of JSON when ready; logs go to stderr"),
-      Flag.withDefault(false)
-    )
+    json: FlagValues.jsonWhenReady
   },
   Effect.fnUntraced(function* ({
     caFile,

@@ -8,11 +8,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import { resolve } from "node:path"
 import { Embedded, layerService, layerWorkers } from "../../Embedded.ts"
 import * as Settings from "../Settings.ts"
 import { environmentFlags, settingsOf } from "../EnvironmentFlags.ts"
+import * as FlagValues from "../FlagValues.ts"
 import * as TasksFile from "../TasksFile.ts"
 import * as Umask from "../Umask.ts"
 
@@ -92,10 +92,7 @@ export const up = Command.make(
   {
     ...Settings.flags,
     ...environmentFlags,
-    json: Flag.Boolean("json").pipe(
-      Flag.withDescription("Print one line of JSON when ready; logs go to stderr"),
-      Flag.withDefault(false)
-    )
+    json: FlagValues.jsonWhenReady
   },
   Effect.fnUntraced(function* ({ json, ...given }) {
     const settings = yield* Settings.read(given)

@@ -41,8 +41,6 @@ export const alertChannelNoun: Noun<AlertChannels.AlertChannel> = {
   first: "create one with `signalbox alert-channels create`"
 }
 
-const given = <A>(name: string, flag: Option.Option<A>) => (Option.isSome(flag) ? { [name]: flag.value } : {})
-
 /** The value of the variable that a flag names, under the name of a setting. */
 const fromEnv = Effect.fnUntraced(function* (setting: string, flag: string, variable: Option.Option<string>) {
   if (Option.isNone(variable)) return {}
@@ -134,15 +132,15 @@ const create = Command.make(
         }
     const settings = {
       type,
-      ...given("url", flags.url),
+      ...FlagValues.given("url", flags.url),
       ...(yield* fromEnv("url", "url-env", flags.urlEnv)),
       ...(yield* fromEnv("token", "token-env", flags.tokenEnv)),
-      ...given("host", flags.host),
-      ...(type === "email" ? { port: Option.getOrElse(flags.port, () => 587) } : given("port", flags.port)),
-      ...given("security", flags.security),
-      ...given("from", flags.from),
+      ...FlagValues.given("host", flags.host),
+      ...(type === "email" ? { port: Option.getOrElse(flags.port, () => 587) } : FlagValues.given("port", flags.port)),
+      ...FlagValues.given("security", flags.security),
+      ...FlagValues.given("from", flags.from),
       ...(to.length === 0 ? {} : { to }),
-      ...given("username", flags.username),
+      ...FlagValues.given("username", flags.username),
       ...(yield* fromEnv("password", "password-env", flags.passwordEnv)),
       ...(yield* secretItem(flags.passwordFrom)),
       ...pem

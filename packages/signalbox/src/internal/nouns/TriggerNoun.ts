@@ -61,8 +61,6 @@ const printWithUrl = Effect.fnUntraced(function* (json: boolean, { url, ...trigg
 const count = (name: string, description: string) =>
   FlagValues.whole(name, 1).pipe(Flag.withDescription(description), Flag.optional)
 
-const optional = <A>(name: string, flag: Option.Option<A>) => (Option.isSome(flag) ? { [name]: flag.value } : {})
-
 const pairOf = (given: string) => {
   const at = given.indexOf("=")
   return at < 1
@@ -133,23 +131,25 @@ const create = Command.make(
               : {
                   type: "hmac",
                   header: signatureHeader.value,
-                  ...optional("prefix", flags.signaturePrefix),
+                  ...FlagValues.given("prefix", flags.signaturePrefix),
                   secret
                 }
           }
     const parts = yield* Effect.forEach(payload, pairOf)
-    const event = Option.isSome(eventHeader) ? optional("header", eventHeader) : optional("pointer", eventPointer)
+    const event = Option.isSome(eventHeader)
+      ? FlagValues.given("header", eventHeader)
+      : FlagValues.given("pointer", eventPointer)
     const start = {
-      ...optional("at_least", flags.atLeast),
-      ...optional("oldest_seconds", flags.oldest),
-      ...optional("max_runs", flags.maxRuns)
+      ...FlagValues.given("at_least", flags.atLeast),
+      ...FlagValues.given("oldest_seconds", flags.oldest),
+      ...FlagValues.given("max_runs", flags.maxRuns)
     }
     const webhook = {
       ...signature,
-      ...optional("handshake", flags.handshake),
+      ...FlagValues.given("handshake", flags.handshake),
       ...(Object.keys(event).length === 0 ? {} : { event_id: event }),
       ...(parts.length === 0 ? {} : { payload: Object.fromEntries(parts) }),
-      ...optional("max_waiting", flags.maxWaiting)
+      ...FlagValues.given("max_waiting", flags.maxWaiting)
     }
     const settings = {
       ...(Object.keys(start).length === 0 ? {} : { start }),
