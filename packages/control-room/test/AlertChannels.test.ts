@@ -285,11 +285,11 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a channel
         )
         const { ca: _ca, ...untrusted } = email
         const strange = yield* alertTo(untrusted)
-        assert.match((yield* tested(strange.id)).error ?? "", /^no (secure )?connection to the mail server/)
+        assert.match((yield* tested(strange.id)).error ?? "", /^the certificate of the mail server is not trusted \([A-Z_]+\): .* set ca to/)
         const unencrypted = yield* alertTo({ ...untrusted, port: plain.port, security: "none" })
         assert.strictEqual((yield* tested(unencrypted.id)).error, null)
         const nobody = yield* alertTo({ ...email, port: 1 })
-        assert.match((yield* tested(nobody.id)).error ?? "", /^no connection to the mail server: E[A-Z]+$/)
+        assert.match((yield* tested(nobody.id)).error ?? "", /^no connection to the mail server: ECONNREFUSED$/)
       })
     )
   )
@@ -350,6 +350,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a channel
         { ...email, password: "sesame", security: "none" },
         /settings\.security: a password is not sent without TLS/
       )
+      yield* refused({ ...email, password: "sesame", ca: "sesame" }, /^settings\.ca: Expected .* PEM/)
+      const cut = (yield* certificate).cert.replaceAll(/^(.{20}).*$/gm, "$1")
+      yield* refused({ ...email, password: "sesame", ca: cut }, /^settings\.ca: /)
+      yield* refused({ type: "pigeon" }, /^settings\.type: Expected "webhook" \| "slack" \| .*"email"/)
       yield* refused(
         { ...email, password: "sesame", password_from: { secret: "smtp", item: "password" } },
         /settings\.password_from: Expected one of/

@@ -439,13 +439,15 @@ withLayer(service, { excludeTestServices: true, timeout: "4 minutes" })("an aler
         yield* refused({ channels: [] }, 400, /channels/)
         yield* refused({ rule: { type: "run_unresolved", process: { id: unknown } } }, 404, /rule\.process\.id/)
         yield* refused({ rule: { type: "nothing_completed", seconds: 60 } }, 400, /process/)
-        yield* refused({ rule: { type: "comet" } }, 400, /rule/)
+        yield* refused({ rule: { type: "comet" } }, 400, /^rule\.type: Expected "run_unresolved" \|/)
         yield* refused(
           { quiet: { zone: "Europe/Wien", from: "22:00", to: "07:00" } },
           400,
           /quiet\.zone: no such time zone/
         )
         yield* refused({ quiet: { zone: "UTC", from: "25:00", to: "07:00" } }, 400, /quiet\.from/)
+        const never = { zone: "UTC", from: "22:00", to: "07:00", except: ["2026-12-25", "2026-02-30"] }
+        yield* refused({ quiet: never }, 400, /^quiet\.except\.1: Expected a day that exists/)
         const alerts = yield* Stream.runCollect(Alerts.stream())
         assert.isFalse(alerts.some(({ name }) => name === valid.name))
         const past = yield* raw("POST", `alerts/${alerts[0]?.id}/mute`, { json: { until: "2020-01-01T00:00:00Z" } })

@@ -423,9 +423,19 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("triggers"
           /^webhook\.signature: /,
           { webhook: { handshake: "asana", signature: { type: "standard_webhooks", secret: "s" } } }
         ],
-        [400, /webhook\.signature/, { webhook: { signature: { type: "hmac", header: "a b", secret: "s" } } }],
+        [
+          400,
+          /^webhook\.signature\.secret: Expected base64/,
+          { webhook: { signature: { type: "standard_webhooks", secret: "whsec_no base64" } } }
+        ],
+        [400, /^webhook\.signature\.type: Expected .*"hmac"/, { webhook: { signature: { type: "rsa", secret: "s" } } }],
+        [
+          400,
+          /^webhook\.signature\.header: Expected the name of a header/,
+          { webhook: { signature: { type: "hmac", header: "a b", secret: "s" } } }
+        ],
         [400, /webhook\.payload/, { webhook: { payload: { a: "b" } } }],
-        [400, /webhook\.event_id/, { webhook: { event_id: { pointer: "/~2" } } }],
+        [400, /^webhook\.event_id\.pointer: Expected a JSON pointer/, { webhook: { event_id: { pointer: "/~2" } } }],
         [400, /webhook\.handshake/, { webhook: { handshake: "firm" } }],
         [404, /^process\.id: /, { start: { at_least: 1 }, process: { id: "none" } }],
         [409, /^name: a trigger "taken" already exists/, { start: { at_least: 1 }, name: "taken" }]

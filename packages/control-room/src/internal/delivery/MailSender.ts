@@ -28,6 +28,8 @@ export interface Mail {
 
 interface MailError extends Error {
   readonly code?: string | undefined
+  /** That of the system or of TLS, where `code` is one of the library. */
+  readonly originalCode?: string | undefined
   readonly responseCode?: number | undefined
   readonly command?: string | undefined
 }
@@ -43,16 +45,28 @@ const refused: Readonly<Record<string, string>> = {
   DATA: "the message"
 }
 
+const certificateCodes = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)/
+
+/** Why there was no answer, and what to change. */
+const unconnected = (code: string): string => {
+  if (code === "ETIMEDOUT") return `the mail server did not respond within ${stepTime / 1000} seconds`
+  if (certificateCodes.test(code)) {
+    return `the certificate of the mail server is not trusted (${code}): use the name it is for as host, or set ca to what it is checked by`
+  }
+  if (code.startsWith("ERR_SSL_")) return `no secure connection to the mail server (${code}): check port and security`
+  return `no connection to the mail server: ${code}`
+}
+
 /** Never what the server wrote: it may repeat what it was sent. */
 const said = (error: MailError): string => {
-  const { code, command = "", responseCode } = error
+  const { code = "it does not speak SMTP", command = "", originalCode = code, responseCode } = error
   const status = responseCode === undefined ? "" : ` (${responseCode})`
   if (code === "EAUTH" || command.startsWith("AUTH")) {
     return `the mail server refused the user name or the password${status}`
   }
   if (code === "ETLS") return `no secure connection to the mail server${status}: ${refused["STARTTLS"]}`
   if (responseCode !== undefined) return `the mail server refused ${refused[command] ?? "the message"}${status}`
-  return `no connection to the mail server: ${code ?? "it does not speak SMTP"}`
+  return unconnected(originalCode)
 }
 
 const addressOf = ({ host, lookup }: Mail) =>

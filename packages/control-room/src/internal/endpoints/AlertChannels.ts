@@ -9,7 +9,8 @@ import { AlertChannelId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { randomBytes } from "node:crypto"
+import * as Result from "effect/Result"
+import { randomBytes, X509Certificate } from "node:crypto"
 import { TargetGuard } from "../delivery/TargetGuard.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { conflict, forbidden, invalidRequest, notFound, orNotFound } from "../edge/Failures.ts"
@@ -19,6 +20,12 @@ import { AlertChannels, type ChannelSettings, type MailSettings } from "../store
 import { Database } from "../store/Database.ts"
 
 const newSecret = () => `whsec_${randomBytes(32).toString("base64")}`
+
+/** Whether a text has certificates as PEM, all of which can be read. */
+const isCertificates = (pem: string) => {
+  const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  return certificates.length > 0 && certificates.every((one) => Result.isSuccess(Result.try(() => new X509Certificate(one))))
+}
 
 type Email = Extract<AlertChannelSettings, { readonly type: "email" }>
 
@@ -87,6 +94,11 @@ export const layer = Endpoints.group(
       }
       if (username !== null && security === "none") {
         return yield* invalidRequest("settings.security: a password is not sent without TLS; use starttls or tls")
+      }
+      if (ca !== null && !isCertificates(ca)) {
+        return yield* invalidRequest(
+          "settings.ca: Expected one or more certificates as PEM, each from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----"
+        )
       }
       if (password_from !== undefined) yield* mayReadSecrets
       const settings: MailSettings = {

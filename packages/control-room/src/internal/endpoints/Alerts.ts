@@ -1,5 +1,5 @@
 /** Alerts, their firings and messages. */
-import type { AlertDefinition, AlertRule } from "@signalbox/api/contract/Alerts"
+import type { AlertDefinition, AlertHours, AlertRule } from "@signalbox/api/contract/Alerts"
 import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import { AlertId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
@@ -16,6 +16,12 @@ import { Processes } from "../store/Processes.ts"
 import { Schedules } from "../store/Schedules.ts"
 import { Webhooks } from "../store/Webhooks.ts"
 import { WorkerGroups } from "../store/WorkerGroups.ts"
+
+/** Whether a date such as 2026-02-31 exists. */
+const isDay = (date: string) => {
+  const time = Date.parse(date)
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(date)
+}
 
 export const layer = Endpoints.group(
   "alerts",
@@ -64,7 +70,16 @@ export const layer = Endpoints.group(
       }
     })
 
+    const checkDays = Effect.fnUntraced(function* (field: string, hours: AlertHours | undefined) {
+      for (const [index, day] of (hours?.except ?? []).entries()) {
+        if (isDay(day)) continue
+        return yield* invalidRequest(`${field}.except.${index}: Expected a day that exists, such as 2026-12-25`)
+      }
+    })
+
     const check = Effect.fnUntraced(function* (workspace: WorkspaceId, definition: AlertDefinition) {
+      yield* checkDays("quiet", definition.quiet)
+      if (definition.rule.type === "nothing_completed") yield* checkDays("rule.hours", definition.rule.hours)
       yield* checkRule(workspace, definition.rule)
       const types = yield* channels.typesOf(
         workspace,

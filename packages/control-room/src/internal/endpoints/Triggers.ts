@@ -3,6 +3,8 @@ import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import { type ProcessId, TriggerId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { TriggerCreated, TriggerDefinition } from "@signalbox/api/contract/Triggers"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Base64 from "effect/encoding/Base64"
 import * as Redacted from "effect/Redacted"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { conflict, forbidden, invalidRequest, notFound, orNotFound } from "../edge/Failures.ts"
@@ -39,6 +41,10 @@ const hookOf = ({ webhook }: TriggerDefinition): Hook | null => {
     maxWaiting: max_waiting ?? defaultMaxWaiting
   }
 }
+
+/** Whether a secret of Standard Webhooks is one key, however it is read: base64 after `whsec_`, or any other text. */
+const isStandardSecret = (secret: string) =>
+  !secret.startsWith("whsec_") || Result.isSuccess(Base64.decode(secret.slice("whsec_".length)))
 
 export const layer = Endpoints.group(
   "triggers",
@@ -106,7 +112,14 @@ export const layer = Endpoints.group(
         return before?.webhook?.handshake === "asana" ? before.secret : null
       }
       if (signature === undefined) return null
-      if (signature.secret !== undefined) return yield* store.seal(id, signature.secret)
+      if (signature.secret !== undefined) {
+        if (signature.type === "standard_webhooks" && !isStandardSecret(Redacted.value(signature.secret))) {
+          return yield* invalidRequest(
+            "webhook.signature.secret: Expected base64 after whsec_; copy the secret of the sender as a whole"
+          )
+        }
+        return yield* store.seal(id, signature.secret)
+      }
       const kept = before?.webhook?.signature?.type === signature.type ? before.secret : null
       return kept ?? (yield* invalidRequest("webhook.signature.secret: needed to verify signatures"))
     })

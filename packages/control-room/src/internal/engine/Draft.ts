@@ -22,6 +22,13 @@ import type { Change, Decision, Exception, FailureLimit, Item, Run, StepCounts, 
  */
 const timeoutGraceSeconds = 10
 
+/** Characters of a message in the note of a pause. */
+const longestName = 200
+
+/** What people call an exception. */
+const nameOf = ({ code, message, type }: Exception) =>
+  code !== "" ? code : message !== "" ? `"${message.slice(0, longestName)}"` : `of type ${type}`
+
 /** A change under construction: the run is updated with each change, so that its counters always match the rows. */
 export class Draft {
   run: Run
@@ -123,7 +130,7 @@ export class Draft {
     }
     const counts = exception === null || exception.type === "application" || exception.type === "orchestrator"
     if (limits.length === 0 || !counts || this.run.stop !== null) return
-    this.changes.push({ _tag: "AttemptEnded", stepRun, failure: exception?.code ?? null, limits })
+    this.changes.push({ _tag: "AttemptEnded", stepRun, failure: exception === null ? null : nameOf(exception), limits })
   }
 
   /** Drops the held outputs of attempts that ended in this way, unless they stay held. */

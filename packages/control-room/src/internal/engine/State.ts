@@ -134,7 +134,7 @@ export type Change =
   /** How long a step run that has started may run from now on; null: as long as it takes. */
   | { readonly _tag: "StepRunLimited"; readonly id: StepRunId; readonly timeoutAt: string | null }
   | { readonly _tag: "StopRequested"; readonly stepRun: StepRunId }
-  /** An attempt that counts towards pauses; `failure`: the code of its exception, null for a success. */
+  /** An attempt that counts towards pauses; `failure`: what to call its exception, null for a success. */
   | {
       readonly _tag: "AttemptEnded"
       readonly stepRun: StepRunId
