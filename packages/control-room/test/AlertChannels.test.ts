@@ -285,7 +285,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a channel
         )
         const { ca: _ca, ...untrusted } = email
         const strange = yield* alertTo(untrusted)
-        assert.match((yield* tested(strange.id)).error ?? "", /^the certificate of the mail server is not trusted \([A-Z_]+\): .* set ca to/)
+        assert.match(
+          (yield* tested(strange.id)).error ?? "",
+          /^the certificate of the mail server is not trusted \([A-Z_]+\): .* set ca to/
+        )
         const unencrypted = yield* alertTo({ ...untrusted, port: plain.port, security: "none" })
         assert.strictEqual((yield* tested(unencrypted.id)).error, null)
         const nobody = yield* alertTo({ ...email, port: 1 })

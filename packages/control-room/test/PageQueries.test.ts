@@ -133,8 +133,10 @@ const makeLists = Effect.gen(function* () {
       [["process_run_id", "state"], itemsWith({ processRunId: run, state: "failed" })],
       [["process_run_id"], itemsWith({ processId, processRunId: run })],
       [["process_run_id", "state"], itemsWith({ processId, processRunId: run, state: "failed" })],
-      // Of the process or the run, read on until there are enough of the step.
-      [["process_id"], itemsWith({ processId, stepId: StepId.make(nobody) })],
+      [["step_id"], itemsWith({ processId, stepId: StepId.make(nobody) })],
+      [["step_id"], itemsWith({ processId, stepId: StepId.make(nobody), state: "done" })],
+      // Of the run, or of those in a state that few have, read on until there are enough of the step.
+      [["process_id", "state"], itemsWith({ processId, stepId: StepId.make(nobody), state: "failed" })],
       [["process_run_id"], itemsWith({ processRunId: run, stepId: StepId.make(nobody) })],
       [["workspace_id", "reference"], itemsWith({ reference: "r" })],
       [["workspace_id", "reference"], itemsWith({ reference: "r", processId, processRunId: run, state: "failed" })],

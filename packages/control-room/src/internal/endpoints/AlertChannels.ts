@@ -24,7 +24,9 @@ const newSecret = () => `whsec_${randomBytes(32).toString("base64")}`
 /** Whether a text has certificates as PEM, all of which can be read. */
 const isCertificates = (pem: string) => {
   const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
-  return certificates.length > 0 && certificates.every((one) => Result.isSuccess(Result.try(() => new X509Certificate(one))))
+  return (
+    certificates.length > 0 && certificates.every((one) => Result.isSuccess(Result.try(() => new X509Certificate(one))))
+  )
 }
 
 type Email = Extract<AlertChannelSettings, { readonly type: "email" }>

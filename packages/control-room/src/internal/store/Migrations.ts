@@ -20,6 +20,7 @@ import * as Git from "./migrations/Git.ts"
 import * as HeldOutputs from "./migrations/HeldOutputs.ts"
 import * as ReservedItems from "./migrations/ReservedItems.ts"
 import * as Init from "./migrations/Init.ts"
+import * as ItemSteps from "./migrations/ItemSteps.ts"
 import * as InputSchemas from "./migrations/InputSchemas.ts"
 import * as KeyLifetimes from "./migrations/KeyLifetimes.ts"
 import * as Looks from "./migrations/Looks.ts"
@@ -73,7 +74,8 @@ export const migrations = {
   "0031_failure_order": FailureOrder.statements,
   "0032_run_steps": RunSteps.statements,
   "0033_run_traces": RunTraces.statements,
-  "0034_console_marks": ConsoleMarks.statements
+  "0034_console_marks": ConsoleMarks.statements,
+  "0035_item_steps": ItemSteps.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */

@@ -140,33 +140,33 @@ export class WorkItems extends Context.Service<
         (workspace: WorkspaceId, filter: ItemFilter, request: PageRequest): Effect.Effect<Rows<A>> => {
           const { order = "newest first", due, processId, processRunId, reference, state, stepId, tag } = filter
           const ofState = state === null ? [] : [sql`state = ${state}`]
-          // Items of the process or the run are read in order until there are enough of the step: it has no index.
-          const ofStep = stepId === undefined ? [] : [sql`step_id = ${stepId}`]
-          const items = (condition: Fragment) =>
-            Effect.map(page<Row>(from, [condition, ...ofState, ...ofStep], order, request), ({ hasMore, rows }) => ({
+          // Expressions, so that no index of theirs is chosen in place of the one for the other filters.
+          const elsewhere = {
+            process: processId === null ? [] : [sql`process_id || '' = ${processId}`],
+            run: processRunId === null ? [] : [sql`process_run_id || '' = ${processRunId}`],
+            state: state === null ? [] : [sql`state || '' = ${state}`],
+            step: stepId === undefined ? [] : [sql`step_id || '' = ${stepId}`]
+          }
+          const walk = (conditions: ReadonlyArray<Fragment>, table = from) =>
+            Effect.map(page<Row>(table, conditions, order, request), ({ hasMore, rows }) => ({
               hasMore,
               rows: rows.map(parse)
             }))
+          const items = (conditions: ReadonlyArray<Fragment>) => walk([...conditions, ...ofState, ...elsewhere.step])
           if (reference !== undefined || tag !== undefined || due !== undefined) {
             return Effect.flatMap(now, (at) =>
-              Effect.map(
-                page<Row>(
-                  tag === undefined ? from : tagged(from),
-                  [
-                    sql`workspace_id = ${workspace}`,
-                    ...(tag === undefined ? [] : [sql`tag = ${tag}`]),
-                    ...(reference === undefined ? [] : [sql`reference = ${reference}`]),
-                    ...(due === undefined ? [] : [dueCondition(due, at)]),
-                    ...ofStep,
-                    // Expressions, so that no index of theirs is chosen in place of the one for the filters above.
-                    ...(processId === null ? [] : [sql`process_id || '' = ${processId}`]),
-                    ...(processRunId === null ? [] : [sql`process_run_id || '' = ${processRunId}`]),
-                    ...(state === null ? [] : [sql`state || '' = ${state}`])
-                  ],
-                  order,
-                  request
-                ),
-                ({ hasMore, rows }) => ({ hasMore, rows: rows.map(parse) })
+              walk(
+                [
+                  sql`workspace_id = ${workspace}`,
+                  ...(tag === undefined ? [] : [sql`tag = ${tag}`]),
+                  ...(reference === undefined ? [] : [sql`reference = ${reference}`]),
+                  ...(due === undefined ? [] : [dueCondition(due, at)]),
+                  ...elsewhere.step,
+                  ...elsewhere.process,
+                  ...elsewhere.run,
+                  ...elsewhere.state
+                ],
+                tag === undefined ? from : tagged(from)
               )
             )
           }
@@ -175,11 +175,18 @@ export class WorkItems extends Context.Service<
             const run = sql.and([sql`id = ${processRunId}`, sql`workspace_id = ${workspace}`, ...ofProcess])
             return below(
               sql`SELECT id FROM process_run WHERE ${run} AND deleted_at IS NULL`,
-              items(sql`process_run_id = ${processRunId}`)
+              items([sql`process_run_id = ${processRunId}`])
             )
           }
-          if (processId !== null) return belowProcess(workspace, processId, items(sql`process_id = ${processId}`))
-          return items(sql`workspace_id = ${workspace}`)
+          if (processId !== null) {
+            // Most items of a step are done in the end; those of the other states are few, and have an index of theirs.
+            const byStep = stepId !== undefined && (state === null || state === "done")
+            const rows = byStep
+              ? walk([sql`step_id = ${stepId}`, ...elsewhere.process, ...elsewhere.state])
+              : items([sql`process_id = ${processId}`])
+            return belowProcess(workspace, processId, rows)
+          }
+          return items([sql`workspace_id = ${workspace}`])
         }
 
       /** The open items of a process with these references. */
