@@ -175,6 +175,28 @@ describe("a kind of resource", () => {
     })
   }
 
+  it("secrets show has name and description of a service without that operation, as the hosted one", async () => {
+    const listed = { name: "shop", description: "back office" }
+    const hosted = createServer((request, response) => {
+      const isList = /\/secrets(\?|$)/.test(request.url ?? "")
+      response.writeHead(isList ? 200 : 405, { "content-type": "application/json" })
+      response.end(isList ? JSON.stringify({ data: [listed], has_more: false, next: null }) : "{}")
+    })
+    await new Promise<void>((resolve) => hosted.listen(0, "127.0.0.1", resolve))
+    const at = hosted.address()
+    const port = typeof at === "object" && at !== null ? at.port : 0
+    const shown = await Cli.signalbox(["secrets", "show", "shop", "--json"], {
+      env: {
+        SIGNALBOX_BASE_URL: `http://127.0.0.1:${port}/api/v1`,
+        SIGNALBOX_API_KEY: "key",
+        SIGNALBOX_WORKSPACE_ID: "w"
+      }
+    })
+    hosted.close()
+    assert.strictEqual(shown.status, 0, shown.stderr)
+    assert.deepStrictEqual(objects(shown), [listed])
+  })
+
   it("prints no value of a secret, and no secret of a webhook that was made before", async () => {
     for (const line of ["secrets list", "secrets show shop", "webhooks list --json", `webhooks show ${hook}`]) {
       assert.notMatch((await succeed(line)).stdout, /sesame|whsec_/, line)

@@ -1,5 +1,7 @@
 /** `signalbox secrets`: the vault. Values go in from variables and files, never from the command line, and never come out. */
 import { TaggedError } from "@signalbox/transport/Printed"
+import type { ControlRoom } from "@signalbox/api/ControlRoom"
+import type { CallError } from "@signalbox/api/ControlRoomError"
 import * as Secrets from "@signalbox/api/Secrets"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -105,11 +107,21 @@ const create = Command.make(
   ])
 )
 
+const lacksOperation = (error: CallError) =>
+  error._tag === "NotFound" ||
+  (error._tag === "ControlRoomError" &&
+    error.reason._tag === "Unexpected" &&
+    (error.reason.status === 405 || error.reason.status === 501))
+
+/** Of a service that cannot get a secret, as the hosted one, what its list has: name and description. */
+const show = (listed: Secrets.Secret): Effect.Effect<Secrets.Secret, CallError, ControlRoom> =>
+  Effect.catchIf(Secrets.get(listed.name), lacksOperation, () => Effect.succeed(listed))
+
 export const secrets = Command.make("secrets").pipe(
   Command.withDescription("Lists, shows, creates and deletes secrets; their values are never shown"),
   Command.withSubcommands([
     listCommand(secretNoun),
-    showCommand(secretNoun, ({ name }) => Secrets.get(name)),
+    showCommand(secretNoun, show),
     create,
     deleteCommand(secretNoun, ({ name }) => Secrets.remove(name))
   ])
