@@ -4,6 +4,7 @@ import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
 import type { HttpServerError } from "effect/http/HttpServerError"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -70,6 +71,8 @@ export interface MountedFlows {
     HttpServerError,
     HttpServerRequest.HttpServerRequest | Scope.Scope
   >
+  /** Ids of executions that change, null when any may have: told to those who watch the workspace. */
+  readonly changes?: Stream.Stream<string | null>
   /** The workspace whose keys reach them; default: the first one. */
   readonly workspaceId?: string
 }

@@ -209,6 +209,25 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a pause",
     })
   )
 
+  it.effect("by failures without a code says the message of the last one", () =>
+    Effect.gen(function* () {
+      const process = yield* makeProcess({ pause_after_failures: 1 })
+      const { protocol, session } = yield* linkWorker([process.task])
+      yield* start(process)
+      const [lease = assert.fail("no lease")] = yield* protocol.lease({
+        free: 1,
+        tasks: [process.task],
+        waitSeconds: 0
+      })
+      yield* protocol.start(lease)
+      const { release, reserveNext } = yield* session(lease)
+      const item = (yield* reserveNext) ?? assert.fail("no item")
+      yield* release(item, { state: "FAILED", exception: { type: "APPLICATION", code: "", message: "no answer" } })
+      const [step] = (yield* Processes.get(process.id)).steps
+      assert.strictEqual(step?.paused?.note, '1 failure in a row, the last one "no answer"')
+    })
+  )
+
   it.effect("by failures does not come from failures of the business", () =>
     Effect.gen(function* () {
       const process = yield* makeProcess({ pause_after_failures: 1 })
@@ -244,7 +263,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a pause",
         [
           ["process", "paused", "paused", null, "one"],
           ["process", "resumed", "resumed", undefined, undefined],
-          ["process", "paused", "paused", "s", "1 failures in a row, the last one BANK_DOWN"]
+          ["process", "paused", "paused", "s", "1 failure in a row, the last one BANK_DOWN"]
         ]
       )
       assert.strictEqual(events[2].payload.processRunId, run)

@@ -6,9 +6,11 @@ import * as Mac from "effect/crypto/Mac"
 import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
+import * as Stream from "effect/Stream"
 import type { unhandled } from "effect/Types"
 import type * as Scope from "effect/Scope"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
@@ -27,6 +29,7 @@ import {
 import { FlowEngine } from "./FlowEngine.ts"
 import * as FlowExecutions from "./FlowExecutions.ts"
 import * as FlowSchedules from "./FlowSchedules.ts"
+import { engineOf } from "./internal/EngineOf.ts"
 import { body, conflicting, invalid, missing, type Said } from "./internal/management/Answers.ts"
 import {
   Api,
@@ -256,7 +259,15 @@ export interface Mounted {
     HttpServerError,
     HttpServerRequest.HttpServerRequest | Scope.Scope
   >
+  /**
+   * Ids of executions that change from now on; null: any may have. Of executions that other programs run, only their start, their end
+   * and what is sent to them.
+   */
+  readonly changes: Stream.Stream<string | null>
 }
+
+/** Changes that were not read yet; the oldest of more are dropped, since readers load everything from time to time. */
+const mostUnread = 1024
 
 /**
  * Returns the routes without a token of their own, for a control room that serves them below its own address: to its keys, and
@@ -278,5 +289,11 @@ export const mounted: Effect.Effect<Mounted, never, FlowEngine | Scope.Scope> = 
 ).pipe(
   // A separate router, even where the program has one.
   Effect.provideServiceEffect(Layer.CurrentMemoMap, Layer.makeMemoMap),
-  Effect.map((httpEffect) => ({ httpEffect }))
+  Effect.zipWith(engineOf, (httpEffect, { engine }) => ({
+    httpEffect,
+    changes: Stream.callback<string | null>((unread) => engine.watch((id) => void Queue.offerUnsafe(unread, id)), {
+      bufferSize: mostUnread,
+      strategy: "sliding"
+    })
+  }))
 )

@@ -3,6 +3,7 @@ import { assert, layer as withLayer } from "@effect/vitest"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as ApiKeys from "@signalbox/api/ApiKeys"
+import * as Changes from "@signalbox/api/Changes"
 import type { Permission } from "@signalbox/api/contract/Authorization"
 import * as Workspaces from "@signalbox/api/Workspaces"
 import * as Flow from "@signalbox/flows/Flow"
@@ -13,8 +14,10 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as Embedded from "../src/Embedded.ts"
 
 const approval = Flow.approval("approval")
@@ -182,6 +185,27 @@ withLayer(layer, { excludeTestServices: true, timeout: "2 minutes" })("mounted f
       assert.strictEqual(yield* suspend({ "sec-fetch-site": "cross-site", "x-signalbox-console": "1" }), 403)
       assert.strictEqual(yield* suspend({ "sec-fetch-site": "same-origin" }), 403)
       assert.strictEqual(yield* suspend({ "sec-fetch-site": "same-origin", "x-signalbox-console": "1" }), 200)
+    })
+  )
+
+  it.effect("tell those who watch the workspace which execution changes, by requests and by itself", () =>
+    Effect.gen(function* () {
+      const hints = yield* Queue.unbounded<{ readonly topic: string; readonly id: string | null }>()
+      const told = (id: string) =>
+        Effect.repeat(Queue.take(hints), { until: (hint) => hint.topic === "flows" && hint.id === id })
+      yield* Changes.stream().pipe(
+        Stream.runForEach((hint) => Queue.offer(hints, hint)),
+        Effect.forkScoped
+      )
+      yield* Effect.repeat(Queue.take(hints), { until: ({ topic }) => topic === "reset" })
+      const id = yield* Flow.submit(orders, "watched")
+      yield* told(id)
+      yield* Queue.clear(hints)
+      const sent = yield* ask("POST", `flow-executions/${id}/signals`, {
+        body: { signal: "approval", value: { approved: true, by: "Ada", comment: null } }
+      })
+      assert.strictEqual(sent.status, 200, sent.text)
+      yield* told(id)
     })
   )
 })

@@ -16,6 +16,7 @@ export const changeTopics = {
   assistants: "Assistants.read_assistants",
   bulk_operations: "Processes.run_bulk_operations",
   failures: "Failures.read_failures",
+  flows: "Processes.read_work_items",
   items: "Processes.read_work_items",
   keys: "Workspace.manage_api_keys",
   logs: "Processes.read_run_outputs",
@@ -41,8 +42,8 @@ const topics = Object.keys(changeTopics) as ReadonlyArray<ChangeTopic>
 export const Change = Schema.Struct({
   topic: OpenEnum(["reset", ...topics]),
   /**
-   * Of `runs`, `step_runs` and `items` that of the run, of `logs` that of the step run, of others that of the resource; null:
-   * of several, or of none.
+   * Of `runs`, `step_runs` and `items` that of the run, of `logs` that of the step run, of `flows` that of the
+   * execution, of others that of the resource; null: of several, or of none.
    */
   id: Schema.NullOr(Schema.String),
   seq: Schema.Int

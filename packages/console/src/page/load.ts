@@ -18,8 +18,8 @@ export interface Loaded<A> {
 const rest = 1000
 /** Milliseconds after which it is loaded without a hint: what time alone changes, such as a worker that is not heard of. */
 const interval = 30_000
-/** Of what no hint tells. */
-const intervalsOf: Readonly<Record<string, number>> = { "flow-executions": 3000 }
+/** No hint tells of the steps that another program runs on the same storage. */
+const intervalsOf: Readonly<Record<string, number>> = { "flow-executions": 10_000 }
 
 /** What concerns a resource, by the first segment of its path. All other paths concern every change. */
 const topicsOf: Readonly<Record<string, ReadonlyArray<ChangeTopic>>> = {
@@ -32,7 +32,7 @@ const topicsOf: Readonly<Record<string, ReadonlyArray<ChangeTopic>>> = {
   assistants: ["assistants"],
   "bulk-operations": ["bulk_operations"],
   failures: ["failures", "items"],
-  "flow-executions": [],
+  "flow-executions": ["flows"],
   outputs: ["runs"],
   processes: ["processes", "runs", "schedules", "triggers"],
   "process-runs": ["runs"],
@@ -48,11 +48,12 @@ const topicsOf: Readonly<Record<string, ReadonlyArray<ChangeTopic>>> = {
   workers: ["workers", "step_runs"]
 }
 
-const ofRuns: ReadonlyArray<string> = ["runs", "step_runs", "items"]
+/** Topics whose hints have the id of the run, or of the execution. */
+const ofRuns: ReadonlyArray<string> = ["runs", "step_runs", "items", "flows"]
 
 const firstOf = (path: string) => path.split(/[/?]/, 1)[0] ?? ""
 
-/** Whether a hint is about what a path shows. `run`: the only run that it shows something of. */
+/** Whether a hint is about what a path shows. `run`: the only run, or execution, that it shows something of. */
 const concerns = (path: string, run: string | undefined) => {
   const topics: ReadonlyArray<string> | undefined = topicsOf[firstOf(path)]
   return (hint: Hint | null): boolean => {
@@ -62,7 +63,8 @@ const concerns = (path: string, run: string | undefined) => {
   }
 }
 
-const runOf = (path: string, query: Query) => /^process-runs\/([^/]+)/.exec(path)?.[1] ?? query["process_run_id"]
+const runOf = (path: string, query: Query) =>
+  /^(?:process-runs|flow-executions)\/([^/]+)/.exec(path)?.[1] ?? query["process_run_id"]
 
 /** Loads a resource of the workspace, and again when it changes while the page is visible. Null: nothing is loaded. */
 export const useResource = <A>(path: string | null, query: Query = {}): Loaded<A> => {

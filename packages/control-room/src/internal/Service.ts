@@ -185,6 +185,7 @@ export const application = (options: Routed) =>
         Idempotency.layer,
         ConsoleCookies.layer,
         FlowRoutes.FlowsOf.layer(options.flows),
+        FlowRoutes.layerHints(options.flows),
         RateLimits.layer(options.rateLimit === undefined ? defaultRateLimit : options.rateLimit)
       )
     ),

@@ -109,8 +109,15 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
     for (const waiter of Array.from(waiters.get(id) ?? [])) Deferred.doneUnsafe(waiter, Effect.succeed(row))
   }
 
+  /** Those who watch executions. */
+  const watchers = new Set<(id: string | null) => void>()
+  const changed = (id: string | null) => {
+    for (const watcher of watchers) watcher(id)
+  }
+
   const poke = (id: string) =>
     Effect.sync(() => {
+      changed(id)
       // An execution in memory, also one that is just being evicted, reads it there, so none is claimed for it.
       if (live.has(id)) return pokeLive(id)
       if (queues.changed()) look()
@@ -134,6 +141,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
         Effect.map(journal.write(fence, write), () => {
           entry.row = { ...entry.row, ...write.execution }
           metrics.wrote(execution.flow, write)
+          changed(id)
         }),
       messages: (after) =>
         Effect.map(journal.messages(id, after), (messages) => {
@@ -162,6 +170,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
       if (outcome._tag === "Halted" && !outcome.mine) {
         const write = yield* refusals.refused(ownership.self(), current, outcome.cause, seen)
         yield* journal.write(fence, write)
+        changed(id)
         return metrics.wrote(execution.flow, write)
       }
       if (current.failure !== null) yield* refusals.fitted(id)
@@ -299,6 +308,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
   yield* Effect.forkIn(
     journal.changes((process, id, hasEnded) =>
       Effect.sync(() => {
+        changed(id)
         if (process === ownership.self() && id !== null) return pokeLive(id)
         if (process !== null) return
         const entry = id === null ? undefined : live.get(id)
@@ -364,6 +374,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
             return yield* new FlowExpired({ execution: id, state, endedAt })
           }
           if (created._tag === "Created") {
+            changed(created.execution.id)
             metrics.entered(made.flow, created.execution.state)
             if (isQueued) queues.changed(made.flow)
             if (isMine) yield* start(created.execution, made.messages.length === 0)
@@ -406,7 +417,19 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
       Effect.sync(() => {
         live.get(id)?.session?.abort()
         waker.ended(id)
+        changed(id)
       }),
+    /**
+     * Calls a function with the id of each execution that changes, while the scope is open; null: any may have. Of executions that
+     * other processes run, only their start, their end and what is sent to them.
+     */
+    watch: (watcher: (id: string | null) => void): Effect.Effect<void, never, Scope.Scope> =>
+      Effect.asVoid(
+        Effect.acquireRelease(
+          Effect.sync(() => watchers.add(watcher)),
+          () => Effect.sync(() => watchers.delete(watcher))
+        )
+      ),
     awaited: waker.awaited,
     tellWaiting: waker.ended,
     isLive: (id: string) => live.has(id),

@@ -8,11 +8,13 @@ import { WithoutRecord } from "@signalbox/api/contract/IdempotencyKeys"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { MountedFlows } from "../../Options.ts"
+import { Changes } from "../store/Changes.ts"
 import { Workspaces } from "../store/Workspaces.ts"
 import { Authorization } from "./Authorization.ts"
 import { body, dieWith } from "./Failures.ts"
@@ -66,6 +68,23 @@ export class FlowsOf extends Context.Service<FlowsOf, (workspaceId: string) => E
       })
     )
 }
+
+/** Tells those who watch the workspace which executions change. */
+export const layerHints = (flows: MountedFlows | undefined) =>
+  flows?.changes === undefined
+    ? Layer.empty
+    : Layer.effectDiscard(
+        Effect.gen(function* () {
+          const changes = yield* Changes
+          const workspaces = yield* Workspaces
+          let workspace = flows.workspaceId
+          const tell = Effect.fnUntraced(function* (id: string | null) {
+            workspace ??= (yield* workspaces.first)?.id
+            if (workspace !== undefined) yield* changes.tell(workspace, () => [{ topic: "flows", id }])
+          })
+          yield* Effect.forkScoped(Stream.runForEach(flows.changes ?? Stream.empty, tell))
+        })
+      )
 
 const notFound = (path: string) =>
   HttpServerResponse.jsonUnsafe(body("NOT_FOUND", `nothing exists at ${path}`), { status: 404 })
