@@ -11,6 +11,7 @@ import { ProcessRunId, WorkItemId, WorkspaceId } from "../src/contract/Ids.ts"
 import { ControlRoom } from "../src/ControlRoom.ts"
 import { connect } from "../src/Promise.ts"
 import * as Processes from "../src/Processes.ts"
+import * as Secrets from "../src/Secrets.ts"
 import * as ProcessRuns from "../src/ProcessRuns.ts"
 import * as WorkItems from "../src/WorkItems.ts"
 import { answer, type FaultServer, make } from "./support/FaultServer.ts"
@@ -128,6 +129,15 @@ describe("an operation that the service does not have", () => {
     )
   }
 })
+
+it.live("an extension of a service that is Signalbox says what is missing alone", () =>
+  Effect.gen(function* () {
+    const server = yield* make
+    server.script([answer(404, { message: "this workspace has no secret shop" }, { "idempotency-key-ttl": "86400" })])
+    const error = yield* Effect.flip(Effect.provide(Secrets.get("shop"), connectTo(server)))
+    assert.strictEqual(error.message, "this workspace has no secret shop")
+  }).pipe(Effect.scoped)
+)
 
 describe("a list", () => {
   const page = (ids: ReadonlyArray<string>, next: string | null) =>

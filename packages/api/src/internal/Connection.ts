@@ -13,6 +13,8 @@ export interface Connection {
    * The longest lifetime of a key that the service is known to grant, in seconds; null until a response has named one.
    */
   readonly keyLifetime: () => number | null
+  /** Whether a response was one of Signalbox, whose responses all name the lifetime of keys. */
+  readonly isSignalbox: () => boolean
   /** Whether keys are sent at all. */
   readonly sendsKeys: boolean
   /**
@@ -26,14 +28,17 @@ const pausing = new Set([429])
 
 export const make = (client: HttpClient.HttpClient, idempotency?: "honoured" | "ignored"): Connection => {
   let keeps = idempotency === "honoured"
+  let isSignalbox = false
   let lifetime: number | null = null
   return {
     link: { client, gate: Gate.make(), acted: actedOn, pausing },
     keepsKeys: () => keeps,
     keyLifetime: () => (idempotency === "ignored" ? null : lifetime),
+    isSignalbox: () => isSignalbox,
     sendsKeys: idempotency !== "ignored",
     learnKeys: (headers, asked) => {
-      if (idempotency === undefined && headers[lifetimeHeader] !== undefined) keeps = true
+      if (headers[lifetimeHeader] !== undefined) isSignalbox = true
+      if (idempotency === undefined && isSignalbox) keeps = true
       const granted = readNumber(headers, lifetimeHeader)
       if (granted === undefined) return
       // A grant of less than was asked is a limit. Anything else shows that at least this much is granted.

@@ -118,7 +118,8 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
     const call = (compiled ??= compile(endpoint))
     /** An error that the operation does not declare is an unexpected one. */
     const narrow = (error: CallError): CallError => {
-      const hinted = call.isExtension ? withHint(error, endpoint.identifier) : error
+      const mayLack = call.isExtension && !transport.connection.isSignalbox()
+      const hinted = mayLack ? withHint(error, endpoint.identifier) : error
       return declaredOnly(hinted)
     }
     const declaredOnly = (error: CallError): CallError =>
