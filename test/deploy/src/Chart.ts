@@ -4,7 +4,7 @@ import { documentsOf, filesIn, run, textOf } from "./Files.ts"
 
 export const folder = "deploy/helm/signalbox"
 
-export const examples = ["one-node", "several-nodes"] as const
+export const examples = ["one-node", "several-nodes", "bucket"] as const
 
 /** Of everything that a rendering depends on, so that it is noticed where there is no Helm. */
 export const digestOf = (example: string): string => {

@@ -4,7 +4,7 @@ import dockerfile from "dockerfile-utils"
 import assert from "node:assert/strict"
 import { describe, it } from "node:test"
 import { parse } from "yaml"
-import { textOf } from "./Files.ts"
+import { run, textOf } from "./Files.ts"
 
 const images = ["deploy/container/Dockerfile", "examples/container/Dockerfile"] as const
 
@@ -52,12 +52,14 @@ const schema = JSON.parse(
   )
 )
 
-describe("compose.yaml", () => {
-  const compose = parse(textOf("deploy/container/compose.yaml"))
+const composeFiles = ["compose.yaml", "compose.bucket.yaml"].map((name) => `deploy/container/${name}`)
 
-  it("fits the schema of Compose", () => {
-    const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema)
-    assert.equal(validate(compose), true, JSON.stringify(validate.errors))
+describe("compose.yaml", () => {
+  const [compose, bucket] = composeFiles.map((path) => parse(textOf(path)))
+  const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema)
+
+  it("fits the schema of Compose, and so does the file for a bucket", () => {
+    for (const file of [compose, bucket]) assert.equal(validate(file), true, JSON.stringify(validate.errors))
     assert.equal(validate({ services: { room: { imag: "x" } } }), false)
   })
 
@@ -69,5 +71,27 @@ describe("compose.yaml", () => {
         assert.ok((volume.split(":")[0] ?? "") in compose.volumes, volume)
       }
     }
+  })
+
+  it("has the service to which the file for a bucket gives its settings", () => {
+    for (const service of Object.keys(bucket.services)) assert.ok(service in compose.services, service)
+    const told = [...textOf(composeFiles[1] ?? "").matchAll(/^#   ([A-Z0-9_]+)=/gm)].map(([, name]) => name)
+    assert.deepEqual(Object.keys(bucket.services.room.environment).sort(), told.sort())
+  })
+
+  const noCompose =
+    run("docker", ["compose", "version"])?.status === 0 ? false : "this machine has no docker with its plugin compose"
+
+  it("is one that docker compose takes, also with the file for a bucket", { skip: noCompose }, () => {
+    const secrets = {
+      POSTGRES_PASSWORD: "p",
+      SIGNALBOX_MASTER_KEY: "k",
+      AWS_ACCESS_KEY_ID: "a",
+      AWS_SECRET_ACCESS_KEY: "s"
+    }
+    const assignments = Object.entries({ ...secrets, SIGNALBOX_S3_BUCKET: "files" }).map((pair) => pair.join("="))
+    const config = ["docker", "compose", ...composeFiles.flatMap((path) => ["--file", path]), "config", "--quiet"]
+    const ran = run("env", [...assignments, ...config])
+    assert.equal(ran?.status, 0, ran?.output)
   })
 })

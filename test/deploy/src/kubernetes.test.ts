@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { describe, it } from "node:test"
 import { parse, stringify } from "yaml"
 import { digestOf, examples, folder, hasHelm, objectsOf, rendered } from "./Chart.ts"
-import { documentsOf, filesIn, textOf } from "./Files.ts"
+import { documentsOf, filesIn, missing, root, run, textOf } from "./Files.ts"
 import { problemsOf } from "./Manifests.ts"
 
 const noHelm = hasHelm ? false : "this machine has no Helm; the manifests of deploy/kubernetes are what it has rendered"
@@ -40,6 +40,22 @@ describe("the manifests of Kubernetes", () => {
 
     it(`${example}: fit the schemas of their kinds, without an unknown field`, () => {
       assert.deepEqual(problemsOf(documentsOf(text)), [])
+    })
+
+    it(`${example}: are read by kubectl as what the schemas have checked`, { skip: missing("kubectl") }, () => {
+      const file = join(root, `deploy/kubernetes/${example}.yaml`)
+      // It sends nothing: it reads the file, and prints it with one annotation more.
+      const ran = run("kubectl", ["annotate", "--local", "--filename", file, "read=by-kubectl", "--output", "yaml"])
+      assert.equal(ran?.status, 0, ran?.output)
+      const read = documentsOf(ran?.output ?? "").flatMap((one) =>
+        // A cast: several objects are printed as one list, or as documents.
+        (one as { readonly kind: string }).kind === "List" ? (one as { readonly items: Array<unknown> }).items : [one]
+      )
+      const annotated = (one: unknown) => {
+        const { metadata, ...rest } = one as { readonly metadata: { readonly annotations?: object } }
+        return { ...rest, metadata: { ...metadata, annotations: { ...metadata.annotations, read: "by-kubectl" } } }
+      }
+      assert.deepEqual(read, documentsOf(text).map(annotated))
     })
 
     it(`${example}: are those of the chart as it is`, () => {
@@ -86,6 +102,13 @@ describe("the manifests of Kubernetes", () => {
     })
   }
 
+  it("are refused with a word that YAML 1.1 does not take for text", () => {
+    const [ingress] = documentsOf(
+      "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: { annotations: { a: off } }"
+    )
+    assert.match(problemsOf([ingress]).join(), /annotations\/a must be string/)
+  })
+
   it("are refused with a field that is spelled wrongly, and one of another type", () => {
     const [service] = documentsOf(textOf("deploy/kubernetes/one-node.yaml")).filter(
       (document) => (document as Workload).kind === "Service"
@@ -120,6 +143,14 @@ describe("the Helm chart", () => {
     assert.notDeepEqual(fits({ ...one, replicas: 2 }), [])
     assert.notDeepEqual(fits({ ...one, settings: { SIGNALBOX_METRICS: true } }), [])
     assert.notDeepEqual(fits({ ...one, imagePullSecret: "typo" }), [])
+  })
+
+  it("refuses a data folder that ends with its pod without a bucket and a database", () => {
+    const ephemeral = { ...defaults, image: "i", publicUrl: "https://robots.example.com", storage: { ephemeral: true } }
+    const settings = { SIGNALBOX_S3_BUCKET: "files" }
+    assert.deepEqual(fits({ ...ephemeral, secret: "signalbox", settings }), [])
+    assert.notDeepEqual(fits({ ...ephemeral, secret: "signalbox" }), [])
+    assert.notDeepEqual(fits({ ...ephemeral, settings }), [])
   })
 
   it("names no value that it does not have", () => {
