@@ -55,6 +55,9 @@ const proxies = {
       `daemon off;\npid ${folder}/pid;\nerror_log ${logs}/main.log;\nworker_processes 1;\nevents {}\n` +
         `http { access_log ${logs}/http.log; ${temporary.join(" ")} include ${folder}/site.conf; }\n`
     )
+    const checked = run("nginx", ["-t", "-p", folder, "-c", join(folder, "nginx.conf")])
+    assert.equal(checked?.status, 0, checked?.output)
+    assert.doesNotMatch(checked?.output ?? "", /\[warn\]/)
     const running = start("nginx", ["-p", folder, "-c", join(folder, "nginx.conf"), "-e", `${logs}/main.log`])
     const read = () => readdirSync(logs).map((name) => readFileSync(join(logs, name), "utf8"))
     return { port, running, logs: () => [running.said(), ...read()].join("\n") }
