@@ -1,12 +1,14 @@
 /**
  * The steps of an image in a plain folder, where no engine is: its `npm install`, a start as a user without rights with its
- * environment, its health check, and the end by SIGTERM.
+ * environment, its health check, and the end by SIGTERM within the time that compose.yaml gives it. As root, where mounts are
+ * allowed, its root is one that it cannot write, as compose.yaml and the chart start it.
  */
 import { execFile, spawn } from "node:child_process"
 import { chmodSync, chownSync, mkdirSync, readFileSync } from "node:fs"
 import { createServer } from "node:net"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { promisify } from "node:util"
+import { cannotConfine, confined, inside } from "../deploy/src/Confined.ts"
 
 const run = promisify(execFile)
 
@@ -47,6 +49,7 @@ export const start = async (
   const place = join(folder, "image")
   const data = join(place, "data")
   mkdirSync(place)
+  chmodSync(folder, 0o755)
   mkdirSync(data, { mode: 0o700 })
   const npm = [
     "install",
@@ -59,24 +62,34 @@ export const start = async (
   ]
   await run("npm", [...npm, ...packages, ...others.split(" ")], { env: environment })
 
-  // Only root can start it as another user; anybody else is a user without rights already.
-  const isRoot = process.getuid?.() === 0
-  const as = isRoot ? { uid: user, gid: user } : {}
-  if (isRoot) {
-    chmodSync(folder, 0o755)
-    chownSync(data, user, user)
-  }
-  const port = String(await freePort())
-  const env = {
-    ...variables,
-    PATH: [join(place, installed, "node_modules", ".bin"), environment["PATH"]].join(":"),
-    HOME: data,
-    SIGNALBOX_DATA: data,
-    SIGNALBOX_PORT: port
-  }
   const [, init, program = "", ...more] = ["", ...entry.slice(entry.indexOf("--")), ...command]
   if (init !== "--") throw new Error(`the ENTRYPOINT ${entry.join(" ")} has no init`)
-  const child = spawn(program, more, { ...as, cwd: data, env, stdio: ["ignore", "pipe", "pipe"] })
+  const port = String(await freePort())
+  const reason = cannotConfine()
+  if (reason !== false) console.log(`  ${reason}`)
+  const isConfined = reason === false
+  // Node may be where this user may not look.
+  const sources = { node: dirname(process.execPath), installed: join(place, installed) }
+  const [modules, node, home] = isConfined
+    ? [`${inside}/installed`, `${inside}/node`, `${inside}/data`]
+    : [sources.installed, sources.node, data]
+  const env = {
+    ...variables,
+    PATH: [join(modules, "node_modules", ".bin"), node, environment["PATH"]].join(":"),
+    HOME: home,
+    SIGNALBOX_DATA: home,
+    SIGNALBOX_PORT: port
+  }
+  const how = isConfined ? confined(place, user, sources, [program, ...more]) : { program, args: more, env: {} }
+  // Only root can start it as another user; anybody else is a user without rights already.
+  const isOther = !isConfined && process.getuid?.() === 0
+  if (isOther) chownSync(data, user, user)
+  const child = spawn(how.program, how.args, {
+    ...(isOther ? { uid: user, gid: user } : {}),
+    cwd: data,
+    env: { ...env, ...how.env },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
   let said = ""
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (said += String(chunk)))
   const ended = new Promise<number | null>((resolve) => {
@@ -94,11 +107,14 @@ export const start = async (
       run(
         file,
         args.map((arg) => arg.replace("4700", port)),
-        { env }
+        { env: { PATH: sources.node } }
       )
     await health()
+    // As compose.yaml says, after which an engine would kill it.
+    const grace = setTimeout(() => child.kill("SIGKILL"), 30_000)
     child.kill("SIGTERM")
     const code = await ended
+    clearTimeout(grace)
     if (code !== 0) throw new Error(`it ended with ${String(code)} after SIGTERM: ${said}`)
     const isUp = await health().then(
       () => true,

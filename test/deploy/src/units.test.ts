@@ -117,12 +117,12 @@ describe(
             SIGNALBOX_BASE_URL: `http://127.0.0.1:${room.port}`,
             SIGNALBOX_LINK_TOKEN: String(token["link_token"])
           })
-          const isOnline = async () => {
+          const isIdle = async () => {
             const { data } = await room.call("GET", "workers")
-            return JSON.stringify(data).includes('"online"') ? true : undefined
+            return JSON.stringify(data).includes('"idle"') ? true : undefined
           }
           try {
-            await unlessEnded(worker, eventually("the worker is online", isOnline))
+            await unlessEnded(worker, eventually("the worker is idle", isIdle))
             assert.equal(await worker.stop(), 0, worker.said())
           } finally {
             worker.child.kill("SIGKILL")
