@@ -197,7 +197,18 @@ const firstMinutes = async () => {
 const pages = async () => {
   const env = { ...environment, PATH: [dirname(bin("signalbox")), environment.PATH].join(delimiter) }
   const copies = { "greeter/robot.py": join(root, "examples/robots/python/package/robot.py") }
-  for (const page of ["start/script", "start/robots", "start/ci", "start/backend", "backup"]) {
+  for (const page of [
+    "start/script",
+    "start/robots",
+    "start/ci",
+    "start/backend",
+    "backup",
+    // What is plain there needs a cluster, an engine, Postgres, a bucket, or systemd as the first process.
+    "operate/keys",
+    "operate/kubernetes",
+    "operate/upgrade",
+    "operate/watch"
+  ]) {
     await follow(
       join(root, "docs", `${page}.md`),
       join(folder, "pages", basename(page)),
