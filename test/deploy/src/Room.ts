@@ -19,13 +19,13 @@ export const freePort = () =>
 
 /** Waits until a condition holds; the limit is for what never comes. */
 export const eventually = async <A>(what: string, read: () => A | undefined | Promise<A | undefined>): Promise<A> => {
-  const limit = performance.now() + 30_000
+  const limit = performance.now() + 60_000
   while (performance.now() < limit) {
     const found = await read()
     if (found !== undefined) return found
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
-  throw new Error(`${what}: not within 30 seconds`)
+  throw new Error(`${what}: not within a minute`)
 }
 
 /** A program that runs until the test has ended. `said` is all that it has printed. */
