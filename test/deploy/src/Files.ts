@@ -40,7 +40,7 @@ export const run = (program: string, args: ReadonlyArray<string>): Ran | null =>
 /** Why tests that need these programs are skipped; with `CI` set they are not, and fail. */
 export const missing = (...programs: ReadonlyArray<string>): string | false => {
   const absent = programs.filter((program) => run("sh", ["-c", `command -v ${program}`])?.status !== 0)
-  return absent.length === 0 || (process.env["CI"] ?? "") !== ""
+  return absent.length === 0 || (process.env["GITHUB_ACTIONS"] ?? "") !== ""
     ? false
     : `this machine has no ${absent.join(" or ")}; .ci/tools installs it`
 }
