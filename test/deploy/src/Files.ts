@@ -37,7 +37,7 @@ export const run = (program: string, args: ReadonlyArray<string>): Ran | null =>
   return error === undefined ? { status, output: `${stdout}${stderr}` } : null
 }
 
-/** Why tests that need these programs are skipped; with `CI` set they are not, and fail. */
+/** Why tests that need these programs are skipped; on GitHub they are not, and fail. */
 export const missing = (...programs: ReadonlyArray<string>): string | false => {
   const absent = programs.filter((program) => run("sh", ["-c", `command -v ${program}`])?.status !== 0)
   return absent.length === 0 || (process.env["GITHUB_ACTIONS"] ?? "") !== ""
