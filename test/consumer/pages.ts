@@ -1,7 +1,7 @@
 /**
  * Follows pages of the documentation literally: writes the files whose fences have a `title`, runs the lines after `$` in order in
- * an empty folder, and compares what they print with what the page shows; `...` stands for any lines. A command must succeed, unless
- * the next one shows its exit code.
+ * an empty folder, and compares what they print with what the page shows; `...` stands for any lines, and within a line for any text.
+ * A command must succeed, unless the next one shows its exit code.
  */
 import { execFile } from "node:child_process"
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
@@ -13,13 +13,15 @@ interface Command {
   readonly expected: ReadonlyArray<string>
 }
 
-/** The fences of a page. */
+/** The fences of a page, also those without a language, and those in lists. */
 export const fences = (text: string) =>
-  [...text.matchAll(/^```(\w+)(?: title="([^"]+)")?\n([^]*?)^```$/gm)].map(([, language = "", title, body = ""]) => ({
-    language,
-    title,
-    body
-  }))
+  [...text.matchAll(/^( *)```(\w*)(?: title="([^"]+)")?\n([^]*?)^\1```$/gm)].map(
+    ([, indent = "", language = "", title, body = ""]) => ({
+      language,
+      title,
+      body: body.replace(new RegExp(`^${indent}`, "gm"), "")
+    })
+  )
 
 const commandsIn = (body: string): ReadonlyArray<Command> =>
   body
@@ -32,8 +34,10 @@ const commandsIn = (body: string): ReadonlyArray<Command> =>
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
 
+const lineOf = (line: string) => `${line.trimEnd().split("...").map(escaped).join(".*")} *\\n`
+
 const patternOf = (expected: ReadonlyArray<string>) =>
-  new RegExp(`^${expected.map((line) => (line === "..." ? "(?:.*\\n)*?" : `${escaped(line)} *\\n`)).join("")}$`)
+  new RegExp(`^${expected.map((line) => (line === "..." ? "(?:.*\\n)*?" : lineOf(line))).join("")}$`)
 
 const marker = "-- next command --"
 

@@ -8,11 +8,12 @@ import { execFile, execFileSync, spawn } from "node:child_process"
 import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
-import { basename, delimiter, dirname, join } from "node:path"
+import { delimiter, dirname, join } from "node:path"
 import { createInterface } from "node:readline"
 import { parseArgs, promisify } from "node:util"
 import { pack, root, type Tarball } from "../../tooling/src/tarballs.ts"
 import * as container from "./container.ts"
+import { figure, followed, problems } from "./followed.ts"
 import { fences, follow } from "./pages.ts"
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { keep: { type: "boolean" } } })
@@ -193,30 +194,21 @@ const firstMinutes = async () => {
   expected("the exit code of `dev` after SIGTERM", await exited, 0)
 }
 
-/** Follows the first pages of the documentation. */
-const pages = async () => {
-  const env = { ...environment, PATH: [dirname(bin("signalbox")), environment.PATH].join(delimiter) }
-  const copies = { "greeter/robot.py": join(root, "examples/robots/python/package/robot.py") }
-  for (const page of [
-    "start/script",
-    "start/robots",
-    "start/ci",
-    "start/backend",
-    "backup",
-    // What is plain there needs a cluster, an engine, Postgres, a bucket, or systemd as the first process.
-    "operate/keys",
-    "operate/kubernetes",
-    "operate/upgrade",
-    "operate/watch"
-  ]) {
-    await follow(
-      join(root, "docs", `${page}.md`),
-      join(folder, "pages", basename(page)),
-      env,
-      page === "start/robots" ? copies : {}
-    )
-  }
+/** Every page with commands is followed, or has a reason; so has every answer. */
+const rule = async () => {
+  const found = problems()
+  if (found.length > 0) throw new Error(found.join("\n"))
+  console.log(`  ${figure()}`)
 }
+
+/** Follows a page of the documentation. */
+const page = (name: string, copies: Readonly<Record<string, string>>) =>
+  follow(
+    join(root, `${name}.md`),
+    join(folder, "pages", name.replaceAll("/", "-")),
+    { ...environment, PATH: [dirname(bin("signalbox")), environment.PATH].join(delimiter) },
+    Object.fromEntries(Object.entries(copies).map(([to, from]) => [to, join(root, from)]))
+  )
 
 /** Every module that a package exports, with patterns resolved by the files that are there. */
 const modulesOf = ({ manifest: { name } }: Tarball): ReadonlyArray<string> => {
@@ -377,7 +369,7 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
     ),
   "a test with signalbox/Testing": () => sh(bin("vitest"), ["run"]),
   "signalbox init: its test, its flow, its tasks changed under `signalbox dev`, and nouns": firstMinutes,
-  "the first pages of the documentation": pages,
+  "the rule of pages": rule,
   "Express, Fastify and Hono": () => sh(process.execPath, ["mounts.mjs"]),
   "Node 22: up": () => up(node22, [binary], greet(node22)),
   "Node 22: a control room in a program": () => sh(node22, ["embedded.mjs"]),
@@ -386,8 +378,8 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
   "Bun: a control room in a program": () => sh(bin("bun"), ["embedded.mjs"]),
   "Deno: up": () => up(bin("deno"), ["run", "-A", binary], greet(bin("deno"), "run", "-A")),
   "Deno: a control room in a program": () => sh(bin("deno"), ["run", "-A", "embedded.mjs"]),
+  "npm i all packages": () => npm(...files(tarballs), `@effect/sql-pg@${versions["@effect/sql-pg"]}`),
   "types of all packages": async () => {
-    await npm(...files(tarballs), `@effect/sql-pg@${versions["@effect/sql-pg"]}`)
     const modules = tarballs.flatMap(modulesOf)
     writeFileSync(
       join(folder, "modules.ts"),
@@ -396,6 +388,7 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
     await compile("modules", ["modules.ts"])
     await sh(process.execPath, ["-e", modules.map((name) => `await import("${name}")`).join("\n")])
   },
+  ...Object.fromEntries(Object.entries(followed).map(([name, copies]) => [`page ${name}`, () => page(name, copies)])),
   "types of the programs of the documentation": documentation
 }
 
@@ -403,7 +396,7 @@ cpSync(join(import.meta.dirname, "project"), folder, { recursive: true })
 writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }))
 
 /** Without these nothing else can work. */
-const installs = ["npm i signalbox", "what the rest needs"]
+const installs = ["npm i signalbox", "what the rest needs", "npm i all packages"]
 
 let failed = 0
 for (const [name, check] of Object.entries(checks)) {

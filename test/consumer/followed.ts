@@ -1,0 +1,86 @@
+/**
+ * Which pages are followed literally, and which are not and why. Every page with commands is in one of the two lists, and each answer
+ * of `test/site/questions.ts` too.
+ */
+import { globSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { root } from "../../tooling/src/tarballs.ts"
+import { questions } from "../site/questions.ts"
+import { fences } from "./pages.ts"
+
+const robot = "examples/robots/python/package/robot.py"
+
+/** Pages without their `.md`, and what a reader of them copies from elsewhere. */
+export const followed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "docs/start/script": {},
+  "docs/start/robots": { "greeter/robot.py": robot },
+  "docs/start/ci": {},
+  "docs/start/backend": {},
+  "docs/backup": {},
+  "docs/coming-from/dbos": {},
+  "docs/coming-from/hosted": { "greeter/robot.py": robot },
+  "docs/coming-from/openorchestrator": { "booking/robot.py": robot },
+  "docs/coming-from/temporal": {},
+  "docs/coming-from/uipath": { "invoices/robot.py": robot }
+}
+
+/** Pages with commands that are not followed, and why. */
+const notFollowed: Readonly<Record<string, string>> = {
+  "docs/operate/deploy": "it needs root, systemd, or an engine of containers",
+  "docs/operate/keys": "it restarts a service of systemd",
+  "docs/operate/kubernetes": "it needs a cluster; its files are checked by `test:deploy`",
+  "docs/operate/nodes": "it needs a Postgres and a bucket",
+  "docs/operate/upgrade": "it needs a room of an older version",
+  "packages/graph-sandbox/README": "it lists the flags of a command, whose examples are run",
+  "packages/signalbox/README": "it lists the flags of each command, whose examples are run"
+}
+
+/** Answers without commands, and why. */
+const nothingToRun: Readonly<Record<string, string>> = {
+  "docs/operate/capacity": "it has measurements",
+  "docs/operate/security": "it has tables",
+  "docs/operate/watch": "it needs a collector, a Prometheus or a Grafana"
+}
+
+const programs = "signalbox|npx|npm|pnpm|node|curl|git|python3?|pip|docker|helm|kubectl|systemctl|openssl|export|cp|sudo"
+const command = new RegExp(`^\\s*(\\$ |# )?([A-Z_]+=\\S* )*(${programs})( |$)`, "m")
+const code = ["ts", "typescript", "js", "py", "python", "http"]
+
+/** A page of the site as a file of the repository, without its ending. */
+const fileOf = (slug: string) => (slug.startsWith("packages/") ? `${slug}/README` : `docs/${slug}`)
+
+/** Whether an answer is one of the reference of commands, whose examples are run. */
+export const isReference = (answer: string) => answer.startsWith("reference/commands/")
+
+export const answers = [...new Set(questions.map(([, answer]) => answer.split("#")[0] ?? ""))]
+
+/** What has commands, or files, that are followed by nobody. */
+export const problems = (): ReadonlyArray<string> => {
+  const pages = globSync(["README.md", "docs/**/*.md", "packages/*/README.md"], {
+    cwd: root,
+    exclude: ["docs/decisions/**"]
+  })
+  const ofPages = pages.flatMap((page) => {
+    const name = page.slice(0, -".md".length)
+    if (name in notFollowed) return name in followed ? [`${page} is in both lists`] : []
+    return fences(readFileSync(join(root, page), "utf8")).flatMap(({ body, language, title }) => {
+      const [first = ""] = body.split("\n")
+      if (language === "console") return name in followed ? [] : [`${page} is not followed: ${first}`]
+      if (title !== undefined || code.includes(language)) return []
+      if (language === "") return command.test(body) ? [`${page} has commands outside of \`console\`: ${first}`] : []
+      return [`${page} has ${language} without a title, which nothing reads: ${first}`]
+    })
+  })
+  const ofAnswers = answers
+    .filter((answer) => !isReference(answer))
+    .map(fileOf)
+    .filter((name) => !(name in followed) && !(name in notFollowed) && !(name in nothingToRun))
+    .map((name) => `${name} is an answer, and nobody follows it`)
+  return [...ofPages, ...ofAnswers]
+}
+
+/** How many of the questions have an answer that is followed, or whose examples are run. */
+export const figure = () => {
+  const run = questions.filter(([, answer]) => isReference(answer) || fileOf(answer.split("#")[0] ?? "") in followed)
+  return `${run.length} of ${questions.length} answers are followed`
+}
