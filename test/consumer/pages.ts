@@ -44,12 +44,14 @@ const marker = "-- next command --"
 /** Whether a command shows how the one before it ended, which may then have failed. */
 const showsExitCode = (line: string) => /\$\?/.test(line)
 
-/** The packages are installed above the folder, so that nothing is fetched; what is left running is stopped. */
-const prelude = [
-  `trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT`,
-  'npm() { if [ "$1" = install ]; then return 0; fi; command npm "$@"; }'
-]
-const npx = '#!/bin/sh\nexec "$@"\n'
+/** The packages are installed above the folder, so that nothing is fetched. */
+const programs = {
+  npx: '#!/bin/sh\nexec "$@"\n',
+  npm: '#!/bin/sh\n[ "$1" = install ] && exit 0\nPATH="${PATH#*:}" exec npm "$@"\n'
+}
+
+/** What is left running is stopped. */
+const prelude = "trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT"
 
 /** Follows a page in an empty folder. Rejects with the command whose output differs. */
 export const follow = async (
@@ -68,11 +70,13 @@ export const follow = async (
   for (const [name, from] of Object.entries(copies)) put(name, readFileSync(from, "utf8"))
   const commands = parts.filter(({ language }) => language === "console").flatMap(({ body }) => commandsIn(body))
   if (commands.length === 0) throw new Error(`${page} has no commands`)
-  put("../bin/npx", npx)
-  chmodSync(join(folder, "../bin/npx"), 0o755)
+  for (const [name, body] of Object.entries(programs)) {
+    put(`../bin/${name}`, body)
+    chmodSync(join(folder, "../bin", name), 0o755)
+  }
   const PATH = [join(folder, "../bin"), env["PATH"]].join(delimiter)
   const end = [`code=$?`, `echo "${marker} $code"`, `(exit $code)`]
-  const script = [...prelude, ...commands.flatMap(({ line }) => [line, ...end]), "exit 0"].join("\n")
+  const script = [prelude, ...commands.flatMap(({ line }) => [line, ...end]), "exit 0"].join("\n")
   const { stderr, stdout } = await promisify(execFile)("bash", ["-c", script], {
     cwd: folder,
     env: { ...env, PATH },
