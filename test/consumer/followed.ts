@@ -20,7 +20,12 @@ export const followed: Readonly<Record<string, Readonly<Record<string, string>>>
   "docs/alerts": {},
   "docs/concepts": {},
   "docs/console": {},
+  "docs/robots": { "invoices/robot.py": robot },
+  "docs/errors-and-retries": {},
   "docs/failures": {},
+  "docs/older-interface": {},
+  "docs/without-effect": {},
+  "packages/api/README": {},
   "docs/start/operator": {},
   "docs/triggers": {},
   "docs/packages": {},
@@ -51,7 +56,7 @@ const nothingToRun: Readonly<Record<string, string>> = {
 }
 
 const programs = "signalbox|npx|npm|pnpm|node|curl|git|python3?|pip|docker|helm|kubectl|systemctl|openssl|export|cp|sudo"
-const command = new RegExp(`^\\s*(\\$ |# )?([A-Z_]+=\\S* )*(${programs})( |$)`, "m")
+const command = new RegExp(`^\\s*(\\$ |# )?([A-Z_]+=\\S* )*(${programs})( \\S|$)`, "m")
 const code = ["ts", "typescript", "js", "py", "python", "http"]
 
 /** A page of the site as a file of the repository, without its ending. */

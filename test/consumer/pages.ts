@@ -3,8 +3,8 @@
  * an empty folder, and compares what they print with what the page shows; `...` stands for any lines, and within a line for any text.
  * A command must succeed, unless the next one shows its exit code.
  */
-import { execFile } from "node:child_process"
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { execFile, spawnSync } from "node:child_process"
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
 import { promisify, stripVTControlCharacters } from "node:util"
 
@@ -53,6 +53,10 @@ const programs = {
 /** What is left running is stopped. */
 const prelude = "trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT"
 
+/** Pages name port 4700: where the system can, each has a network of its own, and two may be followed at once. */
+const alone = ["unshare", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
+export const isolated = spawnSync("unshare", [...alone.slice(1), "true"]).status === 0
+
 /** Follows a page in an empty folder. Rejects with the command whose output differs. */
 export const follow = async (
   page: string,
@@ -67,17 +71,23 @@ export const follow = async (
     writeFileSync(join(folder, name), body)
   }
   for (const { body, title } of parts) if (title !== undefined) put(title, body)
-  for (const [name, from] of Object.entries(copies)) put(name, readFileSync(from, "utf8"))
+  for (const [name, from] of Object.entries(copies)) cpSync(from, join(folder, name), { recursive: true })
   const commands = parts.filter(({ language }) => language === "console").flatMap(({ body }) => commandsIn(body))
   if (commands.length === 0) throw new Error(`${page} has no commands`)
   for (const [name, body] of Object.entries(programs)) {
-    put(`../bin/${name}`, body)
-    chmodSync(join(folder, "../bin", name), 0o755)
+    put(`.bin/${name}`, body)
+    chmodSync(join(folder, ".bin", name), 0o755)
   }
-  const PATH = [join(folder, "../bin"), env["PATH"]].join(delimiter)
-  const end = [`code=$?`, `echo "${marker} $code"`, `(exit $code)`]
-  const script = [prelude, ...commands.flatMap(({ line }) => [line, ...end]), "exit 0"].join("\n")
-  const { stderr, stdout } = await promisify(execFile)("bash", ["-c", script], {
+  const PATH = [join(folder, ".bin"), env["PATH"]].join(delimiter)
+  const end = [`code=$?`, `echo "${marker} $code"`]
+  const lines = commands.flatMap(({ line }, index) => [
+    line,
+    ...end,
+    showsExitCode(commands[index + 1]?.line ?? "") ? "(exit $code)" : "[ $code = 0 ] || exit 0"
+  ])
+  const script = [prelude, ...lines, "exit 0"].join("\n")
+  const [file = "bash", ...args] = [...(isolated ? alone : []), "bash", "-c", script]
+  const { stderr, stdout } = await promisify(execFile)(file, args, {
     cwd: folder,
     env: { ...env, PATH },
     timeout: 300_000

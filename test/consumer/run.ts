@@ -14,7 +14,7 @@ import { parseArgs, promisify } from "node:util"
 import { pack, root, type Tarball } from "../../tooling/src/tarballs.ts"
 import * as container from "./container.ts"
 import { figure, followed, problems } from "./followed.ts"
-import { fences, follow } from "./pages.ts"
+import { fences, follow, isolated } from "./pages.ts"
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { keep: { type: "boolean" } } })
 
@@ -388,7 +388,6 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
     await compile("modules", ["modules.ts"])
     await sh(process.execPath, ["-e", modules.map((name) => `await import("${name}")`).join("\n")])
   },
-  ...Object.fromEntries(Object.entries(followed).map(([name, copies]) => [`page ${name}`, () => page(name, copies)])),
   "types of the programs of the documentation": documentation
 }
 
@@ -398,21 +397,43 @@ writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "consumer", p
 /** Without these nothing else can work. */
 const installs = ["npm i signalbox", "what the rest needs", "npm i all packages"]
 
+/** These need no other, and may run at the same time. */
+const pages: Readonly<Record<string, () => Promise<unknown>>> = Object.fromEntries(
+  Object.entries(followed).map(([name, copies]) => [`page ${name}`, () => page(name, copies)])
+)
+
+const wanted = (name: string) => positionals.length === 0 || positionals.some((part) => name.includes(part))
+
 let failed = 0
-for (const [name, check] of Object.entries(checks)) {
-  if (!installs.includes(name) && positionals.length > 0 && !positionals.some((part) => name.includes(part))) continue
+const checked = async (name: string, check: () => Promise<unknown>) => {
   const begun = performance.now()
+  const time = () => `${name} (${Math.round(performance.now() - begun)} ms)`
   try {
     await check()
-    console.log(`✓ ${name} (${Math.round(performance.now() - begun)} ms)`)
+    console.log(`✓ ${time()}`)
+    return true
   } catch (error) {
     failed++
-    console.error(
-      `✗ ${name} (${Math.round(performance.now() - begun)} ms)\n${error instanceof Error ? error.message : String(error)}`
-    )
-    if (installs.includes(name)) break
+    console.error(`✗ ${time()}\n${error instanceof Error ? error.message : String(error)}`)
+    return false
   }
 }
+const following = async () => {
+  const left = Object.entries(pages).filter(([name]) => wanted(name))
+  const next = async (): Promise<void> => {
+    const entry = left.shift()
+    if (entry === undefined) return
+    await checked(...entry)
+    return next()
+  }
+  await Promise.all(Array.from({ length: isolated ? 3 : 1 }, next))
+}
+
+for (const [name, check] of Object.entries(checks)) {
+  if (!installs.includes(name) && !wanted(name)) continue
+  if (!(await checked(name, check)) && installs.includes(name)) break
+}
+await following()
 if (values.keep === true) console.log(folder)
 else rmSync(folder, { recursive: true, force: true })
 console.log(failed === 0 ? "all passed" : `${failed} failed`)

@@ -273,7 +273,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a pause",
   it.effect("and the order of items are what the guide says, whose example runs", () =>
     Effect.gen(function* () {
       const read = (path: string) => readFileSync(join(import.meta.dirname, path), "utf8")
-      assert.include(read("../../../docs/order-and-pause.md"), `\`\`\`ts title="orders.ts"\n${read("examples/QueueOrders.ts")}\`\`\`\n`)
+      assert.include(
+        read("../../../docs/order-and-pause.md"),
+        `\`\`\`ts title="orders.ts"\n${read("examples/QueueOrders.ts")}\`\`\`\n`
+      )
       assert.deepStrictEqual(yield* queueOrders, { isSame: true, express: 1, note: "wait for the new price list" })
     })
   )
