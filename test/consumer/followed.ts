@@ -12,6 +12,7 @@ const robot = "examples/robots/python/package/robot.py"
 
 /** Pages without their `.md`, and what a reader of them copies from elsewhere. */
 export const followed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  README: {},
   "docs/start/script": {},
   "docs/start/robots": { "greeter/robot.py": robot },
   "docs/start/ci": {},
@@ -22,10 +23,13 @@ export const followed: Readonly<Record<string, Readonly<Record<string, string>>>
   "docs/console": {},
   "docs/robots": { "invoices/robot.py": robot },
   "docs/errors-and-retries": {},
+  "docs/durable-flows": {},
   "docs/failures": {},
+  "docs/graph": { ".": "examples/graph" },
   "docs/older-interface": {},
   "docs/without-effect": {},
   "packages/api/README": {},
+  "packages/worker/README": {},
   "docs/start/operator": {},
   "docs/triggers": {},
   "docs/packages": {},

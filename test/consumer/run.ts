@@ -287,7 +287,7 @@ const documentation = async () => {
 
 /** The first program of the README. */
 const readme = () => {
-  const program = /```ts\n([^]*?)```/.exec(readFileSync(join(root, "README.md"), "utf8"))?.[1]
+  const program = /```ts title="hello.mts"\n([^]*?)```/.exec(readFileSync(join(root, "README.md"), "utf8"))?.[1]
   if (program === undefined) throw new Error("README.md has no program")
   writeFileSync(join(folder, "readme.ts"), program)
 }
