@@ -4,7 +4,7 @@ import type { Release } from "@signalbox/api/robot/StepRunSession"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { LeaseLost } from "./LeaseLost.ts"
-import { ApplicationFailure, BusinessFailure } from "./TaskFailure.ts"
+import { isApplicationFailure, isBusinessFailure } from "./TaskFailure.ts"
 
 const tagged = (error: unknown): { readonly _tag: string } | undefined =>
   typeof error === "object" && error !== null && "_tag" in error && typeof error._tag === "string"
@@ -53,8 +53,8 @@ export const messageOf = (error: unknown): string => {
 export type ItemException = Extract<Release, { readonly state: "FAILED" }>["exception"]
 
 export const exceptionOf = (error: unknown): ItemException => {
-  if (error instanceof BusinessFailure) return { type: "BUSINESS", code: error.code, message: error.message }
-  if (error instanceof ApplicationFailure) return { type: "APPLICATION", code: error.code, message: error.message }
+  if (isBusinessFailure(error)) return { type: "BUSINESS", code: error.code, message: error.message }
+  if (isApplicationFailure(error)) return { type: "APPLICATION", code: error.code, message: error.message }
   return { type: "APPLICATION", code: tagged(error)?._tag ?? "UNEXPECTED", message: messageOf(error) }
 }
 

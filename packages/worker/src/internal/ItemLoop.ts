@@ -12,7 +12,7 @@ import { type RobotError, LocalFileError } from "../RobotError.ts"
 import { exceptionOf, isLeaseLost, placeOf } from "./Failures.ts"
 import type { Input, OutputFile } from "./Item.ts"
 import { LeaseLost } from "./LeaseLost.ts"
-import { ApplicationFailure, BusinessFailure, FileMissing, InvalidOutput } from "./TaskFailure.ts"
+import { ApplicationFailure, BusinessFailure, FileMissing, isApplicationFailure, isBusinessFailure, isInvalidOutput } from "./TaskFailure.ts"
 
 /** What a task has said about its item, besides its own end. */
 interface Ended {
@@ -94,8 +94,8 @@ const releaseOf = Effect.fnUntraced(function* (
   if (error instanceof LeaseLost || isLeaseLost(error)) return yield* new LeaseLost()
   const exception = exceptionOf(error)
   // Only a failure that the task declares says that its outputs are meant.
-  const isDeclared =
-    error instanceof BusinessFailure || (error instanceof ApplicationFailure && !(error instanceof InvalidOutput))
+  const isTaskFailure = isBusinessFailure(error) || isApplicationFailure(error)
+  const isDeclared = isTaskFailure && !isInvalidOutput(error)
   // Neither the message nor the cause is logged: both may contain data of the item.
   const log = exception.type === "BUSINESS" ? Effect.logInfo : Effect.logWarning
   yield* Effect.annotateLogs(log("work item failed"), {
@@ -106,7 +106,7 @@ const releaseOf = Effect.fnUntraced(function* (
   })
   return {
     release: { state: "FAILED", exception, ...(isDeclared && complete ? {} : { dropOutputs: true }) },
-    unexpected: !(error instanceof BusinessFailure || error instanceof ApplicationFailure)
+    unexpected: !isTaskFailure
   }
 })
 
