@@ -59,7 +59,8 @@ const nothingToRun: Readonly<Record<string, string>> = {
   "docs/operate/watch": "it needs a collector, a Prometheus or a Grafana"
 }
 
-const programs = "signalbox|npx|npm|pnpm|node|curl|git|python3?|pip|docker|helm|kubectl|systemctl|openssl|export|cp|sudo"
+const programs =
+  "signalbox|npx|npm|pnpm|node|curl|git|python3?|pip|docker|helm|kubectl|systemctl|openssl|export|cp|sudo"
 const command = new RegExp(`^\\s*(\\$ |# )?([A-Z_]+=\\S* )*(${programs})( \\S|$)`, "m")
 
 /** Of a clone of this repository, whose commands `.ci/run` runs. */
@@ -88,7 +89,8 @@ export const problems = (): ReadonlyArray<string> => {
       const [first = ""] = body.split("\n")
       if (language === "console") return name in followed ? [] : [`${page} is not followed: ${first}`]
       if (title !== undefined || code.includes(language)) return []
-      if (language === "") return command.test(body.replace(ofClone, "")) ? [`${page} has commands outside of \`console\`: ${first}`] : []
+      if (language === "")
+        return command.test(body.replace(ofClone, "")) ? [`${page} has commands outside of \`console\`: ${first}`] : []
       return [`${page} has ${language} without a title, which nothing reads: ${first}`]
     })
   })

@@ -12,7 +12,14 @@ import { type RobotError, LocalFileError } from "../RobotError.ts"
 import { exceptionOf, isLeaseLost, placeOf } from "./Failures.ts"
 import type { Input, OutputFile } from "./Item.ts"
 import { LeaseLost } from "./LeaseLost.ts"
-import { ApplicationFailure, BusinessFailure, FileMissing, isApplicationFailure, isBusinessFailure, isInvalidOutput } from "./TaskFailure.ts"
+import {
+  ApplicationFailure,
+  BusinessFailure,
+  FileMissing,
+  isApplicationFailure,
+  isBusinessFailure,
+  isInvalidOutput
+} from "./TaskFailure.ts"
 
 /** What a task has said about its item, besides its own end. */
 interface Ended {
