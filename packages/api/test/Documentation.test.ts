@@ -54,8 +54,8 @@ const operations = new Map(
   Object.values(paths).flatMap((item) => Object.values(item).map((operation) => [operation.operationId, operation]))
 )
 
-/** The members are codecs: an endpoint could not be served otherwise. */
-const union = (schemas: ReadonlyArray<Schema.Top>) => Schema.Union(schemas) as unknown as Schema.Codec<unknown>
+/** The members are codecs that need no services: an endpoint could not be served otherwise. */
+const union = (schemas: ReadonlyArray<Schema.Top>) => Schema.make<Schema.Codec<unknown>>(Schema.Union(schemas).ast)
 
 /** The JSON of a response; one that also has headers of its own is no codec of its body. */
 const responseOf = (endpoint: HttpApiEndpoint.Top) =>

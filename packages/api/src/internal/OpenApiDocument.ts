@@ -132,11 +132,11 @@ const aliasesOf = (operations: ReadonlyMap<string, Operation>, basePath: string)
     return [[`${basePath}${path}`, { [method.toLowerCase()]: alias }] as const]
   })
 
-/** Transforms the document of `api`, whose public interface is at `basePath`. */
-export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+/** What completes each operation, by its method and path. */
+const completions = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   basePath: string
-) => {
+): ReadonlyMap<string, (operation: Operation) => Operation> => {
   const known = new Map<string, (operation: Operation) => Operation>()
   HttpApi.reflect(api, {
     onGroup: () => {},
@@ -187,7 +187,15 @@ export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constr
       known.set(`${endpoint.method.toLowerCase()} ${path}`, complete)
     }
   })
-  return (document: Record<string, unknown>): Record<string, unknown> => {
+  return known
+}
+
+/** Transforms the document of `api`, whose public interface is at `basePath`. */
+export const documentOf =
+  <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>, basePath: string) =>
+  (document: Record<string, unknown>): Record<string, unknown> => {
+    // The start of a control room does not wait for it.
+    const known = completions(api, basePath)
     // The document is the result of `OpenApi.fromApi`, which types its parts as unknown here.
     const paths = document["paths"] as OpenApi.OpenAPISpecPaths
     const byIdentifier = new Map<string, Operation>()
@@ -223,4 +231,3 @@ export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constr
       components: { ...components, schemas: Object.fromEntries(named) }
     }) as Record<string, unknown>
   }
-}

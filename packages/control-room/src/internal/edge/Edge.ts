@@ -15,6 +15,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { memoize } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
@@ -55,15 +56,15 @@ const security = [WorkspaceAuthorization, IntegrationAuthorization, TokenAuthori
 /** Whether an endpoint accepts requests without a key. */
 const isOpen = (endpoint: HttpApiEndpoint.Top) => ![...endpoint.middlewares].some(({ key }) => security.includes(key))
 
-/** Which methods each path has, and how large the body of each may be. */
-const methodsByPath = (() => {
+/** Which methods each path has, and how large the body of each may be; built by the first request that needs it, not by the start. */
+const methodsByPath = memoize((api: typeof Api) => {
   const methods = new Map<string, Map<string, number>>()
   const add = (path: string, method: string, bodyLimit: number = limits.jsonBody) => {
     const known = methods.get(path) ?? new Map<string, number>()
     methods.set(path, known.set(method, bodyLimit))
     if (method === "GET") known.set("HEAD", bodyLimit)
   }
-  HttpApi.reflect(Api, {
+  HttpApi.reflect(api, {
     onGroup: () => {},
     onEndpoint: ({ endpoint }) => {
       add(endpoint.path, endpoint.method, isOpen(endpoint) ? limits.unauthenticatedBody : limits.jsonBody)
@@ -89,12 +90,12 @@ const methodsByPath = (() => {
   // Paths of the contract and of the probes begin with a slash.
   for (const [path, allowed] of methods) router.on("GET", path as `/${string}`, allowed)
   return router
-})()
+})
 
 const respond = (status: number, code: ErrorCode, message: string, headers: Record<string, string> = {}) =>
   HttpServerResponse.jsonUnsafe(body(code, message), { status, headers })
 
-const allowedAt = (path: string) => methodsByPath.find("GET", path)?.handler
+const allowedAt = (path: string) => methodsByPath(Api).find("GET", path)?.handler
 
 /** An update may also be a PUT; what is a PUT in the contract remains one. */
 const methodFor = (path: string, method: string): string => {
