@@ -5,6 +5,8 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { freePort } from "@signalbox/testkit/FreePort"
 import { mkdirSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { systemError } from "effect/PlatformError"
+import { lineOf } from "../src/internal/Problem.ts"
 import * as Cli from "./support/Cli.ts"
 
 const { folder, remove } = Cli.temporaryFolder("mistakes")
@@ -437,6 +439,15 @@ const mistakes: ReadonlyArray<Mistake> = [
 ]
 
 describe("a usual mistake", () => {
+  // Tests run as a user to whom nothing is refused.
+  it("the folder of another user: what is refused, and the remedy", () => {
+    const refused = { module: "FileSystem", method: "makeDirectory", pathOrDescriptor: "data/files" }
+    assert.strictEqual(
+      lineOf(systemError({ _tag: "PermissionDenied", ...refused })),
+      "data/files: permission denied (makeDirectory); give this user access to it, or choose another folder"
+    )
+  })
+
   for (const { apart = false, env = () => ({}), line, problem, remedy, status, what } of mistakes) {
     it(`${what}: one sentence with the remedy, and exit code ${status}`, async () => {
       const ended = await Cli.signalbox(line().split(" "), { env: env(), ...(apart ? { cwd: folder } : {}) })

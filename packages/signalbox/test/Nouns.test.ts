@@ -302,7 +302,7 @@ describe("a kind of resource", () => {
     assert.match((await signalbox(`items create greeting ${flags}`)).stderr, new RegExp(String(made["id"])))
     const [joined = {}] = objects(await succeed(`items create greeting ${flags} --when-reference-exists join --json`))
     assert.strictEqual(joined["id"], made["id"])
-    for (const filter of ["--reference o-1", "--tag express", "--due late"]) {
+    for (const filter of ["--reference o-1", "--tag express", "--due late", "--process greeting --state new"]) {
       const found = objects(await succeed(`items list ${filter} --json`))
       assert.deepStrictEqual(
         found.map(({ id, priority }) => [id, priority]),
@@ -387,6 +387,15 @@ describe("a table", () => {
     const lines = table(["id", "state", "name"], rows, { width: 40 }).split("\n")
     for (const line of lines) assert.isAtMost(line.length, 40)
     assert.match(lines[1] ?? "", /^0199a1b2-0000 {2}ready {3}a name that take…$/)
+  })
+
+  it("fits 80 columns with five of them, and a terminal that is too narrow for them ends its lines after the id", () => {
+    const head = ["id", "state", "created at", "duration", "process"]
+    const row = ["01a2066b-1858-7064-9dec-cd438b31668b", "completed", "2026-11-23T03:20:11.608Z", "0.076 s", "greeting"]
+    for (const width of [80, 50]) {
+      for (const line of table(head, [row], { width }).split("\n")) assert.isAtMost(line.length, width)
+    }
+    assert.include(table(head, [row], { width: 10 }), row[0] ?? "")
   })
 
   it("is whole and without colors where there is no terminal", () => {

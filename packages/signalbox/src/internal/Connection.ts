@@ -16,6 +16,7 @@ import * as Flag from "effect/cli/Flag"
 import { join } from "node:path"
 import { ContextFlag } from "./ContextFlag.ts"
 import * as Contexts from "./Contexts.ts"
+import { word } from "./ShellWord.ts"
 
 /** It is not clear which control room is meant, or there is no way to reach it. */
 export class ConnectionError extends TaggedError<ConnectionError>()("ConnectionError", {
@@ -45,9 +46,13 @@ const refuse = (message: string) => Effect.fail(new ConnectionError({ message })
 
 const ofFolder = (folder: string) => {
   const path = join(folder, "credentials.json")
-  const message = `no usable ${path}: start a control room there with \`signalbox up --data ${folder}\``
+  const message = `no usable ${path}: start a control room there with \`signalbox up --data ${word(folder)}\``
   return Effect.map(
-    Effect.mapError(readCredentials(path), () => new ConnectionError({ message })),
+    Effect.mapError(readCredentials(path), (error) =>
+      error._tag === "PlatformError" && error.reason._tag === "PermissionDenied"
+        ? error
+        : new ConnectionError({ message })
+    ),
     (options) => ({ name: `the folder ${folder}`, room: connect(options) })
   )
 }

@@ -52,7 +52,11 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const textOf = (value: unknown): string => {
   if (value === null || value === undefined) return "-"
   if (Array.isArray(value)) return value.length === 0 ? "-" : value.map(textOf).join(", ")
-  if (isRecord(value)) return "name" in value ? String(value["name"]) : JSON.stringify(value)
+  if (isRecord(value)) {
+    const { id, name = id, ...others } = value
+    // A reference is an id, of some things with a name.
+    return name === id && Object.keys(others).length > 0 ? JSON.stringify(value) : String(name ?? "-")
+  }
   return String(value)
 }
 

@@ -6,6 +6,7 @@ import * as StorageFailure from "@signalbox/sql/StorageFailure"
 import * as Cause from "effect/Cause"
 import * as Predicate from "effect/Predicate"
 import * as CliError from "effect/cli/CliError"
+import { PlatformError } from "effect/PlatformError"
 import { isSqlError } from "effect/sql/SqlError"
 import { ListenError } from "../ListenError.ts"
 import { exitCodes } from "./ExitCodes.ts"
@@ -52,6 +53,12 @@ const notFound = ({ message, request }: NotFound): string => {
   return segment === undefined ? message : `${message}: \`signalbox ${listedBy[segment]}\` shows which there are`
 }
 
+/** What the system refuses, such as the data folder of another user. */
+const ofPlatform = ({ message, reason }: PlatformError): string =>
+  reason._tag === "PermissionDenied"
+    ? `${String(reason.pathOrDescriptor ?? reason.module)}: permission denied (${reason.method}); give this user access to it, or choose another folder`
+    : message
+
 const textOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   const storage = StorageFailure.of(error)
@@ -59,6 +66,7 @@ const textOf = (error: unknown): string => {
   if (isSqlError(error)) {
     return `the database: ${error.message}; check SIGNALBOX_DATABASE_URL or --database-url, and that it can be reached`
   }
+  if (error instanceof PlatformError) return ofPlatform(error)
   if (error instanceof ListenError) return error.ofCommand
   if (error instanceof NotFound) return notFound(error)
   if (Predicate.isTagged(error, "UploadSourceError"))

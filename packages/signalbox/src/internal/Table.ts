@@ -11,8 +11,8 @@ export interface Fitting {
 }
 
 const gap = 2
-/** A column is cut to this at the least, when a line is too long. */
-const narrowest = 12
+/** Columns are cut to the first of these at the least when a line is too long, and to the next when it is still too long. */
+const narrowest = [12, 6]
 
 const pad = (text: string, width: number) => text + " ".repeat(Math.max(0, width - displayWidth(text)))
 
@@ -30,16 +30,21 @@ const cut = (text: string, width: number) => {
 const fit = (widths: ReadonlyArray<number>, limit: number): ReadonlyArray<number> => {
   const fitted = [...widths]
   const total = () => fitted.reduce((sum, width) => sum + width + gap, -gap)
-  while (total() > limit) {
-    const widest = Math.max(...fitted.slice(1))
-    if (widest <= narrowest) break
-    const rest = Math.max(narrowest, ...fitted.slice(1).filter((width) => width < widest))
-    fitted[fitted.indexOf(widest, 1)] = Math.max(rest, widest - (total() - limit))
+  for (const least of narrowest) {
+    while (total() > limit) {
+      const widest = Math.max(...fitted.slice(1))
+      if (widest <= least) break
+      const rest = Math.max(least, ...fitted.slice(1).filter((width) => width < widest))
+      fitted[fitted.indexOf(widest, 1)] = Math.max(rest, widest - (total() - limit))
+    }
   }
   return fitted
 }
 
-/** Lines of columns, each as wide as its widest cell, under a head. */
+/**
+ * Lines of columns, each as wide as its widest cell, under a head. What is too long for the width all the same ends there,
+ * after the whole id.
+ */
 export const table = (
   head: ReadonlyArray<string>,
   rows: ReadonlyArray<ReadonlyArray<string>>,
@@ -50,11 +55,9 @@ export const table = (
     head.map((_, column) => Math.max(...lines.map((line) => displayWidth(line[column] ?? "")))),
     width
   )
-  const [first = "", ...rest] = lines.map((line) =>
-    line
-      .map((cell, column) => pad(cut(cell, widths[column] ?? 0), widths[column] ?? 0))
-      .join(" ".repeat(gap))
-      .trimEnd()
-  )
+  const [first = "", ...rest] = lines.map((line) => {
+    const cells = line.map((cell, column) => pad(cut(cell, widths[column] ?? 0), widths[column] ?? 0))
+    return cut(cells.join(" ".repeat(gap)).trimEnd(), Math.max(width, (widths[0] ?? 0) + gap))
+  })
   return [color ? `\u001B[1m${first}\u001B[0m` : first, ...rest].join("\n")
 }

@@ -9,6 +9,7 @@ import * as Command from "effect/cli/Command"
 import { basename, join, resolve } from "node:path"
 import packageJson from "../../../package.json" with { type: "json" }
 import * as Scaffold from "../Scaffold.ts"
+import { word } from "../ShellWord.ts"
 
 /** The folder cannot be written, or has files that would be replaced. */
 export class InitError extends TaggedError<InitError>()("InitError", { message: Schema.String }) {}
@@ -44,7 +45,7 @@ export const init = Command.make(
     yield* Effect.catchTag(write(folder), "PlatformError", ({ message }) =>
       Effect.fail(new InitError({ message: `cannot write ${folder}: ${message}; check the path and its permissions` }))
     )
-    const enter = folder === "." ? "" : `  cd ${folder}\n`
+    const enter = folder === "." ? "" : `  cd ${word(folder)}\n`
     yield* Console.log(
       `A task (tasks.ts), a flow of it (flow.ts) and a test (flow.test.ts) are there. Next:\n${enter}` +
         "  npm install\n  npm test              # in memory, without a server\n" +

@@ -35,6 +35,10 @@ const itemLine = (item: WorkItems.WorkItemListed) =>
 const list = Command.make(
   "list",
   {
+    process: Flag.String("process").pipe(
+      Flag.withDescription("Only items of this process, by name or id"),
+      Flag.optional
+    ),
     run: Flag.String("run").pipe(
       Flag.withDescription("Only items of this run"),
       Flag.withSchema(ProcessRunId),
@@ -50,7 +54,7 @@ const list = Command.make(
     limit: FlagValues.limit.pipe(Flag.withDescription("How many, the newest first"), Flag.withDefault(100)),
     ...connectionFlags
   },
-  Effect.fnUntraced(function* ({ data, due, json, limit, reference, run, state, tag }) {
+  Effect.fnUntraced(function* ({ data, due, json, limit, process, reference, run, state, tag }) {
     const filter = {
       ...(Option.isSome(run) ? { processRun: run.value } : {}),
       ...(Option.isSome(state) ? { state: state.value } : {}),
@@ -58,13 +62,18 @@ const list = Command.make(
       ...(Option.isSome(tag) ? { tag: tag.value } : {}),
       ...(Option.isSome(due) ? { dueState: due.value } : {})
     }
-    const found = Stream.take(WorkItems.stream(filter), limit)
-    yield* connected(data)(printList(json, found, itemColumns, "There are no such work items"))
+    const program = Effect.gen(function* () {
+      const of = Option.isNone(process) ? {} : { process: (yield* find(processNoun, process.value)).id }
+      const found = Stream.take(WorkItems.stream({ ...of, ...filter }), limit)
+      yield* printList(json, found, itemColumns, "There are no such work items")
+    })
+    yield* connected(data)(program)
   })
 ).pipe(
   Command.withDescription("Lists work items, the newest first"),
   Command.withExamples([
     { command: "signalbox items list --run 0199a1b2-... --state failed", description: "What failed, and why" },
+    { command: "signalbox items list --process orders --state new", description: "What waits in a process" },
     { command: "signalbox items list --due late", description: "What should be done and is not" }
   ])
 )

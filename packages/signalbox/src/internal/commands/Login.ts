@@ -17,6 +17,7 @@ import * as Option from "effect/Option"
 import { connected, connectionFlags, orVariable, print } from "../Connection.ts"
 import * as Contexts from "../Contexts.ts"
 import { printTable } from "../Listing.ts"
+import { quoted } from "../ShellWord.ts"
 
 /** There is no key to log in with. */
 export class NoKey extends TaggedError<NoKey>()("NoKey", { message: Schema.String }) {}
@@ -125,7 +126,7 @@ export const contexts = Command.make("contexts").pipe(
 
 /** How shells set a variable; values are quoted so that nothing in them is run. */
 const shells = {
-  sh: (name: string, value: string) => `export ${name}='${value.replaceAll("'", "'\\''")}'`,
+  sh: (name: string, value: string) => `export ${name}=${quoted(value)}`,
   fish: (name: string, value: string) => `set -gx ${name} '${value.replaceAll(/['\\]/g, "\\$&")}'`,
   powershell: (name: string, value: string) => `$env:${name} = '${value.replaceAll("'", "''")}'`
 } as const

@@ -13,6 +13,7 @@ import { Embedded, layerService, layerWorkers } from "../../Embedded.ts"
 import * as Settings from "../Settings.ts"
 import { environmentFlags, settingsOf } from "../EnvironmentFlags.ts"
 import * as FlagValues from "../FlagValues.ts"
+import { word } from "../ShellWord.ts"
 import * as TasksFile from "../TasksFile.ts"
 import * as Umask from "../Umask.ts"
 
@@ -48,7 +49,7 @@ export const ready = (options: {
       if (options.json) return yield* Console.log(JSON.stringify(facts))
       const names = options.tasks.map((task) => task.name).join(", ")
       const [first] = options.tasks
-      const data = options.data === ".signalbox" ? "" : ` --data ${options.data}`
+      const data = options.data === ".signalbox" ? "" : ` --data ${word(options.data)}`
       const task = first?.name ?? "TASK"
       yield* Console.log(
         [
