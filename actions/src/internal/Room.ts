@@ -1,13 +1,11 @@
 /** The control room that the inputs of an action name. */
-import { ControlRoom } from "@signalbox/api/ControlRoom"
-import type { CallError } from "@signalbox/api/ControlRoomError"
 import { WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Named from "@signalbox/api/Named"
 import * as Node from "@signalbox/api/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
 import * as core from "@actions/core"
 import * as Inputs from "./Inputs.ts"
 
@@ -26,21 +24,18 @@ export const layer = Layer.unwrap(
   })
 )
 
-interface Named {
+interface One {
   readonly id: string
   readonly name: string
 }
 
 /** Finds what an input names by its id or name among those that the service lists; null when there is none. */
-export const find = Effect.fnUntraced(function* <A extends Named>(
+export const find = Effect.fnUntraced(function* <A extends One>(
   input: string,
   name: string,
-  list: (only: { readonly name?: string }) => Stream.Stream<A, CallError, ControlRoom>
+  list: Named.Kind<A>["list"]
 ) {
-  const of = (only: { readonly name?: string }, test: (one: A) => boolean) =>
-    Stream.runCollect(Stream.filter(list(only), test))
-  const named = yield* of({ name }, (one) => one.name === name)
-  const found = named.length > 0 ? named : yield* of({}, (one) => one.id === name)
+  const { found } = yield* Named.find({ list, idOf: ({ id }) => id, nameOf: (one) => one.name }, name)
   if (found.length > 1) {
     return yield* new Inputs.InvalidInput({
       message: `${input}: ${found.length} have the name ${name}; give an id, ${found.map(({ id }) => id).join(" or ")}`

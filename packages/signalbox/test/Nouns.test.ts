@@ -302,13 +302,14 @@ describe("a kind of resource", () => {
     assert.match((await signalbox(`items create greeting ${flags}`)).stderr, new RegExp(String(made["id"])))
     const [joined = {}] = objects(await succeed(`items create greeting ${flags} --when-reference-exists join --json`))
     assert.strictEqual(joined["id"], made["id"])
-    for (const filter of ["--reference o-1", "--tag express", "--due late", "--process greeting --state new"]) {
+    for (const filter of ["--reference o-1", "--tag express", "--due late", "--process greeting --tag express"]) {
       const found = objects(await succeed(`items list ${filter} --json`))
       assert.deepStrictEqual(
         found.map(({ id, priority }) => [id, priority]),
         [[made["id"], 50]]
       )
     }
+    assert.match((await signalbox("items list --process greetin")).stderr, /did you mean greeting/)
     assert.match((await signalbox("items create greeting --priority 101")).stderr, /priority/)
     await succeed(`items delete ${String(made["id"])}`)
   })

@@ -2,6 +2,7 @@
 import { TaggedError } from "@signalbox/transport/Printed"
 import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
+import * as Named from "@signalbox/api/Named"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -22,50 +23,38 @@ export class NameError extends TaggedError<NameError>()("NameError", { message: 
 type Call<A> = Effect.Effect<A, CallError, ControlRoom>
 
 /** A kind of resource of a workspace. */
-export interface Noun<Listed> {
+export interface Noun<Listed> extends Named.Kind<Listed> {
   readonly one: string
   readonly many: string
   /** The group of commands, such as `processes`. */
   readonly command: string
-  /** All of them; with a `name` at least those that have it. */
-  readonly list: (only: { readonly name?: string }) => Stream.Stream<Listed, CallError, ControlRoom>
-  readonly idOf: (listed: Listed) => string
-  readonly nameOf: (listed: Listed) => string
   readonly columns: Columns<Listed>
   /** How the first one is made, as the end of a sentence. */
   readonly first: string
 }
 
-const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
-const matchIn = <Listed>(noun: Noun<Listed>, all: ReadonlyArray<Listed>, given: string) => {
-  const byId = all.find((listed) => noun.idOf(listed) === given)
-  if (byId !== undefined) return Effect.succeed(byId)
-  const [named, ...more] = all.filter((listed) => noun.nameOf(listed) === given)
+/** The one that was found; fails when there is none, or more than one. */
+const only = <Listed>(noun: Noun<Listed>, given: string, { among, found }: Named.Found<Listed>) => {
+  const [named, ...more] = found
   if (named !== undefined && more.length === 0) return Effect.succeed(named)
   const message =
     named === undefined
-      ? `no ${noun.one} has the name or id ${given}: ${suggest(given, all.map(noun.nameOf))}; see \`signalbox ${noun.command} list\``
+      ? `no ${noun.one} has the name or id ${given}: ${suggest(given, among.map(noun.nameOf))}; see \`signalbox ${noun.command} list\``
       : `${more.length + 1} ${noun.many} have the name ${given}: give an id, ${[named, ...more].map(noun.idOf).join(" or ")}`
   return Effect.fail(new NameError({ message }))
 }
 
-const allOf = <Listed>(noun: Noun<Listed>) => Stream.runCollect(noun.list({}))
-
 /** Finds a resource by its id or name. */
 export const find = Effect.fnUntraced(function* <Listed>(noun: Noun<Listed>, given: string) {
-  // An id; one that is a name all the same is found among all.
-  if (isId.test(given)) return yield* matchIn(noun, yield* allOf(noun), given)
-  const named = (yield* Stream.runCollect(noun.list({ name: given }))).filter((one) => noun.nameOf(one) === given)
-  return yield* matchIn(noun, named.length > 0 ? named : yield* allOf(noun), given)
+  return yield* only(noun, given, yield* Named.find(noun, given))
 })
 
 /** Finds resources by their ids or names; fails before anything is done when one is unknown, or a name is ambiguous. */
 export const findAll = Effect.fnUntraced(function* <Listed>(noun: Noun<Listed>, given: ReadonlyArray<string>) {
   const [one, ...more] = given
   if (one !== undefined && more.length === 0) return [yield* find(noun, one)]
-  const all = yield* allOf(noun)
-  return yield* Effect.forEach(given, (one) => matchIn(noun, all, one))
+  const all = yield* Stream.runCollect(noun.list({}))
+  return yield* Effect.forEach(given, (one) => only(noun, one, Named.matching(noun, all, one)))
 })
 
 /** The argument that names one. */
