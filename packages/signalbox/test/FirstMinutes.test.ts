@@ -31,7 +31,8 @@ const install = (project: string) => {
 
 const init = async (name: string) => {
   const project = join(folder, name)
-  await succeed(["init", project])
+  const { stdout } = await succeed(["init", project])
+  assert.include(stdout, project.includes(" ") ? `cd '${project}'\n` : `cd ${project}\n`)
   install(project)
   return project
 }
