@@ -440,8 +440,9 @@ const mistakes: ReadonlyArray<Mistake> = [
 
 describe("a usual mistake", () => {
   // Tests run as a user to whom nothing is refused.
-  it("the folder of another user: what is refused, and the remedy", () => {
+  it("the folder of another user, or of a disk that is read-only: what is refused, and the remedy", () => {
     const refused = { module: "FileSystem", method: "makeDirectory", pathOrDescriptor: "data/files" }
+    assert.match(lineOf(systemError({ _tag: "NotFound", ...refused })), /\(data\/files\); check the path/)
     assert.strictEqual(
       lineOf(systemError({ _tag: "PermissionDenied", ...refused })),
       "data/files: permission denied (makeDirectory); give this user access to it, or choose another folder"

@@ -53,11 +53,13 @@ const notFound = ({ message, request }: NotFound): string => {
   return segment === undefined ? message : `${message}: \`signalbox ${listedBy[segment]}\` shows which there are`
 }
 
-/** What the system refuses, such as the data folder of another user. */
-const ofPlatform = ({ message, reason }: PlatformError): string =>
-  reason._tag === "PermissionDenied"
-    ? `${String(reason.pathOrDescriptor ?? reason.module)}: permission denied (${reason.method}); give this user access to it, or choose another folder`
-    : message
+/** What the system refuses, such as the data folder of another user, or one on a disk that is read-only. */
+const ofPlatform = ({ message, reason }: PlatformError): string => {
+  if (reason._tag === "BadArgument" || reason.pathOrDescriptor === undefined) return message
+  return reason._tag === "PermissionDenied"
+    ? `${reason.pathOrDescriptor}: permission denied (${reason.method}); give this user access to it, or choose another folder`
+    : `${message}; check the path, and that this user can write there`
+}
 
 const textOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
