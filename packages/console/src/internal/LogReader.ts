@@ -2,6 +2,7 @@
  * A log of any length, of which some lines are in memory: those around what is shown, and those that were read last. Lines
  * are fetched by their position, which never changes, so that none is missing or comes twice.
  */
+import { visible } from "./visible.ts"
 import type { ConsoleMessage } from "@signalbox/api/contract/StepRuns"
 
 /** A page as the service sends it; it has fewer lines than were asked for where these are long. */
@@ -137,20 +138,6 @@ export class LogReader {
     for (const index of this.lines.keys()) if (index < first || index >= last) this.drop(index)
   }
 }
-
-// oxlint-disable-next-line no-control-regex -- robots write escape sequences, and these are what is looked for
-const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g
-// oxlint-disable-next-line no-control-regex -- these are the characters to be shown by a picture of theirs
-const controls = /[\u0000-\u0008\u000b-\u001f\u007f]/g
-const marks = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
-
-/** A message as text that changes nothing around it: without colours, with its control characters and marks to be seen. */
-export const visible = (message: string): string =>
-  message
-    .replace(/\r\n/g, "\n")
-    .replace(escapes, "")
-    .replace(controls, (char) => String.fromCharCode(0x2400 + (char === "\u007f" ? 0x21 : char.charCodeAt(0))))
-    .replace(marks, (char) => `[U+${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}]`)
 
 /** Characters of a message that its row shows. */
 const cut = 500

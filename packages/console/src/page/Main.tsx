@@ -5,6 +5,7 @@ import { SignIn } from "./SignIn.tsx"
 import { Toasts } from "./kit/Basics.tsx"
 import { startLive } from "./live.ts"
 import { begin, session } from "./state.ts"
+import { showMarks } from "./marks.ts"
 
 const App = () => (
   <>
@@ -13,6 +14,7 @@ const App = () => (
   </>
 )
 
+showMarks()
 render(<App />, document.body)
 startLive()
 void begin()

@@ -134,6 +134,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("operators
             address
           )
         }
+        await show(page, `#/items/${item}`)
+        await page.locator("main", { hasText: "[U+202E]fdp.exe[U+202C]" }).waitFor()
+        assert.notMatch((await page.locator("main").textContent()) ?? "", /[\u202a-\u202e\u2066-\u2069]/)
+        await show(page, `#/runs/${run}?tab=log`)
         await page.getByRole("button", { name: "Start", exact: true }).click()
         await page.getByText("5 MB in one line").first().waitFor()
         assert.isUndefined(await page.evaluate(() => window.harmed))

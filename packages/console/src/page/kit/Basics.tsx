@@ -1,6 +1,7 @@
 /** Small parts that every screen is made of. */
 import type { ComponentChildren, JSX } from "preact"
 import { useEffect } from "preact/hooks"
+import { visible } from "../../internal/visible.ts"
 import { dismiss, toasts } from "../state.ts"
 import { ago, exactly, lampOf, sentence } from "../words.ts"
 import { now } from "./clock.ts"
@@ -89,7 +90,7 @@ export const Head = ({
   readonly actions?: ComponentChildren
 }) => {
   useEffect(() => {
-    document.title = `${title} · Signalbox`
+    document.title = visible(`${title} · Signalbox`)
   }, [title])
   return (
     <header class="page">

@@ -1,6 +1,7 @@
 /** The lines of a log that are in sight, as rows of one height in a box that scrolls over all of it. */
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks"
-import { type LogReader, rowOf, visible } from "../../../internal/LogReader.ts"
+import { type LogReader, rowOf } from "../../../internal/LogReader.ts"
+import { visible } from "../../../internal/visible.ts"
 import type { LogWindow, Range } from "../../../internal/LogWindow.ts"
 import { Copyable } from "../../kit/Copy.tsx"
 import { Dialog } from "../../kit/Dialog.tsx"
