@@ -120,6 +120,8 @@ export default defineConfig({
     hookTimeout: 240_000,
     // Processes that tests start find compiled what others have loaded: half of what it costs to start one.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules", ".cache", "compiled") },
+    // The command, for tests that start it as a process.
+    globalSetup: ["packages/signalbox/bundleForTests.ts"],
     // Node itself loads the sources, whose types it strips: Vite would transform them all in a fresh clone. No test mocks a module.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Files share the modules they import, which are most of what a file costs; nothing in them may hold state.

@@ -13,7 +13,7 @@ import * as Otlp from "effect/observability/Otlp"
 import { readFileSync, writeFileSync } from "node:fs"
 import { createServer, type IncomingHttpHeaders } from "node:http"
 import { join } from "node:path"
-import { clientOf, loadedFile, succeed, tasksFile, temporaryFolder, up, upHere } from "./support/Cli.ts"
+import { clientOf, loadedFile, succeed, tasksFile, temporaryFolder, unbundled, up, upHere } from "./support/Cli.ts"
 import { stepRuns, upload } from "./support/Robots.ts"
 
 interface Received {
@@ -246,14 +246,14 @@ describe("OTLP", () => {
     const loading = { NODE_OPTIONS: `--import=${loadedFile}` }
     const data = join(folder, "data")
     for (const env of [{}, { OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_SDK_DISABLED: "true" }]) {
-      const room = await up(data, [], { ...env, ...loading })
+      const room = await up(data, [], { ...env, ...loading }, unbundled)
       await fetch(room.ready.base_url)
       assert.strictEqual(await room.end(), 0)
       // Nor modules of other commands.
       assert.match(room.stderr(), /commands\/Up\.ts/)
       assert.notMatch(room.stderr(), /TelemetryExport|observability\/Otlp|commands\/(?!Up)|internal\/apply/)
     }
-    const room = await up(data, [], { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${url}/own`, ...loading })
+    const room = await up(data, [], { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${url}/own`, ...loading }, unbundled)
     await fetch(room.ready.base_url)
     assert.strictEqual(await room.end(), 0)
     assert.match(room.stderr(), /TelemetryExport/)

@@ -15,7 +15,7 @@ import { join } from "node:path"
 import { getCACertificates, setDefaultCACertificates } from "node:tls"
 import { fetched, type Init } from "./Asking.ts"
 
-const bin = join(import.meta.dirname, "..", "..", "..", "signalbox", "src", "bin.ts")
+const bin = join(import.meta.dirname, "..", "..", "..", "signalbox", ".bundle-command", "bin.ts")
 
 /** What the command says of itself. */
 const Facts = Schema.Struct({

@@ -16,7 +16,10 @@ import { join } from "node:path"
 import { format } from "node:util"
 import * as Program from "../../src/internal/Program.ts"
 
-export const bin = join(import.meta.dirname, "..", "..", "src", "bin.ts")
+/** The command, bundled as it is published when the tests start. */
+export const bin = join(import.meta.dirname, "..", "..", ".bundle-command", "bin.ts")
+/** The command as it is not published, for a test of which modules it loads. */
+export const unbundled = join(import.meta.dirname, "..", "..", "src", "bin.ts")
 /** Preloaded, it reports what is loaded. */
 export const loadedFile = join(import.meta.dirname, "loaded.ts")
 export const tasksFile = join(import.meta.dirname, "tasks.ts")
@@ -47,8 +50,8 @@ export const machine = {
   NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"]
 }
 
-export const start = (args: ReadonlyArray<string>, env: Env, cwd?: string) =>
-  spawn(process.execPath, [bin, ...args], { cwd, env: { ...machine, ...env } })
+export const start = (args: ReadonlyArray<string>, env: Env, cwd?: string, program = bin) =>
+  spawn(process.execPath, [program, ...args], { cwd, env: { ...machine, ...env } })
 
 export interface Ended {
   readonly status: number | null
@@ -169,9 +172,9 @@ export const upHere = (data: string, args: ReadonlyArray<string> = [], env: Env 
   })
 
 /** A control room in a separate process. */
-export const up = (data: string, args: ReadonlyArray<string> = [], env: Env = {}) =>
+export const up = (data: string, args: ReadonlyArray<string> = [], env: Env = {}, program = bin) =>
   new Promise<Room>((resolve, reject) => {
-    const child = start(upArgs(data, args), env)
+    const child = start(upArgs(data, args), env, undefined, program)
     let stdout = ""
     let stderr = ""
     const exited = new Promise<number | null>((done) => child.once("exit", done))

@@ -1,0 +1,100 @@
+/**
+ * Bundles the command with all that it needs, Effect and the driver of Postgres too. What only some commands need is a file of its
+ * own beside it.
+ */
+import { createHash } from "node:crypto"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { build, type Plugin } from "rolldown"
+import { parseAst } from "rolldown/parseAst"
+import { Visitor } from "rolldown/utils"
+
+const here = import.meta.dirname
+
+/** Rolldown leaves out what `export *` of a CommonJS module exports, which is how `@effect/platform-node` hands undici on. */
+const undici: Plugin = {
+  name: "undici",
+  resolveId(source, importer) {
+    return source === "./Undici.js" ? this.resolve("undici", importer) : null
+  }
+}
+
+/** The command's lines measure text with tables that take 20 ms to load; most commands print no table. */
+const segmenter: Plugin = {
+  name: "segmenter",
+  transform(code, id) {
+    if (!id.endsWith("/effect/dist/cli/CliOutput.js")) return null
+    const made = /new Intl\.Segmenter\([^)]*\)/
+    if (!made.test(code)) throw new Error("effect/cli/CliOutput makes no Intl.Segmenter any more: remove this plugin")
+    return code.replace(made, (made) => `{ segment: (text) => ${made}.segment(text) }`)
+  }
+}
+
+/** The console finds its files beside itself; in a bundle it is told where its package is, so that none of it is loaded from there. */
+const consoleFiles: Plugin = {
+  name: "console",
+  transform(code, id) {
+    if (!/\/console\/(src|dist)\/Files\.[jt]s$/.test(id)) return null
+    const own = 'join(import.meta.dirname, "..")'
+    if (!code.includes(own)) throw new Error("console/Files does not look for its files beside itself any more")
+    return code.replace(own, 'join(require.resolve("@signalbox/console/package.json"), "..")')
+  }
+}
+
+/**
+ * One script has what `up` needs before it listens: Effect, the room and its workers. All commands share it, so that nothing is
+ * installed twice; what only some of them need is a file beside it. `bin` of the same extension starts them. Returns what was bundled.
+ */
+export const bundleCommand = async (folder: string, extension: "js" | "ts") => {
+  const command = join(folder, "internal/command")
+  const { output } = await build({
+    platform: "node",
+    logLevel: "warn",
+    input: { Main: join(here, "src/internal/Main.ts"), UpMain: join(here, "src/internal/UpMain.ts") },
+    // The page of the documentation, 3 MB that are installed with Effect anyway, and the sender of e-mails: both are loaded when used.
+    external: ["effect/http-api/HttpApiScalar", "nodemailer"],
+    // Of the environment of browsers, where configuration may come from.
+    transform: { define: { "import.meta": "{}" } },
+    plugins: [consoleFiles, segmenter, undici],
+    output: {
+      dir: command,
+      format: "cjs",
+      entryFileNames: "[name].cjs",
+      chunkFileNames: "[name].cjs",
+      comments: { legal: true, annotation: false, jsdoc: false },
+      minify: { compress: true, mangle: true, codegen: { removeWhitespace: true } },
+      codeSplitting: {
+        groups: [
+          { name: "Room", test: /\/internal\/(commands\/Up|CommandLine|Ending|Logging)\.ts$|\/NodeRuntime\.[jt]s$/ }
+        ]
+      }
+    }
+  })
+  // A script that is not loaded as a module has no `import`: one beside it does that. In ASCII alone, which is read and scanned in
+  // half the time.
+  writeFileSync(join(command, "import.cjs"), "module.exports = (specifier) => import(specifier)\n")
+  const room = join(command, "Room.cjs")
+  const module = readFileSync(room, "utf8")
+  const imports: Array<number> = []
+  new Visitor({ ImportExpression: ({ start }) => void imports.push(start) }).visit(parseAst(module))
+  const script = [0, ...imports.toSorted((a, b) => a - b)]
+    .map((start, index, starts) => module.slice(start, starts[index + 1]))
+    .map((part, index) => (index === 0 ? part : part.replace(/^import/, 'require("./import.cjs")')))
+    .join("")
+    .replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+  writeFileSync(room, script)
+  const digest = createHash("sha256").update(script).digest("hex")
+  // What `bin` imports.
+  for (const entry of ["Main", "UpMain"]) {
+    writeFileSync(
+      join(folder, `internal/${entry}.${extension}`),
+      `import { createRequire } from "node:module"
+import { join } from "node:path"
+import { run } from "./Compiled.${extension}"
+run(join(import.meta.dirname, "command/Room.cjs"), "${digest}", "${entry}")
+createRequire(import.meta.url)("./command/${entry}.cjs")
+`
+    )
+  }
+  return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []))
+}
