@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { build, type Plugin } from "rolldown"
+import { build, type BuildOptions, type Plugin, type RolldownOutput } from "rolldown"
 import { parseAst } from "rolldown/parseAst"
 import { Visitor } from "rolldown/utils"
 
@@ -41,6 +41,17 @@ const consoleFiles: Plugin = {
   }
 }
 
+const modulesOf = (output: RolldownOutput["output"]) =>
+  output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []))
+
+const options = {
+  platform: "node",
+  logLevel: "warn",
+  // The page of the documentation, 3 MB that are installed with Effect anyway, and the sender of e-mails: both are loaded when used.
+  external: ["effect/http-api/HttpApiScalar", "nodemailer"],
+  plugins: [consoleFiles, segmenter, undici]
+} satisfies BuildOptions
+
 /**
  * One script has what `up` needs before it listens: Effect, the room and its workers. All commands share it, so that nothing is
  * installed twice; what only some of them need is a file beside it. `bin` of the same extension starts them. Returns what was bundled.
@@ -48,14 +59,10 @@ const consoleFiles: Plugin = {
 export const bundleCommand = async (folder: string, extension: "js" | "ts") => {
   const command = join(folder, "internal/command")
   const { output } = await build({
-    platform: "node",
-    logLevel: "warn",
-    input: { Main: join(here, "src/internal/Main.ts"), UpMain: join(here, "src/internal/UpMain.ts") },
-    // The page of the documentation, 3 MB that are installed with Effect anyway, and the sender of e-mails: both are loaded when used.
-    external: ["effect/http-api/HttpApiScalar", "nodemailer"],
+    ...options,
     // Of the environment of browsers, where configuration may come from.
     transform: { define: { "import.meta": "{}" } },
-    plugins: [consoleFiles, segmenter, undici],
+    input: { Main: join(here, "src/internal/Main.ts"), UpMain: join(here, "src/internal/UpMain.ts") },
     output: {
       dir: command,
       format: "cjs",
@@ -96,5 +103,15 @@ createRequire(import.meta.url)("./command/${entry}.cjs")
 `
     )
   }
-  return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []))
+  return modulesOf(output)
+}
+
+/** Bundles a program of the tests, which is then `program.mjs` in the folder. Returns what was bundled. */
+export const bundleProgram = async (program: string, folder: string) => {
+  const { output } = await build({
+    ...options,
+    input: { program },
+    output: { dir: folder, format: "esm", entryFileNames: "[name].mjs", chunkFileNames: "[name].mjs", minify: true }
+  })
+  return modulesOf(output)
 }

@@ -1,10 +1,10 @@
 /**
- * Bundles the command as it is published, from the sources, for the tests that start it as a process: to load the sources takes a
- * second of the CPU each time. A `globalSetup` of vitest, which bundles again when a file of the bundle has changed.
+ * Bundles the command as it is published, from the sources, and the service alone, for the tests that start them as processes: to
+ * load the sources takes a second of the CPU each time. A `globalSetup` of vitest, which bundles again when a file of the bundle has changed.
  */
 import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { bundleCommand } from "./bundle.ts"
+import { bundleCommand, bundleProgram } from "./bundle.ts"
 
 const here = import.meta.dirname
 /** Beside `src`, since `bin` looks for the `package.json` above it. */
@@ -28,10 +28,11 @@ export default async () => {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(join(folder, "internal"), { recursive: true })
   for (const file of ["bin.ts", "internal/Compiled.ts"]) copyFileSync(join(here, "src", file), join(folder, file))
-  const modules = await bundleCommand(folder, "ts")
+  const service = join(here, "../control-room/test/support/serve.ts")
+  const modules = [...(await bundleCommand(folder, "ts")), ...(await bundleProgram(service, join(folder, "service")))]
   const ours = globSync(["*.ts", "src/bin.ts", "src/internal/Compiled.ts"], { cwd: here }).map((file) =>
     join(here, file)
   )
-  const files = [...ours, ...modules.filter((module) => existsSync(module))]
+  const files = [...ours, ...new Set(modules.filter((module) => existsSync(module)))]
   writeFileSync(bundled, JSON.stringify(timesOf(files)))
 }

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { spawn, spawnSync } from "node:child_process"
-import { fileURLToPath } from "node:url"
+import { join } from "node:path"
 
 const Ready = Schema.fromJsonString(
   Schema.Struct({ key: Schema.String, origin: Schema.String, workspaceId: WorkspaceId })
@@ -42,18 +42,20 @@ const onDisk = ({ full = false, megabytes }: Disk, folder: string, command: Read
 export const disksOfTheirOwn =
   spawnSync("unshare", ["--map-root-user", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0
 
+/** `serve.ts`, bundled when the tests start. */
+const program = join(import.meta.dirname, "../../../signalbox/.bundle-command/service/program.mjs")
+
 /** Starts the service on a folder and waits until it serves; killed with the scope at the latest. */
 export const start = Effect.fnUntraced(function* (
   folder: string,
   disk?: Disk,
   environment: Readonly<Record<string, string>> = {}
 ) {
-  const script = fileURLToPath(new URL("serve.ts", import.meta.url))
-  const command = [process.execPath, script, folder]
-  const [program = "", ...args] = disk === undefined ? command : onDisk(disk, folder, command)
+  const command = [process.execPath, program, folder]
+  const [file = "", ...args] = disk === undefined ? command : onDisk(disk, folder, command)
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>
-      spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...environment } })
+      spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...environment } })
     ),
     (child) => Effect.sync(() => child.kill("SIGKILL"))
   )
