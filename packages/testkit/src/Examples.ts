@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url))
 
 /** The code blocks of a file, without the asterisks of a comment. */
 const examplesOf = (text: string): ReadonlyArray<string> =>
-  [...text.matchAll(/^( \* |)```ts\n(.*?)^\1```/gms)].map(([, prefix = "", block = ""]) =>
+  [...text.matchAll(/^( \* |)```ts(?: title="[^"]*")?\n(.*?)^\1```/gms)].map(([, prefix = "", block = ""]) =>
     block
       .split("\n")
       .map((line) => line.slice(line.startsWith(prefix) ? prefix.length : prefix.trimEnd().length))
