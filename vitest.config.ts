@@ -126,8 +126,8 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Files share the modules they import, which are most of what a file costs; nothing in them may hold state.
     isolate: false,
-    // One more than there are cores: a third of the time of a test it waits for a process, a browser or a retry.
-    maxWorkers: availableParallelism() + 1,
+    // Tests start browsers, databases and other processes besides; on two cores a third one uses the time that they wait.
+    maxWorkers: Math.max(3, availableParallelism()),
     sequence: { sequencer: LongFirst },
     reporters: ["default", "packages/testkit/src/TestReporter.ts"],
     projects: [...projects]
