@@ -90,6 +90,9 @@ const Groups = ({ state }: { readonly state: string }) => {
           )}
         </Panel>
       )}
+      {data?.has_more === true ? (
+        <p class="notice">There are more than these {count(rows.length)}. Choose a process to see all of its own.</p>
+      ) : null}
       {retried === null ? null : (
         <Settle
           operation="retry"
