@@ -8,9 +8,12 @@ import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
-/** The code blocks of a file, without the asterisks of a comment. */
+/**
+ * The code blocks of a file, without the asterisks of a comment. Those with a title may import each other: they are compiled by the
+ * test of consumers, which saves them under it.
+ */
 const examplesOf = (text: string): ReadonlyArray<string> =>
-  [...text.matchAll(/^( \* |)```ts(?: title="[^"]*")?\n(.*?)^\1```/gms)].map(([, prefix = "", block = ""]) =>
+  [...text.matchAll(/^( \* |)```ts\n(.*?)^\1```/gms)].map(([, prefix = "", block = ""]) =>
     block
       .split("\n")
       .map((line) => line.slice(line.startsWith(prefix) ? prefix.length : prefix.trimEnd().length))
