@@ -136,13 +136,19 @@ describe("the airports demo", () => {
 describe("the README", () => {
   const root = join(import.meta.dirname, "..", "..")
   const sourceOf = (name: string) => readFileSync(join(root, "examples", name), "utf8").trim()
+  const fenced = (name: string) => `\n${sourceOf(name)}\n\`\`\`\n`
+  /** The lines that a page shows after the command that runs an example. */
+  const printedBy = (name: string, page: string) =>
+    (page.split(`\n$ node ${name}\n`)[1]?.split("```")[0] ?? "")
+      .split("\n")
+      .filter((line) => line !== "" && line !== "...")
   const shown = {
     "hello.ts": "[ { greeting: 'Hello, Ada' }, { greeting: 'Hello, Grace' } ]",
     "greetings.ts": "[ 'Hello, Ada', 'Hello, Grace' ]"
   }
 
   it.each(Object.entries(shown))("shows examples/%s as it is, and that works", (name, result) => {
-    assert.include(readFileSync(join(root, "README.md"), "utf8"), `\`\`\`ts\n${sourceOf(name)}\n\`\`\``)
+    assert.include(readFileSync(join(root, "README.md"), "utf8"), fenced(name))
     const cwd = newFolder()
     const { stdout, status } = spawnSync(process.execPath, [join(root, "examples", name)], { cwd, encoding: "utf8" })
     assert.strictEqual(status, 0)
@@ -151,26 +157,24 @@ describe("the README", () => {
 
   it("of alerts shows its example as it is, and what that prints", () => {
     const page = readFileSync(join(root, "docs", "alerts.md"), "utf8")
-    assert.include(page, `\`\`\`ts\n${sourceOf("alerts.ts")}\n\`\`\``)
+    assert.include(page, fenced("alerts.ts"))
     const ran = spawnSync(process.execPath, [join(root, "examples", "alerts.ts")], {
       cwd: newFolder(),
       encoding: "utf8"
     })
     assert.strictEqual(ran.status, 0, ran.stderr)
-    const printed = /It prints:\n\n```\n([^]*?)```/.exec(page)?.[1] ?? ""
-    assert.isAbove(printed.length, 0)
-    for (const line of printed.trim().split("\n")) assert.include(ran.stdout, line)
+    assert.isAbove(printedBy("alerts.ts", page).length, 0)
+    for (const line of printedBy("alerts.ts", page)) assert.include(ran.stdout, line)
   })
 
   it("of failures shows its example as it is, and what that prints", () => {
     const page = readFileSync(join(root, "docs", "failures.md"), "utf8")
-    assert.include(page, `\`\`\`ts\n${sourceOf("failures.ts")}\n\`\`\``)
+    assert.include(page, fenced("failures.ts"))
     const cwd = newFolder()
     const ran = spawnSync(process.execPath, [join(root, "examples", "failures.ts")], { cwd, encoding: "utf8" })
     assert.strictEqual(ran.status, 0, ran.stderr)
-    const printed = /It prints:\n\n```\n([^]*?)```/.exec(page)?.[1] ?? ""
-    assert.isAbove(printed.length, 0)
-    for (const line of printed.trim().split("\n")) assert.include(ran.stdout, line)
+    assert.isAbove(printedBy("failures.ts", page).length, 0)
+    for (const line of printedBy("failures.ts", page)) assert.include(ran.stdout, line)
   })
 
   it("has a first program of at most 15 lines, with the one that installs and runs it", () => {

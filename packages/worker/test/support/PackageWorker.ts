@@ -23,7 +23,7 @@ export const until = <A>(look: () => A | undefined | false) =>
   Effect.suspend(() => {
     const found = look()
     return found === undefined || found === false ? Effect.fail("not yet") : Effect.succeed(found)
-  }).pipe(Effect.retry(Schedule.spaced("20 millis")), Effect.timeout("30 seconds"))
+  }).pipe(Effect.retry(Schedule.spaced("20 millis")), Effect.timeout("2 minutes"))
 
 /** Starts the task `t` of a package with these files. Its step run is `s1`; the working copies are in `runs`. */
 export const begin = Effect.fnUntraced(function* (
