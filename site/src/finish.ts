@@ -7,8 +7,8 @@ import { fileURLToPath } from "node:url"
 /** Guides come before what is generated: the search weighs the words of a page by this. */
 const weights: ReadonlyArray<readonly [folder: RegExp, weight: number]> = [
   [/^reference\/commands\//, 0.6],
-  [/^(reference|changelog)\//, 0.1],
-  [/^(decisions|architecture)\//, 0.3],
+  [/^(reference|changelog|decisions)\//, 0.1],
+  [/^architecture\//, 0.3],
   [/^packages\//, 0.5]
 ]
 
@@ -29,8 +29,8 @@ const finished = (path: string, html: string) => {
   const changed = html
     // The text of the button for the search is its label, which the keys beside it are no part of.
     .replace(/(<button data-open-modal[^]*?)<kbd class="sl-hidden[^]*?<\/kbd><\/kbd>/, "$1")
-    // Blocks of code that scroll are regions, which need names that differ.
-    .replaceAll("<pre ", () => `<pre aria-label="Code ${++blocks}" `)
+    // Blocks of code that scroll are regions, which need names that differ. Their words say less of what a page is about.
+    .replaceAll("<pre ", () => `<pre aria-label="Code ${++blocks}" data-pagefind-weight="0.1" `)
     .replace("<main data-pagefind-body", (main) =>
       weight === undefined ? main : `${main} data-pagefind-weight="${weight}"`
     )
