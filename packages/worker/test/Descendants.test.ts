@@ -200,6 +200,31 @@ for (const [where, layer] of [
   })
 }
 
+/** As on a busy machine, where a worker does nothing for a while after it has started a program. */
+const late = Layer.effect(
+  FileSystem.FileSystem,
+  Effect.map(FileSystem.FileSystem, (fs): FileSystem.FileSystem => ({
+    ...fs,
+    writeFileString: (path, ...rest) =>
+      Effect.andThen(
+        Effect.sleep(basename(path) === "cgroup.procs" ? "1 second" : 0),
+        fs.writeFileString(path, ...rest)
+      )
+  }))
+)
+
+withLayer(Layer.provideMerge(late, services), { excludeTestServices: true })("a program", (it) => {
+  it.effect("is in its control group from its start, where the machine has them", () =>
+    Effect.gen(function* () {
+      const grouped = yield* hasGroups
+      const files = [{ name: "robot.yaml", content: "tasks: { t: { shell: cat /proc/self/cgroup } }\n" }]
+      const { script } = yield* begin(files)
+      yield* until(() => script.finished.has("s1"))
+      assert.strictEqual(/^0::.*\/signalbox-/m.test(script.console.join("\n")), grouped)
+    })
+  )
+})
+
 withLayer(services, { excludeTestServices: true })("the next start of a worker", (it) => {
   it.effect("kills no control group but that of the run, whatever the task wrote", () =>
     Effect.gen(function* () {

@@ -2,6 +2,7 @@
  * A control group (v2) of Linux for the processes of a run: the kernel adds their children to it, and kills all of them
  * in one step. Not every machine lets a worker create one: then none is used, and every function does nothing.
  */
+import type { Command } from "@signalbox/task-package/RobotYaml"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
@@ -65,6 +66,8 @@ export const outOfMemoryIn = Effect.fnUntraced(
   Effect.orElseSucceed(() => false)
 )
 
+const procsOf = (group: string) => join(group, "cgroup.procs")
+
 const groupOf = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const group = yield* Effect.option(fs.readFileString(fileOf(folder)))
@@ -76,8 +79,28 @@ const groupOf = Effect.fnUntraced(function* (folder: string) {
 export const add = Effect.fnUntraced(function* (folder: string, pid: number) {
   const fs = yield* FileSystem.FileSystem
   const group = yield* groupOf(folder)
-  if (Option.isSome(group)) yield* fs.writeFileString(join(group.value, "cgroup.procs"), String(pid))
+  if (Option.isSome(group)) yield* fs.writeFileString(procsOf(group.value), String(pid))
 }, ignored)
+
+const shell = "/bin/sh"
+
+/**
+ * The command that adds itself to the group of a run before it becomes the program, so that everything the program starts
+ * is in the group; null without a group. A shell does not pass on variables with unusual names: a program with such
+ * variables has to be added once it runs.
+ */
+export const joining = Effect.fnUntraced(function* (
+  folder: string,
+  command: Command,
+  env: Readonly<Record<string, string>>
+) {
+  const fs = yield* FileSystem.FileSystem
+  const group = yield* groupOf(folder)
+  if (Option.isNone(group) || !Object.keys(env).every((name) => /^[A-Za-z_]\w*$/.test(name))) return null
+  if (!(yield* Effect.orElseSucceed(fs.exists(shell), () => false))) return null
+  const joining: Command = [shell, "-c", 'echo 0 2>/dev/null >"$0"; exec "$@"', procsOf(group.value), ...command]
+  return joining
+})
 
 /** Whether the kernel has killed a process of a run for its memory. */
 export const outOfMemory = Effect.fnUntraced(function* (folder: string) {

@@ -47,12 +47,14 @@ export const fileOf = (folder: string) => join(folder, "process.json")
 /** Machines have one name or the other. */
 const otherNames: Readonly<Record<string, string>> = { python: "python3", python3: "python" }
 
-/** The command within its limits. A program that does not exist is started as it is, and fails as such. */
-const withLimits = Effect.fnUntraced(function* ([program, ...args]: Command, { cwd, env, limits }: Options) {
+/** The command within its limits and its control group. A program that does not exist is started as it is, and fails as such. */
+const prepared = Effect.fnUntraced(function* ([program, ...args]: Command, env: Options["env"], options: Options) {
+  const { cwd, folder, limits } = options
   const command: Command = [program, ...args]
-  if (limits === undefined || limits.prlimit === null) return command
   const path = yield* Programs.find(program, env["PATH"] ?? "", cwd)
-  return path === null ? command : limited(limits, path, args)
+  if (path === null) return command
+  const within = limits === undefined ? command : limited(limits, path, args)
+  return (yield* Cgroup.joining(folder, within, env)) ?? within
 })
 
 const spawn = Effect.fnUntraced(function* ([program, ...args]: Command, options: Options) {
@@ -60,7 +62,7 @@ const spawn = Effect.fnUntraced(function* ([program, ...args]: Command, options:
   const spawner = yield* ChildProcessSpawner
   const env = { ...options.env, [Descendants.variable]: folder }
   const start = Effect.fnUntraced(function* (name: string) {
-    const [first, ...rest] = yield* withLimits([name, ...args], options)
+    const [first, ...rest] = yield* prepared([name, ...args], env, options)
     return yield* spawner.spawn(ChildProcess.make(first, rest, { cwd, env, stdin: "ignore", forceKillAfter }))
   })
   const other = otherNames[program]
