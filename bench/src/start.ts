@@ -14,7 +14,7 @@ const rounds = Number(process.argv[2] ?? 15)
 const folder = mkdtempSync(join(tmpdir(), "signalbox-start-"))
 const root = join(import.meta.dirname, "../..")
 const bin = join(root, "packages/signalbox/dist/bin.js")
-execFileSync("pnpm", ["--filter=signalbox", "run", "prepack"], { cwd: root, stdio: "inherit" })
+execFileSync("npx", ["-y", "pnpm@12", "--filter=signalbox", "run", "prepack"], { cwd: root, stdio: "inherit" })
 
 interface Start {
   readonly wall: number
