@@ -145,6 +145,32 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("over HTTP
     })
   )
 
+  it.effect("JSON with the content type of a form, as `curl --data` sends it, is JSON", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const { id } = yield* Processes.create({ name: "curl", steps: [{ name: "a", task: { name: "nobody" } }] })
+      const item = yield* raw("POST", "work-items", {
+        headers: form,
+        body: `{"process":{"id":"${id}"},"payload":{"list":[1,"a&b=c%"]}}`
+      })
+      assert.match(item.text, /"payload":\{"list":\[1,"a&b=c%"\]\}/)
+      // Read as a form it would be an unknown field, and the run would start with an empty item instead.
+      const started = yield* raw("POST", `processes/${id}/process-runs`, {
+        headers: form,
+        body: ' {"type":"with_inputs"}'
+      })
+      const run = bodyAs(Identified, started).id as ProcessRuns.ProcessRun["id"]
+      const { data } = yield* WorkItems.list({ processRun: run })
+      assert.deepStrictEqual(
+        data.map((one) => String(one.id)),
+        [bodyAs(Identified, item).id]
+      )
+      const broken = yield* raw("POST", "work-items", { headers: form, body: '{"payload":"secret"' })
+      assert.strictEqual(broken.status, 400)
+      assert.notMatch(broken.text, /secret/)
+    })
+  )
+
   it.effect("the process answers for its health and its readiness, without a key", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service

@@ -1,6 +1,7 @@
 /**
  * Form bodies: `application/x-www-form-urlencoded` with brackets, as the interface describes requests, decoded by the
- * payload's own schema. A form is converted to the JSON that it represents before the payload is decoded.
+ * payload's own schema. A form is converted to the JSON that it represents before the payload is decoded. A body that is
+ * JSON already remains as it is.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -133,6 +134,12 @@ const read = Effect.fnUntraced(function* (
   body: "of fields" | "any JSON"
 ) {
   const form = yield* Effect.orDie(request.text)
+  const withJson = (text: string) =>
+    withText(request, Effect.succeed(text), {
+      headers: Headers.set(request.headers, "content-type", "application/json")
+    })
+  // `curl --data` sends JSON with this type. The names in a form begin otherwise: clients percent-encode braces.
+  if (/^\s*[[{]/.test(form)) return withJson(form)
   if (Buffer.byteLength(form) > limits.formBody) {
     return yield* dieWith(413, "PAYLOAD_TOO_LARGE", `the form is larger than ${limits.formBody} bytes; send JSON`)
   }
@@ -145,10 +152,7 @@ const read = Effect.fnUntraced(function* (
   }
   // What does not decode is passed on as text: the payload's own decoder then names the field.
   const typed = body === "any JSON" ? tree : yield* Effect.orElseSucceed(decode(tree), () => tree)
-  const text = form === "" ? "" : JSON.stringify(typed)
-  return withText(request, Effect.succeed(text), {
-    headers: Headers.set(request.headers, "content-type", "application/json")
-  })
+  return withJson(form === "" ? "" : JSON.stringify(typed))
 })
 
 /**
