@@ -11,7 +11,7 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import { WorkspaceId } from "./contract/Ids.ts"
 import { Uploads } from "./Upload.ts"
-import { address, check, text } from "@signalbox/transport/OptionError"
+import { address, check, matching, text } from "@signalbox/transport/OptionError"
 import * as Connection from "./internal/Connection.ts"
 import type { Transport } from "./internal/Transport.ts"
 
@@ -36,6 +36,10 @@ const BaseUrl = Schema.String.check(
     message: "expected an absolute http or https address, such as http://127.0.0.1:4700"
   })
 )
+
+/** What a header can carry. A key from a file often ends with a line break. */
+const keyPattern = /^[\x21-\x7e]+$/
+const keyExpected = "expected a key, without spaces or line breaks around it"
 
 /** Adds the version prefix to an address without one, and removes trailing slashes. */
 const withVersion = (baseUrl: string): string => {
@@ -70,7 +74,11 @@ export class ControlRoom extends Context.Service<
       ControlRoom,
       Effect.gen(function* () {
         check("ControlRoom.layer", options, { baseUrl: address, workspaceId: text })
-        check("ControlRoom.layer", { apiKey: Redacted.value(options.apiKey) }, { apiKey: text })
+        check(
+          "ControlRoom.layer",
+          { apiKey: Redacted.value(options.apiKey) },
+          { apiKey: matching(keyPattern, keyExpected) }
+        )
         const client = yield* HttpClient.HttpClient
         const uploads = yield* Uploads
         const baseUrl = withVersion(options.baseUrl)
@@ -113,11 +121,14 @@ export class ControlRoom extends Context.Service<
 
   /**
    * The options from `SIGNALBOX_BASE_URL`, `SIGNALBOX_API_KEY` and `SIGNALBOX_WORKSPACE_ID`. Fails with a `ConfigError`
-   * that names the variable when one is not set, is empty, or is not an address.
+   * that names the variable when one is not set, is empty, or cannot be an address or a key.
    */
   static readonly config: Config.Config<Options> = Config.all({
     baseUrl: Config.schema(BaseUrl, "SIGNALBOX_BASE_URL"),
-    apiKey: Config.schema(Schema.Redacted(Schema.NonEmptyString), "SIGNALBOX_API_KEY"),
+    apiKey: Config.schema(
+      Schema.Redacted(Schema.NonEmptyString.check(Schema.isPattern(keyPattern, { message: keyExpected }))),
+      "SIGNALBOX_API_KEY"
+    ),
     workspaceId: Config.schema(WorkspaceId.check(Schema.isNonEmpty()), "SIGNALBOX_WORKSPACE_ID")
   })
 

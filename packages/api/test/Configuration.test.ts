@@ -78,6 +78,13 @@ describe("the connection of the environment", () => {
     })
   )
 
+  it.effect("with a key that no header can carry names the variable, and shows nothing of it", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(configured({ ...all, SIGNALBOX_API_KEY: "sbk_far\n" }))
+      assert.strictEqual(error.message, "SIGNALBOX_API_KEY: expected a key, without spaces or line breaks around it")
+    })
+  )
+
   it.effect("with a proxy that is no address names the variable, and shows nothing of it", () =>
     Effect.gen(function* () {
       for (const given of [all, {}]) {

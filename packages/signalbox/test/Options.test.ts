@@ -81,7 +81,7 @@ const wrong: ReadonlyArray<readonly [of: string, make: (options: object) => unkn
   ],
   ["the client", client, { baseUrl: "http://[" }, "baseUrl: expected an absolute http or https address"],
   ["the client", client, { workspaceId: "" }, "workspaceId: expected a text that is not empty"],
-  ["the client", client, { apiKey: Redacted.make(" ") }, "apiKey: expected a text that is not empty"],
+  ["the client", client, { apiKey: Redacted.make("key\n") }, "apiKey: expected a key, without spaces or line breaks"],
   ["the service", served, { publicUrl: "room.example.com" }, "Server.layer: publicUrl: expected an absolute"],
   [
     "the service",
