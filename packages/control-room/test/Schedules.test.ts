@@ -300,6 +300,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("schedules
         [400, /^every: Expected at least 1 second/, { every: "10 millis" }],
         [400, /^zone: .*Moon\/Base/, { cron: "0 6 * * *", zone: "Moon/Base" }],
         [400, /^at: Expected a time that is still to come/, { at: "2020-01-01T00:00:00Z" }],
+        [400, /^every: Expected a time that is still to come/, { every: "9999999 days" }],
+        [400, /^from: Expected a time that is still to come/, { every: "1 hour", from: "9999-12-31T23:59:59Z" }],
         [400, /^until: Expected a time that is still to come/, { every: "1 hour", until: "2020-01-01T00:00:00Z" }],
         [
           400,

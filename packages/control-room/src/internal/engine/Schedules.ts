@@ -45,12 +45,19 @@ export const iso = (millis: number): string => new Date(millis).toISOString()
 const millisOf = (at: DateTime.Utc | undefined): number | null => at?.epochMilliseconds ?? null
 const queueOf = ({ queue }: Due.State) => queue.map(({ epochMilliseconds }) => epochMilliseconds)
 
+/** The field that leaves a schedule without times. */
+const emptiedBy = ({ at, calendar, every, from, until }: Definition) => {
+  if (at !== undefined) return "at"
+  if (until !== undefined) return "until"
+  if (calendar.dates.length + calendar.weekdays.length > 0) return "calendar"
+  return from !== undefined ? "from" : every !== undefined ? "every" : "cron"
+}
+
 /** Why the times are refused when they are set at `now`: they never come. */
 export const never = (definition: Definition, now: number): InvalidSchedule | null => {
   if (next(definition, utc(now)) !== undefined) return null
-  const field = definition.at !== undefined ? "at" : definition.until !== undefined ? "until" : "calendar"
   return new InvalidSchedule({
-    field,
+    field: emptiedBy(definition),
     message: `Expected a time that is still to come, and there is none after ${iso(now)}: the schedule would never start anything`
   })
 }
