@@ -38,7 +38,7 @@ export const seal = Effect.fnUntraced(function* (path: string) {
 })
 
 /** Folders must be writable before what is in them can be removed. */
-const unseal = (path: string): Effect.Effect<void, PlatformError, FileSystem.FileSystem> =>
+export const unseal = (path: string): Effect.Effect<void, PlatformError, FileSystem.FileSystem> =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const info = yield* fs.lstat(path)

@@ -23,6 +23,7 @@ import type { Cache, PackageRef } from "./Cache.ts"
 import * as Enforced from "./Enforced.ts"
 import * as Environment from "./Environment.ts"
 import { machine } from "./PackageFailure.ts"
+import * as Runs from "./Runs.ts"
 import * as TaskCommand from "./TaskCommand.ts"
 
 export interface Job {
@@ -137,7 +138,7 @@ export const make = Effect.fnUntraced(function* (
       let folder: string | undefined
       let artifacts: string | undefined
       yield* Effect.addFinalizer(() =>
-        folder === undefined ? Effect.void : Effect.ignore(fs.remove(folder, { recursive: true, force: true }))
+        folder === undefined ? Effect.void : Effect.provideContext(Runs.remove(folder), services)
       )
       const scope = yield* Effect.scope
       const work = Effect.gen(function* () {
