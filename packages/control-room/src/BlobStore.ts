@@ -16,7 +16,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { PlatformError } from "effect/PlatformError"
-import { shardOf } from "./internal/Shards.ts"
+import { isShard, shardOf } from "./internal/Shards.ts"
 
 /** Size of the file that is written to find out whether there is space. */
 const probeBytes = 65_536
@@ -84,7 +84,7 @@ export class BlobStore extends Context.Service<
     readonly probe: Effect.Effect<void, PlatformError | BucketError>
     /**
      * Deletes blobs and unfinished uploads that no row names and that are older than the store's limit, and returns how
-     * many. `named` returns those of the given blobs that a row names. A bucket stores the id of the first `room` that
+     * many. `named` returns those of the given blobs that a row names. The store has the id of the first `room` that
      * sweeps it, and keeps everything from sweeps of others, whose rows name other blobs.
      */
     readonly sweep: (
@@ -106,6 +106,7 @@ export class BlobStore extends Context.Service<
         const path = yield* Path.Path
         const random = yield* SecureRandom.SecureRandom
         const staging = path.join(folder, "staging")
+        const roomFile = path.join(folder, "room")
         const pathOf = (blob: string) => path.join(folder, shardOf(blob), blob)
 
         const unlessMissing =
@@ -161,9 +162,9 @@ export class BlobStore extends Context.Service<
         })
 
         const list = (folder: string) => Effect.orDie(unlessMissing(Effect.succeed([]))(fs.readDirectory(folder)))
-        const names = Stream.fromIterableEffect(
-          Effect.map(list(folder), (shards) => shards.filter((shard) => /^[0-9a-f]{2}$/.test(shard)))
-        ).pipe(Stream.mapEffect((shard) => list(path.join(folder, shard))))
+        const names = Stream.fromIterableEffect(Effect.map(list(folder), (shards) => shards.filter(isShard))).pipe(
+          Stream.mapEffect((shard) => list(path.join(folder, shard)))
+        )
 
         const removeOld = Effect.fnUntraced(function* (file: string) {
           const cutoff = (yield* Clock.currentTimeMillis) - Duration.toMillis(sweepAfter)
@@ -174,9 +175,23 @@ export class BlobStore extends Context.Service<
         })
         /** Another node may sweep it at the same time. */
         const removeIfOld = (file: string) => Effect.orDie(unlessMissing(Effect.succeed(0))(removeOld(file)))
+        const isOf = Effect.fnUntraced(function* (room: string) {
+          const known = yield* unlessMissing(Effect.succeed(null))(fs.readFileString(roomFile))
+          if (known !== null) return known === room
+          yield* fs.makeDirectory(folder, { recursive: true })
+          yield* fs.writeFileString(roomFile, room, { mode: 0o640 })
+          return true
+        }, Effect.orDie)
         const sweep = Effect.fnUntraced(function* (
-          named: (blobs: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
+          named: (blobs: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>,
+          room?: string
         ) {
+          if (room !== undefined && !(yield* isOf(room))) {
+            yield* Effect.logError(
+              `${folder} has the files of another room, whose id is in ${roomFile}: give each room a folder of its own, with its database; unfinished uploads are not deleted`
+            )
+            return 0
+          }
           let swept = 0
           for (const name of yield* list(staging)) swept += yield* removeIfOld(path.join(staging, name))
           yield* Stream.runForEach(

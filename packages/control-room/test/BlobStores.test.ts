@@ -62,11 +62,15 @@ const allNames = Effect.flatMap(BlobStore, ({ names }) =>
 )
 
 /** A sweep at another time, that knows these blobs. */
-const sweepIn = Effect.fnUntraced(function* (duration: Duration.Duration, known: ReadonlyArray<string>) {
+const sweepIn = Effect.fnUntraced(function* (
+  duration: Duration.Duration,
+  known: ReadonlyArray<string>,
+  ...room: ReadonlyArray<string>
+) {
   const { sweep } = yield* BlobStore
   const clock = yield* Clock.Clock
   return yield* Effect.provideService(
-    sweep((blobs) => Effect.succeed(new Set(blobs.filter((blob) => known.includes(blob))))),
+    sweep((blobs) => Effect.succeed(new Set(blobs.filter((blob) => known.includes(blob)))), ...room),
     Clock.Clock,
     movedBy(clock, Duration.toMillis(duration))
   )
@@ -159,6 +163,21 @@ for (const [name, layer] of Object.entries(stores)) {
         })
       )
     )
+
+    // No other room finds what is in memory.
+    if (name !== "memory") {
+      it.live("that is swept by one room keeps everything from the sweeps of another", () =>
+        run(
+          Effect.gen(function* () {
+            const later = Duration.minutes(name === "a real bucket" ? 0 : 70)
+            assert.strictEqual(yield* sweepIn(later, [], "room one"), 0)
+            yield* write(randomBytes(10))
+            assert.strictEqual(yield* sweepIn(later, [], "room two"), 0)
+            assert.strictEqual(yield* sweepIn(later, [], "room one"), 1)
+          })
+        )
+      )
+    }
 
     it.live("can be probed, which leaves no blob", () =>
       run(

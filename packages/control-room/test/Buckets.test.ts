@@ -241,20 +241,6 @@ describe("a bucket", () => {
     )
   )
 
-  it.live("that is swept by one room keeps everything from the sweeps of another", () =>
-    onServer((server) =>
-      Effect.gen(function* () {
-        const { sweep } = yield* BlobStore
-        const none = () => Effect.succeed(new Set<string>())
-        assert.strictEqual(yield* sweep(none, "room one"), 0)
-        yield* write(small)
-        server.age(2 * 3_600_000)
-        assert.strictEqual(yield* sweep(none, "room two"), 0)
-        assert.strictEqual(yield* sweep(none, "room one"), 1)
-      })
-    )
-  )
-
   const refusals: ReadonlyArray<readonly [S3Fault, string]> = [
     [{ status: 403, code: "QuotaExceeded" }, "bucketFull"],
     [{ status: 507, code: "XMinioStorageFull" }, "bucketFull"],

@@ -14,6 +14,8 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
+import { renameSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import * as Child from "./support/Child.ts"
 import { bodyAs, multipart, send, sendRaw } from "./support/Http.ts"
 import {
@@ -469,4 +471,30 @@ it.live.skipIf(onPostgres)("refuses a second process on the folder of a SQLite f
     const next = yield* Child.start(folder)
     assert.strictEqual(next.workspaceId, child.workspaceId)
   }).pipe(Effect.scoped)
+)
+
+it.live.skipIf(onPostgres)("refuses a folder that has files and no database, and keeps the files", () =>
+  Effect.gen(function* () {
+    const folder = yield* temporaryFolder
+    const [database, aside] = [join(folder, "control-room.db"), join(folder, "aside.db")]
+    yield* Effect.gen(function* () {
+      const { process } = yield* newProcess()
+      const item = yield* WorkItems.create({ process: process.id, payload: null })
+      yield* WorkItems.attachFile(item.id, { name: "in.txt", bytes: new TextEncoder().encode("hello") })
+    }).pipe(Effect.provide(layerIn(folder)))
+    renameSync(database, aside)
+    for (const lost of ["missing", "empty"]) {
+      if (lost === "empty") writeFileSync(database, "")
+      const refused = yield* Effect.flip(Effect.scoped(Layer.build(layerIn(folder))))
+      assert.strictEqual(refused._tag, "SqliteOpenError")
+      assert.include(refused.message, `${database} is missing or empty, and ${folder}/files has files`)
+    }
+    renameSync(aside, database)
+    const kept = Effect.gen(function* () {
+      const [item] = yield* Stream.runCollect(WorkItems.stream())
+      const [file] = (yield* WorkItems.get(item?.id ?? assert.fail("no item"))).files
+      return yield* Stream.mkString(Stream.decodeText(Files.download(file ?? assert.fail("no file"))))
+    })
+    assert.strictEqual(yield* Effect.provide(kept, layerIn(folder)), "hello")
+  }).pipe(Effect.scoped, Effect.provide(http))
 )

@@ -38,7 +38,7 @@ const storeAsset = async (room: RoomHere, name: string) => {
 
 const blobsIn = (data: string) =>
   readdirSync(join(data, "files"))
-    .filter((name) => name !== "staging")
+    .filter((name) => /^[0-9a-f]{2}$/.test(name))
     .flatMap((shard) => readdirSync(join(data, "files", shard)).map((name) => join(data, "files", shard, name)))
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)

@@ -126,14 +126,18 @@ type Stored =
  */
 export class Storage extends Context.Service<Storage, Context.Context<Stored>>()("@signalbox/control-room/Storage") {}
 
-const sweepAs = Effect.fnUntraced(function* (room?: string) {
+/** Deletes what a killed process left behind. */
+const sweepNow = Effect.gen(function* () {
   const { referenced } = yield* Files
-  const swept = yield* unhurried((yield* BlobStore).sweep(referenced, room))
+  // The oldest workspace is never deleted; before it exists, nothing is stored.
+  const room = yield* (yield* Workspaces).first
+  if (room === null) return
+  const swept = yield* unhurried((yield* BlobStore).sweep(referenced, room.id))
   if (swept > 0) yield* Effect.logInfo(`deleted ${swept} unfinished uploads`)
 })
 
-/** Deletes what a killed process left behind, before anything is served. */
-const sweep = Layer.effectDiscard(sweepAs())
+/** Before anything is served. */
+const sweep = Layer.effectDiscard(sweepNow)
 
 /**
  * Deletes from a bucket what was left behind. It may be large or unavailable, which keeps no service from starting, and
@@ -141,10 +145,7 @@ const sweep = Layer.effectDiscard(sweepAs())
  */
 const sweepDaily = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { running } = yield* RoomState
-    // The oldest workspace is never deleted; before it exists, nothing is stored.
-    const room = yield* (yield* Workspaces).first
-    if (room !== null && (yield* running)) yield* sweepAs(room.id)
+    if (yield* (yield* RoomState).running) yield* sweepNow
   }).pipe(steady("deleting unfinished uploads"), Effect.repeat(Schedule.spaced(Duration.days(1))), Effect.forkScoped)
 )
 

@@ -40,6 +40,7 @@ import { Workspaces } from "../../src/internal/store/Workspaces.ts"
 import * as MasterKeyFile from "../../src/internal/storage/MasterKeyFile.ts"
 import { MasterKey } from "../../src/internal/vault/MasterKey.ts"
 import { WorkSignal } from "../../src/internal/runs/WorkSignal.ts"
+import { isShard } from "../../src/internal/Shards.ts"
 import { type Answer, send } from "./Http.ts"
 
 export interface RawRequest {
@@ -108,7 +109,7 @@ export const blobsIn = (folder: string) =>
     const files = join(folder, "files")
     const names = existsSync(files) ? readdirSync(files) : []
     return {
-      kept: names.filter((name) => name !== "staging").flatMap((shard) => readdirSync(join(files, shard))),
+      kept: names.filter(isShard).flatMap((shard) => readdirSync(join(files, shard))),
       staged: existsSync(join(files, "staging")) ? readdirSync(join(files, "staging")) : []
     }
   })

@@ -13,12 +13,14 @@ import type { PlatformError } from "effect/PlatformError"
 import { join } from "node:path"
 import type { StorageOptions } from "../../Options.ts"
 import { BlobHolds } from "../blobs/BlobHolds.ts"
+import { isShard } from "../Shards.ts"
 import { Database } from "../store/Database.ts"
 import { Files } from "../store/Files.ts"
 import { Integrity } from "../store/Integrity.ts"
 import * as Migrations from "../store/Migrations.ts"
 import { Notifier } from "../store/Notifier.ts"
 import { MasterKey } from "../vault/MasterKey.ts"
+import * as BlobStores from "./BlobStores.ts"
 import * as MasterKeyFile from "./MasterKeyFile.ts"
 
 /** The name of the database in the data folder. */
@@ -67,8 +69,25 @@ export const layerTables = (
   options: StorageOptions
 ): Layer.Layer<
   Database | Notifier | SqlClient.SqlClient,
-  MigrationError | PostgresDriverError | SqlError | SqliteClient.SqliteOpenError
-> => (options.database === undefined ? layerSqlite(databaseFile(options)) : layerPostgres(options.database))
+  MigrationError | PlatformError | PostgresDriverError | SqlError | SqliteClient.SqliteOpenError,
+  FileSystem.FileSystem
+> =>
+  options.database === undefined
+    ? Layer.provideMerge(layerSqlite(databaseFile(options)), Layer.effectDiscard(refuseLost(options)))
+    : layerPostgres(options.database)
+
+/** Refuses a folder whose database is gone while files are there: a new one would name none of them. */
+const refuseLost = Effect.fnUntraced(function* (options: StorageOptions) {
+  const fs = yield* FileSystem.FileSystem
+  const [filename, files] = [databaseFile(options), BlobStores.folderOf(options)]
+  if ((yield* fs.exists(filename)) && (yield* fs.stat(filename)).size > 0n) return
+  const shards = (yield* fs.exists(files)) ? yield* fs.readDirectory(files) : []
+  for (const shard of shards.filter(isShard)) {
+    if ((yield* fs.readDirectory(join(files, shard))).length === 0) continue
+    const message = `${filename} is missing or empty, and ${files} has files of a control room: put the database back, or restore a backup into another folder. Nothing was changed`
+    return yield* new SqliteClient.SqliteOpenError({ filename, message })
+  }
+})
 
 type Client<R> = Layer.Layer<
   SqlClient.SqlClient,
