@@ -98,7 +98,10 @@ describe("signalbox flows", () => {
 
       const failed = (yield* flows("show", id)).stdout
       assert.match(failed, /^failed: more than 100$/m)
-      assert.match(failed, /^remedy: fix the cause of the failure, then retry: it begins at check$/m)
+      assert.match(
+        failed,
+        /^remedy: fix the cause of the failure, then retry: it begins at check, or at an earlier step that you name$/m
+      )
       assert.match(failed, /^step +kind +attempt +state +started +took +failure$/m)
       assert.match(failed, /^check +step +1 +failed .*more than 100$/m)
       assert.match((yield* flows("show", id, "--step", "check")).stdout, /"input":\{"amount":500\}.*"stack":"TooMuch/)

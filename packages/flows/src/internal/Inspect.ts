@@ -224,7 +224,7 @@ export const remedyOf = ({ history, runnable }: Standing): string | null => {
     const from = failedStep(history)
     return from === null
       ? "retry it from a step that you name"
-      : `fix the cause of the failure, then retry: it begins at ${from}`
+      : `fix the cause of the failure, then retry: it begins at ${from}, or at an earlier step that you name`
   }
   if (!isActive(state) || runnable) return null
   return `start a program that registers ${versionOf(execution)} with Flow.layer; also to cancel it`
