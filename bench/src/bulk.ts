@@ -30,8 +30,14 @@ import { join } from "node:path"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { storageIn } from "./storage.ts"
 
-const count = Number(process.argv[2] ?? 100_000)
-const batchLimit = 10_000
+const [given = 100_000] = process.argv.slice(2).filter((one) => one !== "--postgres")
+const count = Number(given)
+if (!Number.isSafeInteger(count) || count < 1) {
+  throw new RangeError("node bench/src/bulk.ts [items] [--postgres]: items is a whole number of at least 1")
+}
+/** What one call takes. */
+const batch = Math.min(count, 10_000)
+const batched = batch.toLocaleString("en")
 const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-"))
 const server = process.argv.includes("--postgres") ? await startServer() : null
 
@@ -108,15 +114,15 @@ const program = Effect.gen(function* () {
   const stop = (run: ProcessRunId) => runs.stop(run, { asDone: false, terminate: false, reason: "bench" })
 
   const prefix = yield* fill(first.view.id)
-  const ids = Array.from({ length: batchLimit }, (_, n) =>
-    WorkItemId.make(prefix + (count - batchLimit + n + 1).toString(16).padStart(12, "0"))
+  const ids = Array.from({ length: batch }, (_, n) =>
+    WorkItemId.make(prefix + (count - batch + n + 1).toString(16).padStart(12, "0"))
   )
   const run = yield* measured("start with_inputs", start(first))
   yield* measured("stop of a run with all of them pending", stop(run))
-  yield* measured("batch retry of 10,000", runs.batch(workspace, "retry", ids))
-  yield* measured("stop of a run with 10,000 pending", stop(run))
-  yield* measured("batch mark_as_done of 10,000", runs.batch(workspace, "mark_as_done", ids))
-  yield* measured("batch delete of 10,000", runs.batch(workspace, "delete", ids))
+  yield* measured(`batch retry of ${batched}`, runs.batch(workspace, "retry", ids))
+  yield* measured(`stop of a run with ${batched} pending`, stop(run))
+  yield* measured(`batch mark_as_done of ${batched}`, runs.batch(workspace, "mark_as_done", ids))
+  yield* measured(`batch delete of ${batched}`, runs.batch(workspace, "delete", ids))
   yield* measured("delete of the run", runs.remove(run))
 
   const second = yield* created("second")
@@ -126,12 +132,12 @@ const program = Effect.gen(function* () {
 
   const third = yield* created("third")
   const thirdPrefix = yield* fill(third.view.id)
-  const some10k = Array.from({ length: batchLimit }, (_, n) =>
+  const idsOfThird = Array.from({ length: batch }, (_, n) =>
     WorkItemId.make(thirdPrefix + (n + 1).toString(16).padStart(12, "0"))
   )
   yield* measured(
-    "start with_work_item_ids of 10,000",
-    runs.start(workspace, third, { type: "with_work_item_ids", work_item_ids: some10k })
+    `start with_work_item_ids of ${batched}`,
+    runs.start(workspace, third, { type: "with_work_item_ids", work_item_ids: idsOfThird })
   )
 
   const fourth = yield* processes.create(workspace, {
