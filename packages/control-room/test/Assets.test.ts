@@ -8,8 +8,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { gzipSync } from "node:zlib"
 import { Signer } from "../src/internal/transfers/Signer.ts"
-import { bodyAs, errorOf, send, sendRaw } from "./support/Http.ts"
+import { assertError, bodyAs, errorOf, send, sendRaw } from "./support/Http.ts"
 import { layer, linkWorker, masterKeyIn, Service } from "./support/Service.ts"
 
 const Pending = Schema.Struct({ id: Schema.String, status: Schema.Literal("pending"), upload_url: Schema.String })
@@ -206,6 +207,30 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("assets", 
       yield* Assets.upload(id, { name: "x", bytes: big })
       assert.isTrue(Buffer.from(yield* bytesOf(id)).equals(big))
       assert.deepStrictEqual((yield* blobs).staged, [])
+    })
+  )
+
+  it.effect("keep their content when compressed bytes come, which are not the content", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const { id } = yield* Assets.create("compressed")
+      const upload = yield* pending(id, "text/plain")
+      const bytes = gzipSync("content")
+      const sent = put(upload.upload_url, bytes, { "content-encoding": "gzip" })
+      const json = gzipSync('{"name":"another"}')
+      const refusals = [
+        yield* sent,
+        yield* raw("POST", "assets", {
+          body: json,
+          headers: { "content-type": "application/json", "content-encoding": "gzip" }
+        })
+      ]
+      for (const one of refusals)
+        assertError(one, 415, "UNSUPPORTED_MEDIA_TYPE", /content-encoding: gzip.*uncompressed/)
+      assert.strictEqual((yield* uploadOf(id, upload.id)).status, "pending")
+      const charset = { "content-encoding": "utf-8" }
+      assert.strictEqual((yield* put(upload.upload_url, "content", charset)).status, 204)
+      assert.strictEqual(yield* textOf(id), "content")
     })
   )
 

@@ -129,6 +129,22 @@ const refuseLength = (request: HttpServerRequest.HttpServerRequest) => {
   )
 }
 
+/** Refuses a compressed body: its bytes would be taken for the content; null for all others. */
+const refuseCompressed = ({ headers }: HttpServerRequest.HttpServerRequest) => {
+  const encoding = headers["content-encoding"]
+  // Some clients name a character set here.
+  return encoding !== undefined && /\b(gzip|deflate|compress|br|zstd)\b/i.test(encoding)
+    ? respond(
+        415,
+        "UNSUPPORTED_MEDIA_TYPE",
+        `content-encoding: ${encoding} is not accepted; send the body uncompressed`,
+        {
+          connection: "close"
+        }
+      )
+    : null
+}
+
 const isRead = ({ source }: HttpServerRequest.HttpServerRequest) =>
   (Predicate.hasProperty(source, "readableDidRead") && source.readableDidRead === true) ||
   (Predicate.hasProperty(source, "bodyUsed") && source.bodyUsed === true)
@@ -254,7 +270,7 @@ const edge = Effect.gen(function* () {
         )
       }
       const refused = hosts.admits(received.headers["host"])
-        ? (refuseRead(request) ?? refuseLength(request))
+        ? (refuseRead(request) ?? refuseCompressed(request) ?? refuseLength(request))
         : misdirected(received.headers["host"])
       if (refused !== null) return Effect.succeed(finished(refused))
       return effect.pipe(
