@@ -24,6 +24,8 @@ export interface Found<A> {
 
 const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
+const longestName = 255
+
 /** Returns the one of `among` with this id, or else those with this name. */
 export const matching = <A>({ idOf, nameOf }: Kind<A>, among: ReadonlyArray<A>, given: string): Found<A> => {
   const byId = among.find((one) => idOf(one) === given)
@@ -48,7 +50,10 @@ export const matching = <A>({ idOf, nameOf }: Kind<A>, among: ReadonlyArray<A>, 
  */
 export const find = Effect.fn("Named.find")(function* <A>(kind: Kind<A>, given: string) {
   const listed = (only: { readonly name?: string }) => Stream.runCollect(kind.list(only))
-  // An id; one that is a name all the same is found among all.
-  const named = isId.test(given) ? [] : (yield* listed({ name: given })).filter((one) => kind.nameOf(one) === given)
+  // An id, which is found among all if it is a name all the same, or what no name can be.
+  const named =
+    isId.test(given) || given === "" || given.length > longestName
+      ? []
+      : (yield* listed({ name: given })).filter((one) => kind.nameOf(one) === given)
   return matching(kind, named.length > 0 ? named : yield* listed({}), given)
 })

@@ -62,6 +62,13 @@ const fixed = (line: string) => () => line
 
 const mistakes: ReadonlyArray<Mistake> = [
   {
+    what: "the name of a variable that is not set",
+    line: here("processes show "),
+    status: 1,
+    problem: /no process has the name or id ""/,
+    remedy: /see `signalbox processes list`/
+  },
+  {
     what: "a wrong key",
     line: fixed("runs list"),
     env: () => connection({ SIGNALBOX_API_KEY: "sbk_wrong" }),

@@ -39,7 +39,7 @@ const only = <Listed>(noun: Noun<Listed>, given: string, { among, found }: Named
   if (named !== undefined && more.length === 0) return Effect.succeed(named)
   const message =
     named === undefined
-      ? `no ${noun.one} has the name or id ${given}: ${suggest(given, among.map(noun.nameOf))}; see \`signalbox ${noun.command} list\``
+      ? `no ${noun.one} has the name or id ${given || '""'}: ${suggest(given, among.map(noun.nameOf))}; see \`signalbox ${noun.command} list\``
       : `${more.length + 1} ${noun.many} have the name ${given}: give an id, ${[named, ...more].map(noun.idOf).join(" or ")}`
   return Effect.fail(new NameError({ message }))
 }
