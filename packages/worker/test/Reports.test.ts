@@ -75,6 +75,18 @@ describe("the console of a step run", () => {
     })
   )
 
+  it.effect("makes writers of long lines wait for the service alone, and not for time to pass", () =>
+    Effect.gen(function* () {
+      const { reports, script } = yield* begin
+      const lines = Array.from({ length: 100 }, () => "x".repeat(60_000))
+      const writing = yield* Effect.forkChild(reports.write(lines))
+      yield* settle
+      yield* Fiber.join(writing)
+      // The last batch is not full.
+      assert.isAtLeast(script.console.length, 80)
+    })
+  )
+
   it.effect("says how many lines were dropped of what cannot wait", () =>
     Effect.gen(function* () {
       const { reports, script } = yield* begin

@@ -68,6 +68,10 @@ export const make = Effect.fnUntraced(function* (
   let leftOut = 0
   let over = false
   let lost = false
+  let ending = false
+
+  /** Whether a batch need not wait for more lines, whose writers may be waiting. */
+  const isFull = () => waiting.length >= maxMessages || size >= maxBatch
 
   const now = () => new Date(clock.currentTimeMillisUnsafe()).toISOString()
   const wake = () => {
@@ -81,6 +85,7 @@ export const make = Effect.fnUntraced(function* (
       size += message.length + 1
     }
     if (size >= maxWaiting) room.closeUnsafe()
+    if (isFull()) hurry.openUnsafe()
     wake()
   }
   const sayLeftOut = () => {
@@ -137,7 +142,8 @@ export const make = Effect.fnUntraced(function* (
     while (true) {
       yield* something.await
       yield* send
-      if (waiting.length < maxMessages) yield* Effect.timeoutOption(hurry.await, interval)
+      if (!isFull() && !ending) yield* hurry.close
+      yield* Effect.timeoutOption(hurry.await, interval)
     }
   }).pipe(
     Effect.catch((error) => {
@@ -179,7 +185,10 @@ export const make = Effect.fnUntraced(function* (
           return Effect.andThen(stopReporting, onLost)
         })
       ),
-    flush: Effect.andThen(hurry.open, nothing.await),
+    flush: Effect.suspend(() => {
+      ending = true
+      return Effect.andThen(hurry.open, nothing.await)
+    }),
     isLost: () => lost
   }
   return reports
