@@ -67,4 +67,15 @@ describe("on a terminal", () => {
     assert.include(shown, "\u001B[1mid")
     assert.notInclude((await onTerminal("keys list", { env: { NO_COLOR: "1" } })).shown, "\u001B[1m")
   })
+
+  it("what others have named or written cannot steer it, and keeps its colors", async () => {
+    const name = "\u001B]0;a\u0007\u001B[2J\u009B3J\b\u001B[31mred"
+    await Cli.succeed(["groups", "create", name, "--data", data])
+    const { shown } = await onTerminal("groups list")
+    assert.include(shown, "\uFFFD]0;a\uFFFD\uFFFD[2J\uFFFD3J\uFFFD\u001B[31mred")
+    const { stdout } = await Cli.succeed(["groups", "list", "--data", data])
+    assert.include(stdout, name)
+    const failed = await onTerminal(`groups show ${name}x`)
+    assert.notInclude(failed.shown, "\u0007")
+  })
 })

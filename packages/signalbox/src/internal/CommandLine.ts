@@ -13,6 +13,7 @@ import type * as Runtime from "effect/Runtime"
 import packageJson from "../../package.json" with { type: "json" }
 import * as Logging from "./Logging.ts"
 import * as Problem from "./Problem.ts"
+import * as Screen from "./Screen.ts"
 import * as Telemetry from "./Telemetry.ts"
 import * as UsageErrors from "./UsageErrors.ts"
 
@@ -48,6 +49,7 @@ export const run = <const Subcommands extends ReadonlyArray<Command.Command.Any>
         Layer.merge(UsageErrors.layer)
       )
     ),
-    Effect.tapCause(report)
+    Effect.tapCause(report),
+    Effect.provide(Screen.layer)
   )
 }
