@@ -304,6 +304,19 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
     }).pipe(Effect.scoped)
   )
 
+  onSqlite("replaces no folder and no special file, whatever is asked", () =>
+    Effect.gen(function* () {
+      const { file, folder } = yield* small
+      const pipe = join(dirname(file), "pipe")
+      assert.strictEqual(spawnSync("mkfifo", [pipe]).status, 0)
+      for (const special of [pipe, dirname(file)]) {
+        const made = Administration.backup({ ...storageIn(folder), file: special, force: true })
+        assert.match(yield* refusal(made), /is a folder, a device or the like: give the name of a file/)
+      }
+      assert.isTrue(statSync(pipe).isFIFO())
+    }).pipe(Effect.scoped)
+  )
+
   onSqlite("removes what killed backups to the same file left an hour ago, and nothing else", () =>
     Effect.gen(function* () {
       const { folder } = yield* Service

@@ -196,7 +196,13 @@ const removeAbandoned = Effect.fnUntraced(function* (file: string) {
 export const make = Effect.fn("Backup.make")(function* (options: BackupOptions) {
   const fs = yield* FileSystem.FileSystem
   const { data, file, force = false } = options
-  if (!force && (yield* fs.exists(file))) return yield* exists(file)
+  if (yield* fs.exists(file)) {
+    // It would be replaced by the archive: root may do that even to /dev/null.
+    if ((yield* fs.stat(file)).type !== "File") {
+      return yield* refuse(`${file} is a folder, a device or the like: give the name of a file`)
+    }
+    if (!force) return yield* exists(file)
+  }
   if (!(yield* fs.exists(data))) {
     return yield* refuse(`the folder ${data} does not exist: give the data folder of the control room with --data`)
   }
