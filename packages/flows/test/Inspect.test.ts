@@ -421,7 +421,10 @@ test(
     const { now, remedy, summary } = yield* stuck(flowOf(() => Effect.andThen(echo("a"), refusing("x"))))
     assert.deepStrictEqual(now, [])
     assert.strictEqual(summary, "failed: not today")
-    assert.strictEqual(remedy, "fix the cause of the failure, then retry: it begins at refusing, or at an earlier step that you name")
+    assert.strictEqual(
+      remedy,
+      "fix the cause of the failure, then retry: it begins at refusing, or at an earlier step that you name"
+    )
   })
 )
 
