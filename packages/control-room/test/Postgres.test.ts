@@ -20,6 +20,7 @@ import { join } from "node:path"
 import type { StorageOptions } from "../src/Options.ts"
 import * as StorageLayers from "../src/internal/StorageLayers.ts"
 import { Database } from "../src/internal/store/Database.ts"
+import { Workspaces } from "../src/internal/store/Workspaces.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
 import { assertError } from "./support/Http.ts"
 import { node } from "./support/Nodes.ts"
@@ -95,7 +96,9 @@ it.live("what is old in the shared folder and named by no row is swept; what ano
     const twoDaysAgo = new Date(Date.now() - 2 * 86_400_000)
     for (const name of names.filter((one) => one.includes("old")))
       utimesSync(join(folder, name), twoDaysAgo, twoDaysAgo)
-    yield* Effect.scoped(Layer.build(storage(storageIn(folder))))
+    const options = storageIn(folder)
+    yield* Effect.flatMap(Workspaces, (workspaces) => workspaces.create("first")).pipe(Effect.provide(storage(options)))
+    yield* Effect.scoped(Layer.build(storage(options)))
     assert.deepStrictEqual(readdirSync(join(folder, "files/staging")), ["new"])
     assert.deepStrictEqual(readdirSync(join(folder, "files/aa")), ["newaa"])
   }).pipe(Effect.scoped)

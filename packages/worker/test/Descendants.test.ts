@@ -8,7 +8,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import { spawn } from "node:child_process"
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import * as Cgroup from "../src/internal/packages/Cgroup.ts"
 import * as Descendants from "../src/internal/packages/Descendants.ts"
@@ -45,6 +45,7 @@ def forks(command):
     # Goes on as its own child all the time, for some seconds.
     if os.fork() == 0:
         os.setsid()
+        os.chdir(PIDS)
         for _ in range(1000):
             open(os.path.join(PIDS, "forks." + str(os.getpid())), "w")
             if os.fork() > 0:
@@ -81,8 +82,25 @@ const files = [
 
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
 
-/** The numbers of all processes that the task has started, and of theirs. */
-const pidsOf = (folder: string) => readdirSync(folder).map((name) => Number(name.split(".")[1]))
+/** Whether a process works in this folder; null: the system does not say. */
+const isIn = (folder: string, pid: number) => {
+  if (!existsSync("/proc/self")) return null
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`) === folder
+  } catch {
+    return false
+  }
+}
+
+/**
+ * The processes that a task has started, and theirs, that still run, as `<kind>.<number>`. They work in this folder: other processes get
+ * the numbers of those that have ended.
+ */
+const runningOf = (folder: string) =>
+  readdirSync(folder).filter((name) => {
+    const pid = Number(name.split(".")[1])
+    return isAlive(pid) && isIn(folder, pid) !== false
+  })
 
 /** The existing control groups of these runs. */
 const groupsOf = Effect.fnUntraced(function* (runs: string) {
@@ -135,7 +153,7 @@ for (const [where, layer] of [
           const { pids, runs, script } = yield* started(how)
           yield* until(() => script.finished.has("s1"))
           assert.strictEqual(script.finished.get("s1")?.code, code)
-          assert.deepStrictEqual(pidsOf(pids).filter(isAlive), [])
+          assert.deepStrictEqual(runningOf(pids), [])
           yield* until(() => readdirSync(runs).length === 0)
         })
       )
@@ -148,7 +166,7 @@ for (const [where, layer] of [
         yield* stop
         yield* until(() => script.finished.has("s1"))
         assert.strictEqual(script.finished.get("s1")?.code, "TERMINATED")
-        assert.deepStrictEqual(pidsOf(pids).filter(isAlive), [])
+        assert.deepStrictEqual(runningOf(pids), [])
         assert.deepStrictEqual(groups.filter(existsSync), [])
       })
     )
@@ -157,7 +175,7 @@ for (const [where, layer] of [
       Effect.gen(function* () {
         const { fiber, pids } = yield* started("wait")
         yield* Fiber.interrupt(fiber)
-        assert.deepStrictEqual(pidsOf(pids).filter(isAlive), [])
+        assert.deepStrictEqual(runningOf(pids), [])
       })
     )
 
@@ -184,15 +202,14 @@ for (const [where, layer] of [
             yield* Effect.callback<void>((resume) => {
               child.stdout?.once("data", () => resume(Effect.void))
             })
-            const alive = readdirSync(pids).filter((name) => isAlive(Number(name.split(".")[1])))
             // The forking process may be between two of itself.
-            const seen = new Set(alive.map((name) => name.split(".")[0]))
+            const seen = new Set(runningOf(pids).map((name) => name.split(".")[0]))
             const missing = all.filter((kind) => kind !== elusive && !seen.has(kind))
             assert.deepStrictEqual(missing, [])
             if (first === "gone") child.kill("SIGKILL")
             yield* Runs.clearLeftovers(join(folder, "runs"))
             // A killed process leaves its group before the system says that it has ended.
-            yield* until(() => ![...pidsOf(pids), child.pid ?? 0].some(isAlive))
+            yield* until(() => runningOf(pids).length === 0 && !isAlive(child.pid ?? 0))
             assert.deepStrictEqual(readdirSync(join(folder, "runs")), [])
           }
         })
