@@ -35,7 +35,6 @@ export const start = async (
 ) => {
   const text = readFileSync(dockerfile, "utf8").replaceAll("\\\n", " ")
   const installed = matched(text, /^RUN npm install --prefix (\S+)/m)
-  const others = matched(text, /^RUN npm install .*"\$SIGNALBOX" (.*?) &&/m).replaceAll('"', "")
   const user = Number(matched(text, /^USER (\d+)$/m))
   const variables = Object.fromEntries(
     matched(text, /^ENV (SIGNALBOX_.*)$/m)
@@ -60,7 +59,7 @@ export const start = async (
     "--no-fund",
     "--prefer-offline"
   ]
-  await run("npm", [...npm, ...packages, ...others.split(" ")], { env: environment })
+  await run("npm", [...npm, ...packages], { env: environment })
 
   const [, init, program = "", ...more] = ["", ...entry.slice(entry.indexOf("--")), ...command]
   if (init !== "--") throw new Error(`the ENTRYPOINT ${entry.join(" ")} has no init`)

@@ -53,16 +53,41 @@ const programs = {
 /** What is left running is stopped. */
 const prelude = "trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT"
 
-/** Pages name port 4700: where the system can, each has a network of its own, and two may be followed at once. */
-const alone = ["unshare", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
-export const isolated = spawnSync("unshare", [...alone.slice(1), "true"]).status === 0
+/**
+ * Pages name port 4700: where the system can, each has a network of its own, with the hosts of a file, and several may be followed at
+ * the same time. `first` is run before the program.
+ */
+const alone = (hosts: string, first = "true") => [
+  "unshare",
+  "--map-root-user",
+  "--net",
+  "--mount",
+  "sh",
+  "-c",
+  `ip link set lo up && mount --bind '${hosts}' /etc/hosts && ${first} && exec "$@"`,
+  "sh"
+]
+export const isolated = spawnSync("unshare", [...alone("/etc/hosts").slice(1), "true"]).status === 0
 
-/** Follows a page in an empty folder. Rejects with the command whose output differs. */
+/** The command that makes services reachable at their ports. */
+const bridged = (folder: string, services: Readonly<Record<string, string>>) => {
+  const ports = Object.entries(services).map(([address, socket]) => `'${address.split(":")[1] ?? ""}=${socket}'`)
+  if (ports.length === 0) return undefined
+  const ready = join(folder, ".bin/ready")
+  const bridge = `node '${join(import.meta.dirname, "bridge.ts")}' '${ready}' ${ports.join(" ")}`
+  return `{ ${bridge} & until [ -e '${ready}' ]; do sleep 0.05; done; }`
+}
+
+/**
+ * Follows a page in an empty folder. `services` are the sockets of servers by the address that the page has; a network of its own is
+ * needed for them. Rejects with the command whose output differs.
+ */
 export const follow = async (
   page: string,
   folder: string,
   env: Readonly<Record<string, string>>,
-  copies: Readonly<Record<string, string>> = {}
+  copies: Readonly<Record<string, string>> = {},
+  services: Readonly<Record<string, string>> = {}
 ): Promise<void> => {
   mkdirSync(folder, { recursive: true })
   const parts = fences(readFileSync(page, "utf8"))
@@ -85,8 +110,11 @@ export const follow = async (
     ...end,
     showsExitCode(commands[index + 1]?.line ?? "") ? "(exit $code)" : "[ $code = 0 ] || exit 0"
   ])
+  const addresses = Object.keys(services).map((address) => address.split(":"))
+  put(".bin/hosts", ["127.0.0.1 localhost", ...addresses.map(([host = ""]) => `127.0.0.1 ${host}`), ""].join("\n"))
   const script = [prelude, ...lines, "exit 0"].join("\n")
-  const [file = "bash", ...args] = [...(isolated ? alone : []), "bash", "-c", script]
+  const around = isolated ? alone(join(folder, ".bin/hosts"), bridged(folder, services)) : []
+  const [file = "bash", ...args] = [...around, "bash", "-c", script]
   const { stderr, stdout } = await promisify(execFile)(file, args, {
     cwd: folder,
     env: { ...env, PATH },

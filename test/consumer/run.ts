@@ -5,16 +5,19 @@
  * `npx -y pnpm@12 test:consumer [--keep] [name ...]`: only the checks whose names contain one of these; `--keep` leaves the folder.
  */
 import { execFile, execFileSync, spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
 import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { createInterface } from "node:readline"
 import { parseArgs, promisify } from "node:util"
+import { startServer } from "../../packages/testkit/src/Postgres.ts"
 import { pack, root, type Tarball } from "../../tooling/src/tarballs.ts"
 import * as container from "./container.ts"
-import { figure, followed, problems } from "./followed.ts"
+import { figure, followed, problems, served } from "./followed.ts"
 import { fences, follow, isolated } from "./pages.ts"
+import * as services from "./services.ts"
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { keep: { type: "boolean" } } })
 
@@ -110,11 +113,16 @@ const closed = async ({ hostname, port }: URL) => {
 }
 
 /** Starts `signalbox up` by a command line, runs a client against it, and stops it by SIGTERM. */
-const up = async (file: string, args: ReadonlyArray<string>, client: (room: string) => Promise<unknown>) => {
+const up = async (
+  file: string,
+  args: ReadonlyArray<string>,
+  client: (room: string) => Promise<unknown>,
+  env: Readonly<Record<string, string>> = {}
+) => {
   const data = mkdtempSync(join(folder, "up-"))
   const child = spawn(file, [...args, "up", "--json", "--port=0", `--data=${data}`, "--tasks=tasks.ts"], {
     cwd: folder,
-    env: environment,
+    env: { ...environment, ...env },
     stdio: ["ignore", "pipe", "pipe"]
   })
   let said = ""
@@ -202,13 +210,20 @@ const rule = async () => {
 }
 
 /** Follows a page of the documentation. */
-const page = (name: string, copies: Readonly<Record<string, string>>) =>
-  follow(
+const page = async (name: string, copies: Readonly<Record<string, string>>) => {
+  if (served.has(name) && !isolated)
+    return console.log(`  ${name} is not followed: this system gives it no network of its own`)
+  const { sockets, stop } = served.has(name)
+    ? await services.start(join(folder, "services"))
+    : { sockets: {}, stop: async () => {} }
+  await follow(
     join(root, `${name}.md`),
     join(folder, "pages", name.replaceAll("/", "-")),
     { ...environment, PATH: [dirname(bin("signalbox")), environment.PATH].join(delimiter) },
-    Object.fromEntries(Object.entries(copies).map(([to, from]) => [to, join(root, from)]))
-  )
+    Object.fromEntries(Object.entries(copies).map(([to, from]) => [to, join(root, from)])),
+    sockets
+  ).finally(stop)
+}
 
 /** Every module that a package exports, with patterns resolved by the files that are there. */
 const modulesOf = ({ manifest: { name } }: Tarball): ReadonlyArray<string> => {
@@ -337,6 +352,14 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
       await greet(process.execPath)(room)
       await documented(room)
     }),
+  "npx signalbox up on Postgres, with nothing else installed": async () => {
+    const postgres = await startServer()
+    const settings = {
+      SIGNALBOX_DATABASE_URL: postgres.url,
+      SIGNALBOX_MASTER_KEY: randomBytes(32).toString("base64")
+    }
+    await up("npx", ["signalbox"], greet(process.execPath), settings).finally(postgres.remove)
+  },
   "a control room in a program": () => sh(process.execPath, ["embedded.mjs"]),
   "Postgres without its driver": async () => {
     const program =

@@ -101,6 +101,14 @@ const client = (url: string, startupParameters: Readonly<Record<string, string>>
     startupParameters: { client_min_messages: "warning", ...startupParameters }
   })
 
+/** Creates a database with an owner of the same name, as somebody who runs a Postgres does for a program. */
+export const createDatabase = (url: string, owner: { readonly name: string; readonly password: string }) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    yield* sql`CREATE ROLE ${sql(owner.name)} LOGIN PASSWORD ${sql.literal(`'${owner.password}'`)}`
+    yield* sql`CREATE DATABASE ${sql(owner.name)} OWNER ${sql(owner.name)}`
+  }).pipe(Effect.provide(client(url, {})), Effect.orDie)
+
 /** Drops a schema after a test. */
 export const dropSchema = (url: string, schema: string) =>
   Effect.flatMap(PgClient.PgClient, (sql) => sql`DROP SCHEMA IF EXISTS ${sql(schema)} CASCADE`).pipe(

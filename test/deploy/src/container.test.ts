@@ -27,14 +27,6 @@ describe("an image", () => {
     })
   }
 
-  it("has the driver of Postgres that the command is made for", () => {
-    const { peerDependencies } = JSON.parse(textOf("packages/signalbox/package.json"))
-    const driver = `@effect/sql-pg@${peerDependencies["@effect/sql-pg"]}`
-    for (const path of [images[0], "docs/operate/deploy.md", "docs/operate/nodes.md"]) {
-      assert.ok(textOf(path).includes(driver), `${path}: ${driver}`)
-    }
-  })
-
   it("is the user of the chart", () => {
     const templates = ["room", "workers"].map((name) => textOf(`deploy/helm/signalbox/templates/${name}.yaml`))
     const users = templates.map((text) => /runAsUser: (\d+)/.exec(text)?.[1])
