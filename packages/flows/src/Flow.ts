@@ -2,6 +2,7 @@
  * Flows: steps composed by an ordinary generator that can only call steps and the functions of this module, so that the
  * same flow can run in a script, and be resumed by an engine that records the results of its steps.
  */
+import { check as checkOptions, timeOrNone } from "@signalbox/transport/OptionError"
 import type * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -162,9 +163,10 @@ export const sleep = (
   options: { readonly key?: string } = {}
 ): Effect.Effect<void, never, FlowContext<never>> =>
   conceal(
-    claimed(name, options.key, ({ path }, interpreter) =>
-      interpreter.sleep({ path, name }, Duration.toMillis(duration))
-    )
+    claimed(name, options.key, ({ path }, interpreter) => {
+      checkOptions(`the sleep ${name}`, { duration }, { duration: timeOrNone })
+      return interpreter.sleep({ path, name }, Duration.toMillis(duration))
+    })
   )
 
 /**

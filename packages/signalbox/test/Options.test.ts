@@ -21,6 +21,7 @@ import { defineTask } from "@signalbox/worker/Promises"
 import * as Task from "@signalbox/worker/Task"
 import * as Worker from "@signalbox/worker/Worker"
 import * as Cause from "effect/Cause"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -55,6 +56,21 @@ const stepped = (options: object) =>
     run: () => Effect.void,
     ...options
   })
+/** Runs a flow whose body has a duration, which programs in JavaScript may misspell. */
+const lasting =
+  (body: (duration: Duration.Input) => Effect.Effect<void, Flow.FlowTimeout, Flow.FlowContext<never>>) =>
+  (options: object) =>
+    Flow.run(
+      Flow.make("lasting", {
+        version: 1,
+        input: Schema.Void,
+        success: Schema.Void,
+        error: Flow.FlowTimeout,
+        idempotencyKey: () => "1",
+        run: () => body((options as { duration: Duration.Input }).duration)
+      }),
+      undefined
+    )
 const flowClient = (options: object) =>
   FlowManagementClient.FlowManagementClient.layer({
     url: "http://127.0.0.1:4800",
@@ -180,6 +196,18 @@ const wrong: ReadonlyArray<readonly [of: string, make: (options: object) => unkn
   ],
   ["a step", stepped, { retry: { attempts: 3, backoff: 0 } }, "retry.backoff: expected a finite number above 0, not 0"],
   ["a step", stepped, { timeout: 0 }, "the step load: timeout: expected a length of time above 0"],
+  [
+    "a sleep",
+    lasting((duration) => Flow.sleep("a while", duration)),
+    { duration: "three days" },
+    "the sleep a while: duration: expected a length of time of 0 or more"
+  ],
+  [
+    "a timeout",
+    lasting((duration) => Flow.timeout("soon", duration, Effect.void)),
+    { duration: "soon" },
+    "the timeout soon: duration: expected a length of time of 0 or more"
+  ],
   ["a policy", byPolicy, { attempts: 0 }, "RetryPolicy: attempts: expected a whole number of at least 1, not 0"],
   ["a policy", byPolicy, { attemptTimeoutMillis: NaN }, "attemptTimeoutMillis: expected a length of time above 0"],
   ["a policy", byPolicy, { idleTimeoutMillis: 0 }, "idleTimeoutMillis: expected a length of time above 0"],
