@@ -84,7 +84,7 @@ export const remove = Effect.fn("Alerts.remove")((alert: AlertId) => call.remove
 /** Sends a test message to each channel of an alert, and returns them as they begin; `messages` shows what became of them. */
 export const test = Effect.fn("Alerts.test")((alert: AlertId) => call.test({ params: { alert_id: alert } }))
 
-/** Sends nothing of an alert until then. What is still the case then is told then. */
+/** Mutes an alert until then. What still holds at that time is reported then. */
 export const mute = Effect.fn("Alerts.mute")(
   (alert: AlertId, options: { readonly until: DateTime.DateTime.Input; readonly note?: string }) =>
     call.mute({

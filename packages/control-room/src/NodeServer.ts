@@ -88,7 +88,7 @@ export const create = (times: Times = defaultTimes): Server => {
     streams.add(response)
     response.once("close", () => streams.delete(response))
   }
-  // It listens before the storage is open and the routes are there, and an event that nobody hears is never answered.
+  // It listens before the storage is open and the routes are there, and an event without a listener would never get a response.
   const early: Array<() => void> = []
   for (const event of ["request", "checkContinue"] as const) {
     server.on(event, (request, response) => {

@@ -91,7 +91,7 @@ export interface Sandbox {
   /** From now on these rules are in force, and no others. */
   readonly setFaults: (faults: Faults) => Effect.Effect<void, SandboxError>
   readonly clearFaults: Effect.Effect<void>
-  /** What was asked so far, in order of the answers. */
+  /** The requests so far, in the order of their responses. */
   readonly requests: Effect.Effect<ReadonlyArray<Seen>>
   readonly forgetRequests: Effect.Effect<void>
   /** Every access token given so far is refused as expired. */

@@ -133,7 +133,7 @@ export const defaultApp: App = {
   platform: "web"
 }
 
-/** The person that is there when the seed names nobody. */
+/** The person that exists when the seed names none. */
 export const defaultUser: User = {
   userPrincipalName: "ann@contoso.test",
   displayName: "Ann Lee",

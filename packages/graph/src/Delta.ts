@@ -100,7 +100,7 @@ export interface Changes {
   readonly restarted: boolean
 }
 
-/** The changes all at once; each item once, with its last state. For a drive whose changes fit into memory. */
+/** All changes in one array; each item once, with its last state. For a drive whose changes fit into memory. */
 export const changes = Effect.fn("Delta.changes")(function* (drive: DriveAddress, options: DeltaOptions = {}) {
   const items = new Map<ItemId, DriveItem>()
   const last: { link: DeltaLink | null; restarted: boolean } = { link: null, restarted: false }

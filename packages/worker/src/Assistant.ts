@@ -25,7 +25,7 @@ import { unlimited } from "./internal/TimeLimit.ts"
 export interface Options {
   /** The folder of unpacked task packages, up to 5 GB; workers on this machine may share it. */
   readonly packagesFolder: string
-  /** Where environments are kept, up to 20 GB; workers on this machine may share it. */
+  /** The folder of environments, up to 20 GB; workers of this machine may share it. */
   readonly environmentsFolder: string
   /** How they are built; default: by the first tool on `PATH` that can. */
   readonly environments?: Settings
@@ -138,7 +138,7 @@ export const run = Effect.fn("Assistant.run")(function* (assistant: AssistantId,
   )
   const error = collected === null ? null : errorOf(collected)
   const ended: Ended = {
-    // If the service has ended the run, its state there is kept.
+    // If the service has ended the run, its state there stays.
     run: yield* Effect.catchTag(complete(error?.code ?? null), "Conflict", () => Assistants.getRun(id)),
     error
   }

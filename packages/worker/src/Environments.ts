@@ -25,7 +25,7 @@ export class EnvironmentError extends TaggedError<EnvironmentError>()("Environme
 }) {}
 
 export interface Options {
-  /** Where environments are kept, up to 20 GB; workers of this machine may share it. */
+  /** The folder of environments, up to 20 GB; workers of this machine may share it. */
   readonly folder: string
   readonly settings?: Settings
   /** Gets what a build or a robot writes, line by line. */

@@ -79,9 +79,9 @@ export interface Options {
   readonly packagesLimit?: number
   /** How environments of task packages are built; default: by the first tool on `PATH` that can. */
   readonly environments?: Settings
-  /** Where they are kept; workers of this machine may share it. Default: `environments` in the folder. */
+  /** The folder of environments; workers of this machine may share it. Default: `environments` in the folder. */
   readonly environmentsFolder?: string
-  /** How many bytes of environments are kept when they are not in use; default 20 GB. */
+  /** How many bytes of unused environments are retained; default 20 GB. */
   readonly environmentsLimit?: number
   /** What a task of a package may use of this machine; which of it the machine cannot enforce is logged. Default: all. */
   readonly limits?: Limits

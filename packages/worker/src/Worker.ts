@@ -118,7 +118,7 @@ const removed = () =>
     message: "the service no longer knows this worker, it was removed: create a new link token and link it again"
   })
 
-/** The most step runs that the service leases to one worker at once. */
+/** The most step runs that the service leases to one worker concurrently. */
 const maxCapacity = 1000
 
 const rules = {

@@ -282,7 +282,7 @@ export const test = HttpApiEndpoint.post("testAlert", `${one}/test`, {
   .annotate(RequiredPermission, "Alerts.write_alerts")
   .annotateMerge(extension("Test an alert"))
 
-/** Extension: nothing is sent until then. What is still the case then is told then. */
+/** Extension: mutes an alert until then. What still holds at that time is reported then. */
 export const mute = HttpApiEndpoint.post("muteAlert", `${one}/mute`, {
   params,
   payload: Schema.Struct({

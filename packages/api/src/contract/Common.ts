@@ -84,7 +84,7 @@ export const Ref = <S extends Schema.Top>(id: S) => Schema.Struct({ id })
 /** The response to deleting a resource. */
 export const Deleted = <S extends Schema.Top>(id: S) => Schema.Struct({ id, deleted: Schema.Literal(true) })
 
-/** What deleting a resource answers, decoded. */
+/** The decoded response to deleting a resource. */
 export interface Deleted<Id> {
   readonly id: Id
   readonly deleted: true

@@ -139,7 +139,7 @@ export const Trigger = Schema.Struct({ ...fields, running: Schema.Array(Ref(Proc
 })
 export interface Trigger extends Schema.Schema.Type<typeof Trigger> {}
 
-/** `url` is shown only here: whoever knows it may send requests. Null without `webhook`. */
+/** `url` is returned only here: anyone who knows it may send requests. Null without `webhook`. */
 export const TriggerCreated = Schema.Struct({
   ...fields,
   running: Schema.Array(Ref(ProcessRunId)),

@@ -47,7 +47,7 @@ export const createLinkToken = HttpApiEndpoint.post(
 export const workerStates = ["offline", "idle", "busy"] as const
 export type WorkerState = (typeof workerStates)[number]
 
-/** A step run that a worker has in hand. */
+/** A step run that a worker is processing. */
 export const StepRunInHand = Schema.Struct({
   id: StepRunId,
   /** The name of its step. */

@@ -23,7 +23,7 @@ const Mark = () => (
   </svg>
 )
 
-/** Groups of failures that nobody has settled; more than a page of them is only said to be more. */
+/** Unsettled groups of failures; beyond a page of them the count only says that there are more. */
 const useOpenFailures = () => {
   const failures = useResource<Page<unknown>>(may("Failures.read_failures") ? "failures" : null, {
     state: "open",

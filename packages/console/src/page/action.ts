@@ -33,7 +33,7 @@ export interface Action {
   readonly run: (work: () => Promise<unknown>, done?: string) => Promise<boolean>
 }
 
-/** Something that a button starts: it is busy meanwhile, and its error is shown where it was asked for. */
+/** What a button starts: the button is busy until it ends, and its error is shown beside the button. */
 export const useAction = (): Action => {
   const [state, setState] = useState<{ readonly isBusy: boolean; readonly error: string | null }>({
     isBusy: false,

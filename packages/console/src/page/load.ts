@@ -10,7 +10,7 @@ export interface Loaded<A> {
   readonly data: A | undefined
   /** Why the newest request failed; what was there before is still shown. */
   readonly error: string | null
-  /** Loads it again at once. */
+  /** Loads it again immediately. */
   readonly reload: () => void
 }
 

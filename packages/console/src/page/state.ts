@@ -24,7 +24,7 @@ export const signOut = async (): Promise<void> => {
   session.value = null
 }
 
-/** A ticket is used up at once, and taken out of the address. */
+/** A ticket is exchanged immediately, and removed from the address. */
 export const begin = async (): Promise<void> => {
   const ticket = /^#ticket=(sbt_\S+)$/.exec(location.hash)?.[1]
   if (ticket !== undefined) {

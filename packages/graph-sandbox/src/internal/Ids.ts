@@ -19,7 +19,7 @@ export const item = (of: string): string =>
 
 export const drive = (of: string): string => `b!${hash(of).toString("base64url")}`
 
-/** What nobody can guess. */
+/** A random value that cannot be guessed. */
 export const secret = (): string => randomBytes(32).toString("base64url")
 
 /** Sixteen random bytes as a UUID. */

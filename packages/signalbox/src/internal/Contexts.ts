@@ -32,7 +32,7 @@ const folderOf = Effect.gen(function* () {
   return join(home, ".config")
 })
 
-/** Where contexts are kept. */
+/** The file of the contexts. */
 export const file = Effect.map(folderOf, (folder) => join(folder, "signalbox", "contexts.json"))
 
 /** All contexts; none while there is no file. */

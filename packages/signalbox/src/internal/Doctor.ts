@@ -90,7 +90,7 @@ const canListen = (host: string, port: number) =>
     server.listen(port, host, () => server.close(() => resume(Effect.succeed(null))))
   })
 
-/** Whether a control room answers there. */
+/** Whether a control room responds there. */
 const answers = (host: string, port: number) =>
   HttpClient.get(`http://${host.includes(":") ? `[${host}]` : host}:${port}/healthz`).pipe(
     Effect.map(({ status }) => status === 200),

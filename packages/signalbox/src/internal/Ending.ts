@@ -11,7 +11,7 @@ import * as Schedule from "effect/Schedule"
 /** Variables that package runners set for their child processes. */
 const runnerVariable = /(^|\0)npm_(lifecycle_event|execpath|command)=./
 
-/** Twice, since nobody is there to see a worker finish its step runs. */
+/** Twice, since nobody watches a worker finish its step runs. */
 const asSigterm = Effect.sync(() => {
   process.emit("SIGTERM", "SIGTERM")
   process.emit("SIGTERM", "SIGTERM")

@@ -1,6 +1,6 @@
 /** Exit codes of commands; the README has the same table. A stop by signal is a success. */
 export const exitCodes = {
-  /** Whatever has no code of its own, also a wait that ended before the run. */
+  /** Any other failure, also a wait that ended before the run. */
   failed: 1,
   /** The command line cannot be read. */
   usage: 2,

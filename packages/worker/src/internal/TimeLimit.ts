@@ -7,15 +7,15 @@ import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import { retryUntilAvailable } from "./Failures.ts"
 
-/** The state of a build, as the service is told. */
+/** The state of a build, as it is reported to the service. */
 export type BuildState = "started" | "ended"
 
-/** For whoever builds the environment of a step run. */
+/** For the builder of the environment of a step run. */
 export interface BuildTime {
   readonly report: (state: BuildState) => Effect.Effect<void>
 }
 
-/** A step run whose time nobody limits. */
+/** A step run without a time limit. */
 export const unlimited: BuildTime = { report: () => Effect.void }
 
 export interface TimeLimit extends BuildTime {

@@ -66,7 +66,7 @@ export interface Ran<T extends Target> {
   readonly settled: ReadonlyArray<WorkItemId>
 }
 
-/** `retry` and `markAsDone` take so many at once. */
+/** The most work items of one `retry` or `markAsDone`. */
 const mostInBatch = 10_000
 
 const inBatches = <E, R>(

@@ -1,4 +1,4 @@
-/** Alerts: what is watched, what goes on, and whom it is told to. */
+/** Alerts: what is watched, what is firing, and who is notified. */
 import type { Alert as AlertOf } from "@signalbox/api/contract/Alerts"
 import { Empty, Head, Panel, State, Tabs } from "../kit/Basics.tsx"
 import { List } from "../kit/List.tsx"

@@ -123,7 +123,7 @@ export const guarded = Layer.effect(
         waiting.delete(blob)
       }
     }).pipe(steady("removing blobs after a backup"))
-    /** Removes what waits once it may, and whatever is added meanwhile. */
+    /** Removes what waits as soon as it may, including what is added until then. */
     const removeWaiting = Effect.gen(function* () {
       while (waiting.size > 0) yield* Effect.delay(removeAll, pause)
     })

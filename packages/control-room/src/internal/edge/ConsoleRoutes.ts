@@ -91,7 +91,7 @@ export const layer = HttpRouter.use(
       const text = yield* sessions.open(key.workspaceId, key.keyId)
       const token = Tokens.parse(text)
       const session = token === null ? null : yield* sessions.find(token)
-      // Revoked meanwhile.
+      // It was revoked in between.
       if (session === null) return yield* refused("the key was revoked")
       return HttpServerResponse.setHeader(yield* respond(session), "set-cookie", cookies.cookie(text))
     })

@@ -22,7 +22,7 @@ import { Notifier } from "../store/Notifier.ts"
 const mostStreams = { caller: 32, node: 1000 } as const
 /** How often a reader hears from a stream on which nothing happens, and the key or session is looked up again. */
 const pingInterval = Duration.seconds(10)
-/** Between two deliveries: what happens meanwhile is told once. */
+/** Between two deliveries: changes in between are sent once. */
 const rest = Duration.millis(250)
 
 const headers = {

@@ -120,7 +120,7 @@ export class Alerter extends Context.Service<
         yield* transaction(
           Effect.gen(function* () {
             const alert = yield* alerts.lock(claimed.workspaceId, claimed.id)
-            // Changed meanwhile: it is due again.
+            // It changed in between: it is due again.
             if (alert === null || alert.checkAt !== claimed.checkAt || alert.since !== claimed.since) return
             const bySubject = new Map(found.map((one) => [one.subject, one]))
             const open = yield* alerts.open(alert)

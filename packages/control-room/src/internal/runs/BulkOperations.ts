@@ -210,7 +210,7 @@ export class BulkOperations extends Context.Service<
         if (job === null) return null
         const isSingle = job.singles > 0
         if (job.attempts > mostAttempts && !isSingle) {
-          // In a transaction of its own, which the next attempt cannot roll back.
+          // In a separate transaction, which the next attempt cannot roll back.
           yield* store.record(job, {
             done: 0,
             refused: 0,

@@ -23,7 +23,7 @@ import type { StoredSchedule } from "../store/StoredSchedule.ts"
 import { RoomState } from "../store/RoomState.ts"
 import { Runs } from "./Runs.ts"
 
-/** Schedules that one poll carries out at most, and the steps of one of them: others wait meanwhile. */
+/** The most schedules that one poll carries out, and the most steps of one of them, so that others need not wait long. */
 const mostAtOnce = 500
 const mostSteps = 100
 /** How long the history of occurrences is stored. */

@@ -152,7 +152,7 @@ const write = Effect.fnUntraced(function* (options: BackupOptions, folder: strin
     )
   }
   if (force) yield* fs.rename(archive, file)
-  // Refuses a file that was made meanwhile.
+  // Refuses a file that was created in between.
   else yield* Effect.mapError(fs.link(archive, file), () => exists(file))
   // The name has to be on disk too. Not every system lets folders be opened.
   yield* Effect.ignore(Effect.flatMap(fs.open(path.dirname(file), { flag: "r" }), (opened) => opened.sync))

@@ -9,7 +9,7 @@ import { BackupError } from "./Archive.ts"
 
 type Tool = "pg_dump" | "pg_restore"
 
-/** How much of the messages of a tool is kept. */
+/** How much of the output of a tool is stored. */
 const maxText = 4096
 
 const textOf = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) =>

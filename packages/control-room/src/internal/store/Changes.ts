@@ -26,7 +26,7 @@ export interface Mail {
   readonly isWoken: boolean
 }
 
-/** What one reader was not told yet. It never has more than a few hints: a slow reader is told to load everything. */
+/** The hints that one reader has not received yet, never more than a few: a slow reader is told to load everything. */
 export interface Mailbox {
   /** Waits for mail. */
   readonly take: Effect.Effect<Mail>
@@ -159,7 +159,7 @@ export class Changes extends Context.Service<
       return Changes.of({
         tell: (workspace, hints) =>
           Effect.suspend(() => {
-            // Nobody looks, and on SQLite nobody else can.
+            // There is no subscriber, and on SQLite no other node.
             if (!notifier.shared && mailboxes.size === 0) return Effect.void
             return sql.afterCommit(
               Effect.sync(() => {

@@ -47,7 +47,7 @@ export class Files extends Context.Service<
     readonly put: (workspace: WorkspaceId, file: StoredFile) => Effect.Effect<string | null>
     /** Like `put`, with a new id. */
     readonly putNew: (workspace: WorkspaceId, file: Omit<StoredFile, "id">) => Effect.Effect<string | null>
-    /** Adds rows of its own for the files of another owner; they name the same blobs. */
+    /** Adds separate rows for the files of another owner; they name the same blobs. */
     readonly copy: (workspace: WorkspaceId, from: string, to: string) => Effect.Effect<void>
     /** The files of one owner, newest first. */
     readonly list: (owner: string, page: PageRequest) => Effect.Effect<Rows<StoredFile>>

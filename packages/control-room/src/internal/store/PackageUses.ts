@@ -11,7 +11,7 @@ import type { Run, StepRun } from "../engine/State.ts"
 import { Database } from "./Database.ts"
 import { Files } from "./Files.ts"
 
-/** How many of the newest versions of a package are kept, whether anything uses them or not. */
+/** How many of the newest versions of a package are retained, used or not. */
 export const keptVersions = 20
 
 /** A version that a step run is given. */
@@ -36,9 +36,9 @@ export class PackageUses extends Context.Service<
       run: Run,
       stepRuns: ReadonlyArray<Pick<StepRun, "id" | "step">>
     ) => Effect.Effect<ReadonlySet<StepRunId>>
-    /** The packages that may have more versions than are kept. */
+    /** The packages that may have more versions than are retained. */
     readonly crowded: Effect.Effect<ReadonlyArray<{ readonly workspace: WorkspaceId; readonly id: string }>>
-    /** Deletes the versions of a package that are not kept, and returns the blobs that no row names any more. */
+    /** Deletes the versions of a package that are not retained, and returns the blobs that no row names any more. */
     readonly removeOld: (workspace: WorkspaceId, id: string) => Effect.Effect<ReadonlyArray<string>>
   }
 >()("@signalbox/control-room/store/PackageUses") {

@@ -42,7 +42,7 @@ export interface NewVersion {
   readonly content: NewContent
   readonly by: PackageAuthor | null
   readonly note: string | null
-  /** `followed`: a branch was polled, and nobody asks for it now. */
+  /** `followed`: a branch was polled, without a request of a person. */
   readonly how: "asked" | "followed"
 }
 

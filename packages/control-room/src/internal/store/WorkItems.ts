@@ -255,7 +255,7 @@ export class WorkItems extends Context.Service<
           return { item: parsePageItem(row), created: true }
         }
         const [row] = yield* sql<ItemRow>`${select} WHERE id = ${made?.id ?? null}`
-        // It is locked against deletion by nobody: then the caller may ask again.
+        // No lock protects it from deletion; then the caller may ask again.
         if (row === undefined) return yield* Effect.die(new Error("the work item with the reference was just deleted"))
         return { item: parsePageItem(row), created: false }
       }, Effect.orDie)

@@ -130,7 +130,7 @@ export class WorkerReports extends Context.Service<
           let last = known?.id ?? ""
           const rows = yield* Effect.forEach(added, ({ message, timestamp }) =>
             Effect.map(newId, (made) => {
-              // The clocks of nodes differ, and whoever follows the log reads what comes after the last id.
+              // The clocks of nodes differ, and readers of the log continue after the last id.
               last = made > last ? made : successorOf(last)
               return { id: last, step_run_id: stepRun.id, timestamp, message }
             })

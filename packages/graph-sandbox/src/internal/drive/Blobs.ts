@@ -15,7 +15,7 @@ import * as QuickXorHash from "./QuickXorHash.ts"
 const inMemory = 64 * 1024
 
 export interface Blobs {
-  /** Reads to the end; nothing is kept when the stream fails. */
+  /** Reads to the end; stores nothing when the stream fails. */
   readonly store: <E, R>(
     contents: Stream.Stream<Uint8Array, E, R>,
     length: number | null

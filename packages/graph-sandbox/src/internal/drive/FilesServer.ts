@@ -36,7 +36,7 @@ interface Asked {
   readonly params: Readonly<Record<string, string | undefined>>
 }
 
-/** A handler whose refusals are answers. */
+/** A handler whose refusals are responses. */
 const handled = <R>(run: (asked: Asked) => Effect.Effect<Response, Failure.Failure, R>) =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest

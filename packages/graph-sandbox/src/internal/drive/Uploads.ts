@@ -22,7 +22,7 @@ import {
 } from "../wire/Wire.ts"
 import { World } from "../World.ts"
 
-/** What a client is told of a session. */
+/** A session as clients see it. */
 export const status = (session: Session) => ({
   expirationDateTime: new Date(session.expiresAt).toISOString(),
   nextExpectedRanges: expectedRanges(session)

@@ -63,7 +63,7 @@ const send = (
   return { kind: mode, to: redirect, fields: { ...fields, ...(state === undefined ? {} : { state }) } }
 }
 
-/** A failure that the app is told of. */
+/** A failure that is reported to the app. */
 export const failed = (checked: Checked, parameters: Parameters, failure: OAuthFailure.OAuthFailure): Answer =>
   send(checked, parameters, {
     error: failure.error,

@@ -55,7 +55,7 @@ const checkTenant = Effect.fnUntraced(function* (tenant: string) {
   if (!everybody.has(tenant) && tenant !== world.tenant && !isDomain) return yield* OAuthFailure.unknownTenant(tenant)
 })
 
-/** A handler whose refusals are answers in JSON. */
+/** A handler whose refusals are responses in JSON. */
 const handled = <R>(settings: Settings, run: (asked: Asked) => Effect.Effect<Response, OAuthFailure.OAuthFailure, R>) =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest

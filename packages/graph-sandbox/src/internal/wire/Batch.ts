@@ -55,7 +55,7 @@ const parse = Effect.fnUntraced(function* (body: Readonly<Record<string, unknown
   return parts
 })
 
-/** A part as a request of its own. A body that is no JSON comes in base64. */
+/** A part as a separate request. A body that is not JSON comes in base64. */
 const requestOf = (outer: IncomingRequest, part: Part) => {
   const relative = part.url.replace(/^https?:\/\/[^/]+/i, "").replace(/^\/?(?:v1\.0|beta)(?=\/)/i, "")
   const [path = "", query = ""] = relative.split(/\?(.*)/s)
@@ -81,7 +81,7 @@ export interface BatchReply {
   readonly body?: unknown
 }
 
-/** Runs the parts in their order; `run` answers one of them and never fails. */
+/** Runs the parts in their order; `run` returns the response to one of them and never fails. */
 export const handle = <R>(run: (request: IncomingRequest) => Effect.Effect<Reply, never, R>) =>
   Effect.fnUntraced(function* (outer: IncomingRequest) {
     const parts = yield* parse(yield* outer.json)

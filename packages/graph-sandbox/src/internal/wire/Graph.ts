@@ -1,5 +1,5 @@
 /**
- * The graph: from the first word of an address to who answers, and what each answer costs.
+ * The graph: which handler serves the first segment of an address, and what each request costs.
  */
 import * as Effect from "effect/Effect"
 import * as Address from "./Address.ts"

@@ -55,7 +55,7 @@ export interface Collection<A> {
   readonly max: number
   /** A `$top` above the most is an error instead of being cut. */
   readonly strict?: boolean
-  /** Say how many there are even where nobody asks. */
+  /** Returns the total count even without `$count`. */
   readonly counted?: boolean
 }
 

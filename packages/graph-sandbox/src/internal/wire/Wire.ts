@@ -79,7 +79,7 @@ export const dispatch = <A>(methods: Methods<A>, address: A, request: GraphReque
 /** Relations of a thing by their name in lower case. */
 export type Relations<A> = Readonly<Record<string, Methods<A>>>
 
-/** The handlers of a relation; who names one that is not there is told which. */
+/** The handlers of a relation; a request for one that does not exist gets an error that names it. */
 export const relation = <A>(relations: Relations<A>, name: string, address: A, request: GraphRequest) => {
   const methods = Object.hasOwn(relations, name.toLowerCase()) ? relations[name.toLowerCase()] : undefined
   return methods === undefined ? Effect.fail(Failure.unknownSegment(name)) : dispatch(methods, address, request)

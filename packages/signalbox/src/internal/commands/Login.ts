@@ -61,7 +61,7 @@ export const login = Command.make(
   },
   Effect.fnUntraced(function* ({ context, json, url, workspace }) {
     const apiKey = yield* askKey
-    // A connection that does not work is not kept.
+    // A connection that does not work is not stored.
     const { name } = yield* Effect.provide(Workspaces.get, connect({ baseUrl: url, workspaceId: workspace, apiKey }))
     const file = yield* Contexts.save(context, {
       base_url: url,

@@ -17,7 +17,7 @@ import { word } from "../ShellWord.ts"
 import * as TasksFile from "../TasksFile.ts"
 import * as Umask from "../Umask.ts"
 
-/** The address of the console; on a terminal of this machine with a ticket, which signs in whoever follows it. */
+/** The address of the console; on a terminal of this machine with a ticket, which signs in the person who follows it. */
 const consoleOf = Effect.fnUntraced(function* (publicUrl: string, key: string) {
   const address = `${publicUrl}/console/`
   const isLocal = /^http:\/\/(127\.|localhost|\[::1\])/.test(publicUrl)

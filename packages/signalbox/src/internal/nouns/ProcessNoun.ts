@@ -114,7 +114,7 @@ const setPin = Effect.fnUntraced(function* (given: string, stepName: string, ver
   const process = yield* find(processNoun, given)
   const { name } = yield* stepNamed(process, stepName, "step")
   const definition = yield* Processes.getDefinition(process.id)
-  // With its revision: refused when someone else changes the process meanwhile.
+  // With its revision: refused when someone else has changed the process.
   yield* Processes.update(process.id, {
     ...definition,
     steps: definition.steps.map((step) => (step.name === name ? { ...step, task_package_version: version } : step))

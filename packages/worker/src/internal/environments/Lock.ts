@@ -58,7 +58,7 @@ export const withLock = <A, E, R, R2>(
   return Effect.acquireUseRelease(wait, () => use, release)
 }
 
-/** Runs an effect under the lock of a folder if nobody holds it. */
+/** Runs an effect under the lock of a folder if the lock is free. */
 export const ifFree = <E, R>(
   folder: string,
   use: Effect.Effect<void, E, R>

@@ -88,7 +88,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly folder: str
 
   const remove = (place: Place) => Tree.remove(place.folder, gone())
 
-  /** Under the lock: what a killed builder left behind is ended and removed, and what nobody needs any more. */
+  /** Under the lock: ends and removes what a killed builder left behind, and removes what is not needed any more. */
   const tidy = Effect.fnUntraced(function* (folder: string) {
     let newest: Found | null = null
     for (const number of yield* numbersOf(folder)) {

@@ -1,5 +1,5 @@
 /**
- * Environments by uv, which brings Pythons of its own where this machine has none that fits.
+ * Environments by uv, which installs a Python where this machine has none that fits.
  */
 import type { Recipe } from "@signalbox/task-package/Recipe"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-/** What alerts have found: what goes on, and what is over. */
+/** Firings of alerts, current and resolved. */
 import type { AlertFiring } from "@signalbox/api/contract/Alerts"
 import { Empty, Panel, State, Time } from "../../kit/Basics.tsx"
 import { List } from "../../kit/List.tsx"

@@ -10,7 +10,7 @@ import { Pattern } from "../failures/Pattern.tsx"
 import { Settle } from "../failures/Settle.tsx"
 import { type Need, useNeeds } from "./needs.ts"
 
-/** Sentences that are shown at once. */
+/** The most sentences that are shown together. */
 const most = 8
 
 const mayResume = ({ resume }: Need) => resume !== undefined && (resume === "room" || may("Processes.pause_processes"))

@@ -136,7 +136,7 @@ export const Make = () => (
   </div>
 )
 
-/** The revision makes sure that nobody else's change is lost. */
+/** The revision prevents overwriting a concurrent change. */
 export const Edit = ({ id }: { readonly id: string }) => {
   const { data, error } = useResource<StoredDefinition>(`processes/${id}/definition`)
   // What was loaded first is edited; what is loaded later must not undo what was typed.

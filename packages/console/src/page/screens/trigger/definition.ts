@@ -46,7 +46,7 @@ export const draftOf = (trigger: Trigger | undefined, process: string): TriggerD
   }
 }
 
-/** The secret is kept by a change without one. */
+/** A change without a secret leaves it as it is. */
 const secretOf = ({ secret }: TriggerDraft) => (secret === "" ? {} : { secret })
 
 const signatureOf = (draft: TriggerDraft) => {

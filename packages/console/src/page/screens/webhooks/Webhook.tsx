@@ -1,4 +1,4 @@
-/** One webhook: what it is told, whether it arrives, and its secret. */
+/** One webhook: its events, its deliveries, and its secret. */
 import type { Webhook as WebhookOf, WebhookDelivery, WebhookListed } from "@signalbox/api/contract/Webhooks"
 import { useState } from "preact/hooks"
 import { call, useAction } from "../../action.ts"

@@ -5,7 +5,7 @@ import { Button, Head, Problem } from "../../kit/Basics.tsx"
 import { useResource } from "../../load.ts"
 import { to } from "../../route.ts"
 
-/** A resource as it was when its form was opened: changes of others do not replace what is typed meanwhile. */
+/** A resource as it was when its form was opened: changes of others do not replace what is being typed. */
 export const Edit = <A extends { readonly name: string }>({
   children,
   path

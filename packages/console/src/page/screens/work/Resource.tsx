@@ -31,7 +31,7 @@ export const DeleteDialog = ({
   />
 )
 
-/** Pauses what goes on, and resumes what is paused. */
+/** Pauses what is active, and resumes what is paused. */
 export const PauseButton = ({
   isBusy,
   isPaused,

@@ -1,4 +1,4 @@
-/** The state of a worker in one lamp, and what it has in hand. */
+/** The state of a worker in one lamp, and its current step runs. */
 import type { Worker } from "@signalbox/api/contract/Workers"
 import { State, Time } from "../../kit/Basics.tsx"
 import { to } from "../../route.ts"
@@ -19,7 +19,7 @@ export const WorkerState = ({ worker }: { readonly worker: Worker }) => {
   return <State state={isHeld ? "paused" : state}>{wordsOf(worker)}</State>
 }
 
-/** Links to the runs of the step runs in hand. */
+/** Links to the runs of its current step runs. */
 export const InHand = ({ worker: { draining, paused, state, step_runs } }: { readonly worker: Worker }) =>
   step_runs.length === 0 ? (
     <span class="quiet">

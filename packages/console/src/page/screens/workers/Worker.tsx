@@ -83,7 +83,7 @@ export const Worker = ({ id }: { readonly id: string }) => {
   const isEnding = loaded.data?.draining === true && loaded.data.state !== "offline"
   useEffect(() => {
     if (!isEnding) return
-    // That it is gone is told by no hint, and somebody waits for it.
+    // No hint says that it was deleted, and somebody may be waiting for that.
     const timer = setInterval(loaded.reload, 4000)
     return () => clearInterval(timer)
   }, [isEnding])
