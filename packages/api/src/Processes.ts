@@ -69,8 +69,8 @@ export const remove = Effect.fn("Processes.remove")((process: ProcessId) =>
 )
 
 /**
- * Pauses a process, or one of its steps: nothing more of it is given to workers. What they have goes on; runs can be
- * started, and wait. Returns the pause. An extension of the hosted service's interface.
+ * Pauses a process, or one of its steps: workers get nothing more of it. Step runs that they are processing continue; new
+ * runs can be started, and wait. Returns the pause. An extension of the hosted service's interface.
  *
  * ```ts
  * import type { ProcessId, StepId } from "@signalbox/api/contract/Ids"

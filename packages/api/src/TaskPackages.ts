@@ -151,7 +151,7 @@ export const promote = Effect.fn("TaskPackages.promote")((taskPackage: TaskPacka
 
 /**
  * Makes the version before the current one current, and returns it. With `from`, fails with `Conflict` unless that is
- * current, so that two people who do it at once do not go back twice. Fails with `Conflict` when there is none to go
+ * current, so that two concurrent calls do not go back twice. Fails with `Conflict` when there is none to go
  * back to.
  */
 export const rollback = Effect.fn("TaskPackages.rollback")(

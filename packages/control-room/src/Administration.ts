@@ -201,8 +201,8 @@ export const checkBucket = (options: StorageOptions) =>
   Effect.provide(BucketCheck.run, BlobStores.layer(options), { local: true })
 
 /**
- * Makes a backup while the room runs: its database at one moment, and the files that it names then; none of them is deleted
- * meanwhile. The archive has mode 0600 and appears when it is whole. It holds payloads, and secrets sealed under the master
+ * Creates a backup while the room runs: its database at one moment, and the files that it names then, none of which is deleted
+ * until the backup has ended. The archive has mode 0600 and appears when it is whole. It holds payloads, and secrets sealed under the master
  * key, which it does not hold. On Postgres it runs `pg_dump`. Fails with `BackupError`, for example where the file exists.
  *
  * ```ts
@@ -221,7 +221,7 @@ export const backup = Backup.make
 /**
  * Restores a backup: into a folder that is empty or has the master key alone, and on Postgres a database without a control
  * room. An archive that is cut off or altered is refused before anything is written; a restore that fails removes what it
- * wrote. The room is paused, whoever starts it, until it is resumed. Fails with `BackupError`.
+ * wrote. The room is paused until it is resumed. Fails with `BackupError`.
  */
 export const restore = Restore.run
 

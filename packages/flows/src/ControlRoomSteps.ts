@@ -98,8 +98,8 @@ export const createWorkItem = ready("createWorkItem", {
 })
 
 /**
- * Makes a work item of each payload in the queue of a process, with one request for each 1,000, and gives their ids in that
- * order. An attempt that is cut off is repeated with the same idempotency keys; a service that ignores them would make the
+ * Creates a work item of each payload in the queue of a process, with one request for each 1,000, and returns their ids in that
+ * order. An attempt that is cut off is repeated with the same idempotency keys; a service that ignores them would create the
  * items again. An extension of the hosted service's interface: there, `createWorkItem` in `Flow.forEach`.
  */
 export const createWorkItems = ready("createWorkItems", {

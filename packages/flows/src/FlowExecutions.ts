@@ -367,7 +367,7 @@ const runnable = Effect.fnUntraced(function* (execution: string, version: number
 
 /**
  * Runs an ended execution again from a step on, as the same execution. Steps that ended before it, and concurrent ones that succeeded,
- * are kept. Undone and later steps run again: under new idempotency keys if they had succeeded, else under the same keys, so that
+ * are not repeated. Undone and later steps run again: under new idempotency keys if they had succeeded, else under the same keys, so that
  * a POST whose response was lost is not repeated.
  */
 export const retry = Effect.fn("FlowExecutions.retry")(function* (

@@ -1,6 +1,6 @@
 /**
  * Tokens in a secret of a control room's vault. Inside a run it is reached with the run's token; outside with a workspace key
- * that may read and write values of secrets. Renewals are one at a time within the process; two processes that renew at once
+ * that may read and write values of secrets. Renewals are one at a time within the process; two processes that renew concurrently
  * both succeed, since a rotated refresh token stays valid.
  */
 import type * as Config from "effect/Config"

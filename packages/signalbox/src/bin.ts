@@ -28,8 +28,8 @@ const isOld = () => {
 }
 
 /**
- * Caches compiled code for the next start, which saves up to half of it; in a folder of the user, since whoever can write
- * there decides what runs. Deno has no such cache.
+ * Caches compiled code for the next start, which saves up to half of it; in a folder of the user, since write access to
+ * it decides what runs. Deno has no such cache.
  */
 const cacheCompiled = () => {
   const given = process.env["XDG_CACHE_HOME"]

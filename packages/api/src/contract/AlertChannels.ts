@@ -42,9 +42,9 @@ export const MailAddress = Schema.String.check(
  * - `webhook`: a JSON body, signed as the events of webhooks are. `secret` of the response is its secret.
  * - `slack`, `teams`, `ntfy`: the address of an incoming webhook, or of a topic.
  * - `email`: by SMTP. `security` is `starttls` (default, refused without it), `tls` from the first byte, or `none`, which
- *   sends no password. The password is given, or named: `password_from` is an item of a secret of the vault; whoever
- *   names one needs the permission `Vault.read_secret_values`. `ca` is the certificate, as PEM, that a server of your own
- *   is checked by.
+ *   sends no password. The password is given, or named: `password_from` is an item of a secret of the vault; naming
+ *   one needs the permission `Vault.read_secret_values`. `ca` is the certificate, as PEM, by which the certificate of a
+ *   private server is verified.
  * - `heartbeat`: an address that is called each minute while this service carries out its alerts; no alert sends to it.
  */
 export const AlertChannelSettings = Schema.Union([
@@ -155,7 +155,7 @@ export const update = HttpApiEndpoint.post("updateAlertChannel", one, {
   .annotateMerge(extension("Replace a channel of alerts"))
 
 /**
- * Extension: gives a webhook a new secret, and returns it. For 24 hours `webhook-signature` also carries a signature under
+ * Extension: creates a new secret for a webhook, and returns it. For 24 hours `webhook-signature` also carries a signature under
  * the old one, while `x-rc-signature` uses the new one immediately. 409 for a channel of another type.
  */
 export const rotateSecret = HttpApiEndpoint.post("rotateAlertChannelSecret", `${one}/rotate-secret`, {

@@ -113,8 +113,8 @@ export type AlertRule = typeof AlertRule.Type
 
 /**
  * An alert as it is written; replaces the whole alert. A message is sent when a firing begins and when it is over, and
- * repeated after `repeat_seconds` (default: not). In `quiet` hours nothing is sent: what began and is over by their end is
- * never told, and the rest is told then.
+ * repeated after `repeat_seconds` (default: not). In `quiet` hours nothing is sent: firings that begin and end within them are
+ * never reported, and the others are reported when they end.
  */
 export const AlertDefinition = Schema.Struct({
   name: Name,

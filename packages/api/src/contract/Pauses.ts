@@ -1,6 +1,6 @@
 /**
- * Pauses: nothing more is given out of a process or step, to a worker, or to the workers of a group. What is in hand goes
- * on, and so do its leases and time limits.
+ * Pauses of processes, steps, workers and groups: no more work items are reserved, and no more step runs are leased. Step runs
+ * in progress continue, with their leases and time limits.
  */
 import * as Effect from "effect/Effect"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"

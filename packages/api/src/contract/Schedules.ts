@@ -190,7 +190,7 @@ const written = [
 
 /**
  * Extension: a schedule counts from now; earlier times never start anything. Its name is unique in the workspace. Needs
- * the permission Processes.trigger_processes too. It runs as itself: it goes on when the key that made it is revoked.
+ * the permission Processes.trigger_processes too. It runs as itself: it continues when the key that created it is revoked.
  */
 export const create = HttpApiEndpoint.post("createSchedule", path, {
   params: { workspace_id: WorkspaceId },

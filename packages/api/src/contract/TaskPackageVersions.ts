@@ -1,7 +1,7 @@
 /**
  * Versions of task packages. Each upload and each commit that changes the content of a package appends one and makes it
- * current; an older one becomes current again in one call. The newest 20 are kept, and those that are current, that a
- * step names, or that a task has in hand.
+ * current; an older one becomes current again in one call. The newest 20 are retained, and every version that is
+ * current, named by a step, or used by a task in progress.
  */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as Schema from "effect/Schema"
@@ -92,7 +92,7 @@ export const getVersion = HttpApiEndpoint.get("getTaskPackageVersion", `${path}/
   .annotateMerge(extension("Get a version of a task package"))
 
 /**
- * Extension: makes a version the current one. What is in hand goes on with what it began with. Does nothing when it is
+ * Extension: makes a version the current one. Step runs in progress continue with their version. Does nothing when it is
  * current. Versions between an older one and the one that was current are rolled back.
  */
 export const promote = HttpApiEndpoint.post("promoteTaskPackageVersion", `${path}/versions/:version/promote`, {

@@ -170,7 +170,7 @@ const written = [InvalidRequestResponse, NotFoundResponse, ConflictResponse, For
 
 /**
  * Extension: the name is unique in the workspace. Needs the permission Processes.trigger_processes too. It runs as
- * itself: it goes on when the key that made it is revoked.
+ * itself: it continues when the key that created it is revoked.
  */
 export const create = HttpApiEndpoint.post("createTrigger", path, {
   params: { workspace_id: WorkspaceId },

@@ -59,7 +59,7 @@ export interface StepRunInHand extends Schema.Schema.Type<typeof StepRunInHand> 
 /**
  * `offline`: no heartbeat for 10 seconds; `busy`: processing at least one step run. All but `id`, `name` and `state` are
  * extensions: a worker that is `draining` leases nothing more, and ends when its step runs have ended; `step_runs` are those
- * that it has in hand.
+ * that it is processing.
  */
 export const Worker = Schema.Struct({
   id: WorkerId,

@@ -1,6 +1,6 @@
 /**
- * What requests change, by the group of their endpoint, for those who watch the workspace. What changes in runs, and what the
- * service does by itself, is told where it happens.
+ * What requests change, by the group of their endpoint, for readers of the change stream. Hints of runs, and of what the service
+ * does by itself, are sent where that happens.
  */
 import type { Api } from "@signalbox/api/contract/Api"
 import type { ChangeTopic } from "@signalbox/api/contract/Changes"

@@ -1,6 +1,6 @@
 /**
- * What has changed in a collection. A token is the number of the last change that was seen, so a page goes on where the one
- * before ended, and what changes meanwhile comes last.
+ * What has changed in a collection. A token is the number of the last change that was seen, so a page begins where the one
+ * before ended, and changes in between come last.
  */
 import * as Effect from "effect/Effect"
 import type { Segment } from "./Address.ts"

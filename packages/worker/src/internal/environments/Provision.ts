@@ -1,5 +1,5 @@
 /**
- * The environment of a working copy: read, built or found, and said to whoever looks at the step run.
+ * The environment of a working copy: read, built or found, and reported in the log of the step run.
  */
 import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
 import * as Recipe from "@signalbox/task-package/Recipe"

@@ -1,6 +1,6 @@
 /**
- * Where packages come from, as each tool is told by its environment. Nothing of it stands in a command line, so that no list
- * of processes shows a password.
+ * Where packages come from, as variables of the environment of each tool. Command lines have nothing of it, so that no list of
+ * processes shows a password.
  */
 import type { Recipe } from "@signalbox/task-package/Recipe"
 import * as Redacted from "effect/Redacted"
