@@ -57,7 +57,7 @@ const Link = ({
 const LiveNotice = () => (
   <div role="status" class={liveState.value === "polling" ? "notice late" : "hidden"}>
     {liveState.value === "polling"
-      ? "Not connected to what changes: this page is loaded every few seconds, and what it shows may be older."
+      ? "No live updates: this page is loaded every few seconds, and may be out of date."
       : ""}
   </div>
 )

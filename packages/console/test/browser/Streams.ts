@@ -25,7 +25,7 @@ const logOf = (page: Page) => page.getByRole("region", { name: "Log", exact: tru
 const numbersIn = async (page: Page) =>
   [...(await logOf(page).innerText()).matchAll(/statement line (\d+)\b/g)].map(([, number]) => Number(number))
 
-const notice = "Not connected to what changes"
+const notice = "No live updates"
 
 /** Until the service has a line. */
 const stored = Effect.fnUntraced(function* (run: ProcessRunId, line: number) {

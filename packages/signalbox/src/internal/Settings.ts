@@ -276,7 +276,7 @@ export const definitions = {
   metrics: define(
     "SIGNALBOX_METRICS",
     "metrics",
-    "Serves `/metrics` to whoever can reach the service",
+    "Serves `/metrics` to everybody who can reach the service",
     Config.Boolean,
     false
   ),

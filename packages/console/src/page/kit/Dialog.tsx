@@ -90,7 +90,7 @@ export const Confirm = ({
     <FormDialog {...rest} kind="danger" canSubmit={name === undefined || typed === name}>
       {children}
       {name === undefined ? null : (
-        <TextField label={`Type ${name} to go on`} value={typed} onValue={setTyped} autocomplete="off" />
+        <TextField label={`Type ${name} to continue`} value={typed} onValue={setTyped} autocomplete="off" />
       )}
     </FormDialog>
   )

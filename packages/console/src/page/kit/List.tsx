@@ -190,7 +190,7 @@ export const List = <A extends { readonly id: string }>({
         </div>
       ) : null}
       {last?.has_more === true && rows.length >= most ? (
-        <Empty title="There are more than can be shown at once">Narrow the list by its filters.</Empty>
+        <Empty title="There are more than can be shown together">Narrow the list by its filters.</Empty>
       ) : null}
     </>
   )

@@ -17,7 +17,7 @@ const StateOf = ({ alert: { enabled, firing, muted } }: { readonly alert: AlertO
   ) : muted !== null ? (
     <State state="muted" />
   ) : firing > 0 ? (
-    <State state="failed">goes on</State>
+    <State state="failed">firing</State>
   ) : (
     <State state="done">watches</State>
   )

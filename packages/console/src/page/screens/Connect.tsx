@@ -53,7 +53,7 @@ export default () => {
                 </a>
               </>
             ) : (
-              "of its own for each program, from whoever manages the keys"
+              "of its own for each program, from the person who manages the keys"
             )}
           </dd>
         </dl>

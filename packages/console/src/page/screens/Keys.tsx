@@ -38,7 +38,7 @@ const Revoke = ({
       onClose={onClose}
     >
       <p>
-        <b>Programs and people who use it are refused at once.</b>{" "}
+        <b>Programs and people who use it are refused immediately.</b>{" "}
         {acts.length === 0 ? "They can no longer read what they read with it." : "They can no longer read, nor"}
       </p>
       {acts.length === 0 ? null : (

@@ -44,7 +44,7 @@ const Machines = () => (
             </>
           )
         },
-        { title: "Has in hand", cell: (worker) => <InHand worker={worker} /> },
+        { title: "Working on", cell: (worker) => <InHand worker={worker} /> },
         {
           title: "Groups",
           cell: ({ worker_groups }) =>

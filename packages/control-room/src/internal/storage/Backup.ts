@@ -148,7 +148,7 @@ const write = Effect.fnUntraced(function* (options: BackupOptions, folder: strin
   yield* output.sync
   if (!(yield* stillHeld)) {
     return yield* refuse(
-      "the backup stood still for minutes, and files may have been deleted meanwhile: start it again"
+      "the backup stood still for minutes, and files may have been deleted in that time: start it again"
     )
   }
   if (force) yield* fs.rename(archive, file)

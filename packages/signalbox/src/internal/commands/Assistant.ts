@@ -62,6 +62,6 @@ const run = Command.make(
 )
 
 export const assistant = Command.make("assistant").pipe(
-  Command.withDescription("Runs assistants, tasks for whoever sits at this machine"),
+  Command.withDescription("Runs assistants, tasks for the person at this machine"),
   Command.withSubcommands([run, listCommand(assistantNoun)])
 )

@@ -42,7 +42,7 @@ export const backup = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Writes the database and all files to one archive, with mode 0600; the service may run. On Postgres it runs pg_dump. Files are not deleted meanwhile"
+    "Writes the database and all files to one archive, with mode 0600; the service may run. On Postgres it runs pg_dump. No file is deleted until it has ended"
   ),
   Command.withExamples([
     { command: "signalbox backup room.backup --data .signalbox", description: "Beside the service, or without it" },

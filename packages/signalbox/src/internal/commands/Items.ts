@@ -158,7 +158,7 @@ const settle = (name: keyof typeof operations) => {
     Command.withExamples([
       {
         command: `signalbox items ${name} 0199a1b2-... 0199a1b3-...${name === "delete" ? " --yes" : ""}`,
-        description: "Two at once"
+        description: "Two of them"
       }
     ])
   )

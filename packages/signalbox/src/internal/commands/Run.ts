@@ -44,7 +44,7 @@ const awaitEnd = Effect.fnUntraced(function* (id: ProcessRunId, timeout: Option.
       orElse: () =>
         Effect.fail(
           new StillRunning({
-            message: `the run ${id} has not ended within ${Duration.format(timeout.value)}, and goes on: watch it with \`signalbox runs watch ${id}\`, end it with \`signalbox runs stop ${id}\``
+            message: `the run ${id} has not ended within ${Duration.format(timeout.value)}, and continues: watch it with \`signalbox runs watch ${id}\`, end it with \`signalbox runs stop ${id}\``
           })
         )
     })

@@ -127,7 +127,7 @@ const start = Command.make(
       }
       const hurry = yield* SecondSignal.make
       yield* Umask.own
-      const howTo = "Ctrl-C lets it finish its step runs, a second one ends them at once"
+      const howTo = "Ctrl-C lets it finish its step runs, a second one ends them immediately"
       yield* Console.error(`The worker "${name}" works for ${origin}; ${howTo}`)
       const ended = yield* WorkerAgent.run({
         origin,

@@ -59,7 +59,7 @@ export const prepare = Command.make(
 ).pipe(
   Command.withDescription("Builds the environments of task packages ahead of their first step run"),
   Command.withExamples([
-    { command: "signalbox worker prepare robots/invoices", description: "The next run starts at once" },
+    { command: "signalbox worker prepare robots/invoices", description: "The next run starts without a build" },
     {
       command: "signalbox worker prepare invoices.zip --wheels /srv/wheels --data /srv/worker",
       description: "Without internet, for the worker of that folder"

@@ -136,7 +136,9 @@ const promote = Command.make(
     yield* printFields(json, yield* connected(data)(promoted))
   })
 ).pipe(
-  Command.withDescription("Makes a version of a task package the current one; what workers have in hand goes on"),
+  Command.withDescription(
+    "Makes a version of a task package the current one; step runs in progress continue with theirs"
+  ),
   Command.withExamples([{ command: "signalbox packages promote invoices 7", description: "Version 7, older or newer" }])
 )
 
@@ -155,7 +157,7 @@ const rollback = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Makes the version of a task package before the current one current; what workers have in hand ends with its item"
+    "Makes the version of a task package before the current one current; step runs in progress end after their current item"
   ),
   Command.withExamples([
     { command: "signalbox packages rollback invoices", description: "Prints the version it has then" }

@@ -51,7 +51,9 @@ export const pauseCommands = <Listed>(noun: Noun<Listed>, { pause, resume }: Pau
         yield* connected(data)(program)
       })
     ).pipe(
-      Command.withDescription(`Pauses a ${noun.one}: what is in hand goes on, and nothing more is given out`),
+      Command.withDescription(
+        `Pauses a ${noun.one}: step runs in progress continue, and nothing more is given to workers`
+      ),
       Command.withExamples([
         {
           command: `signalbox ${noun.command} pause NAME --note "maintenance until noon"`,

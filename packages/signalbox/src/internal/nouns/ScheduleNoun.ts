@@ -127,7 +127,7 @@ const pause = Command.make(
     yield* printFields(json, yield* connected(data)(paused))
   })
 ).pipe(
-  Command.withDescription("Pauses a schedule until it is resumed; its runs go on"),
+  Command.withDescription("Pauses a schedule until it is resumed; its runs continue"),
   Command.withExamples([
     { command: "signalbox schedules pause nightly --note 'the ERP is down'", description: "With the reason" }
   ])

@@ -174,10 +174,10 @@ export const Alert = ({ id }: { readonly id: string }) => {
         {!enabled
           ? "off"
           : firing === 0
-            ? "nothing found that goes on"
+            ? "nothing is firing"
             : firing === 1
-              ? "something found that goes on"
-              : `${count(firing)} things found that go on`}
+              ? "one is firing"
+              : `${count(firing)} are firing`}
       </Head>
       <Problem message={action.error ?? error} />
       {muted === null ? null : (

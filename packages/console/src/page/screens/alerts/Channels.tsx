@@ -83,7 +83,7 @@ const Dialogs = ({
     >
       <p>
         For 24 hours <code>webhook-signature</code> is signed with the old one too. A receiver that checks{" "}
-        <code>x-rc-signature</code> needs the new one at once.
+        <code>x-rc-signature</code> needs the new one immediately.
       </p>
     </Confirm>
   ) : (

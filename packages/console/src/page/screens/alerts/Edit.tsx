@@ -147,7 +147,7 @@ const ChannelFields = ({ draft, set }: Part) => {
       )}
       <TextField
         label="Repeat every so many minutes"
-        hint="while it goes on; empty: told once"
+        hint="while it is firing; empty: sent once"
         type="number"
         min={1}
         step="any"

@@ -6,8 +6,8 @@ import { route, to } from "../../route.ts"
 import { Choice, Filters } from "../work/Filter.tsx"
 
 const states: Readonly<Record<string, readonly [lamp: string, words: string]>> = {
-  firing: ["failed", "goes on"],
-  held: ["stopping", "goes on, not told yet"],
+  firing: ["failed", "firing"],
+  held: ["stopping", "firing, not sent yet"],
   ending: ["stopping", "over, not told yet"],
   over: ["done", "over"]
 }

@@ -92,7 +92,7 @@ export const Progress = ({
       >
         {count(done + refused)} of {count(total)}
       </progress>
-      {isOver(job) ? null : <p class="quiet">It goes on when this page is closed.</p>}
+      {isOver(job) ? null : <p class="quiet">It continues when this page is closed.</p>}
       {job.operation === "retry" && failedAt !== null && failedAt > job.created_at ? (
         <p>Since then items have failed like this again: see what has become of them below.</p>
       ) : null}

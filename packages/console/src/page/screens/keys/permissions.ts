@@ -9,7 +9,7 @@ export const words: Readonly<Record<Permission, string>> = {
   "Processes.read_run_outputs": "see outputs of runs",
   "Processes.trigger_processes": "start and stop runs",
   "Processes.write_work_items": "make, edit and retry work items",
-  "Processes.run_bulk_operations": "retry, settle or delete many items at once",
+  "Processes.run_bulk_operations": "retry, settle or delete many items together",
   "Processes.pause_processes": "pause and resume processes",
   "Processes.write_processes": "make, change and delete processes",
   "Failures.read_failures": "see failures",

@@ -85,7 +85,7 @@ export const Needs = () => {
                 void action.run(async () => {
                   await call("POST", `${resume}/resume`)
                   reload()
-                }, "It goes on.")
+                }, "It is resumed.")
               }
             />
           ))}

@@ -57,7 +57,7 @@ const Git = ({ git }: { readonly git: GitSource }) => (
       <div class="notice failed" role="status">
         <b>The last fetch failed</b>, <Time at={git.error.failed_at} />: {git.error.message}
         <br />
-        <span class="quiet">Robots go on with the commit below.</span>
+        <span class="quiet">Robots continue with the commit below.</span>
       </div>
     )}
     <dl class="facts">

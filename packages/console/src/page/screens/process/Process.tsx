@@ -182,7 +182,7 @@ export const Process = ({ id }: { readonly id: string }) => {
     void action.run(async () => {
       await call("POST", `processes/${id}/resume`)
       process.reload()
-    }, "The process goes on.")
+    }, "The process is resumed.")
   return (
     <>
       <Head

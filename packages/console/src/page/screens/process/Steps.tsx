@@ -111,7 +111,7 @@ export const Steps = ({
                     void action.run(async () => {
                       await call("POST", `${path}/resume`)
                       onChange()
-                    }, `The step ${name} goes on.`)
+                    }, `The step ${name} is resumed.`)
                   }
                 >
                   Resume

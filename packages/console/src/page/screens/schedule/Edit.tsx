@@ -233,7 +233,7 @@ const Form = ({ process, schedule }: { readonly schedule?: Schedule; readonly pr
           </Panel>
           <Panel title="What if">
             <SelectField<string>
-              label="An earlier run goes on"
+              label="An earlier run is in progress"
               value={overlap}
               onValue={setOverlap}
               options={overlaps}

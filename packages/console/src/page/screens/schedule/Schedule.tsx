@@ -72,7 +72,7 @@ export const Schedule = ({ id }: { readonly id: string }) => {
     void action.run(async () => {
       await call("POST", `schedules/${id}/resume`)
       reload()
-    }, "The schedule goes on.")
+    }, "The schedule is resumed.")
   return (
     <>
       <Head
@@ -153,7 +153,7 @@ export const Schedule = ({ id }: { readonly id: string }) => {
         <PauseDialog
           what={name}
           path={`schedules/${id}`}
-          effect="Times that come are skipped until it is resumed. Its runs go on."
+          effect="Times that come are skipped until it is resumed. Its runs continue."
           onDone={reload}
           onClose={() => setAsked(null)}
         />
@@ -166,7 +166,7 @@ export const Schedule = ({ id }: { readonly id: string }) => {
           list={["schedules"]}
           onClose={() => setAsked(null)}
         >
-          <p>The schedule is deleted with its history. Its runs go on. This cannot be undone.</p>
+          <p>The schedule is deleted with its history. Its runs continue. This cannot be undone.</p>
         </DeleteDialog>
       ) : null}
     </>

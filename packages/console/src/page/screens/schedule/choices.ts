@@ -1,7 +1,7 @@
 /** What can be chosen of a schedule, in words. */
 
 export const overlaps = [
-  { value: "skip", label: "skip this time while an earlier run goes on" },
+  { value: "skip", label: "skip this time while an earlier run is in progress" },
   { value: "queue", label: "wait until the earlier run has ended" },
   { value: "allow", label: "start it beside the earlier run" },
   { value: "stop", label: "stop the earlier run" }

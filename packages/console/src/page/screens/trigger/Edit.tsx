@@ -53,7 +53,7 @@ const SignatureFields = ({ draft, hasSecret, set }: Part & { readonly hasSecret:
       value={draft.signature}
       onValue={(signature) => set({ signature })}
       options={[
-        { value: "none", label: "not: whoever knows the address can send" },
+        { value: "none", label: "not: anybody with the address can send" },
         { value: "hmac", label: "HMAC-SHA256 in a header (GitHub, Shopify and others)" },
         { value: "standard_webhooks", label: "Standard Webhooks" }
       ]}

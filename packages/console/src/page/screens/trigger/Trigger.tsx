@@ -16,7 +16,7 @@ import { newAddress } from "./newAddress.ts"
 
 const signatureInWords = ({ webhook }: TriggerOf): string => {
   const signature = webhook?.signature ?? null
-  if (signature === null) return "not checked: whoever knows the address can send items"
+  if (signature === null) return "not checked: anybody with the address can send items"
   return signature.type === "hmac"
     ? `HMAC-SHA256 in the header ${signature.header ?? ""}${signature.prefix === null ? "" : `, after ${signature.prefix}`}`
     : "Standard Webhooks"
@@ -144,7 +144,7 @@ export const Trigger = ({ id }: { readonly id: string }) => {
       {address !== null && address.trigger === id ? (
         <OnceDialog title="Its address" value={address.url} onClose={() => (newAddress.value = null)}>
           <p>
-            Give this address to the system that sends items. <b>It is shown only now</b>: whoever knows it can send.
+            Give this address to the system that sends items. <b>It is shown only now</b>: anybody with it can send.
           </p>
         </OnceDialog>
       ) : asked === "rotate" ? (
@@ -160,7 +160,7 @@ export const Trigger = ({ id }: { readonly id: string }) => {
           }}
           onClose={() => setAsked(null)}
         >
-          <p>The old address is refused at once: whoever sends to it has to be given the new one.</p>
+          <p>The old address is refused immediately: every sender needs the new one.</p>
         </Confirm>
       ) : asked === "delete" ? (
         <DeleteDialog
@@ -171,7 +171,7 @@ export const Trigger = ({ id }: { readonly id: string }) => {
           list={["triggers"]}
           onClose={() => setAsked(null)}
         >
-          <p>Its address is refused at once. Its runs go on, and its items stay. This cannot be undone.</p>
+          <p>Its address is refused immediately. Its runs continue, and its items stay. This cannot be undone.</p>
         </DeleteDialog>
       ) : null}
     </>

@@ -94,7 +94,7 @@ const Members = ({ group, onLink }: { readonly group: WorkerGroup; readonly onLi
               )
             },
             { title: "State", cell: (worker) => <WorkerState worker={worker} /> },
-            { title: "Has in hand", cell: (worker) => <InHand worker={worker} /> },
+            { title: "Working on", cell: (worker) => <InHand worker={worker} /> },
             {
               title: "Change",
               isNumber: true,
@@ -179,7 +179,7 @@ export const Group = ({ id }: { readonly id: string }) => {
     void action.run(async () => {
       await call("POST", `${path}/resume`)
       loaded.reload()
-    }, `Steps of ${name} go on.`)
+    }, `Steps of ${name} are resumed.`)
   return (
     <>
       <Head

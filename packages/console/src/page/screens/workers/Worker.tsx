@@ -14,7 +14,7 @@ import { RenameDialog } from "./Rename.tsx"
 import { Labels, LastSeen, WorkerState } from "./State.tsx"
 
 const Now = ({ worker: { draining, paused, state, step_runs } }: { readonly worker: WorkerOf }) => (
-  <Panel title="Has in hand">
+  <Panel title="Working on">
     {step_runs.length === 0 ? (
       <Empty title="Nothing">
         {state === "offline"
@@ -134,8 +134,8 @@ export const Worker = ({ id }: { readonly id: string }) => {
           ) : (
             <>
               <b>The worker takes nothing more.</b> It ends{" "}
-              {step_runs.length === 0 ? "at once" : `when ${several(step_runs.length, "step run")} ended`}, and takes
-              work again when it is started the next time.
+              {step_runs.length === 0 ? "immediately" : `when ${several(step_runs.length, "step run")} ended`}, and
+              takes work again when it is started the next time.
             </>
           )}
         </p>
@@ -152,7 +152,7 @@ export const Worker = ({ id }: { readonly id: string }) => {
         <PauseDialog
           what={name}
           path={path}
-          effect="It finishes what it has in hand and stays online, but gets nothing more until it is resumed."
+          effect="It finishes what it is working on and stays online, but gets nothing more until it is resumed."
           onDone={loaded.reload}
           onClose={close}
         />
