@@ -9,8 +9,18 @@ const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8"
 const namesIn = (help: string) =>
   [...(help.split("SUBCOMMANDS\n")[1] ?? "").matchAll(/^ {2}(\S+) {2,}\S/gm)].map(([, name = ""]) => name)
 
+/** The flags that the examples of a help text use and its lists of flags lack. */
+const unknownFlags = (help: string) => {
+  const [lists = "", examples = ""] = help.split("EXAMPLES\n")
+  const lines = examples.split("\n").filter((line) => /^\s*(\S+=\S*\s+|\w+ "\$\()*signalbox /.test(line))
+  return lines.flatMap((line) => {
+    const flags = line.replace(/\$\(signalbox [^)]*\) signalbox/, "signalbox").match(/(?<= )--[a-z][a-z-]*/g) ?? []
+    return flags.filter((flag) => !new RegExp(`${flag}\\b(?!-)`).test(lists)).map((flag) => `${line.trim()}: ${flag}`)
+  })
+}
+
 describe("the help", () => {
-  it("lists every command, each has examples, and the README has each", async () => {
+  it("lists every command, each has examples with flags that it takes, and the README has each", async () => {
     const groups = namesIn((await succeed(["--help"])).stdout)
     assert.includeMembers(groups, [
       "up",
@@ -25,18 +35,19 @@ describe("the help", () => {
       "config",
       "graph-sandbox"
     ])
-    const check = async (group: string) => {
-      const { stdout } = await succeed([group, "--help"])
+    const check = async (path: ReadonlyArray<string>): Promise<void> => {
+      const command = path.join(" ")
+      const { stdout } = await succeed([...path, "--help"])
       const subcommands = namesIn(stdout)
-      assert.include(readme, `signalbox ${group}`)
-      if (subcommands.length === 0) assert.match(stdout, /EXAMPLES\n/, group)
-      for (const name of subcommands) {
-        const help = (await succeed([group, name, "--help"])).stdout
-        assert.match(help, /EXAMPLES\n/, `${group} ${name}`)
-        assert.match(readme, new RegExp(`signalbox ${group} [^\\n]*\\b${name}\\b`))
+      if (subcommands.length === 0) {
+        assert.match(stdout, /EXAMPLES\n/, command)
+        assert.deepStrictEqual(unknownFlags(stdout), [])
       }
+      const [group = "", ...names] = path
+      assert.match(readme, new RegExp(`signalbox ${[group, ...names].join("[^\\n]* \\b")}\\b`))
+      await Promise.all(subcommands.map((name) => check([...path, name])))
     }
-    await Promise.all(groups.map(check))
+    await Promise.all(groups.map((group) => check([group])))
   })
 
   it("completes every command in bash, zsh and fish", async () => {
