@@ -1,7 +1,7 @@
 /**
  * Concurrent parts of a body, and time limits.
  */
-import { check, timeOrNone } from "@signalbox/transport/OptionError"
+import { check, timeOrForever } from "@signalbox/transport/OptionError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { FlowContext } from "./FlowContext.ts"
@@ -117,7 +117,7 @@ export const timeout = <A, E, Context extends FlowContext<unknown>>(
   options: { readonly key?: string } = {}
 ): Effect.Effect<A, E | FlowTimeout, Context | FlowContext<never>> =>
   claimed(name, options.key, ({ path }, interpreter) => {
-    check(`the timeout ${name}`, { duration }, { duration: timeOrNone })
+    check(`the timeout ${name}`, { duration }, { duration: timeOrForever })
     const afterMillis = Duration.toMillis(duration)
     const over = Effect.flatMap(Position, (position) =>
       Effect.andThen(

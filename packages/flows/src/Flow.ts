@@ -2,7 +2,7 @@
  * Flows: steps composed by an ordinary generator that can only call steps and the functions of this module, so that the
  * same flow can run in a script, and be resumed by an engine that records the results of its steps.
  */
-import { check as checkOptions, timeOrNone } from "@signalbox/transport/OptionError"
+import { check as checkOptions, timeOrForever } from "@signalbox/transport/OptionError"
 import type * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -164,7 +164,7 @@ export const sleep = (
 ): Effect.Effect<void, never, FlowContext<never>> =>
   conceal(
     claimed(name, options.key, ({ path }, interpreter) => {
-      checkOptions(`the sleep ${name}`, { duration }, { duration: timeOrNone })
+      checkOptions(`the sleep ${name}`, { duration }, { duration: timeOrForever })
       return interpreter.sleep({ path, name }, Duration.toMillis(duration))
     })
   )

@@ -1,7 +1,7 @@
 import { type Client } from "@signalbox/api/promise"
 import { defineFlow, defineStep, json } from "@signalbox/flows/Promises"
 
-/** The flow of a room: it goes on after a crash where it was. */
+/** The flow of a room: it continues after a crash where it was. */
 export const nightlyOf = (room: Client) => {
   const start = defineStep({
     name: "start",
