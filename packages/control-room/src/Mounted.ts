@@ -19,7 +19,7 @@ import { TargetGuard } from "./internal/delivery/TargetGuard.ts"
 import * as Edge from "./internal/edge/Edge.ts"
 import { Hosts } from "./internal/edge/Hosts.ts"
 import { pathOf } from "./internal/edge/Incoming.ts"
-import { PublicUrl } from "./internal/PublicUrl.ts"
+import { ClientUrl, PublicUrl } from "./internal/PublicUrl.ts"
 import * as WebHandler from "./internal/edge/WebHandler.ts"
 import { Storage } from "./internal/StorageLayers.ts"
 import * as Service from "./internal/Service.ts"
@@ -37,7 +37,7 @@ export { type DeliveryRequest, DeliverySender, NoResponse } from "./internal/del
 export { type Mail, MailSender } from "./internal/delivery/MailSender.ts"
 export { make as makeWebHandler, type Options as WebOptions, type WebHandler } from "./internal/edge/WebHandler.ts"
 
-export interface Options extends Omit<ServiceOptions, "publicUrl" | "allowedHosts"> {
+export interface Options extends Omit<ServiceOptions, "publicUrl" | "internalUrl" | "allowedHosts"> {
   /**
    * The address under which clients reach the service, with the path that it is mounted at, such as
    * `https://example.com/automation`. All addresses that the service returns begin with it.
@@ -80,6 +80,7 @@ const build = Effect.fnUntraced(function* (options: Options) {
   )
   const routed = yield* HttpRouter.toHttpEffect(
     Service.application(options).pipe(
+      Layer.provide(ClientUrl.layer()),
       Layer.provide(PublicUrl.layerOf(options.publicUrl)),
       Layer.provide(Hosts.layerAny),
       Layer.provide(targets),

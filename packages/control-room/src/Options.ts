@@ -82,6 +82,11 @@ export interface ServiceOptions {
   /** The address under which clients reach the service; default: where it listens. */
   readonly publicUrl?: string
   /**
+   * The address under which workers and other clients in the same network reach the service, when they do not use `publicUrl`:
+   * to requests whose `Host` is its host, the service returns links to files and further pages that begin with it. Default: none.
+   */
+  readonly internalUrl?: string
+  /**
    * How many requests a key may make; default 100 a second with bursts of 500. `null` for no limit, neither for keys nor for
    * requests without a valid one.
    */
@@ -98,8 +103,8 @@ export interface ServiceOptions {
   /** Whether keys that manage keys may create further workspaces; default true. */
   readonly createWorkspaces?: boolean
   /**
-   * Names that requests may have in their `Host` besides those of this machine and of `publicUrl`, without ports. Checked
-   * when the service listens on loopback, or when there are any.
+   * Names that requests may have in their `Host` besides those of this machine, of `publicUrl` and of `internalUrl`, without ports.
+   * Checked when the service listens on loopback, or when there are any.
    */
   readonly allowedHosts?: ReadonlyArray<string>
   /** The console to serve at `/console/`, such as that of `@signalbox/console`; default: none. */

@@ -17,7 +17,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Administration } from "./Administration.ts"
 import type { BlobStore } from "./BlobStore.ts"
 import type { ServiceOptions, StorageOptions } from "./Options.ts"
-import { PublicUrl } from "./internal/PublicUrl.ts"
+import { ClientUrl, PublicUrl } from "./internal/PublicUrl.ts"
 import * as Service from "./internal/Service.ts"
 import { checkService } from "./internal/OptionRules.ts"
 import { Storage } from "./internal/StorageLayers.ts"
@@ -78,7 +78,8 @@ export const layer = (options: ServiceOptions = {}) => {
         disableListenLog: true,
         routerConfig: Edge.routerConfig
       }).pipe(
-        Layer.provide(Hosts.layer(options.allowedHosts)),
+        Layer.provide(Hosts.layer(options.allowedHosts, options.internalUrl)),
+        Layer.provide(ClientUrl.layer(options.internalUrl)),
         Layer.provide(PublicUrl.layer(options.publicUrl)),
         Layer.provide(Service.running(options)),
         Layer.provide(TargetGuard.layer(options.allowPrivateTargets)),

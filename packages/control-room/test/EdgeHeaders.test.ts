@@ -154,11 +154,15 @@ describe("the host that a request names", () => {
     )
   )
 
-  it.live("may be that of the public address, and those that are allowed", () =>
+  it.live("may be that of the public and the internal address, and those that are allowed", () =>
     serving(
-      { publicUrl: "https://room.example.com/automation", allowedHosts: ["Other.example.com"] },
+      {
+        publicUrl: "https://room.example.com/automation",
+        internalUrl: "http://room:4700",
+        allowedHosts: ["Other.example.com"]
+      },
       Effect.gen(function* () {
-        const hosts = ["room.example.com", "room.example.com:4700", "other.example.com:1", "localhost"]
+        const hosts = ["room", "room.example.com", "room.example.com:4700", "other.example.com:1", "localhost"]
         assert.deepStrictEqual(new Set(yield* statusesOf(hosts)), new Set([200]))
         assert.deepStrictEqual(new Set(yield* statusesOf(foreign)), new Set([421]))
       })

@@ -244,3 +244,32 @@ withLayer(behindProxy, { excludeTestServices: true, timeout: "4 minutes" })("beh
     })
   )
 })
+
+const inNetwork = Layer.unwrap(
+  Effect.map(temporaryFolder, (folder) =>
+    layerIn(folder, { publicUrl: "https://rooms.example", internalUrl: "http://room:4700/", rateLimit: null })
+  )
+)
+
+withLayer(inNetwork, { excludeTestServices: true, timeout: "4 minutes" })("with an internal address", (it) => {
+  it.effect("`next` and the addresses of files lead to the address that the client uses", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      for (const name of ["a", "b"]) yield* raw("POST", "assets", { json: { name } })
+      for (const [host, origin] of [
+        ["room:4700", "http://room:4700"],
+        ["ROOM:4700", "http://room:4700"],
+        ["localhost:4700", "https://rooms.example"],
+        ["rooms.example", "https://rooms.example"]
+      ] as const) {
+        const headers = { host }
+        const json = { content_type: "text/plain" }
+        const upload = yield* raw("POST", "assets/name:a/uploads", { headers, json })
+        assert.strictEqual(upload.status, 200, upload.text)
+        assert.include(upload.text, `"upload_url":"${origin}/transfer/v1/assets/`)
+        const { next } = bodyAs(anyPage, yield* raw("GET", "assets?limit=1", { headers }))
+        assert.isTrue(next?.startsWith(`${origin}/api/v1/`), next ?? "null")
+      }
+    })
+  )
+})

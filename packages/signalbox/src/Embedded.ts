@@ -46,6 +46,8 @@ export interface ServiceOptions {
   readonly port?: number
   /** The address under which clients reach the service; default: where it listens. */
   readonly publicUrl?: string
+  /** The address under which workers in the same network reach the service, if they cannot use `publicUrl`; default: none. */
+  readonly internalUrl?: string
   /** The name of the workspace that the first start creates; default `default`. */
   readonly workspace?: string
   /** Whether webhooks may lead to private addresses; default: only when the host is loopback. */
@@ -166,11 +168,12 @@ export const layerService = (options: ServiceOptions = {}) => {
   check("Embedded.layerService", options, { data: text, host: text, port: whole(0, 65_535), workspace: text })
   const { data = ".signalbox", host = "127.0.0.1", port = 4700, publicUrl, workspace } = options
   const { allowPrivateTargets, cors, createWorkspaces, database, masterKey, rateLimit, retainRuns, s3 } = options
-  const { allowedHosts, console, flows, metrics } = options
+  const { allowedHosts, console, flows, internalUrl, metrics } = options
   const server = Server.layer({
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(allowPrivateTargets === undefined ? {} : { allowPrivateTargets }),
     ...(allowedHosts === undefined ? {} : { allowedHosts }),
+    ...(internalUrl === undefined ? {} : { internalUrl }),
     ...(console === undefined ? {} : { console }),
     ...(cors === undefined ? {} : { cors }),
     ...(flows === undefined ? {} : { flows }),

@@ -99,6 +99,7 @@ const wrong: ReadonlyArray<readonly [of: string, make: (options: object) => unkn
   ["the client", client, { workspaceId: "" }, "workspaceId: expected a text that is not empty"],
   ["the client", client, { apiKey: Redacted.make("key\n") }, "apiKey: expected a key, without spaces or line breaks"],
   ["the service", served, { publicUrl: "room.example.com" }, "Server.layer: publicUrl: expected an absolute"],
+  ["the service", served, { internalUrl: "room:4700" }, "Server.layer: internalUrl: expected an absolute"],
   [
     "the service",
     served,

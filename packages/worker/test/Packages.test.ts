@@ -72,6 +72,24 @@ withLayer(layer, { excludeTestServices: true })("the packages that a worker cach
     })
   )
 
+  it.effect("say once where they cannot be downloaded from, without the signature", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporary
+      const { bytes, digest } = Zips.write(join(folder, "z"), robot(noise))
+      const server = yield* Zips.serve(bytes, (request) => (request < 3 ? 20_000 : undefined))
+      const cache = yield* Cache.make({ folder: join(folder, "cache"), limit: gb })
+      const logged: Array<string> = []
+      const logger = Logger.make((entry) => void logged.push(Logger.formatLogFmt.log(entry)))
+      yield* Effect.provide(
+        cache.checkOut({ digest, url: server.url }, join(folder, "one"), Effect.void),
+        Logger.layer([logger])
+      )
+      assert.lengthOf(logged, 1)
+      assert.include(logged[0], `origin=${new URL(server.url).origin}`)
+      assert.notInclude(logged[0], "signature")
+    })
+  )
+
   it.effect("are never another package than the one that was meant", () =>
     Effect.gen(function* () {
       const folder = yield* temporary

@@ -24,7 +24,8 @@ const objectPrefix = matching(
 
 /** Throws an `OptionError` for options of the service that cannot be. */
 export const checkService = (of: string, options: ServiceOptions): void => {
-  check(of, options, { publicUrl: address, retainRuns: time, cors: listOf(origin), allowedHosts: listOf(host) })
+  const addresses = { publicUrl: address, internalUrl: address }
+  check(of, options, { ...addresses, retainRuns: time, cors: listOf(origin), allowedHosts: listOf(host) })
   const { rateLimit } = options
   if (rateLimit) check(of, rateLimit, { perSecond: whole(1), burst: whole(1) }, "rateLimit.")
 }

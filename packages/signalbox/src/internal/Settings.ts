@@ -234,6 +234,14 @@ export const definitions = {
     null,
     { show: orNothing, fallback: "where it listens" }
   ),
+  internalUrl: define(
+    "SIGNALBOX_INTERNAL_URL",
+    "internal-url",
+    "The address under which workers in the same network reach the service, if they cannot use the public one",
+    optional(Url),
+    null,
+    { show: orNothing, fallback: "none" }
+  ),
   allowedHosts: define(
     "SIGNALBOX_ALLOWED_HOSTS",
     "allowed-host",
@@ -332,6 +340,7 @@ export const config: Config.Config<Settings> = Config.all({
   s3SecretAccessKey: definitions.s3SecretAccessKey.config,
   s3SessionToken: definitions.s3SessionToken.config,
   publicUrl: definitions.publicUrl.config,
+  internalUrl: definitions.internalUrl.config,
   allowedHosts: definitions.allowedHosts.config,
   cors: definitions.cors.config,
   rateLimit: definitions.rateLimit.config,
@@ -367,6 +376,7 @@ export const flags = {
   port: Flag.Int("port").pipe(described("port"), Flag.optional),
   ...storageFlags,
   publicUrl: Flag.String("public-url").pipe(described("publicUrl"), Flag.optional),
+  internalUrl: Flag.String("internal-url").pipe(described("internalUrl"), Flag.optional),
   allowedHosts: Flag.String("allowed-host").pipe(described("allowedHosts"), Flag.withMetavar("HOST"), Flag.atLeast(0)),
   cors: Flag.String("cors").pipe(described("cors"), Flag.withMetavar("ORIGIN"), Flag.atLeast(0)),
   rateLimit: Flag.String("rate-limit").pipe(described("rateLimit"), Flag.optional),

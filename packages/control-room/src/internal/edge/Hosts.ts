@@ -26,17 +26,18 @@ export class Hosts extends Context.Service<
   static readonly layerAny = Layer.succeed(Hosts, { admits: () => true })
 
   /**
-   * Names of this machine, of the public address, and `allowed`. Checked when the service listens on loopback, or when
+   * Names of this machine, of the public and the internal address, and `allowed`. Checked when the service listens on loopback, or when
    * names are given.
    */
-  static readonly layer = (allowed: ReadonlyArray<string> = []) =>
+  static readonly layer = (allowed: ReadonlyArray<string> = [], internal?: string) =>
     Layer.effect(
       Hosts,
       Effect.gen(function* () {
         const { address } = yield* HttpServer.HttpServer
         const isLocal = NetAddress.isInetAddress(address) && NetAddress.isLoopback(address.address)
         if (!isLocal && allowed.length === 0) return Hosts.of({ admits: () => true })
-        const names = new Set([...allowed.map(nameOf), nameOf(new URL(yield* PublicUrl).host)])
+        const own = [yield* PublicUrl, ...(internal === undefined ? [] : [internal])]
+        const names = new Set([...allowed, ...own.map((one) => new URL(one).host)].map(nameOf))
         // A request without the header does not come from a browser.
         let last: string | undefined
         const admits = (host: string | undefined) => {

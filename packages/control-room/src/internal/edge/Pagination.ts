@@ -15,7 +15,7 @@ import { Signer } from "../transfers/Signer.ts"
 import type { PageRequest, Rows } from "../store/Database.ts"
 import { ResponseMemory } from "./ResponseMemory.ts"
 import { invalidRequest } from "./Failures.ts"
-import { PublicUrl } from "../PublicUrl.ts"
+import { ClientUrl, PublicUrl } from "../PublicUrl.ts"
 
 const defaultLimit = 100
 const maxLimit = 500
@@ -48,7 +48,11 @@ export class Pagination extends Context.Service<
       size?: number
     ) => Effect.Effect<Page<B>, InvalidRequestResponse, Scope.Scope>
     /** The address of the page after this row, in the order of the list; null: of its first page. */
-    readonly after: (request: HttpServerRequest.HttpServerRequest, query: ListQuery, id: string | null) => string
+    readonly after: (
+      request: HttpServerRequest.HttpServerRequest,
+      query: ListQuery,
+      id: string | null
+    ) => Effect.Effect<string>
     /** Like `page`, for rows rendered as JSON text. */
     readonly pageOfTexts: <A extends { readonly id: string }>(
       request: HttpServerRequest.HttpServerRequest,
@@ -65,6 +69,7 @@ export class Pagination extends Context.Service<
       const memory = yield* ResponseMemory
       const signer = yield* Signer
       const publicUrl = yield* PublicUrl
+      const clientUrl = yield* ClientUrl
       const read = (cursor: string, scope: string): string | null => {
         const dot = cursor.lastIndexOf(".")
         const after = Buffer.from(cursor.slice(0, Math.max(dot, 0)), "base64url").toString()
@@ -88,7 +93,7 @@ export class Pagination extends Context.Service<
         const last = rows.at(-1)?.id
         if (hasMore && last !== undefined) url.searchParams.set("cursor", cursorOf(scope, last))
         const data = yield* view(rows)
-        return { data, has_more: hasMore, next: hasMore ? publicUrl + url.pathname + url.search : null }
+        return { data, has_more: hasMore, next: hasMore ? (yield* clientUrl) + url.pathname + url.search : null }
       })
       return Pagination.of({
         page,
@@ -99,7 +104,8 @@ export class Pagination extends Context.Service<
           )
           parameters.delete("cursor")
           if (id !== null) parameters.set("cursor", cursorOf(scopeOf(pathname, query), id))
-          return `${publicUrl}${pathname}${parameters.size === 0 ? "" : `?${parameters}`}`
+          const rest = `${pathname}${parameters.size === 0 ? "" : `?${parameters}`}`
+          return Effect.map(clientUrl, (origin) => origin + rest)
         },
         pageOfTexts: Effect.fnUntraced(function* (request, query, fetch, view, size) {
           const { data, ...rest } = yield* page(request, query, fetch, view, size)

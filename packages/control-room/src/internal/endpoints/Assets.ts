@@ -55,7 +55,7 @@ export const layer = Endpoints.group(
         const expires = (yield* millis) + validMillis
         const id = yield* store.createUpload(asset.id, content_type, new Date(expires).toISOString())
         if (data === undefined) {
-          const upload_url = links.assetUpload(params.workspace_id, id, expires)
+          const upload_url = yield* links.assetUpload(params.workspace_id, id, expires)
           return { id, content_type, status: "pending", upload_url } as const
         }
         const stored = Effect.flatMap(blobs.stage(Stream.succeed(data)), (staged) =>

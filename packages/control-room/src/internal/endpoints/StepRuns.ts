@@ -54,7 +54,7 @@ export const layer = Endpoints.group(
         )
       const nothing = { data: [], has_more: false, next: null }
       const found = isGone ? nothing : yield* page(request, {}, fetch, Effect.succeed, limit)
-      const newer = after(request, {}, newest)
+      const newer = yield* after(request, {}, newest)
       return {
         ...found,
         next: found.has_more ? newer : null,
@@ -111,9 +111,9 @@ export const layer = Endpoints.group(
           )
         const found = yield* page(request, query, fetch, Effect.succeed, messagesInPage)
         const known = { ...found, position: null, total: yield* reports.countMessages(stepRun.id) }
-        if (newest !== undefined) return { ...known, newer: after(request, {}, newest) }
+        if (newest !== undefined) return { ...known, newer: yield* after(request, {}, newest) }
         // Nothing was written since.
-        return { ...known, newer: `${after(request, {}, null)}${isNewestFirst ? "" : cursorIn(whole)}` }
+        return { ...known, newer: `${yield* after(request, {}, null)}${isNewestFirst ? "" : cursorIn(whole)}` }
       })
     })
   })

@@ -12,7 +12,7 @@ import { Signer } from "./Signer.ts"
 import * as UploadPolicy from "./UploadPolicy.ts"
 import { clockTolerance, Database } from "../store/Database.ts"
 import type { StoredFile } from "../store/Files.ts"
-import { PublicUrl } from "../PublicUrl.ts"
+import { ClientUrl } from "../PublicUrl.ts"
 
 /** Byte transfers have a separate prefix. */
 export const transferPrefix = "/transfer/v1"
@@ -49,7 +49,7 @@ export class FileLinks extends Context.Service<
       file: NewFile
     ) => Effect.Effect<UploadForm>
     /** The address to which the content of an asset is uploaded until `expires` (milliseconds since 1970). */
-    readonly assetUpload: (workspace: WorkspaceId, upload: AssetUploadId, expires: number) => string
+    readonly assetUpload: (workspace: WorkspaceId, upload: AssetUploadId, expires: number) => Effect.Effect<string>
     /** The workspace of such an address, null when its signature is invalid or it has expired. */
     readonly readAssetUpload: (upload: string, query: URLSearchParams) => Effect.Effect<WorkspaceId | null>
     /** The policy of a form, null when its signature is invalid or it has expired. */
@@ -67,7 +67,7 @@ export class FileLinks extends Context.Service<
     Effect.gen(function* () {
       const signer = yield* Signer
       const { millis } = yield* Database
-      const publicUrl = yield* PublicUrl
+      const clientUrl = yield* ClientUrl
       // As JSON, so that no name can contain the fields after it.
       const downloadText = (id: string, name: string, type: string, workspace: string, expires: string) =>
         `download\n${JSON.stringify(["GET", id, name, type, workspace, expires])}`
@@ -81,7 +81,7 @@ export class FileLinks extends Context.Service<
         const name = lastPart(file.name)
         const signature = signer.sign(downloadText(file.id, name, file.type, workspace, expires))
         const query = new URLSearchParams({ type: file.type, workspace, expires, signature })
-        return `${publicUrl}${transferPrefix}/files/${file.id}/${encodeURIComponent(name)}?${query}`
+        return `${yield* clientUrl}${transferPrefix}/files/${file.id}/${encodeURIComponent(name)}?${query}`
       })
       return FileLinks.of({
         file: (workspace, { id, name, size }) =>
@@ -106,7 +106,7 @@ export class FileLinks extends Context.Service<
           }
           const encoded = Buffer.from(JSON.stringify(policy)).toString("base64url")
           return {
-            url: `${publicUrl}${transferPrefix}/uploads`,
+            url: `${yield* clientUrl}${transferPrefix}/uploads`,
             form_data: { policy: encoded, signature: signer.sign(`upload\n${encoded}`) }
           }
         }),
@@ -119,7 +119,7 @@ export class FileLinks extends Context.Service<
         assetUpload: (workspace, upload, expires) => {
           const signature = signer.sign(assetText(upload, workspace, String(expires)))
           const query = new URLSearchParams({ workspace, expires: String(expires), signature })
-          return `${publicUrl}${transferPrefix}/assets/${upload}?${query}`
+          return Effect.map(clientUrl, (origin) => `${origin}${transferPrefix}/assets/${upload}?${query}`)
         },
         readAssetUpload: Effect.fnUntraced(function* (upload, query) {
           const workspace = query.get("workspace") ?? ""

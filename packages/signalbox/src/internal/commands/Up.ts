@@ -71,7 +71,7 @@ export const ready = (options: {
 
 /** The options of the service that the settings name. */
 export const serviceOptions = (settings: Settings.Settings) => {
-  const { allowPrivateTargets, host, publicUrl, retainRuns } = settings
+  const { allowPrivateTargets, host, internalUrl, publicUrl, retainRuns } = settings
   const { allowedHosts, cors, createWorkspaces, metrics, port, rateLimit } = settings
   return {
     ...Settings.storageOptions(settings),
@@ -83,6 +83,7 @@ export const serviceOptions = (settings: Settings.Settings) => {
     metrics,
     rateLimit,
     ...(publicUrl === null ? {} : { publicUrl }),
+    ...(internalUrl === null ? {} : { internalUrl }),
     ...(retainRuns === null ? {} : { retainRuns }),
     ...(allowPrivateTargets === null ? {} : { allowPrivateTargets })
   }

@@ -68,8 +68,16 @@ export const download = Effect.fnUntraced(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   yield* Effect.mapError(fs.writeFile(target, new Uint8Array(), { flag: "wx" }), onDisk)
+  let warned = false
   yield* attempt(from.url, target).pipe(
     Effect.catchTag("HttpClientError", () => Effect.fail(new BrokeOff())),
+    Effect.tapErrorTag("BrokeOff", () => {
+      if (warned) return Effect.void
+      warned = true
+      // Without its query, which is a permission.
+      const { origin } = new URL(from.url)
+      return Effect.annotateLogs(Effect.logWarning("the download of a task package broke off; retrying"), { origin })
+    }),
     Effect.retry({ while: (error) => error._tag === "BrokeOff", schedule: backoff }),
     Effect.catchTag("BrokeOff", Effect.die)
   )
