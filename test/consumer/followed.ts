@@ -23,6 +23,7 @@ export const followed: Readonly<Record<string, Readonly<Record<string, string>>>
   "docs/console": {},
   "docs/operate/keys": {},
   "docs/operate/kubernetes": {},
+  "docs/operate/nodes": {},
   "docs/operate/upgrade": {},
   "docs/operate/watch": {},
   "docs/robots": { "invoices/robot.py": robot },
@@ -45,12 +46,13 @@ export const followed: Readonly<Record<string, Readonly<Record<string, string>>>
   "docs/coming-from/uipath": { "invoices/robot.py": robot }
 }
 
+/** Those that expect the services of `services.ts`. */
+export const withServices: ReadonlyArray<string> = ["docs/operate/keys", "docs/operate/nodes"]
+
 /** Pages whose commands outside of `console` are not followed, and why. */
 const notFollowed: Readonly<Record<string, string>> = {
   "docs/operate/deploy": "it needs root, systemd, or an engine of containers",
-  "docs/operate/keys": "nodes on Postgres take a new key",
   "docs/operate/kubernetes": "they need a cluster; its files are checked by `test:deploy`",
-  "docs/operate/nodes": "it needs a Postgres and a bucket",
   "packages/graph-sandbox/README": "it lists the flags of a command",
   "packages/signalbox/README": "it lists the flags of each command"
 }

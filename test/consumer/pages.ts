@@ -3,10 +3,11 @@
  * an empty folder, and compares what they print with what the page shows; `...` stands for any lines, and within a line for any text.
  * A command must succeed, unless the next one shows its exit code.
  */
-import { execFile, spawnSync } from "node:child_process"
+import { execFile } from "node:child_process"
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
 import { promisify, stripVTControlCharacters } from "node:util"
+import { type Door, isolated, within } from "./network.ts"
 
 interface Command {
   readonly line: string
@@ -50,19 +51,19 @@ const programs = {
   npm: '#!/bin/sh\n[ "$1" = install ] && exit 0\nPATH="${PATH#*:}" exec npm "$@"\n'
 }
 
+/** Of a page, in milliseconds. */
+const limit = 120_000
+
 /** What is left running is stopped. */
 const prelude = "trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT"
-
-/** Pages name port 4700: where the system can, each has a network of its own, and two may be followed at once. */
-const alone = ["unshare", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
-export const isolated = spawnSync("unshare", [...alone.slice(1), "true"]).status === 0
 
 /** Follows a page in an empty folder. Rejects with the command whose output differs. */
 export const follow = async (
   page: string,
   folder: string,
   env: Readonly<Record<string, string>>,
-  copies: Readonly<Record<string, string>> = {}
+  copies: Readonly<Record<string, string>>,
+  doors: ReadonlyArray<Door>
 ): Promise<void> => {
   mkdirSync(folder, { recursive: true })
   const parts = fences(readFileSync(page, "utf8"))
@@ -86,11 +87,14 @@ export const follow = async (
     showsExitCode(commands[index + 1]?.line ?? "") ? "(exit $code)" : "[ $code = 0 ] || exit 0"
   ])
   const script = [prelude, ...lines, "exit 0"].join("\n")
-  const [file = "bash", ...args] = [...(isolated ? alone : []), "bash", "-c", script]
+  const bash = ["bash", "-c", script]
+  const [file = "", ...args] = isolated ? within(join(folder, ".bin", "hosts"), doors, bash) : bash
   const { stderr, stdout } = await promisify(execFile)(file, args, {
     cwd: folder,
     env: { ...env, PATH },
-    timeout: 300_000
+    timeout: limit
+  }).catch(({ stderr, stdout }: { readonly stderr: string; readonly stdout: string }) => {
+    throw new Error(`${page} did not end within ${limit / 1000} seconds; it printed\n${stdout}${stderr}`)
   })
   const outputs = stdout.split(new RegExp(`${marker} (\\d+)\n`))
   for (const [index, { expected, line }] of commands.entries()) {

@@ -13,8 +13,10 @@ import { createInterface } from "node:readline"
 import { parseArgs, promisify } from "node:util"
 import { pack, root, type Tarball } from "../../tooling/src/tarballs.ts"
 import * as container from "./container.ts"
-import { figure, followed, problems } from "./followed.ts"
-import { fences, follow, isolated } from "./pages.ts"
+import { figure, followed, problems, withServices } from "./followed.ts"
+import { type Door, isolated } from "./network.ts"
+import { fences, follow } from "./pages.ts"
+import { startServices } from "./services.ts"
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { keep: { type: "boolean" } } })
 
@@ -202,13 +204,24 @@ const rule = async () => {
 }
 
 /** Follows a page of the documentation. */
-const page = (name: string, copies: Readonly<Record<string, string>>) =>
-  follow(
-    join(root, `${name}.md`),
-    join(folder, "pages", name.replaceAll("/", "-")),
-    { ...environment, PATH: [dirname(bin("signalbox")), environment.PATH].join(delimiter) },
-    Object.fromEntries(Object.entries(copies).map(([to, from]) => [to, join(root, from)]))
-  )
+const page = async (name: string, copies: Readonly<Record<string, string>>) => {
+  const place = join(folder, "pages", name.replaceAll("/", "-"))
+  const path = [dirname(bin("signalbox")), environment.PATH].join(delimiter)
+  const files = Object.fromEntries(Object.entries(copies).map(([to, from]) => [to, join(root, from)]))
+  const followed = (doors: ReadonlyArray<Door>, env: Readonly<Record<string, string>>) =>
+    follow(join(root, `${name}.md`), place, { ...environment, ...env, PATH: path }, files, doors)
+  if (!withServices.includes(name)) return followed([], {})
+  if (!isolated) return console.log(`  ${name} is not followed: this machine lets nobody have a network of their own`)
+  // The path of a socket is short.
+  const sockets = mkdtempSync(join(tmpdir(), "signalbox-services-"))
+  const services = await startServices(sockets)
+  try {
+    await followed(services.doors, services.env)
+  } finally {
+    await services.close()
+    rmSync(sockets, { recursive: true, force: true })
+  }
+}
 
 /** Every module that a package exports, with patterns resolved by the files that are there. */
 const modulesOf = ({ manifest: { name } }: Tarball): ReadonlyArray<string> => {

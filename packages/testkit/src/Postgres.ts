@@ -101,6 +101,14 @@ const client = (url: string, startupParameters: Readonly<Record<string, string>>
     startupParameters: { client_min_messages: "warning", ...startupParameters }
   })
 
+/** Creates a database of a user who has its name. */
+export const createDatabase = (url: string, name: string, password: string) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    yield* sql`CREATE ROLE ${sql(name)} LOGIN PASSWORD ${sql.literal(`'${password}'`)}`
+    yield* sql`CREATE DATABASE ${sql(name)} OWNER ${sql(name)}`
+  }).pipe(Effect.provide(client(url, {})), Effect.orDie)
+
 /** Drops a schema after a test. */
 export const dropSchema = (url: string, schema: string) =>
   Effect.flatMap(PgClient.PgClient, (sql) => sql`DROP SCHEMA IF EXISTS ${sql(schema)} CASCADE`).pipe(
