@@ -1,6 +1,7 @@
 /**
  * Follows pages of the documentation literally: writes the files whose fences have a `title`, runs the lines after `$` in order in
- * an empty folder, and compares what they print with what the page shows; `...` stands for any lines, and within a line for any text.
+ * an empty folder, and compares what they print with what the page shows; `...` stands for any lines, and within a line for any text;
+ * columns may be of another width.
  * A command must succeed, unless the next one shows its exit code.
  */
 import { execFile } from "node:child_process"
@@ -33,7 +34,7 @@ const commandsIn = (body: string): ReadonlyArray<Command> =>
       return { line, expected }
     })
 
-const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/ {2,}/g, " {2,}")
 
 const lineOf = (line: string) => `${line.trimEnd().split("...").map(escaped).join(".*")} *\\n`
 

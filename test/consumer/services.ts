@@ -20,13 +20,24 @@ export interface Services {
 /** A socket that leads to a port of this network. */
 const socketTo = (path: string, port: number) =>
   new Promise<Server>((resolve) => {
-    const server = createServer((socket) => relay(socket, connect(port, "127.0.0.1"))).listen(path, () => resolve(server))
+    const server = createServer((socket) => relay(socket, connect(port, "127.0.0.1"))).listen(path, () =>
+      resolve(server)
+    )
   })
 
 const certificate = (folder: string, names: ReadonlyArray<string>) => {
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")]
   const alternatives = names.map((name) => `DNS:${name}`).join(",")
-  const args = ["-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=test", "-addext", `subjectAltName=${alternatives}`]
+  const args = [
+    "-x509",
+    "-newkey",
+    "rsa:2048",
+    "-nodes",
+    "-subj",
+    "/CN=test",
+    "-addext",
+    `subjectAltName=${alternatives}`
+  ]
   execFileSync("openssl", ["req", ...args, "-keyout", key, "-out", cert], { stdio: "pipe" })
   return { cert, key }
 }
