@@ -82,9 +82,12 @@ describe("signalbox with a Postgres", () => {
 
   it("reports in one line what is missing or unavailable, and never the address", async () => {
     const password = "hunter2hunter2"
+    const unknown = new URL(url)
+    unknown.username = "unknown"
     const cases: ReadonlyArray<readonly [Readonly<Record<string, string>>, RegExp]> = [
+      [{ ...env, SIGNALBOX_DATABASE_URL: unknown.href }, /database: .*"unknown"/],
       [{ SIGNALBOX_DATABASE_URL: url }, /master key/],
-      [{ ...env, SIGNALBOX_DATABASE_URL: `postgres://u:${password}@127.0.0.1:9/x` }, /database/],
+      [{ ...env, SIGNALBOX_DATABASE_URL: `postgres://u:${password}@127.0.0.1:9/x` }, /database: .*ECONNREFUSED/],
       [{ ...env, SIGNALBOX_DATABASE_URL: `nonsense ${password}` }, /database/]
     ]
     for (const [given, message] of cases) {

@@ -66,7 +66,8 @@ const textOf = (error: unknown): string => {
   const storage = StorageFailure.of(error)
   if (storage !== null && storage.kind !== "unavailable") return storage.message
   if (isSqlError(error)) {
-    return `the database: ${error.message}; check SIGNALBOX_DATABASE_URL or --database-url, and that it can be reached`
+    const reason = StorageFailure.reasonOf(Cause.fail(error))
+    return `the database: ${reason}; check SIGNALBOX_DATABASE_URL or --database-url, and that it can be reached`
   }
   if (error instanceof PlatformError) return ofPlatform(error)
   if (error instanceof ListenError) return error.ofCommand
