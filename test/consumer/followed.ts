@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { root } from "../../tooling/src/tarballs.ts"
 import { questions } from "../site/questions.ts"
 import { fences } from "./pages.ts"
+import { references } from "./reference.ts"
 
 const robot = "examples/robots/python/package/robot.py"
 
@@ -43,7 +44,8 @@ export const followed: Readonly<Record<string, Readonly<Record<string, string>>>
   "docs/coming-from/hosted": { "greeter/robot.py": robot },
   "docs/coming-from/openorchestrator": { "booking/robot.py": robot },
   "docs/coming-from/temporal": {},
-  "docs/coming-from/uipath": { "invoices/robot.py": robot }
+  "docs/coming-from/uipath": { "invoices/robot.py": robot },
+  ...Object.fromEntries(Object.keys(references).map((command) => [`reference/commands/${command}`, {}]))
 }
 
 /** Those that expect the services of `services.ts`. */
@@ -72,11 +74,12 @@ const ofClone = /^npx -y pnpm@12 .*$/gm
 
 const code = ["ts", "typescript", "js", "py", "python", "http"]
 
-/** A page of the site as a file of the repository, without its ending. */
-const fileOf = (slug: string) => (slug.startsWith("packages/") ? `${slug}/README` : `docs/${slug}`)
+/** Whether a page is one of the reference, which is generated from the help of the command. */
+export const isReference = (page: string) => page.startsWith("reference/commands/")
 
-/** Whether an answer is one of the reference, which is generated from the help of the command. */
-export const isReference = (answer: string) => answer.startsWith("reference/commands/")
+/** A page of the site as a file of the repository, without its ending; one of the reference has none. */
+const fileOf = (slug: string) =>
+  isReference(slug) ? slug : slug.startsWith("packages/") ? `${slug}/README` : `docs/${slug}`
 
 export const answers = [...new Set(questions.map(([, answer]) => answer.split("#")[0] ?? ""))]
 
@@ -99,7 +102,6 @@ export const problems = (): ReadonlyArray<string> => {
     })
   })
   const ofAnswers = answers
-    .filter((answer) => !isReference(answer))
     .map(fileOf)
     .filter((name) => !(name in followed) && !(name in notFollowed) && !(name in nothingToRun))
     .map((name) => `${name} is an answer, and nobody follows it`)

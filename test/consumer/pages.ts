@@ -5,7 +5,7 @@
  * A command must succeed, unless the next one shows its exit code.
  */
 import { execFile } from "node:child_process"
-import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, cpSync, mkdirSync, writeFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
 import { promisify, stripVTControlCharacters } from "node:util"
 import { type Door, isolated, within } from "./network.ts"
@@ -58,16 +58,17 @@ const limit = 120_000
 /** What is left running is stopped. */
 const prelude = "trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT"
 
-/** Follows a page in an empty folder. Rejects with the command whose output differs. */
+/** Follows the text of a page in an empty folder. Rejects with the command whose output differs. */
 export const follow = async (
   page: string,
+  text: string,
   folder: string,
   env: Readonly<Record<string, string>>,
   copies: Readonly<Record<string, string>>,
   doors: ReadonlyArray<Door>
 ): Promise<void> => {
   mkdirSync(folder, { recursive: true })
-  const parts = fences(readFileSync(page, "utf8"))
+  const parts = fences(text)
   const put = (name: string, body: string) => {
     mkdirSync(dirname(join(folder, name)), { recursive: true })
     writeFileSync(join(folder, name), body)
