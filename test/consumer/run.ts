@@ -9,15 +9,17 @@ import { randomBytes } from "node:crypto"
 import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
-import { delimiter, dirname, join } from "node:path"
+import { basename, delimiter, dirname, join } from "node:path"
 import { createInterface } from "node:readline"
 import { parseArgs, promisify } from "node:util"
 import { startServer } from "../../packages/testkit/src/Postgres.ts"
 import { pack, root, type Tarball } from "../../tooling/src/tarballs.ts"
 import * as container from "./container.ts"
-import { figure, followed, problems, served } from "./followed.ts"
-import { fences, follow, isolated } from "./pages.ts"
-import * as services from "./services.ts"
+import { figure, followed, isReference, problems, withServices } from "./followed.ts"
+import { type Door, isolated } from "./network.ts"
+import { fences, follow } from "./pages.ts"
+import { pageOf } from "./reference.ts"
+import { startServices } from "./services.ts"
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { keep: { type: "boolean" } } })
 
@@ -209,20 +211,29 @@ const rule = async () => {
   console.log(`  ${figure()}`)
 }
 
+/** The page of the reference that has the help of a command. */
+const referenceOf = (name: string) =>
+  pageOf(basename(name), (...path) => sh(process.execPath, [binary, ...path, "--help"]))
+
 /** Follows a page of the documentation. */
 const page = async (name: string, copies: Readonly<Record<string, string>>) => {
-  if (served.has(name) && !isolated)
-    return console.log(`  ${name} is not followed: this system gives it no network of its own`)
-  const { sockets, stop } = served.has(name)
-    ? await services.start(join(folder, "services"))
-    : { sockets: {}, stop: async () => {} }
-  await follow(
-    join(root, `${name}.md`),
-    join(folder, "pages", name.replaceAll("/", "-")),
-    { ...environment, PATH: [dirname(bin("signalbox")), environment.PATH].join(delimiter) },
-    Object.fromEntries(Object.entries(copies).map(([to, from]) => [to, join(root, from)])),
-    sockets
-  ).finally(stop)
+  const place = join(folder, "pages", name.replaceAll("/", "-"))
+  const path = [dirname(bin("signalbox")), environment.PATH].join(delimiter)
+  const files = Object.fromEntries(Object.entries(copies).map(([to, from]) => [to, join(root, from)]))
+  const text = isReference(name) ? await referenceOf(name) : readFileSync(join(root, `${name}.md`), "utf8")
+  const followed = (doors: ReadonlyArray<Door>, env: Readonly<Record<string, string>>) =>
+    follow(name, text, place, { ...environment, ...env, PATH: path }, files, doors)
+  if (!withServices.includes(name)) return followed([], {})
+  if (!isolated) return console.log(`  ${name} is not followed: this machine lets nobody have a network of their own`)
+  // The path of a socket is short.
+  const sockets = mkdtempSync(join(tmpdir(), "signalbox-services-"))
+  const services = await startServices(sockets)
+  try {
+    await followed(services.doors, services.env)
+  } finally {
+    await services.close()
+    rmSync(sockets, { recursive: true, force: true })
+  }
 }
 
 /** Every module that a package exports, with patterns resolved by the files that are there. */

@@ -101,12 +101,12 @@ const client = (url: string, startupParameters: Readonly<Record<string, string>>
     startupParameters: { client_min_messages: "warning", ...startupParameters }
   })
 
-/** Creates a database with an owner of the same name, as somebody who runs a Postgres does for a program. */
-export const createDatabase = (url: string, owner: { readonly name: string; readonly password: string }) =>
+/** Creates a database of a user who has its name. */
+export const createDatabase = (url: string, name: string, password: string) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
-    yield* sql`CREATE ROLE ${sql(owner.name)} LOGIN PASSWORD ${sql.literal(`'${owner.password}'`)}`
-    yield* sql`CREATE DATABASE ${sql(owner.name)} OWNER ${sql(owner.name)}`
+    yield* sql`CREATE ROLE ${sql(name)} LOGIN PASSWORD ${sql.literal(`'${password}'`)}`
+    yield* sql`CREATE DATABASE ${sql(name)} OWNER ${sql(name)}`
   }).pipe(Effect.provide(client(url, {})), Effect.orDie)
 
 /** Drops a schema after a test. */
