@@ -67,7 +67,11 @@ describe("signalbox worker", () => {
         /--capacity cannot be "0": expected a value between 1 and 1000/,
         2
       ],
-      [["--url", origin, "--data", home, "--link-token", "sbl_no_no"], /link_token: unknown, used or expired/]
+      [["--url", origin, "--data", home, "--link-token", "sbl_no_no"], /link_token: unknown, used or expired/],
+      [
+        ["--url", origin, "--data", home, "--unlink", "--link-token", "sbl_no_no"],
+        /^(?![^]*was not unlinked)[^]*link_token: unknown, used or expired/
+      ]
     ]
     for (const [args, message, code = 1] of cases) {
       const { status, stderr } = await signalbox(["worker", "start", ...args])
@@ -80,7 +84,7 @@ describe("signalbox worker", () => {
 
   it("is linked once, killed with -9, and continues as the same worker; its leftovers are terminated", async () => {
     const token = (await succeed(["worker", "link-token", "--data", data])).stdout.trim()
-    const first = startWorker({ SIGNALBOX_LINK_TOKEN: token })
+    const first = startWorker({ SIGNALBOX_LINK_TOKEN: `${token}\n` })
     const linked = await client(workerIn("idle"))
     assert.strictEqual(linked.name, "far away")
     const file = join(home, "worker.json")

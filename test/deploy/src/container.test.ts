@@ -43,6 +43,8 @@ const schema = JSON.parse(
     /^(id|\$schema)$/.test(key) && typeof value === "string" ? undefined : value
   )
 )
+// The schema is older than the name of a project.
+schema.properties.name = { type: "string" }
 
 const composeFiles = ["compose.yaml", "compose.bucket.yaml"].map((name) => `deploy/container/${name}`)
 

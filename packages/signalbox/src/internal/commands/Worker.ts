@@ -108,7 +108,8 @@ const start = Command.make(
       const drain = yield* drainOf(given)
       const limits = yield* limitsOf(given)
       const tasks = yield* TasksFile.load(yield* orVariable(given.tasks, "SIGNALBOX_TASKS"))
-      const linkToken = yield* orVariable(given.linkToken, "SIGNALBOX_LINK_TOKEN")
+      // A token from a file, such as a secret of a cluster, often ends with a line break.
+      const linkToken = (yield* orVariable(given.linkToken, "SIGNALBOX_LINK_TOKEN"))?.trim() ?? null
       const home = yield* Home.open({
         folder: yield* folderOf(given.data),
         service: origin,
@@ -122,7 +123,10 @@ const start = Command.make(
       }
       if (given.unlink) {
         yield* Effect.addFinalizer(() =>
-          Effect.ignoreCause(WorkerAgent.unlink(home), { log: "Warn", message: "the worker was not unlinked" })
+          home.linked.pipe(
+            Effect.flatMap((linked) => (linked === null ? Effect.void : WorkerAgent.unlink(home))),
+            Effect.ignoreCause({ log: "Warn", message: "the worker was not unlinked" })
+          )
         )
       }
       const hurry = yield* SecondSignal.make
