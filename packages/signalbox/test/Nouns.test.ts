@@ -118,7 +118,7 @@ const kinds: ReadonlyArray<Kind> = [
   {
     noun: "triggers",
     create:
-      "create pushes greeting --at-least 1 --webhook --secret-env HOOK_SECRET --signature-header X-Sig --payload a=/b",
+      "create pushes greeting --at-least 1000 --webhook --secret-env HOOK_SECRET --signature-header X-Sig --payload a=/b",
     name: "pushes",
     env: { HOOK_SECRET: "sesame" },
     keys: ["id", "name", "process", "created_at", "enabled", "start", "webhook", "problem"]
