@@ -9,18 +9,8 @@ const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8"
 const namesIn = (help: string) =>
   [...(help.split("SUBCOMMANDS\n")[1] ?? "").matchAll(/^ {2}(\S+) {2,}\S/gm)].map(([, name = ""]) => name)
 
-/** The flags that the examples of a help text use and its lists of flags lack. */
-const unknownFlags = (help: string) => {
-  const [lists = "", examples = ""] = help.split("EXAMPLES\n")
-  const lines = examples.split("\n").filter((line) => /^\s*(\S+=\S*\s+|\w+ "\$\()*signalbox /.test(line))
-  return lines.flatMap((line) => {
-    const flags = line.replace(/\$\(signalbox [^)]*\) signalbox/, "signalbox").match(/(?<= )--[a-z][a-z-]*/g) ?? []
-    return flags.filter((flag) => !new RegExp(`${flag}\\b(?!-)`).test(lists)).map((flag) => `${line.trim()}: ${flag}`)
-  })
-}
-
 describe("the help", () => {
-  it("lists every command, each has examples with flags that it takes, and the README has each", async () => {
+  it("lists every command, each has examples, and the README has each", async () => {
     const groups = namesIn((await succeed(["--help"])).stdout)
     assert.includeMembers(groups, [
       "up",
@@ -39,10 +29,7 @@ describe("the help", () => {
       const command = path.join(" ")
       const { stdout } = await succeed([...path, "--help"])
       const subcommands = namesIn(stdout)
-      if (subcommands.length === 0) {
-        assert.match(stdout, /EXAMPLES\n/, command)
-        assert.deepStrictEqual(unknownFlags(stdout), [])
-      }
+      if (subcommands.length === 0) assert.match(stdout, /EXAMPLES\n/, command)
       assert.match(readme, new RegExp(`signalbox ${path.join("[^\\n]* \\b")}\\b`))
       await Promise.all(subcommands.map((name) => check([...path, name])))
     }

@@ -31,16 +31,19 @@ const report = (cause: Cause.Cause<unknown>) => {
     : Console.error(`signalbox: ${Problem.lineOf(error)}`)
 }
 
+/** The command with these below it. */
+export const make = <const Subcommands extends ReadonlyArray<Command.Command.Any>>(subcommands: Subcommands) =>
+  Command.make("signalbox").pipe(
+    Command.withDescription("Runs and operates an automation control room"),
+    Command.withSubcommands(subcommands)
+  )
+
 /** Runs a command line with these commands. Prints through `Console`, including failures; `teardown` has the exit code. */
 export const run = <const Subcommands extends ReadonlyArray<Command.Command.Any>>(
   subcommands: Subcommands,
   args: ReadonlyArray<string>
-) => {
-  const signalbox = Command.make("signalbox").pipe(
-    Command.withDescription("Runs and operates an automation control room"),
-    Command.withSubcommands(subcommands)
-  )
-  return Command.runWith(signalbox, { version: packageJson.version })(args).pipe(
+) =>
+  Command.runWith(make(subcommands), { version: packageJson.version })(args).pipe(
     // The exporter of logs joins the loggers that are there.
     Effect.provide(
       Telemetry.layer.pipe(
@@ -52,4 +55,3 @@ export const run = <const Subcommands extends ReadonlyArray<Command.Command.Any>
     Effect.tapCause(report),
     Effect.provide(Screen.layer)
   )
-}

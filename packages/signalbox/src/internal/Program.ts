@@ -54,8 +54,8 @@ const commands = {
 const isCommand = (name: string | undefined): name is keyof typeof commands =>
   name !== undefined && Object.hasOwn(commands, name)
 
-/** The requested command; all of them for the help that lists them. */
-const asked = ([name]: ReadonlyArray<string>) => {
+/** The command that a command line requests; all of them where it requests none, as for the help that lists them. */
+export const asked = ([name]: ReadonlyArray<string>) => {
   const names = isCommand(name) ? [name] : Object.keys(commands).filter(isCommand)
   return Effect.forEach(names, (name) => Effect.promise(async () => commands[name]()))
 }

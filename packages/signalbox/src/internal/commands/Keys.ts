@@ -89,9 +89,7 @@ const revoke = Command.make(
 ).pipe(
   Command.withAlias("delete"),
   Command.withDescription("Revokes a key. Irreversible"),
-  Command.withExamples([
-    { command: "signalbox keys revoke 0199a1b2-...", description: "It is refused from the next request on" }
-  ])
+  Command.withExamples([{ command: "signalbox keys revoke ci", description: "It is refused from the next request on" }])
 )
 
 export const keys = Command.make("keys").pipe(
