@@ -6,7 +6,8 @@ import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "../../tooling/src/tarballs.ts"
 import { questions } from "../site/questions.ts"
-import { fences } from "./pages.ts"
+import { commandsIn, fences } from "./pages.ts"
+import { references } from "./reference.ts"
 
 const robot = "examples/robots/python/package/robot.py"
 
@@ -43,16 +44,16 @@ export const followed: Readonly<Record<string, Readonly<Record<string, string>>>
   "docs/coming-from/hosted": { "greeter/robot.py": robot },
   "docs/coming-from/openorchestrator": { "booking/robot.py": robot },
   "docs/coming-from/temporal": {},
-  "docs/coming-from/uipath": { "invoices/robot.py": robot }
+  "docs/coming-from/uipath": { "invoices/robot.py": robot },
+  ...Object.fromEntries(Object.keys(references).map((command) => [`reference/commands/${command}`, {}]))
 }
 
 /** Pages that name servers besides, which are started for them. */
-export const served: ReadonlySet<string> = new Set(["docs/operate/nodes"])
+export const served: ReadonlySet<string> = new Set(["docs/operate/keys", "docs/operate/nodes"])
 
 /** Pages whose commands outside of `console` are not followed, and why. */
 const notFollowed: Readonly<Record<string, string>> = {
   "docs/operate/deploy": "it needs root, systemd, or an engine of containers",
-  "docs/operate/keys": "nodes on Postgres take a new key",
   "docs/operate/kubernetes": "they need a cluster; its files are checked by `test:deploy`",
   "packages/graph-sandbox/README": "it lists the flags of a command",
   "packages/signalbox/README": "it lists the flags of each command"
@@ -73,11 +74,12 @@ const ofClone = /^npx -y pnpm@12 .*$/gm
 
 const code = ["ts", "typescript", "js", "py", "python", "http"]
 
-/** A page of the site as a file of the repository, without its ending. */
-const fileOf = (slug: string) => (slug.startsWith("packages/") ? `${slug}/README` : `docs/${slug}`)
+/** Whether a page is one of the reference, which is generated from the help of the command. */
+export const isReference = (page: string) => page.startsWith("reference/commands/")
 
-/** Whether an answer is one of the reference, which is generated from the help of the command. */
-export const isReference = (answer: string) => answer.startsWith("reference/commands/")
+/** A page of the site as a file of the repository, without its ending; one of the reference has none. */
+const fileOf = (slug: string) =>
+  isReference(slug) ? slug : slug.startsWith("packages/") ? `${slug}/README` : `docs/${slug}`
 
 export const answers = [...new Set(questions.map(([, answer]) => answer.split("#")[0] ?? ""))]
 
@@ -100,15 +102,22 @@ export const problems = (): ReadonlyArray<string> => {
     })
   })
   const ofAnswers = answers
-    .filter((answer) => !isReference(answer))
     .map(fileOf)
     .filter((name) => !(name in followed) && !(name in notFollowed) && !(name in nothingToRun))
     .map((name) => `${name} is an answer, and nobody follows it`)
   return [...ofPages, ...ofAnswers]
 }
 
-/** How many of the questions have an answer that is followed. */
-export const figure = () => {
-  const run = questions.filter(([, answer]) => fileOf(answer.split("#")[0] ?? "") in followed)
-  return `${run.length} of ${questions.length} answers are followed`
+/** How many of the questions have an answer that is followed, and of how many commands more is compared than that they succeed. */
+export const figures = (): ReadonlyArray<string> => {
+  const pages = questions.map(([, answer]) => fileOf(answer.split("#")[0] ?? "")).filter((page) => page in followed)
+  const inPart = pages.filter((page) => page in notFollowed)
+  const commands = Object.keys(followed)
+    .filter((name) => !isReference(name))
+    .flatMap((name) => commandsIn(readFileSync(join(root, `${name}.md`), "utf8")))
+  const compared = commands.filter(({ expected }) => expected.join("\n") !== "...")
+  return [
+    `${pages.length - inPart.length} of ${questions.length} answers are followed, and ${inPart.length} in part`,
+    `what ${compared.length} of ${commands.length} commands print is compared, of the others that they succeed`
+  ]
 }

@@ -1,10 +1,11 @@
 /**
  * Follows pages of the documentation literally: writes the files whose fences have a `title`, runs the lines after `$` in order in
- * an empty folder, and compares what they print with what the page shows; `...` stands for any lines, and within a line for any text.
+ * an empty folder, and compares what they print with what the page shows; `...` stands for any lines, and within a line for any text;
+ * columns may be of another width.
  * A command must succeed, unless the next one shows its exit code.
  */
 import { execFile, spawnSync } from "node:child_process"
-import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, cpSync, mkdirSync, writeFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
 import { promisify, stripVTControlCharacters } from "node:util"
 
@@ -23,16 +24,17 @@ export const fences = (text: string) =>
     })
   )
 
-const commandsIn = (body: string): ReadonlyArray<Command> =>
-  body
-    .split(/^\$ /m)
-    .slice(1)
-    .map((text) => {
-      const [line = "", ...expected] = text.trimEnd().split("\n")
+/** The commands of a page, in order. */
+export const commandsIn = (text: string): ReadonlyArray<Command> =>
+  fences(text)
+    .filter(({ language }) => language === "console")
+    .flatMap(({ body }) => body.split(/^\$ /m).slice(1))
+    .map((command) => {
+      const [line = "", ...expected] = command.trimEnd().split("\n")
       return { line, expected }
     })
 
-const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/ {2,}/g, " {2,}")
 
 const lineOf = (line: string) => `${line.trimEnd().split("...").map(escaped).join(".*")} *\\n`
 
@@ -49,6 +51,9 @@ const programs = {
   npx: '#!/bin/sh\nexec "$@"\n',
   npm: '#!/bin/sh\n[ "$1" = install ] && exit 0\nPATH="${PATH#*:}" exec npm "$@"\n'
 }
+
+/** Of a page, in milliseconds. */
+const limit = 300_000
 
 /** What is left running is stopped. */
 const prelude = "trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT"
@@ -79,25 +84,26 @@ const bridged = (folder: string, services: Readonly<Record<string, string>>) => 
 }
 
 /**
- * Follows a page in an empty folder. `services` are the sockets of servers by the address that the page has; a network of its own is
+ * Follows the text of a page in an empty folder. `services` are the sockets of servers by the address that the page has; a network of its own is
  * needed for them. Rejects with the command whose output differs.
  */
 export const follow = async (
   page: string,
+  text: string,
   folder: string,
   env: Readonly<Record<string, string>>,
-  copies: Readonly<Record<string, string>> = {},
-  services: Readonly<Record<string, string>> = {}
+  copies: Readonly<Record<string, string>>,
+  services: Readonly<Record<string, string>>
 ): Promise<void> => {
   mkdirSync(folder, { recursive: true })
-  const parts = fences(readFileSync(page, "utf8"))
+  const parts = fences(text)
   const put = (name: string, body: string) => {
     mkdirSync(dirname(join(folder, name)), { recursive: true })
     writeFileSync(join(folder, name), body)
   }
   for (const { body, title } of parts) if (title !== undefined) put(title, body)
   for (const [name, from] of Object.entries(copies)) cpSync(from, join(folder, name), { recursive: true })
-  const commands = parts.filter(({ language }) => language === "console").flatMap(({ body }) => commandsIn(body))
+  const commands = commandsIn(text)
   if (commands.length === 0) throw new Error(`${page} has no commands`)
   for (const [name, body] of Object.entries(programs)) {
     put(`.bin/${name}`, body)
@@ -118,7 +124,9 @@ export const follow = async (
   const { stderr, stdout } = await promisify(execFile)(file, args, {
     cwd: folder,
     env: { ...env, PATH },
-    timeout: 300_000
+    timeout: limit
+  }).catch(({ stderr, stdout }: { readonly stderr: string; readonly stdout: string }) => {
+    throw new Error(`${page} did not end within ${limit / 1000} seconds; it printed\n${stdout}${stderr}`)
   })
   const outputs = stdout.split(new RegExp(`${marker} (\\d+)\n`))
   for (const [index, { expected, line }] of commands.entries()) {

@@ -9,14 +9,15 @@ import { randomBytes } from "node:crypto"
 import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
-import { delimiter, dirname, join } from "node:path"
+import { basename, delimiter, dirname, join } from "node:path"
 import { createInterface } from "node:readline"
 import { parseArgs, promisify } from "node:util"
 import { startServer } from "../../packages/testkit/src/Postgres.ts"
 import { pack, root, type Tarball } from "../../tooling/src/tarballs.ts"
 import * as container from "./container.ts"
-import { figure, followed, problems, served } from "./followed.ts"
+import { figures, followed, isReference, problems, served } from "./followed.ts"
 import { fences, follow, isolated } from "./pages.ts"
+import { pageOf } from "./reference.ts"
 import * as services from "./services.ts"
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { keep: { type: "boolean" } } })
@@ -206,18 +207,24 @@ const firstMinutes = async () => {
 const rule = async () => {
   const found = problems()
   if (found.length > 0) throw new Error(found.join("\n"))
-  console.log(`  ${figure()}`)
+  for (const figure of figures()) console.log(`  ${figure}`)
 }
+
+/** The page of the reference that has the help of a command. */
+const referenceOf = (name: string) =>
+  pageOf(basename(name), (...path) => sh(process.execPath, [binary, ...path, "--help"]))
 
 /** Follows a page of the documentation. */
 const page = async (name: string, copies: Readonly<Record<string, string>>) => {
   if (served.has(name) && !isolated)
     return console.log(`  ${name} is not followed: this system gives it no network of its own`)
+  const text = isReference(name) ? await referenceOf(name) : readFileSync(join(root, `${name}.md`), "utf8")
   const { sockets, stop } = served.has(name)
-    ? await services.start(join(folder, "services"))
+    ? await services.start(mkdtempSync(join(folder, "services-")))
     : { sockets: {}, stop: async () => {} }
   await follow(
-    join(root, `${name}.md`),
+    name,
+    text,
     join(folder, "pages", name.replaceAll("/", "-")),
     { ...environment, PATH: [dirname(bin("signalbox")), environment.PATH].join(delimiter) },
     Object.fromEntries(Object.entries(copies).map(([to, from]) => [to, join(root, from)])),
