@@ -35,7 +35,44 @@ export const deploys = Process.make("deploys", { steps: [post] })
 export const packages = { erp: { folder: "erp" } }
 `
 
+const chat = `
+import { createServer } from "node:http"
+
+createServer((request, response) => response.end()).listen(4798, "127.0.0.1")
+`
+
+const orders = `$ npx signalbox processes create orders --task enter > orders.txt`
+
+/** A folder of a task package, and a zip of one. */
+const robots = [
+  file("robots/invoices/robot.yaml", "tasks:\n  Read orders:\n    shell: python read.py"),
+  commands("$ cd robots/invoices && python3 -m zipfile -c ../../invoices.zip robot.yaml && cd ../..")
+].join("\n")
+
 export const references: Readonly<Record<string, Reference>> = {
+  "alert-channels": {
+    before: commands(`${room}
+$ export SLACK_URL=http://127.0.0.1:4798/ PING_URL=http://127.0.0.1:4798/ SMTP_PASSWORD=correct-horse
+$ npx signalbox secrets create smtp --env password=SMTP_PASSWORD > smtp.txt
+$ eval "$(npx signalbox env)"
+$ permissions="--permission Alerts.read_alerts --permission Alerts.write_alerts --permission Vault.read_secret_values"
+$ export SIGNALBOX_API_KEY=$(npx signalbox keys create --name alerts $permissions)
+`),
+    names: { "delete NAME OTHER": "delete operations alive", NAME: "team" }
+  },
+  alerts: {
+    before: [
+      file("chat.mjs", chat),
+      commands(`${room}
+$ node chat.mjs &
+$ export SLACK_URL=http://127.0.0.1:4798/
+$ npx signalbox alert-channels create team slack --url-env SLACK_URL > team.txt
+${orders}
+$ npx signalbox alerts create unresolved run_unresolved --channel team > unresolved.txt
+`)
+    ].join("\n"),
+    names: { "delete NAME OTHER": "delete quiet unresolved", NAME: "failed" }
+  },
   apply: {
     before: [
       file("workspace.yaml", workspace),
@@ -44,14 +81,70 @@ export const references: Readonly<Record<string, Reference>> = {
       commands(`${room}$ npx signalbox apply workspace.ts > applied.txt`)
     ].join("\n")
   },
+  assets: {
+    before: [
+      file("prices.csv", "lamp;42"),
+      commands(`${room}
+$ npx signalbox assets create limits prices.csv > limits.txt
+$ npx signalbox assets create rates prices.csv > rates.txt
+`)
+    ].join("\n"),
+    names: { "delete NAME OTHER": "delete limits rates", NAME: "prices" }
+  },
+  config: { before: "" },
+  groups: {
+    before: commands(`${room}
+$ npx signalbox groups create windows > windows.txt
+$ npx signalbox groups create macos > macos.txt
+`),
+    names: { "delete NAME OTHER": "delete desktops macos", NAME: "linux" }
+  },
   keys: { before: commands(room), names: { NAME: "ci" } },
+  packages: {
+    before: [
+      robots,
+      commands(`${room}
+$ npx signalbox packages create letters robots/invoices > letters.txt
+$ npx signalbox packages create mails robots/invoices > mails.txt
+`)
+    ].join("\n"),
+    names: { "promote invoices 7": "promote invoices 2", "delete NAME OTHER": "delete letters mails", NAME: "invoices" }
+  },
+  processes: {
+    before: [
+      robots,
+      commands(`${room}
+$ npx signalbox packages create invoices robots/invoices > invoices.txt
+$ npx signalbox processes create letters --task read > letters.txt
+`)
+    ].join("\n"),
+    names: { "orders' 7": "orders' 1", "delete NAME OTHER": "delete orders letters", NAME: "greeting" }
+  },
+  queue: { before: commands(room) },
   schedules: {
     before: commands(`${room}
 $ npx signalbox processes create orders --task enter > orders.txt
 $ npx signalbox schedules create monthly orders --cron '0 6 1 * *' > monthly.txt
 `),
     names: { "delete NAME OTHER": "delete hourly monthly", NAME: "nightly" }
-  }
+  },
+  secrets: {
+    before: commands(`${room}
+$ export SHOP_USER=ada SHOP_PASSWORD=correct-horse
+$ npx signalbox secrets create mails --env user=SHOP_USER > mails.txt
+$ npx signalbox secrets create erp --env user=SHOP_USER > erp.txt
+`),
+    names: { "delete NAME OTHER": "delete mails erp", NAME: "shop" }
+  },
+  triggers: {
+    before: commands(`${room}
+${orders}
+$ export HOOK_SECRET=correct-horse-battery
+$ npx signalbox triggers create many orders --at-least 50 > many.txt
+`),
+    names: { "delete NAME OTHER": "delete pushes many", NAME: "batches" }
+  },
+  workspaces: { before: commands(room) }
 }
 
 const subcommandsIn = (help: string) =>

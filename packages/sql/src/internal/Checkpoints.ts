@@ -22,6 +22,7 @@ export interface Options {
 /** Inline, because the name of a file would differ between sources and builds, and a bundler would leave it out. */
 const source = `
   const { parentPort, workerData } = require("node:worker_threads")
+  process.emitWarning = () => {} // Node 22 calls its SQLite experimental in each thread
   const { DatabaseSync } = require("node:sqlite")
   const db = new DatabaseSync(workerData, { timeout: 1000 })
   db.exec("PRAGMA wal_autocheckpoint = 0")

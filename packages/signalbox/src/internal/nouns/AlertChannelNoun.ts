@@ -161,6 +161,10 @@ const create = Command.make(
       description: "By e-mail, with a password of the vault"
     },
     {
+      command: "signalbox alert-channels create receiver webhook --url https://example.com/alerts",
+      description: "To a program of yours; prints the secret of its signatures, once"
+    },
+    {
       command: "signalbox alert-channels create alive heartbeat --url-env PING_URL",
       description: "Called each minute, since a dead service alerts nobody"
     }
@@ -176,7 +180,7 @@ const rotateSecret = Command.make(
   })
 ).pipe(
   Command.withDescription("Gives a channel of type webhook a new secret, and prints it; for 24 hours both sign"),
-  Command.withExamples([{ command: "signalbox alert-channels rotate-secret team", description: "By its name" }])
+  Command.withExamples([{ command: "signalbox alert-channels rotate-secret receiver", description: "By its name" }])
 )
 
 export const alertChannels = Command.make("alert-channels").pipe(

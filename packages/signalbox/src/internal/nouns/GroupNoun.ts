@@ -42,7 +42,7 @@ const rename = Command.make(
   })
 ).pipe(
   Command.withDescription("Renames a worker group"),
-  Command.withExamples([{ command: "signalbox groups rename linux debian", description: "Steps stay bound to it" }])
+  Command.withExamples([{ command: "signalbox groups rename windows desktops", description: "Steps stay bound to it" }])
 )
 
 const memberships = {

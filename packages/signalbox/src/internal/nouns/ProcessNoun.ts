@@ -139,7 +139,7 @@ const pin = Command.make(
   })
 ).pipe(
   Command.withDescription("Has a step run one version of its task package, whatever is current; runs from then on do"),
-  Command.withExamples([{ command: "signalbox processes pin orders read 7", description: "Version 7" }])
+  Command.withExamples([{ command: "signalbox processes pin orders 'Read orders' 7", description: "Version 7" }])
 )
 
 const unpin = Command.make(
@@ -150,7 +150,7 @@ const unpin = Command.make(
   })
 ).pipe(
   Command.withDescription("Has a step run the current version of its task package again; runs from then on do"),
-  Command.withExamples([{ command: "signalbox processes unpin orders read", description: "By its name" }])
+  Command.withExamples([{ command: "signalbox processes unpin orders 'Read orders'", description: "By its name" }])
 )
 
 export const processes = Command.make("processes").pipe(
