@@ -140,7 +140,7 @@ export const apply = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Changes the workspace to match a file: packages, groups, processes, assistants, assets, secrets, webhooks, schedules, triggers"
+    "Applies a file in YAML, JSON or TypeScript: changes the packages, groups, processes, assistants, assets, secrets, webhooks, schedules, triggers and alerts of the workspace to match it"
   ),
   Command.withExamples([
     { command: "signalbox apply workspace.yaml --dry-run", description: "What would be done" },
