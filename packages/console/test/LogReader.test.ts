@@ -189,6 +189,7 @@ describe("a log that is looked at", () => {
   it("has text that changes nothing around it", () => {
     assert.strictEqual(visible("\u001b[1;31mred\u001b[0m\u001b]8;;http://x\u0007 link\r\n"), "red link\n")
     assert.strictEqual(visible("a\u202egnp.exe\u0007\u0000\u007f"), "a[U+202E]gnp.exe␇␀␡")
+    assert.strictEqual(visible("\u200bpay\u00adroll\ufeff"), "[U+200B]pay[U+00AD]roll[U+FEFF]")
     assert.strictEqual(visible("<img src=x onerror=alert(1)>"), "<img src=x onerror=alert(1)>")
   })
 

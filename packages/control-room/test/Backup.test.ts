@@ -16,7 +16,9 @@ import { sized } from "@signalbox/testkit/Soak"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as PlatformError from "effect/PlatformError"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
@@ -274,6 +276,30 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
       }
       yield* refused(Buffer.concat([whole.subarray(0, -1024), whole]), /has been altered|is not a backup/)
       yield* refused(randomBytes(10_000), /has been altered, or is not a backup/)
+    }).pipe(Effect.scoped)
+  )
+
+  onSqlite("is refused where its disk is full, which it names, and leaves nothing", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* Service
+      const place = yield* temporaryFolder
+      const fs = yield* FileSystem.FileSystem
+      const full = PlatformError.systemError({
+        _tag: "Unknown",
+        module: "FileSystem",
+        method: "write",
+        cause: Object.assign(new Error("no space left on device"), { code: "ENOSPC" })
+      })
+      const onFullDisk = FileSystem.make({
+        ...fs,
+        open: (path, options) => (basename(path) === "archive" ? Effect.fail(full) : fs.open(path, options))
+      })
+      const backup = Administration.backup({ ...storageIn(folder), file: join(place, "room.backup") })
+      assert.strictEqual(
+        yield* refusal(Effect.provideService(backup, FileSystem.FileSystem, onFullDisk)),
+        `the disk of ${place} is full: free space there, or give a FILE on another disk`
+      )
+      assert.deepStrictEqual(readdirSync(place), [])
     }).pipe(Effect.scoped)
   )
 

@@ -2,6 +2,7 @@
 import type { PostgresOptions } from "@signalbox/sql/PostgresOptions"
 import * as SqliteBackup from "@signalbox/sql/SqliteBackup"
 import * as SqliteClient from "@signalbox/sql/SqliteClient"
+import * as StorageFailure from "@signalbox/sql/StorageFailure"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -218,6 +219,14 @@ export const make = Effect.fn("Backup.make")(function* (options: BackupOptions) 
   yield* Effect.acquireRelease(Effect.mapError(fs.makeDirectory(folder, { mode: 0o700 }), unwritable), () =>
     Effect.ignore(fs.remove(folder, { recursive: true }))
   )
+  const full = () =>
+    new BackupError({
+      message: `the disk of ${path.dirname(file)} is full: free space there, or give a FILE on another disk`
+    })
+  // Of the storage itself a backup only reads.
+  const written = Effect.mapError(write(options, folder), (error) =>
+    error._tag === "PlatformError" && StorageFailure.of(error)?.kind === "full" ? full() : error
+  )
   // The hold ends before the connection by which it does.
-  return yield* Effect.provide(Effect.scoped(write(options, folder)), layerHolding(options), elsewhere)
+  return yield* Effect.provide(Effect.scoped(written), layerHolding(options), elsewhere)
 }, Effect.scoped)

@@ -134,7 +134,7 @@ const mute = Command.make(
   Command.withDescription("Mutes a group: it raises no alerts, and stays in the list"),
   Command.withExamples([
     {
-      command: 'signalbox failures mute 4be1... --until 2026-12-01T00:00Z --note "the supplier knows"',
+      command: 'signalbox failures mute 4be1... --until 2099-12-01T00:00Z --note "the supplier knows"',
       description: "Until then"
     }
   ])
