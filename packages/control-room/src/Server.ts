@@ -25,6 +25,7 @@ import * as StorageLayers from "./internal/StorageLayers.ts"
 import { TargetGuard } from "./internal/delivery/TargetGuard.ts"
 import * as Edge from "./internal/edge/Edge.ts"
 import { Hosts } from "./internal/edge/Hosts.ts"
+import type { BackupError } from "./internal/storage/Archive.ts"
 import type { MasterKeyError } from "./internal/vault/MasterKey.ts"
 
 export { Storage } from "./internal/StorageLayers.ts"
@@ -32,7 +33,8 @@ export { Storage } from "./internal/StorageLayers.ts"
 /**
  * The state of a control room, without any interface: the database, the master key, the bytes of files, and their
  * `Administration`. Fails with `MasterKeyError` when the key is missing or not that of the database, with `SqliteOpenError` when
- * another process uses the folder, and with `PostgresDriverError` when `@effect/sql-pg` is not installed.
+ * another process uses the folder, with `BackupError` when a restore into the folder has not ended, and with `PostgresDriverError`
+ * when `@effect/sql-pg` is not installed.
  *
  * ```ts
  * import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -52,7 +54,7 @@ export const layerStorage: (
   options: StorageOptions
 ) => Layer.Layer<
   Storage | Administration | BlobStore,
-  MasterKeyError | MigrationError | PlatformError | PostgresDriverError | SqlError | SqliteOpenError,
+  BackupError | MasterKeyError | MigrationError | PlatformError | PostgresDriverError | SqlError | SqliteOpenError,
   FileSystem.FileSystem | Path.Path
 > = StorageLayers.layerStorage
 

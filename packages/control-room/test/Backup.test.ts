@@ -279,6 +279,27 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
     }).pipe(Effect.scoped)
   )
 
+  it.effect("whose restore was killed leaves a folder in which no room starts, and no other restore", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* Service
+      const target = yield* emptyPlace(folder)
+      mkdirSync(join(target.data, "restoring", "files"), { recursive: true })
+      mkdirSync(join(target.data, "files"))
+      const started = Effect.scoped(Layer.build(Layer.fresh(layerIn(target.data, {}, target))))
+      assert.match(
+        yield* refusal(started),
+        /^a restore into .*restored has not ended: .* restore the backup into another/
+      )
+      const file = join(target.data, "..", "any.backup")
+      writeFileSync(file, "")
+      assert.match(
+        yield* refusal(Administration.restore({ ...target, file })),
+        /restored has what another restore writes, or has left: if none is running, remove `restoring` and `files` there/
+      )
+      assert.sameMembers(readdirSync(target.data), ["restoring", "files"])
+    }).pipe(Effect.scoped)
+  )
+
   onSqlite("is refused where its disk is full, which it names, and leaves nothing", () =>
     Effect.gen(function* () {
       const { folder } = yield* Service

@@ -6,7 +6,7 @@ import * as NodeHttpServer from "@signalbox/platform/NodeHttpServer"
 import type { NodeServices } from "@signalbox/platform/NodeServices"
 import { address, check, text, whole } from "@signalbox/transport/OptionError"
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
-import type { MasterKeyError } from "@signalbox/control-room/Administration"
+import type { BackupError, MasterKeyError } from "@signalbox/control-room/Administration"
 import * as NodeServer from "@signalbox/control-room/NodeServer"
 import type { ServiceOptions as Served, StorageOptions } from "@signalbox/control-room/Options"
 import * as Server from "@signalbox/control-room/Server"
@@ -218,6 +218,7 @@ export const layerWorkers = <T extends Task.Any = never>(options: Options<T> = {
 
 /** Why a control room in this process does not start. */
 export type StartError =
+  | BackupError
   | HomeError
   | ListenError
   | MasterKeyError

@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
+import { join } from "node:path"
 
 /** Revokes the access of everyone but the owner; the group keeps its access if the folder is shared. */
 const restrict = Effect.fnUntraced(function* (folder: string, shared: boolean) {
@@ -27,3 +28,6 @@ export const prepare = Effect.fnUntraced(function* (folder: string, shared: bool
   yield* restrict(files, shared)
   return files
 })
+
+/** Where a restore writes; it is there until the restore has ended. */
+export const restoring = (folder: string) => join(folder, "restoring")

@@ -20,7 +20,9 @@ import { Integrity } from "../store/Integrity.ts"
 import * as Migrations from "../store/Migrations.ts"
 import { Notifier } from "../store/Notifier.ts"
 import { MasterKey } from "../vault/MasterKey.ts"
+import { BackupError } from "./Archive.ts"
 import * as BlobStores from "./BlobStores.ts"
+import * as DataFolder from "./DataFolder.ts"
 import * as MasterKeyFile from "./MasterKeyFile.ts"
 
 /** The name of the database in the data folder. */
@@ -69,18 +71,28 @@ export const layerTables = (
   options: StorageOptions
 ): Layer.Layer<
   Database | Notifier | SqlClient.SqlClient,
-  MigrationError | PlatformError | PostgresDriverError | SqlError | SqliteClient.SqliteOpenError,
+  BackupError | MigrationError | PlatformError | PostgresDriverError | SqlError | SqliteClient.SqliteOpenError,
   FileSystem.FileSystem
 > =>
   options.database === undefined
     ? Layer.provideMerge(layerSqlite(databaseFile(options)), Layer.effectDiscard(refuseLost(options)))
-    : layerPostgres(options.database)
+    : Layer.provideMerge(layerPostgres(options.database), Layer.effectDiscard(refuseRestoring(options)))
+
+/** Refuses a folder into which a restore was killed, or still writes: a new room there would be empty. */
+const refuseRestoring = Effect.fnUntraced(function* ({ data }: StorageOptions) {
+  const fs = yield* FileSystem.FileSystem
+  if (!(yield* fs.exists(DataFolder.restoring(data)))) return
+  const message = `a restore into ${data} has not ended: wait for it or, if it was stopped, restore the backup into another folder. Nothing was changed`
+  return yield* new BackupError({ message })
+})
 
 /** Refuses a folder whose database is gone while files are there: a new one would name none of them. */
 const refuseLost = Effect.fnUntraced(function* (options: StorageOptions) {
   const fs = yield* FileSystem.FileSystem
   const [filename, files] = [databaseFile(options), BlobStores.folderOf(options)]
+  // The last that a restore writes.
   if ((yield* fs.exists(filename)) && (yield* fs.stat(filename)).size > 0n) return
+  yield* refuseRestoring(options)
   const shards = (yield* fs.exists(files)) ? yield* fs.readDirectory(files) : []
   for (const shard of shards.filter(isShard)) {
     if ((yield* fs.readDirectory(join(files, shard))).length === 0) continue

@@ -47,6 +47,12 @@ const mayBeThere: ReadonlyArray<string> = [MasterKeyFile.fileName, "lost+found"]
 const checkFolder = Effect.fnUntraced(function* (data: string) {
   const fs = yield* FileSystem.FileSystem
   const names = (yield* fs.exists(data)) ? yield* fs.readDirectory(data) : []
+  const { basename } = yield* Path.Path
+  if (names.includes(basename(DataFolder.restoring(data)))) {
+    return yield* refuse(
+      `${data} has what another restore writes, or has left: if none is running, remove \`restoring\` and \`files\` there, or give another folder`
+    )
+  }
   const [found] = names.filter((name) => !mayBeThere.includes(name))
   if (found !== undefined) {
     return yield* refuse(`${data} is not empty, it has ${found}: give a folder that is empty or does not exist`)
@@ -113,7 +119,7 @@ interface Target {
 const folderTarget = Effect.fnUntraced(function* (options: StorageOptions) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const files = path.join(options.data, "restoring", "files")
+  const files = path.join(DataFolder.restoring(options.data), "files")
   const place = BlobStores.folderOf(options)
   const target: Target = {
     prepare: fs.makeDirectory(files, { mode: options.database === undefined ? 0o700 : 0o770 }),
@@ -168,7 +174,7 @@ const extract = Effect.fnUntraced(function* ({ data, database, file }: RestoreOp
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const isNew = !(yield* fs.exists(data))
-  const folder = path.join(data, "restoring")
+  const folder = DataFolder.restoring(data)
   const undo = Effect.gen(function* () {
     yield* Effect.ignore(fs.remove(folder, { recursive: true }))
     yield* target.undo
