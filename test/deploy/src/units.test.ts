@@ -46,11 +46,13 @@ for (const [unit, most] of Object.entries(exposure)) {
   })
 }
 
-it("the page of the deployment has the exposure of the room's unit", { skip: missing("systemd-analyze") }, () => {
+it("the page of the deployment has the most exposure of the room's unit", { skip: missing("systemd-analyze") }, () => {
   const path = join(root, "deploy/systemd/signalbox.service")
   const said = run("systemd-analyze", ["security", "--no-pager", "--offline=true", path])?.output ?? ""
   const [, level = ""] = /exposure level for \S+: (\d+\.\d)/.exec(said) ?? []
-  assert.ok(textOf("docs/operate/deploy.md").includes(`says ${level} of 10`), level)
+  // Newer versions of systemd count less.
+  const [, most = ""] = /says at most (\d+\.\d) of 10/.exec(textOf("docs/operate/deploy.md")) ?? []
+  assert.ok(Number(level) > 0 && Number(level) <= Number(most), `${level}, at most ${most}`)
 })
 
 /** Of no user of this machine. */
