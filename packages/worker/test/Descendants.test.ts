@@ -2,6 +2,7 @@
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import type { Command } from "@signalbox/task-package/RobotYaml"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
@@ -194,10 +195,11 @@ for (const [where, layer] of [
             yield* Cgroup.make(run)
             const all = (yield* groupsOf(runs)).length > 0 ? [...kinds, elusive, bare] : kinds
             const own = { PIDS: pids, END: "wait", KINDS: all.join(","), [Descendants.variable]: run }
-            const env = { PATH: process.env["PATH"], ...own }
+            const env = { PATH: process.env["PATH"] ?? "", ...own }
             const stdio = ["ignore", "pipe", "ignore"] as const
-            const child = spawn("python3", [join(run, "main.py")], { detached: true, stdio: [...stdio], env })
-            yield* Cgroup.add(run, child.pid ?? 0)
+            const command: Command = ["python3", join(run, "main.py")]
+            const [program, ...args] = (yield* Cgroup.joining(run, command, env)) ?? command
+            const child = spawn(program, args, { detached: true, stdio: [...stdio], env })
             yield* Leftovers.write(join(run, "process.json"), child.pid ?? 0)
             yield* Effect.callback<void>((resume) => {
               child.stdout?.once("data", () => resume(Effect.void))
