@@ -451,6 +451,26 @@ it.live.skipIf(onPostgres && !soak)(
     }).pipe(Effect.scoped, Effect.provide(http))
 )
 
+it.live("gives workers the full time again when the machine has slept", () =>
+  Effect.gen(function* () {
+    const child = yield* Child.start(yield* temporaryFolder)
+    yield* Effect.gen(function* () {
+      const { process: work, tasks } = yield* newProcess()
+      const worker = yield* linkWorkerAt(child.origin, tasks)
+      const run = yield* started(work.id)
+      const { lease } = yield* worker.take
+      process.kill(child.pid, "SIGSTOP")
+      yield* Effect.sleep("12 seconds")
+      process.kill(child.pid, "SIGCONT")
+      // More polls than it needs to find a lost worker.
+      yield* Effect.sleep("3 seconds")
+      assert.deepStrictEqual((yield* worker.protocol.heartbeat([lease.step_run_id])).lost, [])
+      yield* worker.protocol.finish(lease, null)
+      assert.strictEqual((yield* ProcessRuns.awaitEnd(run)).state, "completed")
+    }).pipe(Effect.provide(child.client))
+  }).pipe(Effect.scoped, Effect.provide(http))
+)
+
 it.live.skipIf(onPostgres)("refuses a second process on the folder of a SQLite file, and says why", () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder

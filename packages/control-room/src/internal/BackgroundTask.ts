@@ -2,6 +2,8 @@
  * Tasks that the service repeats for as long as it runs.
  */
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
@@ -37,6 +39,27 @@ export const steady = (name: string) => {
       }
     })
 }
+
+/** More than a busy program is late. */
+const late = Duration.toMillis("2.5 seconds")
+
+/**
+ * Repeats a task at an interval. `awoke` comes before it when the program was suspended meanwhile, as on a machine that sleeps, or the
+ * clock was set forward: then everything looks old that others keep new, such as heartbeats.
+ */
+export const repeating = Effect.fnUntraced(function* <R, R2>(
+  task: Effect.Effect<void, never, R>,
+  { awoke, interval }: { readonly interval: Duration.Input; readonly awoke: Effect.Effect<void, never, R2> }
+) {
+  const most = Duration.toMillis(interval) + late
+  yield* task
+  return yield* Effect.gen(function* () {
+    const asleep = yield* Clock.currentTimeMillis
+    yield* Effect.sleep(interval)
+    if ((yield* Clock.currentTimeMillis) - asleep > most) yield* awoke
+    yield* task
+  }).pipe(Effect.forever)
+})
 
 /** Runs the effect for each of these, one after the other: one that fails holds up no other. Fails with the first failure. */
 export const forEachIndependently = Effect.fnUntraced(function* <A, E, R>(

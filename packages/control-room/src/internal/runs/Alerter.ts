@@ -11,7 +11,7 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Schedule from "effect/Schedule"
 import { hostname } from "node:os"
-import { forEachIndependently, steady } from "../BackgroundTask.ts"
+import { forEachIndependently, repeating, steady } from "../BackgroundTask.ts"
 import { AlertSender } from "../delivery/AlertSender.ts"
 import { advance, type FiringMove } from "../engine/Alerts.ts"
 import * as AlertHours from "../engine/AlertHours.ts"
@@ -162,12 +162,9 @@ export class Alerter extends Context.Service<
     Effect.gen(function* () {
       const { measure, sweep, tick } = yield* Alerter
       const { startDelay } = yield* AlertTiming
-      yield* tick.pipe(
-        steady("checking alerts"),
-        Effect.repeat(Schedule.spaced(yield* PollInterval)),
-        Effect.delay(startDelay),
-        Effect.forkScoped
-      )
+      const awoke = Effect.sleep(startDelay)
+      const checking = repeating(steady("checking alerts")(tick), { interval: yield* PollInterval, awoke })
+      yield* Effect.forkScoped(Effect.andThen(awoke, checking))
       yield* measure.pipe(
         steady("measuring the disk for alerts"),
         Effect.repeat(Schedule.spaced("1 minute")),

@@ -5,8 +5,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
-import { steady } from "../BackgroundTask.ts"
+import { repeating, steady } from "../BackgroundTask.ts"
 import { PollInterval } from "../PollInterval.ts"
 import * as BatchCommand from "./BatchCommand.ts"
 import { Deletions } from "./Deletions.ts"
@@ -19,14 +18,7 @@ import { UnassignedStepRuns } from "./UnassignedStepRuns.ts"
 
 export class Runs extends Context.Service<
   Runs,
-  RunCommands.RunCommands &
-    BatchCommand.BatchCommand &
-    Omit<StepRunCommands.StepRunCommands, "end"> & {
-      /**
-       * Handles everything that is due now: leases not started, lost workers, overdue step runs, delays that are over.
-       */
-      readonly tick: Effect.Effect<void>
-    }
+  RunCommands.RunCommands & BatchCommand.BatchCommand & Omit<StepRunCommands.StepRunCommands, "end"> & Timers.Timers
 >()("@signalbox/control-room/runs/Runs") {
   static readonly layer = Layer.effect(
     Runs,
@@ -34,20 +26,17 @@ export class Runs extends Context.Service<
       const runCommands = yield* RunCommands.make
       const batchCommand = yield* BatchCommand.make
       const stepRunCommands = yield* StepRunCommands.make
-      const tick = yield* Timers.make(stepRunCommands)
-      return Runs.of({ ...runCommands, ...batchCommand, ...stepRunCommands, tick })
+      const timers = yield* Timers.make(stepRunCommands)
+      return Runs.of({ ...runCommands, ...batchCommand, ...stepRunCommands, ...timers })
     })
   ).pipe(Layer.provide([Deletions.layer, InputSchemas.layer, Transitions.layer, UnassignedStepRuns.layer]))
 
   /** Calls `tick` at the poll interval. */
   static readonly layerTicking = Layer.effectDiscard(
     Effect.gen(function* () {
-      const { tick } = yield* Runs
-      yield* tick.pipe(
-        steady("checking for lost workers and delays"),
-        Effect.repeat(Schedule.spaced(yield* PollInterval)),
-        Effect.forkScoped
-      )
+      const { awoke, tick } = yield* Runs
+      const task = steady("checking for lost workers and delays")(tick)
+      yield* Effect.forkScoped(repeating(task, { interval: yield* PollInterval, awoke }))
     })
   )
 }

@@ -17,7 +17,13 @@ import { Transitions } from "./Transitions.ts"
 import { UnassignedStepRuns } from "./UnassignedStepRuns.ts"
 import { WorkSignal } from "./WorkSignal.ts"
 
-/** Creates the effect that handles everything due now. */
+export interface Timers {
+  /** Handles everything due now. */
+  readonly tick: Effect.Effect<void>
+  /** The program was suspended until now, and no worker could send a heartbeat. */
+  readonly awoke: Effect.Effect<void>
+}
+
 export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
   const { millis, transaction } = yield* Database
   const assets = yield* Assets
@@ -37,12 +43,13 @@ export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
     if (run !== null) yield* commit({ run, changes: [] })
   }, transaction)
 
-  return Effect.gen(function* () {
-    if (!(yield* room.running)) {
-      // Once it is resumed, its workers get the full time.
-      upSince = yield* millis
-      return
-    }
+  /** From now on each worker has the full time again. */
+  const awoke = Effect.gen(function* () {
+    upSince = yield* millis
+  })
+
+  const tick = Effect.gen(function* () {
+    if (!(yield* room.running)) return yield* awoke
     const asked = yield* millis
     const expired = yield* leases.expire
     if (expired > 0) {
@@ -51,11 +58,10 @@ export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
     }
     // Heartbeats wait behind a long transaction too.
     const waited = (yield* millis) - asked > Duration.toMillis(lostAfter) / 4
-    if (failed || waited) upSince = yield* millis
+    // While the service or its database was unavailable no worker could send a heartbeat.
+    if (failed || waited) yield* awoke
     failed = false
     const cutoff = (yield* millis) - Duration.toMillis(lostAfter)
-    // While the service or its database was unavailable no worker could send a heartbeat: each gets the full time
-    // again.
     if (cutoff >= upSince) {
       for (const stepRun of yield* leases.withLostWorker(new Date(cutoff).toISOString())) {
         yield* end(stepRun, { code: "WORKER_LOST", message: "the worker has sent no heartbeat in time" })
@@ -77,4 +83,6 @@ export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
     ),
     Effect.withSpan("Runs.tick")
   )
+  const timers: Timers = { tick, awoke }
+  return timers
 })
