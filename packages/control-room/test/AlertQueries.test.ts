@@ -3,14 +3,14 @@ import { assert, layer as withLayer } from "@effect/vitest"
 import type { AlertRule, AlertRuleType } from "@signalbox/api/contract/Alerts"
 import { alertRuleTypes } from "@signalbox/api/contract/Alerts"
 import { AlertId, ScheduleId, WebhookId } from "@signalbox/api/contract/Ids"
-import { sized } from "@signalbox/testkit/Soak"
+import { sized, soak } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as AlertRules from "../src/internal/store/AlertRules.ts"
 import * as Chunks from "../src/internal/store/Chunks.ts"
 import { Processes } from "../src/internal/store/Processes.ts"
 import { Workspaces } from "../src/internal/store/Workspaces.ts"
-import { analysed, planOf, recorded } from "./support/Plans.ts"
+import { analysed, indexedPlanOf, planOf, recorded } from "./support/Plans.ts"
 import { database } from "./support/Storage.ts"
 
 const many = sized(4_000, 100_000)
@@ -219,7 +219,7 @@ withLayer(database, { excludeTestServices: true, timeout: "4 minutes" })("a chec
         )
         // Those that wait for a short time only are passed over a thousand at a time.
         assert.isAtMost(statements.length, rule.type === "item_waits" ? 2 + many / 1000 : 2, what)
-        const plans = yield* Effect.forEach(statements, planOf)
+        const plans = yield* Effect.forEach(statements, soak ? planOf : indexedPlanOf)
         for (const index of walked[rule.type]) assert.match(plans.join("\n"), index, what)
         for (const plan of plans) {
           assert.notMatch(plan, new RegExp(`SCAN (${large})|Seq Scan on (${large})`), `${what}\n${plan}`)

@@ -27,6 +27,14 @@ export const planOf = Effect.fnUntraced(function* ([text, parameters]: Recorded)
   return rows.map((row) => String(row["detail"] ?? row["QUERY PLAN"])).join("\n")
 })
 
+/** The plan that walks an index wherever one serves: of few rows Postgres may rather read all. */
+export const indexedPlanOf = (statement: Recorded) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    onPostgres
+      ? sql.withTransaction(Effect.andThen(sql`SET LOCAL enable_seqscan = off`, planOf(statement)))
+      : planOf(statement)
+  )
+
 /** Lets Postgres count the rows of its tables, as it does by itself after a while. */
 export const analysed = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
