@@ -119,7 +119,7 @@ const closed = async ({ hostname, port }: URL) => {
 const up = async (
   file: string,
   args: ReadonlyArray<string>,
-  client: (room: string) => Promise<unknown>,
+  client: (room: string, data: string) => Promise<unknown>,
   env: Readonly<Record<string, string>> = {}
 ) => {
   const data = mkdtempSync(join(folder, "up-"))
@@ -137,7 +137,7 @@ const up = async (
     const first = await Promise.race([line, exited])
     if (typeof first !== "string") throw new Error(`up ended with ${String(first)}: ${said}`)
     room = first
-    await client(first)
+    await client(first, data)
   } finally {
     child.kill("SIGTERM")
   }
@@ -146,6 +146,12 @@ const up = async (
   if (file !== "npx") expected("the exit code of `up` after SIGTERM", code, 0)
   expected("a warning of `up`", said.match(/\w*Warning.*/)?.[0], undefined)
   await closed(new URL(JSON.parse(room).base_url))
+}
+
+/** Waits until the thread of checkpoints has copied the log into the database, whose file has one page until then. */
+const checkpointed = async (data: string) => {
+  const { size: empty } = statSync(join(data, "control-room.db"))
+  while (statSync(join(data, "control-room.db")).size === empty) await setTimeout(50)
 }
 
 /** The page of the documentation is the one part of the command that is not in its bundle. */
@@ -407,11 +413,11 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
   "signalbox init: its test, its flow, its tasks changed under `signalbox dev`, and nouns": firstMinutes,
   "the rule of pages": rule,
   "Express, Fastify and Hono": () => sh(process.execPath, ["mounts.mjs"]),
-  // A second after the first commit a thread opens the database, and Node 22 warns in each thread.
+  // Node 22 warns in each thread that opens a database.
   "Node 22: up": () =>
-    up(node22, [binary], async (room) => {
+    up(node22, [binary], async (room, data) => {
       await greet(node22)(room)
-      await setTimeout(1500)
+      await checkpointed(data)
     }),
   "Node 22: a control room in a program": () => sh(node22, ["embedded.mjs"]),
   "Bun: the client": () => up(process.execPath, [binary], greet(bin("bun"))),

@@ -4,21 +4,18 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { forEachIndependently, repeating } from "../src/internal/BackgroundTask.ts"
+import { adjustable } from "./support/Service.ts"
 
 describe("a task that is repeated", () => {
   it.effect("begins with what it does after a sleep of the machine, however long it takes itself", () =>
     Effect.gen(function* () {
       const reached: Array<string> = []
       const note = (what: string) => Effect.sync(() => void reached.push(what))
-      const clock = yield* Clock.Clock
       let slept = 0
-      const ofMachine: Clock.Clock = {
-        ...clock,
-        currentTimeMillis: Effect.map(clock.currentTimeMillis, (time) => time + slept)
-      }
+      const clock = adjustable(yield* Clock.Clock, () => slept)
       const task = Effect.andThen(note("task"), Effect.sleep("1 minute"))
       yield* repeating(task, { interval: "1 second", awoke: note("awoke") }).pipe(
-        Effect.provideService(Clock.Clock, ofMachine),
+        Effect.provideService(Clock.Clock, clock),
         Effect.forkChild
       )
       yield* TestClock.adjust("121 seconds")

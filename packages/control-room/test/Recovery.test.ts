@@ -8,6 +8,7 @@ import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as StepRuns from "@signalbox/api/StepRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import { sized, soak } from "@signalbox/testkit/Soak"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -24,6 +25,7 @@ import {
   layerIn,
   linkWorker,
   linkWorkerAt,
+  adjustable,
   onPostgres,
   Service,
   temporaryFolder,
@@ -453,21 +455,24 @@ it.live.skipIf(onPostgres && !soak)(
 
 it.live("gives workers the full time again when the machine has slept", () =>
   Effect.gen(function* () {
-    const child = yield* Child.start(yield* temporaryFolder)
+    let slept = 0
+    const clock = adjustable(yield* Clock.Clock, () => slept)
     yield* Effect.gen(function* () {
-      const { process: work, tasks } = yield* newProcess()
-      const worker = yield* linkWorkerAt(child.origin, tasks)
-      const run = yield* started(work.id)
+      const { tasks: kept, process: one } = yield* newProcess()
+      const { tasks: delayed, process: two } = yield* newProcess({ retry: { max_attempts: 2, delay_seconds: 5 } })
+      const [worker, other] = [yield* linkWorker(kept), yield* linkWorker(delayed)]
+      const run = yield* started(one.id)
       const { lease } = yield* worker.take
-      process.kill(child.pid, "SIGSTOP")
-      yield* Effect.sleep("12 seconds")
-      process.kill(child.pid, "SIGCONT")
-      // More polls than it needs to find a lost worker.
-      yield* Effect.sleep("3 seconds")
+      yield* started(two.id)
+      const failed = yield* other.take
+      yield* other.protocol.finish(failed.lease, { code: "ROBOT_FAILURE", message: "not today" })
+      slept = 12_000
+      // A poll looks for lost workers before it ends the delay.
+      yield* other.take
       assert.deepStrictEqual((yield* worker.protocol.heartbeat([lease.step_run_id])).lost, [])
       yield* worker.protocol.finish(lease, null)
       assert.strictEqual((yield* ProcessRuns.awaitEnd(run)).state, "completed")
-    }).pipe(Effect.provide(child.client))
+    }).pipe(Effect.provide(layerIn(yield* temporaryFolder).pipe(Layer.provide(Layer.succeed(Clock.Clock, clock)))))
   }).pipe(Effect.scoped, Effect.provide(http))
 )
 

@@ -51,7 +51,7 @@ const read = Effect.fnUntraced(
 )
 
 describe("the examples of the help", () => {
-  it.live("can be read by the command", () =>
+  it.effect("can be read by the command", () =>
     Effect.gen(function* () {
       const examples = (yield* Program.asked([])).flatMap(examplesOf)
       const lines = argumentsIn(examples)
@@ -63,7 +63,7 @@ describe("the examples of the help", () => {
     })
   )
 
-  it.live("could not be with another flag, argument or choice", () =>
+  it.effect("could not be with another flag, argument or choice", () =>
     Effect.gen(function* () {
       for (const args of [
         ["keys", "list", "--frob"],

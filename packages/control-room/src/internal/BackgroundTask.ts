@@ -40,12 +40,12 @@ export const steady = (name: string) => {
     })
 }
 
-/** More than a busy program is late. */
+/** Timers of a busy program fire later than they should, but not by this much. */
 const late = Duration.toMillis("2.5 seconds")
 
 /**
- * Repeats a task at an interval. `awoke` comes before it when the program was suspended meanwhile, as on a machine that sleeps, or the
- * clock was set forward: then everything looks old that others keep new, such as heartbeats.
+ * Repeats a task at an interval. `awoke` runs before the task when the program was suspended in between, as on a machine that sleeps, or
+ * when the clock was set forward: heartbeats that could not arrive then look overdue.
  */
 export const repeating = Effect.fnUntraced(function* <R, R2>(
   task: Effect.Effect<void, never, R>,

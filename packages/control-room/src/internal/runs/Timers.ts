@@ -20,7 +20,7 @@ import { WorkSignal } from "./WorkSignal.ts"
 export interface Timers {
   /** Handles everything due now. */
   readonly tick: Effect.Effect<void>
-  /** The program was suspended until now, and no worker could send a heartbeat. */
+  /** To be run when the program was suspended until now: no worker could send a heartbeat, so each has the full time again. */
   readonly awoke: Effect.Effect<void>
 }
 
@@ -43,7 +43,6 @@ export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
     if (run !== null) yield* commit({ run, changes: [] })
   }, transaction)
 
-  /** From now on each worker has the full time again. */
   const awoke = Effect.gen(function* () {
     upSince = yield* millis
   })

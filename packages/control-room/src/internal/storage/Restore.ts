@@ -46,13 +46,12 @@ const mayBeThere: ReadonlyArray<string> = [MasterKeyFile.fileName, "lost+found"]
 
 const checkFolder = Effect.fnUntraced(function* (data: string) {
   const fs = yield* FileSystem.FileSystem
-  const names = (yield* fs.exists(data)) ? yield* fs.readDirectory(data) : []
-  const { basename } = yield* Path.Path
-  if (names.includes(basename(DataFolder.restoring(data)))) {
+  if (yield* fs.exists(DataFolder.restoring(data))) {
     return yield* refuse(
-      `${data} has what another restore writes, or has left: if none is running, remove \`restoring\` and \`files\` there, or give another folder`
+      `${data} has files of another restore: wait for it or, if it was stopped, remove \`restoring\` and \`files\` there, or give another folder`
     )
   }
+  const names = (yield* fs.exists(data)) ? yield* fs.readDirectory(data) : []
   const [found] = names.filter((name) => !mayBeThere.includes(name))
   if (found !== undefined) {
     return yield* refuse(`${data} is not empty, it has ${found}: give a folder that is empty or does not exist`)
