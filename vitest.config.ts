@@ -1,9 +1,10 @@
 /**
  * The tests. Where a file stands says when it runs (CONTRIBUTING.md, "Where a test goes"):
  *
- * - `npx -y pnpm@12 test`: everything but `slow` folders, on SQLite; `databases` folders and `*OnPostgres` on Postgres.
- * - `npx -y pnpm@12 test:all`: everything, and all of the service on Postgres too.
- * - `npx -y pnpm@12 test:soak`: the same in the long form (`@signalbox/testkit/Soak`).
+ * - `npx -y pnpm@12 test`: what is in no `slow` folder, on SQLite; what the service stores, also on Postgres.
+ * - `npx -y pnpm@12 test:all`: everything, and most of the service on Postgres too.
+ * - `npx -y pnpm@12 test:soak`: the same in the long form (`@signalbox/testkit/Soak`), the drills in `soak` folders, and all of the
+ *   service on Postgres.
  */
 import { availableParallelism } from "node:os"
 import { join } from "node:path"
@@ -13,21 +14,35 @@ import { SlowFirst } from "./packages/testkit/src/SlowFirst.ts"
 const everyTest = ["packages/*/test/**/*.test.ts", "examples/test/**/*.test.ts", "actions/test/**/*.test.ts"]
 const onPostgres = "packages/*/test/**/*OnPostgres.test.ts"
 const onSqlite = "packages/*/test/**/*OnSqlite.test.ts"
-const slow = "**/test/slow/**"
 
-/** The modes of vitest that run more than `test`. */
-const isAll = (mode: string) => mode === "all" || mode === "soak"
+interface Tier {
+  /** The folders that it leaves out. */
+  readonly without: ReadonlyArray<string>
+  /** The tests of the service that it runs on Postgres. */
+  readonly onPostgres: string
+  /** In milliseconds. Far more than any test needs: a busy machine is no failure. */
+  readonly timeout: number
+}
+
+const tiers = {
+  test: { without: ["**/test/slow/**", "**/test/soak/**"], onPostgres: "databases/*", timeout: 240_000 },
+  all: { without: ["**/test/soak/**"], onPostgres: "{*,databases/*}", timeout: 240_000 },
+  soak: { without: [], onPostgres: "**/*", timeout: 3_600_000 }
+} satisfies Readonly<Record<string, Tier>>
+
+/** By the mode of vitest: `test` unless the command names another. */
+const tierOf = (mode: string): Tier => (mode === "all" || mode === "soak" ? tiers[mode] : tiers.test)
 
 export const projects = (mode: string): ReadonlyArray<TestProjectInlineConfiguration> => {
-  const left = isAll(mode) ? [] : [slow]
+  const tier = tierOf(mode)
   return [
-    { extends: true, test: { name: "sqlite", include: everyTest, exclude: [onPostgres, ...left] } },
+    { extends: true, test: { name: "sqlite", include: everyTest, exclude: [onPostgres, ...tier.without] } },
     {
       extends: true,
       test: {
         name: "postgres",
-        include: [`packages/control-room/test/${isAll(mode) ? "" : "databases/"}**/*.test.ts`, onPostgres],
-        exclude: [onSqlite, ...left],
+        include: [`packages/control-room/test/${tier.onPostgres}.test.ts`, onPostgres],
+        exclude: [onSqlite, ...tier.without],
         globalSetup: ["packages/testkit/src/Postgres.ts"],
         setupFiles: ["packages/testkit/src/UsePostgres.ts"]
       }
@@ -35,11 +50,8 @@ export const projects = (mode: string): ReadonlyArray<TestProjectInlineConfigura
   ]
 }
 
-/** Far more than any test needs: a busy machine is no failure. The long form of one takes up to an hour. */
-const timeout = (mode: string) => (mode === "soak" ? 3_600_000 : 240_000)
-
 export const options = (mode: string): TestUserConfig => ({
-  testTimeout: timeout(mode),
+  testTimeout: tierOf(mode).timeout,
   hookTimeout: 240_000,
   env: {
     // Processes that tests start find compiled what others have loaded: half of what it costs to start one.

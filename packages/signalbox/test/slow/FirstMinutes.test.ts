@@ -99,7 +99,7 @@ describe("signalbox dev", () => {
     writeFileSync(words, 'export const hello = "Hello"\n')
     writeFileSync(
       join(project, "tasks.ts"),
-      `import { hello } from "../words.ts"\n${tasks.replace("Hello, ${", "${hello}, ${")}`
+      `import { hello } from "./words.ts"\n${tasks.replace("Hello, ${", "${hello}, ${")}`
     )
     const dev = running(["dev", "--port", "0", "--json"], project)
     await dev.says(/Loaded tasks\.ts: greet\n/)
@@ -128,7 +128,7 @@ describe("signalbox dev", () => {
     const project = await init("early")
     const dev = running(["dev", "--port", "0", "--tasks", "later.ts"], project)
     await dev.says(/cannot load later\.ts: there is no such file; give its path from this folder; it is loaded again/)
-    writeFileSync(join(project, "later.ts"), 'export { tasks } from "../tasks.ts"\n')
+    writeFileSync(join(project, "later.ts"), 'export { tasks } from "./tasks.ts"\n')
     await dev.says(/Loaded later\.ts: greet/)
     assert.strictEqual(await dev.end(), 0)
   })

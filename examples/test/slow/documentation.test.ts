@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import { globSync } from "node:fs"
 import { join } from "node:path"
 
-const root = join(import.meta.dirname, "..", "..")
+const root = join(import.meta.dirname, "..", "..", "..")
 
 interface Documented {
   /** The folder in which the examples are compiled; its package determines what they can import. */
