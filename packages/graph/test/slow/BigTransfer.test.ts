@@ -12,9 +12,9 @@ import { fileURLToPath } from "node:url"
 import { askedOfFiles, faults, GraphSandbox, inSandbox } from "../support/Sandbox.ts"
 
 const MiB = 1024 * 1024
-/** More than the room between what the program takes anyway and what it may. */
 const size = sized(160 * MiB, 10 * 1024 * MiB)
-const most = sized(260 * MiB, 320 * MiB)
+/** Of which the modules are a third, and the pieces on their way the rest. */
+const most = 96 * MiB
 /** The service needs its time with so large a file, and is not to be taken for one that stalls. */
 const idleMillis = sized(2_000, 30_000)
 const program = fileURLToPath(new URL("../support/BigTransfer.ts", import.meta.url))
@@ -48,12 +48,12 @@ it.live(
         const token = yield* accessToken()
         const child = yield* ChildProcess.make(
           process.execPath,
-          ["--max-old-space-size=64", program, graphPort, filesPort, token, String(size), String(idleMillis)],
+          ["--expose-gc", program, graphPort, filesPort, token, String(size), String(idleMillis)],
           { stderr: "inherit", env: { HTTP_PROXY: proxy.url, NO_PROXY: "" }, extendEnv: true }
         )
         const output = yield* Stream.mkString(Stream.decodeText(child.stdout))
         assert.strictEqual(Number(yield* child.exitCode), 0)
-        const told: { readonly size: number; readonly early: number; readonly most: number } = JSON.parse(output)
+        const told: { readonly size: number; readonly most: number } = JSON.parse(output)
         assert.strictEqual(told.size, size)
         assert.isBelow(told.most, most)
 
@@ -66,10 +66,7 @@ it.live(
         )
         // All of it went through the proxy.
         assert.isAtLeast(proxy.asked().filter((line) => line.includes("http://files.test/")).length, seen.length)
-        if (!soak) return
-        // Nine tenths of the way up and all of the way down add next to nothing.
-        assert.isBelow(told.most - told.early, 64 * MiB)
-        yield* Effect.logInfo("memory in bytes", told)
+        if (soak) yield* Effect.logInfo("memory in bytes", told)
       }).pipe(Effect.provide(NodeServices.layer))
     ),
   sized(600_000, 3_600_000)
