@@ -8,7 +8,7 @@
  */
 import { availableParallelism } from "node:os"
 import { join } from "node:path"
-import { defineConfig, type TestProjectInlineConfiguration, type TestUserConfig } from "vitest/config"
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration, type TestUserConfig } from "vitest/config"
 import { SlowFirst } from "./packages/testkit/src/SlowFirst.ts"
 
 const everyTest = ["packages/*/test/**/*.test.ts", "examples/test/**/*.test.ts", "actions/test/**/*.test.ts"]
@@ -36,13 +36,16 @@ const tierOf = (mode: string): Tier => (mode === "all" || mode === "soak" ? tier
 export const projects = (mode: string): ReadonlyArray<TestProjectInlineConfiguration> => {
   const tier = tierOf(mode)
   return [
-    { extends: true, test: { name: "sqlite", include: everyTest, exclude: [onPostgres, ...tier.without] } },
+    {
+      extends: true,
+      test: { name: "sqlite", include: everyTest, exclude: [...configDefaults.exclude, onPostgres, ...tier.without] }
+    },
     {
       extends: true,
       test: {
         name: "postgres",
         include: [`packages/control-room/test/${tier.onPostgres}.test.ts`, onPostgres],
-        exclude: [onSqlite, ...tier.without],
+        exclude: [...configDefaults.exclude, onSqlite, ...tier.without],
         globalSetup: ["packages/testkit/src/Postgres.ts"],
         setupFiles: ["packages/testkit/src/UsePostgres.ts"]
       }

@@ -5,8 +5,8 @@ import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { buffer } from "node:stream/consumers"
 import { Readable } from "node:stream"
-import { Command, patterned } from "../support/command.ts"
-import { itemsAt } from "../support/oneDriveApi.ts"
+import { Command, patterned } from "../../support/command.ts"
+import { itemsAt } from "./support/oneDriveApi.ts"
 
 const call = <A>(run: () => Promise<A>) => Effect.promise(run)
 

@@ -7,9 +7,9 @@ import { ConsistencyLevel } from "@pnp/graph"
 import { GraphDefault } from "@pnp/nodejs"
 import { HttpRequestError, InjectHeaders } from "@pnp/queryable"
 import * as Effect from "effect/Effect"
-import { fetched } from "../support/Asking.ts"
-import { Command, patterned } from "../support/command.ts"
-import { deltaOf, graphfi } from "../support/pnp.ts"
+import { fetched } from "../../support/Asking.ts"
+import { Command, patterned } from "../../support/command.ts"
+import { deltaOf, graphfi } from "./support/pnp.ts"
 
 const call = <A>(run: () => Promise<A>) => Effect.promise(run)
 

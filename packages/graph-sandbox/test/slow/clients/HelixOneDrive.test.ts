@@ -3,8 +3,8 @@
  */
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { Command } from "../support/command.ts"
-import { type DriveItem, oneDriveAt } from "../support/helix.ts"
+import { Command } from "../../support/command.ts"
+import { type DriveItem, oneDriveAt } from "./support/helix.ts"
 
 const call = <A>(run: () => Promise<A>) => Effect.promise(run)
 

@@ -11,7 +11,7 @@ import * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
 import * as ChildProcess from "effect/process/ChildProcess"
 import { spawnSync } from "node:child_process"
-import { Command, patterned } from "../support/command.ts"
+import { Command, patterned } from "../../support/command.ts"
 
 const isInstalled = spawnSync("rclone", ["version"], { stdio: "ignore" }).status === 0
 const title = isInstalled

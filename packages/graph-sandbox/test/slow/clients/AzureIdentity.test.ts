@@ -17,8 +17,8 @@ import {
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { fetched } from "../support/Asking.ts"
-import { Command } from "../support/command.ts"
+import { fetched } from "../../support/Asking.ts"
+import { Command } from "../../support/command.ts"
 
 const call = <A>(run: () => Promise<A>) => Effect.promise(run)
 

@@ -12,8 +12,8 @@ import {
   ResponseType
 } from "@microsoft/microsoft-graph-client"
 import * as Effect from "effect/Effect"
-import { fetched } from "../support/Asking.ts"
-import { Command, patterned } from "../support/command.ts"
+import { fetched } from "../../support/Asking.ts"
+import { Command, patterned } from "../../support/command.ts"
 
 const call = <A>(run: () => Promise<A>) => Effect.promise(run)
 
