@@ -16,6 +16,7 @@ import { HomeError } from "./Home.ts"
 import * as Environments from "./internal/environments/Environments.ts"
 import type { Settings } from "./internal/environments/Settings.ts"
 import { backoff, isUnavailable, messageOf, retryUntilAvailable } from "./internal/Failures.ts"
+import * as Mask from "./internal/Mask.ts"
 import * as Cache from "./internal/packages/Cache.ts"
 import * as Environment from "./internal/packages/Environment.ts"
 import * as PackageRun from "./internal/packages/PackageRun.ts"
@@ -110,7 +111,8 @@ export const run = Effect.fn("Assistant.run")(function* (assistant: AssistantId,
         Redacted.value(started.run_token)
       )
     },
-    reports: { write, event: () => Effect.void, saveArtifact: save },
+    // The output stays on this machine.
+    reports: { write, event: () => Effect.void, saveArtifact: save, mask: Mask.make() },
     buildTime: unlimited
   })
   /** Ends when the service has ended the run. */

@@ -4,6 +4,8 @@ import * as Console from "effect/Console"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
+import * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
@@ -167,12 +169,64 @@ describe("what a task says", () => {
       const quiet: Console.Console = Object.assign(Object.create(console), {
         log: (...values: ReadonlyArray<unknown>) => said.push(...values)
       })
-      yield* runOne(reported(task, { writeNow: (line) => void lines.push(line) }), { payload: null }).pipe(
-        Effect.provideService(Console.Console, quiet)
-      )
+      const reports = { ...(yield* begin).reports, writeNow: (line: string) => void lines.push(line) }
+      yield* runOne(reported(task, reports), { payload: null }).pipe(Effect.provideService(Console.Console, quiet))
       assert.deepStrictEqual(lines.slice(0, 3), ["INFO two", "lines { n: 1 } row=7", "said aloud"])
       assert.match(lines.slice(3).join("\n"), /^ERROR went wrong[^]*why/)
       assert.include(said, "said %s")
+    })
+  )
+
+  it.effect("is whole however fast a task logs: the task waits for the service", () =>
+    Effect.gen(function* () {
+      const { protocol, script } = yield* Protocol.make
+      const takes = yield* Latch.make(false)
+      const slow = {
+        ...protocol,
+        sendConsole: (...call: Parameters<typeof protocol.sendConsole>) =>
+          Effect.andThen(takes.await, protocol.sendConsole(...call))
+      }
+      const reports = yield* Reports.make(slow, Protocol.lease("s1", "task"), Effect.void)
+      const line = "x".repeat(20_000)
+      const task = Task.make("logs", {
+        input: Schema.Json,
+        output: Schema.Json,
+        run: () =>
+          Effect.forEach(Array.from({ length: 300 }), (_, n) => Effect.logInfo(`${n} ${line}`), { discard: true })
+      })
+      const work = yield* Effect.forkChild(
+        runOne(reported(task, reports), { payload: null }).pipe(Effect.provideService(Logger.CurrentLoggers, new Set()))
+      )
+      yield* Effect.repeat(Effect.yieldNow, { until: reports.isCrowded })
+      yield* settle
+      assert.isUndefined(work.pollUnsafe())
+      yield* takes.open
+      yield* Fiber.join(work)
+      yield* reports.flush
+      assert.deepStrictEqual(
+        script.console.map((message) => message.split(" ", 2).join(" ")),
+        Array.from({ length: 300 }, (_, n) => `INFO ${n}`)
+      )
+    })
+  )
+
+  it.effect("does not keep a task from being ended while it waits", () =>
+    Effect.gen(function* () {
+      const { reports, script } = yield* begin
+      script.consoleError = MemorySession.unreachable
+      const line = "x".repeat(50_000)
+      const task = Task.make("logs", {
+        input: Schema.Json,
+        output: Schema.Json,
+        run: () => Effect.forever(Effect.logInfo(line))
+      })
+      const work = yield* Effect.forkChild(
+        runOne(reported(task, reports), { payload: null }).pipe(Effect.provideService(Logger.CurrentLoggers, new Set()))
+      )
+      yield* Effect.repeat(Effect.yieldNow, { until: reports.isCrowded })
+      yield* reports.hurry
+      yield* Fiber.interrupt(work)
+      assert.isDefined(work.pollUnsafe())
     })
   )
 })

@@ -9,6 +9,7 @@ import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { ItemSource } from "./ItemSource.ts"
 import { Robot } from "../Robot.ts"
+import type { RobotError } from "../RobotError.ts"
 import type { Output, PayloadSchema, Task } from "../Task.ts"
 import type { Input } from "./Item.ts"
 import * as ItemLoop from "./ItemLoop.ts"
@@ -21,7 +22,7 @@ type TaskOf<R> = Pick<Task<PayloadSchema, PayloadSchema, R>, "outputs">
 
 /** What the worker provides to the tasks of a step run, besides the calls of the session. */
 export interface Tools {
-  readonly saveArtifact: (file: SizedBytes) => Effect.Effect<void, CallError>
+  readonly saveArtifact: (file: SizedBytes) => Effect.Effect<void, RobotError>
 }
 
 /** A task created with `Task.make` receives its items as arguments. */

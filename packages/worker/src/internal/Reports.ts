@@ -1,12 +1,14 @@
 /** What a worker reports of one step run besides its start and end: console messages, events, artifacts. */
 import type { CallError } from "@signalbox/api/ControlRoomError"
 import type * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
-import type { SizedBytes } from "@signalbox/api/Upload"
+import type { SizedBytes, UploadSourceError } from "@signalbox/api/Upload"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import { backoff, isUnavailable, isLeaseLost, retryUntilAvailable } from "./Failures.ts"
 import { LeaseLost } from "./LeaseLost.ts"
+import * as Mask from "./Mask.ts"
+import * as MaskedFile from "./MaskedFile.ts"
 
 export type Calls = Pick<
   Effect.Success<ReturnType<typeof WorkerProtocol.makeReports>>,
@@ -14,6 +16,8 @@ export type Calls = Pick<
 >
 
 export interface Reports {
+  /** Hides values of secrets in all that is reported. */
+  readonly mask: Mask.Mask
   /** Writes lines to the console. Applies backpressure: waits while too many lines are unsent. */
   readonly write: (lines: ReadonlyArray<string>) => Effect.Effect<void>
   /**
@@ -21,10 +25,16 @@ export interface Reports {
    * lines is reported.
    */
   readonly writeNow: (line: string) => void
+  /** Whether code that cannot wait should pause before it writes more. */
+  readonly isCrowded: () => boolean
+  /** Runs a function as soon as it need not pause. */
+  readonly whenClear: (resume: () => void) => void
+  /** From now on nothing pauses: the task is to end. */
+  readonly hurry: Effect.Effect<void>
   /** Records an event of the worker, such as `SETUP`, or `ENVIRONMENT` with the environment. */
   readonly event: (type: string, environment?: WorkerProtocol.StepRunEnvironment) => Effect.Effect<void>
   /** Uploads an artifact; its name is a relative path. One of the same name is replaced. */
-  readonly saveArtifact: (source: SizedBytes) => Effect.Effect<void, CallError>
+  readonly saveArtifact: (source: SizedBytes) => Effect.Effect<void, CallError | UploadSourceError>
   /** Waits until the service has received everything, or refuses more. */
   readonly flush: Effect.Effect<void>
   /** Whether the service has reported that the lease is lost. */
@@ -38,6 +48,8 @@ const maxMessages = 1000
 const maxBatch = 1_000_000
 /** The limit of unsent text, in UTF-16 units. */
 const maxWaiting = 2_000_000
+/** From here on, what cannot wait pauses; the rest is for what it writes until it does. */
+const crowded = maxWaiting / 2
 /** Lines within this time are sent together. */
 const interval = "500 millis"
 
@@ -69,7 +81,17 @@ export const make = Effect.fnUntraced(function* (
   let over = false
   let lost = false
   let ending = false
+  const mask = Mask.make()
+  let paused: Array<() => void> = []
+  let hurried = false
 
+  const isCrowded = () => !over && !hurried && size >= crowded
+  const resume = () => {
+    if (isCrowded()) return
+    const resumed = paused
+    paused = []
+    for (const each of resumed) each()
+  }
   /** Whether a batch need not wait for more lines, whose writers may be waiting. */
   const isFull = () => waiting.length >= maxMessages || size >= maxBatch
 
@@ -80,7 +102,7 @@ export const make = Effect.fnUntraced(function* (
   }
   const add = (line: string) => {
     const timestamp = now()
-    for (const message of messagesOf(line)) {
+    for (const message of messagesOf(mask.text(line))) {
       waiting.push({ timestamp, message })
       size += message.length + 1
     }
@@ -115,6 +137,7 @@ export const make = Effect.fnUntraced(function* (
     room.openUnsafe()
     something.closeUnsafe()
     nothing.openUnsafe()
+    resume()
   })
 
   const send = Effect.gen(function* () {
@@ -132,6 +155,7 @@ export const make = Effect.fnUntraced(function* (
       size -= length
       sayLeftOut()
       if (size < maxWaiting) yield* room.open
+      resume()
     }
     if (waiting.length + events.length > 0) return
     yield* something.close
@@ -157,6 +181,12 @@ export const make = Effect.fnUntraced(function* (
   yield* Effect.forkScoped(pump)
 
   const reports: Reports = {
+    mask,
+    isCrowded,
+    whenClear: (each) => {
+      paused.push(each)
+      resume()
+    },
     write: Effect.fnUntraced(function* (lines) {
       for (const line of lines) {
         yield* room.await
@@ -169,6 +199,10 @@ export const make = Effect.fnUntraced(function* (
       if (size >= maxWaiting) leftOut++
       else add(line)
     },
+    hurry: Effect.sync(() => {
+      hurried = true
+      resume()
+    }),
     event: (type, environment) =>
       Effect.sync(() => {
         if (over) return
@@ -176,9 +210,13 @@ export const make = Effect.fnUntraced(function* (
         wake()
       }),
     saveArtifact: (source) =>
-      calls.uploadArtifact(lease, source).pipe(
+      Effect.flatMap(MaskedFile.hide(mask, source), (file) => calls.uploadArtifact(lease, file)).pipe(
         // Bounded: a file that can no longer be read looks like a broken connection.
-        Effect.retry({ while: isUnavailable, schedule: backoff, times: 12 }),
+        Effect.retry({
+          while: (error) => error._tag !== "UploadSourceError" && isUnavailable(error),
+          schedule: backoff,
+          times: 12
+        }),
         Effect.tapError((error) => {
           if (!isLeaseLost(error)) return Effect.void
           lost = true

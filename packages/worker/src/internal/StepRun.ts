@@ -42,10 +42,18 @@ export interface Options<R> {
   readonly onStarted: Effect.Effect<void>
 }
 
-const work = <R>({ lease, onStarted, protocol }: Options<R>, execution: Execution<R>, limit: TimeLimit.TimeLimit) => {
+const work = <R>(
+  { lease, onStarted, protocol }: Options<R>,
+  execution: Execution<R>,
+  limit: TimeLimit.TimeLimit,
+  hurry: Reports.Reports["hurry"]
+) => {
   const task: Effect.Effect<Ending, LeaseLost | CallError, R> = execution.work
   const seconds = lease.timeout_seconds
-  const over = Effect.as(limit.over, failed("TIMEOUT", `the step run exceeded its time limit of ${seconds} s`))
+  const over = Effect.as(
+    Effect.andThen(limit.over, hurry),
+    failed("TIMEOUT", `the step run exceeded its time limit of ${seconds} s`)
+  )
   const timed = seconds === null ? task : Effect.raceFirst(task, over)
   return retryUntilAvailable(protocol.start(lease)).pipe(
     Effect.tap(Effect.logInfo("step run started")),
@@ -91,18 +99,19 @@ export const runStepRun = Effect.fnUntraced(
     const reports = yield* Reports.make(protocol, lease, Deferred.succeed(order, "lost"))
     const limit = yield* TimeLimit.make(lease.timeout_seconds, (state) => protocol.build(lease, state))
     const execution = yield* options.execute(reports, limit)
-    const ordered = Effect.map(Deferred.await(order), (given): Ending =>
+    const ordered = Effect.map(Effect.tap(Deferred.await(order), reports.hurry), (given): Ending =>
       given === "lost" ? "lost" : failed("TERMINATED", "the step run was terminated by an order of the service")
     )
-    const ending = yield* Effect.raceFirst(work(options, execution, limit), ordered)
+    const ending = yield* Effect.raceFirst(work(options, execution, limit, reports.hurry), ordered)
     const collected = ending === "lost" ? ending : yield* collect(execution, ending)
     if (collected !== "lost") yield* reports.flush
     if (collected === "lost" || reports.isLost()) {
       yield* Effect.logWarning("the lease of the step run was lost; the step run was dropped")
       return "lost" as const
     }
-    yield* report(options, collected)
-    return collected
+    const shown = collected === null ? null : { ...collected, message: reports.mask.text(collected.message) }
+    yield* report(options, shown)
+    return shown
   },
   Effect.scoped,
   (effect, { lease }) =>

@@ -10,6 +10,7 @@ import { runItems } from "./ItemRun.ts"
 import type { LeaseLost } from "./LeaseLost.ts"
 import type { Reports } from "./Reports.ts"
 import type { Execution } from "./StepRun.ts"
+import * as Masked from "./Masked.ts"
 import { reported } from "./TaskOutput.ts"
 
 /** `mayReserve` is false when the worker is ending: the reserved item is then the last. */
@@ -24,7 +25,13 @@ export const execution = <R>(options: {
 }): Execution<R> => {
   const { items, lease, mayReserve, reports, session, task } = options
   return {
-    work: runItems(reported(task, reports), session, items, mayReserve, reports).pipe(
+    work: runItems(
+      reported(task, reports),
+      { ...session, vault: Masked.vault(session.vault, reports.mask) },
+      Masked.items(items, reports.mask),
+      mayReserve,
+      reports
+    ).pipe(
       // The environment of the step takes precedence in what a task reads with Config.
       Effect.updateService(ConfigProvider.ConfigProvider, (provider) =>
         ConfigProvider.orElse(ConfigProvider.fromEnvRecord(lease.env), provider)

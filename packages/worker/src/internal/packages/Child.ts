@@ -10,6 +10,7 @@ import * as Stream from "effect/Stream"
 import * as ChildProcess from "effect/process/ChildProcess"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import { join } from "node:path"
+import type { Mask } from "../Mask.ts"
 import type { Reports } from "../Reports.ts"
 import * as Cgroup from "./Cgroup.ts"
 import * as Descendants from "./Descendants.ts"
@@ -37,6 +38,8 @@ export interface Options {
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
   readonly write: Reports["write"]
+  /** Hides values of secrets in what is written. */
+  readonly mask?: Mask
   /** What it may use; default: what this process may. */
   readonly limits?: Enforced
 }
@@ -106,7 +109,7 @@ export const run = Effect.fnUntraced(function* (command: Command, options: Optio
     state.busy = false
   })
   const read = Effect.fnUntraced(function* (stream: Stream.Stream<Uint8Array, PlatformError>) {
-    const lines = Lines.make()
+    const lines = Lines.make(options.mask?.stream())
     yield* Effect.ignore(Stream.runForEach(stream, (bytes) => write(lines.push(bytes))))
     yield* write(lines.end())
   })

@@ -45,6 +45,16 @@ export interface Built {
 /** Where the task runs with the programs of the machine. */
 export const unbuilt: Built = { path: [], pythonPath: [], variables: {} }
 
+const isProxy = (name: string) => /^(https?|all)_proxy$/i.test(name)
+
+/** The worker is reached without a proxy, by programs that read either name. */
+const withoutProxy = (given: Variables): Variables => {
+  if (!Object.keys(given).some(isProxy)) return {}
+  const exceptions = given["no_proxy"] ?? given["NO_PROXY"] ?? ""
+  const list = [...exceptions.split(",").filter(Boolean), "127.0.0.1"].join(",")
+  return { NO_PROXY: list, no_proxy: list }
+}
+
 /**
  * The whole environment of the task. Values of the service override those of the step, and these those of the machine.
  */
@@ -74,6 +84,7 @@ export const make = (options: {
   const pythonPath = [...folders, ...(given["PYTHONPATH"] ? [given["PYTHONPATH"]] : [])]
   return {
     ...given,
+    ...withoutProxy(given),
     PATH: path.join(delimiter),
     ...(pythonPath.length === 0 ? {} : { PYTHONPATH: pythonPath.join(delimiter) }),
     ROBOT_ROOT: root,

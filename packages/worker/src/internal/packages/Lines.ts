@@ -1,4 +1,5 @@
 /** Splits the output of a process into lines of text. */
+import type { Masking } from "../Mask.ts"
 
 /** In UTF-16 units: a longer line is split, so that memory stays bounded. */
 const maxLine = 65_536
@@ -10,8 +11,10 @@ export interface Lines {
   readonly end: () => ReadonlyArray<string>
 }
 
-export const make = (): Lines => {
+/** `masking`: what hides values of secrets, also where a value has several lines. */
+export const make = (masking?: Masking): Lines => {
   const decoder = new TextDecoder()
+  const shown = masking?.push ?? ((text: string) => text)
   let rest = ""
   const cut = (text: string): ReadonlyArray<string> => {
     const lines = (rest + text).split(/\r?\n/)
@@ -23,9 +26,9 @@ export const make = (): Lines => {
     return lines
   }
   return {
-    push: (bytes) => cut(decoder.decode(bytes, { stream: true })),
+    push: (bytes) => cut(shown(decoder.decode(bytes, { stream: true }))),
     end: () => {
-      const lines = cut(decoder.decode())
+      const lines = cut(shown(decoder.decode()) + (masking?.end() ?? ""))
       return rest === "" ? lines : [...lines, rest.replace(/\r$/, "")]
     }
   }

@@ -22,6 +22,7 @@ import type { BuildTime } from "../TimeLimit.ts"
 import type { Cache, PackageRef } from "./Cache.ts"
 import * as Enforced from "./Enforced.ts"
 import * as Environment from "./Environment.ts"
+import * as Forwarding from "./Forwarding.ts"
 import { machine } from "./PackageFailure.ts"
 import * as Runs from "./Runs.ts"
 import * as TaskCommand from "./TaskCommand.ts"
@@ -33,7 +34,7 @@ export interface Job {
   readonly environment: Lease["environment"]
   /** The environment from the step and from the service. */
   readonly env: { readonly step: Environment.Variables; readonly service: Environment.Variables }
-  readonly reports: Pick<Reports, "write" | "event"> & {
+  readonly reports: Pick<Reports, "write" | "event" | "mask"> & {
     readonly saveArtifact: (file: SizedBytes) => Effect.Effect<void, CollectError>
   }
   /** Where the time of a build is not part of the time that the task has. */
@@ -147,8 +148,10 @@ export const make = Effect.fnUntraced(function* (
         const robot = yield* prepare(job, root)
         artifacts = join(root, robot.artifactsFolder)
         const built = yield* Provision.provide(environments, root, job)
-        const env = Environment.make({ ...job.env, root, robot, machine: inherited, built })
-        return yield* TaskCommand.run(robot, { folder, cwd: root, env, write: reports.write, limits }, reports)
+        const { mask, write } = reports
+        const service = { ...job.env.service, ...(yield* Forwarding.make(job.env.service, mask)) }
+        const env = Environment.make({ step: job.env.step, service, root, robot, machine: inherited, built })
+        return yield* TaskCommand.run(robot, { folder, cwd: root, env, write, mask, limits }, reports)
       }).pipe(
         Effect.catchTag("PackageFailure", ({ code, message }) => Effect.succeed<StepRunError>({ code, message })),
         Effect.tap((error) => (error === null ? Effect.void : reports.write([`${error.code}: ${error.message}`])))
