@@ -2,6 +2,7 @@
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+import * as Schedules from "@signalbox/api/Schedules"
 import * as StepRuns from "@signalbox/api/StepRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Clock from "effect/Clock"
@@ -10,10 +11,12 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { Runs } from "../src/internal/runs/Runs.ts"
+import { Scheduler } from "../src/internal/runs/Scheduler.ts"
+import { Database } from "../src/internal/store/Database.ts"
 import { Signer } from "../src/internal/transfers/Signer.ts"
 import { StepRuns as StoredStepRuns } from "../src/internal/store/StepRuns.ts"
 import { bodyAs, multipart, send } from "./support/Http.ts"
-import { layer, linkWorker, masterKeyIn, movedBy, Service } from "./support/Service.ts"
+import { adjustable, layer, linkWorker, masterKeyIn, movedBy, onPostgres, Service } from "./support/Service.ts"
 
 const Forms = Schema.Struct({
   upload: Schema.Struct({ url: Schema.String, form_data: Schema.Record(Schema.String, Schema.String) })
@@ -35,6 +38,44 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a clock t
       const [stepRun] = yield* Stream.runCollect(StepRuns.stream(id))
       assert.strictEqual(stepRun?.duration, 0)
     })
+  )
+
+  it.effect.skipIf(!onPostgres)(
+    "ahead by an hour on one node starts nothing early, and takes no work from a living worker",
+    () =>
+      Effect.gen(function* () {
+        const process = yield* Processes.create({
+          name: "set",
+          steps: [
+            { name: "a", task: { name: "set" }, max_parallel: 2, retry: { max_attempts: 2, delay_seconds: 1800 } }
+          ]
+        })
+        const inHalfAnHour = new Date(Date.now() + 30 * 60 * 1000).toISOString()
+        const definition = { name: "once", process: { id: process.id }, at: inHalfAnHour }
+        const schedule = yield* Schedules.create(definition)
+        const run = yield* ProcessRuns.start(process.id, { payloads: [1, 2] })
+        const id = run.started ? run.id : yield* Effect.die(new Error("not started"))
+        const worker = yield* linkWorker(["set"])
+        const [living, failing] = [yield* worker.take, yield* worker.take]
+        yield* worker.protocol.finish(failing.lease, { code: "ROBOT_FAILURE", message: "not today" })
+        yield* worker.protocol.heartbeat([living.lease.step_run_id])
+
+        const ahead = adjustable(yield* Clock.Clock, () => 60 * 60 * 1000)
+        const ticks = Effect.all([(yield* Scheduler).tick, (yield* Runs).tick, (yield* Scheduler).tick])
+        yield* Effect.provideService(ticks, Clock.Clock, ahead)
+        assert.strictEqual((yield* Schedules.get(schedule.id)).next_at, schedule.next_at)
+        assert.lengthOf(yield* Stream.runCollect(Schedules.occurrences(schedule.id)), 0)
+        const states = (yield* Stream.runCollect(StepRuns.stream(id))).map(({ id, state }) => [id, state])
+        assert.sameDeepMembers(states, [
+          [living.lease.step_run_id, "in_progress"],
+          [failing.lease.step_run_id, "failed"]
+        ])
+        assert.deepStrictEqual((yield* worker.protocol.heartbeat([living.lease.step_run_id])).lost, [])
+        // What the node with the other clock writes has the time of all.
+        const { millis } = yield* Database
+        const [here, there] = [yield* millis, yield* Effect.provideService(millis, Clock.Clock, ahead)]
+        assert.isBelow(there - here, 30 * 60 * 1000)
+      })
   )
 
   it.effect("ahead by minutes ends no upload form early", () =>

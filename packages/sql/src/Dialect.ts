@@ -99,26 +99,6 @@ export const retryConflicts = <A, E, R>(sql: Sql, effect: Effect.Effect<A, E, R>
     orElse: () => effect
   })
 
-/**
- * Returns by how many milliseconds the clock of the database is ahead of this machine's; 0 when that is less than the
- * round trip, and on SQLite, which has no clock of its own.
- */
-export const clockOffset = (sql: Sql): Effect.Effect<number, SqlError> =>
-  sql.onDialectOrElse({
-    pg: () =>
-      Effect.gen(function* () {
-        // The system clock, since the `Clock` of tests may be virtual.
-        const machine = Effect.sync(() => performance.timeOrigin + performance.now())
-        const asked = yield* machine
-        const [row] = yield* sql<{ readonly millis: number }>`
-          SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS millis`
-        const answered = yield* machine
-        const offset = (row?.millis ?? answered) - (asked + answered) / 2
-        return Math.abs(offset) <= answered - asked + 1 ? 0 : Math.round(offset)
-      }),
-    orElse: () => Effect.succeed(0)
-  })
-
 /** Whether a row that the statement refers to was deleted between the read and the write. */
 export const isMissingReference = ({ reason: { cause } }: SqlError): boolean => {
   if (typeof cause !== "object" || cause === null) return false

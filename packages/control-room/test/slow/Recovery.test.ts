@@ -456,7 +456,12 @@ it.live.skipIf(onPostgres && !soak)(
 it.live("gives workers the full time again when the machine has slept", () =>
   Effect.gen(function* () {
     let slept = 0
-    const clock = adjustable(yield* Clock.Clock, () => slept)
+    // The database was awake, and its clock is the one that counts on Postgres.
+    const clock = adjustable(
+      yield* Clock.Clock,
+      () => slept,
+      () => slept
+    )
     yield* Effect.gen(function* () {
       const { tasks: kept, process: one } = yield* newProcess()
       const { tasks: delayed, process: two } = yield* newProcess({ retry: { max_attempts: 2, delay_seconds: 5 } })

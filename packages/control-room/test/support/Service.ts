@@ -123,19 +123,27 @@ export const onPostgres = postgresUrl !== undefined
 /** Of every node on Postgres. */
 export const masterKey = Redacted.make(Buffer.alloc(32, 7).toString("base64"))
 
-/** A clock that can be set: it is ahead of another by what `millis` returns then. */
-export const adjustable = (clock: Clock.Clock, millis: () => number): Clock.Clock => ({
+/**
+ * A clock that can be set: its wall clock is ahead of another by what `millis` returns then. `elapsed`: by how much its monotonic clock
+ * is, since time has passed.
+ */
+export const adjustable = (clock: Clock.Clock, millis: () => number, elapsed = () => 0): Clock.Clock => ({
   currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis(),
   currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis()),
   currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(millis()) * 1_000_000n,
   currentTimeNanos: Effect.map(clock.currentTimeNanos, (now) => now + BigInt(millis()) * 1_000_000n),
-  monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
-  monotonicTimeNanos: clock.monotonicTimeNanos,
+  monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe() + BigInt(elapsed()) * 1_000_000n,
+  monotonicTimeNanos: Effect.map(clock.monotonicTimeNanos, (now) => now + BigInt(elapsed()) * 1_000_000n),
   sleep: (duration) => clock.sleep(duration)
 })
 
-/** A clock that is ahead of another. */
-export const movedBy = (clock: Clock.Clock, millis: number) => adjustable(clock, () => millis)
+/** A clock for what happens later than now by another. */
+export const movedBy = (clock: Clock.Clock, millis: number) =>
+  adjustable(
+    clock,
+    () => millis,
+    () => millis
+  )
 
 const service = (folder: string) =>
   Layer.effect(

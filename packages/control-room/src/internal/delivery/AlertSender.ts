@@ -2,7 +2,6 @@
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import { SecretItems } from "@signalbox/api/contract/Secrets"
 import { unhurried } from "@signalbox/sql/QueryDeadline"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
@@ -114,7 +113,7 @@ export class AlertSender extends Context.Service<
           case "heartbeat":
             return yield* new NoResponse({ message: "a heartbeat takes no messages" })
           default:
-            return yield* post(requestOf(settings, claimed, yield* Clock.currentTimeMillis))
+            return yield* post(requestOf(settings, claimed, yield* millis))
         }
       })
 

@@ -1,6 +1,5 @@
 /** Delivers what the outbox holds: at least once, with the same bytes in every attempt, retried for two days. */
 import { standardContent, standardKey, webhookHeaders } from "@signalbox/api/contract/WebhookEvents"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -95,7 +94,7 @@ export class Deliverer extends Context.Service<
         if (refusal !== null) return yield* new NoResponse({ message: `the endpoint ${refusal}` })
         const secrets = yield* webhooks.secrets(claimed.sealed)
         const body = Buffer.from(claimed.body)
-        const headers = headersOf(claimed.eventId, body, secrets, yield* Clock.currentTimeMillis)
+        const headers = headersOf(claimed.eventId, body, secrets, yield* millis)
         return yield* sender({ endpoint: claimed.endpoint, headers, body, lookup: guard.lookup })
       })
 

@@ -4,7 +4,6 @@
  */
 import type { TriggerHandshake } from "@signalbox/api/contract/Triggers"
 import type { WorkItemId } from "@signalbox/api/contract/Ids"
-import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -77,7 +76,7 @@ export const layer = HttpRouter.use(
     const items = yield* WorkItems
     const inputSchemas = yield* InputSchemas
     const limiter = yield* UnauthenticatedRequests
-    const { transaction } = yield* Database
+    const { millis, transaction } = yield* Database
 
     const found = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
       const { params } = yield* HttpRouter.RouteContext
@@ -148,7 +147,7 @@ export const layer = HttpRouter.use(
       const secret = yield* triggers.secretOf(trigger)
       if (secret === null)
         return yield* refuse(401, "the handshake has not taken place, so that nothing can be verified")
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* millis
       const refused = refusalOf(signature, Redacted.value(secret), received.headers, bytes, now)
       if (refused !== null) return yield* refuse(401, refused)
     })

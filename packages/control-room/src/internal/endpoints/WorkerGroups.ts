@@ -24,7 +24,7 @@ export const layer = Endpoints.group(
     const store = yield* WorkerGroups
     const workers = yield* Workers
     const signal = yield* WorkSignal
-    const { transaction } = yield* Database
+    const { millis, transaction } = yield* Database
     const { page } = yield* Pagination
     const find = ({ worker_group_id, workspace_id }: GroupParams) =>
       orNotFound("worker group", worker_group_id, store.get(workspace_id, worker_group_id))
@@ -76,7 +76,8 @@ export const layer = Endpoints.group(
       }),
       createGroupLinkToken: Effect.fnUntraced(function* ({ params, payload: { expires_at, name } }) {
         const group = yield* find(params)
-        const expires = expires_at === undefined || expires_at === null ? null : yield* expiryOf(expires_at)
+        const expires =
+          expires_at === undefined || expires_at === null ? null : yield* expiryOf(expires_at, yield* millis)
         const { token, view } = yield* store.createLinkToken(group.id, name, expires)
         return { ...view, link_token: Redacted.make(token) }
       }),
@@ -87,7 +88,9 @@ export const layer = Endpoints.group(
         const token = {
           ...known,
           ...(name === undefined ? {} : { name }),
-          ...(expires_at === undefined ? {} : { expires_at: expires_at === null ? null : yield* expiryOf(expires_at) })
+          ...(expires_at === undefined
+            ? {}
+            : { expires_at: expires_at === null ? null : yield* expiryOf(expires_at, yield* millis) })
         }
         yield* store.updateLinkToken(token)
         return token

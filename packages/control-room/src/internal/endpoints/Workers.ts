@@ -2,8 +2,8 @@
  * Workers over the public interface.
  */
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { Database } from "../store/Database.ts"
 import { Processes } from "../store/Processes.ts"
 import { QueueDepth } from "../store/QueueDepth.ts"
 import { WorkerGroups } from "../store/WorkerGroups.ts"
@@ -18,9 +18,9 @@ export const holdsLease =
   "the worker holds a lease; stop the worker, or the run, and try again when its step run has ended"
 
 /** When a link token expires, as stored. */
-export const expiryOf = Effect.fnUntraced(function* (given: string) {
+export const expiryOf = Effect.fnUntraced(function* (given: string, now: number) {
   const expires = Date.parse(given)
-  if (!(expires > (yield* Clock.currentTimeMillis))) {
+  if (!(expires > now)) {
     return yield* invalidRequest("expires_at: must be a time in the future")
   }
   return new Date(expires).toISOString()
@@ -29,6 +29,7 @@ export const expiryOf = Effect.fnUntraced(function* (given: string) {
 export const layer = Endpoints.group(
   "workers",
   Effect.fnUntraced(function* (handlers) {
+    const { millis } = yield* Database
     const store = yield* Workers
     const depth = yield* QueueDepth
     const groups = yield* WorkerGroups
@@ -38,10 +39,11 @@ export const layer = Endpoints.group(
       orNotFound("worker", params.worker_id, store.get(params.workspace_id, params.worker_id))
     return handlers.handleAll({
       createWorkerLinkToken: Effect.fnUntraced(function* ({ params, payload }) {
+        const now = yield* millis
         const expires =
           payload?.expires_at === undefined
-            ? new Date((yield* Clock.currentTimeMillis) + linkTokenMillis).toISOString()
-            : yield* expiryOf(payload.expires_at)
+            ? new Date(now + linkTokenMillis).toISOString()
+            : yield* expiryOf(payload.expires_at, now)
         return yield* store.createLinkToken(params.workspace_id, expires)
       }),
       getWorker: ({ params }) => find(params),

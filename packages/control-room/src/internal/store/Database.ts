@@ -13,6 +13,7 @@ import type { Fragment } from "effect/sql/Statement"
 import { createHash, randomBytes } from "node:crypto"
 import { IdSeed } from "../IdSeed.ts"
 import { limits } from "../Limits.ts"
+import * as DatabaseClock from "@signalbox/sql/DatabaseClock"
 import * as Dialect from "@signalbox/sql/Dialect"
 
 /** The start of a page of a list, and its length. */
@@ -189,14 +190,7 @@ export class Database extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const random = yield* SecureRandom.SecureRandom
       const guarded = Dialect.guarded(sql)
-      let offset = yield* Effect.orDie(Dialect.clockOffset(sql))
-      if (Dialect.isPostgres(sql)) {
-        const measure = Effect.map(Dialect.clockOffset(sql), (measured) => {
-          offset = measured
-        })
-        yield* Effect.ignore(measure).pipe(Effect.delay("1 minute"), Effect.forever, Effect.forkScoped)
-      }
-      const millis = Effect.map(Clock.currentTimeMillis, (local) => local + offset)
+      const millis = Effect.orDie(yield* Effect.orDie(DatabaseClock.make(sql)))
       const empty = { rows: [], hasMore: false }
 
       /** Selects rows with their lengths, without texts longer than `short`. */

@@ -5,9 +5,9 @@
  * Every function waits until the database is back when it is away or full, and does nothing twice then. On Postgres, a
  * process without an end of its lease is never reaped.
  */
+import * as DatabaseClock from "@signalbox/sql/DatabaseClock"
 import * as Dialect from "@signalbox/sql/Dialect"
 import { Listening } from "@signalbox/sql/Listening"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -27,13 +27,7 @@ const make = Effect.gen(function* () {
   const { persist, sql, transaction } = yield* Database
   const isPostgres = Dialect.isPostgres(sql)
 
-  let offset = yield* persist(Dialect.clockOffset(sql))
-  if (isPostgres) {
-    const measured = Effect.map(Dialect.clockOffset(sql), (millis) => {
-      offset = millis
-    })
-    yield* Effect.ignore(measured).pipe(Effect.delay("1 minute"), Effect.forever, Effect.forkScoped)
-  }
+  const now = persist(yield* persist(DatabaseClock.make(sql)))
 
   const listening = yield* Effect.serviceOption(Listening)
   const notifier = Option.isNone(listening)
@@ -49,7 +43,7 @@ const make = Effect.gen(function* () {
     isPostgres,
     persist,
     transaction,
-    now: Effect.map(Clock.currentTimeMillis, (millis) => millis + offset),
+    now,
     token: () => `${caller} ${calls++}`,
     publish: notifier.publish
   }
