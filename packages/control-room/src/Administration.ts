@@ -2,6 +2,7 @@
  * What the owner of a control room does besides serving it: the first workspace and key, the newest schema, checks of the
  * storage, and another master key.
  */
+import * as SqliteClient from "@signalbox/sql/SqliteClient"
 import { TaggedError } from "@signalbox/transport/Printed"
 import { firstKeyPermissions, type Permission } from "@signalbox/api/contract/Authorization"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
@@ -177,6 +178,50 @@ export const migrate = Effect.fn("Administration.migrate")(function* (options: S
     return result
   })
   return yield* Effect.provide(migrated, Opening.layerClient(options))
+})
+
+/** There is nothing to compact here. */
+export class CannotCompact extends TaggedError<CannotCompact>()("CannotCompact", { message: Schema.String }) {}
+
+/** The size of a database before and after it was compacted, in bytes. */
+export interface Compacted {
+  readonly before: number
+  readonly after: number
+}
+
+/**
+ * Writes an SQLite database anew without the pages that deleted rows have left free. One that an older version has made gives such pages
+ * back by itself from then on, as new ones do. Stop the service first: it fails while another process has the folder open. It
+ * needs free space for a copy of the database, beside it and in the folder of temporary files; when it fails or is killed, nothing was
+ * changed.
+ *
+ * Fails with `CannotCompact` on Postgres, whose vacuum does this, and with `SqliteOpenError` where the database cannot be opened or
+ * the disk is full.
+ *
+ * ```ts
+ * import * as NodeServices from "@effect/platform-node/NodeServices"
+ * import * as Administration from "@signalbox/control-room/Administration"
+ * import * as Effect from "effect/Effect"
+ *
+ * export const gained = Administration.compact({ data: ".signalbox" }).pipe(
+ *   Effect.map(({ after, before }) => before - after),
+ *   Effect.provide(NodeServices.layer)
+ * )
+ * ```
+ */
+export const compact = Effect.fn("Administration.compact")(function* (options: StorageOptions) {
+  if (options.database !== undefined) {
+    return yield* new CannotCompact({
+      message: "Postgres uses free space again by its own vacuum: there is nothing to compact"
+    })
+  }
+  const filename = Opening.databaseFile(options)
+  const fs = yield* FileSystem.FileSystem
+  const size = Effect.map(fs.stat(filename), ({ size }) => Number(size))
+  const before = yield* Effect.orElseSucceed(size, () => 0)
+  yield* SqliteClient.compact({ filename })
+  const result: Compacted = { before, after: yield* size }
+  return result
 })
 
 /**

@@ -65,6 +65,7 @@ const groups = {
     backup: () => import("./commands/Backup.ts").then((module) => module.backup),
     restore: () => import("./commands/Backup.ts").then((module) => module.restore),
     resume: () => import("./commands/Resume.ts").then((module) => withContext(module.resume)),
+    compact: () => import("./commands/Compact.ts").then((module) => module.compact),
     migrate: () => import("./commands/Migrate.ts").then((module) => module.migrate),
     vault: () => import("./commands/Vault.ts").then((module) => module.vault)
   }
