@@ -26,7 +26,7 @@ import { ConsoleSessions } from "./internal/store/ConsoleSessions.ts"
 import { DataKeys } from "./internal/store/DataKeys.ts"
 import { Database } from "./internal/store/Database.ts"
 import * as Migrations from "./internal/store/Migrations.ts"
-import { nodesListening } from "./internal/store/Notifier.ts"
+import * as Nodes from "./internal/store/Nodes.ts"
 import { Workers } from "./internal/store/Workers.ts"
 import { Workspaces } from "./internal/store/Workspaces.ts"
 import * as Tokens from "./internal/Tokens.ts"
@@ -169,7 +169,7 @@ export interface Migrated {
  */
 export const migrate = Effect.fn("Administration.migrate")(function* (options: StorageOptions) {
   const migrated = Effect.gen(function* () {
-    const applied = yield* Migrations.migrate
+    const applied = yield* Nodes.migrate
     const newest = yield* Migrations.newest
     const result: Migrated = {
       applied: applied.map(Migrations.label),
@@ -278,16 +278,16 @@ export const hasMasterKeyFile: (options: StorageOptions) => boolean = Opening.ha
 
 /** A node that still had the old key would seal values under a key that no longer opens them. */
 const noNodes = Effect.gen(function* () {
-  const nodes = yield* nodesListening
-  if (nodes > 0) return yield* new CannotRotate({ message: `${nodes} nodes use this database: stop them first` })
+  const message = yield* Nodes.runningNodes
+  if (message !== null) return yield* new CannotRotate({ message })
 })
 
 const layerDataKeys = (options: StorageOptions) =>
   DataKeys.layer.pipe(
     Layer.provide(Opening.layerMasterKey(options)),
     Layer.provideMerge(Database.layer),
-    Layer.provide(Migrations.layer),
-    Layer.provide(Opening.layerClient(options))
+    Layer.provide(Nodes.layerMigrated),
+    Layer.provideMerge(Opening.layerClient(options))
   )
 
 /**

@@ -23,6 +23,7 @@ const order = [
 ] as const
 
 const placed: Readonly<Record<string, (typeof order)[number]>> = {
+  "../package.json": "ground",
   "Options.ts": "ground",
   "BlobStore.ts": "ground",
   "internal/BackgroundTask.ts": "ground",
