@@ -81,6 +81,7 @@ const compile = (endpoint: HttpApiEndpoint.Top) => {
   return {
     params: decoder(endpoint.params),
     headers: decoder(endpoint.headers),
+    parameters: namesOf(query),
     query: decoder(query === undefined ? undefined : Schema.toCodecArrayFromSingle(query)),
     payload: bodyDecoder(endpoint, payload === undefined ? undefined : Schema.Union(payload.schemas)),
     // The value of an absent payload, which JSON cannot express.
@@ -95,6 +96,36 @@ const compile = (endpoint: HttpApiEndpoint.Top) => {
 
 type Compiled = ReturnType<typeof compile>
 
+type Parameters = HttpServerRequest.ParsedSearchParams["Service"]
+
+/** Parameters without those that are there again with the same value, as programs send them that add theirs to `next`. */
+const withoutRepetitions = (query: Parameters): Parameters =>
+  Object.values(query).every((value) => typeof value === "string")
+    ? query
+    : Object.fromEntries(
+        Object.entries(query).map(([name, value]) => {
+          const [one, ...others] = typeof value === "string" ? [value] : new Set(value)
+          return [name, one !== undefined && others.length === 0 ? one : value]
+        })
+      )
+
+/** The names of the parameters that an endpoint takes; none of them is a list. */
+const namesOf = (query: Schema.Top | undefined): ReadonlyArray<string> => {
+  const ast = query === undefined ? undefined : SchemaAST.toEncoded(query.ast)
+  return ast !== undefined && SchemaAST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : []
+}
+
+/** The refusal of a parameter that is there with two values. */
+const contradiction = (names: ReadonlyArray<string>, query: Parameters): Failure | null => {
+  for (const name of names) {
+    const value = query[name]
+    if (value === undefined || typeof value === "string") continue
+    const shown = [...new Set(value)].slice(0, 2).map((one) => JSON.stringify(one.slice(0, 100)))
+    return invalidRequest(`${name}: given more than once, as ${shown.join(" and ")}; give it once`)
+  }
+  return null
+}
+
 interface Input {
   readonly request: HttpServerRequest.HttpServerRequest
   params?: unknown
@@ -107,25 +138,25 @@ interface Input {
  * The input that the endpoint declares, decoded from the parts of the request in order; the first invalid one is
  * reported.
  */
-const inputOf = (
-  compiled: Compiled,
-  context: Context.Context<HttpRouter.Provided>
-): Result.Result<Input, Schema.SchemaError> => {
+const inputOf = (compiled: Compiled, context: Context.Context<HttpRouter.Provided>): Result.Result<Input, Failure> => {
   const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
   const input: Input = { request }
   if (compiled.params !== undefined) {
     const decoded = compiled.params(Context.getUnsafe(context, HttpRouter.RouteContext).params)
-    if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
+    if (Result.isFailure(decoded)) return Result.fail(refusal(decoded.failure))
     input.params = decoded.success
   }
   if (compiled.headers !== undefined) {
     const decoded = compiled.headers(request.headers)
-    if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
+    if (Result.isFailure(decoded)) return Result.fail(refusal(decoded.failure))
     input.headers = decoded.success
   }
   if (compiled.query !== undefined) {
-    const decoded = compiled.query(Context.getUnsafe(context, HttpServerRequest.ParsedSearchParams))
-    if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
+    const query = withoutRepetitions(Context.getUnsafe(context, HttpServerRequest.ParsedSearchParams))
+    const twice = contradiction(compiled.parameters, query)
+    if (twice !== null) return Result.fail(twice)
+    const decoded = compiled.query(query)
+    if (Result.isFailure(decoded)) return Result.fail(refusal(decoded.failure))
     input.query = decoded.success
   }
   return Result.succeed(input)
@@ -179,7 +210,7 @@ const routeOf = (
     // The router and the guard have provided to the fiber what a handler may require.
     const context = fiber.context as Context.Context<HttpRouter.Provided>
     const decoded = inputOf(decoders, context)
-    if (Result.isFailure(decoded)) return Effect.fail(refusal(decoded.failure))
+    if (Result.isFailure(decoded)) return Effect.fail(decoded.failure)
     const input = decoded.success
     const answered =
       payload === undefined
