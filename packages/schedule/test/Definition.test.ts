@@ -64,6 +64,11 @@ const cases: ReadonlyArray<readonly [what: string, input: Parameters<typeof refu
     { at: "2026-13-22T09:00:00Z" },
     "at: Expected an instant with its offset, such as 2026-11-22T09:00:00Z or 2026-11-22T09:00:00+01:00"
   ],
+  [
+    "an instant on a day that does not exist",
+    { at: "2027-02-30T00:00:00Z" },
+    "at: Expected an instant with its offset, such as 2026-11-22T09:00:00Z or 2026-11-22T09:00:00+01:00"
+  ],
   ["every 0", { every: "0 seconds" }, "every: Expected at least 1 second, in whole milliseconds"],
   ["every less than 0", { every: "-1 hour" }, "every: Expected at least 1 second, in whole milliseconds"],
   ["every for ever", { every: "Infinity" }, "every: Expected at least 1 second, in whole milliseconds"],

@@ -6,21 +6,26 @@ import * as Schema from "effect/Schema"
 import { dayOfDate, otherwises, weekdays } from "./Calendar.ts"
 
 /** A text that `codec` accepts, with a message that describes its form. */
-const textOf = <A>(codec: Schema.Codec<A, string>, pattern: RegExp, message: string) => {
+const textOf = <A>(codec: Schema.Codec<A, string>, isForm: (text: string) => boolean, message: string) => {
   const decode = Schema.decodeUnknownOption(codec)
   return Schema.String.check(
-    Schema.makeFilter((text: string) => (pattern.test(text) && Option.isSome(decode(text)) ? undefined : message))
+    Schema.makeFilter((text: string) => (isForm(text) && Option.isSome(decode(text)) ? undefined : message))
   ).pipe(Schema.decodeTo(codec))
 }
 
 /** A local time without an offset would be ambiguous. */
 export const Instant = textOf(
   Schema.DateTimeUtcFromString,
-  /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/,
+  // `Date.parse` takes a 30th of February for a day of March.
+  (text) => /^\d{4}-\d\d-\d\dT.{1,40}(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(dayOfDate(text.slice(0, 10))),
   "Expected an instant with its offset, such as 2026-11-22T09:00:00Z or 2026-11-22T09:00:00+01:00"
 )
 
-const Time = textOf(Schema.DurationFromString, /^/, "Expected a duration, such as 15 minutes or 1 day")
+const Time = textOf(
+  Schema.DurationFromString,
+  (text) => text.length <= 100,
+  "Expected a duration, such as 15 minutes or 1 day"
+)
 
 const LocalDate = Schema.String.check(
   Schema.makeFilter((date: string) =>

@@ -5,7 +5,7 @@
  */
 import { Api } from "@signalbox/api/contract/Api"
 import type { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
-import { ExtensionKeys, isExtension } from "@signalbox/api/contract/Documentation"
+import { ExtensionKeys, isExtension, MembersOfBody } from "@signalbox/api/contract/Documentation"
 import { type ErrorBody, SentAsStored } from "@signalbox/api/contract/Responses"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -29,6 +29,7 @@ import { PublicUrl } from "../PublicUrl.ts"
 import { Changes } from "../store/Changes.ts"
 import { ResponseHeaders } from "./ResponseHeaders.ts"
 import * as StaticPages from "./StaticPages.ts"
+import { kindOf } from "./Incoming.ts"
 import { refusal } from "./Validation.ts"
 
 type Groups = typeof Api.groups
@@ -84,6 +85,7 @@ const compile = (endpoint: HttpApiEndpoint.Top) => {
     parameters: namesOf(query),
     query: decoder(query === undefined ? undefined : Schema.toCodecArrayFromSingle(query)),
     payload: bodyDecoder(endpoint, payload === undefined ? undefined : Schema.Union(payload.schemas)),
+    stranger: strangerOf(endpoint),
     // The value of an absent payload, which JSON cannot express.
     absent:
       payload?.schemas.some((schema) => SchemaAST.isNull(SchemaAST.toEncoded(schema.ast))) === true ? null : undefined,
@@ -91,6 +93,19 @@ const compile = (endpoint: HttpApiEndpoint.Top) => {
       ? undefined
       : // As in `decoder`.
         Schema.encodeUnknownEffect(success as Schema.Codec<unknown>)
+  }
+}
+
+/** The refusal of a body that has no member which the endpoint knows, where an empty body means something. */
+const strangerOf = (endpoint: HttpApiEndpoint.Top) => {
+  const members = Context.get(endpoint.annotations, MembersOfBody)
+  return (body: unknown): Failure | null => {
+    if (members === null || typeof body !== "object" || body === null || Array.isArray(body)) return null
+    const names = Object.keys(body)
+    const [first] = names
+    return first === undefined || names.some((name) => members.known.includes(name))
+      ? null
+      : invalidRequest(`${first.slice(0, 100)}: unknown key; ${members.remedy(first)}`)
   }
 }
 
@@ -162,8 +177,6 @@ const inputOf = (compiled: Compiled, context: Context.Context<HttpRouter.Provide
   return Result.succeed(input)
 }
 
-const isJson = (type: string | undefined) => /^\s*application\/json\s*(?:;|$)/i.test(type ?? "application/json")
-
 const parsed = (text: string): Result.Result<unknown, Failure> =>
   Result.try({
     try: (): unknown => JSON.parse(text),
@@ -174,15 +187,20 @@ const parsed = (text: string): Result.Result<unknown, Failure> =>
 const payloadOf = (
   request: HttpServerRequest.HttpServerRequest,
   decode: Decode,
-  absent: null | undefined
+  { absent, stranger }: Pick<Compiled, "absent" | "stranger">
 ): Effect.Effect<unknown, Failure> => {
   const type = request.headers["content-type"]
-  if (!isJson(type)) {
+  if (kindOf(type) !== "json") {
     return dieWith(415, "UNSUPPORTED_MEDIA_TYPE", `content-type: ${type} is not accepted here; send application/json`)
   }
   return Effect.flatMap(Effect.orDie(request.text), (text) => {
     const json = text === "" ? Result.succeed(absent) : parsed(text)
-    return Effect.fromResult(Result.flatMap(json, (value) => Result.mapError(decode(value), refusal)))
+    return Effect.fromResult(
+      Result.flatMap(json, (value) => {
+        const refused = stranger(value)
+        return refused === null ? Result.mapError(decode(value), refusal) : Result.fail(refused)
+      })
+    )
   })
 }
 
@@ -206,7 +224,7 @@ const routeOf = (
     CurrentPrincipal | HttpRouter.Provided
   >((fiber) => {
     const decoders = compiled()
-    const { absent, encode, payload } = decoders
+    const { encode, payload } = decoders
     // The router and the guard have provided to the fiber what a handler may require.
     const context = fiber.context as Context.Context<HttpRouter.Provided>
     const decoded = inputOf(decoders, context)
@@ -215,7 +233,7 @@ const routeOf = (
     const answered =
       payload === undefined
         ? handler(input)
-        : Effect.flatMap(payloadOf(input.request, payload, absent), (value) => {
+        : Effect.flatMap(payloadOf(input.request, payload, decoders), (value) => {
             input.payload = value
             return handler(input)
           })

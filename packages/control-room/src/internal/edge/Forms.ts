@@ -11,7 +11,7 @@ import * as Headers from "effect/http/Headers"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { limits } from "../Limits.ts"
 import { dieWith } from "./Failures.ts"
-import { withText } from "./Incoming.ts"
+import { kindOf, withText } from "./Incoming.ts"
 
 /** A form as a tree: scalars are strings. */
 type Tree = string | null | Array<Tree> | { [key: string]: Tree }
@@ -125,8 +125,7 @@ const decoderOf = (endpoint: HttpApiEndpoint.Top): Decoder | undefined => {
 }
 
 export const isForm = (request: HttpServerRequest.HttpServerRequest): boolean =>
-  request.method === "POST" &&
-  request.headers["content-type"]?.trim().toLowerCase().startsWith("application/x-www-form-urlencoded") === true
+  request.method === "POST" && kindOf(request.headers["content-type"]) === "form"
 
 const read = Effect.fnUntraced(function* (
   request: HttpServerRequest.HttpServerRequest,
@@ -150,9 +149,10 @@ const read = Effect.fnUntraced(function* (
   if (bad !== null) {
     return yield* dieWith(400, "INVALID_REQUEST", `${bad}: Expected JSON; a text is JSON in quotes`)
   }
-  // What does not decode is passed on as text: the payload's own decoder then names the field.
-  const typed = body === "any JSON" ? tree : yield* Effect.orElseSucceed(decode(tree), () => tree)
-  return withJson(form === "" ? "" : JSON.stringify(typed))
+  // What does not decode, or has unknown fields only, is passed on as text: the payload's own decoder then names the field.
+  const decoded = body === "any JSON" ? tree : yield* Effect.orElseSucceed(decode(tree), () => tree)
+  const json = JSON.stringify(decoded)
+  return withJson(form === "" ? "" : json === "{}" ? JSON.stringify(tree) : json)
 })
 
 /**

@@ -72,15 +72,21 @@ const canonicalUrl = (url: string, method: string): string => {
 
 const jsonType = "application/json"
 
+/** What a content type says that a body is; null: nothing that the interface takes. JSON has many names. */
+export const kindOf = (type: string | undefined): "json" | "form" | "parts" | null => {
+  const [name = ""] = (type ?? "").toLowerCase().split(";", 1)
+  if (/^\s*(application\/([\w.-]+\+)?json|text\/(json|plain)|)\s*$/.test(name)) return "json"
+  if (name.trim() === "application/x-www-form-urlencoded") return "form"
+  return name.trim() === "multipart/form-data" ? "parts" : null
+}
+
 /** JSON without a content type, or as plain text, is read as JSON; the type of an empty body is ignored. */
 const jsonHeaders = (headers: Headers.Headers): Headers.Headers => {
-  const type = headers["content-type"]?.trim().toLowerCase() ?? ""
+  const kind = kindOf(headers["content-type"])
   const empty =
     headers["transfer-encoding"] === undefined &&
     (headers["content-length"] === undefined || headers["content-length"] === "0")
-  return (empty && !type.startsWith("multipart/")) || type === "" || /^text\/plain *(;|$)/.test(type)
-    ? Headers.set(headers, "content-type", jsonType)
-    : headers
+  return (empty && kind !== "parts") || kind === "json" ? Headers.set(headers, "content-type", jsonType) : headers
 }
 
 /** Whether brackets nest deeper than allowed, checked before anything recurses into the tree. */

@@ -25,10 +25,10 @@ type AskedOrder = Pick<HttpApiEndpoint.Payload<typeof create>["Type"], "due_at" 
 const hour = 3_600_000
 
 /** The order that a request asks for, as stored. */
-const orderOf = Effect.fnUntraced(function* ({ due_at, priority = 0, tags = [] }: AskedOrder) {
-  const due = due_at === undefined ? null : Date.parse(due_at)
-  if (Number.isNaN(due)) return yield* invalidRequest("due_at: is not a valid time")
-  return { priority, dueAt: due === null ? null : new Date(due).toISOString(), tags: [...new Set(tags)] }
+const orderOf = ({ due_at, priority = 0, tags = [] }: AskedOrder) => ({
+  priority,
+  dueAt: due_at === undefined ? null : new Date(due_at).toISOString(),
+  tags: [...new Set(tags)]
 })
 
 /** The refusal of items with references that open items have. */
@@ -83,7 +83,7 @@ export const layer = Endpoints.group(
         const id = payload.process.id
         const data = payload.payload ?? null
         const json = yield* checkPayload(data)
-        const asked = { payload: json, order: yield* orderOf(payload), reference: payload.reference ?? null }
+        const asked = { payload: json, order: orderOf(payload), reference: payload.reference ?? null }
         const item = yield* transaction(
           Effect.gen(function* () {
             const process = yield* orNotFound("process", id, processStore.lock(params.workspace_id, id, "share"))
@@ -103,7 +103,7 @@ export const layer = Endpoints.group(
             `references: has ${references.length} entries for ${payloads.length} payloads; give one for each, null for none`
           )
         }
-        const order = yield* orderOf(payload)
+        const order = orderOf(payload)
         const asked = yield* Effect.forEach(payloads, (data, index) =>
           Effect.map(checkPayload(data, `payloads.${index}`), (json) => ({
             payload: json,
