@@ -18,6 +18,7 @@ import { Pagination } from "../edge/Pagination.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
 import * as Engine from "../engine/Schedules.ts"
 import { InputSchemas } from "../runs/InputSchemas.ts"
+import { budget } from "../runs/schemas/Check.ts"
 import { inputsAt, nextAtOf, Scheduler } from "../runs/Scheduler.ts"
 import { ApiKeys } from "../store/ApiKeys.ts"
 import { Database } from "../store/Database.ts"
@@ -101,10 +102,11 @@ export const layer = Endpoints.group(
     const checkInputs = Effect.fnUntraced(function* (inputs: ScheduleInputs, process: StoredProcess, at: number) {
       const filled = inputsAt(inputs, at)
       if (filled.type !== "with_payloads") return
+      const left = budget()
       for (const [index, payload] of filled.payloads.entries()) {
         const field = `inputs.payloads.${index}`
         yield* checkPayload(payload, field)
-        yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(process, payload, field))
+        yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(process, payload, field, left))
       }
     })
 

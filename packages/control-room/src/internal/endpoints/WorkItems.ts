@@ -9,6 +9,7 @@ import { conflict, invalidRequest, refusals, orNotFound } from "../edge/Failures
 import { Pagination } from "../edge/Pagination.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
 import { InputSchemas } from "../runs/InputSchemas.ts"
+import { budget } from "../runs/schemas/Check.ts"
 import { Runs } from "../runs/Runs.ts"
 import { Database } from "../store/Database.ts"
 import { Processes } from "../store/Processes.ts"
@@ -115,8 +116,9 @@ export const layer = Endpoints.group(
           Effect.gen(function* () {
             const locked = processStore.lock(params.workspace_id, process.id, "share")
             const found = yield* orNotFound("process", process.id, locked)
+            const left = budget()
             for (const [index, data] of payloads.entries()) {
-              yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(found, data, `payloads.${index}`))
+              yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(found, data, `payloads.${index}`, left))
             }
             const all = yield* store.createMany(params.workspace_id, process.id, asked)
             const refusal = payload.when_reference_exists === "join" ? null : taken(asked, all)

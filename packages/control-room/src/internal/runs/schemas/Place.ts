@@ -2,6 +2,7 @@
  * What the keywords of JSON Schema have in common.
  */
 import type * as Schema from "effect/Schema"
+import type { Patterns } from "./Pattern.ts"
 
 export type Json = Schema.Json
 
@@ -33,8 +34,7 @@ export interface Place {
   readonly reference: (ref: string) => Check | null
   /** Notes that the keyword cannot be applied as it is; what is returned takes everything. */
   readonly expected: (what: string, ...path: ReadonlyArray<string | number>) => Check
-  /** Instructions of patterns that may still be built. */
-  readonly patterns: { left: number }
+  readonly patterns: Patterns
 }
 
 /** Builds the check of a keyword with this value. */
@@ -48,10 +48,13 @@ export const isList = (value: Json | undefined): value is ReadonlyArray<Json> =>
 
 /** The same text for equal JSON, whatever the order of its keys. */
 export const canonical = (json: Json, work: Work): string => {
-  const text = JSON.stringify(json, (_, value: Json) =>
-    isObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value
-  )
-  work.left -= text.length
+  const isSimple = typeof json !== "object" || json === null
+  const text = isSimple
+    ? JSON.stringify(json)
+    : JSON.stringify(json, (_, value: Json) =>
+        isObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value
+      )
+  work.left -= isSimple ? text.length + 8 : 8 * (text.length + 8)
   return text
 }
 
