@@ -105,6 +105,12 @@ const cases: ReadonlyArray<readonly [what: string, input: Parameters<typeof refu
     { every: "6 hours", calendar: { weekdays: ["sun"], otherwise: "after" } },
     "calendar.otherwise: Expected skip where every is less than a day, not after"
   ],
+  [
+    "a cron that is longer than anyone writes",
+    { cron: `${"0,".repeat(500)}0 * * * *` },
+    "cron: Expected at most 1000 characters"
+  ],
+  ["a zone that is", { cron: "0 6 * * *", zone: "x".repeat(101) }, "zone: Expected at most 100 characters"],
   ["a queue of none", { cron: "0 6 * * *", queue: 0 }, "queue: Expected a whole number from 1 to 1000"]
 ]
 

@@ -34,7 +34,9 @@ const LocalDate = Schema.String.check(
 )
 
 const CalendarFields = Schema.Struct({
-  dates: Schema.Array(LocalDate).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed([]))),
+  dates: Schema.Array(LocalDate)
+    .check(Schema.isMaxLength(3660, { message: "Expected at most 3660 dates, which are ten years" }))
+    .pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed([]))),
   weekdays: Schema.Array(Schema.Literals(weekdays)).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed([]))),
   otherwise: Schema.Literals(otherwises).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed("skip")))
 })
@@ -54,13 +56,19 @@ const QueueLength = Schema.Int.check(
   Schema.isBetween({ minimum: 1, maximum: 1000 }, { message: "Expected a whole number from 1 to 1000" })
 )
 
+/** Long texts take long to parse. */
+const shortText = (most: number) =>
+  Schema.String.check(
+    Schema.makeFilter((text) => (text.length > most ? `Expected at most ${most} characters` : undefined))
+  )
+
 export const Fields = Schema.Struct({
   name: Name,
-  cron: Schema.optionalKey(Schema.String),
+  cron: Schema.optionalKey(shortText(1000)),
   every: Schema.optionalKey(Time),
   anchor: Schema.optionalKey(Instant),
   at: Schema.optionalKey(Instant),
-  zone: Schema.String.pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed("UTC"))),
+  zone: shortText(100).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed("UTC"))),
   from: Schema.optionalKey(Instant),
   until: Schema.optionalKey(Instant),
   calendar: CalendarFields.pipe(
