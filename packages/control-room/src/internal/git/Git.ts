@@ -77,7 +77,8 @@ export class Git extends Context.Service<
       const fs = yield* FileSystem.FileSystem
       const guard = yield* TargetGuard
       const { bytes, time } = yield* GitLimits
-      const services = yield* Effect.context<ChildProcessSpawner>()
+      // Nothing else: with the scope of the service, folders of repositories were kept until its end.
+      const services = Context.make(ChildProcessSpawner, yield* ChildProcessSpawner)
 
       const folder = Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "signalbox-git-" }))
 
