@@ -15,14 +15,15 @@ const isOutside = (time: number) => new Date(time).toISOString().length !== 24
 
 /** A time in a request: ISO 8601 with a zone, such as `2026-11-20T08:15:30Z` or `2026-11-20T08:15+02:00`. */
 export const TimestampInput = Timestamp.check(
-  Schema.isPattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/, {
-    message: "Expected a time with its zone, such as 2026-11-20T08:15:30Z"
-  }),
+  Schema.isPattern(
+    /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/,
+    { message: "is not a valid time: Expected one with its zone, such as 2026-11-20T08:15:30Z" }
+  ),
   Schema.makeFilter((text) => {
     const time = Date.parse(text)
     return isDay(text.slice(0, 10)) && !Number.isNaN(time) && !isOutside(time)
       ? undefined
-      : "is not a valid time: there is no such day or time of day"
+      : "is not a valid time: there is no such day"
   })
 )
 
