@@ -2,7 +2,7 @@
  * The configuration of the tests with one thing in it that decides how the run ends, named by `GATE`: `.ci/gate` tries each.
  */
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config"
-import config, { projects } from "./vitest.config.ts"
+import { options, projects } from "./vitest.config.ts"
 
 type Project = NonNullable<TestProjectInlineConfiguration["test"]>
 
@@ -20,10 +20,9 @@ const ways: Readonly<Record<string, (project: Project) => Partial<Project>>> = {
 const way = ways[process.env["GATE"] ?? ""]
 if (way === undefined) throw new Error(`GATE: one of ${Object.keys(ways).join(", ")}`)
 
-export default defineConfig({
-  ...config,
+export default defineConfig(({ mode }) => ({
   test: {
-    ...config.test,
-    projects: projects.map(({ test = {}, ...project }) => ({ ...project, test: { ...test, ...way(test) } }))
+    ...options(mode),
+    projects: projects(mode).map(({ test = {}, ...project }) => ({ ...project, test: { ...test, ...way(test) } }))
   }
-})
+}))

@@ -6,7 +6,17 @@
  */
 import { execFile, execFileSync, spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { basename, delimiter, dirname, join } from "node:path"

@@ -80,10 +80,17 @@ export const create = (times: Times = defaultTimes): Server => {
     // How often Node checks for late headers.
     connectionsCheckingInterval: Math.max(50, times.headers / 2)
   })
+  // Node takes a connection that never carried a request for a busy one.
+  const unused = new Set<Socket>()
+  server.on("connection", (socket) => {
+    unused.add(socket)
+    socket.once("close", () => unused.delete(socket))
+  })
   const streams = new Set<ServerResponse>()
   const last = new WeakMap<Socket, { readonly request: IncomingMessage; readonly response: ServerResponse }>()
   const remember = (request: IncomingMessage, response: ServerResponse) => {
     last.set(request.socket, { request, response })
+    unused.delete(request.socket)
     if (!isStream(request.url) || streams.has(response)) return
     streams.add(response)
     response.once("close", () => streams.delete(response))
@@ -105,8 +112,12 @@ export const create = (times: Times = defaultTimes): Server => {
   })
   const close = server.close.bind(server)
   server.close = (closed) => {
-    // Nothing else ends them, and a server that closes waits for all requests.
+    // Nothing else ends these, and a server that closes waits for all requests.
     for (const response of streams) response.end()
+    for (const socket of unused) if (socket.bytesRead === 0) socket.destroy()
+    // Node closes idle connections once; those whose last response ends later would stay until their clients close them.
+    const sweep = setInterval(() => server.closeIdleConnections(), 50).unref()
+    server.once("close", () => clearInterval(sweep))
     return close(closed)
   }
   server.setTimeout(times.stalled, (socket) => {

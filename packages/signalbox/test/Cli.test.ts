@@ -3,7 +3,6 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { setTimeout } from "node:timers/promises"
 import * as Cli from "./support/Cli.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-cli-"))
@@ -42,7 +41,7 @@ describe("signalbox up", () => {
     assert.strictEqual(statSync(file).mode & 0o777, 0o600)
     const credentials: unknown = JSON.parse(readFileSync(file, "utf8"))
     assert.deepStrictEqual(credentials, { base_url: base_url.replace("/api/v1", ""), workspace_id, api_key })
-    assert.strictEqual((await fetch(docs_url)).status, 200)
+    assert.match(await (await fetch(docs_url)).text(), /<html/)
     assert.match(await (await fetch(spec_url)).text(), /^\{"openapi":"3\.1\.0"/)
   })
 
@@ -85,25 +84,6 @@ describe("signalbox run", () => {
     const [output] = (await signalbox("outputs", id, "--json")).lines
     assert.deepStrictEqual(JSON.parse(output ?? "").payload, { greeting: "Hello, Grace" })
     assert.match((await signalbox("runs", "show", id)).stdout, /completed[^]*greet/)
-  })
-
-  it("that no worker can take is shown with what is missing and the remedy", async () => {
-    const file = join(folder, "unheard.yaml")
-    writeFileSync(file, "processes: { unheard: { steps: [{ name: wait, task: { name: unheard of } }] } }\n")
-    assert.strictEqual((await signalbox("apply", file)).status, 0)
-    const { id } = JSON.parse((await signalbox("run", "unheard", "--json")).stdout)
-    const show = async () => JSON.parse((await signalbox("runs", "show", id, "--json")).stdout)
-    const watched = signalbox("runs", "watch", id)
-    while ((await show()).step_runs[0].no_worker === null) await setTimeout(100)
-    assert.match(
-      (await signalbox("runs", "show", id)).stdout,
-      /awaiting_worker[^]*\n {4}no worker that is online has the task "unheard of"; start one with a tasks file that defines it\n/
-    )
-    // So long after it was said, the watch has seen it.
-    await setTimeout(2200)
-    assert.strictEqual((await signalbox("runs", "stop", id)).status, 0)
-    assert.match((await watched).stdout, /\n {4}no worker that is online has the task "unheard of"[^]*unresolved/)
-    assert.notInclude((await signalbox("runs", "show", id)).stdout, "no worker")
   })
 
   it("exits with 2 when items failed; they can be listed, shown and marked as done", async () => {

@@ -1,0 +1,78 @@
+/**
+ * Every example in the documentation compiles, as a user of the packages would write it.
+ */
+import { assert, it } from "@effect/vitest"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { compileAll } from "@signalbox/testkit/Examples"
+import * as Effect from "effect/Effect"
+import { globSync } from "node:fs"
+import { join } from "node:path"
+
+const root = join(import.meta.dirname, "..", "..", "..")
+
+interface Documented {
+  /** The folder in which the examples are compiled; its package determines what they can import. */
+  readonly within: string
+  readonly files: ReadonlyArray<string>
+  readonly atLeast: number
+}
+
+const documented: ReadonlyArray<Documented> = [
+  { within: "packages/api/test", files: ["docs/errors-and-retries.md", "packages/api/src/**/*.ts"], atLeast: 11 },
+  // The example of the lint rules is the configuration of a linter.
+  { within: "packages/flows/test", files: ["packages/flows/src/!(LintRules).ts"], atLeast: 11 },
+  {
+    within: "packages/schedule/test",
+    files: ["packages/schedule/README.md", "packages/schedule/src/*.ts"],
+    atLeast: 18
+  },
+  {
+    within: "packages/console/test",
+    files: ["packages/console/README.md", "packages/console/src/Files.ts"],
+    atLeast: 2
+  },
+  { within: "packages/graph/test", files: ["packages/graph/README.md", "packages/graph/src/**/*.ts"], atLeast: 11 },
+  {
+    within: "packages/control-room/test",
+    files: ["packages/control-room/README.md", "packages/control-room/src/*.ts"],
+    atLeast: 7
+  },
+  {
+    within: "packages/task-package/test",
+    files: ["packages/task-package/README.md", "packages/task-package/src/*.ts"],
+    atLeast: 9
+  },
+  { within: "packages/sql/test", files: ["packages/sql/README.md", "packages/sql/src/*.ts"], atLeast: 3 },
+  {
+    within: "packages/transport/test",
+    files: ["packages/transport/README.md", "packages/transport/src/*.ts"],
+    atLeast: 3
+  },
+  { within: "packages/signalbox/test", files: ["packages/signalbox/src/{Mounted,Embedded,Vitest}.ts"], atLeast: 6 },
+  { within: "examples/test", files: ["docs/graph.md", "packages/flows/src/graph/GraphSteps.ts"], atLeast: 6 },
+  { within: "examples/test", files: ["packages/{api,flows,graph,signalbox,worker}/AGENTS.md"], atLeast: 5 },
+  {
+    within: "packages/control-room/test",
+    files: ["packages/{control-room,schedule,task-package}/AGENTS.md"],
+    atLeast: 3
+  },
+  {
+    within: "packages/signalbox/test",
+    files: ["docs/start/*.md", "docs/coming-from/*.md", "docs/operate/*.md"],
+    atLeast: 4
+  }
+]
+
+it.live("the examples in the documentation compile", () =>
+  Effect.gen(function* () {
+    const { examples, exitCode, output } = yield* compileAll(
+      documented.map(({ files, within }) => ({
+        files: files.flatMap((pattern) => globSync(join(root, pattern)).toSorted()),
+        within: join(root, within)
+      }))
+    )
+    assert.strictEqual(output, "")
+    assert.strictEqual(exitCode, 0)
+    for (const [n, { atLeast, within }] of documented.entries()) assert.isAtLeast(examples[n] ?? 0, atLeast, within)
+  }).pipe(Effect.provide(NodeServices.layer))
+)

@@ -1,0 +1,148 @@
+/**
+ * The first minutes: a folder to begin with, tasks that are loaded again when they change, and what `up` says.
+ */
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { spawn, spawnSync } from "node:child_process"
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { machine, signalbox, start, succeed, temporaryFolder, up } from "../support/Cli.ts"
+
+const { folder, remove } = temporaryFolder("first")
+afterAll(remove)
+
+/** Gives a folder the packages that this workspace has, as an installation would. */
+const install = (project: string) => {
+  const modules = join(import.meta.dirname, "..", "..", "node_modules")
+  const packages = {
+    effect: join(modules, "effect"),
+    vitest: join(modules, "vitest"),
+    signalbox: join(import.meta.dirname, "..", ".."),
+    "@signalbox/api": join(modules, "@signalbox", "api"),
+    "@signalbox/flows": join(modules, "@signalbox", "flows"),
+    "@signalbox/worker": join(modules, "@signalbox", "worker")
+  }
+  for (const [name, path] of Object.entries(packages)) {
+    const link = join(project, "node_modules", name)
+    mkdirSync(dirname(link), { recursive: true })
+    symlinkSync(path, link)
+  }
+}
+
+const init = async (name: string) => {
+  const project = join(folder, name)
+  const { stdout } = await succeed(["init", project])
+  assert.include(stdout, project.includes(" ") ? `cd '${project}'\n` : `cd ${project}\n`)
+  install(project)
+  return project
+}
+
+describe("signalbox init", () => {
+  it("writes a folder whose test passes, and whose flow runs against `up`", async () => {
+    const project = await init("my greetings")
+    assert.strictEqual(JSON.parse(readFileSync(join(project, "package.json"), "utf8")).name, "my-greetings")
+    const vitest = join(dirname(fileURLToPath(import.meta.resolve("vitest/package.json"))), "vitest.mjs")
+    const tested = spawnSync(process.execPath, [vitest, "run"], { cwd: project, env: machine })
+    assert.strictEqual(tested.status, 0, tested.stdout.toString() + tested.stderr.toString())
+    assert.match(tested.stdout.toString(), /1 passed/)
+
+    const room = await up(join(project, ".signalbox"), ["--tasks", join(project, "tasks.ts")])
+    const child = spawn(process.execPath, ["main.ts", "Ada"], { cwd: project, env: machine })
+    let printed = ""
+    child.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()))
+    child.stderr.on("data", (chunk: Buffer) => (printed += chunk.toString()))
+    await new Promise((resolve) => child.once("close", resolve))
+    assert.strictEqual(await room.end(), 0)
+    assert.include(printed, "Hello, Ada")
+  })
+
+  it("replaces nothing", async () => {
+    const project = join(folder, "there")
+    mkdirSync(project)
+    writeFileSync(join(project, "flow.ts"), "mine")
+    const { status, stderr } = await signalbox(["init", project])
+    assert.strictEqual(status, 1)
+    assert.match(stderr, /has flow\.ts already: give a folder that is new or has none\n$/)
+    assert.strictEqual(readFileSync(join(project, "flow.ts"), "utf8"), "mine")
+  })
+})
+
+/** A command in a process of its own, whose output is waited for. */
+const running = (args: ReadonlyArray<string>, cwd: string) => {
+  const child = start(args, {}, cwd)
+  const output = { stdout: "", stderr: "" }
+  let changed = () => {}
+  for (const stream of ["stdout", "stderr"] as const) {
+    child[stream].on("data", (chunk: Buffer) => {
+      output[stream] += chunk.toString()
+      changed()
+    })
+  }
+  const says = (text: RegExp, stream: keyof typeof output = "stderr") =>
+    new Promise<void>((resolve) => {
+      changed = () => (text.test(output[stream]) ? resolve() : undefined)
+      changed()
+    })
+  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve))
+  const end = () => {
+    child.kill()
+    return ended
+  }
+  return { output, says, end }
+}
+
+describe("signalbox dev", () => {
+  it("loads the tasks again when a file that they import changes, mended files too, and the service goes on", async () => {
+    const project = await init("developed")
+    const words = join(project, "words.ts")
+    const tasks = readFileSync(join(project, "tasks.ts"), "utf8")
+    writeFileSync(words, 'export const hello = "Hello"\n')
+    writeFileSync(
+      join(project, "tasks.ts"),
+      `import { hello } from "./words.ts"\n${tasks.replace("Hello, ${", "${hello}, ${")}`
+    )
+    const dev = running(["dev", "--port", "0", "--json"], project)
+    await dev.says(/Loaded tasks\.ts: greet\n/)
+    const ready = JSON.parse(dev.output.stdout)
+    const data = ["--data", join(project, ".signalbox")]
+    await succeed(["processes", "create", "greeting", "--task", "greet", ...data])
+    const greeting = async () => {
+      const run = await succeed(["run", "greeting", "--payload", '{"name":"Ada"}', "--wait", "--json", ...data])
+      return (await succeed(["outputs", JSON.parse(run.stdout).id, ...data])).stdout
+    }
+    assert.include(await greeting(), "Hello, Ada")
+
+    writeFileSync(words, "export const hello = \n")
+    await dev.says(/signalbox: --tasks: cannot load tasks\.ts: .*words\.ts.*; correct the syntax; it is loaded again/)
+    assert.include(await greeting(), "Hello, Ada")
+
+    writeFileSync(words, 'export const hello = "Good day"\n')
+    await dev.says(/Loaded[^]*Loaded/)
+    assert.include(await greeting(), "Good day, Ada")
+    assert.strictEqual((await fetch(ready.docs_url)).status, 200)
+    assert.strictEqual((await succeed(["workers", "list", "--json", ...data])).lines.length, 1)
+    assert.strictEqual(await dev.end(), 0)
+  })
+
+  it("waits for a tasks file that is not there yet", async () => {
+    const project = await init("early")
+    const dev = running(["dev", "--port", "0", "--tasks", "later.ts"], project)
+    await dev.says(/cannot load later\.ts: there is no such file; give its path from this folder; it is loaded again/)
+    writeFileSync(join(project, "later.ts"), 'export { tasks } from "./tasks.ts"\n')
+    await dev.says(/Loaded later\.ts: greet/)
+    assert.strictEqual(await dev.end(), 0)
+  })
+})
+
+describe("signalbox up", () => {
+  it("says what can be done next, in words that work", async () => {
+    const project = await init("next")
+    const room = running(["up", "--port", "0", "--tasks", "tasks.ts"], project)
+    await room.says(/Stop it with/, "stdout")
+    const [create = "", run = ""] = [...room.output.stdout.matchAll(/^ {2}signalbox (.*)$/gm)].map(([, line]) => line)
+    await succeed(create.split(" "), { cwd: project })
+    const args = run.replaceAll("'", "").split(" ")
+    assert.match((await succeed(args, { cwd: project })).stdout, /completed/)
+    assert.strictEqual(await room.end(), 0)
+  })
+})
