@@ -25,6 +25,7 @@ import * as ChangeHints from "./ChangeHints.ts"
 import { ResponseMemory } from "./ResponseMemory.ts"
 import { Authorization } from "./Authorization.ts"
 import { dieWith, invalidRequest } from "./Failures.ts"
+import * as ExactJson from "../ExactJson.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 import { Changes } from "../store/Changes.ts"
 import { ResponseHeaders } from "./ResponseHeaders.ts"
@@ -179,7 +180,7 @@ const inputOf = (compiled: Compiled, context: Context.Context<HttpRouter.Provide
 
 const parsed = (text: string): Result.Result<unknown, Failure> =>
   Result.try({
-    try: (): unknown => JSON.parse(text),
+    try: (): unknown => ExactJson.parse(text),
     catch: () => invalidRequest("Expected a valid JSON body")
   })
 

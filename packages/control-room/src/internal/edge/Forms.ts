@@ -9,6 +9,7 @@ import * as Schema from "effect/Schema"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as Headers from "effect/http/Headers"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as ExactJson from "../ExactJson.ts"
 import { limits } from "../Limits.ts"
 import { dieWith } from "./Failures.ts"
 import { kindOf, withText } from "./Incoming.ts"
@@ -96,8 +97,8 @@ const parseFreeJson = (tree: Tree): string | null => {
   if (typeof tree === "string" || tree === null) return null
   for (const [key, value] of Object.entries(tree)) {
     if (typeof value === "string" && freeJson.has(key)) {
-      const parsed = Result.try((): Tree => JSON.parse(value))
-      if (Result.isFailure(parsed)) return key
+      const parsed = Result.try(() => ExactJson.parse(value))
+      if (Result.isFailure(parsed) || !ExactJson.isFinite(parsed.success)) return key
       Object.assign(tree, { [key]: parsed.success })
     } else {
       const bad = parseFreeJson(value)

@@ -6,6 +6,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
+import * as ExactJson from "../ExactJson.ts"
 import { Refused } from "../Refused.ts"
 import type { StoredProcess } from "../store/Processes.ts"
 import { type Budget, budget as makeBudget, type Compiled, compile } from "./schemas/Check.ts"
@@ -41,7 +42,7 @@ export class InputSchemas extends Context.Service<
       const checks = yield* Cache.make({
         capacity,
         // The text is JSON: the service has made it from JSON.
-        lookup: (text: string) => Effect.sync(() => compile(JSON.parse(text)))
+        lookup: (text: string) => Effect.sync(() => compile(ExactJson.parse(text)))
       })
       /** Steps since the event loop was last given the time for anything else. */
       let unyielded = 0

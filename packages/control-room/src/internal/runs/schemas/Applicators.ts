@@ -6,7 +6,6 @@ import {
   type Check,
   first,
   isList,
-  isNumber,
   isObject,
   type Json,
   type Keyword,
@@ -15,7 +14,8 @@ import {
   type Place,
   problem,
   type Problem,
-  type Work
+  type Work,
+  numberOf
 } from "./Place.ts"
 import { pattern } from "./Pattern.ts"
 
@@ -147,8 +147,8 @@ export const applicators: ReadonlyMap<string, Keyword> = new Map<string, Keyword
     "contains",
     (value, { check, expected, schema }) => {
       const inner = check(value, "contains")
-      const [min = 1, max = Infinity] = ["minContains", "maxContains"].map((name) => schema[name])
-      if (!isNumber(min) || !isNumber(max)) return expected("numbers in minContains and maxContains")
+      const [min, max] = [numberOf(schema["minContains"] ?? 1), numberOf(schema["maxContains"] ?? Infinity)]
+      if (min === null || max === null) return expected("numbers in minContains and maxContains")
       return ofList((items, work) => {
         const count = items.filter((item) => inner(item, work) === null).length
         return count >= min && count <= max ? null : problem("Expected another number of items that contains takes")

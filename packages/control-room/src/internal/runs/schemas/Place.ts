@@ -2,6 +2,7 @@
  * What the keywords of JSON Schema have in common.
  */
 import type * as Schema from "effect/Schema"
+import { isRaw, numberOf } from "../../ExactJson.ts"
 import type { Patterns } from "./Pattern.ts"
 
 export type Json = Schema.Json
@@ -23,7 +24,7 @@ export type Check = (value: Json, work: Work) => Problem | null
 export type JsonObject = Readonly<Record<string, Json>>
 
 export const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+  typeof value === "object" && value !== null && !Array.isArray(value) && !isRaw(value)
 
 /** The part of a schema in which a keyword is, for the function that builds its check. */
 export interface Place {
@@ -48,7 +49,7 @@ export const isList = (value: Json | undefined): value is ReadonlyArray<Json> =>
 
 /** The same text for equal JSON, whatever the order of its keys. */
 export const canonical = (json: Json, work: Work): string => {
-  const isSimple = typeof json !== "object" || json === null
+  const isSimple = typeof json !== "object" || json === null || isRaw(json)
   const text = isSimple
     ? JSON.stringify(json)
     : JSON.stringify(json, (_, value: Json) =>
@@ -58,7 +59,7 @@ export const canonical = (json: Json, work: Work): string => {
   return text
 }
 
-export const isNumber = (value: Json): value is number => typeof value === "number"
+export { numberOf }
 export const isString = (value: Json): value is string => typeof value === "string"
 
 /** The first problem. */
