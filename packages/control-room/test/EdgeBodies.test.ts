@@ -3,6 +3,7 @@ import { assert, layer as withLayer } from "@effect/vitest"
 import { soak } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
+import { checkPayload } from "../src/internal/edge/PayloadSize.ts"
 import { endpoints, fill } from "./support/Endpoints.ts"
 import { assertError } from "./support/Http.ts"
 import { headersOf, quiet, seed } from "./support/Seed.ts"
@@ -195,6 +196,20 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("a body th
           assert.strictEqual(answer.status, 200, answer.text)
         }
       })
+  )
+
+  it.effect("is measured payload by payload, between which the event loop has its turn", () =>
+    Effect.gen(function* () {
+      const payloads = Array.from({ length: 20 }, (_, n) => `${n}`.repeat(20_000))
+      let turns = 0
+      let running = setImmediate(function count() {
+        turns++
+        running = setImmediate(count)
+      })
+      yield* Effect.forEach(payloads, (payload, index) => checkPayload(payload, `payloads.${index}`))
+      clearImmediate(running)
+      assert.isAtLeast(turns, payloads.length - 1)
+    })
   )
 
   it.effect("is read by the type that it declares, by any of the names that JSON has", () =>

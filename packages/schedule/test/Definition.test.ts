@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Definition, type DefinitionInput, digest, make, timesDigest } from "@signalbox/schedule/Definition"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -161,6 +161,14 @@ describe("a definition", () => {
         "4eeaecd52dbee0c306acff1846d960bac79ab19534457b483ecf645a82b12111"
       ]
     )
+  })
+
+  it("does not check the dates of a definition again, which were checked when it was made", () => {
+    const of = schedule({ cron: "0 6 * * *", calendar: { dates: ["2026-12-25"] } })
+    const parsed = vi.spyOn(Date, "parse")
+    timesDigest(of)
+    assert.strictEqual(parsed.mock.calls.length, 0)
+    parsed.mockRestore()
   })
 
   it("has a digest of all of it, and one of its times", () => {

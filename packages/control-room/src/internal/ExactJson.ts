@@ -27,9 +27,6 @@ const leastLength = 16
 /** What is longer is not compared. */
 const mostLength = 1000
 
-/** Finds, in most texts, that no number is kept as text. */
-const mayHaveOthers = /(?:^|[[:,\s])-?(?:[\d.]{16}|[\d.]+[eE])/
-
 const digitsOf = (number: string) =>
   number
     .replace(/[eE].*/, "")
@@ -54,8 +51,8 @@ const [quote, minus, plus, point, zero, nine] = [code('"'), code("-"), code("+")
 const isDigit = (char: number) => char >= zero && char <= nine
 const isExponent = (char: number) => char === code("e") || char === code("E")
 
-/** The end of the string that begins before `from`. */
-const endOfString = (text: string, from: number): number => {
+/** The end of the string in JSON that begins before `from`. */
+export const endOfString = (text: string, from: number): number => {
   for (let end = text.indexOf('"', from); end !== -1; end = text.indexOf('"', end + 1)) {
     let slashes = 0
     while (text[end - 1 - slashes] === "\\") slashes++
@@ -64,8 +61,8 @@ const endOfString = (text: string, from: number): number => {
   return text.length
 }
 
-/** The text with each number that is not exact as a string that begins with the mark. */
-const marked = (text: string, mark: string): string => {
+/** The text with each number that is not exact as a string that begins with the mark; null: it has none. */
+const marked = (text: string, mark: string): string | null => {
   let out = ""
   let copied = 0
   let at = 0
@@ -86,7 +83,7 @@ const marked = (text: string, mark: string): string => {
       copied = at
     } else at++
   }
-  return out + text.slice(copied)
+  return copied === 0 ? null : out + text.slice(copied)
 }
 
 type Container = Array<Json> | { [key: string]: Json }
@@ -119,9 +116,8 @@ const unmarked = (json: Json, mark: string): Json => {
 
 /** As `JSON.parse`, also in what it throws; `JSON.stringify` writes the numbers as they were. */
 export const parse = (text: string): Json => {
-  if (!mayHaveOthers.test(text)) return JSON.parse(text)
   // Nobody can have put it into the text.
   const mark = randomUUID()
   const other = marked(text, mark)
-  return other.length === text.length ? JSON.parse(text) : unmarked(JSON.parse(other), mark)
+  return other === null ? JSON.parse(text) : unmarked(JSON.parse(other), mark)
 }

@@ -30,7 +30,7 @@ import { PublicUrl } from "../PublicUrl.ts"
 import { Changes } from "../store/Changes.ts"
 import { ResponseHeaders } from "./ResponseHeaders.ts"
 import * as StaticPages from "./StaticPages.ts"
-import { kindOf } from "./Incoming.ts"
+import { kindOf, largeBody } from "./Incoming.ts"
 import { refusal } from "./Validation.ts"
 
 type Groups = typeof Api.groups
@@ -65,7 +65,10 @@ const exact = { onExcessProperty: "error" } as const
 const hasKey = (value: unknown, keys: ReadonlyArray<string>): boolean =>
   typeof value === "object" &&
   value !== null &&
-  Object.entries(value).some(([key, member]) => keys.includes(key) || hasKey(member, keys))
+  // Not the entries of lists, which may be very long.
+  (Array.isArray(value)
+    ? value.some((item) => hasKey(item, keys))
+    : Object.entries(value).some(([key, member]) => keys.includes(key) || hasKey(member, keys)))
 
 /** Decodes bodies; an unknown key is refused where no client of the hosted service can have sent it. */
 const bodyDecoder = (endpoint: HttpApiEndpoint.Top, schema: Schema.Top | undefined): Decode | undefined => {
@@ -196,12 +199,13 @@ const payloadOf = (
   }
   return Effect.flatMap(Effect.orDie(request.text), (text) => {
     const json = text === "" ? Result.succeed(absent) : parsed(text)
-    return Effect.fromResult(
-      Result.flatMap(json, (value) => {
-        const refused = stranger(value)
-        return refused === null ? Result.mapError(decode(value), refusal) : Result.fail(refused)
-      })
-    )
+    const decoded = (value: unknown) => {
+      const refused = stranger(value)
+      return Effect.fromResult(refused === null ? Result.mapError(decode(value), refusal) : Result.fail(refused))
+    }
+    return text.length < largeBody
+      ? Effect.flatMap(Effect.fromResult(json), decoded)
+      : Effect.fromResult(json).pipe(Effect.tap(Effect.yieldNow), Effect.flatMap(decoded), Effect.tap(Effect.yieldNow))
   })
 }
 

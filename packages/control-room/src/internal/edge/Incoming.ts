@@ -8,6 +8,7 @@ import * as Headers from "effect/http/Headers"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { isUtf8 } from "node:buffer"
+import * as ExactJson from "../ExactJson.ts"
 import { limits } from "../Limits.ts"
 import { dieWith } from "./Failures.ts"
 
@@ -92,13 +93,10 @@ const jsonHeaders = (headers: Headers.Headers): Headers.Headers => {
 /** Whether brackets nest deeper than allowed, checked before anything recurses into the tree. */
 const tooDeep = (json: string): boolean => {
   let depth = 0
-  let quoted = false
-  for (let index = 0; index < json.length; index++) {
-    const char = json[index]
-    if (quoted) {
-      if (char === "\\") index++
-      else if (char === '"') quoted = false
-    } else if (char === '"') quoted = true
+  let at = 0
+  while (at < json.length) {
+    const char = json[at++]
+    if (char === '"') at = ExactJson.endOfString(json, at)
     else if (char === "{" || char === "[") {
       if (++depth > limits.jsonDepth) return true
     } else if (char === "}" || char === "]") depth--
@@ -110,11 +108,15 @@ const unreadable = (message: string) => dieWith(400, "INVALID_REQUEST", message)
 
 const decoder = new TextDecoder()
 
+/** Characters from which on the event loop gets its turn between the steps of reading a body: each takes up to some ten milliseconds. */
+export const largeBody = 100_000
+
 /** The JSON text of a body, or the refusal of one that is not UTF-8 or nests too deep. */
 export const jsonTextOf = (bytes: Uint8Array): Effect.Effect<string> => {
   if (!isUtf8(bytes)) return unreadable("the body is not valid UTF-8; send JSON in UTF-8")
   const text = decoder.decode(bytes)
-  return tooDeep(text) ? unreadable(`the body nests deeper than ${limits.jsonDepth} levels`) : Effect.succeed(text)
+  if (tooDeep(text)) return unreadable(`the body nests deeper than ${limits.jsonDepth} levels`)
+  return text.length < largeBody ? Effect.succeed(text) : Effect.as(Effect.yieldNow, text)
 }
 
 const textOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<string, HttpServerError.HttpServerError> =>
