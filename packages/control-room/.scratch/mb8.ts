@@ -1,3 +1,0 @@
-import * as ExactJson from "../src/internal/ExactJson.ts"
-const items = JSON.stringify(Array.from({ length: 20000 }, (_, i) => ({ id: crypto.randomUUID(), amount: i * 1.5, name: "Ada " + i, tags: ["a", "b"], at: "2026-11-20T08:15:30Z" })))
-for (const [n, text] of Object.entries({ items, small: `{"process":{"id":"${crypto.randomUUID()}"},"payload":{"a":1}}`, commas: JSON.stringify("0,".repeat(3e6)), ints: `[1${",1".repeat(3.5e6)}]`, esc: JSON.stringify('"\\'.repeat(2e6)) })) for (const [m, f] of [["plain", JSON.parse], ["exact", ExactJson.parse]] as const) { let r = text.length < 1000 ? 10000 : 5, s = 0; f(text); s = process.cpuUsage().user; for (let i = 0; i < r; i++) f(text); console.log(n, text.length, m, ((process.cpuUsage().user - s) / 1000 / r).toFixed(4)) }
