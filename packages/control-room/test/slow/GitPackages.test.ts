@@ -353,6 +353,28 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
     })
   )
 
+  it.effect("are refused before they are packed when they have files of zeros", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const { repository } = yield* Repositories
+      const zeros = new Uint8Array(51 * 1024 * 1024)
+      const { url } = repository("hollow", {
+        files: { ...withRobot("A"), "a/zeros": zeros, "p/robot.yaml": robotYaml("B") }
+      })
+      const { id } = yield* TaskPackages.create("hollow")
+      const at = (more: object) =>
+        raw("POST", `task-packages/${id}`, {
+          json: { type: "github", configuration: { mode: "detached", reference: "main", repository: url, ...more } }
+        })
+      const refused = yield* at({})
+      assert.strictEqual(refused.status, 409, refused.text)
+      assert.match(refused.text, /files of the repository that compress to less than a 200th have 53477376 bytes/)
+      // Elsewhere in the repository they do no harm.
+      const taken = yield* at({ directory: "p" })
+      assert.strictEqual(taken.status, 200, taken.text)
+    })
+  )
+
   it.effect("leave no folder behind, whether they are taken or refused", () =>
     Effect.gen(function* () {
       const { folder, raw } = yield* Service
