@@ -62,6 +62,13 @@ const ofItems = [
   "state_updated_before"
 ] as const satisfies ReadonlyArray<keyof BulkFilter>
 
+const times = [
+  "created_after",
+  "created_before",
+  "state_updated_after",
+  "state_updated_before"
+] as const satisfies ReadonlyArray<keyof BulkFilter>
+
 /** Returns why a filter cannot be used; null for one that can. */
 const problemOf = (operation: BulkOperationName, filter: BulkFilter): string | null => {
   const states: ReadonlyArray<string> = statesOf[operation]
@@ -74,6 +81,8 @@ const problemOf = (operation: BulkOperationName, filter: BulkFilter): string | n
   if (ofException !== undefined && filter.state !== undefined && filter.state !== "failed") {
     return `filter.${ofException}: only failed items have one; leave it out, or the state`
   }
+  const wrong = times.find((key) => Number.isNaN(Date.parse(filter[key] ?? "1970-01-01T00:00:00Z")))
+  if (wrong !== undefined) return `filter.${wrong}: there is no such time`
   const narrowing = Object.keys(filter).filter((key) => key !== "state" && key !== "everything")
   return narrowing.length === 0 && filter.everything !== true
     ? "filter: matches everything; narrow it, or say so with everything: true"
