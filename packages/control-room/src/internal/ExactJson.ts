@@ -99,8 +99,11 @@ const unmarked = (json: Json, mark: string): Json => {
   }
   for (let container = waiting.pop(); container !== undefined; container = waiting.pop()) {
     if (Array.isArray(container)) {
-      for (const [index, value] of container.entries()) {
-        const number = numberIn(value)
+      // Not by its entries, each of which would be a list: there may be millions.
+      for (let index = 0; index < container.length; index++) {
+        const value = container[index]
+        if (typeof value === "number") continue
+        const number = numberIn(value ?? null)
         if (number !== null) container[index] = number
       }
     } else {
