@@ -133,7 +133,8 @@ const itemsOf = Effect.fnUntraced(function* (file: string, temporary: string) {
   )
   if (Array.isArray(json)) return resolve(file)
   const path = join(temporary, "workitems.json")
-  yield* Effect.mapError(fs.writeFileString(path, JSON.stringify([{ payload: json }])), unreadable(path))
+  // The text as it is: a number of the robot may be one that JavaScript does not have.
+  yield* Effect.mapError(fs.writeFileString(path, `[{"payload":${text}}]`), unreadable(path))
   return path
 })
 
