@@ -189,6 +189,34 @@ withLayer(NodeServices.layer, { excludeTestServices: true })("the tools of envir
     })
   )
 
+  it.effect("take packages of conda from the index where that has them, and say so", () =>
+    Effect.gen(function* () {
+      for (const provider of ["uv", "venv"] as const) {
+        const { environments, wheels } = yield* machineOf(provider, "wheelpip")
+        const { acquire } = yield* environments({ provider, wheels })
+        const said = lines()
+        const wanted = recipe(["polite==1.0"], { conda: ["conda-forge::greeting==1.0"] })
+        const built = yield* acquire(wanted, said.write, Effect.void)
+        assert.strictEqual(run(built, "import polite; print(polite.text)"), "hello from a wheel")
+        assert.include(said.lines.join("\n"), "greeting==1.0 is a package of conda: taken from the index")
+        const none = recipe(["polite==1.0"], { conda: ["nosuch"] })
+        const error = yield* Effect.flip(acquire(none, lines().write, Effect.void))
+        assert.match(error.message, /has no such package as conda has: nosuch; install micromamba/)
+        const program = recipe([], { conda: ["greeting", "nodejs=20"] })
+        const refused = yield* Effect.flip(acquire(program, lines().write, Effect.void))
+        assert.match(refused.message, /only conda has: nodejs=20; install micromamba/)
+      }
+    })
+  )
+
+  it.effect("leave packages of conda to micromamba where that is there", () =>
+    Effect.gen(function* () {
+      const all = yield* machineWith("uv", "micromamba")
+      const wanted = recipe(["a"], { conda: ["truststore=0.8.0"] })
+      assert.deepStrictEqual(yield* refusals(all, wanted), ["micromamba", "uv", "venv"])
+    })
+  )
+
   it.effect("are told the lock of a project, without its development dependencies", () =>
     Effect.gen(function* () {
       const machine = yield* machineWith("uv")

@@ -22,6 +22,8 @@ export interface Site {
   readonly work: string
   /** Runs a program there, its output being that of the build, with these variables besides those of the machine. */
   readonly run: (command: Command, variables: Variables) => Effect.Effect<void, BuildFailure>
+  /** A line of the build's own in its output. */
+  readonly say: (line: string) => Effect.Effect<void>
   /** Writes a file into `work`, and returns its path. */
   readonly write: (name: string, content: string) => Effect.Effect<string, BuildFailure>
 }

@@ -5,6 +5,7 @@ import type { Recipe } from "@signalbox/task-package/Recipe"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { join } from "node:path"
+import * as FromIndex from "./FromIndex.ts"
 import { type Plan, type Provider, pythonOf, type Site } from "./Provider.ts"
 import type { Settings } from "./Settings.ts"
 import * as Sources from "./Sources.ts"
@@ -43,17 +44,19 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
       return yield* site.run([...sync, "--project", folder], { ...variables, UV_PROJECT_ENVIRONMENT: site.prefix })
     }
     yield* site.run([uv, "venv", "--no-project", "--python", request, site.prefix], variables)
-    if (recipe.pip.length === 0) return
-    const file = yield* site.write("requirements.txt", `${recipe.pip.join("\n")}\n`)
+    const requirements = FromIndex.requirementsOf(recipe)
+    if (requirements.length === 0) return
+    const file = yield* site.write("requirements.txt", `${requirements.join("\n")}\n`)
     const into = ["--python", pythonOf(site.prefix), "--requirement", file]
-    yield* site.run([uv, "pip", "install", ...into, ...offline], variables)
+    yield* FromIndex.install(recipe, site, site.run([uv, "pip", "install", ...into, ...offline], variables))
   })
 
   return {
     name: "uv",
     detect,
     accepts: Effect.fnUntraced(function* (recipe) {
-      if (recipe.conda.length > 0) return Result.fail(`it has packages of conda: ${recipe.conda.join(", ")}`)
+      const refused = FromIndex.refusalOf(recipe)
+      if (refused !== null) return Result.fail(refused)
       const uv = yield* program
       const version = uv === null ? null : yield* versionOf(uv)
       if (uv === null || version === null) return Result.fail("there is no uv on PATH; install it")

@@ -6,6 +6,7 @@ import type { Command } from "@signalbox/task-package/RobotYaml"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as FromIndex from "./FromIndex.ts"
 import { type Plan, type Provider, pythonOf, type Site } from "./Provider.ts"
 import * as Python from "./Python.ts"
 import type { Settings } from "./Settings.ts"
@@ -44,10 +45,11 @@ const candidates = (wanted: string | null): ReadonlyArray<string> => {
   return ["python3", "python", ...named]
 }
 
-const installWith = (installer: Command, { pip }: Recipe, site: Site, settings: Settings, caches: string) =>
+const installWith = (installer: Command, recipe: Recipe, site: Site, settings: Settings, caches: string) =>
   Effect.gen(function* () {
-    const file = yield* site.write("requirements.txt", `${pip.join("\n")}\n`)
-    yield* site.run([...installer, "install", "--requirement", file], Sources.ofPip(settings, caches))
+    const file = yield* site.write("requirements.txt", `${FromIndex.requirementsOf(recipe).join("\n")}\n`)
+    const run = site.run([...installer, "install", "--requirement", file], Sources.ofPip(settings, caches))
+    yield* FromIndex.install(recipe, site, run)
   })
 
 export const make = (tools: Tools, settings: Settings, caches: string): Provider => {
@@ -89,11 +91,13 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
     detect: Effect.map(findPython(null), ({ found }) => (found === null ? null : `Python ${found.version}`)),
     accepts: Effect.fnUntraced(function* (recipe) {
       if (recipe.project !== null) return Result.fail("uv.lock is read by uv alone; install uv")
-      if (recipe.conda.length > 0) return Result.fail(`it has packages of conda: ${recipe.conda.join(", ")}`)
+      const refused = FromIndex.refusalOf(recipe)
+      if (refused !== null) return Result.fail(refused)
       const { found, unfit } = yield* findPython(recipe.python)
       if (found === null) return Result.fail(why(recipe.python, unfit))
       const installer = yield* installerOf(found)
-      if (installer === null && recipe.pip.length > 0) {
+      const isEmpty = FromIndex.requirementsOf(recipe).length === 0
+      if (installer === null && !isEmpty) {
         const minor = Python.minorOf(found.version) ?? "3"
         return Result.fail(
           `${found.command} has no ensurepip, and there is no pip on PATH; install the package python${minor}-venv or python3-pip`
@@ -104,7 +108,7 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
         build: Effect.fnUntraced(function* (site) {
           const python = pythonOf(site.prefix)
           yield* site.run([found.command, "-m", "venv", "--without-pip", site.prefix], {})
-          if (recipe.pip.length === 0) return
+          if (isEmpty) return
           if (installer?.pip == null) {
             yield* site.run([python, "-m", "ensurepip", "--default-pip"], Sources.ofPip(settings, caches))
           }
