@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { readFileSync, statSync } from "node:fs"
+import { mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { type ProviderName, providerNames, type Settings } from "../../src/internal/environments/Settings.ts"
 import * as Sources from "../../src/internal/environments/Sources.ts"
@@ -186,6 +186,31 @@ withLayer(NodeServices.layer, { excludeTestServices: true })("the tools of envir
       assert.deepStrictEqual(yield* refusals(all, locked), ["uv"])
       assert.deepStrictEqual(yield* refusals(all, recipe(["a"]), { provider: "venv" }), ["venv"])
       assert.deepStrictEqual(yield* refusals(yield* machineWith(), recipe(["a"])), ["venv"])
+    })
+  )
+
+  it.effect("are looked for along PATH: a shim or a dead link in front of one that works hides nothing", () =>
+    Effect.gen(function* () {
+      const machine = yield* machineWith("uv", "micromamba")
+      const shims = join(machine.root, "shims")
+      const dead = join(machine.root, "dead")
+      mkdirSync(dead)
+      for (const name of ["python3", "python", `python${Machine.pythonVersion}`, "pip3", "uv", "micromamba"]) {
+        Wheels.program(shims, name, `echo "pyenv: ${name}: command not found" >&2\nexit 127`)
+        symlinkSync(join(machine.root, "gone", name), join(dead, name))
+      }
+      const path = [shims, dead, machine.machine.PATH].join(":")
+      const { acquire, opinions } = yield* machine.environments({ wheels: machine.wheels }, undefined, path)
+      const said = (yield* opinions(recipe(["greeting"]))).filter(({ refusal }) => refusal === null)
+      assert.deepStrictEqual(
+        said.map(({ provider }) => provider),
+        ["uv", "micromamba", "venv"]
+      )
+      const venv = yield* machine.environments({ provider: "venv", wheels: machine.wheels }, undefined, path)
+      for (const by of [acquire, venv.acquire]) {
+        const built = yield* by(recipe(["greeting==1.0"]), lines().write, Effect.void)
+        assert.strictEqual(run(built, "import greeting; print(greeting.text)"), "hello from a wheel")
+      }
     })
   )
 

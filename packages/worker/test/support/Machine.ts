@@ -80,8 +80,13 @@ export const make = (
     },
     /** What installed packages: not the questions for versions. */
     installs: () => calls().filter(({ argv }) => argv.includes("install") || argv.includes("create")),
-    environments: (settings: Settings = {}, limit?: number) =>
-      Environments.make({ folder, machine, settings, ...(limit === undefined ? {} : { limit }) }),
+    environments: (settings: Settings = {}, limit?: number, path = machine.PATH) =>
+      Environments.make({
+        folder,
+        machine: { ...machine, PATH: path },
+        settings,
+        ...(limit === undefined ? {} : { limit })
+      }),
     /** The environments that are ready. */
     ready: () => numbered(folder).filter((path) => existsSync(join(path, "ready.json"))),
     numbered: () => numbered(folder),

@@ -12,15 +12,9 @@ import * as Sources from "./Sources.ts"
 import type { Tools } from "./Tools.ts"
 
 export const make = (tools: Tools, settings: Settings, caches: string): Provider => {
-  const program = Effect.suspend(() =>
-    settings.tools?.uv === undefined ? tools.find("uv") : Effect.succeed(settings.tools.uv)
-  )
-  const versionOf = Effect.fnUntraced(function* (uv: string) {
-    return /^uv \S+/.exec((yield* tools.output([uv, "--version"])) ?? "")?.[0] ?? null
-  })
-  const detect = Effect.gen(function* () {
-    const uv = yield* program
-    return uv === null ? null : yield* versionOf(uv)
+  const found = Effect.gen(function* () {
+    const own = settings.tools?.uv
+    return yield* tools.versioned(own === undefined ? yield* tools.find("uv") : [own], /^uv \S+/)
   })
   const variables = Sources.ofUv(settings, caches)
   const offline = settings.wheels === undefined ? [] : ["--no-index", "--find-links", settings.wheels]
@@ -53,14 +47,13 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
 
   return {
     name: "uv",
-    detect,
+    detect: Effect.map(found, (uv) => uv?.version ?? null),
     accepts: Effect.fnUntraced(function* (recipe) {
       const refused = FromIndex.refusalOf(recipe)
       if (refused !== null) return Result.fail(refused)
-      const uv = yield* program
-      const version = uv === null ? null : yield* versionOf(uv)
-      if (uv === null || version === null) return Result.fail("there is no uv on PATH; install it")
-      const plan: Plan = { context: [version], build: (site) => install(uv, recipe, site) }
+      const uv = yield* found
+      if (uv === null) return Result.fail("there is no uv on PATH; install it")
+      const plan: Plan = { context: [uv.version], build: (site) => install(uv.program, recipe, site) }
       return Result.succeed(plan)
     }),
     variables: (prefix) => ({ VIRTUAL_ENV: prefix })

@@ -54,28 +54,32 @@ const installWith = (installer: Command, recipe: Recipe, site: Site, settings: S
 
 export const make = (tools: Tools, settings: Settings, caches: string): Provider => {
   const inspect = Effect.fnUntraced(function* (name: string) {
-    const command = settings.tools?.python ?? (yield* tools.find(name))
-    if (command === null) return null
-    const found = decode(yield* tools.output([command, "-c", probe]))
-    return found._tag === "None" ? null : { ...found.value, command }
+    const own = settings.tools?.python
+    const found: Array<Found> = []
+    for (const command of own === undefined ? yield* tools.find(name) : [own]) {
+      const answer = decode(yield* tools.output([command, "-c", probe]))
+      if (answer._tag === "Some") found.push({ ...answer.value, command })
+    }
+    return found
   })
 
   const findPython = Effect.fnUntraced(function* (wanted: string | null) {
     let unfit: Found | null = null
     for (const name of candidates(wanted)) {
-      const found = yield* inspect(name)
-      if (found !== null && found.venv && Python.fits(found.version, wanted)) return { found, unfit }
-      unfit ??= found
+      for (const found of yield* inspect(name)) {
+        if (found.venv && Python.fits(found.version, wanted)) return { found, unfit }
+        unfit ??= found
+      }
     }
     return { found: null, unfit }
   })
 
   const installerOf = Effect.fnUntraced(function* ({ ensurepip }: Found) {
     if (ensurepip) return { context: "ensurepip", pip: null }
-    const pip = settings.tools?.pip ?? (yield* tools.find("pip3")) ?? (yield* tools.find("pip"))
-    const version = pip === null ? null : yield* tools.output([pip, "--version"])
-    const context = /^pip \S+/.exec(version ?? "")?.[0]
-    return pip === null || context === undefined ? null : { context, pip }
+    const own = settings.tools?.pip
+    const programs = own === undefined ? [...(yield* tools.find("pip3")), ...(yield* tools.find("pip"))] : [own]
+    const found = yield* tools.versioned(programs, /^pip \S+/)
+    return found === null ? null : { context: found.version, pip: found.program }
   })
 
   const why = (wanted: string | null, unfit: Found | null) => {
