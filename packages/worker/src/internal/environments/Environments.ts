@@ -156,7 +156,12 @@ export const make = Effect.fnUntraced(function* (options: {
         prefix: place.prefix,
         work,
         run,
-        say: (line) => write([line]),
+        say: (line) => write([redact(line)]),
+        read: (name) =>
+          Effect.map(
+            Effect.orElseSucceed(fs.readFileString(join(work, name)), () => ""),
+            redact
+          ),
         write: Effect.fnUntraced(
           function* (name, content) {
             yield* fs.writeFileString(join(work, name), content)

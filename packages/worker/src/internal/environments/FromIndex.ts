@@ -77,7 +77,7 @@ export const install = Effect.fnUntraced(function* (
   yield* Effect.mapError(run, (error) => {
     const words = new Set(error.message.toLowerCase().match(/[a-z0-9][a-z0-9._-]*/g))
     const named = conda.filter((spec) => words.has(specOf.exec(spec)?.[1]?.toLowerCase() ?? ""))
-    if (named.length === 0) return error
+    if (named.length === 0 || error.message.includes("did not answer")) return error
     return new BuildFailure({
       message: `${error.message}\nThe index has no such package as conda has: ${named.join(", ")}; ${remedy}`
     })

@@ -17,13 +17,14 @@ const pythonSpec = (python: string | null) =>
 const condaYaml = (recipe: Recipe, settings: Settings, requirements: string) => {
   const channels = [...new Set([...(settings.channels ?? []), ...recipe.channels])]
   const { pip } = recipe
-  const python = recipe.python !== null || pip.length > 0 ? [pythonSpec(recipe.python)] : []
+  const python = recipe.python !== null || recipe.hasPip || pip.length > 0 ? [pythonSpec(recipe.python)] : []
   return JSON.stringify({
     channels: channels.length === 0 ? ["conda-forge"] : channels,
     dependencies: [
       ...python,
       ...recipe.conda,
-      ...(pip.length === 0 ? [] : ["pip", { pip: [`--requirement ${requirements}`] }])
+      ...(recipe.hasPip || pip.length > 0 ? ["pip"] : []),
+      ...(pip.length === 0 ? [] : [{ pip: [`--requirement ${requirements}`] }])
     ]
   })
 }
@@ -37,7 +38,8 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
     const requirements = yield* site.write("requirements.txt", `${recipe.pip.join("\n")}\n`)
     const file = yield* site.write("conda.yaml", condaYaml(recipe, settings, requirements))
     const where = ["--root-prefix", join(caches, "micromamba"), "--prefix", site.prefix, "--file", file]
-    yield* site.run([micromamba, "create", "--yes", "--no-rc", ...where], Sources.ofMicromamba(settings, caches))
+    const command = [micromamba, "create", "--yes", "--no-rc", ...where] as const
+    yield* Sources.runPip(site, command, Sources.ofMicromamba(settings, caches))
   })
   return {
     name: "micromamba",

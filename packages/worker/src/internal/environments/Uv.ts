@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { join } from "node:path"
 import * as FromIndex from "./FromIndex.ts"
-import { type Plan, type Provider, pythonOf, type Site } from "./Provider.ts"
+import { addPip, type Plan, type Provider, pythonOf, type Site } from "./Provider.ts"
 import type { Settings } from "./Settings.ts"
 import * as Sources from "./Sources.ts"
 import type { Tools } from "./Tools.ts"
@@ -38,6 +38,14 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
       return yield* site.run([...sync, "--project", folder], { ...variables, UV_PROJECT_ENVIRONMENT: site.prefix })
     }
     yield* site.run([uv, "venv", "--no-project", "--python", request, site.prefix], variables)
+    if (recipe.hasPip) {
+      yield* addPip(site, (file) =>
+        site.run(
+          [uv, "pip", "install", "--python", pythonOf(site.prefix), "--requirement", file, ...offline],
+          variables
+        )
+      )
+    }
     const requirements = FromIndex.requirementsOf(recipe)
     if (requirements.length === 0) return
     const file = yield* site.write("requirements.txt", `${requirements.join("\n")}\n`)

@@ -1,13 +1,12 @@
 /**
  * Environments by the `venv` of a Python that is on this machine, filled by pip.
  */
-import type { Recipe } from "@signalbox/task-package/Recipe"
 import type { Command } from "@signalbox/task-package/RobotYaml"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as FromIndex from "./FromIndex.ts"
-import { type Plan, type Provider, pythonOf, type Site } from "./Provider.ts"
+import { addPip, type Plan, type Provider, pythonOf } from "./Provider.ts"
 import * as Python from "./Python.ts"
 import type { Settings } from "./Settings.ts"
 import * as Sources from "./Sources.ts"
@@ -44,13 +43,6 @@ const candidates = (wanted: string | null): ReadonlyArray<string> => {
   const named = [14, 13, 12, 11, 10, 9, 8, 7].map((number) => `python3.${number}`)
   return ["python3", "python", ...named]
 }
-
-const installWith = (installer: Command, recipe: Recipe, site: Site, settings: Settings, caches: string) =>
-  Effect.gen(function* () {
-    const file = yield* site.write("requirements.txt", `${FromIndex.requirementsOf(recipe).join("\n")}\n`)
-    const run = site.run([...installer, "install", "--requirement", file], Sources.ofPip(settings, caches))
-    yield* FromIndex.install(recipe, site, run)
-  })
 
 export const make = (tools: Tools, settings: Settings, caches: string): Provider => {
   const inspect = Effect.fnUntraced(function* (name: string) {
@@ -100,8 +92,9 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
       const { found, unfit } = yield* findPython(recipe.python)
       if (found === null) return Result.fail(why(recipe.python, unfit))
       const installer = yield* installerOf(found)
-      const isEmpty = FromIndex.requirementsOf(recipe).length === 0
-      if (installer === null && !isEmpty) {
+      const requirements = FromIndex.requirementsOf(recipe)
+      const isEmpty = requirements.length === 0
+      if (installer === null && !(isEmpty && !recipe.hasPip)) {
         const minor = Python.minorOf(found.version) ?? "3"
         return Result.fail(
           `${found.command} has no ensurepip, and there is no pip on PATH; install the package python${minor}-venv or python3-pip`
@@ -112,12 +105,15 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
         build: Effect.fnUntraced(function* (site) {
           const python = pythonOf(site.prefix)
           yield* site.run([found.command, "-m", "venv", "--without-pip", site.prefix], {})
+          if (isEmpty && !recipe.hasPip) return
+          const variables = Sources.ofPip(settings, caches)
+          if (installer?.pip == null) yield* site.run([python, "-m", "ensurepip", "--default-pip"], variables)
+          const pip: Command = installer?.pip == null ? [python, "-m", "pip"] : [installer.pip, "--python", python]
+          const install = (file: string) => Sources.runPip(site, [...pip, "install", "--requirement", file], variables)
+          if (recipe.hasPip && installer?.pip != null) yield* addPip(site, install)
           if (isEmpty) return
-          if (installer?.pip == null) {
-            yield* site.run([python, "-m", "ensurepip", "--default-pip"], Sources.ofPip(settings, caches))
-          }
-          const command: Command = installer?.pip == null ? [python, "-m", "pip"] : [installer.pip, "--python", python]
-          yield* installWith(command, recipe, site, settings, caches)
+          const file = yield* site.write("requirements.txt", `${requirements.join("\n")}\n`)
+          yield* FromIndex.install(recipe, site, install(file))
         })
       }
       return Result.succeed(plan)
