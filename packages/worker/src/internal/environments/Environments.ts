@@ -99,6 +99,12 @@ export const make = Effect.fnUntraced(function* (options: {
   const choice = settings.provider ?? "auto"
   const providers = all.filter(({ name }) => choice === "auto" || choice === name)
 
+  /** Packages of conda come from conda where that is there: others may use their names elsewhere. */
+  const inTurn = (recipe: Recipe.Recipe | null) =>
+    recipe === null || recipe.conda.length === 0
+      ? providers
+      : providers.toSorted((a, b) => Number(b.name === "micromamba") - Number(a.name === "micromamba"))
+
   const ask = Effect.fnUntraced(function* (provider: Provider, recipe: Recipe.Recipe | null) {
     const version = yield* provider.detect
     if (recipe === null) return { version, plan: null }
@@ -109,7 +115,7 @@ export const make = Effect.fnUntraced(function* (options: {
 
   const choose = Effect.fnUntraced(function* (recipe: Recipe.Recipe) {
     const refusals: Array<string> = []
-    for (const provider of providers) {
+    for (const provider of inTurn(recipe)) {
       const { plan } = yield* ask(provider, recipe)
       if (plan !== null && Result.isSuccess(plan)) return { provider, plan: plan.success }
       if (plan !== null) refusals.push(`${provider.name}: ${plan.failure}`)
@@ -150,6 +156,12 @@ export const make = Effect.fnUntraced(function* (options: {
         prefix: place.prefix,
         work,
         run,
+        say: (line) => write([redact(line)]),
+        read: (name) =>
+          Effect.map(
+            Effect.orElseSucceed(fs.readFileString(join(work, name)), () => ""),
+            redact
+          ),
         write: Effect.fnUntraced(
           function* (name, content) {
             yield* fs.writeFileString(join(work, name), content)
@@ -227,7 +239,7 @@ export const make = Effect.fnUntraced(function* (options: {
       return { path: binariesOf(target), variables: { VIRTUAL_ENV: target, PYTHONNOUSERSITE: "1" } }
     }),
     opinions: (recipe) =>
-      Effect.forEach(providers, (provider) =>
+      Effect.forEach(inTurn(recipe), (provider) =>
         Effect.map(ask(provider, recipe), ({ plan, version }) => {
           const missing = version === null ? "it is not on this machine" : null
           const refusal = plan === null ? missing : Result.isFailure(plan) ? plan.failure : null
