@@ -209,17 +209,23 @@ const lock = Effect.fnUntraced(function* (filename: string) {
 /**
  * Commits neither wait for the disk nor copy the log into the database: both happen outside the event loop, and a
  * commit is reported only when it is on the disk. The log is truncated to 64 MB after it was longer. The cache has 16
- * MB instead of 2. A new file can give free pages back in slices (`PRAGMA incremental_vacuum`); one that has tables needs
- * `compact` for it.
+ * MB instead of 2.
  */
 const settings = `
-  PRAGMA auto_vacuum = INCREMENTAL;
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = NORMAL;
   PRAGMA foreign_keys = ON;
   PRAGMA wal_autocheckpoint = 0;
   PRAGMA journal_size_limit = 67108864;
   PRAGMA cache_size = -16000`
+
+/**
+ * A new file can give free pages back in slices (`PRAGMA incremental_vacuum`); one that has tables needs `compact` for it, and is
+ * not written to.
+ */
+const settingsOfNew = "PRAGMA auto_vacuum = INCREMENTAL;"
+
+const isNew = (db: DatabaseSync) => db.prepare("PRAGMA page_count").get()?.["page_count"] === 0
 
 /** Pages of the log (of 4 KB) after which writers wait until it is copied. */
 const restartAfter = 16_000
@@ -247,7 +253,7 @@ const make = Effect.fnUntraced(function* ({ filename }: Options) {
   }
   const db = yield* open(filename)
   yield* Effect.try({
-    try: () => db.exec(settings),
+    try: () => db.exec(isNew(db) ? settingsOfNew + settings : settings),
     catch: openError(filename)
   })
   let lost = toSqlError(new Error("the database rolled the transaction back"), "commit")
