@@ -3,6 +3,7 @@
  * document and tests are derived from this one value.
  */
 import * as HttpApi from "effect/http-api/HttpApi"
+import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { documentOf } from "../internal/OpenApiDocument.ts"
 import { AlertChannels } from "./AlertChannels.ts"
@@ -41,7 +42,45 @@ import { Workspaces } from "./Workspaces.ts"
 /** The path of the public interface below the origin of a service. */
 export const basePath = "/api/v1"
 
-const operations = HttpApi.make("signalbox")
+/** The groups by their prefix: written out, since the declaration of the value would repeat every schema of the contract. */
+type Groups =
+  | HttpApiGroup.AddPrefix<
+      | typeof Workspaces
+      | typeof RoomGroup
+      | typeof Assets
+      | typeof Assistants
+      | typeof AssistantRuns
+      | typeof Processes
+      | typeof Pauses
+      | typeof ProcessRuns
+      | typeof Outputs
+      | typeof StepRuns
+      | typeof WorkItems
+      | typeof Failures
+      | typeof BulkOperations
+      | typeof TaskPackages
+      | typeof Secrets
+      | typeof Webhooks
+      | typeof Schedules
+      | typeof Triggers
+      | typeof Workers
+      | typeof WorkerGroups
+      | typeof Alerts
+      | typeof AlertChannels
+      | typeof ApiKeys
+      | typeof ConsoleTickets
+      | typeof Changes,
+      typeof basePath
+    >
+  | HttpApiGroup.AddPrefix<typeof WorkerProtocol, "/worker-v1">
+  | HttpApiGroup.AddPrefix<typeof RobotProcess, "/process-v1">
+  | HttpApiGroup.AddPrefix<typeof RobotData, "/json-v1">
+  | HttpApiGroup.AddPrefix<typeof RobotSecrets, "/secrets-v1">
+  | typeof Legacy
+
+const operations: HttpApi.HttpApi<"signalbox", HttpApiGroup.AddMiddleware<Groups, Validation>> = HttpApi.make(
+  "signalbox"
+)
   .add(
     Workspaces.prefix(basePath),
     RoomGroup.prefix(basePath),
@@ -76,7 +115,7 @@ const operations = HttpApi.make("signalbox")
   )
   .middleware(Validation)
 
-export const Api = operations
+export const Api: typeof operations = operations
   .annotateMerge(
     OpenApi.annotations({
       title: "Signalbox",
