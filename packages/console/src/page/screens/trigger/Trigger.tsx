@@ -52,7 +52,9 @@ const Address = ({ onRotate, trigger }: { readonly trigger: TriggerOf; readonly 
         <dd>up to {count(webhook.max_waiting)} waiting items</dd>
       </dl>
       <p class="quiet">The address is shown once, when it is made. If it is lost or known to others, make a new one.</p>
-      {may("Triggers.write_triggers") ? <Button onClick={onRotate}>New address…</Button> : null}
+      {may("Triggers.write_triggers", "Processes.trigger_processes") ? (
+        <Button onClick={onRotate}>New address…</Button>
+      ) : null}
     </Panel>
   )
 }
@@ -82,12 +84,16 @@ export const Trigger = ({ id }: { readonly id: string }) => {
               <Button kind="danger" onClick={() => setAsked("delete")}>
                 Delete…
               </Button>
-              <a class="button" href={to(["triggers", id, "edit"])}>
-                Edit
-              </a>
-              <Button disabled={action.isBusy} onClick={toggle}>
-                {enabled ? "Switch off" : "Switch on"}
-              </Button>
+              {may("Processes.trigger_processes") ? (
+                <>
+                  <a class="button" href={to(["triggers", id, "edit"])}>
+                    Edit
+                  </a>
+                  <Button disabled={action.isBusy} onClick={toggle}>
+                    {enabled ? "Switch off" : "Switch on"}
+                  </Button>
+                </>
+              ) : null}
             </>
           ) : undefined
         }
