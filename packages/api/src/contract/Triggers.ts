@@ -3,6 +3,7 @@
  */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization, StartsWork } from "./Authorization.ts"
 import { Deleted, listQuery, Name, OpenEnum, Page, Ref, Text, Timestamp } from "./Common.ts"
@@ -128,7 +129,11 @@ const fields = {
     })
   ),
   /** Why no run can start, since when; null when nothing is wrong. */
-  problem: Schema.NullOr(Schema.Struct({ since: Timestamp, message: Schema.String }))
+  problem: Schema.NullOr(Schema.Struct({ since: Timestamp, message: Schema.String })),
+  /** Requests to its address whose signature was wrong: how many since it was changed, and why the last one was refused. */
+  refused_requests: Schema.NullOr(
+    Schema.Struct({ count: Schema.Int, last_at: Timestamp, message: Schema.String })
+  ).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 }
 
 export const TriggerListed = Schema.Struct(fields).annotate({ identifier: "TriggerListed" })

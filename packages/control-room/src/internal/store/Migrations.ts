@@ -36,6 +36,8 @@ import * as Requests from "./migrations/Requests.ts"
 import * as Retention from "./migrations/Retention.ts"
 import * as RunSteps from "./migrations/RunSteps.ts"
 import * as RunTraces from "./migrations/RunTraces.ts"
+import * as RefusedHooks from "./migrations/RefusedHooks.ts"
+import * as SecretHosts from "./migrations/SecretHosts.ts"
 import * as Schedules from "./migrations/Schedules.ts"
 import * as Triggers from "./migrations/Triggers.ts"
 import * as Waits from "./migrations/Waits.ts"
@@ -78,7 +80,9 @@ export const migrations = {
   "0034_console_marks": ConsoleMarks.statements,
   "0035_item_steps": ItemSteps.statements,
   "0041_nodes": Nodes.statements,
-  "0043_idempotency_makers": IdempotencyMakers.statements
+  "0043_idempotency_makers": IdempotencyMakers.statements,
+  "0044_secret_hosts": SecretHosts.statements,
+  "0046_refused_hooks": RefusedHooks.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */

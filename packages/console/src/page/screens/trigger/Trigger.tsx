@@ -64,7 +64,7 @@ export const Trigger = ({ id }: { readonly id: string }) => {
   const [asked, setAsked] = useState<"rotate" | "delete" | null>(null)
   const action = useAction()
   if (trigger === undefined) return <NotLoaded title="Trigger" error={error} />
-  const { enabled, name, problem, process, running, start } = trigger
+  const { enabled, name, problem, process, refused_requests: refused, running, start } = trigger
   const address = newAddress.value
   const toggle = () =>
     void action.run(
@@ -101,6 +101,17 @@ export const Trigger = ({ id }: { readonly id: string }) => {
         {enabled ? "on" : "off"}: {startInWords(trigger)}
       </Head>
       <Problem message={action.error ?? error} />
+      {refused === null ? null : (
+        <p class="notice late">
+          <b>
+            {refused.count === 1
+              ? "A request to its address was"
+              : `${count(refused.count)} requests to its address were`}{" "}
+            refused
+          </b>
+          , the last one <Time at={refused.last_at} />: {refused.message}.
+        </p>
+      )}
       {problem === null ? null : (
         <p class="notice failed">
           <b>{problem.message}</b>
