@@ -29,15 +29,21 @@ export interface Content {
   readonly items: Items
   /** Absent: none for a new secret, unchanged for an existing one. */
   readonly description?: string | null
+  /**
+   * Names of servers, such as `git.example.com`, to which the room itself may send it: as the credentials of a repository, or the
+   * password of a mail server. Absent: none for a new secret, unchanged for an existing one.
+   */
+  readonly hosts?: ReadonlyArray<string>
 }
 
-const payload = ({ description, items }: Content) => ({
+const payload = ({ description, hosts, items }: Content) => ({
   items: Redacted.make(
     Object.fromEntries(
       Object.entries(items).map(([name, item]) => [name, Redacted.isRedacted(item) ? Redacted.value(item) : item])
     )
   ),
-  ...(description === undefined ? {} : { description })
+  ...(description === undefined ? {} : { description }),
+  ...(hosts === undefined ? {} : { hosts })
 })
 
 /**

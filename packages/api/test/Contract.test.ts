@@ -176,6 +176,7 @@ const extensionKeys = new Set([
   "reference",
   "newer",
   "position",
+  "refused_requests",
   "total"
 ])
 

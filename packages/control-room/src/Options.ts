@@ -65,7 +65,10 @@ export interface ConsoleFile {
 
 /** The durable flows of the program that serves the control room, as `FlowManagement.mounted` of `@signalbox/flows` returns them. */
 export interface MountedFlows {
-  /** Handles a request that the service has authorized, with a path below `/flow-executions` or `/flow-schedules`. */
+  /**
+   * Handles a request that the service has authorized, with a path below `/flow-executions` or `/flow-schedules`. Whose request it
+   * is stands in `CurrentActor`.
+   */
   readonly httpEffect: Effect.Effect<
     HttpServerResponse.HttpServerResponse,
     HttpServerError,

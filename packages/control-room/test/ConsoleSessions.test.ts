@@ -54,6 +54,15 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a session
     })
   )
 
+  it.effect("makes no tickets for further sessions: only a key does, or it would never end", () =>
+    Effect.gen(function* () {
+      const { key, raw } = yield* Service
+      const cookie = yield* signedIn(key)
+      const refused = yield* raw("POST", "console-tickets", { key: null, json: {}, headers: { ...own, cookie } })
+      assertError(refused, 403, "FORBIDDEN", /made with a key, not in a session/)
+    })
+  )
+
   it.effect("is opened once by a ticket of the client", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service

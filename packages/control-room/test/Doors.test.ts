@@ -115,7 +115,10 @@ withLayer(Layer.provideMerge(Setting.layer, quiet), { excludeTestServices: true,
           ["startProcessRunFromIntegration"]
         )
         // These endpoints need only the token of a run or a worker, which have no permissions.
-        assert.deepStrictEqual([...behind("worker"), ...behind("run")].map(({ needed }) => needed).filter(Boolean), [])
+        assert.deepStrictEqual(
+          [...behind("worker"), ...behind("run")].flatMap(({ needed }) => needed),
+          []
+        )
       })
     )
 
@@ -179,9 +182,10 @@ withLayer(Layer.provideMerge(Setting.layer, quiet), { excludeTestServices: true,
         Effect.gen(function* () {
           const { key, makeKey, raw, rows, workspaceId } = yield* Service
           const { keyOfOther, otherWorkspace, own } = yield* Setting
-          const { needed = assert.fail("no permission") } = endpoint
-          const others = yield* makeKey(Permission.literals.filter((permission) => permission !== needed))
-          const only = yield* makeKey([needed])
+          const { needed } = endpoint
+          assert.isNotEmpty(needed)
+          const others = yield* makeKey(Permission.literals.filter((permission) => !needed.includes(permission)))
+          const only = yield* makeKey(needed)
           const before = yield* rows
           const ask = (token: Text, workspace: string = workspaceId, request: RawRequest = { key: null }) => {
             const path = fill(endpoint.path, (name) => (name === "workspace_id" ? workspace : nobody))
@@ -268,7 +272,7 @@ withLayer(Layer.provideMerge(Setting.layer, quiet), { excludeTestServices: true,
     }
 
     for (const endpoint of behind("key")) {
-      const opens = endpoint.needed === undefined || runPermissions.includes(endpoint.needed)
+      const opens = endpoint.needed.every((permission) => runPermissions.includes(permission))
       it.effect(`${endpoint.identifier} ${opens ? "opens" : "does not open"} to tokens of runs, and to no worker`, () =>
         Effect.gen(function* () {
           const { raw, rows, workspaceId } = yield* Service

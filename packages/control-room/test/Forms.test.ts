@@ -109,7 +109,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("over HTTP
         headers: form,
         body: `name=by_form&items=${encodeURIComponent('{"user":"a","tries":3}')}`
       })
-      assert.strictEqual(secret.text, '{"name":"by_form","description":null}')
+      assert.strictEqual(secret.text, '{"name":"by_form","description":null,"hosts":[]}')
       const started = yield* raw("POST", `processes/${id}/process-runs`, {
         headers: form,
         body: `type=with_payloads&payloads[]=${encodeURIComponent("one")}&payloads[]=two`

@@ -12,7 +12,14 @@ import { movedBy, onPostgres } from "./support/Service.ts"
 import { database } from "./support/Storage.ts"
 
 const workspace = WorkspaceId.make("01900000-0000-7000-8000-000000000000")
-const record = (lifetime: number) => ({ fingerprint: "f", status: 200, body: "b", lifetime })
+const record = (lifetime: number) => ({
+  fingerprint: "f",
+  status: 200,
+  body: "b",
+  lifetime,
+  maker: null,
+  permissions: []
+})
 const start = Date.parse("2026-02-28T23:59:59.123Z")
 
 /** A clock that the test advances. */

@@ -1,5 +1,5 @@
 import { assert, layer as withLayer } from "@effect/vitest"
-import { Permission } from "@signalbox/api/contract/Authorization"
+import { Permission, startPermission } from "@signalbox/api/contract/Authorization"
 import * as Effect from "effect/Effect"
 import { type Endpoint, endpoints, fill } from "./support/Endpoints.ts"
 import { bodyAs, errorOf } from "./support/Http.ts"
@@ -15,13 +15,48 @@ const nobody = "01900000-0000-7000-8000-000000000000"
 const pathIn = (workspace: string, { path }: Endpoint) =>
   fill(path, (name) => (name === "workspace_id" ? workspace : nobody))
 
+/** Whether an endpoint needs the permission to start runs besides its own, and why. */
+const startRules: Readonly<Record<string, readonly [starts: boolean, why: string]>> = {
+  resumeRoom: [false, "an act of who operates the room, after a restore"],
+  pauseProcess: [false, "stops work"],
+  resumeProcess: [true, "what waits starts"],
+  pauseProcessStep: [false, "stops work"],
+  resumeProcessStep: [true, "what waits starts"],
+  pauseWorker: [false, "stops work"],
+  resumeWorker: [false, "says where work runs, not that it does"],
+  pauseWorkerGroup: [false, "stops work"],
+  resumeWorkerGroup: [false, "says where work runs, not that it does"],
+  startProcessRunAgain: [true, "starts a run"],
+  batchWorkItems: [false, "of v1, whose robots and clients have its permission alone"],
+  createBulkOperation: [
+    false,
+    "asked by its body: to retry and to start again it is needed, to settle and delete it is not"
+  ],
+  cancelBulkOperation: [false, "stops work"],
+  promoteTaskPackageVersion: [true, "other code runs from now on"],
+  rollbackTaskPackage: [true, "other code runs from now on"],
+  createSchedule: [true, "starts runs later"],
+  updateSchedule: [true, "starts runs at other times"],
+  deleteSchedule: [false, "stops work"],
+  pauseSchedule: [false, "stops work"],
+  resumeSchedule: [true, "starts runs later"],
+  previewScheduleTimes: [false, "changes nothing"],
+  createTrigger: [true, "starts runs when items or requests arrive"],
+  updateTrigger: [true, "switches it on, or changes when it starts runs"],
+  rotateTriggerUrl: [true, "hands out the address with which runs are started"],
+  deleteTrigger: [false, "stops work"],
+  legacyRetryWorkItem: [false, "of the older interface, whose clients have its permission alone"],
+  legacyBatchWorkItems: [false, "of the older interface, whose clients have its permission alone"],
+  legacyStartBatch: [true, "starts runs"]
+}
+
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("permissions", (it) => {
   it.effect(
     "stand on every endpoint of a workspace but those of the workspace and the room themselves, tickets of the console, hints of changes and the vault's public key",
     () =>
       Effect.sync(() => {
         assert.isAtLeast(ofKeys.length, 20)
-        const open = ofKeys.filter(({ needed }) => needed === undefined).map(({ identifier }) => identifier)
+        const open = ofKeys.filter(({ needed }) => needed.length === 0).map(({ identifier }) => identifier)
         assert.deepStrictEqual(open, [
           "getWorkspace",
           "getRoom",
@@ -42,15 +77,34 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("permissio
     })
   )
 
+  it.effect("of what lets work start include the permission to start it, each with its reason", () =>
+    Effect.sync(() => {
+      const concerned = ofKeys.filter(
+        ({ identifier, method }) =>
+          method !== "GET" && /Trigger|Schedule|pause|resume|Again|batch|retry|Bulk|Version|rollback/i.test(identifier)
+      )
+      const found = concerned.map(({ identifier, needed }) => [identifier, needed.includes(startPermission)] as const)
+      assert.deepStrictEqual(
+        Object.fromEntries(found),
+        Object.fromEntries(Object.entries(startRules).map(([identifier, [starts]]) => [identifier, starts]))
+      )
+    })
+  )
+
   for (const endpoint of ofKeys) {
-    it.effect(`${endpoint.method} ${endpoint.path} opens to ${endpoint.needed ?? "any key"} alone`, () =>
+    it.effect(`${endpoint.method} ${endpoint.path} opens to ${endpoint.needed.join(" and ") || "any key"} alone`, () =>
       Effect.gen(function* () {
         const { key, makeKey, makeWorkspace, raw, rows, workspaceId } = yield* Service
         const { method, needed } = endpoint
         const other = yield* makeWorkspace
         const ofOther = yield* makeKey(Permission.literals, other)
-        const others = yield* makeKey(Permission.literals.filter((permission) => permission !== needed))
-        const only = yield* makeKey(needed === undefined ? [] : [needed])
+        const without = yield* Effect.forEach(needed, (one) =>
+          Effect.map(
+            makeKey(Permission.literals.filter((permission) => permission !== one)),
+            (made) => [one, made] as const
+          )
+        )
+        const only = yield* makeKey(needed)
         const secret = key.slice(-43)
         // The body is one that no endpoint accepts: an authorized request gets a 400 or a 404.
         const ask = (given: string | null, workspace: string = workspaceId) =>
@@ -81,14 +135,15 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("permissio
                 ["this key in a workspace that is not there", 403, key, nobody]
               ] as const)
             : []),
-          ...(needed === undefined ? [] : [["all permissions but the one needed", 403, others] as const])
+          ...without.map(([one, made]) => [`all permissions but ${one}`, 403, made] as const)
         ]
         for (const [what, status, given, workspace] of refused) {
           const answer = yield* ask(given, workspace)
           assert.strictEqual(answer.status, status, `${what}: ${answer.text}`)
           const { error } = errorOf(answer)
           assert.strictEqual(error.code, status === 401 ? "UNAUTHENTICATED" : "FORBIDDEN", what)
-          if (given === others && needed !== undefined) assert.include(error.message, needed)
+          const lacking = without.find(([, made]) => made === given)
+          if (lacking !== undefined) assert.include(error.message, lacking[0])
           assert.notInclude(answer.text, secret, what)
         }
         for (const opening of [only, key]) {

@@ -85,6 +85,26 @@ describe("the budget of an address", () => {
     }).pipe(Effect.provide(small))
   )
 
+  it.effect("of wrong signatures is one for each address that is reached, and genuine requests cost nothing", () =>
+    Effect.gen(function* () {
+      const { verify } = yield* UnauthenticatedRequests
+      const request = requestFrom("192.0.2.1")
+      const genuine = Effect.succeed("genuine")
+      const tries = (reached: string, count: number, check: Effect.Effect<string, string>) =>
+        Effect.forEach(Array.from({ length: count }), () =>
+          statusOf(verify(request, reached, check)).pipe(Effect.catch(() => Effect.succeed(401)))
+        )
+      assert.deepStrictEqual(new Set(yield* tries("one", 300, genuine)), new Set([200]))
+      const statuses = yield* tries("one", 103, Effect.fail("wrong"))
+      assert.deepStrictEqual(statuses.slice(98), [401, 401, 429, 429, 429])
+      assert.deepStrictEqual(yield* tries("one", 1, Effect.die("checked")), [429])
+      assert.deepStrictEqual(yield* tries("two", 1, genuine), [200])
+      assert.strictEqual(yield* verify(requestFrom("192.0.2.2"), "one", genuine), "genuine")
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* tries("one", 2, Effect.fail("wrong")), [401, 429])
+    }).pipe(Effect.provide(small))
+  )
+
   it.effect("is over for a while: a refusal comes after answers to others that have asked later", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* charge("192.0.2.1", 3), [200, 200, 200])

@@ -30,6 +30,7 @@ import { FlowEngine } from "./FlowEngine.ts"
 import * as FlowExecutions from "./FlowExecutions.ts"
 import * as FlowSchedules from "./FlowSchedules.ts"
 import { engineOf } from "./internal/EngineOf.ts"
+import * as Actor from "./internal/management/Actor.ts"
 import { body, conflicting, invalid, missing, type Said } from "./internal/management/Answers.ts"
 import {
   Api,
@@ -157,7 +158,9 @@ const handlers = () => {
           on(FlowExecutions.history(id)).pipe(Effect.catchTags({ ExecutionNotFound }))
         )
         .handle("signal", ({ params: { id }, payload: { signal, value, ...options } }) =>
-          on(FlowExecutions.signal(id, signal, value, options)).pipe(
+          Actor.valueOf(value).pipe(
+            Effect.mapError(invalid),
+            Effect.flatMap((value) => on(FlowExecutions.signal(id, signal, value, options))),
             Effect.as({ id }),
             Effect.catchTags({ ExecutionNotFound, ExecutionConflict, SignalConflict, InvalidSignal })
           )
@@ -204,8 +207,12 @@ const handlers = () => {
           Effect.map(Effect.provideService(FlowSchedules.list, FlowEngine, engine), (schedules) => ({ schedules }))
         )
         .handle("get", ({ params: { name } }) => on(FlowSchedules.get(name)))
-        .handle("pause", ({ params: { name }, payload: { note, ...by } }) =>
-          Effect.as(on(FlowSchedules.pause(name, note, by)), { name })
+        .handle("pause", ({ params: { name }, payload: { by, note } }) =>
+          Actor.named("by", by).pipe(
+            Effect.mapError(invalid),
+            Effect.flatMap((by) => on(FlowSchedules.pause(name, note, by === undefined ? {} : { by }))),
+            Effect.as({ name })
+          )
         )
         .handle("resume", ({ params: { name } }) => Effect.as(on(FlowSchedules.resume(name)), { name }))
         .handle("runNow", ({ params: { name } }) => on(FlowSchedules.runNow(name)))

@@ -101,8 +101,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "2 minutes" })("mounted f
         executions.map((execution) => execution.id),
         [id]
       )
-      yield* flows.signal(id, "approval", { approved: true, by: "ann", comment: null })
-      assert.strictEqual(yield* Flow.execute(orders, "one"), "ann")
+      yield* flows.signal(id, "approval", { approved: true, comment: null })
+      assert.strictEqual(yield* Flow.execute(orders, "one"), "first key")
       assert.strictEqual((yield* flows.inspect(id)).execution.state, "completed")
       assert.deepStrictEqual(yield* flows.schedules.list, [])
       const unknown = yield* Effect.flip(flows.inspect("nothing"))
@@ -117,6 +117,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "2 minutes" })("mounted f
       const commands = yield* keyWith("Processes.trigger_processes")
       const readsSchedules = yield* keyWith("Schedules.read_schedules")
       const writesSchedules = yield* keyWith("Schedules.write_schedules")
+      const starts = yield* keyWith("Schedules.write_schedules", "Processes.trigger_processes")
       const pause = { note: "why" }
       const table = [
         ["GET", "flow-executions", undefined, reads],
@@ -127,16 +128,37 @@ withLayer(layer, { excludeTestServices: true, timeout: "2 minutes" })("mounted f
         ["POST", "flow-executions/commands", { command: "suspend", filter: { key: "none" } }, commands],
         ["GET", "flow-schedules", undefined, readsSchedules],
         ["POST", "flow-schedules/none/pause", pause, writesSchedules],
-        ["DELETE", "flow-schedules/none", undefined, writesSchedules]
+        // What lets executions start needs the permission to start them.
+        ["POST", "flow-schedules/none/resume", undefined, starts],
+        ["POST", "flow-schedules/none/run-now", undefined, starts],
+        ["POST", "flow-schedules/none/backfill", { from: "2026-11-01T00:00:00Z", to: "2026-11-02T00:00:00Z" }, starts],
+        ["DELETE", "flow-schedules/none", undefined, starts]
       ] as const
       for (const [method, path, body, allowed] of table) {
         for (const key of [reads, commands, readsSchedules, writesSchedules]) {
           const { status, text } = yield* ask(method, path, { key, body })
           assert.strictEqual(status === 403, key !== allowed, `${method} ${path}: ${status} ${text}`)
-          if (key === allowed) assert.strictEqual(status, path.includes("none") ? 404 : 200, text)
         }
+        const { status, text } = yield* ask(method, path, { key: allowed, body })
+        assert.strictEqual(status, path.includes("none") ? 404 : 200, text)
       }
       assert.strictEqual((yield* ask("GET", "flow-executions", { key: "nothing" })).status, 401)
+    })
+  )
+
+  it.effect("are decided and paused in the name of the key, whatever a body says", () =>
+    Effect.gen(function* () {
+      const id = yield* Flow.submit(orders, "mine")
+      const decide = (value: unknown) =>
+        ask("POST", `flow-executions/${id}/signals`, { body: { signal: "approval", value } })
+      const forged = yield* decide({ approved: true, by: "the mayor", comment: null })
+      assert.strictEqual(forged.status, 400, forged.text)
+      assert.include(forged.text, 'value.by: Expected nothing or \\"first key\\"')
+      const pause = yield* ask("POST", "flow-schedules/none/pause", { body: { note: "why", by: "the mayor" } })
+      assert.strictEqual(pause.status, 400, pause.text)
+      assert.include(pause.text, "by: Expected nothing")
+      assert.strictEqual((yield* decide({ approved: true, comment: "fine" })).status, 200)
+      assert.strictEqual(yield* Flow.execute(orders, "mine"), "first key")
     })
   )
 
@@ -164,7 +186,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "2 minutes" })("mounted f
       const misspelled = yield* ask("GET", "flow-executions?flou=orders")
       assert.strictEqual(misspelled.status, 400, misspelled.text)
       assert.include(misspelled.text, "INVALID_REQUEST")
-      const large = { approved: true, by: "x".repeat(100_000), comment: null }
+      const large = { approved: true, comment: "x".repeat(100_000) }
       const sent = yield* ask("POST", `flow-executions/${id}/signals`, { body: { signal: "approval", value: large } })
       assert.strictEqual(sent.status, 200, sent.text)
     })
@@ -202,7 +224,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "2 minutes" })("mounted f
       yield* told(id)
       yield* Queue.clear(hints)
       const sent = yield* ask("POST", `flow-executions/${id}/signals`, {
-        body: { signal: "approval", value: { approved: true, by: "Ada", comment: null } }
+        body: { signal: "approval", value: { approved: true, comment: null } }
       })
       assert.strictEqual(sent.status, 200, sent.text)
       yield* told(id)

@@ -81,7 +81,7 @@ const kinds: ReadonlyArray<Kind> = [
     create: "create shop --env password=SHOP_PASSWORD --description mail",
     name: "shop",
     env: { SHOP_PASSWORD: "sesame" },
-    keys: ["name", "description"]
+    keys: ["name", "description", "hosts"]
   },
   {
     noun: "webhooks",
@@ -121,7 +121,7 @@ const kinds: ReadonlyArray<Kind> = [
       "create pushes greeting --at-least 1000 --webhook --secret-env HOOK_SECRET --signature-header X-Sig --payload a=/b",
     name: "pushes",
     env: { HOOK_SECRET: "sesame" },
-    keys: ["id", "name", "process", "created_at", "enabled", "start", "webhook", "problem"]
+    keys: ["id", "name", "process", "created_at", "enabled", "start", "webhook", "problem", "refused_requests"]
   },
   {
     noun: "alert-channels",
@@ -176,7 +176,7 @@ describe("a kind of resource", () => {
   }
 
   it("secrets show has name and description of a service without that operation, as the hosted one", async () => {
-    const listed = { name: "shop", description: "back office" }
+    const listed = { name: "shop", description: "back office", hosts: [] }
     const hosted = createServer((request, response) => {
       const isList = /\/secrets(\?|$)/.test(request.url ?? "")
       response.writeHead(isList ? 200 : 405, { "content-type": "application/json" })

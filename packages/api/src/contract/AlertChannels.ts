@@ -9,6 +9,7 @@ import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { CallbackUrl, Deleted, listQuery, Name, OpenEnum, Page, Text, Timestamp } from "./Common.ts"
 import { extension } from "./Documentation.ts"
 import { AlertChannelId, WorkspaceId } from "./Ids.ts"
+import { ReturnsCredential } from "./IdempotencyKeys.ts"
 import { ConflictResponse, ForbiddenResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
 
 export const alertChannelTypes = ["webhook", "slack", "teams", "ntfy", "email", "heartbeat"] as const
@@ -139,6 +140,7 @@ export const create = HttpApiEndpoint.post("createAlertChannel", path, {
   error: written
 })
   .annotate(RequiredPermission, "Alerts.write_alerts")
+  .annotate(ReturnsCredential, true)
   .annotateMerge(extension("Create a channel of alerts"))
 
 /**
@@ -152,6 +154,7 @@ export const update = HttpApiEndpoint.post("updateAlertChannel", one, {
   error: written
 })
   .annotate(RequiredPermission, "Alerts.write_alerts")
+  .annotate(ReturnsCredential, true)
   .annotateMerge(extension("Replace a channel of alerts"))
 
 /**
@@ -164,6 +167,7 @@ export const rotateSecret = HttpApiEndpoint.post("rotateAlertChannelSecret", `${
   error: [NotFoundResponse, ConflictResponse]
 })
   .annotate(RequiredPermission, "Alerts.write_alerts")
+  .annotate(ReturnsCredential, true)
   .annotateMerge(extension("Rotate the secret of a channel of alerts"))
 
 /** Extension. Refused while an alert names it. */

@@ -6,6 +6,7 @@ import { Permission, RequiredPermission, WorkspaceAuthorization } from "./Author
 import { Deleted, listQuery, Name, OpenEnum, Page, Timestamp } from "./Common.ts"
 import { extension } from "./Documentation.ts"
 import { ApiKeyId, WorkspaceId } from "./Ids.ts"
+import { ReturnsCredential } from "./IdempotencyKeys.ts"
 import { ForbiddenResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
 
 const fields = {
@@ -49,6 +50,7 @@ export const create = HttpApiEndpoint.post("createApiKey", "/workspaces/:workspa
   error: [InvalidRequestResponse, ForbiddenResponse]
 })
   .annotate(RequiredPermission, "Workspace.manage_api_keys")
+  .annotate(ReturnsCredential, true)
   .annotateMerge(extension("Create an API key"))
 
 /** Extension. The key is refused from then on. Irreversible. */

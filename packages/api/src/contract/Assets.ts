@@ -6,6 +6,7 @@ import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { Deleted, Name, namedListQuery, Page, UnrecognisedTag } from "./Common.ts"
 import { summary } from "./Documentation.ts"
 import { AssetId, AssetUploadId, WorkspaceId } from "./Ids.ts"
+import { ReturnsCredential } from "./IdempotencyKeys.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
 
 /** `name:` followed by the name of an asset. */
@@ -113,6 +114,7 @@ export const createUpload = HttpApiEndpoint.post(
   }
 )
   .annotate(RequiredPermission, "Assets.write_asset_storage_assets")
+  .annotate(ReturnsCredential, true)
   .annotateMerge(summary("Give an asset its content, or ask where to upload it"))
 
 export const getUpload = HttpApiEndpoint.get(

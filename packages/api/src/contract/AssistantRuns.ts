@@ -6,6 +6,7 @@ import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { listQuery, OpenEnum, Page, Timestamp } from "./Common.ts"
 import { extension, summary } from "./Documentation.ts"
 import { AssistantId, AssistantRunId, WorkspaceId } from "./Ids.ts"
+import { ReturnsCredential } from "./IdempotencyKeys.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
 
 export const assistantRunStates = ["in_progress", "completed", "failed"] as const
@@ -81,6 +82,7 @@ export const start = HttpApiEndpoint.post(
   }
 )
   .annotate(RequiredPermission, "Assistants.run_assistants")
+  .annotate(ReturnsCredential, true)
   .annotateMerge(extension("Start a run of an assistant"))
 
 /** Extension: keeps a run alive. An ended run is a 409: stop the task. */

@@ -67,11 +67,33 @@ export class RequiredPermission extends Context.Service<RequiredPermission, Perm
   "@signalbox/api/contract/RequiredPermission"
 ) {}
 
+/** What an endpoint with `StartsWork` needs besides its own permission. */
+export const startPermission: Permission = "Processes.trigger_processes"
+
+/**
+ * Annotates an endpoint that lets work start later or by others (a schedule, the address of a trigger, the end of a pause): it needs
+ * the permission to start work too, or a key without it would start work all the same.
+ */
+export const StartsWork = Context.Reference<boolean>("@signalbox/api/contract/StartsWork", {
+  defaultValue: () => false
+})
+
+/** All permissions that an endpoint needs. */
+export const permissionsNeeded = (endpoint: {
+  readonly annotations: Context.Context<never>
+}): ReadonlyArray<Permission> => {
+  const own = Context.getOrUndefined(endpoint.annotations, RequiredPermission)
+  const start = Context.get(endpoint.annotations, StartsWork) ? [startPermission] : []
+  return own === undefined ? start : [own, ...start]
+}
+
 /** The caller: a workspace key, a worker, a run of a step, or a run of an assistant. */
 export type Principal =
   | {
       readonly _tag: "ApiKey"
       readonly keyId: string
+      /** The session of the console through which the key is used; null: it was sent itself. */
+      readonly sessionId: string | null
       readonly workspaceId: WorkspaceId
       readonly permissions: ReadonlySet<Permission>
     }
@@ -88,6 +110,15 @@ export type Principal =
 export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principal>()(
   "@signalbox/api/contract/CurrentPrincipal"
 ) {}
+
+/**
+ * Who makes a request that a control room passes on to the program around it: the id and the name of the key. Null when no control
+ * room has let the request in.
+ */
+export const CurrentActor = Context.Reference<{ readonly id: string; readonly name: string } | null>(
+  "@signalbox/api/contract/CurrentActor",
+  { defaultValue: () => null }
+)
 
 /** As an API key in a header, since generators of clients know no scheme `RC-WSKEY`. */
 const wskey = /* @__PURE__ */ HttpApiSecurity.annotate(

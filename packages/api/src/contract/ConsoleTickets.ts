@@ -6,6 +6,7 @@ import { WorkspaceAuthorization } from "./Authorization.ts"
 import { Timestamp } from "./Common.ts"
 import { extension } from "./Documentation.ts"
 import { WorkspaceId } from "./Ids.ts"
+import { ReturnsCredential } from "./IdempotencyKeys.ts"
 import { ForbiddenResponse, InvalidRequestResponse } from "./Responses.ts"
 
 /** A ticket; it opens one session of the console. */
@@ -26,6 +27,8 @@ export const create = HttpApiEndpoint.post("createConsoleTicket", "/workspaces/:
   }),
   success: ConsoleTicket,
   error: [InvalidRequestResponse, ForbiddenResponse]
-}).annotateMerge(extension("Create a ticket that opens a session of the console"))
+})
+  .annotate(ReturnsCredential, true)
+  .annotateMerge(extension("Create a ticket that opens a session of the console"))
 
 export const ConsoleTickets = HttpApiGroup.make("consoleTickets").add(create).middleware(WorkspaceAuthorization)

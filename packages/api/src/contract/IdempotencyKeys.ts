@@ -10,6 +10,14 @@ export const WithoutRecord = Context.Reference<boolean>("@signalbox/api/contract
   defaultValue: () => false
 })
 
+/**
+ * Annotates an endpoint whose response is a credential, or has one: a repeated call gets the response again only from the key or
+ * session that made the first.
+ */
+export const ReturnsCredential = Context.Reference<boolean>("@signalbox/api/contract/ReturnsCredential", {
+  defaultValue: () => false
+})
+
 /** Whole seconds. */
 export const lifetimeHeader = "idempotency-key-ttl"
 

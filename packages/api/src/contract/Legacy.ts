@@ -11,6 +11,7 @@ import { listQuery, Page } from "./Common.ts"
 import { older } from "./Documentation.ts"
 import { NewFile } from "./Files.ts"
 import { ArtifactId, ProcessId, ProcessRunId, StepRunId, TaskPackageId, WorkItemId, WorkspaceId } from "./Ids.ts"
+import { ReturnsCredential } from "./IdempotencyKeys.ts"
 import {
   LegacyArtifact,
   LegacyEvent,
@@ -178,6 +179,7 @@ export const createFile = HttpApiEndpoint.post(
   }
 )
   .annotate(RequiredPermission, "Processes.write_work_items")
+  .annotate(ReturnsCredential, true)
   .annotateMerge(older("Get the form with which a file is attached to a work item"))
 
 export const retry = HttpApiEndpoint.post("legacyRetryWorkItem", `${inProcess}/work-items/:work_item_id/retry`, {

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
-import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
+import { RequiredPermission, WorkspaceAuthorization, StartsWork } from "./Authorization.ts"
 import { OpenEnum, Text, Timestamp } from "./Common.ts"
 import { extension } from "./Documentation.ts"
 import { ProcessId, StepId, WorkerGroupId, WorkerId, WorkspaceId } from "./Ids.ts"
@@ -70,6 +70,7 @@ export const resumeProcess = HttpApiEndpoint.post("resumeProcess", `${process}/r
   ...resumed
 })
   .annotate(RequiredPermission, "Processes.pause_processes")
+  .annotate(StartsWork, true)
   .annotateMerge(extension("Resume a process"))
 
 const stepParams = { ...processParams, step_id: StepId }
@@ -87,6 +88,7 @@ export const resumeStep = HttpApiEndpoint.post("resumeProcessStep", `${process}/
   ...resumed
 })
   .annotate(RequiredPermission, "Processes.pause_processes")
+  .annotate(StartsWork, true)
   .annotateMerge(extension("Resume a step of a process"))
 
 const workerParams = { workspace_id: WorkspaceId, worker_id: WorkerId }

@@ -11,7 +11,7 @@ import { Text } from "./Common.ts"
 import { summary } from "./Documentation.ts"
 import { SecretName, WorkspaceId } from "./Ids.ts"
 import { InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
-import { NewSecretName, Secret } from "./Secrets.ts"
+import { NewSecretName } from "./Secrets.ts"
 
 /**
  * The items, as JSON, under AES-256-GCM without associated data; that key, of 32 bytes, under RSA-OAEP (SHA-256, MGF1
@@ -61,7 +61,7 @@ export const put = HttpApiEndpoint.put("putSealedSecret", "/workspaces/:workspac
     value: Schema.Uint8ArrayFromBase64,
     encryption: Encryption
   }),
-  success: Secret,
+  success: Schema.Struct({ name: SecretName, description: Schema.NullOr(Schema.String) }),
   error: [InvalidRequestResponse, PayloadTooLargeResponse]
 })
   .annotate(RequiredPermission, "Vault.write_secrets")

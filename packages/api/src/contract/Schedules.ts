@@ -2,7 +2,7 @@
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
-import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
+import { RequiredPermission, WorkspaceAuthorization, StartsWork } from "./Authorization.ts"
 import { Deleted, listQuery, Name, OpenEnum, Page, Ref, Text, Timestamp, UnrecognisedTag } from "./Common.ts"
 import { extension } from "./Documentation.ts"
 import { WithoutRecord } from "./IdempotencyKeys.ts"
@@ -199,6 +199,7 @@ export const create = HttpApiEndpoint.post("createSchedule", path, {
   error: written
 })
   .annotate(RequiredPermission, "Schedules.write_schedules")
+  .annotate(StartsWork, true)
   .annotateMerge(extension("Create a schedule"))
 
 /**
@@ -212,6 +213,7 @@ export const update = HttpApiEndpoint.post("updateSchedule", one, {
   error: written
 })
   .annotate(RequiredPermission, "Schedules.write_schedules")
+  .annotate(StartsWork, true)
   .annotateMerge(extension("Replace a schedule"))
 
 /** Extension. Irreversible. Its history is deleted; its runs go on. */
@@ -240,6 +242,7 @@ export const resume = HttpApiEndpoint.post("resumeSchedule", `${one}/resume`, {
   error: NotFoundResponse
 })
   .annotate(RequiredPermission, "Schedules.write_schedules")
+  .annotate(StartsWork, true)
   .annotateMerge(extension("Resume a schedule"))
 
 /** Extension: the next ten times, fewer when no more are left; also of a paused schedule. */

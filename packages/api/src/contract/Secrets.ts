@@ -4,6 +4,7 @@
  */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { namedCursorQuery, Page, Text } from "./Common.ts"
@@ -25,10 +26,23 @@ export const NewSecretName = SecretName.check(
 export const SecretItems = Schema.RedactedFromValue(Schema.Record(Schema.String, Schema.Json))
 export type SecretItems = typeof SecretItems.Type
 
+/** A name or address of a server, in lower case and without a port. */
+const SecretHost = Schema.String.check(
+  Schema.isMaxLength(253),
+  Schema.isPattern(/^(?:[a-z0-9_](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])$/, {
+    message: "Expected the name or address of a server in lower case, without scheme and port, such as git.example.com"
+  })
+)
+
+/** The servers to which the room itself sends a secret: those of repositories and mail servers that name it. */
+export const SecretHosts = Schema.Array(SecretHost).check(Schema.isMaxLength(20), Schema.isUnique())
+
 /** A secret without its items. */
 export const Secret = Schema.Struct({
   name: SecretName,
-  description: Schema.NullOr(Schema.String)
+  description: Schema.NullOr(Schema.String),
+  /** Extension: the servers to which the room itself sends it. Step runs that read it are not concerned. */
+  hosts: Schema.Array(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 }).annotate({ identifier: "Secret" })
 export interface Secret extends Schema.Schema.Type<typeof Secret> {}
 
@@ -66,7 +80,9 @@ export const create = HttpApiEndpoint.post("createSecret", "/workspaces/:workspa
   payload: Schema.Struct({
     name: NewSecretName,
     items: SecretItems,
-    description: Schema.optionalKey(Schema.NullOr(Description))
+    description: Schema.optionalKey(Schema.NullOr(Description)),
+    /** Extension; default: none. */
+    hosts: Schema.optionalKey(SecretHosts)
   }),
   success: Secret,
   error: [InvalidRequestResponse, ConflictResponse, PayloadTooLargeResponse]
@@ -74,10 +90,15 @@ export const create = HttpApiEndpoint.post("createSecret", "/workspaces/:workspa
   .annotate(RequiredPermission, "Vault.write_secrets")
   .annotateMerge(summary("Create a secret"))
 
-/** All items are replaced. An absent description does not change. */
+/** All items are replaced. A description and `hosts` that are absent do not change. */
 export const update = HttpApiEndpoint.post("updateSecret", "/workspaces/:workspace_id/secrets/:secret_name", {
   params,
-  payload: Schema.Struct({ items: SecretItems, description: Schema.optionalKey(Schema.NullOr(Description)) }),
+  payload: Schema.Struct({
+    items: SecretItems,
+    description: Schema.optionalKey(Schema.NullOr(Description)),
+    /** Extension. */
+    hosts: Schema.optionalKey(SecretHosts)
+  }),
   success: Secret,
   error: [InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse]
 })

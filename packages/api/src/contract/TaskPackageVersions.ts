@@ -5,7 +5,7 @@
  */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as Schema from "effect/Schema"
-import { RequiredPermission } from "./Authorization.ts"
+import { RequiredPermission, StartsWork } from "./Authorization.ts"
 import { listQuery, OpenEnum, Page, Text, Timestamp } from "./Common.ts"
 import { extension } from "./Documentation.ts"
 import { TaskPackageId, WorkspaceId } from "./Ids.ts"
@@ -101,6 +101,7 @@ export const promote = HttpApiEndpoint.post("promoteTaskPackageVersion", `${path
   error: [InvalidRequestResponse, NotFoundResponse]
 })
   .annotate(RequiredPermission, "Tasks.write_task_packages")
+  .annotate(StartsWork, true)
   .annotateMerge(extension("Make a version of a task package the current one"))
 
 /**
@@ -114,4 +115,5 @@ export const rollback = HttpApiEndpoint.post("rollbackTaskPackage", `${path}/rol
   error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
 })
   .annotate(RequiredPermission, "Tasks.write_task_packages")
+  .annotate(StartsWork, true)
   .annotateMerge(extension("Go back to the version of a task package before the current one"))

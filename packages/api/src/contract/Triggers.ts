@@ -3,11 +3,13 @@
  */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
+import { RequiredPermission, WorkspaceAuthorization, StartsWork } from "./Authorization.ts"
 import { Deleted, listQuery, Name, OpenEnum, Page, Ref, Text, Timestamp } from "./Common.ts"
 import { extension } from "./Documentation.ts"
 import { ProcessId, ProcessRunId, TriggerId, WorkspaceId } from "./Ids.ts"
+import { ReturnsCredential } from "./IdempotencyKeys.ts"
 import { ConflictResponse, ForbiddenResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
 
 export const triggerHandshakes = ["asana", "slack", "microsoft-graph"] as const
@@ -127,7 +129,11 @@ const fields = {
     })
   ),
   /** Why no run can start, since when; null when nothing is wrong. */
-  problem: Schema.NullOr(Schema.Struct({ since: Timestamp, message: Schema.String }))
+  problem: Schema.NullOr(Schema.Struct({ since: Timestamp, message: Schema.String })),
+  /** Requests to its address whose signature was wrong: how many since it was changed, and why the last one was refused. */
+  refused_requests: Schema.NullOr(
+    Schema.Struct({ count: Schema.Int, last_at: Timestamp, message: Schema.String })
+  ).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 }
 
 export const TriggerListed = Schema.Struct(fields).annotate({ identifier: "TriggerListed" })
@@ -179,6 +185,8 @@ export const create = HttpApiEndpoint.post("createTrigger", path, {
   error: written
 })
   .annotate(RequiredPermission, "Triggers.write_triggers")
+  .annotate(StartsWork, true)
+  .annotate(ReturnsCredential, true)
   .annotateMerge(extension("Create a trigger"))
 
 /**
@@ -192,6 +200,8 @@ export const update = HttpApiEndpoint.post("updateTrigger", one, {
   error: written
 })
   .annotate(RequiredPermission, "Triggers.write_triggers")
+  .annotate(StartsWork, true)
+  .annotate(ReturnsCredential, true)
   .annotateMerge(extension("Replace a trigger"))
 
 /** Extension: a new address; the old one is revoked at once, and what a handshake agreed on is forgotten. */
@@ -201,6 +211,8 @@ export const rotate = HttpApiEndpoint.post("rotateTriggerUrl", `${one}/rotate-ur
   error: [NotFoundResponse, ConflictResponse]
 })
   .annotate(RequiredPermission, "Triggers.write_triggers")
+  .annotate(StartsWork, true)
+  .annotate(ReturnsCredential, true)
   .annotateMerge(extension("Give a trigger a new address"))
 
 /** Extension. Irreversible: its address is revoked. Its runs go on, and its items stay. */

@@ -7,6 +7,7 @@ import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { CallbackUrl, Deleted, listQuery, OpenEnum, Page, Ref, Timestamp } from "./Common.ts"
 import { extension, summary } from "./Documentation.ts"
 import { EventId, ProcessId, ProcessRunId, WebhookDeliveryId, WebhookId, WorkspaceId } from "./Ids.ts"
+import { ReturnsCredential } from "./IdempotencyKeys.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
 
 /** Those of `process` are extensions. */
@@ -98,6 +99,7 @@ export const create = HttpApiEndpoint.post("createWebhook", "/workspaces/:worksp
   error: [InvalidRequestResponse, NotFoundResponse]
 })
   .annotate(RequiredPermission, "Webhooks.write_webhooks")
+  .annotate(ReturnsCredential, true)
   .annotateMerge(summary("Create a webhook"))
 
 /** Irreversible. Pending deliveries are dropped. */
@@ -126,6 +128,7 @@ export const update = HttpApiEndpoint.post("updateWebhook", "/workspaces/:worksp
   error: [InvalidRequestResponse, NotFoundResponse]
 })
   .annotate(RequiredPermission, "Webhooks.write_webhooks")
+  .annotate(ReturnsCredential, true)
   .annotateMerge(extension("Change a webhook, or rotate its secret"))
 
 /** Extension: sends a test event, even if the webhook is disabled. Returns its delivery, which may be pending. */

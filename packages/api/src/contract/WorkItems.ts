@@ -10,6 +10,7 @@ import { listQuery, OpenEnum, Page, Ref, Timestamp } from "./Common.ts"
 import { extension, ExtensionKeys, summary } from "./Documentation.ts"
 import { File, NewFile, UploadForm } from "./Files.ts"
 import { ProcessId, ProcessRunId, StepId, StepRunId, WorkItemId, WorkspaceId } from "./Ids.ts"
+import { ReturnsCredential } from "./IdempotencyKeys.ts"
 import { dueStates, newOrderFields, orderFields, Reference, Tag } from "./Order.ts"
 import {
   ConflictResponse,
@@ -151,6 +152,7 @@ export const createFile = HttpApiEndpoint.post(
   }
 )
   .annotate(RequiredPermission, "Processes.write_work_items")
+  .annotate(ReturnsCredential, true)
   .annotateMerge(summary("Get the form with which a file is attached to a work item"))
 
 export const updatePayload = HttpApiEndpoint.post(

@@ -8,6 +8,7 @@ import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { Deleted, listQuery, Name, namedListQuery, Page, Ref, Timestamp, TimestampInput } from "./Common.ts"
 import { extension, summary } from "./Documentation.ts"
 import { LinkTokenId, WorkerGroupId, WorkerId, WorkspaceId } from "./Ids.ts"
+import { ReturnsCredential } from "./IdempotencyKeys.ts"
 import { paused } from "./Pauses.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
 
@@ -147,6 +148,7 @@ export const createLinkToken = HttpApiEndpoint.post(
   }
 )
   .annotate(RequiredPermission, "Workers.write_workers")
+  .annotate(ReturnsCredential, true)
   .annotateMerge(extension("Create a link token of a worker group"))
 
 /** Extension. */

@@ -19,6 +19,7 @@ import {
 } from "./Common.ts"
 import { extension, summary } from "./Documentation.ts"
 import { ProcessId, ProcessRunId, StepRunId, WorkerGroupId, WorkerId, WorkspaceId } from "./Ids.ts"
+import { ReturnsCredential } from "./IdempotencyKeys.ts"
 import { paused } from "./Pauses.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
 
@@ -42,6 +43,7 @@ export const createLinkToken = HttpApiEndpoint.post(
   }
 )
   .annotate(RequiredPermission, "Workers.write_workers")
+  .annotate(ReturnsCredential, true)
   .annotateMerge(extension("Create a token with which one worker links itself"))
 
 export const workerStates = ["offline", "idle", "busy"] as const

@@ -9,6 +9,7 @@ import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { Name } from "./Common.ts"
 import { extension, summary } from "./Documentation.ts"
 import { WorkspaceId } from "./Ids.ts"
+import { ReturnsCredential } from "./IdempotencyKeys.ts"
 import { ForbiddenResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
 
 const fields = {
@@ -43,6 +44,7 @@ export const create = HttpApiEndpoint.post("createWorkspace", "/workspaces", {
   error: [InvalidRequestResponse, ForbiddenResponse]
 })
   .annotate(RequiredPermission, "Workspace.manage_api_keys")
+  .annotate(ReturnsCredential, true)
   .annotateMerge(extension("Create a workspace"))
 
 export const Workspaces = /* @__PURE__ */ HttpApiGroup.make("workspaces")

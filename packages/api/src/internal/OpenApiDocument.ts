@@ -9,7 +9,7 @@ import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import type * as OpenApi from "effect/http-api/OpenApi"
 import * as SchemaAST from "effect/SchemaAST"
 import { isAlsoPut, pathAliases } from "../contract/Aliases.ts"
-import { RequiredPermission } from "../contract/Authorization.ts"
+import { RequiredPermission, startPermission, StartsWork } from "../contract/Authorization.ts"
 import { keyLifetime, lifetimeHeader } from "../contract/IdempotencyKeys.ts"
 import { describe } from "./documentation/Describe.ts"
 import { describeFields } from "./documentation/DescribeFields.ts"
@@ -152,6 +152,7 @@ const completions = <Id extends string, Groups extends HttpApiGroup.Constraint>(
         const completed: Operation = Object.assign({}, operation, {
           operationId: endpoint.identifier,
           ...(permission === undefined ? {} : { "x-required-permission": permission }),
+          ...(Context.get(endpoint.annotations, StartsWork) ? { "x-also-required-permission": startPermission } : {}),
           parameters: [
             ...operation.parameters.map((parameter) => {
               const schema = parameter.in === "query" ? querySchemas[parameter.name] : undefined

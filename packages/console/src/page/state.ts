@@ -41,7 +41,8 @@ export const begin = async (): Promise<void> => {
 }
 
 /** Whether the session has a permission: what it may not do is not offered. */
-export const may = (permission: string): boolean => session.value?.permissions.includes(permission) === true
+export const may = (...permissions: ReadonlyArray<string>): boolean =>
+  permissions.every((permission) => session.value?.permissions.includes(permission) === true)
 
 export interface Toast {
   readonly id: number

@@ -115,11 +115,11 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("secrets",
         items: { user: "robot", password: Redacted.make("pass-in-the-clear") },
         description: "back office"
       })
-      assert.deepStrictEqual(made, { name: made.name, description: "back office" })
+      assert.deepStrictEqual(made, { name: made.name, description: "back office", hosts: [] })
       const listed = yield* raw("GET", "secrets")
       assert.strictEqual(
         listed.text,
-        '{"data":[{"name":"shop_1","description":"back office"}],"has_more":false,"next":null}'
+        '{"data":[{"name":"shop_1","description":"back office","hosts":[]}],"has_more":false,"next":null}'
       )
       const taken = yield* raw("POST", "secrets", { json: { name: "shop_1", items: { password: "pass-of-another" } } })
       assertError(taken, 409, "CONFLICT", /shop_1/)
@@ -134,7 +134,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("secrets",
       assert.strictEqual((yield* Secrets.update("shop_1", { items: {}, description: null })).description, null)
       // PUT is a POST of older clients.
       const put = yield* raw("PUT", "secrets/shop_1", { json: { items: { a: "b" }, description: "again" } })
-      assert.strictEqual(put.text, '{"name":"shop_1","description":"again"}')
+      assert.strictEqual(put.text, '{"name":"shop_1","description":"again","hosts":[]}')
 
       const removed = yield* Secrets.remove("shop_1")
       assert.isTrue(removed.deleted)
@@ -150,7 +150,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("secrets",
       const { raw } = yield* Service
       yield* Secrets.create("named", { items: { user: "robot", password: Redacted.make("needle"), "": { deep: 1 } } })
       const shown = yield* raw("GET", "secrets/named")
-      assert.strictEqual(shown.text, '{"name":"named","description":null,"item_names":["user","password",""]}')
+      assert.strictEqual(
+        shown.text,
+        '{"name":"named","description":null,"hosts":[],"item_names":["user","password",""]}'
+      )
       yield* Secrets.update("named", { items: { token: "t" }, description: "the shop's" })
       assert.deepStrictEqual((yield* Secrets.get("named")).item_names, ["token"])
       yield* Secrets.remove("named")

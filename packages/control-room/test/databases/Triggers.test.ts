@@ -50,8 +50,11 @@ const runsOf = (process: ProcessId) => Stream.runCollect(ProcessRuns.stream({ pr
 const runsAfter = (count: number, process: ProcessId) =>
   Effect.repeat(Effect.delay(runsOf(process), "20 millis"), { until: (all) => all.length >= count })
 
-/** The rows that only requests change; the service records other things meanwhile. */
-const kept = (rows: Readonly<Record<string, ReadonlyArray<unknown>>>) => [rows["trigger"], rows["trigger_event"]]
+/** The rows that only requests change, but for the count of those that were refused; the service records other things meanwhile. */
+const kept = (rows: Readonly<Record<string, ReadonlyArray<unknown>>>) => [
+  rows["trigger"]?.map((row) => Object.entries(Object(row)).filter(([column]) => !column.startsWith("refused_"))),
+  rows["trigger_event"]
+]
 
 const tickIn = Effect.fnUntraced(function* (millis: number) {
   const { tick } = yield* TriggerStarts
@@ -319,6 +322,11 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("triggers"
     Effect.gen(function* () {
       const { id: process } = yield* newProcess()
       const asana = yield* hook(process, { webhook: { handshake: "asana" } })
+      for (const empty of ["", " "]) {
+        assert.strictEqual((yield* post(asana.path, "{}", { "x-hook-secret": empty })).status, 400)
+      }
+      const unsigned = yield* post(asana.path, `{"events":[]}`, { "x-hook-signature": hex(`{"events":[]}`, "") })
+      assert.strictEqual(unsigned.status, 401)
       const body = `{"events":[]}`
       assert.strictEqual((yield* post(asana.path, body, { "x-hook-signature": hex(body, "s1") })).status, 401)
       const greeted = yield* post(asana.path, "{}", { "x-hook-secret": "s1" })
@@ -338,6 +346,25 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("triggers"
       assert.match(String(validated.headers["content-type"]), /^text\/plain/)
       assert.strictEqual((yield* post(graph.path, `{"value":[]}`)).status, 202)
       assert.lengthOf(yield* itemsOf(process), 3)
+    })
+  )
+
+  it.effect("count what is not genuine, and say why the last of it was refused", () =>
+    Effect.gen(function* () {
+      const { id: process } = yield* newProcess()
+      const signature = { type: "hmac", header: "x-signature", secret: Redacted.make("hush") } as const
+      const { id, path } = yield* hook(process, { webhook: { signature } })
+      const signed = (key: string) => post(path, "{}", { "x-signature": hex("{}", key) })
+      assert.strictEqual((yield* signed("hush")).status, 202)
+      assert.isNull((yield* Triggers.get(id)).refused_requests)
+      for (const key of ["wrong", "", "wrong"]) assert.strictEqual((yield* signed(key)).status, 401)
+      const { refused_requests: refused } = yield* Triggers.get(id)
+      assert.deepStrictEqual(
+        { ...refused, last_at: "" },
+        { count: 3, last_at: "", message: "the signature does not match this body and the secret of the trigger" }
+      )
+      yield* Triggers.rotateUrl(id)
+      assert.isNull((yield* Triggers.get(id)).refused_requests)
     })
   )
 

@@ -330,9 +330,10 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
         const configuration = { mode: "detached", reference: "main", repository: repo.url, credentials_secret }
         return yield* raw("POST", `task-packages/${id}`, { json: { type: "gitlab", configuration } })
       })
-      yield* Secrets.put("right", { items: { username: "robot", password } })
-      yield* Secrets.put("wrong", { items: { password: `${password}!` } })
-      yield* Secrets.put("empty", { items: { token: password } })
+      const hosts = [new URL(repo.url).hostname]
+      yield* Secrets.put("right", { items: { username: "robot", password }, hosts })
+      yield* Secrets.put("wrong", { items: { password: `${password}!` }, hosts })
+      yield* Secrets.put("empty", { items: { token: password }, hosts })
       for (const [secret, says] of [
         [null, /refuses access; check the items/],
         ["wrong", /refuses access; check the items/],
@@ -350,6 +351,43 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
       for (const text of [...commands, (yield* raw("GET", `task-packages/${id}`)).text]) {
         for (const hidden of [password, accepted.slice(6)]) assert.notInclude(text, hidden)
       }
+    })
+  )
+
+  it.effect("send a secret only where it says, and only for a key that may read it", () =>
+    Effect.gen(function* () {
+      const { makeKey, raw } = yield* Service
+      const { intercept, repository } = yield* Repositories
+      const repo = repository("guarded", { files: withRobot("Guarded") })
+      const sent: Array<string | undefined> = []
+      intercept((request) => {
+        sent.push(request.headers.authorization)
+        return false
+      })
+      const { id } = yield* TaskPackages.create("sends a secret")
+      const writes = yield* makeKey(["Tasks.write_task_packages"])
+      const at = (key: string | undefined, more: object) => {
+        const configuration = { mode: "detached", reference: "main", ...more }
+        const json = { type: "gitlab", configuration }
+        return raw("POST", `task-packages/${id}`, key === undefined ? { json } : { json, key })
+      }
+      yield* Secrets.put("elsewhere", { items: { password: "hush" }, hosts: ["git.example.com"] })
+      const host = new URL(repo.url).hostname
+      const named = { repository: repo.url, credentials_secret: "elsewhere" }
+      const refused = yield* at(writes, named)
+      assert.strictEqual(refused.status, 403, refused.text)
+      assert.include(errorOf(refused).message, "Vault.read_secret_values")
+      const notFor = yield* at(undefined, named)
+      assert.strictEqual(notFor.status, 409, notFor.text)
+      assert.include(errorOf(notFor).message, `the secret "elsewhere" is not for ${host}`)
+      assert.deepStrictEqual(sent, [])
+      yield* Secrets.put("elsewhere", { items: { password: "hush" }, hosts: ["git.example.com", host] })
+      assert.strictEqual((yield* at(undefined, named)).status, 200)
+      assert.isNotEmpty(sent.filter(Boolean))
+      // What is sent already is sent on; to another repository of the server it would be sent anew.
+      assert.strictEqual((yield* at(writes, {})).status, 200)
+      const other = repository("other", { files: withRobot("Other") })
+      assert.strictEqual((yield* at(writes, { repository: other.url })).status, 403)
     })
   )
 

@@ -6,11 +6,10 @@ import { Api } from "@signalbox/api/contract/Api"
 import {
   IntegrationAuthorization,
   type Permission,
-  RequiredPermission,
+  permissionsNeeded,
   TokenAuthorization,
   WorkspaceAuthorization
 } from "@signalbox/api/contract/Authorization"
-import * as Context from "effect/Context"
 import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as Schema from "effect/Schema"
@@ -28,8 +27,8 @@ export interface Endpoint {
   readonly method: string
   readonly path: string
   readonly door: Door
-  /** Undefined: any key, or none is needed. */
-  readonly needed: Permission | undefined
+  /** None: any key will do, or none is needed. */
+  readonly needed: ReadonlyArray<Permission>
   readonly declared: HttpApiEndpoint.Top
   readonly successes: Responses
   readonly errors: Responses
@@ -55,7 +54,7 @@ export const endpoints: ReadonlyArray<Endpoint> = (() => {
         method: endpoint.method,
         path: endpoint.path,
         door,
-        needed: Context.getOrUndefined(endpoint.annotations, RequiredPermission),
+        needed: permissionsNeeded(endpoint),
         declared: endpoint,
         successes,
         errors

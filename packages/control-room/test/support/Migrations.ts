@@ -46,7 +46,12 @@ const beforeAlerts = Effect.gen(function* () {
 /** The tables as they were before runs belonged to traces (`0033_run_traces`). */
 const beforeRunTraces = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // Those that are newer still (`0034_console_marks`, `0035_item_steps`, `0041_nodes`).
+  // Those that are newer still (`0034_console_marks`, `0035_item_steps`, `0041_nodes`, and those after it).
+  yield* sql`ALTER TABLE secret DROP COLUMN hosts`
+  for (const column of ["refused_count", "refused_at", "refused_because"]) {
+    yield* sql`ALTER TABLE "trigger" DROP COLUMN ${sql(column)}`
+  }
+  for (const column of ["maker", "permissions"]) yield* sql`ALTER TABLE idempotency_key DROP COLUMN ${sql(column)}`
   yield* sql`DROP TABLE node`
   yield* sql`DROP INDEX work_item_by_step`
   yield* sql`DROP TABLE console_mark`

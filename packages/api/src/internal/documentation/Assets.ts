@@ -69,7 +69,7 @@ export const secrets: Documented<typeof Secrets> = {
   listSecrets: {
     description:
       "Returns the names and descriptions of the secrets, newest first, never their items. A page has up to 1,000.",
-    response: { data: [{ name: "erp", description: "the ERP" }], has_more: false, next: null },
+    response: { data: [{ name: "erp", description: "the ERP", hosts: [] }], has_more: false, next: null },
     errors: {
       400: "`cursor` is not from this list with the same filters, or `name` is invalid. Begin again without `cursor`."
     }
@@ -77,21 +77,21 @@ export const secrets: Documented<typeof Secrets> = {
   getSecret: {
     description:
       "Returns a secret with the names of its items, in the order in which they were written, never with their values.",
-    response: { name: "erp", description: "the ERP", item_names: ["username", "password"] },
+    response: { name: "erp", description: "the ERP", hosts: [], item_names: ["username", "password"] },
     errors: { 404: noSecret }
   },
   createSecret: {
     description:
       "Creates a secret. Its items are stored encrypted and are not returned here: robots read them while they run. A name has 1 to 255 letters, digits and underscores, and is unique in the workspace.",
     request: { name: "erp", items: { username: "robot", password: "correct horse" }, description: "the ERP" },
-    response: { name: "erp", description: "the ERP" },
+    response: { name: "erp", description: "the ERP", hosts: [] },
     errors: { 400: badBody, 409: nameExists("secret"), 413: largeSecret }
   },
   updateSecret: {
     description:
       "Replaces all items of a secret; those that are left out are gone. The description is unchanged when it is absent. Runs that have read the secret keep the old value until they read it again.",
     request: { items: { username: "robot", password: "battery staple" } },
-    response: { name: "erp", description: "the ERP" },
+    response: { name: "erp", description: "the ERP", hosts: [] },
     errors: { 400: badBody, 404: noSecret, 413: largeSecret }
   },
   deleteSecret: {

@@ -118,6 +118,7 @@ export const generalFields: Readonly<Record<string, string>> = {
   header: "The name of a header.",
   heartbeat_seconds: "How often a heartbeat is sent, in seconds.",
   host: "The name or IP address of the mail server.",
+  hosts: "Servers to which the room itself may send the secret: those of repositories and mail servers that name it.",
   hours: "The hours that count; default: all.",
   id: "Its id. Treat ids as opaque text.",
   ids: "Ids, 1 to 10,000: of work items, or for `start_again` of runs.",
@@ -131,6 +132,7 @@ export const generalFields: Readonly<Record<string, string>> = {
   jitter: "Each time comes later by up to this, such as `5 minutes`; default none.",
   key: "The key itself, which is returned only here.",
   labels: "What a worker has, such as `gpu` or `site=vienna`, for steps that ask for it; at most 32 of 63 characters.",
+  last_at: "When the last one was.",
   last_attempt_at: "When the last attempt was made; null before the first.",
   last_error: "Why the last attempt failed; null when it succeeded.",
   last_failed_at: "When it last failed; null: not yet.",
@@ -211,6 +213,7 @@ export const generalFields: Readonly<Record<string, string>> = {
   references: "One for each payload, null for none.",
   refusals: "Why some were refused, in groups, at most 20.",
   refused: "How many were refused.",
+  refused_requests: "Requests to its address whose signature was wrong, since it was last changed; null: none.",
   repeat_seconds: "A message is repeated after so many seconds, 60 to a year; null or absent: it is not.",
   repository:
     "The `http` or `https` address to clone, without credentials. Required the first time, unchanged when absent.",

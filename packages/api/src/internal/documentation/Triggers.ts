@@ -34,7 +34,8 @@ const listed: (typeof TriggerListed)["Encoded"] = {
     event_id: { header: "X-GitHub-Delivery", pointer: null },
     max_waiting: 1000
   },
-  problem: null
+  problem: null,
+  refused_requests: null
 }
 
 const url = "https://robots.example.com/hooks/sbh_019aa0b2-5c00-7000-8000-0000000000e8_secret"

@@ -97,10 +97,11 @@ export const dataExamples: ReadonlyArray<Example> = [
     error: { message: "the repository has no branch", failed_at: later }
   }),
   of("TaskPackageSummary", TaskPackages.TaskPackageSummary, { id: "tp1", name: "invoices", type: "github" }),
-  of("Secret", Secrets.Secret, { name: "shop", description: "the shop's back office" }),
+  of("Secret", Secrets.Secret, { name: "shop", description: "the shop's back office", hosts: ["git.example.com"] }),
   of("SecretWithItemNames", Secrets.SecretWithItemNames, {
     name: "shop",
     description: "the shop's back office",
+    hosts: [],
     item_names: ["user", "password"]
   }),
   of("SealedSecret", RobotSecrets.SealedSecret, {

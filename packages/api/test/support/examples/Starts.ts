@@ -21,7 +21,8 @@ const trigger = {
     event_id: { header: "X-GitHub-Delivery", pointer: null },
     max_waiting: 1000
   },
-  problem: { since: at, message: "the process has no steps" }
+  problem: { since: at, message: "the process has no steps" },
+  refused_requests: { count: 3, last_at: at, message: "the signature does not match" }
 }
 const alertChannel = {
   id: "ac1",

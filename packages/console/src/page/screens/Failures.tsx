@@ -33,7 +33,7 @@ const Groups = ({ state }: { readonly state: string }) => {
   const [retried, setRetried] = useState<Failure | null>(null)
   // The list comes in the order of ids; what stops most work is first.
   const rows = (data?.data ?? []).toSorted((a, b) => b.count - a.count || b.created_at.localeCompare(a.created_at))
-  const canSettle = may("Processes.run_bulk_operations") && may("Processes.write_work_items")
+  const canRetry = may("Processes.run_bulk_operations", "Processes.write_work_items", "Processes.trigger_processes")
   return (
     <>
       <Filters>
@@ -76,7 +76,7 @@ const Groups = ({ state }: { readonly state: string }) => {
                   title: "What to do",
                   isNumber: true,
                   cell: (failure) =>
-                    canSettle && failure.count > 0 ? (
+                    canRetry && failure.count > 0 ? (
                       <Button
                         aria-label={`Retry ${count(failure.count)}: ${failure.message || failure.code}`}
                         onClick={() => setRetried(failure)}

@@ -12,7 +12,7 @@ import { Filters, ProcessChoice } from "./work/Filter.tsx"
 
 const Schedules = () => {
   const { process } = route.value.query
-  const canWrite = may("Schedules.write_schedules")
+  const canWrite = may("Schedules.write_schedules", "Processes.trigger_processes")
   return (
     <>
       <Head

@@ -12,7 +12,7 @@ import { Filters, ProcessChoice } from "./work/Filter.tsx"
 
 const Triggers = () => {
   const { process } = route.value.query
-  const canWrite = may("Triggers.write_triggers")
+  const canWrite = may("Triggers.write_triggers", "Processes.trigger_processes")
   return (
     <>
       <Head

@@ -20,7 +20,7 @@ import { AlertMessages, type ClaimedMessage } from "../store/AlertMessages.ts"
 import * as Chunks from "../store/Chunks.ts"
 import { Database } from "../store/Database.ts"
 import { RoomState } from "../store/RoomState.ts"
-import { Secrets } from "../store/Secrets.ts"
+import { notSentTo, Secrets } from "../store/Secrets.ts"
 import { type HttpMessage, requestOf } from "./AlertShapes.ts"
 import { nextAttemptAt } from "./Backoff.ts"
 import { DeliverySender, NoResponse } from "./DeliverySender.ts"
@@ -78,7 +78,7 @@ export class AlertSender extends Context.Service<
 
       const passwordOf = Effect.fnUntraced(function* (
         workspace: WorkspaceId,
-        { password, passwordFrom }: MailSettings
+        { host, password, passwordFrom }: MailSettings
       ) {
         if (passwordFrom === null) return password
         const { item, secret } = passwordFrom
@@ -87,6 +87,10 @@ export class AlertSender extends Context.Service<
           message: `password_from: the vault has no text "${item}" in a secret "${secret}"`
         })
         if (found === null) return yield* missing
+        const server = (host.includes(":") ? `[${host}]` : host).toLowerCase()
+        if (!found.secret.hosts.includes(server)) {
+          return yield* new NoResponse({ message: notSentTo("password_from", secret, server) })
+        }
         const items = yield* Effect.mapError(decodeItems(Redacted.value(found.items)), () => missing)
         const value = Redacted.value(items)[item]
         return typeof value === "string" ? value : yield* missing

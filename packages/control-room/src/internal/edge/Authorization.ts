@@ -4,14 +4,12 @@
 import {
   CurrentPrincipal,
   IntegrationAuthorization,
+  permissionsNeeded,
   type Principal,
-  type Permission,
-  RequiredPermission,
-  runPermissions,
   TokenAuthorization,
   WorkspaceAuthorization
 } from "@signalbox/api/contract/Authorization"
-import { WithoutRecord } from "@signalbox/api/contract/IdempotencyKeys"
+import { ReturnsCredential, WithoutRecord } from "@signalbox/api/contract/IdempotencyKeys"
 import type { ConflictResponse, ForbiddenResponse, UnauthenticatedResponse } from "@signalbox/api/contract/Responses"
 import * as ByteSize from "effect/ByteSize"
 import * as Context from "effect/Context"
@@ -36,6 +34,7 @@ import { ConsoleCookies } from "./ConsoleCookies.ts"
 import { refusals, forbidden, unauthenticated } from "./Failures.ts"
 import * as Forms from "./Forms.ts"
 import { Idempotency } from "./Idempotency.ts"
+import { callerOf } from "./Permissions.ts"
 import { RateLimits } from "./RateLimits.ts"
 import { UnauthenticatedRequests } from "./UnauthenticatedRequests.ts"
 
@@ -64,29 +63,18 @@ const principalOfRun = (stepRun: StoredStepRun | null, token: Tokens.Token): Pri
 type TokenRefusal = ForbiddenResponse | ConflictResponse
 type Refusal = UnauthenticatedResponse | TokenRefusal
 
-/** The caller on `/api/v1` and `/secrets-v1`, and its permissions. */
-interface Caller {
-  readonly principal: Principal
-  readonly permissions: ReadonlySet<Permission>
-}
-
-const ofRuns: ReadonlySet<Permission> = new Set(runPermissions)
-
 /** Why a caller may not use an endpoint of the workspace in the path; null when it may. */
 const refusalBy = (endpoint: HttpApiEndpoint.Top) => {
-  const needed = Context.getOrUndefined(endpoint.annotations, RequiredPermission)
+  const needed = permissionsNeeded(endpoint)
   // The only path without a workspace creates one.
   const ofWorkspace = endpoint.path.includes(":workspace_id")
-  return (
-    { permissions, principal }: Caller,
-    { params }: HttpRouter.RouteContext["Service"]
-  ): ForbiddenResponse | null => {
+  return (principal: Principal, { params }: HttpRouter.RouteContext["Service"]): ForbiddenResponse | null => {
     if (ofWorkspace && params["workspace_id"] !== principal.workspaceId) {
       return forbidden("the key does not belong to this workspace")
     }
-    return needed === undefined || permissions.has(needed)
-      ? null
-      : forbidden(`the key lacks the permission ${needed}; use a key that has it`)
+    const { permissions } = callerOf(principal)
+    const lacking = needed.find((permission) => !permissions.has(permission))
+    return lacking === undefined ? null : forbidden(`the key lacks the permission ${lacking}; use a key that has it`)
   }
 }
 
@@ -94,11 +82,11 @@ const refusalBy = (endpoint: HttpApiEndpoint.Top) => {
 const callerOfKey = Effect.map(
   ApiKeys,
   (apiKeys) =>
-    (token: Tokens.Token): Effect.Effect<Caller | null> =>
+    (token: Tokens.Token): Effect.Effect<Principal | null> =>
       Effect.map(apiKeys.authenticate(token), (key) => {
         if (key === null) return null
         const { id, permissions, workspaceId } = key
-        return { principal: { _tag: "ApiKey", keyId: id, workspaceId, permissions }, permissions }
+        return { _tag: "ApiKey", keyId: id, sessionId: null, workspaceId, permissions }
       })
 )
 
@@ -111,18 +99,18 @@ const callerOfToken = Effect.gen(function* () {
   const ofSession = (
     token: Tokens.Token,
     find: (token: Tokens.Token) => Effect.Effect<ConsoleSession | null>
-  ): Effect.Effect<Caller | null> =>
+  ): Effect.Effect<Principal | null> =>
     Effect.map(find(token), (session) => {
       if (session === null) return null
-      const { key, permissions, workspaceId } = session
-      return { principal: { _tag: "ApiKey", keyId: key.id, workspaceId, permissions }, permissions }
+      const { id, key, permissions, workspaceId } = session
+      return { _tag: "ApiKey", keyId: key.id, sessionId: id, workspaceId, permissions }
     })
-  const ofRun = Effect.fnUntraced(function* (token: Tokens.Token): Effect.fn.Return<Caller | null, TokenRefusal> {
+  const ofRun = Effect.fnUntraced(function* (token: Tokens.Token): Effect.fn.Return<Principal | null, TokenRefusal> {
     if (token.kind === "assistantRun") {
       const run = yield* assistants.findRun(token.id)
       if (run?.state !== "in_progress" || !Tokens.matches(token.secret, run.runTokenHash)) return null
       const { id, workspaceId } = run
-      return { principal: { _tag: "AssistantRun", workspaceId, assistantRunId: id }, permissions: ofRuns }
+      return { _tag: "AssistantRun", workspaceId, assistantRunId: id }
     }
     const stepRun = yield* stepRuns.find(token.id)
     const principal = principalOfRun(stepRun, token)
@@ -135,10 +123,10 @@ const callerOfToken = Effect.gen(function* () {
       const message = `the step run of this token is ${stepRun.state}: the token has expired; stop the task`
       return yield* refusals("LEASE_LOST")(new Refused({ code: "LEASE_LOST", message }))
     }
-    return { principal, permissions: ofRuns }
+    return principal
   })
   /** `isUse`: whether a session counts it as a use. */
-  return (token: Tokens.Token, isUse = true): Effect.Effect<Caller | null, TokenRefusal> => {
+  return (token: Tokens.Token, isUse = true): Effect.Effect<Principal | null, TokenRefusal> => {
     if (token.kind === "assistantRun" || token.kind === "stepRun") return ofRun(token)
     return token.kind === "session" ? ofSession(token, isUse ? sessions.find : sessions.look) : ofKey(token)
   }
@@ -201,7 +189,7 @@ export class Authorization extends Context.Service<
         Effect.andThen(limiter.charge(request), Effect.fail(refused))
       const { replayOrRun } = yield* Idempotency
       const ofKey = yield* callerOfKey
-      const callerOf = yield* callerOfToken
+      const principalOfCaller = yield* callerOfToken
       const principalOf = yield* principalOfToken
       const cookies = yield* ConsoleCookies
 
@@ -212,10 +200,11 @@ export class Authorization extends Context.Service<
       ): Guarded<E | Refusal, HttpRouter.Provided> => {
         const refusedBy = refusalBy(endpoint)
         const withoutRecord = Context.get(endpoint.annotations, WithoutRecord)
-        const entered = (received: HttpServerRequest.HttpServerRequest, { principal }: Caller) => {
+        const isCredential = Context.get(endpoint.annotations, ReturnsCredential)
+        const entered = (received: HttpServerRequest.HttpServerRequest, principal: Principal) => {
           const handled = (request: HttpServerRequest.HttpServerRequest) =>
             Effect.provideService(
-              withoutRecord ? handler : replayOrRun(request, principal.workspaceId, handler),
+              withoutRecord ? handler : replayOrRun(request, principal, isCredential, handler),
               CurrentPrincipal,
               principal
             )
@@ -236,13 +225,13 @@ export class Authorization extends Context.Service<
           const misused = cookie === null ? null : cookies.refusalOf(request)
           if (misused !== null) return Effect.fail(forbidden(misused))
           return Effect.flatMap(
-            limiter.lookUp(request, token, callerOf(token)),
+            limiter.lookUp(request, token, principalOfCaller(token)),
             (caller): Guarded<E | Refusal, HttpRouter.Provided> => {
               if (caller === null) return Effect.fail(cookie === null ? unknown() : sessionEnded())
               const refused = refusedBy(caller, Context.getUnsafe(context, HttpRouter.RouteContext))
               if (refused !== null) return Effect.fail(refused)
-              return caller.principal._tag === "ApiKey"
-                ? Effect.andThen(rateLimits.admit(caller.principal.keyId), entered(request, caller))
+              return caller._tag === "ApiKey"
+                ? Effect.andThen(rateLimits.admit(caller.keyId), entered(request, caller))
                 : entered(request, caller)
             }
           )
@@ -263,8 +252,8 @@ export class Authorization extends Context.Service<
         if (caller === null) return yield* unknown()
         const refused = refusalBy(endpoint)(caller, yield* HttpRouter.RouteContext)
         if (refused !== null) return yield* refused
-        if (caller.principal._tag === "ApiKey") yield* rateLimits.admit(caller.principal.keyId)
-        return caller.principal
+        if (caller._tag === "ApiKey") yield* rateLimits.admit(caller.keyId)
+        return caller
       })
 
       const ofToken = Effect.fnUntraced(function* (group: Group) {
@@ -296,7 +285,7 @@ export class Authorization extends Context.Service<
           const token = cookies.tokenOf(request) ?? tokenOf(request)
           return token === null
             ? Effect.succeed(false)
-            : callerOf(token, false).pipe(
+            : principalOfCaller(token, false).pipe(
                 Effect.map((caller) => caller !== null),
                 Effect.orElseSucceed(() => false)
               )

@@ -84,7 +84,8 @@ const methodsByPath = memoize((api: typeof Api) => {
   for (const method of ["GET", "POST", "DELETE"]) add(sessionPath, method, limits.unauthenticatedBody)
   add(`${shownFilesPath}/:file_id`, "GET")
   for (const { method, path } of FlowRoutes.routes) {
-    for (const each of [path, path.slice(0, -"/*".length)]) add(each, method)
+    add(path, method)
+    if (path.endsWith("/*")) add(path.slice(0, -"/*".length), method)
   }
   for (const path of [Probes.paths.health, Probes.paths.ready]) add(path, "GET")
   const router = FindMyWay.make<ReadonlyMap<string, number>>(routerConfig)

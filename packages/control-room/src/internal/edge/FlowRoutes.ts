@@ -3,7 +3,15 @@
  * does not know: requests are authorized here by their prefix, and passed on.
  */
 import { basePath } from "@signalbox/api/contract/Api"
-import { type Permission, RequiredPermission, WorkspaceAuthorization } from "@signalbox/api/contract/Authorization"
+import {
+  CurrentActor,
+  CurrentPrincipal,
+  type Permission,
+  RequiredPermission,
+  startPermission,
+  StartsWork,
+  WorkspaceAuthorization
+} from "@signalbox/api/contract/Authorization"
 import { WithoutRecord } from "@signalbox/api/contract/IdempotencyKeys"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -14,44 +22,49 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { MountedFlows } from "../../Options.ts"
+import { ApiKeys } from "../store/ApiKeys.ts"
 import { Changes } from "../store/Changes.ts"
 import { Workspaces } from "../store/Workspaces.ts"
 import { Authorization } from "./Authorization.ts"
 import { body, dieWith } from "./Failures.ts"
 import { pathOf } from "./Incoming.ts"
+import { callerOf } from "./Permissions.ts"
 
-const methods = ["GET", "POST", "DELETE"] as const
-type Method = (typeof methods)[number]
-
-interface Prefix {
-  readonly name: string
-  /** For a GET. */
-  readonly read: Permission
-  /** For all other methods. */
-  readonly write: Permission
+interface Route {
+  readonly method: "GET" | "POST" | "DELETE"
+  readonly path: `/${string}`
+  readonly permission: Permission
+  /** Whether it lets executions start, and needs the permission for that too. */
+  readonly starts: boolean
 }
 
-const prefixes: ReadonlyArray<Prefix> = [
-  { name: "flow-executions", read: "Processes.read_work_items", write: "Processes.trigger_processes" },
-  { name: "flow-schedules", read: "Schedules.read_schedules", write: "Schedules.write_schedules" }
-]
-
 const below = `${basePath}/workspaces/:workspace_id` as const
+const executions = `${below}/flow-executions/*` as const
+const schedules = `${below}/flow-schedules/*` as const
 
 /** The routes: those that end with `/*` are also for the path without it. */
-export const routes = prefixes.flatMap(({ name, read, write }) =>
-  methods.map((method) => ({
-    method,
-    path: `${below}/${name}/*` as const,
-    permission: method === "GET" ? read : write
-  }))
-)
+export const routes: ReadonlyArray<Route> = [
+  { method: "GET", path: executions, permission: "Processes.read_work_items", starts: false },
+  { method: "POST", path: executions, permission: startPermission, starts: false },
+  { method: "DELETE", path: executions, permission: startPermission, starts: false },
+  { method: "GET", path: schedules, permission: "Schedules.read_schedules", starts: false },
+  // What stops executions from starting.
+  {
+    method: "POST",
+    path: `${below}/flow-schedules/:name/pause`,
+    permission: "Schedules.write_schedules",
+    starts: false
+  },
+  { method: "POST", path: schedules, permission: "Schedules.write_schedules", starts: true },
+  { method: "DELETE", path: schedules, permission: "Schedules.write_schedules", starts: true }
+]
 
 /** What the guard reads of an endpoint. A command may call the control room itself, so it has no transaction around it. */
-const endpointOf = (method: Method, path: `/${string}`, permission: Permission) =>
+const endpointOf = ({ method, path, permission, starts }: Route) =>
   HttpApiEndpoint.make(method)(`${method} ${path}`, path)
     .middleware(WorkspaceAuthorization)
     .annotate(RequiredPermission, permission)
+    .annotate(StartsWork, starts)
     .annotate(WithoutRecord, true)
 
 /** Whether a workspace has mounted flows. */
@@ -105,24 +118,28 @@ export const layer = (flows: MountedFlows | undefined) =>
     Effect.fnUntraced(function* (router) {
       const { guard } = yield* Authorization
       const hasFlows = yield* FlowsOf
+      const keys = yield* ApiKeys
       const handle = Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
         const { params } = yield* HttpRouter.RouteContext
         if (flows === undefined || !(yield* hasFlows(params["workspace_id"] ?? ""))) {
           return yield* dieWith(404, "NOT_FOUND", "this workspace has no durable flows: no program mounts them here")
         }
+        const principal = yield* CurrentPrincipal
+        const id = callerOf(principal).id
+        const name = (yield* keys.nameOf(principal.workspaceId, id)) ?? ""
         const url = request.url.replace(/^.*?\/workspaces\/[^/]+/, "")
         return yield* flows.httpEffect.pipe(
           Effect.provideService(HttpServerRequest.HttpServerRequest, request.modify({ url })),
+          Effect.provideService(CurrentActor, { id, name }),
           Effect.catchReason("HttpServerError", "RouteNotFound", () => Effect.succeed(notFound(pathOf(request.url))))
         )
       })
-      for (const { method, path, permission } of routes) {
-        const endpoint = endpointOf(method, path, permission)
-        const guarded = guard(endpoint, { identifier: "flows" }, handle)
+      for (const route of routes) {
+        const guarded = guard(endpointOf(route), { identifier: "flows" }, handle)
         yield* router.add(
-          method,
-          path,
+          route.method,
+          route.path,
           Effect.catch(guarded, (failure) =>
             "status" in failure ? Effect.succeed(failed(failure)) : Effect.die(failure)
           )

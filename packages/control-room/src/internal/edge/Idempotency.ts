@@ -3,7 +3,7 @@
  * replayed when the same request comes with the same key.
  */
 import { keyLifetime, lifetimeHeader } from "@signalbox/api/contract/IdempotencyKeys"
-import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { Permission, Principal } from "@signalbox/api/contract/Authorization"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -17,13 +17,16 @@ import { IdempotencyRecords } from "../store/IdempotencyRecords.ts"
 import { Seal } from "../store/Seal.ts"
 import { dieWith } from "./Failures.ts"
 import { pathOf, withText } from "./Incoming.ts"
+import { AskedPermissions, callerOf } from "./Permissions.ts"
 import { ResponseHeaders } from "./ResponseHeaders.ts"
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/
 
 /** A request with a key. */
 interface Keyed {
-  readonly workspace: WorkspaceId
+  readonly principal: Principal
+  /** Whether the response is a credential of who asked for it. */
+  readonly isCredential: boolean
   readonly key: string
   readonly fingerprint: string
   /** Seconds until the key expires if this is the first request with it. */
@@ -57,13 +60,23 @@ const sorted = (_key: string, value: unknown): unknown =>
 const jsonOf = (response: HttpServerResponse.HttpServerResponse): string | null =>
   response.body._tag === "Uint8Array" ? new TextDecoder().decode(response.body.body) : null
 
+/** Who made a request: a key, a session of the console, or a run. */
+const makerOf = (principal: Principal) =>
+  principal._tag === "ApiKey" && principal.sessionId !== null
+    ? `Session ${principal.sessionId}`
+    : `${principal._tag} ${callerOf(principal).id}`
+
 export class Idempotency extends Context.Service<
   Idempotency,
   {
-    /** Runs the handler, or replays the stored response for a repeated key. Only a POST with a key is recorded. */
+    /**
+     * Runs the handler, or replays the stored response for a repeated key: to a caller with all permissions that the first was asked
+     * for, and a credential only to who made the first request. Only a POST with a key is recorded.
+     */
     readonly replayOrRun: <E, R>(
       request: HttpServerRequest.HttpServerRequest,
-      workspace: WorkspaceId,
+      principal: Principal,
+      isCredential: boolean,
       effect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
     ) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
   }
@@ -76,11 +89,13 @@ export class Idempotency extends Context.Service<
       const { open, seal } = yield* Seal
 
       const keyed = <E, R>(
-        { fingerprint, key, lifetime, workspace }: Keyed,
+        { fingerprint, isCredential, key, lifetime, principal }: Keyed,
         effect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
       ) =>
         transaction(
           Effect.gen(function* () {
+            const workspace = principal.workspaceId
+            const maker = makerOf(principal)
             const context = `idempotency ${workspace} ${key}`
             // A second request with the key waits here for the first.
             yield* records.lock(workspace, key)
@@ -94,25 +109,50 @@ export class Idempotency extends Context.Service<
                 "Idempotency-Key: was used for another request; use a new key for each"
               )
             }
+            if (known !== null && isCredential && known.maker !== maker) {
+              return yield* dieWith(
+                409,
+                "IDEMPOTENCY_KEY_REUSED",
+                "Idempotency-Key: was used by another key or session, and the response is a credential, which only that one gets " +
+                  "again; use a new key for each request"
+              )
+            }
             if (known !== null) {
+              const { permissions } = callerOf(principal)
+              const lacking = known.permissions.find((permission) => !permissions.has(permission))
+              if (lacking !== undefined) {
+                return yield* dieWith(
+                  403,
+                  "FORBIDDEN",
+                  `the key lacks the permission ${lacking}; use a key that has it`
+                )
+              }
               headers["idempotent-replayed"] = "true"
               return HttpServerResponse.text(yield* open(known.body, context), {
                 status: known.status,
                 contentType: "application/json"
               })
             }
-            const response = yield* effect
+            const asked = new Set<Permission>()
+            const response = yield* Effect.provideService(effect, AskedPermissions, asked)
             const json = jsonOf(response)
             if (response.status < 300 && json !== null) {
               const body = yield* seal(json, context)
-              yield* records.store(workspace, key, { fingerprint, status: response.status, body, lifetime })
+              yield* records.store(workspace, key, {
+                fingerprint,
+                status: response.status,
+                body,
+                lifetime,
+                maker,
+                permissions: [...asked]
+              })
             }
             return response
           })
         )
 
       return Idempotency.of({
-        replayOrRun: (request, workspace, effect) => {
+        replayOrRun: (request, principal, isCredential, effect) => {
           const key = request.headers["idempotency-key"]
           if (key === undefined || request.method !== "POST") return effect
           if (!keyPattern.test(key)) {
@@ -128,7 +168,7 @@ export class Idempotency extends Context.Service<
             const view = withText(request, Effect.succeed(body))
             const handler = Effect.provideService(effect, HttpServerRequest.HttpServerRequest, view)
             const fingerprint = fingerprintOf(request.method, pathOf(request.url), body)
-            return keyed({ fingerprint, key, lifetime, workspace }, handler)
+            return keyed({ fingerprint, isCredential, key, lifetime, principal }, handler)
           })
         }
       })

@@ -27,6 +27,9 @@ const defaultHoldMillis = 1000
 /** How many refusals are delayed concurrently; further ones are sent immediately. */
 const mostWaiting = 1000
 
+/** Of requests to one address of a trigger whose signature is wrong, from one client. Genuine ones cost nothing. */
+const signatures: RateLimit = { perSecond: 1, burst: 100 }
+
 /** How many keys and tokens are remembered. */
 const mostKnown = 10_000
 
@@ -57,6 +60,15 @@ export class UnauthenticatedRequests extends Context.Service<
       token: Tokens.Token,
       find: Effect.Effect<A | null, E, R>
     ) => Effect.Effect<A | null, E, R>
+    /**
+     * Runs the check of a signature. One that fails charges the budget of its address for what was to be reached, and over that
+     * budget nothing is checked.
+     */
+    readonly verify: <A, E, R>(
+      request: Request,
+      reached: string,
+      check: Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E, R>
     /** Runs an effect that needs no key and charges the budget; a success is refunded. */
     readonly attempt: <A, E, R>(request: Request, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
@@ -68,10 +80,12 @@ export class UnauthenticatedRequests extends Context.Service<
         return UnauthenticatedRequests.of({
           charge: () => Effect.void,
           lookUp: (_request, _token, find) => find,
+          verify: (_request, _reached, check) => check,
           attempt: (_request, effect) => effect
         })
       }
       const buckets = Buckets.make(budget)
+      const signed = Buckets.make(signatures)
       const known = new Set<string>()
 
       /** Null: the server around the service does not provide it, and has to limit such requests itself. */
@@ -81,16 +95,16 @@ export class UnauthenticatedRequests extends Context.Service<
         Effect.withFiber<void>((fiber) => {
           const address = addressOf(request)
           if (address === null) return Effect.void
-          const { admitted, waitMillis } = buckets.take(address, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
-          if (admitted) return Effect.void
-          const refused = dieWith(
-            429,
-            "RATE_LIMITED",
-            "too many requests without a valid key from this address; try again later",
-            { "retry-after": "1", "retry-after-ms": String(waitMillis) }
-          )
-          return waiting < mostWaiting ? Effect.andThen(hold, refused) : refused
+          const taken = buckets.take(address, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
+          return taken.admitted ? Effect.void : refuse(taken, "without a valid key")
         })
+
+      const refuse = ({ waitMillis }: Buckets.Taken, what: string) => {
+        const message = `too many requests ${what} from this address; try again later`
+        const headers = { "retry-after": "1", "retry-after-ms": String(waitMillis) }
+        const refused = dieWith(429, "RATE_LIMITED", message, headers)
+        return waiting < mostWaiting ? Effect.andThen(hold, refused) : refused
+      }
 
       let waiting = 0
       /** Real time, since this is about the event loop of the machine; `Clock` may be virtual. */
@@ -114,6 +128,14 @@ export class UnauthenticatedRequests extends Context.Service<
 
       return UnauthenticatedRequests.of({
         charge,
+        verify: Effect.fnUntraced(function* (request, reached, check) {
+          const key = `${reached} ${addressOf(request) ?? ""}`
+          const taken = signed.take(key, yield* Clock.currentTimeMillis)
+          if (!taken.admitted) return yield* refuse(taken, "with a wrong signature")
+          const checked = yield* check
+          signed.putBack(key, yield* Clock.currentTimeMillis)
+          return checked
+        }),
         attempt: (request, effect) => Effect.andThen(charge(request), Effect.tap(effect, refund(request))),
         lookUp: (request, token, find) => {
           // A hash, so that no usable key stays in memory.

@@ -15,6 +15,7 @@ import { TargetGuard } from "../delivery/TargetGuard.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { conflict, forbidden, invalidRequest, notFound, orNotFound } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
+import { need } from "../edge/Permissions.ts"
 import { rotationTime } from "../store/Webhooks.ts"
 import { AlertChannels, type ChannelSettings, type MailSettings } from "../store/AlertChannels.ts"
 import { Database } from "../store/Database.ts"
@@ -50,14 +51,9 @@ export const layer = Endpoints.group(
       orNotFound("alert channel", params.channel_id, store.lock(params.workspace_id, params.channel_id))
 
     /** Whoever names a secret sends it to a server of his choice. */
-    const mayReadSecrets = Effect.flatMap(CurrentPrincipal, (principal) =>
-      principal._tag === "ApiKey" && principal.permissions.has("Vault.read_secret_values")
-        ? Effect.void
-        : Effect.fail(
-            forbidden(
-              "settings.password_from: the password is sent to the mail server, and the key lacks the permission Vault.read_secret_values; use a key that has it"
-            )
-          )
+    const mayReadSecrets = need(
+      "Vault.read_secret_values",
+      "settings.password_from: the password is sent to the mail server"
     )
 
     const target = (field: string, url: string) => {

@@ -1,19 +1,20 @@
 /** Bulk operations: created, listed and cancelled. `runs/BulkOperations` carries them out. */
-import { CurrentPrincipal, type Permission } from "@signalbox/api/contract/Authorization"
+import { type Permission, startPermission } from "@signalbox/api/contract/Authorization"
 import type { BulkOperationName } from "@signalbox/api/contract/BulkOperations"
 import * as Effect from "effect/Effect"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { forbidden, orNotFound, refusals } from "../edge/Failures.ts"
+import { orNotFound, refusals } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
+import { need } from "../edge/Permissions.ts"
 import { BulkOperations } from "../runs/BulkOperations.ts"
 import { BulkOperations as Store } from "../store/BulkOperations.ts"
 
-/** What the single operation needs, and a bulk operation besides its own. */
-const singles: Readonly<Record<BulkOperationName, Permission>> = {
-  retry: "Processes.write_work_items",
-  mark_as_done: "Processes.write_work_items",
-  delete: "Processes.write_work_items",
-  start_again: "Processes.trigger_processes"
+/** What an operation needs besides the permission of bulk operations. */
+const needed: Readonly<Record<BulkOperationName, ReadonlyArray<Permission>>> = {
+  retry: ["Processes.write_work_items", startPermission],
+  mark_as_done: ["Processes.write_work_items"],
+  delete: ["Processes.write_work_items"],
+  start_again: [startPermission]
 }
 
 export const layer = Endpoints.group(
@@ -24,10 +25,8 @@ export const layer = Endpoints.group(
     const { page } = yield* Pagination
     return handlers.handleAll({
       createBulkOperation: Effect.fnUntraced(function* ({ params, payload: { dry_run, filter, operation } }) {
-        const caller = yield* CurrentPrincipal
-        const needed = singles[operation]
-        if (caller._tag !== "ApiKey" || !caller.permissions.has(needed)) {
-          return yield* forbidden(`operation: ${operation} needs the permission ${needed}, which this key lacks`)
+        for (const permission of needed[operation]) {
+          yield* need(permission, `operation: ${operation} of work items or runs needs more than bulk operations do`)
         }
         const created = operations.create(params.workspace_id, operation, filter, dry_run === true)
         return yield* refusals("INVALID_REQUEST")(created)

@@ -1,10 +1,5 @@
 /** What changes in a workspace, as a stream of hints. */
-import {
-  CurrentPrincipal,
-  type Permission,
-  type Principal,
-  runPermissions
-} from "@signalbox/api/contract/Authorization"
+import { CurrentPrincipal, type Permission } from "@signalbox/api/contract/Authorization"
 import { type Change, changeTopics, pingEvent } from "@signalbox/api/contract/Changes"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -14,6 +9,7 @@ import * as Stream from "effect/Stream"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { Authorization } from "../edge/Authorization.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
+import { callerOf } from "../edge/Permissions.ts"
 import { dieWith } from "../edge/Failures.ts"
 import { Changes, type Hint, type Mail, type Mailbox } from "../store/Changes.ts"
 import { Notifier } from "../store/Notifier.ts"
@@ -29,19 +25,6 @@ const headers = {
   "cache-control": "no-store, no-transform",
   // nginx and others gather responses otherwise.
   "x-accel-buffering": "no"
-}
-
-const callerOf = (principal: Principal): { readonly id: string; readonly permissions: ReadonlySet<Permission> } => {
-  switch (principal._tag) {
-    case "ApiKey":
-      return { id: principal.keyId, permissions: principal.permissions }
-    case "StepRun":
-      return { id: principal.stepRunId, permissions: new Set(runPermissions) }
-    case "AssistantRun":
-      return { id: principal.assistantRunId, permissions: new Set(runPermissions) }
-    case "Worker":
-      return { id: principal.workerId, permissions: new Set() }
-  }
 }
 
 const event = (change: { readonly [K in keyof Change]: Change[K] | Hint["topic"] }) =>

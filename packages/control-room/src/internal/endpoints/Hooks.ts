@@ -104,6 +104,9 @@ export const layer = HttpRouter.use(
       asana: Effect.fnUntraced(function* ({ headers, trigger }) {
         const secret = headers["x-hook-secret"]
         if (secret === undefined) return null
+        if (secret.trim() === "") {
+          return yield* refuse(400, "X-Hook-Secret: Expected the secret with which requests are signed")
+        }
         const sealed = yield* triggers.seal(trigger.id, Redacted.make(secret))
         const accepted = yield* transaction(
           Effect.gen(function* () {
@@ -146,7 +149,8 @@ export const layer = HttpRouter.use(
       const signature = signatureOf(hook)
       if (signature === null) return
       const secret = yield* triggers.secretOf(trigger)
-      if (secret === null)
+      // Anybody could sign with an empty one, which a handshake of an older version may have stored.
+      if (secret === null || Redacted.value(secret) === "")
         return yield* refuse(401, "the handshake has not taken place, so that nothing can be verified")
       const now = yield* millis
       const refused = refusalOf(signature, Redacted.value(secret), received.headers, bytes, now)
@@ -195,8 +199,14 @@ export const layer = HttpRouter.use(
       const received: Received = { trigger, headers: request.headers, query }
       const greeted = hook.handshake === null ? null : yield* handshakes[hook.handshake](received)
       if (greeted !== null) return greeted
-      const bytes = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
-      yield* genuine(trigger, hook, received, bytes)
+      const check = Effect.gen(function* () {
+        const bytes = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
+        yield* Effect.tapError(genuine(trigger, hook, received, bytes), ({ message }) =>
+          triggers.refuse(trigger, message)
+        )
+        return bytes
+      })
+      const bytes = yield* limiter.verify(request, trigger.id, check)
       const text = yield* jsonTextOf(bytes)
       const json = yield* Effect.try({
         try: () => ExactJson.parse(text),

@@ -1,13 +1,13 @@
 /**
  * Processes and their definitions.
  */
-import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { ProcessDefinition } from "@signalbox/api/contract/Processes"
 import * as Effect from "effect/Effect"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { refusals, conflict, forbidden, invalidRequest, notFound, orNotFound, tooLarge } from "../edge/Failures.ts"
+import { refusals, conflict, invalidRequest, notFound, orNotFound, tooLarge } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
+import { need } from "../edge/Permissions.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
 import * as ExactJson from "../ExactJson.ts"
 import { InputSchemas } from "../runs/InputSchemas.ts"
@@ -111,14 +111,7 @@ const findIn = (
 ) => orNotFound("process", params.process_id, store.get(params.workspace_id, params.process_id))
 
 /** What the deletion of work items by itself needs. */
-const mayDeleteItems = Effect.gen(function* () {
-  const caller = yield* CurrentPrincipal
-  if (caller._tag !== "ApiKey" || !caller.permissions.has("Processes.write_work_items")) {
-    return yield* forbidden(
-      "delete_work_items: the key lacks the permission Processes.write_work_items; use a key that has it"
-    )
-  }
-})
+const mayDeleteItems = need("Processes.write_work_items", "delete_work_items: work items are deleted")
 
 const checkDefinition = Effect.fnUntraced(function* (
   { default_work_item, steps }: ProcessDefinition,

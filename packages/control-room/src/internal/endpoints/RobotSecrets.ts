@@ -1,5 +1,6 @@
 /** The vault in the protocol of robots. */
 import { SecretItems } from "@signalbox/api/contract/Secrets"
+import type { Secret } from "@signalbox/api/contract/Secrets"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -19,6 +20,9 @@ const at =
   <A>(effect: Effect.Effect<A, Transit.TransitError>) =>
     Effect.mapError(effect, ({ message }) => invalidRequest(`${field}: ${message}`))
 
+/** What robots know of a secret. */
+const shown = ({ description, name }: Secret) => ({ name, description })
+
 export const layer = Endpoints.group(
   "robotSecrets",
   Effect.fnUntraced(function* (handlers) {
@@ -29,7 +33,7 @@ export const layer = Endpoints.group(
         const reader = yield* at("publicKey")(Transit.readerKey(query.publicKey))
         const { secret_name, workspace_id } = params
         const { items, secret } = yield* orNotFound("secret", secret_name, store.read(workspace_id, secret_name))
-        return { ...secret, ...(yield* at("publicKey")(Transit.sealFor(reader, items))) }
+        return { ...shown(secret), ...(yield* at("publicKey")(Transit.sealFor(reader, items))) }
       }),
       // Text without quotes, not JSON.
       getVaultPublicKey: ({ params }) => Effect.map(keys.publicKey(params.workspace_id), HttpServerResponse.text),
@@ -42,7 +46,7 @@ export const layer = Endpoints.group(
           invalidRequest("value: must be a JSON object after decryption")
         )
         const content = { items: yield* checkItems(items, "value"), description: payload.description }
-        return yield* store.put(params.workspace_id, payload.name, content)
+        return shown(yield* store.put(params.workspace_id, payload.name, content))
       })
     })
   })

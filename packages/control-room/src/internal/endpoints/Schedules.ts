@@ -13,7 +13,7 @@ import { preview } from "@signalbox/schedule/Occurrences"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { conflict, forbidden, invalidRequest, notFound, orNotFound, refusals } from "../edge/Failures.ts"
+import { conflict, invalidRequest, notFound, orNotFound, refusals } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
 import * as Engine from "../engine/Schedules.ts"
@@ -80,16 +80,6 @@ export const layer = Endpoints.group(
       return found
     })
 
-    const mayStart = Effect.flatMap(CurrentPrincipal, (principal) =>
-      principal._tag === "ApiKey" && principal.permissions.has("Processes.trigger_processes")
-        ? Effect.void
-        : Effect.fail(
-            forbidden(
-              "a schedule starts runs, and the key lacks the permission Processes.trigger_processes; use a key that has it"
-            )
-          )
-    )
-
     /** Locks the process of a schedule against deletion. */
     const lockedProcess = (workspace: WorkspaceId, id: ProcessId) =>
       Effect.filterOrFail(
@@ -115,7 +105,6 @@ export const layer = Endpoints.group(
 
     /** Checks what a request says of a schedule; the process is then locked. */
     const checked = Effect.fnUntraced(function* (params: Omit<Params, "schedule_id">, payload: ScheduleDefinition) {
-      yield* mayStart
       const process = yield* lockedProcess(params.workspace_id, payload.process.id)
       const inputs: ScheduleInputs = payload.inputs ?? { type: "default" }
       return { process, inputs, now: yield* millis }

@@ -1,6 +1,5 @@
 /** Secrets over the public interface: items can be written and never read. */
-import type { SecretName } from "@signalbox/api/contract/Ids"
-import type { SecretItems } from "@signalbox/api/contract/Secrets"
+import type { Secret, SecretItems } from "@signalbox/api/contract/Secrets"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { limits } from "../Limits.ts"
@@ -31,10 +30,7 @@ export const layer = Endpoints.group(
   Effect.fnUntraced(function* (handlers) {
     const store = yield* Secrets
     const { page } = yield* Pagination
-    const shown = ({ description, name }: { readonly name: SecretName; readonly description: string | null }) => ({
-      name,
-      description
-    })
+    const shown = ({ description, hosts, name }: Secret): Secret => ({ name, description, hosts })
     return handlers.handleAll({
       getSecret: Effect.fnUntraced(function* ({ params }) {
         const { secret_name, workspace_id } = params
@@ -49,16 +45,16 @@ export const layer = Endpoints.group(
           (rows) => Effect.succeed(rows.map(shown)),
           pageSize
         ),
-      createSecret: Effect.fnUntraced(function* ({ params, payload: { description, items, name } }) {
-        const content = { items: yield* checkItems(items, "items"), description }
+      createSecret: Effect.fnUntraced(function* ({ params, payload: { description, hosts, items, name } }) {
+        const content = { items: yield* checkItems(items, "items"), description, hosts }
         const created = yield* store.create(params.workspace_id, name, content)
         return (
           created ??
           (yield* conflict(`name: a secret "${name}" already exists; choose another name or change that one`))
         )
       }),
-      updateSecret: Effect.fnUntraced(function* ({ params, payload: { description, items } }) {
-        const content = { items: yield* checkItems(items, "items"), description }
+      updateSecret: Effect.fnUntraced(function* ({ params, payload: { description, hosts, items } }) {
+        const content = { items: yield* checkItems(items, "items"), description, hosts }
         const { secret_name, workspace_id } = params
         return yield* orNotFound("secret", secret_name, store.update(workspace_id, secret_name, content))
       }),

@@ -19,6 +19,7 @@ import * as Endpoints from "../edge/Endpoints.ts"
 import { refusals, conflict, notFound, orNotFound } from "../edge/Failures.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
 import { Pagination } from "../edge/Pagination.ts"
+import { need } from "../edge/Permissions.ts"
 import { blobResponse } from "./BlobResponses.ts"
 import { attachmentHeaders } from "./Transfers.ts"
 
@@ -103,6 +104,12 @@ export const layer = Endpoints.group(
       }),
       configureTaskPackage: Effect.fnUntraced(function* ({ params, payload: { configuration, type } }) {
         const found = yield* find(params)
+        if (yield* refusals("INVALID_REQUEST")(gitPackages.sendsSecret(found, configuration))) {
+          yield* need(
+            "Vault.read_secret_values",
+            "configuration.credentials_secret: its user and password are sent to the repository"
+          )
+        }
         yield* refusals("INVALID_REQUEST", "NOT_FOUND", "CONFLICT")(gitPackages.configure(found, type, configuration))
         return { id: found.id, name: found.name, type }
       }),

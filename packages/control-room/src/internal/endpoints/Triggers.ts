@@ -1,5 +1,4 @@
 /** Triggers of processes; `Hooks.ts` takes what comes to their addresses. */
-import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import { type ProcessId, TriggerId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { TriggerCreated, TriggerDefinition } from "@signalbox/api/contract/Triggers"
 import * as Effect from "effect/Effect"
@@ -7,7 +6,7 @@ import * as Result from "effect/Result"
 import * as Base64 from "effect/encoding/Base64"
 import * as Redacted from "effect/Redacted"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { conflict, forbidden, invalidRequest, notFound, orNotFound } from "../edge/Failures.ts"
+import { conflict, invalidRequest, notFound, orNotFound } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { hooksPath } from "../HooksPath.ts"
 import { PublicUrl } from "../PublicUrl.ts"
@@ -77,16 +76,6 @@ export const layer = Endpoints.group(
       return created
     })
 
-    const mayStart = Effect.flatMap(CurrentPrincipal, (principal) =>
-      principal._tag === "ApiKey" && principal.permissions.has("Processes.trigger_processes")
-        ? Effect.void
-        : Effect.fail(
-            forbidden(
-              "a trigger starts runs, and the key lacks the permission Processes.trigger_processes; use a key that has it"
-            )
-          )
-    )
-
     const lockedProcess = (workspace: WorkspaceId, id: ProcessId) =>
       Effect.filterOrFail(
         processes.lock(workspace, id, "share"),
@@ -131,7 +120,6 @@ export const layer = Endpoints.group(
       payload: TriggerDefinition,
       existing: Effect.Effect<StoredTrigger, ReturnType<typeof notFound>> | null
     ) {
-      yield* mayStart
       if (payload.start === undefined && payload.webhook === undefined) {
         return yield* invalidRequest(
           "start: Expected start, webhook, or both: without them the trigger would do nothing"

@@ -25,7 +25,7 @@ import { Refused } from "../Refused.ts"
 import { type Fetched, PackageSources, type Source, type SourceSettings } from "../store/PackageSources.ts"
 import { Changes } from "../store/Changes.ts"
 import { RoomState } from "../store/RoomState.ts"
-import { Secrets } from "../store/Secrets.ts"
+import { notSentTo, Secrets } from "../store/Secrets.ts"
 import { type StoredPackage, TaskPackages } from "../store/TaskPackages.ts"
 
 type Host = "github" | "gitlab"
@@ -70,6 +70,11 @@ const settingsOf = Effect.fnUntraced(function* (configuration: GitConfiguration,
 export class GitPackages extends Context.Service<
   GitPackages,
   {
+    /** Whether a configuration sends a secret of the vault somewhere for the first time: another secret, or to another repository. */
+    readonly sendsSecret: (
+      taskPackage: StoredPackage,
+      configuration: GitConfiguration
+    ) => Effect.Effect<boolean, Refused>
     /** Fetches the repository, and stores it as the source and the content of the package. */
     readonly configure: (
       taskPackage: StoredPackage,
@@ -92,12 +97,21 @@ export class GitPackages extends Context.Service<
       const secrets = yield* Secrets
       const sources = yield* PackageSources
 
-      const credentialsOf = Effect.fnUntraced(function* (workspace: WorkspaceId, type: Host, secret: string | null) {
+      const credentialsOf = Effect.fnUntraced(function* (
+        workspace: WorkspaceId,
+        type: Host,
+        { credentialsSecret: secret, repository }: SourceSettings
+      ) {
         if (secret === null) return null
         const found = yield* secrets.read(workspace, secret)
         if (found === null) {
           const message = `configuration.credentials_secret: this workspace has no secret "${secret}"`
           return yield* new Refused({ code: "NOT_FOUND", message })
+        }
+        const host = new URL(repository).hostname
+        if (!found.secret.hosts.includes(host)) {
+          const message = notSentTo(`configuration.credentials_secret`, secret, host)
+          return yield* new Refused({ code: "CONFLICT", message })
         }
         const items = Option.getOrNull(decodeCredentials(Redacted.value(found.items)))
         if (items === null) {
@@ -107,13 +121,9 @@ export class GitPackages extends Context.Service<
         return { username: items.username ?? usernames[type], password: Redacted.make(items.password) }
       })
 
-      const remoteOf = Effect.fnUntraced(function* (
-        workspace: WorkspaceId,
-        type: Host,
-        { credentialsSecret, repository }: SourceSettings
-      ) {
-        const credentials = yield* credentialsOf(workspace, type, credentialsSecret)
-        const remote: Remote = { repository, credentials }
+      const remoteOf = Effect.fnUntraced(function* (workspace: WorkspaceId, type: Host, settings: SourceSettings) {
+        const credentials = yield* credentialsOf(workspace, type, settings)
+        const remote: Remote = { repository: settings.repository, credentials }
         return remote
       })
 
@@ -167,6 +177,15 @@ export class GitPackages extends Context.Service<
         yield* take(remote, settings, (fetched) => sources.configure(taskPackage, type, settings, fetched))
       }, refusing)
 
+      const sendsSecret = Effect.fnUntraced(function* (taskPackage: StoredPackage, configuration: GitConfiguration) {
+        const known = yield* sources.get(taskPackage.id)
+        const { credentialsSecret, repository } = yield* settingsOf(configuration, known)
+        return (
+          credentialsSecret !== null &&
+          (credentialsSecret !== known?.credentialsSecret || repository !== known.repository)
+        )
+      })
+
       const pollSource = Effect.fn("GitPackages.pollSource")(function* (source: Source) {
         const taskPackage = yield* packages.get(source.workspaceId, source.packageId)
         if (taskPackage === null || taskPackage.type === "zip") return
@@ -203,7 +222,7 @@ export class GitPackages extends Context.Service<
         }
       }).pipe(whenRunning, Effect.withSpan("GitPackages.tick"))
 
-      return GitPackages.of({ configure, tick })
+      return GitPackages.of({ configure, sendsSecret, tick })
     })
   )
 

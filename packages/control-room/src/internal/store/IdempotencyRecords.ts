@@ -1,6 +1,7 @@
 /**
  * Idempotency records: the responses of POST requests with a key.
  */
+import type { Permission } from "@signalbox/api/contract/Authorization"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -14,6 +15,8 @@ interface Row {
   readonly body: string
   readonly created_at: string
   readonly expires_at: string
+  readonly maker: string | null
+  readonly permissions: string
 }
 
 export interface IdempotencyRecord {
@@ -24,6 +27,10 @@ export interface IdempotencyRecord {
   readonly body: string
   /** Seconds from its creation until it expires. */
   readonly lifetime: number
+  /** The key, session or run that made the request; null: a node of an older version did not say. */
+  readonly maker: string | null
+  /** Those that the request was asked for beyond what its endpoint always needs. */
+  readonly permissions: ReadonlyArray<Permission>
 }
 
 export class IdempotencyRecords extends Context.Service<
@@ -46,20 +53,21 @@ export class IdempotencyRecords extends Context.Service<
         lock: (workspace, key) => Effect.orDie(Dialect.lockName(sql, `idempotency ${workspace} ${key}`)),
         find: Effect.fnUntraced(function* (workspace, key) {
           const [row] = yield* sql<Row>`
-            SELECT fingerprint, status, body, created_at, expires_at FROM idempotency_key
+            SELECT fingerprint, status, body, created_at, expires_at, maker, permissions FROM idempotency_key
             WHERE workspace_id = ${workspace} AND key = ${key} AND expires_at > ${yield* now}`
           if (row === undefined) return null
-          const { body, created_at, expires_at, fingerprint, status } = row
+          const { body, created_at, expires_at, fingerprint, maker, permissions, status } = row
           const lifetime = Math.round((Date.parse(expires_at) - Date.parse(created_at)) / 1000)
-          return { fingerprint, status, body, lifetime }
+          return { fingerprint, status, body, lifetime, maker, permissions: JSON.parse(permissions) }
         }, Effect.orDie),
-        store: Effect.fnUntraced(function* (workspace, key, { lifetime, ...record }) {
+        store: Effect.fnUntraced(function* (workspace, key, { lifetime, permissions, ...record }) {
           const time = yield* millis
           yield* sql`DELETE FROM idempotency_key WHERE workspace_id = ${workspace} AND key = ${key}`
           yield* sql`INSERT INTO idempotency_key ${sql.insert({
             workspace_id: workspace,
             key,
             ...record,
+            permissions: JSON.stringify(permissions),
             created_at: new Date(time).toISOString(),
             expires_at: new Date(time + lifetime * 1000).toISOString()
           })}`

@@ -16,6 +16,7 @@ import * as Content from "./migrations/Content.ts"
 import * as FailureOrder from "./migrations/FailureOrder.ts"
 import * as Failures from "./migrations/Failures.ts"
 import * as Git from "./migrations/Git.ts"
+import * as IdempotencyMakers from "./migrations/IdempotencyMakers.ts"
 import * as HeldOutputs from "./migrations/HeldOutputs.ts"
 import * as ReservedItems from "./migrations/ReservedItems.ts"
 import * as Init from "./migrations/Init.ts"
@@ -35,6 +36,8 @@ import * as Requests from "./migrations/Requests.ts"
 import * as Retention from "./migrations/Retention.ts"
 import * as RunSteps from "./migrations/RunSteps.ts"
 import * as RunTraces from "./migrations/RunTraces.ts"
+import * as RefusedHooks from "./migrations/RefusedHooks.ts"
+import * as SecretHosts from "./migrations/SecretHosts.ts"
 import * as Schedules from "./migrations/Schedules.ts"
 import * as Triggers from "./migrations/Triggers.ts"
 import * as Waits from "./migrations/Waits.ts"
@@ -76,7 +79,10 @@ export const migrations = {
   "0033_run_traces": RunTraces.statements,
   "0034_console_marks": ConsoleMarks.statements,
   "0035_item_steps": ItemSteps.statements,
-  "0041_nodes": Nodes.statements
+  "0041_nodes": Nodes.statements,
+  "0043_idempotency_makers": IdempotencyMakers.statements,
+  "0044_secret_hosts": SecretHosts.statements,
+  "0046_refused_hooks": RefusedHooks.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */

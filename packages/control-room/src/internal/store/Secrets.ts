@@ -18,6 +18,8 @@ interface Row {
   readonly workspace_id: string
   readonly name: string
   readonly description: string | null
+  /** A JSON array. */
+  readonly hosts: string
   readonly version: number
   readonly items: string
 }
@@ -28,15 +30,22 @@ export interface Content {
   readonly items: Redacted.Redacted
   /** Undefined: unchanged, null in a new secret. */
   readonly description: string | null | undefined
+  /** Undefined: unchanged, none in a new secret. */
+  readonly hosts?: ReadonlyArray<string> | undefined
 }
 
-const view = (row: Pick<Row, "name" | "description">): Secret => ({
+const view = (row: Pick<Row, "name" | "description" | "hosts">): Secret => ({
   name: SecretName.make(row.name),
-  description: row.description
+  description: row.description,
+  hosts: JSON.parse(row.hosts)
 })
 
 const contextOf = (row: Pick<Row, "workspace_id" | "name" | "version">) =>
   `secret ${JSON.stringify([row.workspace_id, row.name, row.version])}`
+
+/** Why the room does not send a secret to a server. */
+export const notSentTo = (field: string, secret: string, host: string) =>
+  `${field}: the secret "${secret}" is not for ${host}; write it with this host among its \`hosts\` (\`signalbox secrets create ${secret} --host ${host}\` with its items)`
 
 export class Secrets extends Context.Service<
   Secrets,
@@ -73,7 +82,8 @@ export class Secrets extends Context.Service<
       const create = Effect.fnUntraced(function* (workspace: WorkspaceId, name: string, content: Content) {
         const id = yield* newId
         const at = yield* now
-        const row = { id, workspace_id: workspace, name, description: content.description ?? null, version: 1 }
+        const { description = null, hosts = [] } = content
+        const row = { id, workspace_id: workspace, name, description, hosts: JSON.stringify(hosts), version: 1 }
         const key = yield* dataKeys.renew(id)
         const made = yield* Effect.orDie(
           sql`INSERT INTO secret ${sql.insert({ ...seal(key, row, content), created_at: at, updated_at: at })}
@@ -87,13 +97,14 @@ export class Secrets extends Context.Service<
       const update = Effect.fnUntraced(
         function* (workspace: WorkspaceId, name: string, content: Content) {
           const [known] = yield* sql<Omit<Row, "items">>`
-          SELECT id, workspace_id, name, description, version FROM secret
+          SELECT id, workspace_id, name, description, hosts, version FROM secret
           WHERE workspace_id = ${workspace} AND name = ${name} ${forUpdate}`
           if (known === undefined) return null
           const description = content.description === undefined ? known.description : content.description
           const key = yield* dataKeys.renew(known.id)
-          const row = seal(key, { ...known, description, version: known.version + 1 }, content)
-          const changed = { description, version: row.version, items: row.items, updated_at: yield* now }
+          const hosts = content.hosts === undefined ? known.hosts : JSON.stringify(content.hosts)
+          const row = seal(key, { ...known, description, hosts, version: known.version + 1 }, content)
+          const changed = { description, hosts, version: row.version, items: row.items, updated_at: yield* now }
           yield* sql`UPDATE secret SET ${sql.update(changed)} WHERE id = ${known.id}`
           return view(row)
         },
@@ -110,13 +121,15 @@ export class Secrets extends Context.Service<
         })
 
       return Secrets.of({
-        list: (workspace, request) =>
-          page<Secret & { readonly id: string }>(
-            sql`SELECT id, name, description FROM secret`,
+        list: Effect.fnUntraced(function* (workspace, request) {
+          const found = yield* page<Pick<Row, "id" | "name" | "description" | "hosts">>(
+            sql`SELECT id, name, description, hosts FROM secret`,
             [sql`workspace_id = ${workspace}`],
             "newest first",
             request
-          ),
+          )
+          return { ...found, rows: found.rows.map((row) => ({ id: row.id, ...view(row) })) }
+        }),
         create,
         update,
         put,

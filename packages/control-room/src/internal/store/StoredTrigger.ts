@@ -16,6 +16,9 @@ export interface TriggerRow {
   readonly secret: string | null
   readonly problem: string | null
   readonly problem_since: string | null
+  readonly refused_count: number
+  readonly refused_at: string | null
+  readonly refused_because: string | null
 }
 
 /** When runs start. */
@@ -106,7 +109,11 @@ export const parseTrigger = (row: TriggerRow): StoredTrigger => {
           : { at_least: starts.atLeast, oldest_seconds: starts.oldestSeconds, max_runs: starts.maxRuns },
       webhook: webhook === null ? null : hookView(webhook),
       problem:
-        row.problem === null || row.problem_since === null ? null : { since: row.problem_since, message: row.problem }
+        row.problem === null || row.problem_since === null ? null : { since: row.problem_since, message: row.problem },
+      refused_requests:
+        row.refused_count === 0 || row.refused_at === null || row.refused_because === null
+          ? null
+          : { count: row.refused_count, last_at: row.refused_at, message: row.refused_because }
     }
   }
 }

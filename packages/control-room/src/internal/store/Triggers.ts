@@ -34,6 +34,8 @@ export class Triggers extends Context.Service<
     /** The secret of signatures; null when it has none. */
     readonly secretOf: (trigger: StoredTrigger) => Effect.Effect<Redacted.Redacted | null>
     readonly setSecret: (trigger: StoredTrigger, sealed: string) => Effect.Effect<void>
+    /** Counts a request that was not genuine. */
+    readonly refuse: (trigger: StoredTrigger, message: string) => Effect.Effect<void>
     readonly setProblem: (trigger: StoredTrigger, problem: string | null) => Effect.Effect<void>
     /** False when it does not exist. */
     readonly remove: (workspace: WorkspaceId, id: string) => Effect.Effect<boolean>
@@ -73,7 +75,8 @@ export class Triggers extends Context.Service<
         token_hash: tokenHash,
         secret,
         problem: null,
-        problem_since: null
+        problem_since: null,
+        refused_count: 0
       })
       const change = (workspace: WorkspaceId, id: string, row: Readonly<Record<string, string | null>>) =>
         Effect.orDie(
@@ -117,6 +120,11 @@ export class Triggers extends Context.Service<
             ? Effect.succeed(null)
             : Effect.map(open(secret, contextOf(id)), (text) => Redacted.make(text)),
         setSecret: ({ id, workspaceId }, secret) => change(workspaceId, id, { secret }),
+        refuse: Effect.fnUntraced(function* ({ id, workspaceId }, message) {
+          yield* sql`
+            UPDATE "trigger" SET refused_count = refused_count + 1, refused_at = ${yield* now}, refused_because = ${message}
+            WHERE workspace_id = ${workspaceId} AND id = ${id}`
+        }, Effect.orDie),
         setProblem: Effect.fnUntraced(function* ({ id, problem: before, workspaceId }, problem) {
           if (problem === before) return
           yield* change(workspaceId, id, { problem, problem_since: problem === null ? null : yield* now })

@@ -6,7 +6,7 @@ import { CallbackUrl, Name, RelativePath } from "@signalbox/api/contract/Common"
 import { SecretName } from "@signalbox/api/contract/Ids"
 import { StepDefinition, ProcessDefinition } from "@signalbox/api/contract/Processes"
 import { ScheduleInputs, scheduleRules } from "@signalbox/api/contract/Schedules"
-import { NewSecretName } from "@signalbox/api/contract/Secrets"
+import { NewSecretName, SecretHosts } from "@signalbox/api/contract/Secrets"
 import { GitReference, RepositoryUrl } from "@signalbox/api/contract/TaskPackages"
 import { TriggerDefinition, TriggerSignature, TriggerWebhook } from "@signalbox/api/contract/Triggers"
 import { webhookEventTypes } from "@signalbox/api/contract/Webhooks"
@@ -88,6 +88,7 @@ export type SecretItem = typeof SecretItem.Type
 
 const Secret = Schema.Struct({
   description: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  hosts: Schema.optionalKey(SecretHosts),
   items: Schema.Record(Schema.String, SecretItem)
 })
 export type Secret = typeof Secret.Type

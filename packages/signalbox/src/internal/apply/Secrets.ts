@@ -13,20 +13,21 @@ const valueOf = Effect.fnUntraced(function* (field: string, item: SecretItem, fo
   return Redacted.make(text)
 })
 
-const contentOf = Effect.fnUntraced(function* (name: string, { description, items }: Secret, folder: string) {
+const contentOf = Effect.fnUntraced(function* (name: string, { description, hosts, items }: Secret, folder: string) {
   const values = yield* Effect.forEach(Object.entries(items), ([item, given]) =>
     Effect.map(valueOf(`secrets.${name}.items.${item}`, given, folder), (value) => [item, value] as const)
   )
   const content: Secrets.Content = {
     items: Object.fromEntries(values),
-    ...(description === undefined ? {} : { description })
+    ...(description === undefined ? {} : { description }),
+    ...(hosts === undefined ? {} : { hosts })
   }
   return content
 })
 
 /**
  * Secrets: values cannot be read back, so those of an existing secret are written again only with `rewrite`, or when
- * its description changes.
+ * its description or its hosts change.
  */
 export const plan = Effect.fnUntraced(function* (
   wanted: NonNullable<Document["secrets"]>,
@@ -38,14 +39,18 @@ export const plan = Effect.fnUntraced(function* (
   for (const [name, secret] of Object.entries(wanted)) {
     const found = existing.find((known) => known.name === name)
     const described = secret.description !== undefined && secret.description !== found?.description
-    if (found !== undefined && !rewrite && !described) {
+    const moved = secret.hosts !== undefined && secret.hosts.toSorted().join() !== found?.hosts.toSorted().join()
+    if (found !== undefined && !rewrite && !described && !moved) {
       steps.push(unchanged("secret", name, "its values cannot be compared; --rewrite-secrets writes them"))
       continue
     }
     const content = yield* contentOf(name, secret, folder)
     const run = Secrets.put(name, content)
     const action = found === undefined ? "create" : "change"
-    const detail = found !== undefined && described ? "description, values" : "values"
+    const detail =
+      found === undefined
+        ? "values"
+        : [...(described ? ["description"] : []), ...(moved ? ["hosts"] : []), "values"].join(", ")
     steps.push({ kind: "secret", name, action, detail, run })
   }
   const extra = existing

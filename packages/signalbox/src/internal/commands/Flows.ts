@@ -1,5 +1,4 @@
 /** `signalbox flows`: operates the durable flows of a program that mounts `FlowManagement.layerRoutes`. */
-import { Approval } from "@signalbox/flows/Flow"
 import {
   type Command as FlowCommand,
   type CommandOptions,
@@ -319,9 +318,11 @@ const valueOf = Effect.fnUntraced(function* ({ approve, by, comment, reject, val
   if (Option.isSome(value)) {
     return yield* Effect.mapError(decodeJson(value.value), () => refuse("--value: expected JSON, such as '\"text\"'"))
   }
-  if (Option.isNone(by)) return yield* refuse("--by: expected who decides")
-  const decision = { approved: approve, by: by.value, comment: Option.getOrNull(comment) }
-  return yield* Effect.orDie(Schema.encodeEffect(Approval)(decision))
+  return {
+    approved: approve,
+    ...(Option.isSome(by) ? { by: by.value } : {}),
+    comment: Option.getOrNull(comment)
+  }
 })
 
 const signal = Command.make(
@@ -334,7 +335,10 @@ const signal = Command.make(
     value: Flag.String("value").pipe(Flag.withDescription("The value, as JSON"), Flag.optional),
     approve: Flag.Boolean("approve").pipe(Flag.withDescription("Approve"), Flag.withDefault(false)),
     reject: Flag.Boolean("reject").pipe(Flag.withDescription("Refuse to approve"), Flag.withDefault(false)),
-    by: Flag.String("by").pipe(Flag.withDescription("Who approves or refuses"), Flag.optional),
+    by: Flag.String("by").pipe(
+      Flag.withDescription("Who approves or refuses; a control room records the name of the key"),
+      Flag.optional
+    ),
     comment: Flag.String("comment").pipe(Flag.withDescription("Why"), Flag.optional),
     id: Flag.String("id").pipe(
       Flag.withDescription("Of a message of an inbox: sent again with the same id it is received once"),

@@ -78,10 +78,17 @@ const create = Command.make(
       Flag.withMetavar("ITEM=PATH"),
       Flag.atLeast(0)
     ),
+    host: Flag.String("host").pipe(
+      Flag.withDescription(
+        "A server to which the room itself may send it, such as that of a repository; may be repeated"
+      ),
+      Flag.withMetavar("HOST"),
+      Flag.atLeast(0)
+    ),
     description: Flag.String("description").pipe(Flag.withDescription("What it is for"), Flag.optional),
     ...connectionFlags
   },
-  Effect.fnUntraced(function* ({ data, description, env, file, json, name }) {
+  Effect.fnUntraced(function* ({ data, description, env, file, host, json, name }) {
     const items = [
       ...(yield* Effect.forEach(env, (given) => itemOf("env", given))),
       ...(yield* Effect.forEach(file, (given) => itemOf("file", given)))
@@ -93,7 +100,8 @@ const create = Command.make(
     }
     const content = {
       items: Object.fromEntries(items),
-      ...(Option.isNone(description) ? {} : { description: description.value })
+      ...(Option.isNone(description) ? {} : { description: description.value }),
+      ...(host.length === 0 ? {} : { hosts: host })
     }
     yield* printFields(json, yield* connected(data)(Secrets.put(name, content)))
   })

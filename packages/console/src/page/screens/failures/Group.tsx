@@ -175,7 +175,7 @@ const About = ({ failure, onEdit }: { readonly failure: Failure; readonly onEdit
 
 type Asked = Operation | "mute" | "note" | null
 
-const canSettle = () => may("Processes.run_bulk_operations") && may("Processes.write_work_items")
+const canSettle = () => may("Processes.run_bulk_operations", "Processes.write_work_items")
 
 export const Group = ({ id }: { readonly id: string }) => {
   const { data: failure, error, reload } = useResource<Failure>(`failures/${id}`)
@@ -213,9 +213,11 @@ export const Group = ({ id }: { readonly id: string }) => {
                   Delete…
                 </Button>
                 <Button onClick={() => setAsked("mark_as_done")}>Mark as done…</Button>
-                <Button kind="primary" onClick={() => setAsked("retry")}>
-                  Retry all…
-                </Button>
+                {may("Processes.trigger_processes") ? (
+                  <Button kind="primary" onClick={() => setAsked("retry")}>
+                    Retry all…
+                  </Button>
+                ) : null}
               </>
             ) : null}
           </>

@@ -143,7 +143,9 @@ export const SignalDialog = ({
       ) : null}
       <AreaField
         label="Value"
-        hint={'JSON as the flow expects it, such as {"approved": true, "by": "Ann", "comment": null} for an approval.'}
+        hint={
+          'JSON as the flow expects it, such as {"approved": true, "comment": null} for an approval, which is recorded in your name.'
+        }
         value={text}
         onValue={setText}
         rows={6}

@@ -13,7 +13,8 @@ import { type Need, useNeeds } from "./needs.ts"
 /** The most sentences that are shown together. */
 const most = 8
 
-const mayResume = ({ resume }: Need) => resume !== undefined && (resume === "room" || may("Processes.pause_processes"))
+const mayResume = ({ resume }: Need) =>
+  resume !== undefined && (resume === "room" || may("Processes.pause_processes", "Processes.trigger_processes"))
 
 const One = ({
   need,
@@ -25,7 +26,7 @@ const One = ({
   readonly onResume: (need: Need) => void
 }) => {
   const { detail, failure, href, lamp, look, since, title } = need
-  const canRetry = may("Processes.run_bulk_operations") && may("Processes.write_work_items")
+  const canRetry = may("Processes.run_bulk_operations", "Processes.write_work_items", "Processes.trigger_processes")
   return (
     <li class={lamp}>
       <span class="lamp" aria-hidden="true" />

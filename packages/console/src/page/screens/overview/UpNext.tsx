@@ -19,7 +19,9 @@ export const UpNext = () => {
       <Problem message={error} />
       {data === undefined ? null : next.length === 0 ? (
         <Empty title="Nothing is scheduled">
-          {may("Schedules.write_schedules") ? <a href={to(["schedules", "new"])}>Make a schedule</a> : null}
+          {may("Schedules.write_schedules", "Processes.trigger_processes") ? (
+            <a href={to(["schedules", "new"])}>Make a schedule</a>
+          ) : null}
         </Empty>
       ) : (
         <ol class="times">

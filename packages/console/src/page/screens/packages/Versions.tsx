@@ -43,7 +43,7 @@ export const Versions = ({ id, onDone }: { readonly id: string; readonly onDone:
             title: "Change",
             isNumber: true,
             cell: (one) =>
-              one.state === "current" || !may("Tasks.write_task_packages") ? null : (
+              one.state === "current" || !may("Tasks.write_task_packages", "Processes.trigger_processes") ? null : (
                 <Button onClick={() => setChosen(one)}>
                   {current !== undefined && one.version < current.version ? "Roll back to this" : "Use this"}
                   <span class="hidden">, version {one.version}</span>

@@ -27,7 +27,7 @@ const Runs = ({ id }: { readonly id: string }) => {
       {data === undefined ? null : data.data.length === 0 ? (
         <Empty title="It has not run yet">
           {may("Processes.trigger_processes") ? <a href={to(["processes", id, "start"])}>Start it</a> : "Start it"}, or{" "}
-          {may("Schedules.write_schedules") ? (
+          {may("Schedules.write_schedules", "Processes.trigger_processes") ? (
             <a href={to(["schedules", "new"], { process: id })}>give it a schedule</a>
           ) : (
             "give it a schedule"
@@ -94,7 +94,7 @@ const Schedules = ({ id }: { readonly id: string }) => {
           </li>
         ))}
       </ul>
-      {may("Schedules.write_schedules") ? (
+      {may("Schedules.write_schedules", "Processes.trigger_processes") ? (
         <a class="button" href={to(["schedules", "new"], { process: id })}>
           Add a schedule
         </a>
@@ -126,7 +126,7 @@ const Triggers = ({ id }: { readonly id: string }) => {
           </li>
         ))}
       </ul>
-      {may("Triggers.write_triggers") ? (
+      {may("Triggers.write_triggers", "Processes.trigger_processes") ? (
         <a class="button" href={to(["triggers", "new"], { process: id })}>
           Add a trigger
         </a>
@@ -202,9 +202,9 @@ export const Process = ({ id }: { readonly id: string }) => {
             ) : null}
             {!may("Processes.pause_processes") ? null : paused === null ? (
               <Button onClick={() => setAsked("pause")}>Pause…</Button>
-            ) : (
+            ) : may("Processes.trigger_processes") ? (
               <Button onClick={resume}>Resume</Button>
-            )}
+            ) : null}
             {may("Processes.trigger_processes") ? (
               <a class="button primary" href={to(["processes", id, "start"])}>
                 Start…

@@ -194,7 +194,7 @@ const Form = ({ definition, process }: { readonly process: Process; readonly def
             value={priority}
             onValue={setPriority}
           />
-          {may("Schedules.write_schedules") ? (
+          {may("Schedules.write_schedules", "Processes.trigger_processes") ? (
             <TextField
               label="At a later time (optional)"
               hint={`in your time zone, ${Intl.DateTimeFormat().resolvedOptions().timeZone}; without files`}

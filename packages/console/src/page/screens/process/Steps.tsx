@@ -100,7 +100,7 @@ export const Steps = ({
                   </a>
                 </p>
               ) : null}
-              {!mayPause ? null : paused === null ? (
+              {!mayPause || (paused !== null && !may("Processes.trigger_processes")) ? null : paused === null ? (
                 <Button aria-label={`Pause the step ${name}`} onClick={() => setPausing(step)}>
                   Pause
                 </Button>

@@ -84,15 +84,19 @@ export const Schedule = ({ id }: { readonly id: string }) => {
               <Button kind="danger" onClick={() => setAsked("delete")}>
                 Delete…
               </Button>
-              <a class="button" href={to(["schedules", id, "edit"])}>
-                Edit
-              </a>
-              <PauseButton
-                isBusy={action.isBusy}
-                isPaused={paused !== null}
-                onPause={() => setAsked("pause")}
-                onResume={resume}
-              />
+              {may("Processes.trigger_processes") ? (
+                <a class="button" href={to(["schedules", id, "edit"])}>
+                  Edit
+                </a>
+              ) : null}
+              {paused === null || may("Processes.trigger_processes") ? (
+                <PauseButton
+                  isBusy={action.isBusy}
+                  isPaused={paused !== null}
+                  onPause={() => setAsked("pause")}
+                  onResume={resume}
+                />
+              ) : null}
             </>
           ) : undefined
         }

@@ -52,7 +52,9 @@ const Address = ({ onRotate, trigger }: { readonly trigger: TriggerOf; readonly 
         <dd>up to {count(webhook.max_waiting)} waiting items</dd>
       </dl>
       <p class="quiet">The address is shown once, when it is made. If it is lost or known to others, make a new one.</p>
-      {may("Triggers.write_triggers") ? <Button onClick={onRotate}>New address…</Button> : null}
+      {may("Triggers.write_triggers", "Processes.trigger_processes") ? (
+        <Button onClick={onRotate}>New address…</Button>
+      ) : null}
     </Panel>
   )
 }
@@ -62,7 +64,7 @@ export const Trigger = ({ id }: { readonly id: string }) => {
   const [asked, setAsked] = useState<"rotate" | "delete" | null>(null)
   const action = useAction()
   if (trigger === undefined) return <NotLoaded title="Trigger" error={error} />
-  const { enabled, name, problem, process, running, start } = trigger
+  const { enabled, name, problem, process, refused_requests: refused, running, start } = trigger
   const address = newAddress.value
   const toggle = () =>
     void action.run(
@@ -82,12 +84,16 @@ export const Trigger = ({ id }: { readonly id: string }) => {
               <Button kind="danger" onClick={() => setAsked("delete")}>
                 Delete…
               </Button>
-              <a class="button" href={to(["triggers", id, "edit"])}>
-                Edit
-              </a>
-              <Button disabled={action.isBusy} onClick={toggle}>
-                {enabled ? "Switch off" : "Switch on"}
-              </Button>
+              {may("Processes.trigger_processes") ? (
+                <>
+                  <a class="button" href={to(["triggers", id, "edit"])}>
+                    Edit
+                  </a>
+                  <Button disabled={action.isBusy} onClick={toggle}>
+                    {enabled ? "Switch off" : "Switch on"}
+                  </Button>
+                </>
+              ) : null}
             </>
           ) : undefined
         }
@@ -95,6 +101,17 @@ export const Trigger = ({ id }: { readonly id: string }) => {
         {enabled ? "on" : "off"}: {startInWords(trigger)}
       </Head>
       <Problem message={action.error ?? error} />
+      {refused === null ? null : (
+        <p class="notice late">
+          <b>
+            {refused.count === 1
+              ? "A request to its address was"
+              : `${count(refused.count)} requests to its address were`}{" "}
+            refused
+          </b>
+          , the last one <Time at={refused.last_at} />: {refused.message}.
+        </p>
+      )}
       {problem === null ? null : (
         <p class="notice failed">
           <b>{problem.message}</b>

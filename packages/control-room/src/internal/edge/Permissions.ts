@@ -1,0 +1,45 @@
+/** What the caller of a request may do. Whoever asks is noted, since a stored response goes only to callers who may do the same. */
+import {
+  CurrentPrincipal,
+  type Permission,
+  type Principal,
+  runPermissions
+} from "@signalbox/api/contract/Authorization"
+import type { ForbiddenResponse } from "@signalbox/api/contract/Responses"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { forbidden } from "./Failures.ts"
+
+const ofRuns: ReadonlySet<Permission> = new Set(runPermissions)
+const none: ReadonlySet<Permission> = new Set()
+
+/** The caller: what its requests are counted by, and its permissions. */
+export const callerOf = (
+  principal: Principal
+): { readonly id: string; readonly permissions: ReadonlySet<Permission> } => {
+  switch (principal._tag) {
+    case "ApiKey":
+      return { id: principal.keyId, permissions: principal.permissions }
+    case "StepRun":
+      return { id: principal.stepRunId, permissions: ofRuns }
+    case "AssistantRun":
+      return { id: principal.assistantRunId, permissions: ofRuns }
+    case "Worker":
+      return { id: principal.workerId, permissions: none }
+  }
+}
+
+/** The permissions that the current request was asked for; null where nobody needs to know. */
+export const AskedPermissions = Context.Reference<Set<Permission> | null>(
+  "@signalbox/control-room/edge/AskedPermissions",
+  { defaultValue: () => null }
+)
+
+/** Refuses a caller without the permission. `why` begins the message: what needs it. */
+export const need = (permission: Permission, why: string): Effect.Effect<void, ForbiddenResponse, CurrentPrincipal> =>
+  Effect.gen(function* () {
+    const asked = yield* AskedPermissions
+    asked?.add(permission)
+    if (callerOf(yield* CurrentPrincipal).permissions.has(permission)) return
+    return yield* forbidden(`${why}, and the key lacks the permission ${permission}; use a key that has it`)
+  })
