@@ -118,164 +118,167 @@ const kill = Effect.fnUntraced(function* <E, R>(
   yield* Effect.ignore(child.kill({ killSignal: "SIGKILL" }))
 }, Effect.scoped)
 
-layer(world, { excludeTestServices: true, timeout: 120_000 })("the examples of the graph", (it) => {
-  describe("list-drive.ts", () => {
-    const listed = [/^OneDrive \(business, \d+ bytes used\), https:/, / Inbox\/$/, / 29 .* Inbox\/orders\.csv$/]
+// One story over one sandbox: what one example stores another lists.
+describe("in this order", { shuffle: false }, () => {
+  layer(world, { excludeTestServices: true, timeout: 120_000 })("the examples of the graph", (it) => {
+    describe("list-drive.ts", () => {
+      const listed = [/^OneDrive \(business, \d+ bytes used\), https:/, / Inbox\/$/, / 29 .* Inbox\/orders\.csv$/]
 
-    it.effect("signs in with the browser, lists the drive, and needs no sign-in the second time", () =>
-      Effect.gen(function* () {
-        const first = yield* run("list-drive.ts", "browser")
-        assert.strictEqual(first.lines[0], "Sign in at")
-        const second = yield* run("list-drive.ts", "browser")
-        for (const [n, line] of listed.entries()) assert.match(second.lines[n] ?? "", line)
-        assert.deepStrictEqual(first.lines.slice(2), second.lines)
-        assert.isTrue(second.lines.some((line) => line.endsWith(" Reports/May #1.txt")))
-      })
-    )
+      it.effect("signs in with the browser, lists the drive, and needs no sign-in the second time", () =>
+        Effect.gen(function* () {
+          const first = yield* run("list-drive.ts", "browser")
+          assert.strictEqual(first.lines[0], "Sign in at")
+          const second = yield* run("list-drive.ts", "browser")
+          for (const [n, line] of listed.entries()) assert.match(second.lines[n] ?? "", line)
+          assert.deepStrictEqual(first.lines.slice(2), second.lines)
+          assert.isTrue(second.lines.some((line) => line.endsWith(" Reports/May #1.txt")))
+        })
+      )
 
-    it.effect.skipIf(!soak)("signs in again when its stored tokens have expired", () =>
-      Effect.gen(function* () {
-        const { expireAccessTokens, expireRefreshTokens } = yield* GraphSandbox
-        yield* expireAccessTokens
-        yield* expireRefreshTokens
-        const { lines } = yield* run("list-drive.ts", "browser")
-        assert.strictEqual(lines[0], "Sign in at")
-        assert.match(lines[2] ?? "", /^OneDrive/)
-      })
-    )
+      it.effect.skipIf(!soak)("signs in again when its stored tokens have expired", () =>
+        Effect.gen(function* () {
+          const { expireAccessTokens, expireRefreshTokens } = yield* GraphSandbox
+          yield* expireAccessTokens
+          yield* expireRefreshTokens
+          const { lines } = yield* run("list-drive.ts", "browser")
+          assert.strictEqual(lines[0], "Sign in at")
+          assert.match(lines[2] ?? "", /^OneDrive/)
+        })
+      )
 
-    it.effect.skipIf(!soak)("signs in on another device with a code", () =>
-      Effect.gen(function* () {
-        const { answerDevice } = yield* GraphSandbox
-        const { lines } = yield* run("list-drive.ts", "device", {
-          args: ["/Inbox"],
-          env: { SIGNALBOX_GRAPH_SIGN_IN: "device" },
-          onLine: (line) => {
-            const [, code] = /enter the code ([\w-]+)/.exec(line) ?? []
-            return code === undefined ? Effect.void : answerDevice(code, ann)
+      it.effect.skipIf(!soak)("signs in on another device with a code", () =>
+        Effect.gen(function* () {
+          const { answerDevice } = yield* GraphSandbox
+          const { lines } = yield* run("list-drive.ts", "device", {
+            args: ["/Inbox"],
+            env: { SIGNALBOX_GRAPH_SIGN_IN: "device" },
+            onLine: (line) => {
+              const [, code] = /enter the code ([\w-]+)/.exec(line) ?? []
+              return code === undefined ? Effect.void : answerDevice(code, ann)
+            }
+          })
+          assert.match(lines.at(-1) ?? "", / 29 .* orders\.csv$/)
+        })
+      )
+
+      it.effect("lists the library of a site as the app itself", () =>
+        Effect.gen(function* () {
+          const { lines } = yield* run("list-drive.ts", "app", {
+            env: { SIGNALBOX_GRAPH_ACTS_AS: "app", SIGNALBOX_GRAPH_SITE: "https://contoso.sharepoint.test/sites/team" }
+          })
+          assert.match(lines[0] ?? "", /^Documents \(documentLibrary/)
+          assert.match(lines[1] ?? "", / 27 .* Read me\.txt$/)
+        })
+      )
+    })
+
+    describe("watch-folder.ts", () => {
+      const once = { env: { SIGNALBOX_GRAPH_SECONDS: "0" } }
+      const keeps = "watch"
+
+      /** All work items: the names and texts of their files. */
+      const taken = WorkItems.stream({}).pipe(
+        Stream.mapEffect(({ id }) => WorkItems.get(id)),
+        Stream.mapEffect(({ files }) =>
+          Effect.forEach(files, (file) =>
+            Effect.map(Stream.mkString(Stream.decodeText(ApiFiles.download(file))), (text) => `${file.name}: ${text}`)
+          )
+        ),
+        Stream.runCollect,
+        Effect.map((all) => all.map((texts) => texts.join()).toSorted())
+      )
+      const put = (path: string, text: string) => Uploads.upload(Drive.me, { path }, new TextEncoder().encode(text))
+      const orders = "orders.csv: order,amount\n1001,12\n1002,99\n"
+
+      it.effect("each file becomes one work item, even if the program is killed", () =>
+        Effect.gen(function* () {
+          yield* put("/Inbox/a/b #1.txt", "deep")
+          const { forgetRequests, requests } = yield* GraphSandbox
+          const asked = (text: string) => Effect.map(requests, (all) => all.some(({ url }) => url.includes(text)))
+          const items = Stream.runCount(WorkItems.stream({}))
+          yield* forgetRequests
+          if (soak) {
+            yield* kill("watch-folder.ts", keeps, (said) => Effect.succeed(said.includes("Polling")))
+            yield* kill("watch-folder.ts", keeps, () => asked("/delta"))
+            yield* kill("watch-folder.ts", keeps, () => Effect.map(items, (count) => count > 0))
           }
+          yield* kill("watch-folder.ts", keeps, (said) => Effect.succeed(said.includes("is the work item")))
+          yield* run("watch-folder.ts", keeps, once)
+          assert.deepStrictEqual(yield* taken, ["b #1.txt: deep", orders])
+          yield* put("/Inbox/new.txt", "new")
+          const { lines } = yield* run("watch-folder.ts", keeps, once)
+          assert.match(lines.join("\n"), /^new\.txt is the work item \S+$/)
+          assert.deepStrictEqual(yield* taken, ["b #1.txt: deep", "new.txt: new", orders])
+          assert.deepStrictEqual((yield* run("watch-folder.ts", keeps, once)).lines, [])
+          const runs = yield* Stream.runCollect(ProcessRuns.stream({}))
+          const startedWith = yield* Effect.forEach(runs, ({ id }) =>
+            Stream.runCollect(WorkItems.stream({ processRun: id }))
+          )
+          assert.deepStrictEqual(
+            startedWith.map((all) => all.length),
+            [1, 1, 1]
+          )
+          const fs = yield* FileSystem.FileSystem
+          assert.deepStrictEqual(yield* fs.readDirectory(join(yield* Folder, keeps, "files")), [])
         })
-        assert.match(lines.at(-1) ?? "", / 29 .* orders\.csv$/)
-      })
-    )
+      )
 
-    it.effect("lists the library of a site as the app itself", () =>
-      Effect.gen(function* () {
-        const { lines } = yield* run("list-drive.ts", "app", {
-          env: { SIGNALBOX_GRAPH_ACTS_AS: "app", SIGNALBOX_GRAPH_SITE: "https://contoso.sharepoint.test/sites/team" }
+      it.effect("a file that failed is retried at the next poll", () =>
+        Effect.gen(function* () {
+          const { clearFaults, setFaults } = yield* GraphSandbox
+          const { id } = yield* put("/Inbox/refused.txt", "late")
+          yield* setFaults({ rules: [{ fault: "status", status: 403, path: `/items/${id}(\\?|$)` }] })
+          const refused = yield* run("watch-folder.ts", keeps, once)
+          yield* clearFaults
+          assert.match(refused.stderr, /refused\.txt: Forbidden: .*; retried at the next poll/)
+          const { lines } = yield* run("watch-folder.ts", keeps, once)
+          assert.match(lines.join("\n"), /^refused\.txt is the work item \S+$/)
+          assert.include(yield* taken, "refused.txt: late")
         })
-        assert.match(lines[0] ?? "", /^Documents \(documentLibrary/)
-        assert.match(lines[1] ?? "", / 27 .* Read me\.txt$/)
-      })
-    )
-  })
+      )
 
-  describe("watch-folder.ts", () => {
-    const once = { env: { SIGNALBOX_GRAPH_SECONDS: "0" } }
-    const keeps = "watch"
+      it.effect("a failed poll does not end the program; a lost sign-in does", () =>
+        Effect.gen(function* () {
+          const { clearFaults, expireAccessTokens, expireRefreshTokens, setFaults } = yield* GraphSandbox
+          yield* put("/Inbox/later.txt", "later")
+          yield* setFaults({ rules: [{ fault: "status", status: 403, path: "/delta", times: 1 }] })
+          const watching = { env: { SIGNALBOX_GRAPH_SECONDS: "0.1" } }
+          const child = yield* start("watch-folder.ts", keeps, watching)
+          const problems = yield* Effect.forkScoped(Stream.mkString(Stream.decodeText(child.stderr)))
+          yield* Stream.splitLines(Stream.decodeText(child.stdout)).pipe(
+            Stream.takeUntil((line) => line.startsWith("later.txt is the work item")),
+            Stream.runDrain
+          )
+          yield* clearFaults
+          yield* expireAccessTokens
+          yield* expireRefreshTokens
+          assert.notStrictEqual(Number(yield* child.exitCode), 0)
+          assert.match(yield* Fiber.join(problems), /^Forbidden: .*\/delta .*; retried at the next poll$/m)
+          assert.include(yield* taken, "later.txt: later")
+        }).pipe(Effect.scoped)
+      )
+    })
 
-    /** All work items: the names and texts of their files. */
-    const taken = WorkItems.stream({}).pipe(
-      Stream.mapEffect(({ id }) => WorkItems.get(id)),
-      Stream.mapEffect(({ files }) =>
-        Effect.forEach(files, (file) =>
-          Effect.map(Stream.mkString(Stream.decodeText(ApiFiles.download(file))), (text) => `${file.name}: ${text}`)
-        )
-      ),
-      Stream.runCollect,
-      Effect.map((all) => all.map((texts) => texts.join()).toSorted())
-    )
-    const put = (path: string, text: string) => Uploads.upload(Drive.me, { path }, new TextEncoder().encode(text))
-    const orders = "orders.csv: order,amount\n1001,12\n1002,99\n"
-
-    it.effect("each file becomes one work item, even if the program is killed", () =>
-      Effect.gen(function* () {
-        yield* put("/Inbox/a/b #1.txt", "deep")
-        const { forgetRequests, requests } = yield* GraphSandbox
-        const asked = (text: string) => Effect.map(requests, (all) => all.some(({ url }) => url.includes(text)))
-        const items = Stream.runCount(WorkItems.stream({}))
-        yield* forgetRequests
-        if (soak) {
-          yield* kill("watch-folder.ts", keeps, (said) => Effect.succeed(said.includes("Polling")))
-          yield* kill("watch-folder.ts", keeps, () => asked("/delta"))
-          yield* kill("watch-folder.ts", keeps, () => Effect.map(items, (count) => count > 0))
-        }
-        yield* kill("watch-folder.ts", keeps, (said) => Effect.succeed(said.includes("is the work item")))
-        yield* run("watch-folder.ts", keeps, once)
-        assert.deepStrictEqual(yield* taken, ["b #1.txt: deep", orders])
-        yield* put("/Inbox/new.txt", "new")
-        const { lines } = yield* run("watch-folder.ts", keeps, once)
-        assert.match(lines.join("\n"), /^new\.txt is the work item \S+$/)
-        assert.deepStrictEqual(yield* taken, ["b #1.txt: deep", "new.txt: new", orders])
-        assert.deepStrictEqual((yield* run("watch-folder.ts", keeps, once)).lines, [])
-        const runs = yield* Stream.runCollect(ProcessRuns.stream({}))
-        const startedWith = yield* Effect.forEach(runs, ({ id }) =>
-          Stream.runCollect(WorkItems.stream({ processRun: id }))
-        )
-        assert.deepStrictEqual(
-          startedWith.map((all) => all.length),
-          [1, 1, 1]
-        )
-        const fs = yield* FileSystem.FileSystem
-        assert.deepStrictEqual(yield* fs.readDirectory(join(yield* Folder, keeps, "files")), [])
-      })
-    )
-
-    it.effect("a file that failed is retried at the next poll", () =>
-      Effect.gen(function* () {
-        const { clearFaults, setFaults } = yield* GraphSandbox
-        const { id } = yield* put("/Inbox/refused.txt", "late")
-        yield* setFaults({ rules: [{ fault: "status", status: 403, path: `/items/${id}(\\?|$)` }] })
-        const refused = yield* run("watch-folder.ts", keeps, once)
-        yield* clearFaults
-        assert.match(refused.stderr, /refused\.txt: Forbidden: .*; retried at the next poll/)
-        const { lines } = yield* run("watch-folder.ts", keeps, once)
-        assert.match(lines.join("\n"), /^refused\.txt is the work item \S+$/)
-        assert.include(yield* taken, "refused.txt: late")
-      })
-    )
-
-    it.effect("a failed poll does not end the program; a lost sign-in does", () =>
-      Effect.gen(function* () {
-        const { clearFaults, expireAccessTokens, expireRefreshTokens, setFaults } = yield* GraphSandbox
-        yield* put("/Inbox/later.txt", "later")
-        yield* setFaults({ rules: [{ fault: "status", status: 403, path: "/delta", times: 1 }] })
-        const watching = { env: { SIGNALBOX_GRAPH_SECONDS: "0.1" } }
-        const child = yield* start("watch-folder.ts", keeps, watching)
-        const problems = yield* Effect.forkScoped(Stream.mkString(Stream.decodeText(child.stderr)))
-        yield* Stream.splitLines(Stream.decodeText(child.stdout)).pipe(
-          Stream.takeUntil((line) => line.startsWith("later.txt is the work item")),
-          Stream.runDrain
-        )
-        yield* clearFaults
-        yield* expireAccessTokens
-        yield* expireRefreshTokens
-        assert.notStrictEqual(Number(yield* child.exitCode), 0)
-        assert.match(yield* Fiber.join(problems), /^Forbidden: .*\/delta .*; retried at the next poll$/m)
-        assert.include(yield* taken, "later.txt: later")
-      }).pipe(Effect.scoped)
-    )
-  })
-
-  describe("outputs-to-list.ts", () => {
-    it.effect("writes the outputs of the process into the list, each order once", () =>
-      Effect.gen(function* () {
-        const env = { SIGNALBOX_GRAPH_SITE: "https://contoso.sharepoint.test/sites/team" }
-        const totals = ["1001: 14.28", "1002: 117.81", "O'Brien/7: 8.63"]
-        const first = yield* run("outputs-to-list.ts", "list", { env })
-        assert.deepStrictEqual(first.lines.slice(-3), totals)
-        const second = yield* run("outputs-to-list.ts", "list", { env })
-        assert.deepStrictEqual(
-          second.lines,
-          totals.map((line) => `${line}, which was there`)
-        )
-        const site = yield* Sites.get(env.SIGNALBOX_GRAPH_SITE)
-        const rows = yield* Stream.runCollect(Lists.items(site.id, "Invoices"))
-        assert.deepStrictEqual(
-          rows.map(({ fields }) => `${String(fields?.["Title"])}: ${String(fields?.["Total"])}`).toSorted(),
-          totals
-        )
-      })
-    )
+    describe("outputs-to-list.ts", () => {
+      it.effect("writes the outputs of the process into the list, each order once", () =>
+        Effect.gen(function* () {
+          const env = { SIGNALBOX_GRAPH_SITE: "https://contoso.sharepoint.test/sites/team" }
+          const totals = ["1001: 14.28", "1002: 117.81", "O'Brien/7: 8.63"]
+          const first = yield* run("outputs-to-list.ts", "list", { env })
+          assert.deepStrictEqual(first.lines.slice(-3), totals)
+          const second = yield* run("outputs-to-list.ts", "list", { env })
+          assert.deepStrictEqual(
+            second.lines,
+            totals.map((line) => `${line}, which was there`)
+          )
+          const site = yield* Sites.get(env.SIGNALBOX_GRAPH_SITE)
+          const rows = yield* Stream.runCollect(Lists.items(site.id, "Invoices"))
+          assert.deepStrictEqual(
+            rows.map(({ fields }) => `${String(fields?.["Title"])}: ${String(fields?.["Total"])}`).toSorted(),
+            totals
+          )
+        })
+      )
+    })
   })
 })

@@ -43,7 +43,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("assets", 
       assert.deepStrictEqual(yield* Assets.get(made.id), { id: made.id, name: "config", payload: { type: "empty" } })
       assert.deepStrictEqual(yield* Assets.get("name:config"), yield* Assets.get(made.id))
       assert.strictEqual((yield* Effect.flip(Assets.create("config")))._tag, "Conflict")
-      const { data } = yield* Assets.list()
+      const { data } = yield* Assets.list({ name: "config" })
       assert.deepStrictEqual(data, [{ id: made.id, name: "config" }])
       assert.strictEqual(yield* textOf(made.id), "")
       yield* Assets.remove("name:config")

@@ -38,7 +38,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("assistant
       const second = yield* Assistants.create({ name: "second", task: "Help", taskPackage })
       const listed = yield* Stream.runCollect(Assistants.stream({ limit: 1 }))
       assert.deepStrictEqual(
-        listed.map((assistant) => assistant.id),
+        listed.map((assistant) => assistant.id).filter((one) => one === id || one === second.id),
         [second.id, id]
       )
       const other = yield* makeWorkspace

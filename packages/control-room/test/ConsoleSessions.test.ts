@@ -181,7 +181,9 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a session
       assert.deepStrictEqual(yield* sql`SELECT id FROM console_session UNION ALL SELECT id FROM console_ticket`, [])
     })
   )
+})
 
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("an attempt to sign in", (it) => {
   it.effect("is refused after five failed attempts, and bad bodies say what is missing", () =>
     Effect.gen(function* () {
       const { key } = yield* Service

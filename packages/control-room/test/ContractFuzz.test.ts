@@ -6,7 +6,7 @@
  * `SIGNALBOX_FUZZ_SEED`. A failure shows the request, and the token that generates it again with
  * `SIGNALBOX_FUZZ_REPLAY`.
  */
-import { assert, layer as withLayer } from "@effect/vitest"
+import { assert, describe, layer as withLayer } from "@effect/vitest"
 import { ProcessId } from "@signalbox/api/contract/Ids"
 import { ErrorBody } from "@signalbox/api/contract/Responses"
 import * as Arbitrary from "effect/Arbitrary"
@@ -106,48 +106,51 @@ const seeded = Effect.gen(function* () {
   return fresh.seed
 })
 
-withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("whatever is asked of", (it) => {
-  for (const endpoint of endpoints) {
-    it.effect(
-      endpoint.identifier,
-      () =>
-        Effect.gen(function* () {
-          const { origin } = yield* Service
-          const options = yield* settings
-          const result = yield* Arbitrary.checkEffect(
-            samplesOf(endpoint),
-            Effect.fnUntraced(function* (sample) {
-              const request = requestOf(endpoint, sample, yield* seeded)
-              const answer = yield* send(origin, request.method, request.path, request)
-              const fault = faultOf(endpoint, answer)
-              if (fault === null) return true
-              return yield* Effect.fail(
-                `${fault}\n\n${shown(request)}\n\n${answer.status} ${answer.text.slice(0, 1000)}`
-              )
-            }),
-            {
-              runs: options.runs,
-              seed: `${options.seed} ${endpoint.identifier}`,
-              // Repeating a request that changed something has another effect, so few shrinking steps are worth it.
-              maxShrinks: 20,
-              replay: Option.getOrUndefined(options.replay)
-            }
-          )
-          // Restores for the next endpoint what was deleted.
-          if (endpoint.method === "DELETE") yield* Ref.set(current, null)
-          const failure = Arbitrary.formatCheckFailure(result)
-          if (failure !== undefined) assert.fail(`${failure}\nSeed: ${options.seed}`)
-        }),
-      { timeout: 600_000 }
-    )
-  }
+// The last test looks at what the others have left behind.
+describe("in this order", { shuffle: false }, () => {
+  withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("whatever is asked of", (it) => {
+    for (const endpoint of endpoints) {
+      it.effect(
+        endpoint.identifier,
+        () =>
+          Effect.gen(function* () {
+            const { origin } = yield* Service
+            const options = yield* settings
+            const result = yield* Arbitrary.checkEffect(
+              samplesOf(endpoint),
+              Effect.fnUntraced(function* (sample) {
+                const request = requestOf(endpoint, sample, yield* seeded)
+                const answer = yield* send(origin, request.method, request.path, request)
+                const fault = faultOf(endpoint, answer)
+                if (fault === null) return true
+                return yield* Effect.fail(
+                  `${fault}\n\n${shown(request)}\n\n${answer.status} ${answer.text.slice(0, 1000)}`
+                )
+              }),
+              {
+                runs: options.runs,
+                seed: `${options.seed} ${endpoint.identifier}`,
+                // Repeating a request that changed something has another effect, so few shrinking steps are worth it.
+                maxShrinks: 20,
+                replay: Option.getOrUndefined(options.replay)
+              }
+            )
+            // Restores for the next endpoint what was deleted.
+            if (endpoint.method === "DELETE") yield* Ref.set(current, null)
+            const failure = Arbitrary.formatCheckFailure(result)
+            if (failure !== undefined) assert.fail(`${failure}\nSeed: ${options.seed}`)
+          }),
+        { timeout: 600_000 }
+      )
+    }
 
-  it.effect("the service: its runs are as sound as before", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const processes = yield* sql<{ readonly id: string }>`SELECT id FROM process`
-      assert.isAbove(processes.length, 10)
-      for (const { id } of processes) assertCounted(yield* rowsOf(ProcessId.make(id)))
-    })
-  )
+    it.effect("the service: its runs are as sound as before", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const processes = yield* sql<{ readonly id: string }>`SELECT id FROM process`
+        assert.isAbove(processes.length, 10)
+        for (const { id } of processes) assertCounted(yield* rowsOf(ProcessId.make(id)))
+      })
+    )
+  })
 })

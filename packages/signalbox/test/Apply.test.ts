@@ -113,7 +113,8 @@ const refusedSchedule = `schedules:
     cron: 0 0 30 2 *
 `
 
-describe("signalbox apply", () => {
+// One story over one room, since each room is a process.
+describe("signalbox apply", { shuffle: false }, () => {
   it("plans and changes nothing with --dry-run", async () => {
     const before = await everything()
     const lines = await applied(join(folder, "workspace.yaml"), "--dry-run")

@@ -43,7 +43,8 @@ const blobsIn = (data: string) =>
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
-describe("signalbox check", () => {
+// One story: a folder that is sound is damaged step by step.
+describe("signalbox check", { shuffle: false }, () => {
   const data = join(folder, "sound")
 
   it("finds a sound folder sound, beside the service and without it", async () => {
@@ -128,7 +129,8 @@ describe("signalbox check", () => {
   })
 })
 
-describe("a data folder", () => {
+// One story: a folder that is sound is damaged step by step.
+describe("a data folder", { shuffle: false }, () => {
   const data = join(folder, "modes")
 
   it("loses the access of others at the next start", async () => {

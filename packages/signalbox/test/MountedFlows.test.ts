@@ -96,7 +96,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "2 minutes" })("mounted f
           token: Redacted.make(api_key)
         }).pipe(Layer.provide(NodeHttpClient.layerUndici))
       )
-      const { executions } = yield* flows.list({ flow: "orders" })
+      const { executions } = yield* flows.list({ flow: "orders", key: "one" })
       assert.deepStrictEqual(
         executions.map((execution) => execution.id),
         [id]

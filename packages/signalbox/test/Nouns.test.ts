@@ -157,7 +157,8 @@ const kinds: ReadonlyArray<Kind> = [
   }
 ]
 
-describe("a kind of resource", () => {
+// One story over one room: what is made is shown, used and deleted.
+describe("a kind of resource", { shuffle: false }, () => {
   for (const { create, env = {}, keys, name, noun } of kinds) {
     it(`${noun} can be made, listed and shown by name`, async () => {
       const none = await succeed(`${noun} list`)

@@ -48,7 +48,8 @@ afterAll(async () => {
 const started = async (process: string) => String(JSON.parse((await signalbox(`run ${process} --json`)).stdout).id)
 const open = () => writeFileSync(gate, "")
 
-describe("a run", () => {
+// One story: the gate of the first run is opened once.
+describe("a run", { shuffle: false }, () => {
   it("is followed with its console messages and its changes until it has ended", async () => {
     const id = await started("gated")
     const logs = signalbox(`runs logs ${id} --follow --json`)

@@ -116,7 +116,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("secrets",
         description: "back office"
       })
       assert.deepStrictEqual(made, { name: made.name, description: "back office", hosts: [] })
-      const listed = yield* raw("GET", "secrets")
+      const listed = yield* raw("GET", "secrets?name=shop_1")
       assert.strictEqual(
         listed.text,
         '{"data":[{"name":"shop_1","description":"back office","hosts":[]}],"has_more":false,"next":null}'
@@ -141,7 +141,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("secrets",
       assertError(yield* raw("DELETE", "secrets/shop_1"), 404, "NOT_FOUND", /secret shop_1/)
       assertError(yield* raw("POST", "secrets/shop_1", { json: { items: {} } }), 404, "NOT_FOUND", /secret shop_1/)
       assertError(yield* get("shop_1"), 404, "NOT_FOUND", /secret shop_1/)
-      assert.deepStrictEqual((yield* rows)["secret"], [])
+      assert.notInclude(JSON.stringify((yield* rows)["secret"]), "shop_1")
     })
   )
 

@@ -33,7 +33,8 @@ const headersOf = ({ ready }: RoomHere) => ({
   "content-type": "application/json"
 })
 
-describe("signalbox with a Postgres", () => {
+// One story over one database.
+describe("signalbox with a Postgres", { shuffle: false }, () => {
   let secret = ""
   let webhook = ""
 

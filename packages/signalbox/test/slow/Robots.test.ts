@@ -151,7 +151,8 @@ const artifactsOf = (run: ProcessRunId) =>
     )
   ).pipe(Stream.runCollect, Effect.provide(clientOf(room.ready)), Effect.runPromise)
 
-describe("the robot with a conda.yaml of libraries in Python", () => {
+// One story: the environment is built once, and used from then on.
+describe("the robot with a conda.yaml of libraries in Python", { shuffle: false }, () => {
   it("runs with them from a folder of wheels", async () => {
     const payload = JSON.stringify({ order: "1001", customer: "Ada Lovelace", amount: 12.5 })
     const id = await run("environment", "reminders", 0, "--payload", payload)

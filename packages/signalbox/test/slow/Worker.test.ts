@@ -56,7 +56,8 @@ afterAll(async () => {
   remove()
 })
 
-describe("signalbox worker", () => {
+// One story of one machine: linked, run, removed, linked again.
+describe("signalbox worker", { shuffle: false }, () => {
   it("says what is missing, naming the flag", async () => {
     const cases: ReadonlyArray<readonly [args: ReadonlyArray<string>, message: RegExp, code?: number]> = [
       [[], /--url: expected the address/],

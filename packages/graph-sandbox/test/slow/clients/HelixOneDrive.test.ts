@@ -26,7 +26,7 @@ layer(Command.layer(), { excludeTestServices: true })("helix-onedrive-support, a
     Effect.gen(function* () {
       const { drive, root } = yield* connected
       assert.strictEqual((yield* call(() => drive.me())).displayName, "Ann Lee")
-      assert.deepStrictEqual(names((yield* call(() => drive.listChildren(root))).value), ["Docs"])
+      assert.include(names((yield* call(() => drive.listChildren(root))).value), "Docs")
       const put = yield* call(() => drive.uploadDriveItem(Buffer.from("from helix"), root, "/Helix/My File.txt"))
       const [found] = yield* call(() => drive.fuzzyGetDriveItem(root, "/Helix/my-file.txt"))
       assert.strictEqual(found?.id, put.id)
