@@ -123,7 +123,9 @@ export class Administration extends Context.Service<
               const key =
                 known !== null && (yield* isKeyOf(id, known))
                   ? known
-                  : yield* createKey(id, "first key", firstKeyPermissions)
+                  : yield* createKey(id, "first key", [...firstKeyPermissions, "Room.manage"])
+              // Whoever has the data folder operates the room, also with a key of an older version.
+              yield* apiKeys.grant(Redacted.value(key), "Room.manage")
               const first: FirstKey = { workspaceId: id, key }
               yield* save(first)
               return first

@@ -110,6 +110,11 @@ export interface ServiceOptions {
    * Checked when the service listens on loopback, or when there are any.
    */
   readonly allowedHosts?: ReadonlyArray<string>
+  /**
+   * Addresses and networks of proxies, such as `127.0.0.1` and `10.0.0.0/8`, whose `X-Forwarded-For` counts: limits by address are
+   * then those of clients. Default: none, and attempts to sign in to the console are not limited by address.
+   */
+  readonly trustedProxies?: ReadonlyArray<string>
   /** The console to serve at `/console/`, such as that of `@signalbox/console`; default: none. */
   readonly console?: ConsoleFiles
   /**

@@ -1,5 +1,7 @@
 /** Backups of a room that runs, and rooms that were restored from one. */
 import { assert, describe, it, layer as withLayer } from "@effect/vitest"
+import { Permission } from "@signalbox/api/contract/Authorization"
+import * as ApiKeys from "@signalbox/api/ApiKeys"
 import * as Assistants from "@signalbox/api/Assistants"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
@@ -158,6 +160,11 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
         yield* Effect.forEach(clients, write, { concurrency: "unbounded" })
         const writing = yield* Effect.forEach(clients, (n) => Effect.forkChild(Effect.forever(write(n))))
         yield* Effect.sleep(sized(0, 3000))
+        const here = yield* Service
+        const signIn = { key: null, json: { key: here.key }, headers: { "x-signalbox-console": "1" } }
+        const signedIn = yield* here.raw("POST", "/console/session", signIn)
+        const cookie = String(signedIn.headers["set-cookie"]).split(";")[0] ?? ""
+        yield* here.raw("POST", "console-tickets", { json: {}, headers: { "idempotency-key": "left out" } })
         const made = yield* Administration.backup(storage)
         yield* Fiber.interruptAll(writing)
         assert.strictEqual(statSync(file).mode & 0o777, 0o600)
@@ -168,6 +175,11 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
         const target = yield* emptyPlace(folder)
         const restored = yield* Administration.restore({ ...target, file })
         assert.strictEqual(restored.files, made.files)
+        const listed = yield* Stream.runCollect(ApiKeys.stream())
+        assert.includeMembers(
+          restored.keys.map(({ id }) => id),
+          listed.map(({ id }) => id)
+        )
         assert.strictEqual(restored.needs_master_key, !onPostgres)
         yield* bringKey(folder, target.data)
         assert.deepStrictEqual(
@@ -178,6 +190,13 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
         yield* Effect.gen(function* () {
           const there = yield* Service
           assert.isTrue((yield* Room.get).paused)
+          // Nobody is signed in, and nothing is said again that was said there.
+          const shown = yield* there.raw("GET", "/console/session", { key: null, headers: { cookie } })
+          assert.strictEqual(shown.status, 401, shown.text)
+          const atStart = yield* there.rows
+          for (const table of ["console_session", "console_ticket", "idempotency_key"]) {
+            assert.deepStrictEqual(atStart[table], [], table)
+          }
           // Reads are answered; a start waits like all other work.
           assert.strictEqual((yield* Processes.get(process.id)).name, task)
           const again = yield* linkWorker([task])
@@ -200,7 +219,8 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
           assert.deepStrictEqual(yield* there.rows, before)
           assert.strictEqual((yield* ProcessRuns.get(first.started ? first.id : assert.fail())).state, "in_progress")
 
-          const weak = yield* there.makeKey(["Processes.read_processes"])
+          // Whoever manages the keys of one workspace does not operate the room.
+          const weak = yield* there.makeKey(Permission.literals.filter((permission) => permission !== "Room.manage"))
           assert.strictEqual((yield* there.raw("POST", "room/resume", { key: weak })).status, 403)
           assert.isFalse((yield* Room.resume).paused)
           assert.isNotNull(yield* session.reserveNext)

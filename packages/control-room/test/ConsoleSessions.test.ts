@@ -2,11 +2,12 @@
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as ConsoleTickets from "@signalbox/api/ConsoleTickets"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { assertError, bodyAs } from "./support/Http.ts"
-import { layer, Service } from "./support/Service.ts"
+import { layer, layerIn, Service, temporaryFolder } from "./support/Service.ts"
 
 const Session = Schema.Struct({
   workspace: Schema.Struct({ id: Schema.String, name: Schema.String }),
@@ -183,22 +184,41 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a session
   )
 })
 
-withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("an attempt to sign in", (it) => {
-  it.effect("is refused after five failed attempts, and bad bodies say what is missing", () =>
+const behindProxy = Layer.unwrap(
+  Effect.map(temporaryFolder, (folder) => layerIn(folder, { rateLimit: null, trustedProxies: ["127.0.0.1", "::1"] }))
+)
+
+/** An attempt to sign in, as a proxy passes it on. */
+const from = (address: string, key: string) => open({ key }, { ...own, "x-forwarded-for": address })
+
+withLayer(behindProxy, { excludeTestServices: true, timeout: "4 minutes" })("an attempt to sign in", (it) => {
+  it.effect("is refused after five failed ones of an address, and others behind the proxy are let in", () =>
     Effect.gen(function* () {
       const { key } = yield* Service
       for (const json of [{}, [], { ticket: 1 }, "x"]) {
         assertError(yield* open(json), 400, "INVALID_REQUEST", /\{ticket\} or \{key\}/)
       }
-      const { status } = yield* open({ key })
-      assert.strictEqual(status, 200)
+      assert.strictEqual((yield* from("198.51.100.7", key)).status, 200)
+      const wrong = `${key.slice(0, -1)}${key.endsWith("A") ? "B" : "A"}`
       for (let attempt = 0; attempt < 5; attempt++) {
-        const answer = yield* open({ key: `${key.slice(0, -1)}${key.endsWith("A") ? "B" : "A"}` })
-        if (answer.status === 429) return
+        const answer = yield* from("198.51.100.7", wrong)
         assertError(answer, 403, "FORBIDDEN", /unknown or was revoked/)
         assert.notInclude(answer.text, key.slice(-43, -2))
       }
-      assertError(yield* open({ key }), 429, "RATE_LIMITED", /too many attempts; try again in \d+ s/)
+      assertError(yield* from("198.51.100.7", key), 429, "RATE_LIMITED", /too many attempts; try again in \d+ s/)
+      assert.strictEqual((yield* from("198.51.100.8", key)).status, 200)
+    })
+  )
+})
+
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("an attempt without known proxies", (it) => {
+  it.effect("lets in who has the right key, whatever others behind the same address have tried", () =>
+    Effect.gen(function* () {
+      const { key } = yield* Service
+      const wrong = `${key.slice(0, -1)}${key.endsWith("A") ? "B" : "A"}`
+      for (let attempt = 0; attempt < 10; attempt++)
+        assert.strictEqual((yield* from("198.51.100.7", wrong)).status, 403)
+      assert.strictEqual((yield* from("198.51.100.8", key)).status, 200)
     })
   )
 })

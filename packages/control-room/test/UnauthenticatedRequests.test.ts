@@ -9,7 +9,8 @@ import * as Statement from "effect/sql/Statement"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as TestClock from "effect/testing/TestClock"
-import { UnauthenticatedRequests, subscriberOf } from "../src/internal/edge/UnauthenticatedRequests.ts"
+import { ClientAddress, subscriberOf } from "../src/internal/edge/ClientAddress.ts"
+import { UnauthenticatedRequests } from "../src/internal/edge/UnauthenticatedRequests.ts"
 import * as Tokens from "../src/internal/Tokens.ts"
 import { bodyAs } from "./support/Http.ts"
 import { layerIn, linkWorker, Service, temporaryFolder } from "./support/Service.ts"
@@ -36,7 +37,7 @@ const token = (): Tokens.Token =>
   Tokens.parse(Tokens.make("apiKey", crypto.randomUUID()).token) ?? assert.fail("no token")
 
 describe("the budget of an address", () => {
-  const small = UnauthenticatedRequests.layer({ perSecond: 1, burst: 3 }, 0)
+  const small = UnauthenticatedRequests.layer({ perSecond: 1, burst: 3 }, 0).pipe(Layer.provide(ClientAddress.layer()))
 
   it.effect("ends with a 429, and fills again", () =>
     Effect.gen(function* () {
@@ -112,13 +113,50 @@ describe("the budget of an address", () => {
       assert.deepStrictEqual(yield* charge("192.0.2.2", 3), [200, 200, 200])
       assert.isUndefined(refused.pollUnsafe())
       assert.deepStrictEqual(yield* Fiber.join(refused), [429])
-    }).pipe(Effect.provide(UnauthenticatedRequests.layer({ perSecond: 1, burst: 3 }, 100)))
+    }).pipe(
+      Effect.provide(
+        UnauthenticatedRequests.layer({ perSecond: 1, burst: 3 }, 100).pipe(Layer.provide(ClientAddress.layer()))
+      )
+    )
   )
 
   it.effect("does not hold where the server around the service names no address", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* charge(null, 5), [200, 200, 200, 200, 200])
     }).pipe(Effect.provide(small))
+  )
+})
+
+describe("the address of a client", () => {
+  const through = (peer: string | null, forwarded: string | undefined, trusted: ReadonlyArray<string>) => {
+    const request = HttpServerRequest.fromWeb(
+      new Request("http://localhost/", { headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded } })
+    ).modify({ remoteAddress: Option.fromNullOr(peer) })
+    return Effect.map(ClientAddress, ({ subscriber }) => subscriber(request)).pipe(
+      Effect.provide(ClientAddress.layer(trusted))
+    )
+  }
+
+  it.effect("is what the last trusted proxy says, and nothing that a client can invent", () =>
+    Effect.gen(function* () {
+      const table = [
+        // Nobody is trusted: the peer.
+        ["192.0.2.1", "198.51.100.7", [], "192.0.2.1"],
+        // The peer is no proxy.
+        ["192.0.2.1", "198.51.100.7", ["127.0.0.1"], "192.0.2.1"],
+        ["127.0.0.1", "198.51.100.7", ["127.0.0.1"], "198.51.100.7"],
+        ["::ffff:127.0.0.1", "198.51.100.7", ["127.0.0.1"], "198.51.100.7"],
+        ["10.1.2.3", "198.51.100.7, 10.9.9.9", ["10.0.0.0/8"], "198.51.100.7"],
+        // What the client sent stands first.
+        ["127.0.0.1", "203.0.113.9, 198.51.100.7", ["127.0.0.1"], "198.51.100.7"],
+        ["127.0.0.1", undefined, ["127.0.0.1"], "127.0.0.1"],
+        ["127.0.0.1", "2001:db8:0:1::5", ["127.0.0.1"], "2001:db8:0:1::/64"],
+        [null, "198.51.100.7", ["127.0.0.1"], null]
+      ] as const
+      for (const [peer, forwarded, trusted, client] of table) {
+        assert.strictEqual(yield* through(peer, forwarded, trusted), client, `${peer} ${forwarded}`)
+      }
+    })
   )
 })
 

@@ -59,7 +59,7 @@ describe("a verified run", () => {
     [
       "calls other steps each time",
       () => note("n", { key: `${++count}` }),
-      /reached note\[\d\] before the recorded step note\[\d\]/
+      /reached note\[\d+\] before the recorded step note\[\d+\]/
     ],
     ["passes a step another input each time", () => note(`${++count}`), /reached note with another input/],
     [

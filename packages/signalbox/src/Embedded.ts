@@ -58,6 +58,8 @@ export interface ServiceOptions {
   readonly cors?: ReadonlyArray<string>
   /** Names that requests may have in their `Host`, besides those of this machine and of `publicUrl`; default: none. */
   readonly allowedHosts?: ReadonlyArray<string>
+  /** Addresses and networks of proxies whose `X-Forwarded-For` counts, such as `10.0.0.0/8`; default: none. */
+  readonly trustedProxies?: ReadonlyArray<string>
   /** Whether `/metrics` is served, which needs no key; default false. */
   readonly metrics?: boolean
   /** Whether keys that manage keys may create further workspaces; default true. */
@@ -168,11 +170,12 @@ export const layerService = (options: ServiceOptions = {}) => {
   check("Embedded.layerService", options, { data: text, host: text, port: whole(0, 65_535), workspace: text })
   const { data = ".signalbox", host = "127.0.0.1", port = 4700, publicUrl, workspace } = options
   const { allowPrivateTargets, cors, createWorkspaces, database, masterKey, rateLimit, retainRuns, s3 } = options
-  const { allowedHosts, console, flows, internalUrl, metrics } = options
+  const { allowedHosts, console, flows, internalUrl, metrics, trustedProxies } = options
   const server = Server.layer({
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(allowPrivateTargets === undefined ? {} : { allowPrivateTargets }),
     ...(allowedHosts === undefined ? {} : { allowedHosts }),
+    ...(trustedProxies === undefined ? {} : { trustedProxies }),
     ...(internalUrl === undefined ? {} : { internalUrl }),
     ...(console === undefined ? {} : { console }),
     ...(cors === undefined ? {} : { cors }),

@@ -44,7 +44,7 @@ describe("signalbox doctor", () => {
     const { findings, status } = await doctor(["--data", data], here())
     assert.deepStrictEqual(
       findings.map(({ check, status }) => [check, status]),
-      ["node", "data folder", "disk", "port", "database", "connection", "clock", "permissions", "workers"].map(
+      ["node", "data folder", "disk", "port", "proxy", "database", "connection", "clock", "permissions", "workers"].map(
         (check) => [check, "ok"]
       )
     )

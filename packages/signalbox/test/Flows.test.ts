@@ -85,7 +85,8 @@ const decodeListed = Schema.decodeUnknownSync(
   Schema.fromJsonString(Schema.Struct({ id: Schema.String, state: Schema.String, started_at: Schema.String }))
 )
 
-describe("signalbox flows", () => {
+// One story of one program, whose service is away until somebody approves.
+describe("signalbox flows", { shuffle: false }, () => {
   it.live("follows a payment from a failure to its end", () =>
     Effect.gen(function* () {
       const id = yield* Flow.submit(payment, 500)

@@ -92,7 +92,8 @@ describe("signalbox compact", () => {
   })
 })
 
-describe("signalbox vault rotate-key", () => {
+// One story of one vault.
+describe("signalbox vault rotate-key", { shuffle: false }, () => {
   const data = join(folder, "vault")
   const file = join(data, "master.key")
   const bytes = () => readFileSync(file).toString("hex")

@@ -41,13 +41,14 @@ export const Permission = /* @__PURE__ */ Schema.Literals([
   "Failures.write_failures",
   "Processes.run_bulk_operations",
   "Alerts.read_alerts",
-  "Alerts.write_alerts"
+  "Alerts.write_alerts",
+  "Room.manage"
 ])
 export type Permission = typeof Permission.Type
 
-/** The permissions of the first key of a workspace: all but reading the values of secrets. */
+/** The permissions of the first key of a workspace: all but reading the values of secrets, and acts of who operates the room. */
 export const firstKeyPermissions: ReadonlyArray<Permission> = /* @__PURE__ */ Permission.literals.filter(
-  (permission) => permission !== "Vault.read_secret_values"
+  (permission) => permission !== "Vault.read_secret_values" && permission !== "Room.manage"
 )
 
 /**

@@ -31,7 +31,7 @@ export const resume = HttpApiEndpoint.post("resumeRoom", "/workspaces/:workspace
   params,
   success: Room
 })
-  .annotate(RequiredPermission, "Workspace.manage_api_keys")
+  .annotate(RequiredPermission, "Room.manage")
   .annotateMerge(extension("Resume a restored room"))
 
 export const RoomGroup = /* @__PURE__ */ HttpApiGroup.make("room").add(get, resume).middleware(WorkspaceAuthorization)

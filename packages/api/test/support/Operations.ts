@@ -173,7 +173,7 @@ GET    /workspaces/{w}/changes                                         -
 POST   /workspaces                                                     Workspace.manage_api_keys
 
 GET    /workspaces/{w}/room                                            -
-POST   /workspaces/{w}/room/resume                                     Workspace.manage_api_keys
+POST   /workspaces/{w}/room/resume                                     Room.manage
 `
 
 /** The interface of workers, below `/worker-v1`; also an extension. */

@@ -1,6 +1,8 @@
 /** What the options of a control room can be. */
-import { address, check, listOf, matching, text, time, whole } from "@signalbox/transport/OptionError"
+import { address, check, listOf, matching, type Rule, text, time, whole } from "@signalbox/transport/OptionError"
+import * as Option from "effect/Option"
 import type { ServiceOptions, StorageOptions } from "../Options.ts"
+import { networkOf } from "./edge/ClientAddress.ts"
 
 const origin = matching(
   /^(\*|https?:\/\/[^\s/,]+)$/i,
@@ -11,6 +13,11 @@ const host = matching(
   /^(\[[0-9a-f:.]+\]|[^\s:/@[\]*]+)$/i,
   "expected host names without scheme and port, such as room.example.com"
 )
+
+const network: Rule = (value) =>
+  typeof value === "string" && Option.isSome(networkOf(value))
+    ? null
+    : "expected IP addresses or networks, such as 127.0.0.1 or 10.0.0.0/8"
 
 const bucketName = matching(
   /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/i,
@@ -25,7 +32,13 @@ const objectPrefix = matching(
 /** Throws an `OptionError` for options of the service that cannot be. */
 export const checkService = (of: string, options: ServiceOptions): void => {
   const addresses = { publicUrl: address, internalUrl: address }
-  check(of, options, { ...addresses, retainRuns: time, cors: listOf(origin), allowedHosts: listOf(host) })
+  check(of, options, {
+    ...addresses,
+    retainRuns: time,
+    cors: listOf(origin),
+    allowedHosts: listOf(host),
+    trustedProxies: listOf(network)
+  })
   const { rateLimit } = options
   if (rateLimit) check(of, rateLimit, { perSecond: whole(1), burst: whole(1) }, "rateLimit.")
 }

@@ -34,6 +34,7 @@ import * as BulkOperationHandlers from "./endpoints/BulkOperations.ts"
 import * as FailureHandlers from "./endpoints/Failures.ts"
 import * as AssistantHandlers from "./endpoints/Assistants.ts"
 import * as ChangeHandlers from "./endpoints/Changes.ts"
+import { ClientAddress } from "./edge/ClientAddress.ts"
 import * as ConsoleFiles from "./endpoints/ConsoleFiles.ts"
 import * as ConsoleTicketHandlers from "./endpoints/ConsoleTickets.ts"
 import * as Legacy from "./endpoints/Legacy.ts"
@@ -76,7 +77,10 @@ import { RoomState } from "./store/RoomState.ts"
 import { UploadCompletion } from "./transfers/UploadCompletion.ts"
 import { FileLinks } from "./transfers/FileLinks.ts"
 
-type Routed = Pick<ServiceOptions, "console" | "cors" | "createWorkspaces" | "flows" | "metrics" | "rateLimit">
+type Routed = Pick<
+  ServiceOptions,
+  "console" | "cors" | "createWorkspaces" | "flows" | "metrics" | "rateLimit" | "trustedProxies"
+>
 
 /** The whole contract. */
 const endpoints = (createWorkspaces: boolean) =>
@@ -192,6 +196,7 @@ export const application = (options: Routed) =>
     Layer.provide(
       Layer.merge(ResponseMemory.layer, UnauthenticatedRequests.layer(options.rateLimit === null ? null : undefined))
     ),
+    Layer.provide(ClientAddress.layer(options.trustedProxies)),
     Layer.provide(Layer.mergeAll(UploadCompletion.layer, StorageHealth.layer, InputSchemas.layer)),
     Layer.provide(FileLinks.layer)
   )

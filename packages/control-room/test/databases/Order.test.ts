@@ -165,6 +165,7 @@ withLayer(Layer.provideMerge(runsOn(database), recording), { excludeTestServices
         assert.strictEqual(first, "copy 1000300")
         const delayed = yield* sql`SELECT id FROM work_item WHERE process_run_id = ${run} AND not_before IS NOT NULL`
         assert.lengthOf(delayed, 2000 - 300)
+        yield* unhurried(sql`DELETE FROM work_item WHERE process_run_id = ${run} AND id LIKE ${"copy %"}`)
       })
     )
   }

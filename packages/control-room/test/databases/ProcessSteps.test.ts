@@ -1,5 +1,5 @@
 /** The rows of what steps name, filled from a database that is older than them. */
-import { assert, layer as withLayer } from "@effect/vitest"
+import { assert, describe, layer as withLayer } from "@effect/vitest"
 import { ProcessRunId, TaskPackageId, WorkerGroupId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -39,51 +39,54 @@ const before = Effect.gen(function* () {
   yield* sql`DELETE FROM migration WHERE migration_id >= 14`
 })
 
-withLayer(database, { excludeTestServices: true, timeout: "4 minutes" })("what steps name", (it) => {
-  it.effect("is the same from a migration as from the service, but for what has ended", () =>
-    Effect.gen(function* () {
-      const processes = yield* Processes
-      const runs = yield* ProcessRuns
-      const workspace = yield* (yield* Workspaces).firstOr("w")
-      const process = yield* processes.create(workspace.id, { name: "p", steps })
-      const deleted = yield* processes.create(workspace.id, { name: "deleted", steps })
-      if (process === null || deleted === null) return assert.fail("not created")
-      const run = (n: number, state: State.Run["state"]): State.Run => ({
-        id: runId(n),
-        workspaceId: workspace.id,
-        processId: process.view.id,
-        state,
-        steps: process.steps,
-        counts: [],
-        failed: 0,
-        stop: null,
-        startedAt: null,
-        endedAt: null
+// In this order: the first test counts all that is there.
+describe("processes and their steps", { shuffle: false }, () => {
+  withLayer(database, { excludeTestServices: true, timeout: "4 minutes" })("what steps name", (it) => {
+    it.effect("is the same from a migration as from the service, but for what has ended", () =>
+      Effect.gen(function* () {
+        const processes = yield* Processes
+        const runs = yield* ProcessRuns
+        const workspace = yield* (yield* Workspaces).firstOr("w")
+        const process = yield* processes.create(workspace.id, { name: "p", steps })
+        const deleted = yield* processes.create(workspace.id, { name: "deleted", steps })
+        if (process === null || deleted === null) return assert.fail("not created")
+        const run = (n: number, state: State.Run["state"]): State.Run => ({
+          id: runId(n),
+          workspaceId: workspace.id,
+          processId: process.view.id,
+          state,
+          steps: process.steps,
+          counts: [],
+          failed: 0,
+          stop: null,
+          startedAt: null,
+          endedAt: null
+        })
+        yield* runs.insert(run(1, "in_progress"), "p", { priority: 0, source: null, trace: null })
+        yield* runs.insert(run(2, "in_progress"), "p", { priority: 0, source: null, trace: null })
+        yield* runs.save(run(2, "unresolved"))
+        yield* runs.insert(run(3, "in_progress"), "p", { priority: 0, source: null, trace: null })
+        yield* runs.save(run(3, "completed"))
+        yield* processes.remove(deleted.view.id)
+        const written = yield* named
+        assert.lengthOf(written, 9)
+        yield* before
+        yield* migrate
+        assert.deepStrictEqual(yield* named, written)
       })
-      yield* runs.insert(run(1, "in_progress"), "p", { priority: 0, source: null, trace: null })
-      yield* runs.insert(run(2, "in_progress"), "p", { priority: 0, source: null, trace: null })
-      yield* runs.save(run(2, "unresolved"))
-      yield* runs.insert(run(3, "in_progress"), "p", { priority: 0, source: null, trace: null })
-      yield* runs.save(run(3, "completed"))
-      yield* processes.remove(deleted.view.id)
-      const written = yield* named
-      assert.lengthOf(written, 9)
-      yield* before
-      yield* migrate
-      assert.deepStrictEqual(yield* named, written)
-    })
-  )
+    )
 
-  it.effect("follows a process when it is changed", () =>
-    Effect.gen(function* () {
-      const processes = yield* Processes
-      const workspace = yield* (yield* Workspaces).firstOr("w")
-      const process = yield* processes.create(workspace.id, { name: "changed", steps })
-      if (process === null) return assert.fail("not created")
-      yield* processes.update(workspace.id, process, { name: "changed", steps: steps.slice(1, 2) })
-      const rows = (yield* named).filter((row) => "name" in row && row.name === "changed")
-      assert.lengthOf(rows, 1)
-      assert.deepInclude(rows[0], { package_id: null, worker_group_id: groupId, process_run_id: null })
-    })
-  )
+    it.effect("follows a process when it is changed", () =>
+      Effect.gen(function* () {
+        const processes = yield* Processes
+        const workspace = yield* (yield* Workspaces).firstOr("w")
+        const process = yield* processes.create(workspace.id, { name: "changed", steps })
+        if (process === null) return assert.fail("not created")
+        yield* processes.update(workspace.id, process, { name: "changed", steps: steps.slice(1, 2) })
+        const rows = (yield* named).filter((row) => "name" in row && row.name === "changed")
+        assert.lengthOf(rows, 1)
+        assert.deepInclude(rows[0], { package_id: null, worker_group_id: groupId, process_run_id: null })
+      })
+    )
+  })
 })

@@ -204,6 +204,21 @@ const workers = Effect.gen(function* () {
   )
 )
 
+/** Behind a proxy all people have one address, unless it is said whose word counts. */
+const proxy = ({ host, port, publicUrl, trustedProxies }: Settings.Settings) => {
+  const behind = publicUrl !== null && new URL(publicUrl).host !== `${host}:${port}`
+  return Effect.succeed(
+    trustedProxies.length > 0
+      ? ok(`X-Forwarded-For of ${trustedProxies.join(", ")} counts`)
+      : behind
+        ? warn(
+            "attempts to sign in to the console are not limited by address, since it is not known whose X-Forwarded-For counts",
+            "give the address of the proxy with --trusted-proxies or SIGNALBOX_TRUSTED_PROXIES"
+          )
+        : ok("attempts to sign in to the console are not limited by address; --trusted-proxies limits them")
+  )
+}
+
 /** A check that cannot be made has failed, for the reason that every command would give. */
 const found = <E, R>(check: string, look: Effect.Effect<Outcome, E, R>) =>
   Effect.map(
@@ -220,6 +235,7 @@ export const ofMachine = (settings: Settings.Settings) =>
     found("data folder", dataFolder(settings)),
     found("disk", disk(settings)),
     found("port", port(settings)),
+    found("proxy", proxy(settings)),
     found("database", database(settings)),
     ...(settings.s3Bucket === null ? [] : [found("bucket", bucket(settings))])
   ])

@@ -48,6 +48,12 @@ const Host = Schema.String.check(
   })
 )
 
+const Network = Schema.String.check(
+  Schema.isPattern(/^[0-9a-f.:]+(\/\d{1,3})?$/i, {
+    message: "Expected IP addresses or networks, such as 127.0.0.1 or 10.0.0.0/8"
+  })
+)
+
 const Bucket = Schema.String.check(
   Schema.isPattern(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/i, {
     message: "Expected the name of a bucket, such as signalbox-files"
@@ -250,6 +256,14 @@ export const definitions = {
     [],
     { show: (hosts) => hosts.join(","), fallback: "none" }
   ),
+  trustedProxies: define(
+    "SIGNALBOX_TRUSTED_PROXIES",
+    "trusted-proxies",
+    "Addresses and networks of proxies whose X-Forwarded-For counts, such as 127.0.0.1; separated by commas, or the flag repeated",
+    (variable) => Config.Array(Network, variable),
+    [],
+    { show: (networks) => networks.join(","), fallback: "none" }
+  ),
   cors: define(
     "SIGNALBOX_CORS",
     "cors",
@@ -342,6 +356,7 @@ export const config: Config.Config<Settings> = Config.all({
   publicUrl: definitions.publicUrl.config,
   internalUrl: definitions.internalUrl.config,
   allowedHosts: definitions.allowedHosts.config,
+  trustedProxies: definitions.trustedProxies.config,
   cors: definitions.cors.config,
   rateLimit: definitions.rateLimit.config,
   allowPrivateTargets: definitions.allowPrivateTargets.config,
@@ -378,6 +393,11 @@ export const flags = {
   publicUrl: Flag.String("public-url").pipe(described("publicUrl"), Flag.optional),
   internalUrl: Flag.String("internal-url").pipe(described("internalUrl"), Flag.optional),
   allowedHosts: Flag.String("allowed-host").pipe(described("allowedHosts"), Flag.withMetavar("HOST"), Flag.atLeast(0)),
+  trustedProxies: Flag.String("trusted-proxies").pipe(
+    described("trustedProxies"),
+    Flag.withMetavar("NETWORK"),
+    Flag.atLeast(0)
+  ),
   cors: Flag.String("cors").pipe(described("cors"), Flag.withMetavar("ORIGIN"), Flag.atLeast(0)),
   rateLimit: Flag.String("rate-limit").pipe(described("rateLimit"), Flag.optional),
   allowPrivateTargets: Flag.Boolean("allow-private-targets").pipe(described("allowPrivateTargets"), Flag.optional),

@@ -80,119 +80,121 @@ interface Output {
   readonly files: ReadonlyArray<{ readonly name: string }>
 }
 
-for (const language of ["python", "typescript"]) {
-  describe(`the robot in ${language}`, () => {
-    it("creates the invoices of a table, and refuses the order without a customer", async () => {
-      const example = join(robots, language)
-      const name = `orders-${language}`
-      const applied = await signalbox("apply", join(example, "control-room.yaml"))
-      assert.strictEqual(applied.status, 0, applied.stderr)
-      assert.match((await signalbox("apply", join(example, "control-room.yaml"))).stdout, /nothing to (do|change)/i)
+// One story of one room: environments are built once, and used from then on.
+describe("robots", { shuffle: false }, () => {
+  for (const language of ["python", "typescript"]) {
+    describe(`the robot in ${language}`, () => {
+      it("creates the invoices of a table, and refuses the order without a customer", async () => {
+        const example = join(robots, language)
+        const name = `orders-${language}`
+        const applied = await signalbox("apply", join(example, "control-room.yaml"))
+        assert.strictEqual(applied.status, 0, applied.stderr)
+        assert.match((await signalbox("apply", join(example, "control-room.yaml"))).stdout, /nothing to (do|change)/i)
 
-      const table = join(robots, "orders.csv")
-      const payload = JSON.stringify({ file: "orders.csv" })
-      const ended = await signalbox(
-        "run",
-        name,
-        "--file",
-        table,
-        "--payload",
-        payload,
-        "--wait",
-        "--timeout",
-        "1 minute",
-        "--json"
-      )
-      assert.strictEqual(ended.status, 2, ended.stderr)
-      const { id }: { readonly id: string } = JSON.parse(ended.stdout)
+        const table = join(robots, "orders.csv")
+        const payload = JSON.stringify({ file: "orders.csv" })
+        const ended = await signalbox(
+          "run",
+          name,
+          "--file",
+          table,
+          "--payload",
+          payload,
+          "--wait",
+          "--timeout",
+          "1 minute",
+          "--json"
+        )
+        assert.strictEqual(ended.status, 2, ended.stderr)
+        const { id }: { readonly id: string } = JSON.parse(ended.stdout)
 
-      const failed = await signalbox("items", "list", "--run", id, "--state", "failed", "--json")
-      assert.strictEqual(failed.lines.length, 1)
-      const { exception }: { readonly exception: object } = JSON.parse(failed.stdout)
-      const message = "the order 1003 has no customer"
-      assert.deepStrictEqual(exception, { type: "business", code: "NO_CUSTOMER", message })
+        const failed = await signalbox("items", "list", "--run", id, "--state", "failed", "--json")
+        assert.strictEqual(failed.lines.length, 1)
+        const { exception }: { readonly exception: object } = JSON.parse(failed.stdout)
+        const message = "the order 1003 has no customer"
+        assert.deepStrictEqual(exception, { type: "business", code: "NO_CUSTOMER", message })
 
-      const outputs = (await signalbox("outputs", id, "--json")).lines.map((line): Output => JSON.parse(line))
-      const { artifacts, texts } = await leftBehind(ProcessRunId.make(id))
-      const seen = outputs.map(({ files: [file], payload: { order, total } }) => {
-        assert.strictEqual(file?.name, `invoice-${order}.txt`)
-        return { order, total, text: texts.get(`invoice-${order}.txt`) }
+        const outputs = (await signalbox("outputs", id, "--json")).lines.map((line): Output => JSON.parse(line))
+        const { artifacts, texts } = await leftBehind(ProcessRunId.make(id))
+        const seen = outputs.map(({ files: [file], payload: { order, total } }) => {
+          assert.strictEqual(file?.name, `invoice-${order}.txt`)
+          return { order, total, text: texts.get(`invoice-${order}.txt`) }
+        })
+        assert.deepStrictEqual(seen.toSorted(byOrder), invoices)
+        assert.deepStrictEqual(
+          artifacts.toSorted(),
+          invoices.map(({ order }) => `invoices/${order}.txt`)
+        )
+        const logs = await signalbox("runs", "logs", id)
+        for (const line of ["read the order 1003", "made the invoice of order 1004"]) assert.include(logs.stdout, line)
       })
-      assert.deepStrictEqual(seen.toSorted(byOrder), invoices)
-      assert.deepStrictEqual(
-        artifacts.toSorted(),
-        invoices.map(({ order }) => `invoices/${order}.txt`)
+    })
+  }
+
+  /** The id of the run of an applied example, which ends with this exit code. */
+  const run = async (example: string, process: string, expected: number, ...args: ReadonlyArray<string>) => {
+    const applied = await signalbox("apply", join(robots, example, "control-room.yaml"))
+    assert.strictEqual(applied.status, 0, applied.stderr)
+    const ended = await signalbox("run", process, ...args, "--wait", "--timeout", "2 minutes", "--json")
+    assert.strictEqual(ended.status, expected, ended.stderr)
+    const { id }: { readonly id: string } = JSON.parse(ended.stdout)
+    return ProcessRunId.make(id)
+  }
+
+  /** The artifacts of a run by name, as text. */
+  const artifactsOf = (run: ProcessRunId) =>
+    Stream.flatMap(StepRuns.stream(run), ({ id }) =>
+      Stream.mapEffect(StepRuns.artifacts(id), ({ id: artifact, name }) =>
+        Effect.gen(function* () {
+          const { url } = yield* StepRuns.getArtifact(id, artifact)
+          const text = yield* Effect.promise(async () => (await fetch(url)).text())
+          return [name, text] as const
+        })
       )
+    ).pipe(Stream.runCollect, Effect.provide(clientOf(room.ready)), Effect.runPromise)
+
+  describe("the robot with a conda.yaml of libraries in Python", () => {
+    it("runs with them from a folder of wheels", async () => {
+      const payload = JSON.stringify({ order: "1001", customer: "Ada Lovelace", amount: 12.5 })
+      const id = await run("environment", "reminders", 0, "--payload", payload)
+      const letter = "Dear Ada Lovelace,\n\nEUR 14.88 are due for the order 1001.\n"
+      const outputs = (await signalbox("outputs", id, "--json")).lines.map((line) => JSON.parse(line).payload)
+      assert.deepStrictEqual(outputs, [{ order: "1001", due: "14.88" }])
+      assert.deepStrictEqual(await artifactsOf(id), [["reminders/1001.txt", letter]])
       const logs = await signalbox("runs", "logs", id)
-      for (const line of ["read the order 1003", "made the invoice of order 1004"]) assert.include(logs.stdout, line)
+      assert.match(logs.stdout, /Successfully installed control-room-robot-1\.0 order-letters-1\.0 order-taxes-1\.0/)
     })
   })
-}
 
-/** The id of the run of an applied example, which ends with this exit code. */
-const run = async (example: string, process: string, expected: number, ...args: ReadonlyArray<string>) => {
-  const applied = await signalbox("apply", join(robots, example, "control-room.yaml"))
-  assert.strictEqual(applied.status, 0, applied.stderr)
-  const ended = await signalbox("run", process, ...args, "--wait", "--timeout", "2 minutes", "--json")
-  assert.strictEqual(ended.status, expected, ended.stderr)
-  const { id }: { readonly id: string } = JSON.parse(ended.stdout)
-  return ProcessRunId.make(id)
-}
-
-/** The artifacts of a run by name, as text. */
-const artifactsOf = (run: ProcessRunId) =>
-  Stream.flatMap(StepRuns.stream(run), ({ id }) =>
-    Stream.mapEffect(StepRuns.artifacts(id), ({ id: artifact, name }) =>
-      Effect.gen(function* () {
-        const { url } = yield* StepRuns.getArtifact(id, artifact)
-        const text = yield* Effect.promise(async () => (await fetch(url)).text())
-        return [name, text] as const
-      })
-    )
-  ).pipe(Stream.runCollect, Effect.provide(clientOf(room.ready)), Effect.runPromise)
-
-// One story: the environment is built once, and used from then on.
-describe("the robot with a conda.yaml of libraries in Python", { shuffle: false }, () => {
-  it("runs with them from a folder of wheels", async () => {
-    const payload = JSON.stringify({ order: "1001", customer: "Ada Lovelace", amount: 12.5 })
-    const id = await run("environment", "reminders", 0, "--payload", payload)
-    const letter = "Dear Ada Lovelace,\n\nEUR 14.88 are due for the order 1001.\n"
-    const outputs = (await signalbox("outputs", id, "--json")).lines.map((line) => JSON.parse(line).payload)
-    assert.deepStrictEqual(outputs, [{ order: "1001", due: "14.88" }])
-    assert.deepStrictEqual(await artifactsOf(id), [["reminders/1001.txt", letter]])
-    const logs = await signalbox("runs", "logs", id)
-    assert.match(logs.stdout, /Successfully installed control-room-robot-1\.0 order-letters-1\.0 order-taxes-1\.0/)
-  })
-})
-
-describe("the robot that produces, consumes and reports", () => {
-  it("reports the order that failed too, whose item waits for a person", async () => {
-    const payload = JSON.stringify({ file: "orders.csv" })
-    const file = join(robots, "orders.csv")
-    const id = await run("reporting", "orders-reporting", 2, "--file", file, "--payload", payload)
-    const report = [
-      "order,state,total,reason",
-      "1001,done,14.88,",
-      "1002,done,117.81,",
-      "1003,failed,,NO_CUSTOMER: the order 1003 has no customer",
-      "1004,done,8.63,",
-      ""
-    ]
-    const artifacts = new Map(await artifactsOf(id))
-    assert.strictEqual(artifacts.get("report.csv"), report.join("\n"))
-    assert.deepStrictEqual([...artifacts.keys()].toSorted(), [
-      ...invoices.map(({ order }) => `reminders/${order}.txt`),
-      "report.csv"
-    ])
-    const failed = await signalbox("items", "list", "--run", id, "--state", "failed", "--json")
-    const { exception, id: item }: { readonly exception: object; readonly id: string } = JSON.parse(failed.stdout)
-    const message = "the order 1003 has no customer"
-    assert.deepStrictEqual(exception, { type: "business", code: "NO_CUSTOMER", message })
-    const deleted = await signalbox("items", "delete", item, "--yes")
-    assert.strictEqual(deleted.status, 0, deleted.stderr)
-    // Which the report was made from.
-    assert.match(deleted.stdout, /1 output passed on before stay/)
-    const shown = await signalbox("runs", "show", id, "--json")
-    assert.strictEqual(JSON.parse(shown.stdout).state, "completed", shown.stdout)
+  describe("the robot that produces, consumes and reports", () => {
+    it("reports the order that failed too, whose item waits for a person", async () => {
+      const payload = JSON.stringify({ file: "orders.csv" })
+      const file = join(robots, "orders.csv")
+      const id = await run("reporting", "orders-reporting", 2, "--file", file, "--payload", payload)
+      const report = [
+        "order,state,total,reason",
+        "1001,done,14.88,",
+        "1002,done,117.81,",
+        "1003,failed,,NO_CUSTOMER: the order 1003 has no customer",
+        "1004,done,8.63,",
+        ""
+      ]
+      const artifacts = new Map(await artifactsOf(id))
+      assert.strictEqual(artifacts.get("report.csv"), report.join("\n"))
+      assert.deepStrictEqual([...artifacts.keys()].toSorted(), [
+        ...invoices.map(({ order }) => `reminders/${order}.txt`),
+        "report.csv"
+      ])
+      const failed = await signalbox("items", "list", "--run", id, "--state", "failed", "--json")
+      const { exception, id: item }: { readonly exception: object; readonly id: string } = JSON.parse(failed.stdout)
+      const message = "the order 1003 has no customer"
+      assert.deepStrictEqual(exception, { type: "business", code: "NO_CUSTOMER", message })
+      const deleted = await signalbox("items", "delete", item, "--yes")
+      assert.strictEqual(deleted.status, 0, deleted.stderr)
+      // Which the report was made from.
+      assert.match(deleted.stdout, /1 output passed on before stay/)
+      const shown = await signalbox("runs", "show", id, "--json")
+      assert.strictEqual(JSON.parse(shown.stdout).state, "completed", shown.stdout)
+    })
   })
 })

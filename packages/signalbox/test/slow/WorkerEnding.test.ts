@@ -89,7 +89,8 @@ afterAll(async () => {
   remove()
 })
 
-describe("signalbox worker start", () => {
+// One story of one machine.
+describe("signalbox worker start", { shuffle: false }, () => {
   it.runIf(soak)("finishes what it has after SIGTERM", async () => {
     const worker = startWorker()
     const run = await started()

@@ -12,10 +12,11 @@ import { ApiKeys } from "../store/ApiKeys.ts"
 import { type ConsoleSession, ConsoleSessions } from "../store/ConsoleSessions.ts"
 import { Workspaces } from "../store/Workspaces.ts"
 import * as Buckets from "./Buckets.ts"
+import { ClientAddress } from "./ClientAddress.ts"
 import { ConsoleCookies } from "./ConsoleCookies.ts"
 import { dieWith } from "./Failures.ts"
 import { FlowsOf } from "./FlowRoutes.ts"
-import { subscriberOf } from "./UnauthenticatedRequests.ts"
+import { UnauthenticatedRequests } from "./UnauthenticatedRequests.ts"
 
 export const sessionPath = "/console/session"
 /** Files of robots, by their id. */
@@ -37,9 +38,16 @@ export const layer = HttpRouter.use(
     const workspaces = yield* Workspaces
     const hasFlows = yield* FlowsOf
     const buckets = Buckets.make(attempts)
+    const clients = yield* ClientAddress
+    const limiter = yield* UnauthenticatedRequests
 
-    const addressOf = (request: HttpServerRequest.HttpServerRequest) =>
-      Option.getOrElse(Option.map(request.remoteAddress, subscriberOf), () => "")
+    /** Null: not counted, since all people may have the address of one proxy. */
+    const counted = (request: HttpServerRequest.HttpServerRequest) =>
+      clients.isKnown ? clients.subscriber(request) : null
+
+    const putBack = (address: string | null, now: number) => {
+      if (address !== null) buckets.putBack(address, now)
+    }
 
     const respond = Effect.fnUntraced(function* (session: ConsoleSession) {
       const workspace = yield* workspaces.get(session.workspaceId)
@@ -66,28 +74,29 @@ export const layer = HttpRouter.use(
       const refusal = cookies.refusalOf(request)
       if (refusal !== null) return yield* refused(refusal)
       const now = yield* Clock.currentTimeMillis
-      const address = addressOf(request)
-      const { admitted, waitMillis } = buckets.take(address, now)
-      if (!admitted) {
-        const seconds = Math.ceil(waitMillis / 1000)
+      const address = counted(request)
+      const taken = address === null ? null : buckets.take(address, now)
+      if (taken !== null && !taken.admitted) {
+        const seconds = Math.ceil(taken.waitMillis / 1000)
         return yield* dieWith(429, "RATE_LIMITED", `too many attempts; try again in ${seconds} s`, {
           "retry-after": String(seconds)
         })
       }
       const opening = decode(yield* Effect.orDie(request.text))
       if (Option.isNone(opening)) {
-        buckets.putBack(address, now)
+        putBack(address, now)
         return yield* dieWith(400, "INVALID_REQUEST", "the body must be {ticket} or {key}, as JSON")
       }
       const key = yield* keyOf(opening.value)
       if (key === null) {
+        yield* limiter.charge(request)
         return yield* refused(
           "ticket" in opening.value
             ? "the ticket is unknown, used or expired; `signalbox open` makes a new one"
             : "the key is unknown or was revoked; `signalbox keys create` makes a new one"
         )
       }
-      buckets.putBack(address, now)
+      putBack(address, now)
       const text = yield* sessions.open(key.workspaceId, key.keyId)
       const token = Tokens.parse(text)
       const session = token === null ? null : yield* sessions.find(token)

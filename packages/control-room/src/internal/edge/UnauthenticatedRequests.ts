@@ -6,15 +6,12 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
-import * as IpNetwork from "effect/net/IpNetwork"
-import * as NetAddress from "effect/net/NetAddress"
 import { hash } from "node:crypto"
 import type * as Tokens from "../Tokens.ts"
 import type { RateLimit } from "../../Options.ts"
 import * as Buckets from "./Buckets.ts"
+import { ClientAddress } from "./ClientAddress.ts"
 import { dieWith } from "./Failures.ts"
 
 /** Generous, since all clients behind one proxy share one address. */
@@ -32,17 +29,6 @@ const signatures: RateLimit = { perSecond: 1, burst: 100 }
 
 /** How many keys and tokens are remembered. */
 const mostKnown = 10_000
-
-/** Parses an IP address, without the zone that an IPv6 one may have. */
-export const ipOf = (address: string) => NetAddress.ipFromString(address.replace(/%.*$/, ""))
-
-/** What shares a budget: an IPv4 address, or the /64 network of an IPv6 one, which is what one subscriber has. */
-export const subscriberOf = (address: string): string => {
-  const parsed = ipOf(address)
-  if (Result.isFailure(parsed)) return address
-  const ip = NetAddress.toCanonical(parsed.success)
-  return NetAddress.isIpv4Address(ip) ? NetAddress.formatIp(ip) : IpNetwork.format(IpNetwork.fromAddressUnsafe(ip, 64))
-}
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -75,85 +61,86 @@ export class UnauthenticatedRequests extends Context.Service<
 >()("@signalbox/control-room/edge/UnauthenticatedRequests") {
   /** `null`: no budget. `holdMillis`: how long refusals are delayed. */
   static readonly layer = (budget: RateLimit | null = defaultBudget, holdMillis = defaultHoldMillis) =>
-    Layer.sync(UnauthenticatedRequests, () => {
-      if (budget === null) {
-        return UnauthenticatedRequests.of({
-          charge: () => Effect.void,
-          lookUp: (_request, _token, find) => find,
-          verify: (_request, _reached, check) => check,
-          attempt: (_request, effect) => effect
-        })
-      }
-      const buckets = Buckets.make(budget)
-      const signed = Buckets.make(signatures)
-      const known = new Set<string>()
-
-      /** Null: the server around the service does not provide it, and has to limit such requests itself. */
-      const addressOf = (request: Request) => Option.getOrNull(Option.map(request.remoteAddress, subscriberOf))
-
-      const charge = (request: Request) =>
-        Effect.withFiber<void>((fiber) => {
-          const address = addressOf(request)
-          if (address === null) return Effect.void
-          const taken = buckets.take(address, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
-          return taken.admitted ? Effect.void : refuse(taken, "without a valid key")
-        })
-
-      const refuse = ({ waitMillis }: Buckets.Taken, what: string) => {
-        const message = `too many requests ${what} from this address; try again later`
-        const headers = { "retry-after": "1", "retry-after-ms": String(waitMillis) }
-        const refused = dieWith(429, "RATE_LIMITED", message, headers)
-        return waiting < mostWaiting ? Effect.andThen(hold, refused) : refused
-      }
-
-      let waiting = 0
-      /** Real time, since this is about the event loop of the machine; `Clock` may be virtual. */
-      const hold = Effect.callback<void>((resume) => {
-        waiting++
-        const timer = setTimeout(() => resume(Effect.void), holdMillis)
-        return Effect.sync(() => clearTimeout(timer))
-      }).pipe(Effect.ensuring(Effect.sync(() => waiting--)))
-
-      const refund = (request: Request) =>
-        Effect.map(Clock.currentTimeMillis, (now) => {
-          const address = addressOf(request)
-          if (address !== null) buckets.putBack(address, now)
-        })
-
-      const remember = (name: string) => {
-        known.add(name)
-        const oldest = known.size > mostKnown ? known.keys().next() : undefined
-        if (oldest?.done === false) known.delete(oldest.value)
-      }
-
-      return UnauthenticatedRequests.of({
-        charge,
-        verify: Effect.fnUntraced(function* (request, reached, check) {
-          const key = `${reached} ${addressOf(request) ?? ""}`
-          const taken = signed.take(key, yield* Clock.currentTimeMillis)
-          if (!taken.admitted) return yield* refuse(taken, "with a wrong signature")
-          const checked = yield* check
-          signed.putBack(key, yield* Clock.currentTimeMillis)
-          return checked
-        }),
-        attempt: (request, effect) => Effect.andThen(charge(request), Effect.tap(effect, refund(request))),
-        lookUp: (request, token, find) => {
-          // A hash, so that no usable key stays in memory.
-          const name = hash("sha256", `${token.id} ${token.secret}`, "base64url")
-          if (known.has(name)) {
-            return Effect.tap(find, (found) => {
-              if (found !== null) return Effect.void
-              known.delete(name)
-              return charge(request)
-            })
-          }
-          const remembered = Effect.tap(find, (found) => {
-            if (found === null) return Effect.void
-            remember(name)
-            return refund(request)
+    Layer.effect(
+      UnauthenticatedRequests,
+      Effect.map(ClientAddress, ({ subscriber: addressOf }) => {
+        if (budget === null) {
+          return UnauthenticatedRequests.of({
+            charge: () => Effect.void,
+            lookUp: (_request, _token, find) => find,
+            verify: (_request, _reached, check) => check,
+            attempt: (_request, effect) => effect
           })
-          return Effect.andThen(charge(request), remembered)
         }
+        const buckets = Buckets.make(budget)
+        const signed = Buckets.make(signatures)
+        const known = new Set<string>()
+
+        const charge = (request: Request) =>
+          Effect.withFiber<void>((fiber) => {
+            const address = addressOf(request)
+            // The server around the service provides none, and has to limit such requests itself.
+            if (address === null) return Effect.void
+            const taken = buckets.take(address, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
+            return taken.admitted ? Effect.void : refuse(taken, "without a valid key")
+          })
+
+        const refuse = ({ waitMillis }: Buckets.Taken, what: string) => {
+          const message = `too many requests ${what} from this address; try again later`
+          const headers = { "retry-after": "1", "retry-after-ms": String(waitMillis) }
+          const refused = dieWith(429, "RATE_LIMITED", message, headers)
+          return waiting < mostWaiting ? Effect.andThen(hold, refused) : refused
+        }
+
+        let waiting = 0
+        /** Real time, since this is about the event loop of the machine; `Clock` may be virtual. */
+        const hold = Effect.callback<void>((resume) => {
+          waiting++
+          const timer = setTimeout(() => resume(Effect.void), holdMillis)
+          return Effect.sync(() => clearTimeout(timer))
+        }).pipe(Effect.ensuring(Effect.sync(() => waiting--)))
+
+        const refund = (request: Request) =>
+          Effect.map(Clock.currentTimeMillis, (now) => {
+            const address = addressOf(request)
+            if (address !== null) buckets.putBack(address, now)
+          })
+
+        const remember = (name: string) => {
+          known.add(name)
+          const oldest = known.size > mostKnown ? known.keys().next() : undefined
+          if (oldest?.done === false) known.delete(oldest.value)
+        }
+
+        return UnauthenticatedRequests.of({
+          charge,
+          verify: Effect.fnUntraced(function* (request, reached, check) {
+            const key = `${reached} ${addressOf(request) ?? ""}`
+            const taken = signed.take(key, yield* Clock.currentTimeMillis)
+            if (!taken.admitted) return yield* refuse(taken, "with a wrong signature")
+            const checked = yield* check
+            signed.putBack(key, yield* Clock.currentTimeMillis)
+            return checked
+          }),
+          attempt: (request, effect) => Effect.andThen(charge(request), Effect.tap(effect, refund(request))),
+          lookUp: (request, token, find) => {
+            // A hash, so that no usable key stays in memory.
+            const name = hash("sha256", `${token.id} ${token.secret}`, "base64url")
+            if (known.has(name)) {
+              return Effect.tap(find, (found) => {
+                if (found !== null) return Effect.void
+                known.delete(name)
+                return charge(request)
+              })
+            }
+            const remembered = Effect.tap(find, (found) => {
+              if (found === null) return Effect.void
+              remember(name)
+              return refund(request)
+            })
+            return Effect.andThen(charge(request), remembered)
+          }
+        })
       })
-    })
+    )
 }

@@ -2,12 +2,11 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as HttpEffect from "effect/http/HttpEffect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { ipOf } from "./UnauthenticatedRequests.ts"
+import { ipOf } from "./ClientAddress.ts"
 
 export interface Options {
   /**
@@ -30,7 +29,7 @@ const ClientAddress = Context.Reference<string | null>("@signalbox/control-room/
 })
 
 const checked = (address: string | null): string | null => {
-  if (address === null || Result.isSuccess(ipOf(address))) return address
+  if (address === null || Option.isSome(ipOf(address))) return address
   throw new TypeError(
     `clientAddress: ${JSON.stringify(address)} is not an IP address; return one without a port, or null where it is unknown`
   )

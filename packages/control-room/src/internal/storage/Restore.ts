@@ -37,6 +37,8 @@ export interface Restored {
   /** Whether the master key has to be put there: its file is not in a backup. */
   readonly needs_master_key: boolean
   readonly database: "sqlite" | "postgres"
+  /** The API keys, with what was revoked since the backup: they are valid again. Times are ISO 8601, UTC. */
+  readonly keys: ReadonlyArray<Snapshot.RestoredKey>
 }
 
 const refuse = (message: string) => Effect.fail(new BackupError({ message }))
@@ -169,7 +171,8 @@ const fill = Effect.fnUntraced(
 )
 
 /** Extracts into a folder of its own, which becomes that of the room when everything is there. */
-const extract = Effect.fnUntraced(function* ({ data, database, file }: RestoreOptions, target: Target) {
+const extract = Effect.fnUntraced(function* (options: RestoreOptions, target: Target) {
+  const { data, database, file } = options
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const isNew = !(yield* fs.exists(data))
@@ -189,8 +192,11 @@ const extract = Effect.fnUntraced(function* ({ data, database, file }: RestoreOp
     // The database last: there is no room before it.
     if (database === undefined) yield* fs.rename(dump, path.join(data, Opening.databaseName))
     else yield* fill(database, dump)
+    const keys = yield* Effect.provide(Snapshot.settle(read.description.migration), Opening.layerClient(options), {
+      local: true
+    })
     yield* fs.remove(folder, { recursive: true })
-    return read
+    return { files: read.files, keys }
   })
   return yield* Effect.onExit(steps, (exit) => (Exit.isFailure(exit) ? undo : Effect.void))
 })
@@ -207,7 +213,7 @@ export const run = Effect.fn("Restore.run")(function* (options: RestoreOptions) 
   yield* checkDescription(file, description, database)
   if (database !== undefined) yield* Effect.provide(checkDatabase(database), layerTarget(database), { local: true })
   const intoTarget = (target: Target) => extract(options, target)
-  const { files } = yield* options.s3 === undefined
+  const { files, keys } = yield* options.s3 === undefined
     ? Effect.flatMap(folderTarget(options), intoTarget)
     : Effect.provide(Effect.flatMap(bucketTarget, intoTarget), BlobStores.layer(options), { local: true })
   const keyFile = path.join(data, MasterKeyFile.fileName)
@@ -215,7 +221,8 @@ export const run = Effect.fn("Restore.run")(function* (options: RestoreOptions) 
     created_at: description.created_at,
     files,
     needs_master_key: Opening.hasKeyFile(options) && description.master_key !== null && !(yield* fs.exists(keyFile)),
-    database: description.database
+    database: description.database,
+    keys
   }
   return restored
 })

@@ -62,6 +62,8 @@ export class ApiKeys extends Context.Service<
       name: string,
       permissions: ReadonlyArray<Permission>
     ) => Effect.Effect<{ readonly view: ApiKeyView; readonly key: string }>
+    /** Gives a key a permission, unless it has it. */
+    readonly grant: (key: string, permission: Permission) => Effect.Effect<void>
     /** Revokes a key, which is then unknown. False when it does not exist. */
     readonly remove: (workspace: WorkspaceId, id: string) => Effect.Effect<boolean>
   }
@@ -115,6 +117,14 @@ export class ApiKeys extends Context.Service<
             remember(entry.key, entry.until)
             return Effect.succeed(entry.key)
           }),
+        grant: Effect.fnUntraced(function* (text, permission) {
+          const token = Tokens.parse(text)
+          const key = token === null ? null : yield* find(token.id)
+          if (key === null || key.permissions.has(permission)) return
+          const permissions = JSON.stringify([...key.permissions, permission])
+          yield* sql`UPDATE api_key SET permissions = ${permissions} WHERE id = ${key.id}`
+          known.delete(key.id)
+        }, Effect.orDie),
         nameOf: (workspace, id) =>
           Effect.orDie(
             Effect.map(

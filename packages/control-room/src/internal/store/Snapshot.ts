@@ -1,6 +1,7 @@
 /** One state of the database for a backup: of the copy of an SQLite file, or as long as a transaction of Postgres is open. */
 import { unhurried } from "@signalbox/sql/QueryDeadline"
 import * as Effect from "effect/Effect"
+import * as SqlClient from "effect/sql/SqlClient"
 import { Database } from "./Database.ts"
 
 /** Names of blobs that are read in one step. */
@@ -61,4 +62,28 @@ export const createSchema = Effect.fnUntraced(function* (schema: string) {
 export const dropSchema = Effect.fnUntraced(function* (schema: string) {
   const { sql } = yield* Database
   yield* sql`DROP SCHEMA ${sql(schema)} CASCADE`
+})
+
+/** A key of a restored room, which is valid again whatever became of it after the backup. Times are ISO 8601, UTC. */
+export interface RestoredKey {
+  readonly id: string
+  readonly name: string
+  readonly workspace: string
+  readonly created_at: string
+}
+
+/** What must not come back: sessions, tickets and stored responses. Their tables are newer than some backups. */
+const leftOut: ReadonlyArray<readonly [since: string, table: string]> = [
+  ["0002", "idempotency_key"],
+  ["0029", "console_session"],
+  ["0029", "console_ticket"]
+]
+
+/** Deletes what must not come back into a restored room of this schema, and returns its keys. */
+export const settle = Effect.fnUntraced(function* (migration: string) {
+  const sql = yield* SqlClient.SqlClient
+  for (const [since, table] of leftOut) if (migration >= since) yield* sql`DELETE FROM ${sql(table)}`
+  return yield* sql<RestoredKey>`
+    SELECT api_key.id, api_key.name, workspace.name AS workspace, api_key.created_at
+    FROM api_key JOIN workspace ON workspace.id = api_key.workspace_id ORDER BY api_key.id`
 })

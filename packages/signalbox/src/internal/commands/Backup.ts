@@ -69,6 +69,14 @@ export const restore = Command.make(
       [
         `Restored the backup of ${restored.created_at}, with ${restored.files} files.`,
         ...(restored.needs_master_key ? [`Put the master key of that room there: ${key}`] : []),
+        ...(restored.keys.length === 0
+          ? []
+          : [
+              "These API keys are valid again, also those that were revoked since the backup (`signalbox keys revoke ID`):",
+              ...restored.keys.map(
+                ({ created_at, id, name, workspace }) => `  ${id}  ${name}, of ${workspace}, made ${created_at}`
+              )
+            ]),
         `Then \`signalbox check\`, and start it. It is paused: nothing is given out or sent until \`signalbox resume\`.`
       ].join("\n")
     )

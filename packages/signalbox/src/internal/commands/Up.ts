@@ -72,7 +72,7 @@ export const ready = (options: {
 /** The options of the service that the settings name. */
 export const serviceOptions = (settings: Settings.Settings) => {
   const { allowPrivateTargets, host, internalUrl, publicUrl, retainRuns } = settings
-  const { allowedHosts, cors, createWorkspaces, metrics, port, rateLimit } = settings
+  const { allowedHosts, cors, createWorkspaces, metrics, port, rateLimit, trustedProxies } = settings
   return {
     ...Settings.storageOptions(settings),
     host,
@@ -82,6 +82,7 @@ export const serviceOptions = (settings: Settings.Settings) => {
     createWorkspaces,
     metrics,
     rateLimit,
+    trustedProxies,
     ...(publicUrl === null ? {} : { publicUrl }),
     ...(internalUrl === null ? {} : { internalUrl }),
     ...(retainRuns === null ? {} : { retainRuns }),

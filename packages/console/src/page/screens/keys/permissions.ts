@@ -35,6 +35,7 @@ export const words: Readonly<Record<Permission, string>> = {
   "Webhooks.write_webhooks": "make, change and delete webhooks",
   "Alerts.read_alerts": "see alerts",
   "Alerts.write_alerts": "make, change and mute alerts",
+  "Room.manage": "resume the room after a restore",
   "Workspace.manage_api_keys": "make and revoke keys"
 }
 
@@ -50,7 +51,8 @@ const areas: Readonly<Record<string, string>> = {
   Vault: "Vault",
   Webhooks: "Webhooks",
   Alerts: "Alerts",
-  Workspace: "Keys"
+  Workspace: "Keys",
+  Room: "The room"
 }
 
 const isPermission = (name: string): name is Permission => name in words

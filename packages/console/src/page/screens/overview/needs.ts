@@ -224,7 +224,7 @@ export const useNeeds = () => {
             since: null,
             href: to(["workers"]),
             look: "Look",
-            ...(may("Workspace.manage_api_keys") ? { resume: "room" } : {})
+            ...(may("Room.manage") ? { resume: "room" } : {})
           }
         ]
       : []
