@@ -3,7 +3,7 @@
  * Starts the `signalbox` command. Old versions of Node can parse this file and get a sentence; what they cannot parse, and
  * everything that `--version` does not need, is loaded after that.
  */
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync, statfsSync } from "node:fs"
 import * as nodeModule from "node:module"
 import { join } from "node:path"
 
@@ -34,8 +34,10 @@ const isOld = () => {
 const cacheCompiled = () => {
   const given = process.env["XDG_CACHE_HOME"]
   const home = process.env["HOME"] ?? ""
-  // Without a home folder, as in some containers, Node may retry endlessly to create the cache.
-  if (existsSync(given ?? home)) nodeModule.enableCompileCache?.(join(given ?? join(home, ".cache"), "signalbox"))
+  const parent = given ?? home
+  // Without a home folder, as in some containers, and in `/proc` Node may retry endlessly to create the cache.
+  if (existsSync(parent) && statfsSync(parent).type !== 0x9fa0)
+    nodeModule.enableCompileCache?.(join(given ?? join(home, ".cache"), "signalbox"))
 }
 
 /** Node 22 calls its SQLite experimental at each start, whatever the command is; what is used of it is tested there. */

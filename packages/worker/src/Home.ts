@@ -6,6 +6,7 @@ import { TaggedError } from "@signalbox/transport/Printed"
 import { check, type Rules, text, whole } from "@signalbox/transport/OptionError"
 import { WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { WorkerIdentity } from "@signalbox/api/robot/WorkerProtocol"
+import * as Folder from "@signalbox/transport/Folder"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
@@ -124,6 +125,7 @@ export const open = Effect.fn("Home.open")(function* (options: Options) {
   const unusable = (error: { readonly message: string }) =>
     unusableBecause(`the folder ${folder} cannot be used: ${error.message}`)
 
+  for (const used of [folder, packagesFolder]) yield* Effect.mapError(Folder.check(used), unusable)
   yield* Effect.mapError(fs.makeDirectory(runs, { recursive: true, mode: 0o700 }), unusable)
   const holder = yield* Leftovers.running(lock)
   if (holder !== null) {

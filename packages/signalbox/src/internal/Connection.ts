@@ -7,6 +7,7 @@ import { layer as connect, layerConfig } from "@signalbox/api/node"
 import * as Config from "effect/Config"
 import * as Console from "effect/Console"
 import * as Context from "effect/Context"
+import * as Folder from "@signalbox/transport/Folder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -47,14 +48,15 @@ const refuse = (message: string) => Effect.fail(new ConnectionError({ message })
 const ofFolder = (folder: string) => {
   const path = join(folder, "credentials.json")
   const message = `no usable ${path}: start a control room there with \`signalbox up --data ${word(folder)}\``
-  return Effect.map(
-    Effect.mapError(readCredentials(path), (error) =>
-      error._tag === "PlatformError" && error.reason._tag === "PermissionDenied"
-        ? error
-        : new ConnectionError({ message })
-    ),
-    (options) => ({ name: `the folder ${folder}`, room: connect(options) })
+  const read = Effect.mapError(readCredentials(path), (error) =>
+    error._tag === "PlatformError" && error.reason._tag === "PermissionDenied"
+      ? error
+      : new ConnectionError({ message })
   )
+  return Effect.map(Effect.andThen(Folder.check(folder), read), (options) => ({
+    name: `the folder ${folder}`,
+    room: connect(options)
+  }))
 }
 
 const ofContext = (name: string) =>

@@ -2,6 +2,7 @@
 import { TaggedError } from "@signalbox/transport/Printed"
 import { Credentials } from "@signalbox/api/Credentials"
 import * as Config from "effect/Config"
+import * as Folder from "@signalbox/transport/Folder"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
@@ -52,6 +53,7 @@ const write = Effect.fnUntraced(function* (contexts: Contexts) {
   const path = yield* file
   const temporary = `${path}.new`
   yield* Effect.gen(function* () {
+    yield* Folder.check(dirname(path))
     yield* fs.makeDirectory(dirname(path), { recursive: true, mode: 0o700 })
     yield* fs.remove(temporary, { force: true })
     yield* fs.writeFileString(temporary, `${JSON.stringify(contexts, null, 2)}\n`, { mode: 0o600, flag: "wx" })

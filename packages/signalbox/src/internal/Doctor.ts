@@ -12,6 +12,7 @@ import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Workers from "@signalbox/api/Workers"
 import * as Workspaces from "@signalbox/api/Workspaces"
 import * as Administration from "@signalbox/control-room/Administration"
+import * as Folder from "@signalbox/transport/Folder"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -226,6 +227,13 @@ const found = <E, R>(check: string, look: Effect.Effect<Outcome, E, R>) =>
       Effect.succeed<Outcome>({ status: "fail", message: Problem.ofCause(cause), remedy: null })
     ),
     (outcome): Finding => ({ check, ...outcome })
+  )
+
+/** Null: the data folder answers. Otherwise nothing else can look at it. */
+export const ofDeadFolder = (settings: Settings.Settings) =>
+  Folder.check(settings.data).pipe(
+    Effect.as(null),
+    Effect.catch((error) => found("data folder", Effect.fail(error)))
   )
 
 /** The checks of this machine and its data folder. */

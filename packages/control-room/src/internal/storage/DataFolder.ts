@@ -1,4 +1,5 @@
 /** The folder of everything that the service stores on disk. */
+import * as Folder from "@signalbox/transport/Folder"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
@@ -23,6 +24,7 @@ export const prepare = Effect.fnUntraced(function* (folder: string, shared: bool
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const files = path.join(folder, "files")
+  yield* Folder.check(folder)
   yield* fs.makeDirectory(files, { recursive: true, mode: shared ? 0o770 : 0o700 })
   yield* restrict(folder, shared)
   yield* restrict(files, shared)

@@ -2,6 +2,7 @@
 import * as PostgresDriver from "@signalbox/sql/PostgresDriver"
 import type { PostgresDriverError } from "@signalbox/sql/PostgresOptions"
 import * as SqliteClient from "@signalbox/sql/SqliteClient"
+import * as Folder from "@signalbox/transport/Folder"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -112,7 +113,11 @@ export const layerClient = (options: StorageOptions): Client<FileSystem.FileSyst
   const { data, database } = options
   if (database !== undefined)
     return Layer.unwrap(Effect.map(PostgresDriver.load, (postgres) => postgres.layer(database)))
-  const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeDirectory(data, { recursive: true, mode: 0o700 }))
+  const folder = Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    yield* Folder.check(data)
+    yield* fs.makeDirectory(data, { recursive: true, mode: 0o700 })
+  })
   return Layer.provideMerge(SqliteClient.layer({ filename: databaseFile(options) }), Layer.effectDiscard(folder))
 }
 

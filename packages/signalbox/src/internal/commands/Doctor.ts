@@ -33,7 +33,8 @@ export const doctor = Command.make(
         ])
       )
     )
-    const findings = [...(yield* Doctor.ofMachine(settings)), ...(yield* ofConnection)]
+    const dead = yield* Doctor.ofDeadFolder(settings)
+    const findings = dead === null ? [...(yield* Doctor.ofMachine(settings)), ...(yield* ofConnection)] : [dead]
     for (const finding of findings) yield* Console.log(json ? JSON.stringify(finding) : lineOf(finding))
     const wrong = findings.filter(({ status }) => status === "fail").map(({ check }) => check)
     if (wrong.length > 0) return yield* new NotWell({ message: `does not work: ${wrong.join(", ")}` })
