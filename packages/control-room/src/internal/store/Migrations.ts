@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import { make } from "@signalbox/sql/Migrations"
+import * as AlertGathering from "./migrations/AlertGathering.ts"
 import * as Alerts from "./migrations/Alerts.ts"
 import * as Access from "./migrations/Access.ts"
 import * as Backups from "./migrations/Backups.ts"
@@ -75,7 +76,8 @@ export const migrations = {
   "0032_run_steps": RunSteps.statements,
   "0033_run_traces": RunTraces.statements,
   "0034_console_marks": ConsoleMarks.statements,
-  "0035_item_steps": ItemSteps.statements
+  "0035_item_steps": ItemSteps.statements,
+  "0039_alert_gathering": AlertGathering.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */
