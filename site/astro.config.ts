@@ -20,6 +20,7 @@ export default defineConfig({
       title: "Signalbox",
       description: "Workflow-as-code for automation control rooms",
       customCss: ["./src/style.css"],
+      favicon: "/images/favicon.svg",
       head: [{ tag: "script", content: scrollable }],
       expressiveCode: { minSyntaxHighlightingColorContrast: 7 },
       plugins: [

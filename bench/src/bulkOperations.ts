@@ -27,6 +27,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { storageIn } from "./storage.ts"
+import { row } from "./Table.ts"
 
 const count = Number(process.argv[2] ?? 100_000)
 const runsOfItems = 10
@@ -129,6 +130,10 @@ const program = Effect.gen(function* () {
   }
   show("nothing else", 2 * started.length, quiet)
   show("retry of all", busy, during)
+  row(`${done} items retried; p99 of reads meanwhile`, `${busy.toFixed(2)} s`, {
+    ratio: summary(during).p99 / summary(quiet).p99,
+    than: "quiet times"
+  })
   console.log(`  ${done} retried; p99 is ${(summary(during).p99 / summary(quiet).p99).toFixed(2)} times the quiet one`)
 })
 

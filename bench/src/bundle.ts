@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { build } from "rolldown"
+import { row } from "./Table.ts"
 
 const programs: Readonly<Record<string, string>> = {
   "signalbox, one resource": `
@@ -74,6 +75,10 @@ for (const [name, { bundled, gzipped, size, sources }] of results) {
   if (name === "nothing" || empty === undefined) continue
   const kilobytes = (bytes: number) => `${(bytes / 1024).toFixed(1)} KB`.padStart(9)
   const millis = (value: number, base: number) => `${Math.max(0, value - base).toFixed(0)} ms`.padStart(16)
+  row(
+    `${name}: gzipped, import from the bundle`,
+    `${kilobytes(gzipped)}, ${millis(bundled, empty.bundled).trim()}`.trim()
+  )
   console.log(
     `${name.padEnd(27)} ${kilobytes(size)} ${kilobytes(gzipped)} ${millis(sources, empty.sources)} ${millis(bundled, empty.bundled)}`
   )

@@ -14,6 +14,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
 import { Stripe } from "stripe"
+import { row } from "./Table.ts"
 
 interface Contender {
   readonly name: string
@@ -120,6 +121,10 @@ for (const method of ["get", "post"] as const) {
     )
     for (const [name, values] of results) {
       const value = median(values)
+      row(`${method.toUpperCase()}, ${concurrency} at once: ${name}`, `${value.toFixed(0)}/s`, {
+        ratio: value / reference,
+        than: "stripe-node (fetch)"
+      })
       console.log(`  ${name.padEnd(26)} ${value.toFixed(0).padStart(6)}  ${(value / reference).toFixed(2)}`)
     }
   }

@@ -11,6 +11,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { cpus, loadavg, tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Measured, quantile, type Task } from "./flows/Contender.ts"
+import { row } from "./Table.ts"
 
 const rounds = Number(process.argv[2] ?? 15)
 const tasks = { "1 at a time": { seconds: 1, concurrency: 1 }, "32 at a time": { seconds: 1, concurrency: 32 } }
@@ -106,6 +107,9 @@ for (const [title, task] of Object.entries(tasks)) {
       .filter((name) => name.startsWith("signalbox"))
       .map((name) => `${name.replace("signalbox, ", "")} ${(of(name) / of(peer)).toFixed(2)}`)
     console.log(`flows/s as a multiple of ${peer}: ${ratios.join(", ")}`)
+  }
+  for (const name of names.filter((name) => name.startsWith("signalbox"))) {
+    row(`${title}: ${name}`, `${of(name).toFixed(0)}/s`, { ratio: of(name) / of("DBOS"), than: "DBOS" })
   }
   const ofLeases = of("signalbox, cluster ×3") / of("signalbox, Postgres ×3")
   console.log(`flows/s of the cluster as a multiple of Postgres ×3: ${ofLeases.toFixed(2)}`)

@@ -22,6 +22,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { storageIn } from "./storage.ts"
+import { row } from "./Table.ts"
 
 const count = Number(process.argv[2] ?? 2000)
 const url = process.env["DATABASE_URL"] ?? null
@@ -82,6 +83,7 @@ const layer = Layer.mergeAll(Runs.layer, NextItems.layer).pipe(
   Layer.provide(NodeServices.layer)
 )
 const microseconds = await Effect.runPromise(Effect.scoped(Effect.provide(measured, layer)))
+row("CPU of a run of one item", `${Math.round(microseconds)} µs`)
 console.log(JSON.stringify({ runs: count, microsecondsPerRun: Math.round(microseconds) }))
 rmSync(folder, { recursive: true, force: true })
 process.exit(0)

@@ -18,6 +18,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { row } from "./Table.ts"
 
 const rounds = 40
 const few = 100
@@ -142,6 +143,8 @@ const [small, large] = [await measure(sizes[0]), await measure(sizes[1])]
 console.log(`milliseconds of a page of 100, median of ${rounds}`.padEnd(48) + "  1,000 rows   1,000,000 rows   ratio")
 for (const [name, millis] of large) {
   const before = small.get(name)
+  const beside = before === undefined ? undefined : { ratio: millis / before, than: "1,000 rows" }
+  row(`a page of 100 of 1,000,000 rows: ${name}`, `${millis.toFixed(2)} ms`, beside)
   console.log(
     name.padEnd(48) +
       (before?.toFixed(2) ?? "-").padStart(12) +

@@ -7,6 +7,7 @@ import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { row } from "./Table.ts"
 
 interface Served {
   readonly origin: string
@@ -90,6 +91,7 @@ for (const [name, request] of Object.entries(requests)) {
     }
   }
   const [fastify, signalbox] = [median(results.fastify), median(results.signalbox)]
+  row(`${name}, 32 connections`, `${signalbox.toFixed(0)}/s`, { ratio: signalbox / fastify, than: "fastify" })
   console.log(
     `${name.padEnd(38)} ${fastify.toFixed(0).padStart(9)} ${signalbox.toFixed(0).padStart(11)} ${(signalbox / fastify).toFixed(2).padStart(7)} ${`${p99} ms`.padStart(18)}`
   )

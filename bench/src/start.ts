@@ -9,6 +9,7 @@ import { execFileSync, spawn } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { row } from "./Table.ts"
 
 const rounds = Number(process.argv[2] ?? 15)
 const folder = mkdtempSync(join(tmpdir(), "signalbox-start-"))
@@ -76,6 +77,7 @@ for (const [ours, theirs] of [
 ] as const) {
   const [up, bare] = [medians.get(ours), medians.get(theirs)]
   if (up === undefined || bare === undefined) continue
+  row(ours, `${up.wall.toFixed(0)} ms`, { ratio: up.wall / bare.wall, than: theirs })
   console.log(`${ours}: ${(up.wall / bare.wall).toFixed(2)} of ${theirs}, CPU ${(up.cpu / bare.cpu).toFixed(2)}`)
 }
 rmSync(folder, { recursive: true, force: true })

@@ -7,12 +7,14 @@
  * `node src/tasks.ts [items] [rounds] [part of a name]`.
  */
 import { startServer } from "@signalbox/testkit/Postgres"
-import { execFile } from "node:child_process"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { promisify } from "node:util"
+import { createInterface } from "node:readline"
 import { Client } from "pg"
+import { row } from "./Table.ts"
 
 /** What a contender is to do. */
 export interface Contest {
@@ -106,10 +108,16 @@ const compete = async ({ concurrency = 1, options, sqlite, who }: Contender, out
     folder: join(folder, turn)
   }
   const script = join(import.meta.dirname, "tasksOf.ts")
-  const { stdout } = await promisify(execFile)(process.execPath, [script, JSON.stringify(contest)])
+  const child = spawn(process.execPath, [script, JSON.stringify(contest)], { stdio: ["ignore", "pipe", "inherit"] })
+  const ended = once(child, "exit")
+  // A peer logs a line for each item.
+  let last = ""
+  for await (const line of createInterface({ input: child.stdout })) last = line
+  const [code] = await ended
+  if (code !== 0) throw new Error(`${who} ended with ${code}: ${last}`)
   await admin.query(`DROP DATABASE ${turn} WITH (FORCE)`)
   rmSync(contest.folder, { recursive: true, force: true })
-  const result = JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as Result
+  const result = JSON.parse(last) as Result
   return result.items / result.seconds
 }
 
@@ -129,6 +137,10 @@ for (const outputs of [false, true]) {
     const [low = 0] = sorted(values)
     const spread = `${low.toFixed(0)}-${(sorted(values).at(-1) ?? 0).toFixed(0)}`
     const ratio = reference === 0 ? "-" : (median(values) / reference).toFixed(2)
+    row(`items, ${outputs ? "an output each" : "no outputs"}: ${name}`, `${median(values).toFixed(0)}/s`, {
+      ratio: median(values) / reference,
+      than: "graphile-worker, defaults"
+    })
     console.log(name.padEnd(50) + median(values).toFixed(0).padStart(7) + spread.padStart(12) + ratio.padStart(8))
   }
 }

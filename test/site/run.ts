@@ -1,7 +1,7 @@
 /**
  * Looks at the built site as its readers do, in a browser: each question of `questions.ts` has its answer among the first three
  * results of the search and in the navigation of the first page; no page has an accessibility violation in either theme, or is wider
- * than a phone.
+ * than a phone, and each file that a page names is there.
  *
  * `npx -y pnpm@12 site:check [--every]`: `--every` looks at all pages of the reference too, in place of one of each kind.
  */
@@ -23,7 +23,7 @@ type Page = Awaited<ReturnType<(typeof Chromium)["Service"]["newPage"]>>
 const { values } = parseArgs({ options: { every: { type: "boolean" } } })
 
 const dist = join(import.meta.dirname, "../../site/dist")
-const axe = createRequire(join(import.meta.dirname, "../../packages/console/package.json")).resolve(
+const axe = createRequire(join(import.meta.dirname, "../../packages/console/test/browser/package.json")).resolve(
   "axe-core/axe.min.js"
 )
 
@@ -150,12 +150,26 @@ const looked = async (page: Page, origin: string) => {
   return problems
 }
 
+/** Files that a page names and that are not there: a browser without a window asks for no icon, so they are looked up. */
+const missing = () => {
+  const problems = new Map<string, string>()
+  for (const file of globSync("**/*.html", { cwd: dist })) {
+    const html = readFileSync(join(dist, file), "utf8")
+    for (const [, path = ""] of html.matchAll(/<(?:link|script|img|source)\b[^>]*?\s(?:href|src)="(\/[^"#?]*)/g)) {
+      if (extname(path) !== "" && !existsSync(join(dist, decodeURIComponent(path)))) {
+        problems.set(path, `${path} is not there; ${file} names it`)
+      }
+    }
+  }
+  return [...problems.values()]
+}
+
 const program = Effect.gen(function* () {
   const { origin } = yield* server
   const browser = yield* Chromium
   const problems = yield* Effect.promise(async () => {
     const page = await browser.newPage({ reducedMotion: "reduce" })
-    return [...(await answered(page, origin)), ...(await looked(page, origin))]
+    return [...missing(), ...(await answered(page, origin)), ...(await looked(page, origin))]
   })
   for (const problem of problems) yield* Console.error(problem)
   yield* Console.log(problems.length === 0 ? "all found, all reachable" : `${problems.length} problems`)

@@ -11,6 +11,8 @@ import {
   AssetId,
   AssistantRunId,
   ProcessId,
+  ProcessRunId,
+  StepId,
   TaskPackageId,
   WorkerGroupId,
   WorkerId,
@@ -21,6 +23,7 @@ import * as ProcessRuns from "../src/ProcessRuns.ts"
 import * as Secrets from "../src/Secrets.ts"
 import * as TaskPackages from "../src/TaskPackages.ts"
 import * as WorkerGroups from "../src/WorkerGroups.ts"
+import * as WorkItems from "../src/WorkItems.ts"
 import { answer, type FaultServer, make } from "./support/FaultServer.ts"
 
 const base = "/api/v1/workspaces/w"
@@ -46,6 +49,37 @@ const zeros = (size: number) => ({
     Stream.map((n) => new Uint8Array(Math.min(65_536, size - (n - 1) * 65_536)))
   )
 })
+
+it.live("each filter of a list of work items is sent under the name of its query parameter", () =>
+  withServer((server) =>
+    Effect.gen(function* () {
+      server.script([answer(200, { data: [], has_more: false, next: null })])
+      yield* WorkItems.list({
+        process: ProcessId.make("p1"),
+        processRun: ProcessRunId.make("r1"),
+        state: "failed",
+        step: StepId.make("s1"),
+        reference: "RE-1",
+        tag: "urgent",
+        dueState: "late",
+        includeData: true,
+        limit: 7
+      })
+      const { searchParams } = new URL(server.received()[0]?.path ?? "", server.origin)
+      assert.deepStrictEqual(Object.fromEntries(searchParams), {
+        process_id: "p1",
+        process_run_id: "r1",
+        state: "failed",
+        step_id: "s1",
+        reference: "RE-1",
+        tag: "urgent",
+        due_state: "late",
+        include_data: "true",
+        limit: "7"
+      })
+    })
+  )
+)
 
 describe("the content of an asset", () => {
   const completed = answer(200, { id: "u1", status: "completed", content_type: "text/plain" })

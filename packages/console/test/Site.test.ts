@@ -27,6 +27,19 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "4 minutes" })("
     })
   )
 
+  it.effect("says what each of its files is", () =>
+    Effect.gen(function* () {
+      const types = Object.entries(yield* Files.read).map(
+        ([name, { contentType }]) => [name.slice(name.lastIndexOf(".")), contentType] as const
+      )
+      assert.deepStrictEqual(Object.fromEntries(types), {
+        ".css": "text/css; charset=utf-8",
+        ".html": "text/html; charset=utf-8",
+        ".js": "text/javascript; charset=utf-8"
+      })
+    })
+  )
+
   it.effect("weighs little: 60 KB of script at first, 110 KB in all, 14 KB of style, compressed", () =>
     Effect.gen(function* () {
       const files = Object.entries(yield* Files.read)

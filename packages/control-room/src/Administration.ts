@@ -2,6 +2,7 @@
  * What the owner of a control room does besides serving it: the first workspace and key, the newest schema, checks of the
  * storage, and another master key.
  */
+import * as SqliteClient from "@signalbox/sql/SqliteClient"
 import { TaggedError } from "@signalbox/transport/Printed"
 import { firstKeyPermissions, type Permission } from "@signalbox/api/contract/Authorization"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
@@ -25,7 +26,7 @@ import { ConsoleSessions } from "./internal/store/ConsoleSessions.ts"
 import { DataKeys } from "./internal/store/DataKeys.ts"
 import { Database } from "./internal/store/Database.ts"
 import * as Migrations from "./internal/store/Migrations.ts"
-import { nodesListening } from "./internal/store/Notifier.ts"
+import * as Nodes from "./internal/store/Nodes.ts"
 import { Workers } from "./internal/store/Workers.ts"
 import { Workspaces } from "./internal/store/Workspaces.ts"
 import * as Tokens from "./internal/Tokens.ts"
@@ -168,7 +169,7 @@ export interface Migrated {
  */
 export const migrate = Effect.fn("Administration.migrate")(function* (options: StorageOptions) {
   const migrated = Effect.gen(function* () {
-    const applied = yield* Migrations.migrate
+    const applied = yield* Nodes.migrate
     const newest = yield* Migrations.newest
     const result: Migrated = {
       applied: applied.map(Migrations.label),
@@ -177,6 +178,50 @@ export const migrate = Effect.fn("Administration.migrate")(function* (options: S
     return result
   })
   return yield* Effect.provide(migrated, Opening.layerClient(options))
+})
+
+/** There is nothing to compact here. */
+export class CannotCompact extends TaggedError<CannotCompact>()("CannotCompact", { message: Schema.String }) {}
+
+/** The size of a database before and after it was compacted, in bytes. */
+export interface Compacted {
+  readonly before: number
+  readonly after: number
+}
+
+/**
+ * Writes an SQLite database anew without the pages that deleted rows have left free. One that an older version has made gives such pages
+ * back by itself from then on, as new ones do. Stop the service first: it fails while another process has the folder open. It
+ * needs free space for a copy of the database, beside it and in the folder of temporary files; when it fails or is killed, nothing was
+ * changed.
+ *
+ * Fails with `CannotCompact` on Postgres, whose vacuum does this, and with `SqliteOpenError` where the database cannot be opened or
+ * the disk is full.
+ *
+ * ```ts
+ * import * as NodeServices from "@effect/platform-node/NodeServices"
+ * import * as Administration from "@signalbox/control-room/Administration"
+ * import * as Effect from "effect/Effect"
+ *
+ * export const gained = Administration.compact({ data: ".signalbox" }).pipe(
+ *   Effect.map(({ after, before }) => before - after),
+ *   Effect.provide(NodeServices.layer)
+ * )
+ * ```
+ */
+export const compact = Effect.fn("Administration.compact")(function* (options: StorageOptions) {
+  if (options.database !== undefined) {
+    return yield* new CannotCompact({
+      message: "Postgres uses free space again by its own vacuum: there is nothing to compact"
+    })
+  }
+  const filename = Opening.databaseFile(options)
+  const fs = yield* FileSystem.FileSystem
+  const size = Effect.map(fs.stat(filename), ({ size }) => Number(size))
+  const before = yield* Effect.orElseSucceed(size, () => 0)
+  yield* SqliteClient.compact({ filename })
+  const result: Compacted = { before, after: yield* size }
+  return result
 })
 
 /**
@@ -233,16 +278,16 @@ export const hasMasterKeyFile: (options: StorageOptions) => boolean = Opening.ha
 
 /** A node that still had the old key would seal values under a key that no longer opens them. */
 const noNodes = Effect.gen(function* () {
-  const nodes = yield* nodesListening
-  if (nodes > 0) return yield* new CannotRotate({ message: `${nodes} nodes use this database: stop them first` })
+  const message = yield* Nodes.runningNodes
+  if (message !== null) return yield* new CannotRotate({ message })
 })
 
 const layerDataKeys = (options: StorageOptions) =>
   DataKeys.layer.pipe(
     Layer.provide(Opening.layerMasterKey(options)),
     Layer.provideMerge(Database.layer),
-    Layer.provide(Migrations.layer),
-    Layer.provide(Opening.layerClient(options))
+    Layer.provide(Nodes.layerMigrated),
+    Layer.provideMerge(Opening.layerClient(options))
   )
 
 /**

@@ -3,6 +3,7 @@ import { assert, layer as withLayer } from "@effect/vitest"
 import { soak } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
+import { checkPayload } from "../src/internal/edge/PayloadSize.ts"
 import { endpoints, fill } from "./support/Endpoints.ts"
 import { assertError } from "./support/Http.ts"
 import { headersOf, quiet, seed } from "./support/Seed.ts"
@@ -165,6 +166,71 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("a body th
         assertError(answer, 400, "INVALID_REQUEST", /./)
       }
       assert.deepStrictEqual(yield* rows, before)
+    })
+  )
+
+  it.effect(
+    "that starts a run with unknown members only is refused with the right name, not started with an empty item",
+    () =>
+      Effect.gen(function* () {
+        const { raw, rows } = yield* Service
+        const of = yield* seed
+        yield* raw("DELETE", `webhooks/${of.ids["webhook_id"]}`)
+        const start = `processes/${of.ids["process_id"]}/process-runs`
+        const before = yield* rows
+        const cases = [
+          ['{"workItems":[]}', json, /^workItems: unknown key; write work_item_ids with "type": "with_work_item_ids"$/],
+          ['{"payloads":[1]}', json, /^payloads: unknown key; write payloads with "type": "with_payloads", or /],
+          ['{"colour":"red"}', json, /^colour: unknown key; write .*, or leave it out$/],
+          ["workItems[]=1", form, /^workItems: unknown key/],
+          ['{"workItems":[]}', form, /^workItems: unknown key/]
+        ] as const
+        for (const [body, type, says] of cases) {
+          const answer = yield* raw("POST", start, { body, headers: { "content-type": type } })
+          assertError(answer, 400, "INVALID_REQUEST", says)
+        }
+        assert.deepStrictEqual(yield* rows, before)
+        // Beside a member that is known it is ignored, as in every body of v1.
+        for (const body of ['{"type":"with_inputs","workItems":[]}', "{}", "null", ""]) {
+          const answer = yield* raw("POST", start, { body, headers: { "content-type": json } })
+          assert.strictEqual(answer.status, 200, answer.text)
+        }
+      })
+  )
+
+  it.effect("is measured payload by payload, between which the event loop has its turn", () =>
+    Effect.gen(function* () {
+      const payloads = Array.from({ length: 20 }, (_, n) => `${n}`.repeat(20_000))
+      let turns = 0
+      let running = setImmediate(function count() {
+        turns++
+        running = setImmediate(count)
+      })
+      yield* Effect.forEach(payloads, (payload, index) => checkPayload(payload, `payloads.${index}`))
+      clearImmediate(running)
+      assert.isAtLeast(turns, payloads.length - 1)
+    })
+  )
+
+  it.effect("is read by the type that it declares, by any of the names that JSON has", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const of = yield* seed
+      const create = (type: string, body: string) =>
+        raw("POST", "work-items", { body, headers: { "content-type": type } })
+      const item = JSON.stringify({ process: { id: of.ids["process_id"] }, payload: 1 })
+      for (const type of [
+        "Application/JSON",
+        "application/json;charset=utf-8",
+        "text/json",
+        "application/vnd.a.b+json"
+      ]) {
+        const answer = yield* create(type, item)
+        assert.strictEqual(answer.status, 200, `${type}: ${answer.text}`)
+      }
+      for (const type of ["applicaton/json", "application/jsonx", "application/x-www-form-urlencodedx", "json"]) {
+        assertError(yield* create(type, item), 415, "UNSUPPORTED_MEDIA_TYPE", /send application\/json$/)
+      }
     })
   )
 })

@@ -107,6 +107,13 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("clients t
       assert.strictEqual(got.status, 200, got.text)
       assert.strictEqual(got.headers["content-type"], "application/zip")
       assert.isTrue(got.bytes.equals(Buffer.from(zip)))
+      const headers = { accept: "application/json" }
+      const { url } = bodyAs(
+        Schema.Struct({ url: Schema.String }),
+        yield* raw("GET", `task-packages/${id}/download`, { headers })
+      )
+      const linked = yield* raw("GET", url.replace(/^https?:\/\/[^/]+/, ""), { key: null })
+      assert.isTrue(linked.bytes.equals(Buffer.from(zip)), linked.text.slice(0, 200))
     })
   )
 

@@ -7,6 +7,7 @@ import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
+import { InputSchemas } from "../src/internal/runs/InputSchemas.ts"
 import { revisionOf, Processes as ProcessStore } from "../src/internal/store/Processes.ts"
 import { migrate } from "../src/internal/store/Migrations.ts"
 import { beforeHeldOutputs } from "./support/Migrations.ts"
@@ -82,6 +83,20 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("payloads 
         )
         assert.deepStrictEqual(yield* rows, before)
       })
+    )
+
+    it.effect("are checked between others: the event loop is not held by all of a request", () =>
+      Effect.gen(function* () {
+        const schemas = yield* InputSchemas
+        const checked = { checkPayloads: true, inputSchema: JSON.stringify({ items: { type: "integer" } }) }
+        const dear = Array.from({ length: 200_000 }, () => 1)
+        let others = 0
+        // It yields after each.
+        const other = Effect.forever(Effect.sync(() => (others += 1)))
+        yield* Effect.forkChild(other)
+        yield* Effect.forEach([dear, dear, dear, dear, dear], (payload) => schemas.checkPayload(checked, payload, "p"))
+        assert.isAtLeast(others, 5)
+      }).pipe(Effect.provide(InputSchemas.layer))
     )
 
     it.effect("are refused without a word of what is in them", () =>

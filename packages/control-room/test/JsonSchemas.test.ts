@@ -1,9 +1,11 @@
 /**
  * The check of payloads against a JSON Schema: keyword by keyword, and in how many steps.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import type * as Schema from "effect/Schema"
-import { compile } from "../src/internal/runs/schemas/Check.ts"
+import { RE2JS } from "re2js"
+import { budget, compile } from "../src/internal/runs/schemas/Check.ts"
+import { expectedSize } from "../src/internal/runs/schemas/Pattern.ts"
 
 type Json = Schema.Json
 
@@ -185,7 +187,80 @@ const endless: ReadonlyArray<readonly [what: string, schema: Json, value: Json]>
   ["large patterns for large texts", { pattern: "^(?:[a-z]+ ?){0,200}$" }, "a b".repeat(300_000)]
 ]
 
+/** Runs of the compiler of patterns, and the instructions of the largest program that it made. */
+const built = (run: () => void) => {
+  const spy = vi.spyOn(RE2JS, "compile")
+  run()
+  const sizes = spy.mock.results.map(({ type, value }) => (type === "return" ? value.programSize() : 0))
+  spy.mockRestore()
+  return { count: sizes.length, all: sizes.reduce((sum, size) => sum + size, 0) }
+}
+
+const nestedRepetitions = (n: number) => `${"(?:ab{50}){50}".repeat(60)}${n}`
+const chain = (length: number): Json => ({
+  $ref: "#/$defs/d0",
+  $defs: Object.fromEntries(
+    Array.from({ length }, (_, n) => [`d${n}`, n === length - 1 ? { type: "number" } : { $ref: `#/$defs/d${n + 1}` }])
+  )
+})
+
 describe("a JSON Schema", () => {
+  it("has no pattern built that would be too large, nor more of them than the bound", () => {
+    const patterns = Array.from({ length: 300 }, (_, n) => nestedRepetitions(n))
+    const asValues = { allOf: patterns.map((pattern) => ({ pattern })) }
+    const asNames = {
+      additionalProperties: false,
+      patternProperties: Object.fromEntries(patterns.map((pattern) => [pattern, true]))
+    }
+    for (const schema of [asValues, asNames]) {
+      const { count } = built(() => assert.match(compile(schema).problem ?? "", /a pattern with smaller repetitions/))
+      assert.strictEqual(count, 0)
+    }
+    // Each below what is counted before it is built, and too large when it is; alone, and below one another.
+    const almost = Array.from({ length: 200 }, (_, n) => `(?:a?b?){900}${n}`)
+    const below = almost.reduce<Json>(
+      (inner, pattern) => ({ additionalProperties: inner, patternProperties: { [pattern]: true } }),
+      true
+    )
+    for (const schema of [{ allOf: almost.map((pattern) => ({ pattern })) }, below]) {
+      assert.isAtMost(built(() => assert.isNotNull(compile(schema).problem)).all, 12_000)
+    }
+  })
+
+  it("has patterns whose size is known before they are built", () => {
+    for (const [source, size] of [
+      ["^[A-Z]{3}-\\d{4}$", 10],
+      ["(?:a|b|c|d){500}", 500],
+      ["(?:ab|cd){10}", 40],
+      ["\\p{L}{20,40}x*", 41],
+      ["(?:(?:a{9}){9}){9}", 729],
+      ["[(|{9}]{3,}", 4],
+      ["a{0}", 0]
+    ] as const) {
+      assert.strictEqual(expectedSize(source), size, source)
+    }
+  })
+
+  it("may lead through 500 references, and a longer chain is refused", () => {
+    const { check, problem } = compile(chain(500))
+    assert.isNull(problem)
+    assert.isNull(check(1))
+    assert.match(check("a")?.message ?? "fits", /Expected number/)
+    for (const length of [502, 8000]) {
+      assert.match(compile(chain(length)).problem ?? "applied", /^\.\$defs\.d499\.\$ref: expected .* at most 500 other/)
+    }
+  })
+
+  it("is applied to all payloads of a request in a bounded number of steps", () => {
+    const { check } = compile({ type: "array", items: { type: "integer" } })
+    const most = budget()
+    const payload = Array.from({ length: 300_000 }, () => 1)
+    const answers = Array.from({ length: 30 }, () => check(payload, most))
+    assert.isNull(answers[0])
+    assert.match(answers.at(-1)?.message ?? "fits", /fewer steps/)
+    assert.isNull(check(payload))
+  })
+
   it("is applied keyword by keyword", () => {
     for (const [schema, fits, wrong] of keywords) {
       assert.isNull(compile(schema).problem, JSON.stringify(schema))

@@ -60,6 +60,26 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("every lis
     })
   )
 
+  it.effect("takes a parameter that is there twice with one value; of two values it shows both", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const twice = yield* raw("GET", "assets?limit=2&limit=2&name=a%20b&name=a+b")
+      assert.strictEqual(twice.status, 200, twice.text)
+      assertError(
+        yield* raw("GET", "assets?limit=2&limit=3&limit=2"),
+        400,
+        "INVALID_REQUEST",
+        /^limit: given more than once, as "2" and "3"; give it once$/
+      )
+      assertError(
+        yield* raw("GET", "assets?name=a&name=b"),
+        400,
+        "INVALID_REQUEST",
+        /^name: given more than once, as "a" and "b"/
+      )
+    })
+  )
+
   it.effect("takes its own cursors and no others", () =>
     Effect.gen(function* () {
       const { makeKey, makeWorkspace, raw } = yield* Service

@@ -3,6 +3,8 @@
  * that sends these requests.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
+import { Page } from "@signalbox/api/contract/Common"
+import { LegacyStepRun } from "@signalbox/api/contract/LegacyShapes"
 import { ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
@@ -220,6 +222,16 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })(`RPA.Roboc
         [lease.step_run_id]
       )
       const stepRun = bodyOf(StepRun, yield* library.getProcessRunStatus(id, lease.step_run_id))
+      const { raw, workspaceId } = yield* Service
+      const below = `/process-v1/workspaces/${workspaceId}/processes/${made.process.id}/runs`
+      const answer = yield* raw("GET", `${below}/${id}/robotRuns?limit=5`)
+      const { data } = bodyAs(Page(LegacyStepRun), answer)
+      assert.deepStrictEqual(
+        data.map((one) => [one.id, one.state, one.stepId]),
+        [[lease.step_run_id, "COMPL", data[0]?.activityId]]
+      )
+      assert.isTrue(run.robotRuns.every(({ stepId }) => stepId === data[0]?.activityId))
+      assertError(yield* raw("GET", `${below}/none/robotRuns`), 404, "NOT_FOUND", /process run none/)
       assert.deepStrictEqual([stepRun.state, stepRun.result], ["COMPL", "TIMEOUT"])
       const seconds = (Date.parse(stepRun.endTs ?? "") - Date.parse(stepRun.startTs ?? "")) / 1000
       assert.strictEqual(stepRun.duration, seconds)

@@ -179,7 +179,9 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("permissio
         ["DELETE", "secrets/hidden"],
         ["DELETE", `api-keys/${apiKey.id}`]
       ]
-      const { rows } = yield* Service
+      const { rows, tickIn } = yield* Service
+      // Says that the step run has no worker, which the service would do by itself after 10 seconds, while the rows are compared.
+      yield* tickIn(11_000)
       const before = yield* rows
       for (const [method, path, json] of foreign) {
         const url = `/api/v1/workspaces/${other}/${path}`

@@ -23,10 +23,12 @@ const order = [
 ] as const
 
 const placed: Readonly<Record<string, (typeof order)[number]>> = {
+  "../package.json": "ground",
   "Options.ts": "ground",
   "BlobStore.ts": "ground",
   "internal/BackgroundTask.ts": "ground",
   "internal/Counters.ts": "ground",
+  "internal/ExactJson.ts": "ground",
   "internal/HooksPath.ts": "ground",
   "internal/IdSeed.ts": "ground",
   "internal/Limits.ts": "ground",

@@ -5,6 +5,7 @@ import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
 import { WorkItems as Store } from "../src/internal/store/WorkItems.ts"
+import { assertError } from "./support/Http.ts"
 import { layer, Service } from "./support/Service.ts"
 
 const hour = 3_600_000
@@ -17,7 +18,56 @@ const sums = Effect.map(WorkItems.throughput(), (hours) =>
   )
 )
 
+const steps = [{ name: "a", task: { name: "nobody" } }]
+const id = "01900000-0000-7000-8000-000000000000"
+const scheduleOf = (process: string, fields: object) => ({
+  name: "s",
+  process: { id: process },
+  zone: "UTC",
+  ...fields
+})
+
+/** Every member of a request that is a time, where the body has nothing else that is wrong. */
+const members: ReadonlyArray<readonly [field: string, path: string, json: (time: string, process: string) => unknown]> =
+  [
+    ["due_at", "work-items", (due_at) => ({ process: { id }, payload: 1, due_at })],
+    ["due_at", "work-items/bulk", (due_at) => ({ process: { id }, payloads: [1], due_at })],
+    ["expires_at", "workers/link-tokens", (expires_at) => ({ expires_at })],
+    ["expires_at", `worker-groups/${id}/link-tokens`, (expires_at) => ({ name: "t", expires_at })],
+    ["muted_until", `failures/${id}`, (muted_until) => ({ state: "muted", muted_until })],
+    ["until", `alerts/${id}/mute`, (until) => ({ until })],
+    ["filter.created_after", "bulk-operations", (created_after) => ({ operation: "retry", filter: { created_after } })],
+    ["at", "schedules", (at, process) => scheduleOf(process, { at })],
+    ["from", "schedules", (from, process) => scheduleOf(process, { cron: "0 6 * * *", from })]
+  ]
+
 withLayer(layer)("times", (it) => {
+  it.effect("that do not exist are refused wherever a request has one", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const { id: process } = yield* Processes.create({ name: "leap", steps })
+      for (const time of ["2027-02-30T00:00:00Z", "2027-02-29T12:00:00+01:00", "2027-04-31T00:00:00.000Z"]) {
+        for (const [field, path, json] of members) {
+          const answer = yield* raw("POST", path, { json: json(time, process) })
+          assertError(answer, 400, "INVALID_REQUEST", new RegExp(`^${field}: `))
+        }
+        for (const field of ["created_after", "created_before"]) {
+          const answer = yield* raw("GET", `process-runs?${field}=${encodeURIComponent(time)}`)
+          assertError(answer, 400, "INVALID_REQUEST", new RegExp(`^${field}: is not a valid time`))
+        }
+      }
+      for (const due of ["2028-02-29T23:59:59Z", "2027-02-28T23:59:59.999-11:00"]) {
+        const made = yield* raw("POST", "work-items", { json: { process: { id: process }, payload: 1, due_at: due } })
+        assert.strictEqual(made.status, 200, made.text)
+      }
+      // Stored in UTC they would not sort.
+      for (const due of ["9999-12-31T23:59:59-12:00", "0000-01-01T00:00:00+12:00"]) {
+        const refused = yield* raw("POST", "work-items", { json: { process: { id: process }, due_at: due } })
+        assertError(refused, 400, "INVALID_REQUEST", /^due_at: is not a valid time/)
+      }
+    })
+  )
+
   it.effect("counts items by what has become of them", () =>
     Effect.gen(function* () {
       const before = yield* sums

@@ -14,7 +14,7 @@ import * as Redacted from "effect/Redacted"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import { Embedded, layer as layerRoom } from "signalbox/Embedded"
-import { GraphLibrary, type Options } from "../src/Compat.ts"
+import { CompatError, GraphLibrary, type Options } from "../src/Compat.ts"
 import { resourcePath } from "../src/internal/CompatItems.ts"
 import { asked, faults, GraphSandbox, inSandbox, seed } from "./support/Sandbox.ts"
 
@@ -235,6 +235,20 @@ describe("authorizing", () => {
       await Effect.runPromise(Effect.scoped(Effect.provide(inRoom, room)))
     })
   )
+
+  it("says what to set where no vault is configured", async () => {
+    const options = { ...app, vault_backend: true, vault_secret: "office" }
+    await using graph = new GraphLibrary(options)
+    const error = await graph.generate_oauth_authorization_url().then(
+      () => null,
+      (error: unknown) => error
+    )
+    assert.instanceOf(error, CompatError)
+    assert.match(
+      error.message,
+      /^vault_backend: there is no vault outside of a run; set SIGNALBOX_BASE_URL, SIGNALBOX_API_KEY and SIGNALBOX_WORKSPACE_ID/
+    )
+  })
 
   it("B12: arguments that make no sense are named", () => {
     assert.throws(() => new GraphLibrary({ ...app, vault_backend: true }), "vault_secret")

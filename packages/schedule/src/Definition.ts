@@ -59,7 +59,8 @@ export type Definition = typeof Definition.Type
 export type DefinitionInput = typeof Definition.Encoded
 
 const decode = Schema.decodeUnknownResult(Definition, { onExcessProperty: "error" })
-const encode = Schema.encodeSync(Definition)
+// A definition has been checked when it was made; thousands of excluded days are not checked again.
+const encode = Schema.encodeSync(Definition, { disableChecks: true })
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 

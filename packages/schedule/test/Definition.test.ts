@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Definition, type DefinitionInput, digest, make, timesDigest } from "@signalbox/schedule/Definition"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -64,6 +64,11 @@ const cases: ReadonlyArray<readonly [what: string, input: Parameters<typeof refu
     { at: "2026-13-22T09:00:00Z" },
     "at: Expected an instant with its offset, such as 2026-11-22T09:00:00Z or 2026-11-22T09:00:00+01:00"
   ],
+  [
+    "an instant on a day that does not exist",
+    { at: "2027-02-30T00:00:00Z" },
+    "at: Expected an instant with its offset, such as 2026-11-22T09:00:00Z or 2026-11-22T09:00:00+01:00"
+  ],
   ["every 0", { every: "0 seconds" }, "every: Expected at least 1 second, in whole milliseconds"],
   ["every less than 0", { every: "-1 hour" }, "every: Expected at least 1 second, in whole milliseconds"],
   ["every for ever", { every: "Infinity" }, "every: Expected at least 1 second, in whole milliseconds"],
@@ -100,6 +105,12 @@ const cases: ReadonlyArray<readonly [what: string, input: Parameters<typeof refu
     { every: "6 hours", calendar: { weekdays: ["sun"], otherwise: "after" } },
     "calendar.otherwise: Expected skip where every is less than a day, not after"
   ],
+  [
+    "a cron that is longer than anyone writes",
+    { cron: `${"0,".repeat(500)}0 * * * *` },
+    "cron: Expected at most 1000 characters"
+  ],
+  ["a zone that is", { cron: "0 6 * * *", zone: "x".repeat(101) }, "zone: Expected at most 100 characters"],
   ["a queue of none", { cron: "0 6 * * *", queue: 0 }, "queue: Expected a whole number from 1 to 1000"]
 ]
 
@@ -150,6 +161,14 @@ describe("a definition", () => {
         "4eeaecd52dbee0c306acff1846d960bac79ab19534457b483ecf645a82b12111"
       ]
     )
+  })
+
+  it("does not check the dates of a definition again, which were checked when it was made", () => {
+    const of = schedule({ cron: "0 6 * * *", calendar: { dates: ["2026-12-25"] } })
+    const parsed = vi.spyOn(Date, "parse")
+    timesDigest(of)
+    assert.strictEqual(parsed.mock.calls.length, 0)
+    parsed.mockRestore()
   })
 
   it("has a digest of all of it, and one of its times", () => {

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import type { DefinitionInput } from "@signalbox/schedule/Definition"
 import { next, occurrences, preview, previous } from "@signalbox/schedule/Occurrences"
 import { between, schedule, short, utc } from "./support/Definitions.ts"
@@ -30,6 +30,31 @@ describe("cron", () => {
       "2096-02-28T23:00",
       "2104-02-28T23:00"
     ])
+  })
+})
+
+describe("ten years of excluded days", () => {
+  const dates = Array.from({ length: 3652 }, (_, n) => new Date(Date.UTC(2026, 0, 1 + n)).toISOString().slice(0, 10))
+  const cases = [
+    [{ cron: "0 6 * * *", calendar: { dates, otherwise: "skip" } }, "2036-01-01T06:00"],
+    [{ cron: "0 6 * * *", calendar: { dates, otherwise: "after" } }, "2036-01-01T06:00"],
+    [{ cron: "0 6 * * *", calendar: { dates, otherwise: "before" } }, "2036-01-01T06:00"],
+    [{ every: "1 day", anchor: "2020-01-01T06:00:00Z", calendar: { dates, otherwise: "before" } }, "2036-01-01T06:00"]
+  ] as const
+  it("are passed in a number of steps that grows as their number does", () => {
+    for (const [definition, time] of cases) {
+      const looked = vi.spyOn(Date.prototype, "getUTCDay")
+      const found = next(schedule(definition), utc("2026-01-01T12:00"))
+      const { length } = looked.mock.calls
+      looked.mockRestore()
+      assert.strictEqual(found && short(found), time)
+      assert.isAtMost(length, 6 * dates.length, JSON.stringify(definition).slice(0, 60))
+    }
+  })
+
+  it("are the most that a calendar may have", () => {
+    const more = Array.from({ length: 3661 }, () => "2026-01-01")
+    assert.throws(() => schedule({ cron: "0 6 * * *", calendar: { dates: more } }), /at most 3660 dates/)
   })
 })
 

@@ -53,7 +53,7 @@ const read = Effect.fnUntraced(
 describe("the examples of the help", () => {
   it.effect("can be read by the command", () =>
     Effect.gen(function* () {
-      const examples = (yield* Program.asked([])).flatMap(examplesOf)
+      const examples = examplesOf(CommandLine.make(yield* Program.asked([])))
       const lines = argumentsIn(examples)
       assert.isAtLeast(lines.length, examples.length)
       for (const args of lines)

@@ -1,7 +1,7 @@
 /**
  * Processes as code, with a whole control room and real workers.
  */
-import { assert, describe, expectTypeOf, layer as withLayer } from "@effect/vitest"
+import { assert, describe, expectTypeOf, it as test, layer as withLayer } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { connect } from "@signalbox/api/promise"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
@@ -306,3 +306,25 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a process
     })
   )
 })
+
+test.live("a program with a room hears what its tasks log, warnings and failures, and nothing of what goes well", () =>
+  Effect.gen(function* () {
+    const logged: Array<string> = []
+    const logger = Logger.make(({ logLevel, message }) => void logged.push(`${logLevel} ${String(message)}`))
+    const data = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
+    const told = Task.make("told", {
+      input: Number,
+      output: Number,
+      run: ({ payload }) =>
+        payload.n === 2
+          ? Effect.fail(new Task.ApplicationFailure({ code: "TWO", message: "no twos" }))
+          : Effect.as(Effect.logInfo("posted"), payload)
+    })
+    const process = Process.make("told", { steps: [told] })
+    yield* Process.run(process, [{ n: 1 }, { n: 2 }]).pipe(
+      Effect.flip,
+      Effect.provide(Process.layer(process, { data, port: 0 }).pipe(Layer.provide(Logger.layer([logger]))))
+    )
+    assert.deepStrictEqual(logged, ["Info posted", "Warn work item failed"])
+  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+)

@@ -1,10 +1,11 @@
 /**
- * `migrate` and `vault rotate-key`: commands that open the storage while the service does not.
+ * `migrate`, `compact` and `vault rotate-key`: commands that open the storage while the service does not.
  */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { soak } from "@signalbox/testkit/Soak"
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { setTimeout as sleep } from "node:timers/promises"
 import { type RoomHere, signalbox, start, succeed, temporaryFolder, upHere } from "./support/Cli.ts"
 
@@ -39,6 +40,58 @@ describe("signalbox migrate", () => {
   })
 })
 
+describe("signalbox compact", () => {
+  const data = join(folder, "compact")
+  const file = join(data, "control-room.db")
+  const within = <A>(use: (db: DatabaseSync) => A) => {
+    const db = new DatabaseSync(file)
+    try {
+      return use(db)
+    } finally {
+      db.close()
+    }
+  }
+
+  it("gives the space of deleted rows back to the disk, also in a room of an older version, and keeps the rest", async () => {
+    await succeed(["migrate", "--data", data])
+    within((db) => {
+      // As older versions have made it.
+      db.exec("PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = NONE; VACUUM; PRAGMA journal_mode = WAL")
+      db.exec("CREATE TABLE ballast (id INTEGER PRIMARY KEY, text TEXT)")
+      db.exec(`WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 1000)
+        INSERT INTO ballast SELECT id, hex(randomblob(1000)) FROM n`)
+      db.exec("DELETE FROM ballast WHERE id > 7")
+    })
+    const before = statSync(file).size
+    assert.isAbove(before, 2_000_000)
+    const result = JSON.parse((await succeed(["compact", "--data", data, "--json"])).stdout)
+    assert.deepStrictEqual(result, { before, after: statSync(file).size })
+    assert.isBelow(result.after, before / 2)
+    assert.deepStrictEqual(
+      within((db) => [
+        { ...db.prepare("SELECT count(*) AS count FROM ballast").get() },
+        { ...db.prepare("PRAGMA auto_vacuum").get() }
+      ]),
+      [{ count: 7 }, { auto_vacuum: 2 }]
+    )
+    assert.match(
+      (await succeed(["compact", "--data", data])).stdout,
+      /^the database had [\d.]+ MB, and has [\d.]+ MB\n$/
+    )
+    const room = await upHere(data)
+    assert.strictEqual(await room.end(), 0)
+  })
+
+  it("creates no folder, and says that Postgres needs nothing of the kind", async () => {
+    const nowhere = await signalbox(["compact", "--data", join(folder, "nowhere")])
+    assert.strictEqual(nowhere.status, 1)
+    assert.match(nowhere.stderr, /control-room\.db does not exist: give the right data folder/)
+    assert.isFalse(existsSync(join(folder, "nowhere")))
+    const postgres = await signalbox(["compact"], { env: { SIGNALBOX_DATABASE_URL: "postgres://127.0.0.1:1/room" } })
+    assert.match(postgres.stderr, /nothing to compact/)
+  })
+})
+
 describe("signalbox vault rotate-key", () => {
   const data = join(folder, "vault")
   const file = join(data, "master.key")
@@ -51,7 +104,7 @@ describe("signalbox vault rotate-key", () => {
     assert.isFalse(existsSync(join(folder, "typo")))
   })
 
-  it("refuses a folder that the service has open, and changes nothing; so does migrate", async () => {
+  it("refuses a folder that the service has open, and changes nothing; so do migrate and compact", async () => {
     const room = await upHere(data)
     const headers = { authorization: `RC-WSKEY ${room.ready.api_key}`, "content-type": "application/json" }
     const made = await fetch(`${room.ready.base_url}/workspaces/${room.ready.workspace_id}/webhooks`, {
@@ -61,7 +114,7 @@ describe("signalbox vault rotate-key", () => {
     })
     assert.strictEqual(made.status, 200)
     const before = bytes()
-    for (const command of [["vault", "rotate-key"], ["migrate"]]) {
+    for (const command of [["vault", "rotate-key"], ["migrate"], ["compact"]]) {
       const { status, stderr } = await signalbox([...command, "--data", data])
       assert.strictEqual(status, 1)
       assert.match(stderr, /another process uses .*: stop it first/)

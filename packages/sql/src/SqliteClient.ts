@@ -70,6 +70,8 @@ const toInput = (value: unknown): SQLInputValue => {
   }
 }
 
+const isPragma = /^\s*PRAGMA\b/i
+
 interface Prepared {
   readonly statement: StatementSync
   readonly returnsRows: boolean
@@ -86,7 +88,9 @@ const runnerOf = (db: DatabaseSync, before: () => void = () => {}) => {
     let entry = prepared.get(sql)
     if (entry === undefined) {
       const statement = db.prepare(sql)
-      entry = { statement, returnsRows: statement.columns().length > 0, arrays: false, bigInts: false }
+      // A pragma may have several steps without a column; `run` would do the first.
+      const returnsRows = statement.columns().length > 0 || isPragma.test(sql)
+      entry = { statement, returnsRows, arrays: false, bigInts: false }
       if (prepared.size >= preparedLimit) {
         const oldest = prepared.keys().next()
         if (oldest.done !== true) prepared.delete(oldest.value)
@@ -215,6 +219,14 @@ const settings = `
   PRAGMA journal_size_limit = 67108864;
   PRAGMA cache_size = -16000`
 
+/**
+ * A new file can give free pages back in slices (`PRAGMA incremental_vacuum`); one that has tables needs `compact` for it, and is
+ * not written to.
+ */
+const settingsOfNew = "PRAGMA auto_vacuum = INCREMENTAL;"
+
+const isNew = (db: DatabaseSync) => db.prepare("PRAGMA page_count").get()?.["page_count"] === 0
+
 /** Pages of the log (of 4 KB) after which writers wait until it is copied. */
 const restartAfter = 16_000
 
@@ -241,7 +253,7 @@ const make = Effect.fnUntraced(function* ({ filename }: Options) {
   }
   const db = yield* open(filename)
   yield* Effect.try({
-    try: () => db.exec(settings),
+    try: () => db.exec(isNew(db) ? settingsOfNew + settings : settings),
     catch: openError(filename)
   })
   let lost = toSqlError(new Error("the database rolled the transaction back"), "commit")
@@ -300,11 +312,36 @@ const make = Effect.fnUntraced(function* ({ filename }: Options) {
   })
 })
 
+/**
+ * Writes a file anew without its free pages, so that from then on it can give free pages back in slices. Blocks the event loop for
+ * as long as it takes, and needs free space for a copy of what the file holds, twice: in the folder of temporary files
+ * (`SQLITE_TMPDIR`), and beside it. When it fails or is killed, the file is as it was.
+ *
+ * Fails with `SqliteOpenError`, for example when another process uses the file.
+ *
+ * ```ts
+ * import * as SqliteClient from "@signalbox/sql/SqliteClient"
+ *
+ * export const compacted = SqliteClient.compact({ filename: ".signalbox/control-room.db" })
+ * ```
+ */
+export const compact = Effect.fn("SqliteClient.compact")(function* ({ filename }: Options) {
+  if (!existsSync(filename)) return yield* missing(filename)
+  yield* lock(filename)
+  const db = yield* open(filename)
+  yield* Effect.try({
+    // The first statement decides what the second writes. The last copies the log, so that the file itself is small.
+    try: () => db.exec("PRAGMA auto_vacuum = INCREMENTAL; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)"),
+    catch: openError(filename)
+  })
+}, Effect.scoped)
+
+const missing = (filename: string) =>
+  new SqliteOpenError({ filename, message: `${filename} does not exist: give the right data folder` })
+
 const makeReadOnly = Effect.fnUntraced(function* ({ filename }: Options) {
   // SQLite reports a missing file as one that cannot be opened.
-  if (!existsSync(filename)) {
-    return yield* new SqliteOpenError({ filename, message: `${filename} does not exist: give the right data folder` })
-  }
+  if (!existsSync(filename)) return yield* missing(filename)
   const connection = connectionOf(runnerOf(yield* open(filename, true)))
   return yield* Client.make({
     acquirer: Effect.succeed(connection),

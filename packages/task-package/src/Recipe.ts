@@ -16,6 +16,8 @@ import { isMeantFor } from "./RobotYaml.ts"
 export interface Recipe {
   /** As in `3.10.12`, `3.10`, `>=3.9`; null: any. */
   readonly python: string | null
+  /** Whether pip itself is to be there, of any version: a list of conda names it. */
+  readonly hasPip: boolean
   /** What pip installs, in its own notation: requirements, and options such as `--pre`. */
   readonly pip: ReadonlyArray<string>
   /** Packages of conda besides `python`, `pip` and `uv`. */
@@ -39,6 +41,7 @@ export interface Machine {
 
 const empty: Omit<Recipe, "source"> = {
   python: null,
+  hasPip: false,
   pip: [],
   conda: [],
   channels: [],
@@ -98,7 +101,7 @@ const ofConda = Effect.fnUntraced(function* <E, R>(file: string, content: string
   const root = yield* Effect.fromResult(parse(file, content))
   if (root.isEmpty) return { ...empty, source: file }
   const listed = yield* Effect.fromResult(dependenciesOf(root, file))
-  const { channels, python, rest } = yield* Effect.fromResult(Conda.read(listed.conda))
+  const { channels, hasPip, python, rest } = yield* Effect.fromResult(Conda.read(listed.conda))
   const named = (yield* Effect.fromResult(texts(root, "channels"))).map(({ text }) => text)
   const postInstall = yield* Effect.fromResult(Result.flatMap(texts(root, "rccPostInstall"), commands))
   const pip = yield* readPip(listed.pip, text)
@@ -106,6 +109,7 @@ const ofConda = Effect.fnUntraced(function* <E, R>(file: string, content: string
   const recipe: Recipe = {
     ...empty,
     python,
+    hasPip,
     pip,
     // pip would put its own over that of conda.
     conda: rest.filter((spec) => !both.has(Conda.normalized(Conda.nameOf(spec)))),
@@ -148,6 +152,7 @@ const ofPackageYaml = Effect.fnUntraced(function* <E, R>(file: string, content: 
   const recipe: Recipe = {
     ...empty,
     python: packages.python,
+    hasPip: packages.hasPip,
     pip: lines,
     conda: packages.rest.filter((spec) => !both.has(Conda.normalized(Conda.nameOf(spec)))),
     channels: [...new Set([...channels, ...packages.channels])],
@@ -255,9 +260,18 @@ export const isPinned = ({ conda, pip, project, python }: Recipe): boolean =>
  * ```
  */
 export const digestOf = (
-  { channels, conda, pip, postInstall, project, python }: Recipe,
+  { channels, conda, hasPip, pip, postInstall, project, python }: Recipe,
   context: ReadonlyArray<string>
 ): string => {
-  const listed = { python, pip: pip.toSorted(), conda: conda.toSorted(), channels, postInstall, project, context }
+  const listed = {
+    python,
+    hasPip,
+    pip: pip.toSorted(),
+    conda: conda.toSorted(),
+    channels,
+    postInstall,
+    project,
+    context
+  }
   return createHash("sha256").update(JSON.stringify(listed)).digest("hex")
 }

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { check, faultOnWindows } from "../src/internal/EntryNames.ts"
 import { packageLimits } from "../src/PackageLimits.ts"
 
-const entry = (name: string) => ({ name, size: 1, mode: 0, isEncrypted: false, method: 0 })
+const entry = (name: string) => ({ name, size: 1, compressed: 1, mode: 0, isEncrypted: false, method: 0 })
 
 describe("the name of an entry", () => {
   it("may be none on Windows: characters, ends and devices that it treats specially", () => {

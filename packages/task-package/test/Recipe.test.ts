@@ -31,7 +31,14 @@ const shapes: ReadonlyArray<readonly [what: string, files: Files, expected: Expe
   [
     "a Python and a list for pip",
     conda(pipList),
-    { python: "3.10.12", pip: ["rpaframework==27.7.0"], conda: [], channels: ["conda-forge"], source: "conda.yaml" }
+    {
+      python: "3.10.12",
+      hasPip: true,
+      pip: ["rpaframework==27.7.0"],
+      conda: [],
+      channels: ["conda-forge"],
+      source: "conda.yaml"
+    }
   ],
   [
     "the old 3.7 with a build and two equals signs",
@@ -49,7 +56,7 @@ const shapes: ReadonlyArray<readonly [what: string, files: Files, expected: Expe
   [
     "uv as the installer",
     conda("dependencies: [python=3.12.8, uv=0.6.11, pip: [robocorp==2.1.3]]"),
-    { python: "3.12.8", conda: [], pip: ["robocorp==2.1.3"] }
+    { python: "3.12.8", hasPip: false, conda: [], pip: ["robocorp==2.1.3"] }
   ],
   [
     "a package for conda and for pip",

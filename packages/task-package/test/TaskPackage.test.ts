@@ -38,9 +38,14 @@ withLayer(NodeServices.layer)("a zip of a task package", (it) => {
     )
   }
 
-  const small = { ...packageLimits, unpacked: 4000, entries: 3, robotYaml: 100 }
+  const small = { ...packageLimits, unpacked: 40_000, hollow: 20_000, entries: 3, robotYaml: 100 }
   const large: ReadonlyArray<readonly [what: string, entries: ReadonlyArray<RawZip.Entry>, says: RegExp]> = [
-    ["bytes", [robot, { name: "a", content: "x".repeat(5000), deflate: true }], /more than the 4000 bytes/],
+    ["bytes", [robot, { name: "a", content: "x".repeat(50_000), deflate: true }], /more than the 40000 bytes/],
+    [
+      "bytes of zeros",
+      [robot, { name: "a", content: Buffer.alloc(30_000), deflate: true }],
+      /less than a 200th have 30000 bytes, more than the 20000 that/
+    ],
     ["entries", [robot, { name: "a" }, { name: "b" }, { name: "c" }], /4 entries exceed the 3/]
   ]
   for (const [what, entries, says] of large) {

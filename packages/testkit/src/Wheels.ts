@@ -119,8 +119,15 @@ export const python = (bin: string, installer = soak ? runPip : runWheelpip) => 
   program(bin, "pip3", `${installer(found)} "$@"`)
 }
 
-/** Serves a folder of wheels as a simple index until the scope closes. With `user` and `password` others are refused. */
-export const index = (folder: string, credentials?: { readonly user: string; readonly password: string }) =>
+/**
+ * Serves a folder of wheels as a simple index until the scope closes. With `user` and `password` others are refused; `status` is
+ * the answer to all, as of one that is overloaded.
+ */
+export const index = (
+  folder: string,
+  credentials?: { readonly user: string; readonly password: string },
+  status?: number
+) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly url: string; readonly requests: ReadonlyArray<string>; readonly close: () => void }>(
       (resume) => {
@@ -129,6 +136,7 @@ export const index = (folder: string, credentials?: { readonly user: string; rea
         const server = createServer((request, response) => {
           const url = request.url ?? "/"
           requests.push(url)
+          if (status !== undefined) return response.writeHead(status).end()
           if (basic !== undefined && request.headers.authorization !== `Basic ${basic}`) {
             return response.writeHead(401, { "www-authenticate": "Basic" }).end()
           }

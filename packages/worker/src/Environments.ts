@@ -120,6 +120,101 @@ export const inspect = Effect.fn("Environments.inspect")(function* (
   return { source: recipe?.source ?? null, opinions }
 }, Effect.scoped)
 
+/** An environment in the folder. */
+export interface Stored {
+  readonly digest: string
+  readonly provider: string
+  /** How long its build took. */
+  readonly seconds: number
+  readonly bytes: number
+  /** ISO 8601. */
+  readonly built_at: string
+  /** ISO 8601. */
+  readonly last_used_at: string
+  /** Whether a step run is in it. */
+  readonly in_use: boolean
+  /** What is installed in it, as `name==version`. */
+  readonly installed: ReadonlyArray<string>
+}
+
+/**
+ * The environments in a folder, the last used first.
+ *
+ * ```ts
+ * import * as Environments from "@signalbox/worker/Environments"
+ *
+ * export const stored = Environments.list({ folder: ".signalbox-worker/environments" })
+ * ```
+ */
+export const list = Effect.fn("Environments.list")(function* (options: Pick<Options, "folder">) {
+  const environments = yield* open(options)
+  const found = (yield* environments.list).toSorted((a, b) => b.lastUsed - a.lastUsed)
+  return found.map(({ digest, inUse, lastUsed, ready }): Stored => ({
+    digest,
+    provider: ready.provider,
+    seconds: ready.seconds,
+    bytes: ready.bytes,
+    built_at: ready.built_at,
+    last_used_at: new Date(lastUsed).toISOString(),
+    in_use: inUse,
+    installed: ready.installed
+  }))
+})
+
+/** The newest environment whose digest begins so. */
+const named = Effect.fnUntraced(function* (environments: Built.Environments, begin: string) {
+  const found = (yield* environments.list).filter(({ digest }) => begin !== "" && digest.startsWith(begin))
+  const [first] = found
+  const fail = (message: string) => new EnvironmentError({ code: "START_FAILURE", message })
+  if (first === undefined) {
+    return yield* fail(
+      `there is no environment ${begin}; \`signalbox worker environments list\` shows those that are there`
+    )
+  }
+  if (found.some(({ digest }) => digest !== first.digest)) {
+    return yield* fail(`several environments begin with ${begin}; write more of the digest`)
+  }
+  return first
+})
+
+/**
+ * Removes an environment, named by its digest or how that begins: the next step run that needs it builds it. Resolves to the
+ * digest. Fails with `EnvironmentError` when a step run is in it.
+ *
+ * ```ts
+ * import * as Environments from "@signalbox/worker/Environments"
+ *
+ * export const removed = Environments.remove("3fa8c1", { folder: ".signalbox-worker/environments" })
+ * ```
+ */
+export const remove = Effect.fn("Environments.remove")(function* (digest: string, options: Pick<Options, "folder">) {
+  const environments = yield* open(options)
+  const found = yield* named(environments, digest)
+  yield* Effect.mapError(environments.remove(found.digest), failedWith)
+  return found.digest
+})
+
+/**
+ * Builds an environment anew, named by its digest or how that begins. New step runs take the new one, and those that run keep
+ * theirs. Fails with `EnvironmentError`, also where the settings are not those that it was built with.
+ *
+ * ```ts
+ * import * as Environments from "@signalbox/worker/Environments"
+ * import * as Console from "effect/Console"
+ *
+ * export const rebuilt = Environments.rebuild("3fa8c1", {
+ *   folder: ".signalbox-worker/environments",
+ *   write: (lines) => Console.log(lines.join("\n"))
+ * })
+ * ```
+ */
+export const rebuild = Effect.fn("Environments.rebuild")(function* (digest: string, options: Options) {
+  const environments = yield* open(options)
+  const found = yield* named(environments, digest)
+  const built = yield* Effect.mapError(environments.rebuild(found, options.write), failedWith)
+  return { digest: built.digest, provider: built.provider, seconds: built.seconds }
+}, Effect.scoped)
+
 /** What a robot on this machine gets of the environment of the process besides what every task gets. */
 const isForRobots = (name: string) => /^(RC|RPA)_/.test(name) || name === "SIGNALBOX_ASSETS"
 
@@ -133,7 +228,8 @@ const itemsOf = Effect.fnUntraced(function* (file: string, temporary: string) {
   )
   if (Array.isArray(json)) return resolve(file)
   const path = join(temporary, "workitems.json")
-  yield* Effect.mapError(fs.writeFileString(path, JSON.stringify([{ payload: json }])), unreadable(path))
+  // The text as it is: a number of the robot may be one that JavaScript does not have.
+  yield* Effect.mapError(fs.writeFileString(path, `[{"payload":${text}}]`), unreadable(path))
   return path
 })
 

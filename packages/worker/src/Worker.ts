@@ -23,6 +23,7 @@ import { failed } from "./internal/Ending.ts"
 import * as StepRunSpan from "./internal/StepRunSpan.ts"
 import * as TaskRun from "./internal/TaskRun.ts"
 import type * as Task from "./Task.ts"
+import * as Routine from "./internal/Routine.ts"
 
 /** The worker is not, or no longer, linked to the service; the message contains the remedy. */
 export class NotLinked extends TaggedError<NotLinked>()("NotLinked", { message: Schema.String }) {}
@@ -95,7 +96,7 @@ const link = Effect.fnUntraced(function* (options: Options<never>, tasks: Readon
     Effect.uninterruptible,
     untilThere
   )
-  yield* Effect.annotateLogs(Effect.logInfo("worker linked"), { worker_id: identity.workerId })
+  yield* Effect.annotateLogs(Routine.log("worker linked"), { worker_id: identity.workerId })
   return identity
 })
 
@@ -253,7 +254,7 @@ export const layer = <T extends Task.Any>(
   check("Worker", options, rules)
   return Layer.effectDiscard(
     run(options).pipe(
-      Effect.andThen(Effect.logInfo("the worker has ended: it was drained")),
+      Effect.andThen(Routine.log("the worker has ended: it was drained")),
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.logError("the worker has stopped", cause)
       ),

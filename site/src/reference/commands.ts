@@ -89,12 +89,16 @@ export const commands = async (): Promise<ReadonlyMap<string, string>> => {
   const index = [
     "What `signalbox COMMAND --help` prints; [settings and exit codes](/packages/signalbox/#settings) stand elsewhere.",
     "",
-    "| command | what it does |",
-    "| --- | --- |",
-    ...(root.subcommands ?? []).flatMap(({ commands }) =>
-      commands.map(({ description, name }) => `| [\`${name}\`](/reference/commands/${name}/) | ${cell(description)} |`)
-    ),
-    "",
+    ...(root.subcommands ?? []).flatMap(({ commands, group = "Commands" }) => [
+      `## ${group}`,
+      "",
+      "| command | what it does |",
+      "| --- | --- |",
+      ...commands.map(
+        ({ description, name }) => `| [\`${name}\`](/reference/commands/${name}/) | ${cell(description)} |`
+      ),
+      ""
+    ]),
     "## Options of every command",
     "",
     "| option | meaning |",

@@ -4,9 +4,27 @@ import * as Schema from "effect/Schema"
 /** ISO 8601 in UTC with milliseconds, such as `2026-11-20T08:15:30.000Z`. Sorts as text. */
 export const Timestamp = Schema.String.annotate({ format: "date-time" })
 
+/** Whether a date such as `2027-02-30` exists, which `Date.parse` takes for a day of March. */
+export const isDay = (date: string): boolean => {
+  const time = Date.parse(`${date}T00:00:00Z`)
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(`${date}T`)
+}
+
+/** A time that cannot be written as text that sorts: its year in UTC has no four digits. */
+const isOutside = (time: number) => new Date(time).toISOString().length !== 24
+
 /** A time in a request: ISO 8601 with a zone, such as `2026-11-20T08:15:30Z` or `2026-11-20T08:15+02:00`. */
 export const TimestampInput = Timestamp.check(
-  Schema.isPattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/)
+  Schema.isPattern(
+    /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/,
+    { message: "is not a valid time: Expected one with its zone, such as 2026-11-20T08:15:30Z" }
+  ),
+  Schema.makeFilter((text) => {
+    const time = Date.parse(text)
+    return isDay(text.slice(0, 10)) && !Number.isNaN(time) && !isOutside(time)
+      ? undefined
+      : "is not a valid time: there is no such day"
+  })
 )
 
 /** A value of an enumeration that this version of the contract does not know. A service of ours never sends one. */

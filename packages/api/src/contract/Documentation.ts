@@ -19,6 +19,15 @@ export const ExtensionKeys = Context.Reference<ReadonlyArray<string>>("@signalbo
   defaultValue: () => []
 })
 
+/**
+ * Annotates an endpoint whose body may be empty, and means something then, with the members that it may have and with what
+ * to write for another one. A body that has other members only is refused: it was meant to say something.
+ */
+export const MembersOfBody = Context.Reference<{
+  readonly known: ReadonlyArray<string>
+  readonly remedy: (name: string) => string
+} | null>("@signalbox/api/contract/MembersOfBody", { defaultValue: () => null })
+
 /** The summary of an operation, in one line. */
 export const summary = (text: string) => OpenApi.annotations({ summary: text })
 

@@ -201,6 +201,15 @@ export const batch = HttpApiEndpoint.post("legacyBatchWorkItems", `${inWorkspace
   .annotate(RequiredPermission, "Processes.write_work_items")
   .annotateMerge(older("Retry, delete or settle work items, all or none"))
 
+export const listStepRuns = HttpApiEndpoint.get("legacyStepRuns", `${inRun}/robotRuns`, {
+  params: ofRun,
+  query: listQuery,
+  success: Page(LegacyStepRun),
+  error: [InvalidRequestResponse, NotFoundResponse]
+})
+  .annotate(RequiredPermission, "Processes.read_runs")
+  .annotateMerge(older("List the step runs of a run, newest first"))
+
 export const getStepRun = HttpApiEndpoint.get("legacyStepRun", inStepRun, {
   params: ofStepRun,
   success: LegacyStepRun,
@@ -263,7 +272,7 @@ export const getUploadLink = HttpApiEndpoint.get("legacyRobotUpload", `${robots}
 export const Legacy = /* @__PURE__ */ HttpApiGroup.make("legacy")
   .add(processes, start, startBatch, startRequested, runs, workspaceRuns, getRun)
   .add(workItems, runWorkItems, getWorkItem, createWorkItem, createFile, retry, batch)
-  .add(getStepRun, artifacts, messages, events, getArtifact, listRobots, getUploadLink)
+  .add(listStepRuns, getStepRun, artifacts, messages, events, getArtifact, listRobots, getUploadLink)
   .middleware(WorkspaceAuthorization)
   .annotateMerge(
     OpenApi.annotations({

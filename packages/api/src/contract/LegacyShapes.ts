@@ -59,6 +59,8 @@ export const LegacyStepRun = Schema.Struct({
   result,
   errorCode: Schema.NullOr(Schema.String),
   activityId: StepId,
+  /** The same: some programs know it by this name. */
+  stepId: StepId,
   activityName: Schema.String,
   processRunId: ProcessRunId,
   stateTs: Timestamp,

@@ -6,7 +6,7 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import { IntegrationAuthorization, RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { CallbackUrl, listQuery, OpenEnum, Page, Text, Timestamp, TimestampInput } from "./Common.ts"
-import { ExtensionKeys, extension, summary } from "./Documentation.ts"
+import { ExtensionKeys, extension, MembersOfBody, summary } from "./Documentation.ts"
 import { ProcessId, ProcessRunId, StepId, WorkItemId, WorkspaceId } from "./Ids.ts"
 import { orderFields, Priority } from "./Order.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
@@ -51,7 +51,7 @@ export interface ProcessRun extends Schema.Schema.Type<typeof ProcessRun> {}
 
 /**
  * The input of a run. An absent body and `{}`: the default work item of the process, else one empty item. An unknown
- * `type` is refused, never treated as another.
+ * `type` is refused, never treated as another; so is a body that has unknown members only.
  */
 export const StartInput = Schema.Union([
   Schema.Struct({
@@ -206,6 +206,17 @@ export const StartRequest = Schema.Union([
 ])
 export type StartRequest = typeof StartRequest.Type
 
+const withItems = 'work_item_ids with "type": "with_work_item_ids"'
+const withNewItems = 'payloads with "type": "with_payloads"'
+
+/** What to write for a member that the start of a run does not have. */
+const remedyOfStart = (name: string) =>
+  /item|^ids?$/i.test(name)
+    ? `write ${withItems}`
+    : /payload|input/i.test(name)
+      ? `write ${withNewItems}, or "type": "with_inputs" for the items of the queue`
+      : `write ${withItems}, or ${withNewItems}, or leave it out`
+
 export const start = HttpApiEndpoint.post(
   "startProcessRun",
   "/workspaces/:workspace_id/processes/:process_id/process-runs",
@@ -218,6 +229,7 @@ export const start = HttpApiEndpoint.post(
 )
   .annotate(RequiredPermission, "Processes.trigger_processes")
   .annotate(ExtensionKeys, ["priority"])
+  .annotate(MembersOfBody, { known: ["type", ...Object.keys(startFields)], remedy: remedyOfStart })
   .annotateMerge(summary("Start a process run"))
 
 /**

@@ -175,7 +175,10 @@ export const getUpload = HttpApiEndpoint.get(
   .annotate(RequiredPermission, "Tasks.write_task_packages")
   .annotateMerge(extension("Get the form with which a zip is uploaded"))
 
-/** Extension, for clients of an older generation: the zip itself. A package without content is a 404. */
+/**
+ * Extension, for clients of an older generation: the zip itself; or where it is, as `{"url": …}` valid for one hour, for those
+ * that send `Accept: application/json`. A package without content is a 404.
+ */
 export const download = HttpApiEndpoint.get(
   "downloadTaskPackage",
   "/workspaces/:workspace_id/task-packages/:task_package_id/download",

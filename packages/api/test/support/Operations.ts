@@ -223,6 +223,7 @@ GET    /process-v1/workspaces/{w}/processes/{process_id}/work-items/{work_item_i
 POST   /process-v1/workspaces/{w}/processes/{process_id}/work-items/{work_item_id}/files/upload  Processes.write_work_items
 POST   /process-v1/workspaces/{w}/processes/{process_id}/work-items/{work_item_id}/retry   Processes.write_work_items
 POST   /process-v1/workspaces/{w}/work-items/batch                                         Processes.write_work_items
+GET    /process-v1/workspaces/{w}/processes/{process_id}/runs/{process_run_id}/robotRuns                          Processes.read_runs
 GET    /process-v1/workspaces/{w}/processes/{process_id}/runs/{process_run_id}/robotRuns/{step_run_id}            Processes.read_runs
 GET    /process-v1/workspaces/{w}/processes/{process_id}/runs/{process_run_id}/robotRuns/{step_run_id}/artifacts  Processes.read_run_outputs
 GET    /process-v1/workspaces/{w}/processes/{process_id}/runs/{process_run_id}/robotRuns/{step_run_id}/artifacts/{artifact_id}/{file_name}  Processes.read_run_outputs

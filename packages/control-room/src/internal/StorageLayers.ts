@@ -48,6 +48,7 @@ import { Pauses } from "./store/Pauses.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { Processes } from "./store/Processes.ts"
 import { QueueDepth } from "./store/QueueDepth.ts"
+import { Nodes } from "./store/Nodes.ts"
 import { RoomState } from "./store/RoomState.ts"
 import { RunSteps } from "./store/RunSteps.ts"
 import { RunItems } from "./store/RunItems.ts"
@@ -93,7 +94,7 @@ const repositories = Layer.mergeAll(
   WorkerReports.layer,
   Assistants.layer,
   WorkerGroups.layer,
-  RoomState.layer,
+  Layer.provideMerge(RoomState.layer, Nodes.layer),
   ApiKeys.layer,
   ConsoleSessions.layer,
   Changes.layer,

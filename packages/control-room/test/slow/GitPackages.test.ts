@@ -11,7 +11,7 @@ import * as Stream from "effect/Stream"
 import * as Zip from "effect/encoding/Zip"
 import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { UploadCompletion } from "../../src/internal/transfers/UploadCompletion.ts"
 import { TargetGuard } from "../../src/internal/delivery/TargetGuard.ts"
@@ -350,6 +350,66 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
       for (const text of [...commands, (yield* raw("GET", `task-packages/${id}`)).text]) {
         for (const hidden of [password, accepted.slice(6)]) assert.notInclude(text, hidden)
       }
+    })
+  )
+
+  it.effect("are refused before they are packed when they have files of zeros", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const { repository } = yield* Repositories
+      const zeros = new Uint8Array(51 * 1024 * 1024)
+      const { url } = repository("hollow", {
+        files: { ...withRobot("A"), "a/zeros": zeros, "p/robot.yaml": robotYaml("B") }
+      })
+      const { id } = yield* TaskPackages.create("hollow")
+      const at = (more: object) =>
+        raw("POST", `task-packages/${id}`, {
+          json: { type: "github", configuration: { mode: "detached", reference: "main", repository: url, ...more } }
+        })
+      const refused = yield* at({})
+      assert.strictEqual(refused.status, 409, refused.text)
+      assert.match(refused.text, /files of the repository that compress to less than a 200th have 53477376 bytes/)
+      // Elsewhere in the repository they do no harm.
+      const taken = yield* at({ directory: "p" })
+      assert.strictEqual(taken.status, 200, taken.text)
+    })
+  )
+
+  it.effect("leave no folder behind, whether they are taken or refused", () =>
+    Effect.gen(function* () {
+      const { folder, raw } = yield* Service
+      const { repository } = yield* Repositories
+      const cases = [
+        [200, { files: withRobot("A") }],
+        [409, { files: withRobot("A"), links: { secret: "/etc/passwd" } }],
+        [409, { files: { ...withRobot("A"), "a\\b": "x" } }],
+        [409, { files: { "file.txt": "x" } }]
+      ] as const
+      const temporary = join(folder, "temporary")
+      mkdirSync(temporary)
+      const configure = Effect.forEach(cases, ([status, first], index) =>
+        Effect.gen(function* () {
+          const { url } = repository(`left-${index}`, first)
+          const { id } = yield* TaskPackages.create(`left ${index}`)
+          const configuration = { mode: "detached", reference: "main", repository: url }
+          const answer = yield* raw("POST", `task-packages/${id}`, { json: { type: "github", configuration } })
+          assert.strictEqual(answer.status, status, answer.text)
+          assert.deepStrictEqual(readdirSync(temporary), [])
+        })
+      )
+      yield* Effect.acquireUseRelease(
+        Effect.sync(() => {
+          const before = process.env["TMPDIR"]
+          process.env["TMPDIR"] = temporary
+          return before
+        }),
+        () => configure,
+        (before) =>
+          Effect.sync(() => {
+            if (before === undefined) delete process.env["TMPDIR"]
+            else process.env["TMPDIR"] = before
+          })
+      )
     })
   )
 

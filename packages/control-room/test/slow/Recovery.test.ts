@@ -17,6 +17,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
 import { renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { Runs } from "../../src/internal/runs/Runs.ts"
 import * as Child from "../support/Child.ts"
 import { bodyAs, multipart, send, sendRaw } from "../support/Http.ts"
 import {
@@ -67,21 +68,32 @@ const leaseLost = Effect.fnUntraced(function* <A, E extends { readonly _tag: str
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("what time brings", (it) => {
   it.effect("ends the step run of a worker without a heartbeat for 10 seconds, and fails its item", () =>
     Effect.gen(function* () {
-      const { tickIn } = yield* Service
       const sql = yield* SqlClient.SqlClient
+      const { tick } = yield* Runs
+      const clock = yield* Clock.Clock
+      // Ahead of the clock, so that the service's own polls find nothing, however long the machine takes.
+      const start = (yield* Clock.currentTimeMillis) + 60_000
+      const tickAt = (time: number) =>
+        Effect.provideService(
+          tick,
+          Clock.Clock,
+          adjustable(clock, () => time - clock.currentTimeMillisUnsafe())
+        )
+      const heard = (worker: typeof silent, time: number) =>
+        sql`UPDATE worker SET last_seen_at = ${new Date(time).toISOString()} WHERE id = ${worker.identity.workerId}`
       const { process, tasks } = yield* newProcess({ max_parallel: 2 })
       const silent = yield* linkWorker(tasks)
       const alive = yield* linkWorker(tasks)
       const run = yield* started(process.id, { payloads: ["a", "b"] })
       const lost = yield* silent.take
+      yield* heard(silent, start)
       const kept = yield* alive.take
+      yield* heard(alive, start)
       yield* lost.session.createOutput(lost.lease.work_item_id, "half done")
-      yield* tickIn(9_000)
+      yield* tickAt(start + 9_000)
       assert.strictEqual((yield* StepRuns.get(lost.lease.step_run_id)).state, "in_progress")
-      // As if this one had sent a heartbeat just before the poll.
-      const heard = new Date(Date.now() + 9_000).toISOString()
-      yield* sql`UPDATE worker SET last_seen_at = ${heard} WHERE id = ${alive.identity.workerId}`
-      yield* tickIn(11_000)
+      yield* heard(alive, start + 9_000)
+      yield* tickAt(start + 11_000)
       const ended = yield* StepRuns.get(lost.lease.step_run_id)
       assert.strictEqual(ended.state, "failed")
       assert.strictEqual(ended.error?.code, "WORKER_LOST")

@@ -46,7 +46,8 @@ const beforeAlerts = Effect.gen(function* () {
 /** The tables as they were before runs belonged to traces (`0033_run_traces`). */
 const beforeRunTraces = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // Those that are newer still (`0034_console_marks`, `0035_item_steps`).
+  // Those that are newer still (`0034_console_marks`, `0035_item_steps`, `0041_nodes`).
+  yield* sql`DROP TABLE node`
   yield* sql`DROP INDEX work_item_by_step`
   yield* sql`DROP TABLE console_mark`
   yield* sql`ALTER TABLE process_run DROP COLUMN trace`

@@ -14,6 +14,7 @@ export const Started = Schema.Struct({ id: Schema.String, workItemIds: Schema.Ar
 export const Form = Schema.Struct({ url: Schema.String, fields: Schema.Record(Schema.String, Schema.String) })
 export const StepRun = Schema.Struct({
   id: Schema.String,
+  stepId: Schema.String,
   state: Schema.String,
   result: Schema.NullOr(Schema.String),
   startTs: Schema.NullOr(Schema.String),

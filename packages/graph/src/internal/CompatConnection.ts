@@ -87,12 +87,19 @@ const environment = ConfigProvider.layer(Effect.sync(() => ConfigProvider.fromEn
 type Store = TokenStore | PendingAuthorizations
 type Needs = FileSystem.FileSystem | HttpClient.HttpClient
 
+const noVault = () =>
+  new CompatError({
+    message:
+      "vault_backend: there is no vault outside of a run; set SIGNALBOX_BASE_URL, SIGNALBOX_API_KEY and SIGNALBOX_WORKSPACE_ID to use that of a control room here"
+  })
+
 /** Where the token is, and beside it the sign-ins that have begun. */
-const storeOf = (options: Options): Layer.Layer<Store, Config.ConfigError | TokenStoreError, Needs> => {
+const storeOf = (options: Options): Layer.Layer<Store, CompatError | TokenStoreError, Needs> => {
   if (options.vault_backend === true) {
     const both = (vault: VaultTokenStore.Options) =>
       Layer.merge(VaultTokenStore.layer(vault), PendingAuthorizations.layerVault(vault))
-    return Layer.provide(Layer.unwrap(Effect.map(VaultItems.config(options.vault_secret ?? ""), both)), environment)
+    const vault = VaultItems.config(options.vault_secret ?? "")
+    return Layer.provide(Layer.unwrap(Effect.map(Effect.mapError(vault, noVault), both)), environment)
   }
   const folder = options.file_backend_path === undefined ? temporaryFolder : Effect.succeed(options.file_backend_path)
   return Layer.unwrap(
@@ -128,7 +135,7 @@ export const connection = (
   client: Client,
   options: Options,
   { httpClient, ...place }: Connection
-): Layer.Layer<Services, Config.ConfigError | TokenStoreError> => {
+): Layer.Layer<Services, CompatError | Config.ConfigError | TokenStoreError> => {
   const store = Layer.provideMerge(seeded(client.initial), storeOf(options))
   const oauth = OAuth.layer({
     ...place,

@@ -13,12 +13,12 @@ import { day, longestShift, type ZoneClock } from "./ZoneClock.ts"
 /** The first day from a local midnight on, up to a limit. */
 type Days = (from: number, limit: number) => number | undefined
 
-/** Days that the expression names and `accepted` allows. */
+/** Days that the expression names and `accepted` allows; `after` is where the next one may be, from one that is not. */
 const filtered =
-  ({ dayFrom }: CronFields, accepted: (day: number) => boolean): Days =>
+  ({ dayFrom }: CronFields, accepted: (day: number) => boolean, after: (day: number) => number): Days =>
   (from, limit) => {
     let found = dayFrom(from)
-    while (found <= limit && !accepted(found)) found = dayFrom(found + day)
+    while (found <= limit && !accepted(found)) found = dayFrom(after(found))
     return found <= limit ? found : undefined
   }
 
@@ -28,7 +28,8 @@ const moved = ({ dayFrom }: CronFields, calendar: Calendar, to: "before" | "afte
   return (from, limit) => {
     // Excluded days right before `from` move to it or later.
     let named = dayFrom(to === "after" ? calendar.countedUpTo(from - day) + day : from)
-    while (target(named) < from) named = dayFrom(named + day)
+    // All of the excluded days up to the next included one move to the same day.
+    while (target(named) < from) named = dayFrom(Math.max(named + day, calendar.countedFrom(named)))
     const found = target(named)
     return found <= limit ? found : undefined
   }
@@ -118,11 +119,15 @@ export const make = (
   counted: walkOf(
     fields,
     clock,
-    otherwise === "skip" ? filtered(fields, calendar.counts) : moved(fields, calendar, otherwise)
+    otherwise === "skip" ? filtered(fields, calendar.counts, calendar.countedFrom) : moved(fields, calendar, otherwise)
   ),
   excluded: walkOf(
     fields,
     clock,
-    filtered(fields, (of) => !calendar.counts(of))
+    filtered(
+      fields,
+      (of) => !calendar.counts(of),
+      (of) => of + day
+    )
   )
 })

@@ -6,21 +6,26 @@ import * as Schema from "effect/Schema"
 import { dayOfDate, otherwises, weekdays } from "./Calendar.ts"
 
 /** A text that `codec` accepts, with a message that describes its form. */
-const textOf = <A>(codec: Schema.Codec<A, string>, pattern: RegExp, message: string) => {
+const textOf = <A>(codec: Schema.Codec<A, string>, isForm: (text: string) => boolean, message: string) => {
   const decode = Schema.decodeUnknownOption(codec)
   return Schema.String.check(
-    Schema.makeFilter((text: string) => (pattern.test(text) && Option.isSome(decode(text)) ? undefined : message))
+    Schema.makeFilter((text: string) => (isForm(text) && Option.isSome(decode(text)) ? undefined : message))
   ).pipe(Schema.decodeTo(codec))
 }
 
 /** A local time without an offset would be ambiguous. */
 export const Instant = textOf(
   Schema.DateTimeUtcFromString,
-  /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/,
+  // `Date.parse` takes a 30th of February for a day of March.
+  (text) => /^\d{4}-\d\d-\d\dT.{1,40}(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(dayOfDate(text.slice(0, 10))),
   "Expected an instant with its offset, such as 2026-11-22T09:00:00Z or 2026-11-22T09:00:00+01:00"
 )
 
-const Time = textOf(Schema.DurationFromString, /^/, "Expected a duration, such as 15 minutes or 1 day")
+const Time = textOf(
+  Schema.DurationFromString,
+  (text) => text.length <= 100,
+  "Expected a duration, such as 15 minutes or 1 day"
+)
 
 const LocalDate = Schema.String.check(
   Schema.makeFilter((date: string) =>
@@ -29,7 +34,9 @@ const LocalDate = Schema.String.check(
 )
 
 const CalendarFields = Schema.Struct({
-  dates: Schema.Array(LocalDate).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed([]))),
+  dates: Schema.Array(LocalDate)
+    .check(Schema.isMaxLength(3660, { message: "Expected at most 3660 dates, which are ten years" }))
+    .pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed([]))),
   weekdays: Schema.Array(Schema.Literals(weekdays)).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed([]))),
   otherwise: Schema.Literals(otherwises).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed("skip")))
 })
@@ -49,13 +56,19 @@ const QueueLength = Schema.Int.check(
   Schema.isBetween({ minimum: 1, maximum: 1000 }, { message: "Expected a whole number from 1 to 1000" })
 )
 
+/** Long texts take long to parse. */
+const shortText = (most: number) =>
+  Schema.String.check(
+    Schema.makeFilter((text) => (text.length > most ? `Expected at most ${most} characters` : undefined))
+  )
+
 export const Fields = Schema.Struct({
   name: Name,
-  cron: Schema.optionalKey(Schema.String),
+  cron: Schema.optionalKey(shortText(1000)),
   every: Schema.optionalKey(Time),
   anchor: Schema.optionalKey(Instant),
   at: Schema.optionalKey(Instant),
-  zone: Schema.String.pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed("UTC"))),
+  zone: shortText(100).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed("UTC"))),
   from: Schema.optionalKey(Instant),
   until: Schema.optionalKey(Instant),
   calendar: CalendarFields.pipe(

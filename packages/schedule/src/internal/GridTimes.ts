@@ -43,8 +43,9 @@ const moved = (grid: Grid, clock: ZoneClock, calendar: Calendar, to: "before" | 
     const from = to === "after" ? calendar.countedUpTo(today - day) : today
     let instant = firstFrom(grid, from - 2 * longestShift)
     // Days are visited in order, but the times of one day may not be.
-    let waiting: ReadonlyArray<number> = []
+    let waiting: Array<number> = []
     let settled = Number.NEGATIVE_INFINITY
+    let before = settled
     let last = after
     while (settled <= limit) {
       if (instant === Number.POSITIVE_INFINITY) settled = instant
@@ -52,16 +53,19 @@ const moved = (grid: Grid, clock: ZoneClock, calendar: Calendar, to: "before" | 
         const local = instant + clock.offsetAt(instant)
         const date = dayOf(local)
         const counted = target(date)
-        waiting = [...waiting, counted === date ? instant : clock.instantOf(counted + local - date)]
+        waiting.push(counted === date ? instant : clock.instantOf(counted + local - date))
         settled = counted - longestShift
       }
+      instant = firstFrom(grid, instant + 1)
+      // Very many may move to one day.
+      if (settled === before) continue
+      before = settled
       for (const time of waiting.filter((time) => time < settled).sort((a, b) => a - b)) {
         if (time > limit) return
         if (time > last) yield time
         last = Math.max(last, time)
       }
       waiting = waiting.filter((time) => time >= settled)
-      instant = firstFrom(grid, instant + 1)
     }
   }
 }

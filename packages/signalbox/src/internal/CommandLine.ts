@@ -32,14 +32,16 @@ const report = (cause: Cause.Cause<unknown>) => {
 }
 
 /** The command with these below it. */
-export const make = <const Subcommands extends ReadonlyArray<Command.Command.Any>>(subcommands: Subcommands) =>
+export const make = <const Subcommands extends ReadonlyArray<Command.Command.SubcommandEntry>>(
+  subcommands: Subcommands
+) =>
   Command.make("signalbox").pipe(
     Command.withDescription("Runs and operates an automation control room"),
     Command.withSubcommands(subcommands)
   )
 
 /** Runs a command line with these commands. Prints through `Console`, including failures; `teardown` has the exit code. */
-export const run = <const Subcommands extends ReadonlyArray<Command.Command.Any>>(
+export const run = <const Subcommands extends ReadonlyArray<Command.Command.SubcommandEntry>>(
   subcommands: Subcommands,
   args: ReadonlyArray<string>
 ) =>

@@ -3,7 +3,9 @@
  */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import * as Wheels from "@signalbox/testkit/Wheels"
+import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { signalbox, temporaryFolder } from "../support/Cli.ts"
 
@@ -84,5 +86,50 @@ describe("signalbox worker prepare, and robot run", () => {
     const noTask = await run("robot", "run", greeter, "--task", "Read", ...how)
     assert.strictEqual(noTask.status, 1)
     assert.match(noTask.stderr, /the task "Read" does not exist; its tasks: "Greet"/)
+  })
+})
+
+describe("signalbox worker environments", () => {
+  it("are listed, built anew, and removed unless a step run is in one", async () => {
+    const how = ["--environments", "venv", "--wheels", wheels]
+    const own = robot("own", "dependencies: [pip: [greeting]]", "")
+    const prepared = await run("worker", "prepare", own, ...how, "--json")
+    const { digest } = JSON.parse(prepared.stdout).environment
+    const begin = digest.slice(0, 12)
+    const listed = async () => {
+      const { stdout } = await run("worker", "environments", "list", "--json")
+      const all = stdout.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]))
+      return all.filter((one) => one.digest === digest)
+    }
+    const [one] = await listed()
+    assert.include(one.installed, "greeting==1.0")
+    assert.isFalse(one.in_use)
+
+    Wheels.write(wheels, "greeting", "2.0", { source: 'text = "hello again"\n' })
+    const rebuilt = await run("worker", "environments", "rebuild", begin, ...how)
+    assert.strictEqual(rebuilt.status, 0, rebuilt.stderr)
+    assert.match(rebuilt.stdout, new RegExp(`^${begin}: built anew by venv in `))
+    const [newest] = await listed()
+    assert.include(newest.installed, "greeting==2.0")
+    const elsewhere = await run("worker", "environments", "rebuild", begin, "--environments", "venv")
+    assert.match(elsewhere.stderr, /was built by other tools or from elsewhere; give the flags of its worker/)
+
+    const [started, go] = [join(folder, "started"), join(folder, "go")]
+    spawnSync("mkfifo", [started, go])
+    writeFileSync(join(own, "main.py"), `open("${started}", "w").write("yes")\nopen("${go}").read()\n`)
+    const running = run("robot", "run", own, ...how)
+    assert.strictEqual(await readFile(started, "utf8"), "yes")
+    const used = await run("worker", "environments", "remove", begin)
+    assert.strictEqual(used.status, 1)
+    assert.match(used.stderr, /cannot be removed: a step run is in it/)
+    assert.isTrue((await listed()).some((one) => one.in_use))
+    await writeFile(go, "")
+    const ran = await running
+    assert.strictEqual(ran.status, 0, ran.stderr)
+    const removed = await run("worker", "environments", "remove", begin)
+    assert.strictEqual(removed.stdout, `${begin}: removed\n`)
+    assert.deepStrictEqual(await listed(), [])
+    const again = await run("worker", "environments", "remove", begin)
+    assert.match(again.stderr, new RegExp(`there is no environment ${begin}; .signalbox worker environments list`))
   })
 })

@@ -100,6 +100,7 @@ export const open = Effect.fnUntraced(function* (path: string, limits: PackageLi
     Effect.map(nameOf(entry), (name): ArchiveEntry => ({
       name,
       size: entry.uncompressedSize,
+      compressed: entry.compressedSize,
       mode: entry.externalFileAttributes >>> 16,
       isEncrypted: entry.isEncrypted(),
       method: entry.compressionMethod,

@@ -3,7 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import { InvalidZip } from "../InvalidZip.ts"
-import type { PackageLimits } from "../PackageLimits.ts"
+import { isHollow, type PackageLimits } from "../PackageLimits.ts"
 import { shown } from "./Refusal.ts"
 
 /** An entry according to the directory of the zip. */
@@ -11,6 +11,8 @@ export interface Entry {
   readonly name: string
   /** Unpacked, in bytes. */
   readonly size: number
+  /** In the zip, in bytes. */
+  readonly compressed: number
   /** The Unix mode, 0 when the zip has none. */
   readonly mode: number
   readonly isEncrypted: boolean
@@ -93,12 +95,14 @@ export const check = Effect.fnUntraced(function* (
   const known = new Map<string, { readonly path: string; readonly isFile: boolean }>()
   const listed = new Set<string>()
   let total = 0
+  let hollow = 0
   for (const entry of entries) {
     const fault = faults.find(([isThere]) => isThere(entry, limits))
     if (fault !== undefined) return yield* refuse(`the entry ${shown(entry.name)} ${fault[1]}; ${fault[2]}`)
     const onWindows = platform === "win32" ? faultOnWindows(entry.name) : null
     if (onWindows !== null) return yield* refuse(`the entry ${shown(entry.name)} ${onWindows}; rename it`)
     total += entry.size
+    if (isHollow(entry)) hollow += entry.size
     const parts = partsOf(entry.name)
     const whole = parts.join("/")
     if (listed.has(whole)) return yield* refuse(`the entry ${shown(entry.name)} appears twice; remove one`)
@@ -119,6 +123,11 @@ export const check = Effect.fnUntraced(function* (
   if (total > limits.unpacked) {
     return yield* refuse(
       `unpacked it has more than the ${limits.unpacked} bytes that a task package may have; leave out what tasks do not need`
+    )
+  }
+  if (hollow > limits.hollow) {
+    return yield* refuse(
+      `files that compress to less than a 200th have ${hollow} bytes, more than the ${limits.hollow} that a task package may have; leave them out, and let the task create what is empty`
     )
   }
 })

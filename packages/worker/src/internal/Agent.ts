@@ -16,6 +16,7 @@ import type { Reports } from "./Reports.ts"
 import type { BuildTime } from "./TimeLimit.ts"
 import type { Ending } from "./Ending.ts"
 import { type Execution, type Order, type Protocol, runStepRun } from "./StepRun.ts"
+import * as Routine from "./Routine.ts"
 
 export interface Options<R> {
   readonly protocol: Protocol
@@ -163,7 +164,7 @@ export const serve = Effect.fnUntraced(function* <R>(
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
       draining = true
-      if (live.size > 0) yield* Effect.logInfo("the worker takes nothing more, and lets its step runs end")
+      if (live.size > 0) yield* Routine.log("the worker takes nothing more, and lets its step runs end")
       yield* Effect.raceFirst(Effect.timeoutOption(FiberSet.awaitEmpty(fibers), options.drain), options.hurry)
       yield* Effect.forEach([...live.keys()], (id) => give(id, "terminate"))
       yield* Effect.timeoutOption(FiberSet.awaitEmpty(fibers), "5 seconds")

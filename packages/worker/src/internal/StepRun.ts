@@ -12,6 +12,7 @@ import * as Reports from "./Reports.ts"
 import { type Ending, failed, type StepRunError } from "./Ending.ts"
 import { inSpan } from "./StepRunSpan.ts"
 import * as TimeLimit from "./TimeLimit.ts"
+import * as Routine from "./Routine.ts"
 
 /** The calls of a linked worker. */
 export type Protocol = Effect.Success<ReturnType<typeof WorkerProtocol.make>> & Reports.Calls
@@ -56,7 +57,7 @@ const work = <R>(
   )
   const timed = seconds === null ? task : Effect.raceFirst(task, over)
   return retryUntilAvailable(protocol.start(lease)).pipe(
-    Effect.tap(Effect.logInfo("step run started")),
+    Effect.tap(Routine.log("step run started")),
     Effect.andThen(onStarted),
     Effect.andThen(timed),
     Effect.matchCause({
@@ -87,7 +88,7 @@ const collect = ({ collect }: Pick<Execution<never>, "collect">, ending: StepRun
 /** Retries until the service is available: it would wait for the end of the step run. */
 const report = ({ lease, protocol }: Pick<Options<never>, "lease" | "protocol">, ending: StepRunError | null) =>
   retryUntilAvailable(protocol.finish(lease, ending)).pipe(
-    Effect.andThen(Effect.logInfo("step run ended")),
+    Effect.andThen(Routine.log("step run ended")),
     Effect.catch((error) => Effect.annotateLogs(Effect.logWarning("step run not reported"), { error: error._tag })),
     Effect.annotateLogs({ error_code: ending?.code ?? null })
   )

@@ -12,6 +12,7 @@ import type { Reports } from "./Reports.ts"
 import type { Execution } from "./StepRun.ts"
 import * as Masked from "./Masked.ts"
 import { reported } from "./TaskOutput.ts"
+import * as Routine from "./Routine.ts"
 
 /** `mayReserve` is false when the worker is ending: the reserved item is then the last. */
 export const execution = <R>(options: {
@@ -36,7 +37,7 @@ export const execution = <R>(options: {
       Effect.updateService(ConfigProvider.ConfigProvider, (provider) =>
         ConfigProvider.orElse(ConfigProvider.fromEnvRecord(lease.env), provider)
       ),
-      Effect.tap((counts) => Effect.annotateLogs(Effect.logInfo("step run worked"), { ...counts })),
+      Effect.tap((counts) => Effect.annotateLogs(Routine.log("step run worked"), { ...counts })),
       Effect.as(null)
     ),
     collect: Effect.void

@@ -87,7 +87,7 @@ withLayer(layer, { excludeTestServices: true })("a step run whose package has a 
       yield* until(() => script.finished.has("s1"))
       assert.strictEqual(script.finished.get("s1")?.code, "SETUP_FAILURE")
       const message = script.finished.get("s1")?.message ?? ""
-      assert.match(message, /uv: it has packages of conda: tesseract=5\.3/)
+      assert.match(message, /uv: it has packages that only conda has: tesseract=5\.3/)
       assert.match(message, /micromamba: there is no micromamba on PATH; install it/)
     })
   )

@@ -12,8 +12,8 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { readFileSync, statSync } from "node:fs"
-import { join } from "node:path"
+import { copyFileSync, mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs"
+import { basename, join } from "node:path"
 import { type ProviderName, providerNames, type Settings } from "../../src/internal/environments/Settings.ts"
 import * as Sources from "../../src/internal/environments/Sources.ts"
 import * as Machine from "../support/Machine.ts"
@@ -122,6 +122,45 @@ for (const provider of providerNames) {
       )
     }
 
+    it.effect("from a folder of wheels is not fetched from an address of its own", () =>
+      Effect.gen(function* () {
+        const { environments, wheels } = yield* machine
+        const { acquire } = yield* environments({ provider, wheels })
+        for (const line of ["greeting @ http://127.0.0.1:1/greeting-1.0-py3-none-any.whl", "-f http://127.0.0.1:1/"]) {
+          const error = yield* Effect.flip(acquire(recipe(["polite", line]), lines().write, Effect.void))
+          assert.include(error.message, `${JSON.stringify(line)} is fetched from its own address, and this worker`)
+        }
+        const own = Sources.refusalOf({ wheels }, recipe(["polite", "--index-url https://pypi.example.com/simple"]))
+        assert.isNull(own)
+      })
+    )
+
+    // uv says so itself, and micromamba runs pip.
+    it.effect.skipIf(provider !== "venv")("fails with the answer of the index where that is away", () =>
+      Effect.gen(function* () {
+        const { environments, wheels } = yield* withPip
+        const server = yield* Wheels.index(wheels, undefined, 503)
+        const { acquire } = yield* environments({ provider, indexUrl: server.url })
+        const wanted = recipe([], { conda: ["greeting=1.0"] })
+        const error = yield* Effect.flip(acquire(wanted, lines().write, Effect.void))
+        assert.match(error.message, /the index at http:\S+\/greeting\/ did not answer: .*503/)
+        assert.notInclude(error.message, "has no such package")
+      })
+    )
+
+    it.effect.skipIf(provider === "micromamba")("has pip itself where a list of conda names it", () =>
+      Effect.gen(function* () {
+        const { environments, wheels } = yield* machine
+        const { acquire } = yield* environments({ provider, wheels })
+        const said = lines()
+        yield* acquire(recipe([], { hasPip: true }), said.write, Effect.void)
+        assert.include(said.lines.join("\n"), "pip itself is listed, and could not be installed")
+        copyFileSync(Wheels.pipWheel, join(wheels, basename(Wheels.pipWheel)))
+        const built = yield* acquire(recipe(["greeting"], { hasPip: true }), lines().write, Effect.void)
+        assert.strictEqual(run(built, "import pip, greeting; print(pip.__version__)"), "24.2")
+      })
+    )
+
     it.effect("comes from an index with a password, which nothing shows and scripts do not get", () =>
       Effect.gen(function* () {
         const { calls, environments, wheels } = yield* withPip
@@ -186,6 +225,68 @@ withLayer(NodeServices.layer, { excludeTestServices: true })("the tools of envir
       assert.deepStrictEqual(yield* refusals(all, locked), ["uv"])
       assert.deepStrictEqual(yield* refusals(all, recipe(["a"]), { provider: "venv" }), ["venv"])
       assert.deepStrictEqual(yield* refusals(yield* machineWith(), recipe(["a"])), ["venv"])
+    })
+  )
+
+  it.effect("are looked for along PATH: a shim or a dead link in front of one that works hides nothing", () =>
+    Effect.gen(function* () {
+      const machine = yield* machineWith("uv", "micromamba")
+      const shims = join(machine.root, "shims")
+      const dead = join(machine.root, "dead")
+      mkdirSync(dead)
+      for (const name of ["python3", "python", `python${Machine.pythonVersion}`, "pip3", "uv", "micromamba"]) {
+        Wheels.program(shims, name, `echo "pyenv: ${name}: command not found" >&2\nexit 127`)
+        symlinkSync(join(machine.root, "gone", name), join(dead, name))
+      }
+      const path = [shims, dead, machine.machine.PATH].join(":")
+      const { acquire, opinions } = yield* machine.environments({ wheels: machine.wheels }, undefined, path)
+      const said = (yield* opinions(recipe(["greeting"]))).filter(({ refusal }) => refusal === null)
+      assert.deepStrictEqual(
+        said.map(({ provider }) => provider),
+        ["uv", "micromamba", "venv"]
+      )
+      const venv = yield* machine.environments({ provider: "venv", wheels: machine.wheels }, undefined, path)
+      for (const by of [acquire, venv.acquire]) {
+        const built = yield* by(recipe(["greeting==1.0"]), lines().write, Effect.void)
+        assert.strictEqual(run(built, "import greeting; print(greeting.text)"), "hello from a wheel")
+      }
+    })
+  )
+
+  it.effect("bring pip by ensurepip where the Python has it", () =>
+    Effect.gen(function* () {
+      const { environments } = yield* machineWith()
+      const { acquire } = yield* environments({ provider: "venv", tools: { python: Machine.pythonProgram } })
+      const built = yield* acquire(recipe([], { hasPip: true }), lines().write, Effect.void)
+      assert.strictEqual(run(built, "import pip; print('pip')"), "pip")
+    })
+  )
+
+  it.effect("take packages of conda from the index where that has them, and say so", () =>
+    Effect.gen(function* () {
+      for (const provider of ["uv", "venv"] as const) {
+        const { environments, wheels } = yield* machineOf(provider, "wheelpip")
+        const { acquire } = yield* environments({ provider, wheels })
+        const said = lines()
+        const wanted = recipe(["polite==1.0"], { conda: ["conda-forge::greeting==1.0"] })
+        const built = yield* acquire(wanted, said.write, Effect.void)
+        assert.strictEqual(run(built, "import polite; print(polite.text)"), "hello from a wheel")
+        assert.include(said.lines.join("\n"), "greeting==1.0 is a package of conda: taken from the index")
+        const none = recipe(["polite==1.0"], { conda: ["nosuch"] })
+        const error = yield* Effect.flip(acquire(none, lines().write, Effect.void))
+        assert.match(error.message, /has no such package as conda has: nosuch; install micromamba/)
+        const program = recipe([], { conda: ["greeting", "nodejs=20"] })
+        const refused = yield* Effect.flip(acquire(program, lines().write, Effect.void))
+        assert.match(refused.message, /only conda has: nodejs=20; install micromamba/)
+      }
+    })
+  )
+
+  it.effect("leave packages of conda to micromamba where that is there", () =>
+    Effect.gen(function* () {
+      const all = yield* machineWith("uv", "micromamba")
+      const wanted = recipe(["a"], { conda: ["truststore=0.8.0"] })
+      assert.deepStrictEqual(yield* refusals(all, wanted), ["micromamba", "uv", "venv"])
     })
   )
 

@@ -14,6 +14,9 @@ import type { ProviderName, Settings } from "../../src/internal/environments/Set
 const python = spawnSync("python3", ["-c", "import sys; print(sys.executable); print('%d.%d' % sys.version_info[:2])"])
 const [realPython = "", minor = ""] = python.stdout.toString().trim().split("\n")
 
+/** The Python of this machine itself, as it was installed. */
+export const pythonProgram = realPython
+
 /** The minor version of the Python of this machine. */
 export const pythonVersion = minor
 
@@ -80,8 +83,13 @@ export const make = (
     },
     /** What installed packages: not the questions for versions. */
     installs: () => calls().filter(({ argv }) => argv.includes("install") || argv.includes("create")),
-    environments: (settings: Settings = {}, limit?: number) =>
-      Environments.make({ folder, machine, settings, ...(limit === undefined ? {} : { limit }) }),
+    environments: (settings: Settings = {}, limit?: number, path = machine.PATH) =>
+      Environments.make({
+        folder,
+        machine: { ...machine, PATH: path },
+        settings,
+        ...(limit === undefined ? {} : { limit })
+      }),
     /** The environments that are ready. */
     ready: () => numbered(folder).filter((path) => existsSync(join(path, "ready.json"))),
     numbered: () => numbered(folder),
@@ -110,6 +118,7 @@ const numbered = (folder: string) =>
 /** The recipe of a `conda.yaml` with these lines for pip. */
 export const recipe = (pip: ReadonlyArray<string>, more: Partial<Recipe.Recipe> = {}): Recipe.Recipe => ({
   python: minor,
+  hasPip: false,
   pip,
   conda: [],
   channels: ["conda-forge"],

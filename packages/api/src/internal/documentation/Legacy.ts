@@ -33,6 +33,7 @@ const stepRun: (typeof LegacyStepRun)["Encoded"] = {
   result: "COMPL",
   errorCode: null,
   activityId: ids.step,
+  stepId: ids.step,
   activityName: "Read",
   processRunId: ids.processRun,
   stateTs: "2026-11-20T08:15:32.509Z",
@@ -224,6 +225,11 @@ export const legacy: Documented<typeof Legacy> = {
       404: "The workspace lacks one of the items; the message has its id. Nothing was changed.",
       409: "One of the items is in a state that does not allow it; the message has its id. Nothing was changed."
     }
+  },
+  legacyStepRuns: {
+    description: `Returns the step runs of a run, newest first. The process in the path is ignored. ${instead("listStepRuns")}`,
+    response: { data: [stepRun], has_more: false, next: null },
+    errors: { 400: badPage, 404: unknown("process run") }
   },
   legacyStepRun: {
     description: `Returns a step run. ${instead("getStepRun")}`,

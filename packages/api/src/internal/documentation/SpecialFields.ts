@@ -106,6 +106,7 @@ const special = {
   "LegacyEvent.data": "Always null.",
   "LegacyRun.state": "`INI`, `IP` while it runs, `COMPL`, or `PENDING` when failed items are left.",
   "LegacyRunWithSteps.state": "`INI`, `IP` while it runs, `COMPL`, or `PENDING` when failed items are left.",
+  "LegacyStepRun.stepId": "The id of the step, as `activityId`.",
   "LegacyStepRun.state": "`INI`, `IND` while it waits for a worker, `IP`, or `COMPL` when it has ended.",
   "ProcessRun.priority": "Of the items that the run creates; default 0.",
   "ProcessRun.state":

@@ -122,7 +122,7 @@ export const taskPackages: Documented<typeof TaskPackages> = {
   },
   downloadTaskPackage: {
     description:
-      "Returns the zip of the current version itself, for clients of an older generation. New clients use the address in `download` of `getTaskPackage`.",
+      'Returns the zip of the current version itself, for clients of an older generation; or with `Accept: application/json` where it is, as `{"url": …}`, valid for one hour. New clients use the address in `download` of `getTaskPackage`.',
     errors: { 404: "The workspace has no such task package, or it has no content yet." }
   },
   listTaskPackageVersions: {

@@ -22,6 +22,7 @@ const stepRun = {
   result: "TIMEOUT",
   errorCode: "TIMEOUT",
   activityId: "s1",
+  stepId: "s1",
   activityName: "read",
   processRunId: "r1",
   stateTs: later,

@@ -41,6 +41,7 @@ import * as FlowRoutes from "./FlowRoutes.ts"
 import { Hosts } from "./Hosts.ts"
 import { canonical, pathOf, wantsBareForm } from "./Incoming.ts"
 import * as Probes from "./Probes.ts"
+import { Nodes } from "../store/Nodes.ts"
 import * as RequestMetrics from "./RequestMetrics.ts"
 import { ResponseHeaders } from "./ResponseHeaders.ts"
 
@@ -145,6 +146,12 @@ const refuseCompressed = ({ headers }: HttpServerRequest.HttpServerRequest) => {
     : null
 }
 
+/** Refuses all requests to a node that a newer version has replaced, but the one whether it lives; null for those. */
+const refuseOutdated = (outdated: string | null, { url }: HttpServerRequest.HttpServerRequest) =>
+  outdated === null || pathOf(url) === Probes.paths.health
+    ? null
+    : respond(503, "UNAVAILABLE", outdated, { "retry-after": "5" })
+
 const isRead = ({ source }: HttpServerRequest.HttpServerRequest) =>
   (Predicate.hasProperty(source, "readableDidRead") && source.readableDidRead === true) ||
   (Predicate.hasProperty(source, "bodyUsed") && source.bodyUsed === true)
@@ -240,6 +247,7 @@ const bareForm = (response: HttpServerResponse.HttpServerResponse) => {
 const edge = Effect.gen(function* () {
   const health = yield* StorageHealth
   const hosts = yield* Hosts
+  const { outdated } = yield* Nodes
   const record = RequestMetrics.make()
   return (
     effect: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>
@@ -270,7 +278,10 @@ const edge = Effect.gen(function* () {
         )
       }
       const refused = hosts.admits(received.headers["host"])
-        ? (refuseRead(request) ?? refuseCompressed(request) ?? refuseLength(request))
+        ? (refuseOutdated(outdated(), request) ??
+          refuseRead(request) ??
+          refuseCompressed(request) ??
+          refuseLength(request))
         : misdirected(received.headers["host"])
       if (refused !== null) return Effect.succeed(finished(refused))
       return effect.pipe(

@@ -5,7 +5,7 @@
  */
 import { Api } from "@signalbox/api/contract/Api"
 import type { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
-import { ExtensionKeys, isExtension } from "@signalbox/api/contract/Documentation"
+import { ExtensionKeys, isExtension, MembersOfBody } from "@signalbox/api/contract/Documentation"
 import { type ErrorBody, SentAsStored } from "@signalbox/api/contract/Responses"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -25,10 +25,12 @@ import * as ChangeHints from "./ChangeHints.ts"
 import { ResponseMemory } from "./ResponseMemory.ts"
 import { Authorization } from "./Authorization.ts"
 import { dieWith, invalidRequest } from "./Failures.ts"
+import * as ExactJson from "../ExactJson.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 import { Changes } from "../store/Changes.ts"
 import { ResponseHeaders } from "./ResponseHeaders.ts"
 import * as StaticPages from "./StaticPages.ts"
+import { kindOf, largeBody } from "./Incoming.ts"
 import { refusal } from "./Validation.ts"
 
 type Groups = typeof Api.groups
@@ -63,7 +65,10 @@ const exact = { onExcessProperty: "error" } as const
 const hasKey = (value: unknown, keys: ReadonlyArray<string>): boolean =>
   typeof value === "object" &&
   value !== null &&
-  Object.entries(value).some(([key, member]) => keys.includes(key) || hasKey(member, keys))
+  // Not the entries of lists, which may be very long.
+  (Array.isArray(value)
+    ? value.some((item) => hasKey(item, keys))
+    : Object.entries(value).some(([key, member]) => keys.includes(key) || hasKey(member, keys)))
 
 /** Decodes bodies; an unknown key is refused where no client of the hosted service can have sent it. */
 const bodyDecoder = (endpoint: HttpApiEndpoint.Top, schema: Schema.Top | undefined): Decode | undefined => {
@@ -81,8 +86,10 @@ const compile = (endpoint: HttpApiEndpoint.Top) => {
   return {
     params: decoder(endpoint.params),
     headers: decoder(endpoint.headers),
+    parameters: namesOf(query),
     query: decoder(query === undefined ? undefined : Schema.toCodecArrayFromSingle(query)),
     payload: bodyDecoder(endpoint, payload === undefined ? undefined : Schema.Union(payload.schemas)),
+    stranger: strangerOf(endpoint),
     // The value of an absent payload, which JSON cannot express.
     absent:
       payload?.schemas.some((schema) => SchemaAST.isNull(SchemaAST.toEncoded(schema.ast))) === true ? null : undefined,
@@ -93,7 +100,50 @@ const compile = (endpoint: HttpApiEndpoint.Top) => {
   }
 }
 
+/** The refusal of a body that has no member which the endpoint knows, where an empty body means something. */
+const strangerOf = (endpoint: HttpApiEndpoint.Top) => {
+  const members = Context.get(endpoint.annotations, MembersOfBody)
+  return (body: unknown): Failure | null => {
+    if (members === null || typeof body !== "object" || body === null || Array.isArray(body)) return null
+    const names = Object.keys(body)
+    const [first] = names
+    return first === undefined || names.some((name) => members.known.includes(name))
+      ? null
+      : invalidRequest(`${first.slice(0, 100)}: unknown key; ${members.remedy(first)}`)
+  }
+}
+
 type Compiled = ReturnType<typeof compile>
+
+type Parameters = HttpServerRequest.ParsedSearchParams["Service"]
+
+/** Parameters without those that are there again with the same value, as programs send them that add theirs to `next`. */
+const withoutRepetitions = (query: Parameters): Parameters =>
+  Object.values(query).every((value) => typeof value === "string")
+    ? query
+    : Object.fromEntries(
+        Object.entries(query).map(([name, value]) => {
+          const [one, ...others] = typeof value === "string" ? [value] : new Set(value)
+          return [name, one !== undefined && others.length === 0 ? one : value]
+        })
+      )
+
+/** The names of the parameters that an endpoint takes; none of them is a list. */
+const namesOf = (query: Schema.Top | undefined): ReadonlyArray<string> => {
+  const ast = query === undefined ? undefined : SchemaAST.toEncoded(query.ast)
+  return ast !== undefined && SchemaAST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : []
+}
+
+/** The refusal of a parameter that is there with two values. */
+const contradiction = (names: ReadonlyArray<string>, query: Parameters): Failure | null => {
+  for (const name of names) {
+    const value = query[name]
+    if (value === undefined || typeof value === "string") continue
+    const shown = [...new Set(value)].slice(0, 2).map((one) => JSON.stringify(one.slice(0, 100)))
+    return invalidRequest(`${name}: given more than once, as ${shown.join(" and ")}; give it once`)
+  }
+  return null
+}
 
 interface Input {
   readonly request: HttpServerRequest.HttpServerRequest
@@ -107,35 +157,33 @@ interface Input {
  * The input that the endpoint declares, decoded from the parts of the request in order; the first invalid one is
  * reported.
  */
-const inputOf = (
-  compiled: Compiled,
-  context: Context.Context<HttpRouter.Provided>
-): Result.Result<Input, Schema.SchemaError> => {
+const inputOf = (compiled: Compiled, context: Context.Context<HttpRouter.Provided>): Result.Result<Input, Failure> => {
   const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
   const input: Input = { request }
   if (compiled.params !== undefined) {
     const decoded = compiled.params(Context.getUnsafe(context, HttpRouter.RouteContext).params)
-    if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
+    if (Result.isFailure(decoded)) return Result.fail(refusal(decoded.failure))
     input.params = decoded.success
   }
   if (compiled.headers !== undefined) {
     const decoded = compiled.headers(request.headers)
-    if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
+    if (Result.isFailure(decoded)) return Result.fail(refusal(decoded.failure))
     input.headers = decoded.success
   }
   if (compiled.query !== undefined) {
-    const decoded = compiled.query(Context.getUnsafe(context, HttpServerRequest.ParsedSearchParams))
-    if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
+    const query = withoutRepetitions(Context.getUnsafe(context, HttpServerRequest.ParsedSearchParams))
+    const twice = contradiction(compiled.parameters, query)
+    if (twice !== null) return Result.fail(twice)
+    const decoded = compiled.query(query)
+    if (Result.isFailure(decoded)) return Result.fail(refusal(decoded.failure))
     input.query = decoded.success
   }
   return Result.succeed(input)
 }
 
-const isJson = (type: string | undefined) => /^\s*application\/json\s*(?:;|$)/i.test(type ?? "application/json")
-
 const parsed = (text: string): Result.Result<unknown, Failure> =>
   Result.try({
-    try: (): unknown => JSON.parse(text),
+    try: (): unknown => ExactJson.parse(text),
     catch: () => invalidRequest("Expected a valid JSON body")
   })
 
@@ -143,15 +191,21 @@ const parsed = (text: string): Result.Result<unknown, Failure> =>
 const payloadOf = (
   request: HttpServerRequest.HttpServerRequest,
   decode: Decode,
-  absent: null | undefined
+  { absent, stranger }: Pick<Compiled, "absent" | "stranger">
 ): Effect.Effect<unknown, Failure> => {
   const type = request.headers["content-type"]
-  if (!isJson(type)) {
+  if (kindOf(type) !== "json") {
     return dieWith(415, "UNSUPPORTED_MEDIA_TYPE", `content-type: ${type} is not accepted here; send application/json`)
   }
   return Effect.flatMap(Effect.orDie(request.text), (text) => {
     const json = text === "" ? Result.succeed(absent) : parsed(text)
-    return Effect.fromResult(Result.flatMap(json, (value) => Result.mapError(decode(value), refusal)))
+    const decoded = (value: unknown) => {
+      const refused = stranger(value)
+      return Effect.fromResult(refused === null ? Result.mapError(decode(value), refusal) : Result.fail(refused))
+    }
+    return text.length < largeBody
+      ? Effect.flatMap(Effect.fromResult(json), decoded)
+      : Effect.fromResult(json).pipe(Effect.tap(Effect.yieldNow), Effect.flatMap(decoded), Effect.tap(Effect.yieldNow))
   })
 }
 
@@ -175,16 +229,16 @@ const routeOf = (
     CurrentPrincipal | HttpRouter.Provided
   >((fiber) => {
     const decoders = compiled()
-    const { absent, encode, payload } = decoders
+    const { encode, payload } = decoders
     // The router and the guard have provided to the fiber what a handler may require.
     const context = fiber.context as Context.Context<HttpRouter.Provided>
     const decoded = inputOf(decoders, context)
-    if (Result.isFailure(decoded)) return Effect.fail(refusal(decoded.failure))
+    if (Result.isFailure(decoded)) return Effect.fail(decoded.failure)
     const input = decoded.success
     const answered =
       payload === undefined
         ? handler(input)
-        : Effect.flatMap(payloadOf(input.request, payload, absent), (value) => {
+        : Effect.flatMap(payloadOf(input.request, payload, decoders), (value) => {
             input.payload = value
             return handler(input)
           })

@@ -9,9 +9,10 @@ import * as Schema from "effect/Schema"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as Headers from "effect/http/Headers"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as ExactJson from "../ExactJson.ts"
 import { limits } from "../Limits.ts"
 import { dieWith } from "./Failures.ts"
-import { withText } from "./Incoming.ts"
+import { kindOf, withText } from "./Incoming.ts"
 
 /** A form as a tree: scalars are strings. */
 type Tree = string | null | Array<Tree> | { [key: string]: Tree }
@@ -96,8 +97,8 @@ const parseFreeJson = (tree: Tree): string | null => {
   if (typeof tree === "string" || tree === null) return null
   for (const [key, value] of Object.entries(tree)) {
     if (typeof value === "string" && freeJson.has(key)) {
-      const parsed = Result.try((): Tree => JSON.parse(value))
-      if (Result.isFailure(parsed)) return key
+      const parsed = Result.try(() => ExactJson.parse(value))
+      if (Result.isFailure(parsed) || !ExactJson.isFinite(parsed.success)) return key
       Object.assign(tree, { [key]: parsed.success })
     } else {
       const bad = parseFreeJson(value)
@@ -125,8 +126,7 @@ const decoderOf = (endpoint: HttpApiEndpoint.Top): Decoder | undefined => {
 }
 
 export const isForm = (request: HttpServerRequest.HttpServerRequest): boolean =>
-  request.method === "POST" &&
-  request.headers["content-type"]?.trim().toLowerCase().startsWith("application/x-www-form-urlencoded") === true
+  request.method === "POST" && kindOf(request.headers["content-type"]) === "form"
 
 const read = Effect.fnUntraced(function* (
   request: HttpServerRequest.HttpServerRequest,
@@ -150,9 +150,10 @@ const read = Effect.fnUntraced(function* (
   if (bad !== null) {
     return yield* dieWith(400, "INVALID_REQUEST", `${bad}: Expected JSON; a text is JSON in quotes`)
   }
-  // What does not decode is passed on as text: the payload's own decoder then names the field.
-  const typed = body === "any JSON" ? tree : yield* Effect.orElseSucceed(decode(tree), () => tree)
-  return withJson(form === "" ? "" : JSON.stringify(typed))
+  // What does not decode, or has unknown fields only, is passed on as text: the payload's own decoder then names the field.
+  const decoded = body === "any JSON" ? tree : yield* Effect.orElseSucceed(decode(tree), () => tree)
+  const json = JSON.stringify(decoded)
+  return withJson(form === "" ? "" : json === "{}" ? JSON.stringify(tree) : json)
 })
 
 /**

@@ -4,6 +4,7 @@ import { standardContent, standardKey, webhookHeaders } from "@signalbox/api/con
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import { createHmac, timingSafeEqual } from "node:crypto"
+import * as ExactJson from "../ExactJson.ts"
 import type { Signature } from "../store/StoredTrigger.ts"
 
 type Headers = Readonly<Record<string, string | undefined>>
@@ -101,7 +102,7 @@ const usualEventIds: Readonly<Record<Signature["type"], TriggerEventId | null>> 
 }
 
 const isRecord = (value: Schema.Json | undefined): value is { readonly [key: string]: Schema.Json } =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+  typeof value === "object" && value !== null && !Array.isArray(value) && !ExactJson.isRaw(value)
 
 /** The value at a JSON pointer; undefined when there is nothing. */
 export const valueAt = (body: Schema.Json, pointer: string): Schema.Json | undefined => {
@@ -142,7 +143,7 @@ export const eventIdOf = (
   if (from === null) return Result.succeed(null)
   const found = "header" in from ? headers[from.header.toLowerCase()] : valueAt(body, from.pointer)
   const place = "header" in from ? `the header ${from.header}` : `the body at ${from.pointer}`
-  const id = typeof found === "number" ? String(found) : found
+  const id = typeof found === "number" ? String(found) : ExactJson.isRaw(found) ? found.rawJSON : found
   return typeof id === "string" && id !== "" && id.length <= longestEventId && !/[\0\p{Cs}]/u.test(id)
     ? Result.succeed(id)
     : Result.fail(`event_id: Expected a text of 1 to ${longestEventId} characters, or a number, in ${place}`)

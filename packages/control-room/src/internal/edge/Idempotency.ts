@@ -11,6 +11,7 @@ import * as Result from "effect/Result"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { createHash } from "node:crypto"
+import * as ExactJson from "../ExactJson.ts"
 import { Database } from "../store/Database.ts"
 import { IdempotencyRecords } from "../store/IdempotencyRecords.ts"
 import { Seal } from "../store/Seal.ts"
@@ -44,12 +45,12 @@ const fingerprintOf = (method: string, path: string, body: string) =>
 /** JSON with sorted keys and no white space, so that two spellings of one body are the same request. */
 const meaningOf = (body: string): string =>
   Result.getOrElse(
-    Result.try(() => JSON.stringify(JSON.parse(body), sorted)),
+    Result.try(() => JSON.stringify(ExactJson.parse(body), sorted)),
     () => body
   )
 
 const sorted = (_key: string, value: unknown): unknown =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+  typeof value === "object" && value !== null && !Array.isArray(value) && !ExactJson.isRaw(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value
 

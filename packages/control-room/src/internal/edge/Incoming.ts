@@ -8,6 +8,7 @@ import * as Headers from "effect/http/Headers"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { isUtf8 } from "node:buffer"
+import * as ExactJson from "../ExactJson.ts"
 import { limits } from "../Limits.ts"
 import { dieWith } from "./Failures.ts"
 
@@ -72,27 +73,30 @@ const canonicalUrl = (url: string, method: string): string => {
 
 const jsonType = "application/json"
 
+/** What a content type says that a body is; null: nothing that the interface takes. JSON has many names. */
+export const kindOf = (type: string | undefined): "json" | "form" | "parts" | null => {
+  const [name = ""] = (type ?? "").toLowerCase().split(";", 1)
+  if (/^\s*(application\/([\w.-]+\+)?json|text\/(json|plain)|)\s*$/.test(name)) return "json"
+  if (name.trim() === "application/x-www-form-urlencoded") return "form"
+  return name.trim() === "multipart/form-data" ? "parts" : null
+}
+
 /** JSON without a content type, or as plain text, is read as JSON; the type of an empty body is ignored. */
 const jsonHeaders = (headers: Headers.Headers): Headers.Headers => {
-  const type = headers["content-type"]?.trim().toLowerCase() ?? ""
+  const kind = kindOf(headers["content-type"])
   const empty =
     headers["transfer-encoding"] === undefined &&
     (headers["content-length"] === undefined || headers["content-length"] === "0")
-  return (empty && !type.startsWith("multipart/")) || type === "" || /^text\/plain *(;|$)/.test(type)
-    ? Headers.set(headers, "content-type", jsonType)
-    : headers
+  return (empty && kind !== "parts") || kind === "json" ? Headers.set(headers, "content-type", jsonType) : headers
 }
 
 /** Whether brackets nest deeper than allowed, checked before anything recurses into the tree. */
 const tooDeep = (json: string): boolean => {
   let depth = 0
-  let quoted = false
-  for (let index = 0; index < json.length; index++) {
-    const char = json[index]
-    if (quoted) {
-      if (char === "\\") index++
-      else if (char === '"') quoted = false
-    } else if (char === '"') quoted = true
+  let at = 0
+  while (at < json.length) {
+    const char = json[at++]
+    if (char === '"') at = ExactJson.endOfString(json, at)
     else if (char === "{" || char === "[") {
       if (++depth > limits.jsonDepth) return true
     } else if (char === "}" || char === "]") depth--
@@ -104,11 +108,15 @@ const unreadable = (message: string) => dieWith(400, "INVALID_REQUEST", message)
 
 const decoder = new TextDecoder()
 
+/** Characters from which on the event loop gets its turn between the steps of reading a body: each takes up to some ten milliseconds. */
+export const largeBody = 100_000
+
 /** The JSON text of a body, or the refusal of one that is not UTF-8 or nests too deep. */
 export const jsonTextOf = (bytes: Uint8Array): Effect.Effect<string> => {
   if (!isUtf8(bytes)) return unreadable("the body is not valid UTF-8; send JSON in UTF-8")
   const text = decoder.decode(bytes)
-  return tooDeep(text) ? unreadable(`the body nests deeper than ${limits.jsonDepth} levels`) : Effect.succeed(text)
+  if (tooDeep(text)) return unreadable(`the body nests deeper than ${limits.jsonDepth} levels`)
+  return text.length < largeBody ? Effect.succeed(text) : Effect.as(Effect.yieldNow, text)
 }
 
 const textOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<string, HttpServerError.HttpServerError> =>

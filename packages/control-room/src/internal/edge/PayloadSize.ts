@@ -7,6 +7,9 @@ import type * as Schema from "effect/Schema"
 import { limits } from "../Limits.ts"
 import { tooLarge } from "./Failures.ts"
 
+/** Bytes from which on the event loop gets its turn after each. */
+const largePayload = 20_000
+
 /**
  * Returns the JSON text of a payload, or refuses one that is too large for a work item; `field` is its path in the
  * request.
@@ -18,7 +21,10 @@ export const checkPayload = (
   const json = JSON.stringify(payload)
   const size = Buffer.byteLength(json)
   return size <= limits.itemPayload
-    ? Effect.succeed(json)
+    ? // A request may have very many of them.
+      size < largePayload
+      ? Effect.succeed(json)
+      : Effect.as(Effect.yieldNow, json)
     : Effect.fail(
         tooLarge(
           `${field}: ${size} bytes of JSON exceed the ${limits.itemPayload} allowed; attach the data as a file instead`

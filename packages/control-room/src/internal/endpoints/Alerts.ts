@@ -1,6 +1,7 @@
 /** Alerts, their firings and messages. */
 import type { AlertDefinition, AlertHours, AlertRule } from "@signalbox/api/contract/Alerts"
 import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
+import { isDay } from "@signalbox/api/contract/Common"
 import { AlertId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as Endpoints from "../edge/Endpoints.ts"
@@ -16,12 +17,6 @@ import { Processes } from "../store/Processes.ts"
 import { Schedules } from "../store/Schedules.ts"
 import { Webhooks } from "../store/Webhooks.ts"
 import { WorkerGroups } from "../store/WorkerGroups.ts"
-
-/** Whether a date such as 2026-02-31 exists. */
-const isDay = (date: string) => {
-  const time = Date.parse(date)
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(date)
-}
 
 export const layer = Endpoints.group(
   "alerts",
@@ -125,7 +120,7 @@ export const layer = Endpoints.group(
       muteAlert: Effect.fnUntraced(function* ({ params, payload }) {
         const { note = null, until } = payload
         const time = Date.parse(until)
-        if (Number.isNaN(time) || time <= (yield* millis)) {
+        if (time <= (yield* millis)) {
           return yield* invalidRequest("until: Expected a time that is to come")
         }
         yield* locked(params)

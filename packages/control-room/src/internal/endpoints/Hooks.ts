@@ -19,6 +19,7 @@ import { eventIdOf, payloadOf, refusalOf } from "../edge/HookRequests.ts"
 import { jsonTextOf } from "../edge/Incoming.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
 import { UnauthenticatedRequests } from "../edge/UnauthenticatedRequests.ts"
+import * as ExactJson from "../ExactJson.ts"
 import { hooksPath } from "../HooksPath.ts"
 import { limits } from "../Limits.ts"
 import { InputSchemas } from "../runs/InputSchemas.ts"
@@ -198,9 +199,15 @@ export const layer = HttpRouter.use(
       yield* genuine(trigger, hook, received, bytes)
       const text = yield* jsonTextOf(bytes)
       const json = yield* Effect.try({
-        try: (): Schema.Json => JSON.parse(text),
+        try: () => ExactJson.parse(text),
         catch: () => refuse(400, "the body: Expected JSON")
       })
+      if (!ExactJson.isFinite(json)) {
+        return yield* refuse(
+          400,
+          "the body: has a number beyond 1.7e308, which most languages cannot read; send it as a text"
+        )
+      }
       const challenge = challengeIn(hook, json)
       if (challenge !== null) return HttpServerResponse.jsonUnsafe({ challenge })
       const id = yield* accept(trigger, hook, received, json)

@@ -210,6 +210,16 @@ export const layer = Endpoints.group(
         commands
           .batch(params.workspace_id, payload.batchOperation, payload.workItemIds)
           .pipe(refusals("INVALID_REQUEST", "NOT_FOUND", "CONFLICT"), Effect.as({ accepted: true })),
+      legacyStepRuns: Effect.fnUntraced(function* ({ params, query, request }) {
+        const { id } = yield* findRun(params)
+        return yield* page(
+          request,
+          query,
+          (from) => stepRuns.list(id, from),
+          (found) => Effect.succeed(found.map((one) => stepRunView(id, one))),
+          sizeOf(query)
+        )
+      }),
       legacyStepRun: ({ params }) =>
         Effect.map(findStepRun(params), (found) => stepRunView(params.process_run_id, found)),
       legacyArtifacts: Effect.fnUntraced(function* ({ params }) {

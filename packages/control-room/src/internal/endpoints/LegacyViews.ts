@@ -87,6 +87,7 @@ export const stepRunView = (run: ProcessRunId, stepRun: StepRun): LegacyStepRun 
     result: code === "TIMEOUT" ? "TIMEOUT" : result,
     errorCode: code,
     activityId: stepRun.step.id,
+    stepId: stepRun.step.id,
     activityName: stepRun.step.name,
     processRunId: run,
     stateTs: stepRun.state_updated_at,

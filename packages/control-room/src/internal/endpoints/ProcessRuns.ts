@@ -17,10 +17,7 @@ import { Pagination } from "../edge/Pagination.ts"
 const started = (id: ProcessRunId | null): Started => (id === null ? { started: false } : { started: true, id })
 
 /** Milliseconds since 1970. */
-const timeIn = (field: string, time: string | undefined) => {
-  const millis = time === undefined ? null : Date.parse(time)
-  return Number.isNaN(millis) ? Effect.fail(invalidRequest(`${field}: is not a valid time`)) : Effect.succeed(millis)
-}
+const timeIn = (time: string | undefined) => (time === undefined ? null : Date.parse(time))
 
 export const layer = Endpoints.group(
   "processRuns",
@@ -46,8 +43,8 @@ export const layer = Endpoints.group(
       listProcessRuns: Effect.fnUntraced(function* ({ params, query, request }) {
         const { created_after, created_before, process_id: processId = null, state = null } = query
         const created = {
-          from: yield* timeIn("created_after", created_after),
-          before: yield* timeIn("created_before", created_before)
+          from: timeIn(created_after),
+          before: timeIn(created_before)
         }
         return yield* page(
           request,

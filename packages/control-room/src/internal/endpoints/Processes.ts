@@ -9,6 +9,7 @@ import * as Endpoints from "../edge/Endpoints.ts"
 import { refusals, conflict, forbidden, invalidRequest, notFound, orNotFound, tooLarge } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
+import * as ExactJson from "../ExactJson.ts"
 import { InputSchemas } from "../runs/InputSchemas.ts"
 import { limits } from "../Limits.ts"
 import { Runs } from "../runs/Runs.ts"
@@ -19,6 +20,9 @@ import type { StoredItem } from "../store/StoredItem.ts"
 import { PackageVersions } from "../store/PackageVersions.ts"
 import { TaskPackages } from "../store/TaskPackages.ts"
 import { WorkerGroups } from "../store/WorkerGroups.ts"
+
+/** Only what the contract has decoded is stored. */
+const inputSchemaOf = (text: string) => ExactJson.parse(text) as NonNullable<ProcessDefinition["input_schema"]>
 
 export const layer = Endpoints.group(
   "processes",
@@ -87,7 +91,7 @@ export const layer = Endpoints.group(
           description: view.description,
           steps: steps.map(({ id: _, ...step }) => step),
           ...(defaultWorkItem === null || defaultWorkItem === undefined ? {} : { default_work_item: defaultWorkItem }),
-          ...(inputSchema === null ? {} : { input_schema: JSON.parse(inputSchema) }),
+          ...(inputSchema === null ? {} : { input_schema: inputSchemaOf(inputSchema) }),
           ...(checkPayloads ? { check_payloads: true } : {}),
           ...(forwardDoneItems ? { forward_done_items: true } : {}),
           ...(pauseAfterFailures === null ? {} : { pause_after_failures: pauseAfterFailures })

@@ -18,6 +18,7 @@ import { Pagination } from "../edge/Pagination.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
 import * as Engine from "../engine/Schedules.ts"
 import { InputSchemas } from "../runs/InputSchemas.ts"
+import { budget } from "../runs/schemas/Check.ts"
 import { inputsAt, nextAtOf, Scheduler } from "../runs/Scheduler.ts"
 import { ApiKeys } from "../store/ApiKeys.ts"
 import { Database } from "../store/Database.ts"
@@ -101,10 +102,11 @@ export const layer = Endpoints.group(
     const checkInputs = Effect.fnUntraced(function* (inputs: ScheduleInputs, process: StoredProcess, at: number) {
       const filled = inputsAt(inputs, at)
       if (filled.type !== "with_payloads") return
+      const left = budget()
       for (const [index, payload] of filled.payloads.entries()) {
         const field = `inputs.payloads.${index}`
         yield* checkPayload(payload, field)
-        yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(process, payload, field))
+        yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(process, payload, field, left))
       }
     })
 
@@ -146,10 +148,13 @@ export const layer = Endpoints.group(
         page(request, query, (from) => store.list(params.workspace_id, query.process_id ?? null, from), Effect.succeed),
       createSchedule: Effect.fnUntraced(function* ({ params, payload }) {
         const id = ScheduleId.make(yield* newId)
-        const definition = yield* definitionIn(id, payload)
+        yield* Effect.yieldNow
+        const definition = yield* Effect.tap(definitionIn(id, payload), Effect.yieldNow)
         const { inputs, now, process } = yield* checked(params, payload)
-        yield* never(definition, now)
+        // With years of excluded days each of these takes some ten milliseconds.
+        yield* Effect.andThen(never(definition, now), Effect.yieldNow)
         const progress = Engine.created(definition, now)
+        yield* Effect.yieldNow
         const nextAt = nextAtOf(definition, progress)
         yield* checkInputs(inputs, process, nextAt ?? now)
         const row: NewSchedule = { ...written(payload, definition, inputs), progress, nextAt }
@@ -158,7 +163,7 @@ export const layer = Endpoints.group(
       }, transaction),
       updateSchedule: Effect.fnUntraced(function* ({ params, payload }) {
         const { workspace_id } = params
-        const definition = yield* definitionIn(params.schedule_id, payload)
+        const definition = yield* Effect.tap(definitionIn(params.schedule_id, payload), Effect.yieldNow)
         // The process before its schedules, as when it is deleted.
         const { inputs, now, process } = yield* checked(params, payload)
         const before = yield* locked(params)
@@ -169,6 +174,7 @@ export const layer = Endpoints.group(
           now
         )
         const { progress } = decision
+        yield* Effect.yieldNow
         if (progress.state.times !== before.progress.state.times) yield* never(definition, now)
         const nextAt = nextAtOf(definition, progress)
         yield* checkInputs(inputs, process, nextAt ?? now)
@@ -202,9 +208,9 @@ export const layer = Endpoints.group(
         return timesOf(Engine.parseDefinition(id, definition), yield* millis)
       }),
       previewScheduleTimes: Effect.fnUntraced(function* ({ payload }) {
-        const definition = yield* rulesIn("preview", payload)
+        const definition = yield* Effect.tap(rulesIn("preview", payload), Effect.yieldNow)
         const now = yield* millis
-        yield* never(definition, now)
+        yield* Effect.andThen(never(definition, now), Effect.yieldNow)
         return timesOf(definition, now)
       }),
       listScheduleOccurrences: Effect.fnUntraced(function* ({ params, query, request }) {

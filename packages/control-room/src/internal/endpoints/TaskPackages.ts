@@ -8,6 +8,7 @@ import type { GitSource } from "@signalbox/api/contract/TaskPackages"
 import { packageLimits } from "@signalbox/task-package/PackageLimits"
 import * as Effect from "effect/Effect"
 import * as HttpPlatform from "effect/http/HttpPlatform"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { BlobStore } from "../../BlobStore.ts"
 import { GitPackages } from "../git/GitPackages.ts"
 import { ApiKeys } from "../store/ApiKeys.ts"
@@ -105,9 +106,12 @@ export const layer = Endpoints.group(
         yield* refusals("INVALID_REQUEST", "NOT_FOUND", "CONFLICT")(gitPackages.configure(found, type, configuration))
         return { id: found.id, name: found.name, type }
       }),
-      downloadTaskPackage: Effect.fnUntraced(function* ({ params }) {
+      downloadTaskPackage: Effect.fnUntraced(function* ({ params, request }) {
         const { content, name } = yield* find(params)
         if (content === null) return yield* notFound("content of the task package", params.task_package_id)
+        if (/^\s*application\/json\b/i.test(request.headers["accept"] ?? "")) {
+          return HttpServerResponse.jsonUnsafe({ url: (yield* locate(links, params.workspace_id, content)).url })
+        }
         const options = { contentType: "application/zip", headers: attachmentHeaders(`${name}.zip`) }
         const response = blobResponse(blobs, content.file, options)
         return yield* Effect.orDie(Effect.provideService(response, HttpPlatform.HttpPlatform, platform))

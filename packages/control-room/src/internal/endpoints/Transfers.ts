@@ -16,6 +16,7 @@ import { Refused } from "../Refused.ts"
 import { Assets, uploadEnded } from "../store/Assets.ts"
 import { Files } from "../store/Files.ts"
 import { body } from "../edge/Failures.ts"
+import { kindOf } from "../edge/Incoming.ts"
 import { blobResponse } from "./BlobResponses.ts"
 import { UnauthenticatedRequests } from "../edge/UnauthenticatedRequests.ts"
 import { FileLinks, transferPrefix } from "../transfers/FileLinks.ts"
@@ -63,7 +64,7 @@ const uploads = HttpRouter.use(
 
     const receive = Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
-      if (!/^multipart\/form-data\b/i.test(request.headers["content-type"] ?? "")) {
+      if (kindOf(request.headers["content-type"]) !== "parts") {
         return HttpServerResponse.jsonUnsafe(body("UNSUPPORTED_MEDIA_TYPE", "send the file as multipart/form-data"), {
           status: 415
         })

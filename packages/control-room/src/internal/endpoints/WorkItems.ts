@@ -9,6 +9,7 @@ import { conflict, invalidRequest, refusals, orNotFound } from "../edge/Failures
 import { Pagination } from "../edge/Pagination.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
 import { InputSchemas } from "../runs/InputSchemas.ts"
+import { budget } from "../runs/schemas/Check.ts"
 import { Runs } from "../runs/Runs.ts"
 import { Database } from "../store/Database.ts"
 import { Processes } from "../store/Processes.ts"
@@ -25,10 +26,10 @@ type AskedOrder = Pick<HttpApiEndpoint.Payload<typeof create>["Type"], "due_at" 
 const hour = 3_600_000
 
 /** The order that a request asks for, as stored. */
-const orderOf = Effect.fnUntraced(function* ({ due_at, priority = 0, tags = [] }: AskedOrder) {
-  const due = due_at === undefined ? null : Date.parse(due_at)
-  if (Number.isNaN(due)) return yield* invalidRequest("due_at: is not a valid time")
-  return { priority, dueAt: due === null ? null : new Date(due).toISOString(), tags: [...new Set(tags)] }
+const orderOf = ({ due_at, priority = 0, tags = [] }: AskedOrder) => ({
+  priority,
+  dueAt: due_at === undefined ? null : new Date(due_at).toISOString(),
+  tags: [...new Set(tags)]
 })
 
 /** The refusal of items with references that open items have. */
@@ -83,7 +84,7 @@ export const layer = Endpoints.group(
         const id = payload.process.id
         const data = payload.payload ?? null
         const json = yield* checkPayload(data)
-        const asked = { payload: json, order: yield* orderOf(payload), reference: payload.reference ?? null }
+        const asked = { payload: json, order: orderOf(payload), reference: payload.reference ?? null }
         const item = yield* transaction(
           Effect.gen(function* () {
             const process = yield* orNotFound("process", id, processStore.lock(params.workspace_id, id, "share"))
@@ -103,7 +104,7 @@ export const layer = Endpoints.group(
             `references: has ${references.length} entries for ${payloads.length} payloads; give one for each, null for none`
           )
         }
-        const order = yield* orderOf(payload)
+        const order = orderOf(payload)
         const asked = yield* Effect.forEach(payloads, (data, index) =>
           Effect.map(checkPayload(data, `payloads.${index}`), (json) => ({
             payload: json,
@@ -115,8 +116,9 @@ export const layer = Endpoints.group(
           Effect.gen(function* () {
             const locked = processStore.lock(params.workspace_id, process.id, "share")
             const found = yield* orNotFound("process", process.id, locked)
+            const left = budget()
             for (const [index, data] of payloads.entries()) {
-              yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(found, data, `payloads.${index}`))
+              yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(found, data, `payloads.${index}`, left))
             }
             const all = yield* store.createMany(params.workspace_id, process.id, asked)
             const refusal = payload.when_reference_exists === "join" ? null : taken(asked, all)

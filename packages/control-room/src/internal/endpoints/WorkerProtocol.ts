@@ -33,12 +33,7 @@ type NextPayload = HttpApiEndpoint.Payload<typeof nextEndpoint>["Type"]
 const heartbeatSeconds = 3
 
 /** A time in the form in which all times are stored. */
-const timeOf = (text: string, field: string) => {
-  const time = Date.parse(text)
-  return Number.isNaN(time)
-    ? Effect.fail(invalidRequest(`${field}: is not a valid time`))
-    : Effect.succeed(new Date(time).toISOString())
-}
+const timeOf = (text: string) => new Date(text).toISOString()
 
 const ownWorker = Effect.gen(function* () {
   const principal = yield* CurrentPrincipal
@@ -216,9 +211,7 @@ export const layer = Endpoints.group(
       }),
       sendStepRunConsole: Effect.fnUntraced(function* ({ params, payload }) {
         const worker = yield* ownWorker
-        const messages = yield* Effect.forEach(payload.messages, ({ message, timestamp }, index) =>
-          Effect.map(timeOf(timestamp, `messages.${index}.timestamp`), (at) => ({ message, timestamp: at }))
-        )
+        const messages = payload.messages.map(({ message, timestamp }) => ({ message, timestamp: timeOf(timestamp) }))
         const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
         yield* refusals("CONFLICT", "LEASE_LOST")(reports.addMessages(stepRun, payload.offset, messages))
         yield* changes.tell(stepRun.workspaceId, () => [{ topic: "logs", id: stepRun.id }])
@@ -226,11 +219,11 @@ export const layer = Endpoints.group(
       }),
       sendStepRunEvents: Effect.fnUntraced(function* ({ params, payload }) {
         const worker = yield* ownWorker
-        const events = yield* Effect.forEach(
-          payload.events,
-          ({ environment = null, event_type: type, timestamp }, index) =>
-            Effect.map(timeOf(timestamp, `events.${index}.timestamp`), (at) => ({ type, timestamp: at, environment }))
-        )
+        const events = payload.events.map(({ environment = null, event_type: type, timestamp }) => ({
+          type,
+          timestamp: timeOf(timestamp),
+          environment
+        }))
         const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
         yield* refusals("CONFLICT", "LEASE_LOST")(reports.addEvents(stepRun, payload.offset, events))
         yield* changes.tell(stepRun.workspaceId, () => [{ topic: "step_runs", id: stepRun.processRunId }])

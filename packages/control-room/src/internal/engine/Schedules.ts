@@ -10,6 +10,7 @@ import type { SkipReason } from "@signalbox/api/contract/Schedules"
 import * as DateTime from "effect/DateTime"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
+import * as ExactJson from "../ExactJson.ts"
 
 /** How far a schedule is. Times are milliseconds since 1970. */
 export interface Progress {
@@ -188,8 +189,8 @@ export const resume = (definition: Definition, progress: Progress, now: number):
 
 /** A payload as JSON text, with the time of the occurrence wherever one of its texts has `{at}`. */
 export const filled = (payloads: string, at: number): ReadonlyArray<Schema.Json> =>
-  // Outside of a text JSON has no `{at}`.
-  JSON.parse(payloads.replaceAll("{at}", iso(at)))
+  // Outside of a text JSON has no `{at}`; it remains a list.
+  ExactJson.parse(payloads.replaceAll("{at}", iso(at))) as ReadonlyArray<Schema.Json>
 
 /** The definition of a schedule; its name in `@signalbox/schedule` is its id, so that a new name changes no key. */
 export const definitionOf = (id: string, rules: Omit<Parameters<typeof make>[0], "name">) =>

@@ -1,6 +1,6 @@
 /**
- * Deletes what has exceeded its retention: on every node, at its start and every hour. Nodes skip what another has
- * locked, so any number of them may run concurrently.
+ * Deletes what has exceeded its retention, and gives the space of deleted rows back: on every node, at its start and every hour.
+ * Nodes skip what another has locked, so any number of them may run concurrently.
  */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -16,6 +16,7 @@ import { ConsoleSessions } from "../store/ConsoleSessions.ts"
 import { BulkOperations } from "../store/BulkOperations.ts"
 import { Database } from "../store/Database.ts"
 import { Failures } from "../store/Failures.ts"
+import * as FreeSpace from "../store/FreeSpace.ts"
 import { IdempotencyRecords } from "../store/IdempotencyRecords.ts"
 import { PackageUses } from "../store/PackageUses.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
@@ -61,6 +62,7 @@ export class Retention extends Context.Service<
         const uses = yield* PackageUses
         const dropBlobs = yield* UnusedBlobs.make
         const { whenRunning } = yield* RoomState
+        const giveBack = yield* FreeSpace.make
 
         const before = (age: Duration.Duration) =>
           Effect.map(millis, (time) => new Date(time - Duration.toMillis(age)).toISOString())
@@ -95,6 +97,7 @@ export class Retention extends Context.Service<
           if (retainRuns !== undefined) yield* oldRuns(Duration.fromInputUnsafe(retainRuns))
           yield* deletions.details(cutoff)
           yield* oldVersions
+          while (yield* giveBack) yield* Effect.yieldNow
         }).pipe(whenRunning, unhurried, Effect.withSpan("Retention.tick"))
 
         return Retention.of({ tick })

@@ -19,6 +19,7 @@ import { Webhooks } from "../store/Webhooks.ts"
 import type { NewCallback } from "../store/StoredWebhook.ts"
 import * as Traces from "../Traces.ts"
 import { InputSchemas } from "./InputSchemas.ts"
+import { budget } from "./schemas/Check.ts"
 import { Deletions } from "./Deletions.ts"
 import { Transitions } from "./Transitions.ts"
 
@@ -119,11 +120,13 @@ export const make = Effect.gen(function* () {
     const payloads = input.type === "with_payloads" ? input.payloads : [process.defaultWorkItem?.payload ?? null]
     const copied = input.type === "inputs_of" ? input.items : null
     if (taken === null && copied === null) {
+      const left = budget()
       for (const [index, payload] of payloads.entries()) {
         yield* inputSchemas.checkPayload(
           process,
           payload,
-          input.type === undefined ? "default_work_item.payload" : `payloads.${index}`
+          input.type === undefined ? "default_work_item.payload" : `payloads.${index}`,
+          left
         )
       }
     }

@@ -17,7 +17,7 @@ import { isShard } from "../Shards.ts"
 import { Database } from "../store/Database.ts"
 import { Files } from "../store/Files.ts"
 import { Integrity } from "../store/Integrity.ts"
-import * as Migrations from "../store/Migrations.ts"
+import * as Nodes from "../store/Nodes.ts"
 import { Notifier } from "../store/Notifier.ts"
 import { MasterKey } from "../vault/MasterKey.ts"
 import { BackupError } from "./Archive.ts"
@@ -50,7 +50,7 @@ export const layerMasterKey = (options: StorageOptions) =>
 export const layerSqlite = (filename: string) =>
   Notifier.layerLocal.pipe(
     Layer.provideMerge(Database.layer),
-    Layer.provideMerge(Migrations.layer),
+    Layer.provideMerge(Nodes.layerMigrated),
     Layer.provideMerge(SqliteClient.layer({ filename }))
   )
 
@@ -60,7 +60,7 @@ const layerPostgres = (options: NonNullable<StorageOptions["database"]>) =>
     Effect.map(PostgresDriver.load, (postgres) =>
       Notifier.layerPostgres(options).pipe(
         Layer.provideMerge(Database.layer),
-        Layer.provideMerge(Migrations.layer),
+        Layer.provideMerge(Nodes.layerMigrated),
         Layer.provideMerge(postgres.layer(options))
       )
     )

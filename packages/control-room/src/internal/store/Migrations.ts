@@ -3,7 +3,6 @@
  * JSON is text. A migration that has been released is never edited.
  */
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import { make } from "@signalbox/sql/Migrations"
 import * as AlertGathering from "./migrations/AlertGathering.ts"
@@ -25,6 +24,7 @@ import * as ItemSteps from "./migrations/ItemSteps.ts"
 import * as InputSchemas from "./migrations/InputSchemas.ts"
 import * as KeyLifetimes from "./migrations/KeyLifetimes.ts"
 import * as Looks from "./migrations/Looks.ts"
+import * as Nodes from "./migrations/Nodes.ts"
 import * as Names from "./migrations/Names.ts"
 import * as Operations from "./migrations/Operations.ts"
 import * as Order from "./migrations/Order.ts"
@@ -77,7 +77,8 @@ export const migrations = {
   "0033_run_traces": RunTraces.statements,
   "0034_console_marks": ConsoleMarks.statements,
   "0035_item_steps": ItemSteps.statements,
-  "0039_alert_gathering": AlertGathering.statements
+  "0041_nodes": Nodes.statements,
+  "0042_alert_gathering": AlertGathering.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */
@@ -96,5 +97,3 @@ export const latest = Object.keys(migrations).at(-1) ?? ""
 
 /** The name of a migration as in the list above. */
 export const label = ([id, name]: readonly [id: number, name: string]) => `${String(id).padStart(4, "0")}_${name}`
-
-export const layer = Layer.effectDiscard(migrate)

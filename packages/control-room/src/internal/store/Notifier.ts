@@ -93,17 +93,6 @@ export class Notifier extends Context.Service<
     )
 }
 
-/** Returns how many nodes listen to each other in this database; 0 on SQLite, which only one process uses. */
-export const nodesListening = Effect.gen(function* () {
-  const { sql } = yield* Database
-  const [nodes] = yield* sql.onDialectOrElse({
-    pg: () => sql<{ readonly n: number }>`SELECT count(*) AS n FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name = 'signalbox' AND query = ${`LISTEN "${channelOf()}"`}`,
-    orElse: () => Effect.succeed([{ n: 0 }])
-  })
-  return nodes?.n ?? 0
-})
-
 const makeHandlers = () => {
   const handlers = new Set<{ readonly topic: Topic; readonly handler: Handler }>()
   const publish = (topic: string, about: string) =>

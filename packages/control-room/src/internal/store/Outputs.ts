@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import { millisPerPoint } from "../engine/Order.ts"
 import type { Change, Run } from "../engine/State.ts"
+import * as ExactJson from "../ExactJson.ts"
 import * as Chunks from "./Chunks.ts"
 import { Database, type PageRequest, type Rows, type Wide } from "./Database.ts"
 import { exceptionText, fileBytes, mayHaveFiles, parseIds } from "./StoredItem.ts"
@@ -65,7 +66,10 @@ const parsePageOutput = (row: OutputRow): StoredPageOutput => ({
   mayHaveFiles: mayHaveFiles(row.extra_bytes)
 })
 
-const parseOutput = (row: OutputRow): StoredOutput => ({ ...parsePageOutput(row), payload: JSON.parse(row.payload) })
+const parseOutput = (row: OutputRow): StoredOutput => ({
+  ...parsePageOutput(row),
+  payload: ExactJson.parse(row.payload)
+})
 
 const outputPage: Wide = {
   table: "output",

@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { RunStep } from "../engine/State.ts"
+import * as ExactJson from "../ExactJson.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import { parsePaused, selectPaused } from "./Pauses.ts"
 import * as ProcessSteps from "./ProcessSteps.ts"
@@ -40,6 +41,9 @@ export interface StoredProcess {
   readonly pauseAfterFailures: number | null
 }
 
+/** Only what the contract has decoded is stored. */
+const defaultWorkItemOf = (text: string) => ExactJson.parse(text) as NonNullable<ProcessDefinition["default_work_item"]>
+
 /** A digest of the definition: another one after a change, the same again when that is taken back. */
 export const revisionOf = (process: StoredProcess): string => {
   const { checkPayloads, defaultWorkItem, forwardDoneItems, inputSchema, steps, view } = process
@@ -63,7 +67,7 @@ const parse = (row: Row): StoredProcess => {
       paused: null
     },
     steps,
-    defaultWorkItem: row.default_work_item === null ? null : JSON.parse(row.default_work_item),
+    defaultWorkItem: row.default_work_item === null ? null : defaultWorkItemOf(row.default_work_item),
     inputSchema: row.input_schema,
     checkPayloads: row.check_payloads !== 0,
     forwardDoneItems: row.forward_done_items !== 0,

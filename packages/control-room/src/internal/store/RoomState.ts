@@ -3,10 +3,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "./Database.ts"
+import { Nodes } from "./Nodes.ts"
 import { Notifier } from "./Notifier.ts"
 
 /** Tables whose rows backups leave out. */
-export const leftOut = ["room_running", "blob_hold"] as const
+export const leftOut = ["room_running", "blob_hold", "node"] as const
 
 export interface Resumed {
   /** ISO 8601, UTC. Null: it has never been paused. */
@@ -18,7 +19,7 @@ export interface Resumed {
 export class RoomState extends Context.Service<
   RoomState,
   {
-    /** Whether anything may be given out or sent. Every loop and every lease asks. */
+    /** Whether this node may give out or send anything. Every loop and every lease asks. */
     readonly running: Effect.Effect<boolean>
     /** Null while the room is paused. */
     readonly resumed: Effect.Effect<Resumed | null>
@@ -33,6 +34,7 @@ export class RoomState extends Context.Service<
     Effect.gen(function* () {
       const { now, nullWhenTaken, sql } = yield* Database
       const { notify } = yield* Notifier
+      const { outdated } = yield* Nodes
       const resumed = Effect.orDie(
         Effect.map(
           sql<{ readonly resumed_at: string | null; readonly resumed_by: string | null }>`
@@ -43,8 +45,8 @@ export class RoomState extends Context.Service<
       // Only a restore pauses a room, and it wants an empty database: what runs is not read again.
       let known = false
       const running = Effect.suspend(() =>
-        known
-          ? Effect.succeed(true)
+        known || outdated() !== null
+          ? Effect.succeed(outdated() === null)
           : Effect.map(resumed, (row) => {
               if (row === null) return false
               known = true

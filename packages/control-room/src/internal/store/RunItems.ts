@@ -55,6 +55,12 @@ const kindOf = ({ attempts, exception, notBefore, releasedBy, stepRun, to }: Ite
 /** A retry by hand begins to wait anew; one by the step keeps its place. */
 const waitsAnew = ({ notBefore, stepRun, to }: ItemMove) => to === "pending" && stepRun === null && notBefore === null
 
+/** The text of a payload; the event loop gets its turn after a large one, of which a run may start with very many. */
+const textOf = (payload: Schema.Json): Effect.Effect<string> => {
+  const text = JSON.stringify(payload)
+  return text.length < 20_000 ? Effect.succeed(text) : Effect.as(Effect.yieldNow, text)
+}
+
 export class RunItems extends Context.Service<
   RunItems,
   {
@@ -214,7 +220,7 @@ export class RunItems extends Context.Service<
               id: yield* newId,
               workspace,
               process,
-              payload: JSON.stringify(payload),
+              payload: yield* textOf(payload),
               order: { ...noOrder, priority },
               reference: null,
               run: { id, step }

@@ -4,6 +4,7 @@
 import { ProcessId, ProcessRunId, StepId, StepRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
 import type * as Schema from "effect/Schema"
+import * as ExactJson from "../ExactJson.ts"
 import { atRiskAt, sortKey } from "../engine/Order.ts"
 import type { Exception, Item, RunStep } from "../engine/State.ts"
 
@@ -163,14 +164,14 @@ export const parseGiven = (row: GivenRow): GivenItem => ({
   state: row.state,
   attempts: row.attempts,
   releasedBy: row.released_by === null ? null : StepRunId.make(row.released_by),
-  payload: JSON.parse(row.payload),
+  payload: ExactJson.parse(row.payload),
   mayHaveFiles: Boolean(row.has_files)
 })
 
 export const parseItem = (row: ItemRow): StoredItem => ({
   ...parseSummary(row),
   step: row.step ?? 0,
-  payload: JSON.parse(row.payload),
+  payload: ExactJson.parse(row.payload),
   attempts: row.attempts,
   releasedBy: row.released_by === null ? null : StepRunId.make(row.released_by),
   mayHaveFiles: mayHaveFiles(row.has_files ?? row.extra_bytes)

@@ -10,6 +10,7 @@ import type {
 } from "@signalbox/api/contract/Schedules"
 import { State } from "@signalbox/schedule/Due"
 import * as Schema from "effect/Schema"
+import * as ExactJson from "../ExactJson.ts"
 import type { Progress } from "../engine/Schedules.ts"
 
 /** Read for lists; inputs may be large. */
@@ -133,7 +134,8 @@ export const parseSchedule = (row: ScheduleRow): StoredSchedule => ({
   processId: ProcessId.make(row.process_id),
   name: row.name,
   definition: row.definition,
-  inputs: JSON.parse(row.inputs),
+  // Only what the contract has decoded is stored.
+  inputs: ExactJson.parse(row.inputs) as ScheduleInputs,
   progress: progressOf(row),
   pausedBy: row.paused_by === null ? null : JSON.parse(row.paused_by),
   view: parseListed(row)

@@ -20,7 +20,7 @@ import * as SecondSignal from "../SecondSignal.ts"
 import * as TasksFile from "../TasksFile.ts"
 import { drainOf, endingFlags, labelFlag, labelsOf, limitFlags, limitsOf, WorkerFlagError } from "../WorkerFlags.ts"
 import * as Umask from "../Umask.ts"
-import { doctor, prepare } from "./WorkerEnvironments.ts"
+import { doctor, environments, prepare } from "./WorkerEnvironments.ts"
 import * as FlagValues from "../FlagValues.ts"
 
 /** The step run of `--once` did not complete. */
@@ -212,5 +212,5 @@ const linkToken = Command.make(
 
 export const worker = Command.make("worker").pipe(
   Command.withDescription("Workers that run beside, or far from, their control room"),
-  Command.withSubcommands([start, drain, unlink, linkToken, prepare, doctor])
+  Command.withSubcommands([start, drain, unlink, linkToken, prepare, doctor, environments])
 )

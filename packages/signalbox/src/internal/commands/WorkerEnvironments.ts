@@ -1,5 +1,5 @@
 /**
- * `signalbox worker prepare` and `signalbox worker doctor`: environments of task packages on this machine.
+ * `signalbox worker prepare`, `signalbox worker doctor` and `signalbox worker environments`: environments of task packages on this machine.
  */
 import * as Environments from "@signalbox/worker/Environments"
 import * as Limits from "@signalbox/worker/Limits"
@@ -13,14 +13,16 @@ import { join } from "node:path"
 import { columns, orVariable, print } from "../Connection.ts"
 import { environmentFlags, settingsOf } from "../EnvironmentFlags.ts"
 
-const flags = {
+const stored = {
   data: Flag.String("data").pipe(
     Flag.withDescription("The worker's own folder; default: SIGNALBOX_WORKER_DATA, else .signalbox-worker"),
     Flag.optional
   ),
-  ...environmentFlags,
   json: Flag.Boolean("json").pipe(Flag.withDescription("Print JSON, a line for each result"), Flag.withDefault(false))
 }
+const flags = { ...stored, ...environmentFlags }
+
+const write = (lines: ReadonlyArray<string>) => (lines.length === 0 ? Effect.void : Console.error(lines.join("\n")))
 
 const folderOf = (data: Option.Option<string>) =>
   Effect.map(orVariable(data, "SIGNALBOX_WORKER_DATA"), (folder) => join(folder ?? ".signalbox-worker", "environments"))
@@ -45,7 +47,7 @@ export const prepare = Command.make(
     const options = {
       folder: yield* folderOf(data),
       settings: yield* settingsOf(given),
-      write: (lines: ReadonlyArray<string>) => (lines.length === 0 ? Effect.void : Console.error(lines.join("\n")))
+      write
     }
     for (const path of packages) {
       const prepared = yield* Environments.prepare(path, options)
@@ -112,4 +114,87 @@ export const doctor = Command.make(
       description: "What would build its environment, or why nothing"
     }
   ])
+)
+
+const digests = Argument.String("digest").pipe(
+  Argument.withDescription("The digest of an environment, or how it begins"),
+  Argument.variadic(),
+  Argument.filter(
+    (all) => all.length > 0,
+    () => "name an environment by its digest, which `signalbox worker environments list` shows"
+  )
+)
+
+const megabytes = (bytes: number) => `${Math.ceil(bytes / 1024 ** 2)} MB`
+
+const list = Command.make(
+  "list",
+  stored,
+  Effect.fnUntraced(function* ({ data, json }) {
+    const folder = yield* folderOf(data)
+    for (const one of yield* Environments.list({ folder })) {
+      yield* print(json, one, () =>
+        columns(
+          [one.digest.slice(0, 12), 12],
+          [one.provider, 10],
+          [megabytes(one.bytes), 9],
+          [`used ${one.last_used_at}`, 29],
+          [one.in_use ? "a step run is in it" : "", 0]
+        )
+      )
+    }
+  })
+).pipe(
+  Command.withDescription(
+    "Lists the environments of a worker, the last used first; with --json also what is installed"
+  ),
+  Command.withExamples([
+    {
+      command: "signalbox worker environments list --data /srv/worker",
+      description: "How large they are, and when used"
+    }
+  ])
+)
+
+const rebuild = Command.make(
+  "rebuild",
+  { digests, ...flags },
+  Effect.fnUntraced(function* ({ data, digests, json, ...given }) {
+    const options = { folder: yield* folderOf(data), settings: yield* settingsOf(given), write }
+    for (const digest of digests) {
+      const built = yield* Environments.rebuild(digest, options)
+      yield* print(
+        json,
+        built,
+        () => `${built.digest.slice(0, 12)}: built anew by ${built.provider} in ${built.seconds.toFixed(1)} s`
+      )
+    }
+  })
+).pipe(
+  Command.withDescription("Builds environments anew; step runs that are in one keep it, and new ones take the new one"),
+  Command.withExamples([
+    { command: "signalbox worker environments rebuild 3fa8c1", description: "With the flags that its worker has" }
+  ])
+)
+
+const remove = Command.make(
+  "remove",
+  { digests, ...stored },
+  Effect.fnUntraced(function* ({ data, digests, json }) {
+    const folder = yield* folderOf(data)
+    for (const begin of digests) {
+      const digest = yield* Environments.remove(begin, { folder })
+      yield* print(json, { digest, removed: true }, () => `${digest.slice(0, 12)}: removed`)
+    }
+  })
+).pipe(
+  Command.withDescription("Removes environments that no step run is in; the next step run that needs one builds it"),
+  Command.withExamples([
+    { command: "signalbox worker environments remove 3fa8c1", description: "Its room is free again" }
+  ])
+)
+
+export const environments = Command.make("environments").pipe(
+  Command.withDescription("The environments that a worker has built"),
+  Command.withSubcommands([list, rebuild, remove])
 )

@@ -9,15 +9,14 @@ import { invalid, type Located } from "./Located.ts"
 export interface CondaPackages {
   /** The version of `python` without its first `=`, such as `3.10.12` or `>=3.9`; null without one. */
   readonly python: string | null
+  /** Whether `pip` itself is listed. */
+  readonly hasPip: boolean
   /** All but `python`, `pip` and `uv`. */
   readonly rest: ReadonlyArray<string>
   readonly channels: ReadonlyArray<string>
 }
 
 const pattern = /^(?:([^\s:[\]]+)::)?([A-Za-z0-9_][A-Za-z0-9._-]*)(\s*[=<>!~[].*|\s+[\d*].*)?$/
-
-/** Installers: a provider brings its own. */
-const installers = new Set(["pip", "uv"])
 
 /** Of `=3.9.13=build`, `==3.9`, ` 3.9.*` what tells versions apart. */
 const pythonVersion = (version: string) => {
@@ -36,6 +35,7 @@ export const nameOf = (spec: string) => (pattern.exec(spec)?.[2] ?? spec).toLowe
 /** Reads the list; fails at the first that is no package. */
 export const read = (specs: ReadonlyArray<Located>): Result.Result<CondaPackages, InvalidRecipe> => {
   let python: string | null = null
+  let hasPip = false
   const rest: Array<string> = []
   const channels: Array<string> = []
   for (const spec of specs) {
@@ -53,7 +53,9 @@ export const read = (specs: ReadonlyArray<Located>): Result.Result<CondaPackages
         return Result.fail(invalid(spec, `${JSON.stringify(spec.text)} has no version of Python; write python=3.11`))
       }
       python = version
-    } else if (!installers.has(name)) rest.push(spec.text.replaceAll(/\s+/g, " "))
+    } else if (name === "pip") hasPip = true
+    // A provider brings its own installer.
+    else if (name !== "uv") rest.push(spec.text.replaceAll(/\s+/g, " "))
   }
-  return Result.succeed({ python, rest, channels })
+  return Result.succeed({ python, hasPip, rest, channels })
 }

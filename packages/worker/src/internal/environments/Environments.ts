@@ -64,7 +64,33 @@ export interface Environments {
     /** Run before a build, and before another's is waited for. */
     onBuild: Effect.Effect<void>
   ) => Effect.Effect<Built, PackageFailure, Scope.Scope>
+  /** Those that are ready. */
+  readonly list: Effect.Effect<ReadonlyArray<Stored>>
+  /** Removes those of a digest. Fails when a step run is in one. */
+  readonly remove: (digest: string) => Effect.Effect<void, PackageFailure>
+  /** Builds that of a digest anew: new step runs take it, and those that run keep theirs. */
+  readonly rebuild: (
+    stored: Stored,
+    write: (lines: ReadonlyArray<string>) => Effect.Effect<void>
+  ) => Effect.Effect<Built, PackageFailure, Scope.Scope>
 }
+
+/** What is stored of an environment. */
+export type Stored = Effect.Success<Store.Store["list"]>[number]
+
+/** As `Recipe`, in the file of an environment. */
+const StoredRecipe = Schema.Struct({
+  python: Schema.NullOr(Schema.String),
+  hasPip: Schema.Boolean,
+  pip: Schema.Array(Schema.String),
+  conda: Schema.Array(Schema.String),
+  channels: Schema.Array(Schema.String),
+  postInstall: Schema.Array(Schema.NonEmptyArray(Schema.String)),
+  pythonPath: Schema.Array(Schema.String),
+  project: Schema.NullOr(Schema.Struct({ pyproject: Schema.String, lock: Schema.String })),
+  source: Schema.String
+})
+const decodeRecipe = Schema.decodeUnknownEffect(StoredRecipe)
 
 /** How long a build may take. */
 const patience = "15 minutes"
@@ -99,6 +125,12 @@ export const make = Effect.fnUntraced(function* (options: {
   const choice = settings.provider ?? "auto"
   const providers = all.filter(({ name }) => choice === "auto" || choice === name)
 
+  /** Packages of conda come from conda where that is there: others may use their names elsewhere. */
+  const inTurn = (recipe: Recipe.Recipe | null) =>
+    recipe === null || recipe.conda.length === 0
+      ? providers
+      : providers.toSorted((a, b) => Number(b.name === "micromamba") - Number(a.name === "micromamba"))
+
   const ask = Effect.fnUntraced(function* (provider: Provider, recipe: Recipe.Recipe | null) {
     const version = yield* provider.detect
     if (recipe === null) return { version, plan: null }
@@ -109,7 +141,7 @@ export const make = Effect.fnUntraced(function* (options: {
 
   const choose = Effect.fnUntraced(function* (recipe: Recipe.Recipe) {
     const refusals: Array<string> = []
-    for (const provider of providers) {
+    for (const provider of inTurn(recipe)) {
       const { plan } = yield* ask(provider, recipe)
       if (plan !== null && Result.isSuccess(plan)) return { provider, plan: plan.success }
       if (plan !== null) refusals.push(`${provider.name}: ${plan.failure}`)
@@ -150,6 +182,12 @@ export const make = Effect.fnUntraced(function* (options: {
         prefix: place.prefix,
         work,
         run,
+        say: (line) => write([redact(line)]),
+        read: (name) =>
+          Effect.map(
+            Effect.orElseSucceed(fs.readFileString(join(work, name)), () => ""),
+            redact
+          ),
         write: Effect.fnUntraced(
           function* (name, content) {
             yield* fs.writeFileString(join(work, name), content)
@@ -171,19 +209,30 @@ export const make = Effect.fnUntraced(function* (options: {
   const acquire = Effect.fnUntraced(function* (
     recipe: Recipe.Recipe,
     write: (lines: ReadonlyArray<string>) => Effect.Effect<void>,
-    onBuild: Effect.Effect<void>
+    onBuild: Effect.Effect<void>,
+    /** The digest that is built anew, whatever is there. */
+    anew: string | null = null
   ) {
     const chosen = yield* choose(recipe)
     const tail: Array<string> = []
     const builder = build(recipe, chosen, write, tail)
     const context = [...chosen.plan.context, process.platform, process.arch, ...Sources.contextOf(settings)]
     const digest = Recipe.digestOf(recipe, context)
+    if (anew !== null && anew !== digest) {
+      return yield* failure(
+        `the environment ${anew.slice(0, 12)} was built by other tools or from elsewhere; give the flags of its worker, such as --index-url, or remove it`
+      )
+    }
     const found = yield* store
-      .acquire(digest, Recipe.isPinned(recipe), {
-        wait: Effect.andThen(onBuild, write(["Another step run builds this environment; waiting for it."])),
-        build: (place) => Effect.andThen(onBuild, builder(place)),
-        stale: ({ message }) => write([`The environment is a week old, and cannot be built anew: ${message}`])
-      })
+      .acquire(
+        digest,
+        { isPinned: Recipe.isPinned(recipe), fresh: anew !== null },
+        {
+          wait: Effect.andThen(onBuild, write(["Another step run builds this environment; waiting for it."])),
+          build: (place) => Effect.andThen(onBuild, builder(place)),
+          stale: ({ message }) => write([`The environment is a week old, and cannot be built anew: ${message}`])
+        }
+      )
       .pipe(
         Effect.timeoutOrElse({
           duration: patience,
@@ -227,14 +276,26 @@ export const make = Effect.fnUntraced(function* (options: {
       return { path: binariesOf(target), variables: { VIRTUAL_ENV: target, PYTHONNOUSERSITE: "1" } }
     }),
     opinions: (recipe) =>
-      Effect.forEach(providers, (provider) =>
+      Effect.forEach(inTurn(recipe), (provider) =>
         Effect.map(ask(provider, recipe), ({ plan, version }) => {
           const missing = version === null ? "it is not on this machine" : null
           const refusal = plan === null ? missing : Result.isFailure(plan) ? plan.failure : null
           return { provider: provider.name, version, refusal }
         })
       ),
-    acquire
+    acquire: (recipe, write, onBuild) => acquire(recipe, write, onBuild),
+    list: Effect.provideContext(store.list, services),
+    remove: Effect.fnUntraced(function* (digest) {
+      const cannot = (why: string) => failure(`the environment ${digest.slice(0, 12)} cannot be removed: ${why}`)
+      const removed = yield* Effect.mapError(store.remove(digest), ({ message }) => cannot(message))
+      if (!removed) return yield* cannot("a step run is in it, or it is being built; wait for its end")
+    }, Effect.provideContext(services)),
+    rebuild: Effect.fnUntraced(function* ({ digest, ready }, write) {
+      const recipe = yield* Effect.mapError(decodeRecipe(ready.recipe), () =>
+        failure(`the environment ${digest.slice(0, 12)} was built by another version of the worker; remove it`)
+      )
+      return yield* acquire(recipe, write, Effect.void, digest)
+    })
   }
   return environments
 })

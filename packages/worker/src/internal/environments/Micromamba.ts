@@ -17,43 +17,39 @@ const pythonSpec = (python: string | null) =>
 const condaYaml = (recipe: Recipe, settings: Settings, requirements: string) => {
   const channels = [...new Set([...(settings.channels ?? []), ...recipe.channels])]
   const { pip } = recipe
-  const python = recipe.python !== null || pip.length > 0 ? [pythonSpec(recipe.python)] : []
+  const python = recipe.python !== null || recipe.hasPip || pip.length > 0 ? [pythonSpec(recipe.python)] : []
   return JSON.stringify({
     channels: channels.length === 0 ? ["conda-forge"] : channels,
     dependencies: [
       ...python,
       ...recipe.conda,
-      ...(pip.length === 0 ? [] : ["pip", { pip: [`--requirement ${requirements}`] }])
+      ...(recipe.hasPip || pip.length > 0 ? ["pip"] : []),
+      ...(pip.length === 0 ? [] : [{ pip: [`--requirement ${requirements}`] }])
     ]
   })
 }
 
 export const make = (tools: Tools, settings: Settings, caches: string): Provider => {
-  const program = Effect.suspend(() =>
-    settings.tools?.micromamba === undefined ? tools.find("micromamba") : Effect.succeed(settings.tools.micromamba)
-  )
-  const versionOf = Effect.fnUntraced(function* (micromamba: string) {
-    const version = /^\d+\.\d+\S*/.exec((yield* tools.output([micromamba, "--version"])) ?? "")?.[0]
-    return version === undefined ? null : `micromamba ${version}`
+  const found = Effect.gen(function* () {
+    const own = settings.tools?.micromamba
+    return yield* tools.versioned(own === undefined ? yield* tools.find("micromamba") : [own], /^\d+\.\d+\S*/)
   })
   const build = Effect.fnUntraced(function* (micromamba: string, recipe: Recipe, site: Site) {
     const requirements = yield* site.write("requirements.txt", `${recipe.pip.join("\n")}\n`)
     const file = yield* site.write("conda.yaml", condaYaml(recipe, settings, requirements))
     const where = ["--root-prefix", join(caches, "micromamba"), "--prefix", site.prefix, "--file", file]
-    yield* site.run([micromamba, "create", "--yes", "--no-rc", ...where], Sources.ofMicromamba(settings, caches))
+    const command = [micromamba, "create", "--yes", "--no-rc", ...where] as const
+    yield* Sources.runPip(site, command, Sources.ofMicromamba(settings, caches))
   })
   return {
     name: "micromamba",
-    detect: Effect.gen(function* () {
-      const micromamba = yield* program
-      return micromamba === null ? null : yield* versionOf(micromamba)
-    }),
+    detect: Effect.map(found, (micromamba) => (micromamba === null ? null : `micromamba ${micromamba.version}`)),
     accepts: Effect.fnUntraced(function* (recipe) {
       if (recipe.project !== null) return Result.fail("uv.lock is read by uv alone; install uv")
-      const micromamba = yield* program
-      const version = micromamba === null ? null : yield* versionOf(micromamba)
-      if (micromamba === null || version === null) return Result.fail("there is no micromamba on PATH; install it")
-      const plan: Plan = { context: [version], build: (site) => build(micromamba, recipe, site) }
+      const micromamba = yield* found
+      if (micromamba === null) return Result.fail("there is no micromamba on PATH; install it")
+      const { program, version } = micromamba
+      const plan: Plan = { context: [`micromamba ${version}`], build: (site) => build(program, recipe, site) }
       return Result.succeed(plan)
     }),
     variables: (prefix) => ({ CONDA_PREFIX: prefix, CONDA_DEFAULT_ENV: prefix })

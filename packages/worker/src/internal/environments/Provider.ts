@@ -4,7 +4,7 @@
 import { TaggedError } from "@signalbox/transport/Printed"
 import type { Recipe } from "@signalbox/task-package/Recipe"
 import type { Command } from "@signalbox/task-package/RobotYaml"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Variables } from "../packages/Environment.ts"
@@ -22,6 +22,10 @@ export interface Site {
   readonly work: string
   /** Runs a program there, its output being that of the build, with these variables besides those of the machine. */
   readonly run: (command: Command, variables: Variables) => Effect.Effect<void, BuildFailure>
+  /** A line of the build's own in its output. */
+  readonly say: (line: string) => Effect.Effect<void>
+  /** The text of a file in `work`, empty where there is none. */
+  readonly read: (name: string) => Effect.Effect<string>
   /** Writes a file into `work`, and returns its path. */
   readonly write: (name: string, content: string) => Effect.Effect<string, BuildFailure>
 }
@@ -48,3 +52,17 @@ export const binariesOf = (prefix: string) => Windows.binariesOf(prefix, process
 
 /** The Python of a virtual environment. */
 export const pythonOf = (prefix: string) => Windows.pythonOf(prefix, process.platform)
+
+/**
+ * Installs pip itself for programs that call it, as environments of conda have it. That is no reason to fail: nearly every
+ * `conda.yaml` lists it, and few programs call it.
+ */
+export const addPip = Effect.fnUntraced(function* (
+  site: Site,
+  install: (requirements: string) => Effect.Effect<void, BuildFailure>
+) {
+  const file = yield* site.write("pip.txt", "pip\n")
+  yield* Effect.catch(install(file), () =>
+    site.say("pip itself is listed, and could not be installed; what calls it in this environment fails")
+  )
+})

@@ -3,10 +3,13 @@
  * processes shows a password.
  */
 import type { Recipe } from "@signalbox/task-package/Recipe"
+import type { Command } from "@signalbox/task-package/RobotYaml"
+import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { devNull } from "node:os"
 import { join } from "node:path"
 import type { Variables } from "../packages/Environment.ts"
+import { BuildFailure, type Site } from "./Provider.ts"
 import type { Settings } from "./Settings.ts"
 
 /** The address of the index with user and password. */
@@ -76,14 +79,45 @@ export const contextOf = (settings: Settings): ReadonlyArray<string> => [
   `wheels ${settings.wheels ?? ""}`
 ]
 
-/** Why a recipe must not be built where there is a password that scripts of a package could read; null when it may. */
+/** Requirements that are fetched from where they say, and links that are followed also where no index is asked. */
+const isAddress = (line: string) => line.includes("://") && (!line.startsWith("-") || /^(-f|--find-links)/.test(line))
+
+/** Why a recipe must not be built: for what it would fetch from elsewhere, or run beside a password; null when it may. */
 export const refusalOf = (settings: Settings, { pip }: Recipe): string | null => {
+  const elsewhere = settings.wheels === undefined ? undefined : pip.find(isAddress)
+  if (elsewhere !== undefined) {
+    return `${JSON.stringify(elsewhere)} is fetched from its own address, and this worker installs from a folder of wheels alone; put its wheel there and list its name and version`
+  }
   if (!binariesOnly(settings)) return null
-  const isSource = (line: string) => line.includes("://") && !line.startsWith("-") && !/\.whl(\b|$)/.test(line)
+  const isSource = (line: string) => isAddress(line) && !line.startsWith("-") && !/\.whl(\b|$)/.test(line)
   const line = pip.find((line) => line.startsWith("--no-binary") || isSource(line))
   return line === undefined
     ? null
     : `${JSON.stringify(line)} is built from source, which this worker does not do with the password of its index; make a wheel of it, or allow source builds`
+}
+
+/** What pip's log says of indexes that did not answer; by default it shows only that nothing was found. */
+const silences = (log: string): ReadonlyArray<string> => {
+  const found = [...log.matchAll(/Could not fetch URL (\S+): (.+) - skipping/g)]
+  const lines = found.flatMap(([, url = "", why = ""]) => {
+    // That a project is not there is no failure of the index.
+    return /\b404 (Client )?Error/i.test(why) ? [] : [`the index at ${url} did not answer: ${why.slice(0, 300)}`]
+  })
+  return [...new Set(lines)].slice(0, 3)
+}
+
+/** Runs what runs pip, with these variables, so that a failure says whether an index did not answer. */
+export const runPip = (site: Site, command: Command, variables: Variables): Effect.Effect<void, BuildFailure> => {
+  const log = "pip.log"
+  const run = site.run(command, { ...variables, PIP_LOG: join(site.work, log) })
+  return Effect.catch(run, (error) =>
+    Effect.flatMap(site.read(log), (text) => {
+      const lines = silences(text)
+      return Effect.fail(
+        lines.length === 0 ? error : new BuildFailure({ message: [error.message, ...lines].join("\n") })
+      )
+    })
+  )
 }
 
 /** Hides the password wherever a tool shows it. */

@@ -112,25 +112,30 @@ export const make = Effect.fnUntraced(function* (options: { readonly folder: str
     )
   })
 
-  /** Removes what was not used for longest until the rest has room; never what is in use. */
-  const evict = Effect.gen(function* () {
-    const all: Array<Found> = []
-    const digests = (yield* list(root)).filter((name) => !name.startsWith("."))
-    for (const digest of digests) {
+  /** What is ready, of all digests. */
+  const all = Effect.gen(function* () {
+    const found: Array<Found & { readonly digest: string }> = []
+    for (const digest of (yield* list(root)).filter((name) => !name.startsWith("."))) {
       for (const number of yield* numbersOf(join(root, digest))) {
-        const found = yield* inspect(join(root, digest, String(number)))
-        if (found !== null) all.push(found)
+        const one = yield* inspect(join(root, digest, String(number)))
+        if (one !== null) found.push({ ...one, digest })
       }
     }
-    let total = all.reduce((sum, { ready }) => sum + ready.bytes, 0)
-    for (const found of all.toSorted((a, b) => a.lastUsed - b.lastUsed)) {
+    return found
+  })
+
+  /** Removes what was not used for longest until the rest has room; never what is in use. */
+  const evict = Effect.gen(function* () {
+    const found = yield* all
+    let total = found.reduce((sum, { ready }) => sum + ready.bytes, 0)
+    for (const one of found.toSorted((a, b) => a.lastUsed - b.lastUsed)) {
       if (total <= limit) return
       const removal = Effect.gen(function* () {
-        if (yield* isUsed(found)) return
-        yield* remove(found)
-        total -= found.ready.bytes
+        if (yield* isUsed(one)) return
+        yield* remove(one)
+        total -= one.ready.bytes
       })
-      yield* Lock.ifFree(join(found.folder, ".."), removal)
+      yield* Lock.ifFree(join(one.folder, ".."), removal)
     }
   }).pipe(Effect.ignore)
 
@@ -143,13 +148,37 @@ export const make = Effect.fnUntraced(function* (options: { readonly folder: str
 
   return {
     caches: join(root, ".caches"),
+    /** What is ready, and whether a step run is in it. */
+    list: Effect.flatMap(all, (found) =>
+      Effect.forEach(found, (one) => Effect.map(isUsed(one), (inUse) => ({ ...one, inUse })))
+    ),
+    /** Removes what is there of a digest, and resolves to true; false when it is in use or built, and nothing is removed. */
+    remove: Effect.fnUntraced(function* (digest: string) {
+      const folder = join(root, digest)
+      let removed = false
+      const removal = Effect.gen(function* () {
+        const places = (yield* numbersOf(folder)).map((number) => placeOf(join(folder, String(number))))
+        for (const place of places) if (yield* isUsed(place)) return
+        yield* Effect.forEach(places, remove, { discard: true })
+        removed = true
+      })
+      yield* Lock.ifFree(folder, removal)
+      return removed
+    }),
     /**
      * Resolves to the environment of a digest, in use until the scope closes. `build` is run for one that is not there, or
      * too old; several that want the same one wait for one build.
      */
     acquire: Effect.fnUntraced(function* <R>(
       digest: string,
-      isPinned: boolean,
+      {
+        fresh,
+        isPinned
+      }: {
+        readonly isPinned: boolean
+        /** Build it anew beside the one that is there, which those that run in it keep. */
+        readonly fresh: boolean
+      },
       on: {
         /** Another one builds it; run once. */
         readonly wait: Effect.Effect<void>
@@ -190,10 +219,10 @@ export const make = Effect.fnUntraced(function* (options: { readonly folder: str
       const find = Effect.gen(function* () {
         const newest = yield* tidy(folder)
         const now = yield* Clock.currentTimeMillis
-        if (newest !== null && (isPinned || now - Date.parse(newest.ready.built_at) <= maxAge)) {
+        if (newest !== null && !fresh && (isPinned || now - Date.parse(newest.ready.built_at) <= maxAge)) {
           return { place: newest, cached: true }
         }
-        if (newest === null) return { place: yield* build(), cached: false }
+        if (newest === null || fresh) return { place: yield* build(), cached: false }
         // Better an old one than none where an index is away.
         return yield* build().pipe(
           Effect.map((place) => ({ place, cached: false })),

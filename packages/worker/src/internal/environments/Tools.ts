@@ -14,8 +14,13 @@ import { programSuffixes } from "../packages/Windows.ts"
 const suffixes = programSuffixes(process.platform)
 
 export interface Tools {
-  /** The first program of that name on `PATH`; null where there is none. */
-  readonly find: (name: string) => Effect.Effect<string | null>
+  /** The programs of that name along `PATH`: the first may be a shim that runs nothing, in front of one that works. */
+  readonly find: (name: string) => Effect.Effect<ReadonlyArray<string>>
+  /** The first of `programs` that says its version in this form, and what it says; null where none does. */
+  readonly versioned: (
+    programs: ReadonlyArray<string>,
+    form: RegExp
+  ) => Effect.Effect<{ readonly program: string; readonly version: string } | null>
   /** What a program writes, null when it cannot be run or writes nothing. Remembered for ten minutes. */
   readonly output: (command: readonly [string, ...ReadonlyArray<string>]) => Effect.Effect<string | null>
 }
@@ -45,17 +50,22 @@ export const make = Effect.fnUntraced(function* (machine: Variables) {
   )
   const outputs = yield* Cache.make({ capacity: 256, timeToLive: "10 minutes", lookup: run })
 
+  const output: Tools["output"] = (command) => Cache.get(outputs, command.join("\0"))
+
   const tools: Tools = {
-    find: Effect.fnUntraced(function* (name) {
-      for (const folder of folders) {
-        for (const suffix of suffixes) {
-          const path = join(folder, `${name}${suffix}`)
-          if (yield* isProgram(path)) return path
-        }
+    find: (name) =>
+      Effect.filter(
+        folders.flatMap((folder) => suffixes.map((suffix) => join(folder, `${name}${suffix}`))),
+        isProgram
+      ),
+    versioned: Effect.fnUntraced(function* (programs, form) {
+      for (const program of programs) {
+        const version = form.exec((yield* output([program, "--version"])) ?? "")?.[0]
+        if (version !== undefined) return { program, version }
       }
       return null
     }),
-    output: (command) => Cache.get(outputs, command.join("\0"))
+    output
   }
   return tools
 })

@@ -5,21 +5,16 @@ import type { Recipe } from "@signalbox/task-package/Recipe"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { join } from "node:path"
-import { type Plan, type Provider, pythonOf, type Site } from "./Provider.ts"
+import * as FromIndex from "./FromIndex.ts"
+import { addPip, type Plan, type Provider, pythonOf, type Site } from "./Provider.ts"
 import type { Settings } from "./Settings.ts"
 import * as Sources from "./Sources.ts"
 import type { Tools } from "./Tools.ts"
 
 export const make = (tools: Tools, settings: Settings, caches: string): Provider => {
-  const program = Effect.suspend(() =>
-    settings.tools?.uv === undefined ? tools.find("uv") : Effect.succeed(settings.tools.uv)
-  )
-  const versionOf = Effect.fnUntraced(function* (uv: string) {
-    return /^uv \S+/.exec((yield* tools.output([uv, "--version"])) ?? "")?.[0] ?? null
-  })
-  const detect = Effect.gen(function* () {
-    const uv = yield* program
-    return uv === null ? null : yield* versionOf(uv)
+  const found = Effect.gen(function* () {
+    const own = settings.tools?.uv
+    return yield* tools.versioned(own === undefined ? yield* tools.find("uv") : [own], /^uv \S+/)
   })
   const variables = Sources.ofUv(settings, caches)
   const offline = settings.wheels === undefined ? [] : ["--no-index", "--find-links", settings.wheels]
@@ -43,21 +38,30 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
       return yield* site.run([...sync, "--project", folder], { ...variables, UV_PROJECT_ENVIRONMENT: site.prefix })
     }
     yield* site.run([uv, "venv", "--no-project", "--python", request, site.prefix], variables)
-    if (recipe.pip.length === 0) return
-    const file = yield* site.write("requirements.txt", `${recipe.pip.join("\n")}\n`)
+    if (recipe.hasPip) {
+      yield* addPip(site, (file) =>
+        site.run(
+          [uv, "pip", "install", "--python", pythonOf(site.prefix), "--requirement", file, ...offline],
+          variables
+        )
+      )
+    }
+    const requirements = FromIndex.requirementsOf(recipe)
+    if (requirements.length === 0) return
+    const file = yield* site.write("requirements.txt", `${requirements.join("\n")}\n`)
     const into = ["--python", pythonOf(site.prefix), "--requirement", file]
-    yield* site.run([uv, "pip", "install", ...into, ...offline], variables)
+    yield* FromIndex.install(recipe, site, site.run([uv, "pip", "install", ...into, ...offline], variables))
   })
 
   return {
     name: "uv",
-    detect,
+    detect: Effect.map(found, (uv) => uv?.version ?? null),
     accepts: Effect.fnUntraced(function* (recipe) {
-      if (recipe.conda.length > 0) return Result.fail(`it has packages of conda: ${recipe.conda.join(", ")}`)
-      const uv = yield* program
-      const version = uv === null ? null : yield* versionOf(uv)
-      if (uv === null || version === null) return Result.fail("there is no uv on PATH; install it")
-      const plan: Plan = { context: [version], build: (site) => install(uv, recipe, site) }
+      const refused = FromIndex.refusalOf(recipe)
+      if (refused !== null) return Result.fail(refused)
+      const uv = yield* found
+      if (uv === null) return Result.fail("there is no uv on PATH; install it")
+      const plan: Plan = { context: [uv.version], build: (site) => install(uv.program, recipe, site) }
       return Result.succeed(plan)
     }),
     variables: (prefix) => ({ VIRTUAL_ENV: prefix })

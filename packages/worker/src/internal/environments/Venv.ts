@@ -1,12 +1,12 @@
 /**
  * Environments by the `venv` of a Python that is on this machine, filled by pip.
  */
-import type { Recipe } from "@signalbox/task-package/Recipe"
 import type { Command } from "@signalbox/task-package/RobotYaml"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { type Plan, type Provider, pythonOf, type Site } from "./Provider.ts"
+import * as FromIndex from "./FromIndex.ts"
+import { addPip, type Plan, type Provider, pythonOf } from "./Provider.ts"
 import * as Python from "./Python.ts"
 import type { Settings } from "./Settings.ts"
 import * as Sources from "./Sources.ts"
@@ -44,36 +44,34 @@ const candidates = (wanted: string | null): ReadonlyArray<string> => {
   return ["python3", "python", ...named]
 }
 
-const installWith = (installer: Command, { pip }: Recipe, site: Site, settings: Settings, caches: string) =>
-  Effect.gen(function* () {
-    const file = yield* site.write("requirements.txt", `${pip.join("\n")}\n`)
-    yield* site.run([...installer, "install", "--requirement", file], Sources.ofPip(settings, caches))
-  })
-
 export const make = (tools: Tools, settings: Settings, caches: string): Provider => {
   const inspect = Effect.fnUntraced(function* (name: string) {
-    const command = settings.tools?.python ?? (yield* tools.find(name))
-    if (command === null) return null
-    const found = decode(yield* tools.output([command, "-c", probe]))
-    return found._tag === "None" ? null : { ...found.value, command }
+    const own = settings.tools?.python
+    const found: Array<Found> = []
+    for (const command of own === undefined ? yield* tools.find(name) : [own]) {
+      const answer = decode(yield* tools.output([command, "-c", probe]))
+      if (answer._tag === "Some") found.push({ ...answer.value, command })
+    }
+    return found
   })
 
   const findPython = Effect.fnUntraced(function* (wanted: string | null) {
     let unfit: Found | null = null
     for (const name of candidates(wanted)) {
-      const found = yield* inspect(name)
-      if (found !== null && found.venv && Python.fits(found.version, wanted)) return { found, unfit }
-      unfit ??= found
+      for (const found of yield* inspect(name)) {
+        if (found.venv && Python.fits(found.version, wanted)) return { found, unfit }
+        unfit ??= found
+      }
     }
     return { found: null, unfit }
   })
 
   const installerOf = Effect.fnUntraced(function* ({ ensurepip }: Found) {
     if (ensurepip) return { context: "ensurepip", pip: null }
-    const pip = settings.tools?.pip ?? (yield* tools.find("pip3")) ?? (yield* tools.find("pip"))
-    const version = pip === null ? null : yield* tools.output([pip, "--version"])
-    const context = /^pip \S+/.exec(version ?? "")?.[0]
-    return pip === null || context === undefined ? null : { context, pip }
+    const own = settings.tools?.pip
+    const programs = own === undefined ? [...(yield* tools.find("pip3")), ...(yield* tools.find("pip"))] : [own]
+    const found = yield* tools.versioned(programs, /^pip \S+/)
+    return found === null ? null : { context: found.version, pip: found.program }
   })
 
   const why = (wanted: string | null, unfit: Found | null) => {
@@ -89,11 +87,14 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
     detect: Effect.map(findPython(null), ({ found }) => (found === null ? null : `Python ${found.version}`)),
     accepts: Effect.fnUntraced(function* (recipe) {
       if (recipe.project !== null) return Result.fail("uv.lock is read by uv alone; install uv")
-      if (recipe.conda.length > 0) return Result.fail(`it has packages of conda: ${recipe.conda.join(", ")}`)
+      const refused = FromIndex.refusalOf(recipe)
+      if (refused !== null) return Result.fail(refused)
       const { found, unfit } = yield* findPython(recipe.python)
       if (found === null) return Result.fail(why(recipe.python, unfit))
       const installer = yield* installerOf(found)
-      if (installer === null && recipe.pip.length > 0) {
+      const requirements = FromIndex.requirementsOf(recipe)
+      const isEmpty = requirements.length === 0
+      if (installer === null && !(isEmpty && !recipe.hasPip)) {
         const minor = Python.minorOf(found.version) ?? "3"
         return Result.fail(
           `${found.command} has no ensurepip, and there is no pip on PATH; install the package python${minor}-venv or python3-pip`
@@ -104,12 +105,15 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
         build: Effect.fnUntraced(function* (site) {
           const python = pythonOf(site.prefix)
           yield* site.run([found.command, "-m", "venv", "--without-pip", site.prefix], {})
-          if (recipe.pip.length === 0) return
-          if (installer?.pip == null) {
-            yield* site.run([python, "-m", "ensurepip", "--default-pip"], Sources.ofPip(settings, caches))
-          }
-          const command: Command = installer?.pip == null ? [python, "-m", "pip"] : [installer.pip, "--python", python]
-          yield* installWith(command, recipe, site, settings, caches)
+          if (isEmpty && !recipe.hasPip) return
+          const variables = Sources.ofPip(settings, caches)
+          if (installer?.pip == null) yield* site.run([python, "-m", "ensurepip", "--default-pip"], variables)
+          const pip: Command = installer?.pip == null ? [python, "-m", "pip"] : [installer.pip, "--python", python]
+          const install = (file: string) => Sources.runPip(site, [...pip, "install", "--requirement", file], variables)
+          if (recipe.hasPip && installer?.pip != null) yield* addPip(site, install)
+          if (isEmpty) return
+          const file = yield* site.write("requirements.txt", `${requirements.join("\n")}\n`)
+          yield* FromIndex.install(recipe, site, install(file))
         })
       }
       return Result.succeed(plan)

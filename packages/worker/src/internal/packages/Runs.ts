@@ -8,6 +8,7 @@ import * as Tree from "../environments/Tree.ts"
 import * as Child from "./Child.ts"
 import * as Descendants from "./Descendants.ts"
 import * as Leftovers from "./Leftovers.ts"
+import * as Routine from "../Routine.ts"
 
 /** Removes a folder, also where its program took the right to write away from folders; resolves to whether it is gone. */
 export const remove = Effect.fnUntraced(
@@ -44,6 +45,6 @@ export const endLeftovers = Effect.fnUntraced(function* (parent: string) {
 export const clearLeftovers = Effect.fnUntraced(function* (runs: string) {
   for (const folder of yield* endLeftovers(runs)) {
     if (!(yield* remove(folder))) continue
-    yield* Effect.annotateLogs(Effect.logInfo("removed what a killed worker left behind"), { folder })
+    yield* Effect.annotateLogs(Routine.log("removed what a killed worker left behind"), { folder })
   }
 })

@@ -6,7 +6,6 @@ import {
   type Check,
   first,
   isList,
-  isNumber,
   isObject,
   type Json,
   type Keyword,
@@ -15,7 +14,8 @@ import {
   type Place,
   problem,
   type Problem,
-  type Work
+  type Work,
+  numberOf
 } from "./Place.ts"
 import { pattern } from "./Pattern.ts"
 
@@ -31,7 +31,8 @@ const list = (value: Json, { check, expected }: Place, name: string): ReadonlyAr
     : (expected("a list of schemas"), [])
 
 /** What is wrong with the alternative that fits best: the one whose problem is deepest. */
-const nearest = (problems: ReadonlyArray<Problem>, message: string) => {
+const nearest = (problems: ReadonlyArray<Problem>, message: string, work: Work) => {
+  for (const { path } of problems) work.left -= 32 + 4 * path.length
   const deepest = problems.toSorted((a, b) => b.path.split(".").length - a.path.split(".").length)[0]
   return problems.length === 1 || (deepest !== undefined && deepest.path !== "") ? (deepest ?? null) : problem(message)
 }
@@ -46,7 +47,7 @@ const declared = (place: Place) => {
   const { schema } = place
   const keys = new Set(isObject(schema["properties"]) ? Object.keys(schema["properties"]) : [])
   // What is wrong with them is said at `patternProperties`.
-  const silent: Place = { ...place, expected: () => () => null, patterns: { left: place.patterns.left } }
+  const silent: Place = { ...place, expected: () => () => null, patterns: { ...place.patterns } }
   const patterns = isObject(schema["patternProperties"])
     ? Object.keys(schema["patternProperties"]).map((source) => pattern(source, silent))
     : []
@@ -62,7 +63,7 @@ export const applicators: ReadonlyMap<string, Keyword> = new Map<string, Keyword
     "$ref",
     (value, { expected, reference }) =>
       (typeof value === "string" ? reference(value) : null) ??
-      expected('a schema in the same document that exists, such as "#/$defs/Order"')
+      expected('a schema in the same document that exists, such as "#/$defs/Order", after at most 500 other references')
   ],
   [
     "allOf",
@@ -84,7 +85,7 @@ export const applicators: ReadonlyMap<string, Keyword> = new Map<string, Keyword
         }
         return checks.length === 0
           ? null
-          : nearest(problems, `Expected what one of ${checks.length} alternatives takes`)
+          : nearest(problems, `Expected what one of ${checks.length} alternatives takes`, work)
       }
     }
   ],
@@ -96,7 +97,7 @@ export const applicators: ReadonlyMap<string, Keyword> = new Map<string, Keyword
         const { fitting, problems } = alternatives(checks, found, work)
         if (fitting === 1 || checks.length === 0) return null
         const message = `Expected what exactly one of ${checks.length} alternatives takes`
-        return fitting === 0 ? nearest(problems, message) : problem(`${message}; ${fitting} do`)
+        return fitting === 0 ? nearest(problems, message, work) : problem(`${message}; ${fitting} do`)
       }
     }
   ],
@@ -146,8 +147,8 @@ export const applicators: ReadonlyMap<string, Keyword> = new Map<string, Keyword
     "contains",
     (value, { check, expected, schema }) => {
       const inner = check(value, "contains")
-      const [min = 1, max = Infinity] = ["minContains", "maxContains"].map((name) => schema[name])
-      if (!isNumber(min) || !isNumber(max)) return expected("numbers in minContains and maxContains")
+      const [min, max] = [numberOf(schema["minContains"] ?? 1), numberOf(schema["maxContains"] ?? Infinity)]
+      if (min === null || max === null) return expected("numbers in minContains and maxContains")
       return ofList((items, work) => {
         const count = items.filter((item) => inner(item, work) === null).length
         return count >= min && count <= max ? null : problem("Expected another number of items that contains takes")

@@ -5,12 +5,12 @@ import {
   canonical,
   type Check,
   isList,
-  isNumber,
   isObject,
   isString,
   type Json,
   type Keyword,
   first,
+  numberOf,
   ofList,
   ofObject,
   type Place,
@@ -24,8 +24,8 @@ const types: Readonly<Record<string, (value: Json) => boolean>> = {
   null: (value) => value === null,
   boolean: (value) => typeof value === "boolean",
   string: (value) => typeof value === "string",
-  number: (value) => typeof value === "number",
-  integer: (value) => Number.isInteger(value),
+  number: (value) => numberOf(value) !== null,
+  integer: (value) => Number.isInteger(numberOf(value)),
   array: isList,
   object: isObject
 }
@@ -49,18 +49,27 @@ const oneOfValues = (values: ReadonlyArray<Json>): Check => {
   return (found, work) => (texts.has(canonical(found, work)) ? null : problem(message))
 }
 
-/** A keyword whose value is a number, for JSON of one type. */
+/** A keyword whose value is a number, for JSON of one type; `read` returns null for others. */
 const limit =
-  <A extends Json>(
-    is: (value: Json) => value is A,
+  <A>(
+    read: (value: Json) => A | null,
     fits: (found: A, limit: number, work: Work) => boolean,
     message: (limit: number) => string,
     isLimit: (limit: number) => boolean = () => true
   ): Keyword =>
   (value, { expected }) => {
-    if (typeof value !== "number" || !isLimit(value)) return expected("a number that this keyword takes")
-    return (found, work) => (!is(found) || fits(found, value, work) ? null : problem(message(value)))
+    const most = numberOf(value)
+    if (most === null || !isLimit(most)) return expected("a number that this keyword takes")
+    return (found, work) => {
+      const of = read(found)
+      return of === null || fits(of, most, work) ? null : problem(message(most))
+    }
   }
+
+const only =
+  <A extends Json>(is: (value: Json) => value is A) =>
+  (value: Json): A | null =>
+    is(value) ? value : null
 
 const isCount = (limit: number) => Number.isInteger(limit) && limit >= 0
 
@@ -95,7 +104,7 @@ export const assertions: ReadonlyMap<string, Keyword> = new Map<string, Keyword>
   [
     "multipleOf",
     limit(
-      isNumber,
+      numberOf,
       isMultiple,
       (of) => `Expected a multiple of ${of}`,
       (of) => of > 0
@@ -104,7 +113,7 @@ export const assertions: ReadonlyMap<string, Keyword> = new Map<string, Keyword>
   [
     "maximum",
     limit(
-      isNumber,
+      numberOf,
       (found, most) => found <= most,
       (most) => `Expected at most ${most}`
     )
@@ -112,7 +121,7 @@ export const assertions: ReadonlyMap<string, Keyword> = new Map<string, Keyword>
   [
     "exclusiveMaximum",
     limit(
-      isNumber,
+      numberOf,
       (found, end) => found < end,
       (end) => `Expected less than ${end}`
     )
@@ -120,7 +129,7 @@ export const assertions: ReadonlyMap<string, Keyword> = new Map<string, Keyword>
   [
     "minimum",
     limit(
-      isNumber,
+      numberOf,
       (found, least) => found >= least,
       (least) => `Expected at least ${least}`
     )
@@ -128,7 +137,7 @@ export const assertions: ReadonlyMap<string, Keyword> = new Map<string, Keyword>
   [
     "exclusiveMinimum",
     limit(
-      isNumber,
+      numberOf,
       (found, start) => found > start,
       (start) => `Expected more than ${start}`
     )
@@ -136,7 +145,7 @@ export const assertions: ReadonlyMap<string, Keyword> = new Map<string, Keyword>
   [
     "maxLength",
     limit(
-      isString,
+      only(isString),
       (text, most, work) => text.length <= most || codePoints(text, work) <= most,
       (most) => `Expected at most ${most} characters`,
       isCount
@@ -145,7 +154,7 @@ export const assertions: ReadonlyMap<string, Keyword> = new Map<string, Keyword>
   [
     "minLength",
     limit(
-      isString,
+      only(isString),
       (text, least, work) => text.length >= least * 2 || codePoints(text, work) >= least,
       (least) => `Expected at least ${least} characters`,
       isCount
@@ -162,7 +171,7 @@ export const assertions: ReadonlyMap<string, Keyword> = new Map<string, Keyword>
   [
     "maxItems",
     limit(
-      isList,
+      only(isList),
       (items, most) => items.length <= most,
       (most) => `Expected at most ${most} items`,
       isCount
@@ -171,7 +180,7 @@ export const assertions: ReadonlyMap<string, Keyword> = new Map<string, Keyword>
   [
     "minItems",
     limit(
-      isList,
+      only(isList),
       (items, least) => items.length >= least,
       (least) => `Expected at least ${least} items`,
       isCount
@@ -192,7 +201,7 @@ export const assertions: ReadonlyMap<string, Keyword> = new Map<string, Keyword>
   [
     "maxProperties",
     limit(
-      isObject,
+      only(isObject),
       (found, most) => Object.keys(found).length <= most,
       (most) => `Expected at most ${most} keys`,
       isCount
@@ -201,7 +210,7 @@ export const assertions: ReadonlyMap<string, Keyword> = new Map<string, Keyword>
   [
     "minProperties",
     limit(
-      isObject,
+      only(isObject),
       (found, least) => Object.keys(found).length >= least,
       (least) => `Expected at least ${least} keys`,
       isCount

@@ -5,18 +5,23 @@
 import type * as Schema from "effect/Schema"
 import { applicators } from "./Applicators.ts"
 import { assertions } from "./Assertions.ts"
+import * as Pattern from "./Pattern.ts"
 import { type Check, isObject, type Place, type Problem, type Work } from "./Place.ts"
 
 const fits: Check = () => null
 
-/** Steps of one check: about half a second at most. */
-const mostSteps = 10_000_000
+/** Steps of one check, in which the event loop waits: about 40 ms at most. */
+const mostSteps = 2_500_000
+/** Steps for all payloads of a request, between which it does not wait. */
+const mostStepsOfRequest = 30_000_000
 /** A schema takes about as long as so many characters of text. */
 const costOfSchema = 4
 /** Schemas inside each other in one check: JSON is at most 256 deep. */
 const mostDepth = 1000
-/** Instructions of all patterns of a schema: building them takes about 100 ms. */
-const mostPatterns = 10_000
+/** References that lead from one to the next, each through a schema: checks are as deep. */
+const mostReferences = 500
+/** Instructions of all patterns of a schema: building them takes about 20 ms. */
+const mostPatterns = 5000
 
 const exhausted: Problem = {
   path: "",
@@ -61,17 +66,30 @@ const outOfScope = (name: string, at: string): string | null =>
       ? (unsupported[name] ?? null)
       : null
 
+/** The steps that are left. */
+export interface Budget {
+  left: number
+}
+
+export const budget = (): Budget => ({ left: mostStepsOfRequest })
+
 export interface Compiled {
-  /** Returns where JSON does not fit; null: it fits. Parts of the schema that cannot be applied are left out. */
-  readonly check: (value: Schema.Json) => Problem | null
+  /**
+   * Returns where JSON does not fit; null: it fits. Parts of the schema that cannot be applied are left out. `budget`: what
+   * all payloads of a request may take together.
+   */
+  readonly check: (value: Schema.Json, budget?: Budget) => Problem | null
   /** Why the schema cannot be applied in full, with the path of the first part; null: it can. */
   readonly problem: string | null
 }
 
 export const compile = (root: Schema.Json): Compiled => {
   let problem: string | null = null
-  const patterns = { left: mostPatterns }
+  const patterns = Pattern.make(mostPatterns)
   const references = new Map<string, { check: Check }>()
+  /** The schemas that references name and that are not built yet: a chain of them would be too deep for the stack. */
+  const waiting: Array<{ readonly build: () => void; readonly depth: number }> = []
+  let depth = 0
 
   const reference = (ref: string): Check | null => {
     const tokens = tokensOf(ref)
@@ -79,12 +97,14 @@ export const compile = (root: Schema.Json): Compiled => {
     const key = JSON.stringify(tokens)
     const known = references.get(key)
     if (known !== undefined) return (value, work) => known.check(value, work)
+    if (depth >= mostReferences) return null
     const schema = tokens.reduce<Schema.Json | undefined>(memberOf, root)
     if (schema === undefined) return null
     // Before its check is built, since a schema can refer to itself.
     const entry = { check: fits }
     references.set(key, entry)
-    entry.check = build(schema, tokens.map((token) => `.${token}`).join(""))
+    const at = tokens.map((token) => `.${token}`).join("")
+    waiting.push({ depth: depth + 1, build: () => (entry.check = build(schema, at)) })
     return (value, work) => entry.check(value, work)
   }
 
@@ -127,11 +147,17 @@ export const compile = (root: Schema.Json): Compiled => {
   }
 
   const check = build(root, "")
+  for (const next of waiting) {
+    depth = next.depth
+    next.build()
+  }
   return {
     problem,
-    check: (value) => {
-      const work: Work = { left: mostSteps, depth: 0 }
+    check: (value, budget) => {
+      const most = Math.min(mostSteps, budget?.left ?? mostSteps)
+      const work: Work = { left: most, depth: 0 }
       const found = check(value, work)
+      if (budget !== undefined) budget.left -= most - work.left
       // What alternatives have found after that means nothing.
       return work.left < 0 ? exhausted : found
     }

@@ -2,6 +2,8 @@
  * What the keywords of JSON Schema have in common.
  */
 import type * as Schema from "effect/Schema"
+import { isRaw, numberOf } from "../../ExactJson.ts"
+import type { Patterns } from "./Pattern.ts"
 
 export type Json = Schema.Json
 
@@ -22,7 +24,7 @@ export type Check = (value: Json, work: Work) => Problem | null
 export type JsonObject = Readonly<Record<string, Json>>
 
 export const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+  typeof value === "object" && value !== null && !Array.isArray(value) && !isRaw(value)
 
 /** The part of a schema in which a keyword is, for the function that builds its check. */
 export interface Place {
@@ -33,8 +35,7 @@ export interface Place {
   readonly reference: (ref: string) => Check | null
   /** Notes that the keyword cannot be applied as it is; what is returned takes everything. */
   readonly expected: (what: string, ...path: ReadonlyArray<string | number>) => Check
-  /** Instructions of patterns that may still be built. */
-  readonly patterns: { left: number }
+  readonly patterns: Patterns
 }
 
 /** Builds the check of a keyword with this value. */
@@ -48,14 +49,17 @@ export const isList = (value: Json | undefined): value is ReadonlyArray<Json> =>
 
 /** The same text for equal JSON, whatever the order of its keys. */
 export const canonical = (json: Json, work: Work): string => {
-  const text = JSON.stringify(json, (_, value: Json) =>
-    isObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value
-  )
-  work.left -= text.length
+  const isSimple = typeof json !== "object" || json === null || isRaw(json)
+  const text = isSimple
+    ? JSON.stringify(json)
+    : JSON.stringify(json, (_, value: Json) =>
+        isObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value
+      )
+  work.left -= isSimple ? text.length + 8 : 8 * (text.length + 8)
   return text
 }
 
-export const isNumber = (value: Json): value is number => typeof value === "number"
+export { numberOf }
 export const isString = (value: Json): value is string => typeof value === "string"
 
 /** The first problem. */
