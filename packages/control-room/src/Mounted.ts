@@ -74,14 +74,15 @@ const build = Effect.fnUntraced(function* (options: Options) {
   if (options.prefix !== undefined && options.prefix !== "") check("Mounted", options, { prefix: path })
   const stored = Layer.succeedContext(yield* Storage)
   const targets = TargetGuard.layerOf(options.allowPrivateTargets ?? false)
+  const publicUrl = PublicUrl.layerOf(options.publicUrl)
   const settings = yield* Layer.build(Service.settings)
-  const engine = yield* Layer.build(Layer.provide(Service.running(options), Layer.merge(stored, targets))).pipe(
-    Effect.provideContext(settings)
-  )
+  const engine = yield* Layer.build(
+    Layer.provide(Service.running(options), Layer.mergeAll(stored, targets, publicUrl))
+  ).pipe(Effect.provideContext(settings))
   const routed = yield* HttpRouter.toHttpEffect(
     Service.application(options).pipe(
       Layer.provide(ClientUrl.layer()),
-      Layer.provide(PublicUrl.layerOf(options.publicUrl)),
+      Layer.provide(publicUrl),
       Layer.provide(Hosts.layerAny),
       Layer.provide(targets),
       Layer.provide(Layer.succeedContext(engine)),

@@ -82,8 +82,8 @@ export const layer = (options: ServiceOptions = {}) => {
       }).pipe(
         Layer.provide(Hosts.layer(options.allowedHosts, options.internalUrl)),
         Layer.provide(ClientUrl.layer(options.internalUrl)),
-        Layer.provide(PublicUrl.layer(options.publicUrl)),
         Layer.provide(Service.running(options)),
+        Layer.provide(PublicUrl.layer(options.publicUrl)),
         Layer.provide(TargetGuard.layer(options.allowPrivateTargets)),
         Layer.provide(Service.settings),
         Layer.provide(Layer.succeedContext(stored))

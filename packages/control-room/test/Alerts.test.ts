@@ -66,7 +66,13 @@ const watching = Effect.fnUntraced(function* (
     name: path,
     settings: { type: "webhook", url: target.origin + path }
   })
-  const alert = yield* Alerts.create({ name: `alert ${path}`, rule, channels: [{ id: channel.id }], ...rest })
+  const alert = yield* Alerts.create({
+    name: `alert ${path}`,
+    rule,
+    channels: [{ id: channel.id }],
+    gather_seconds: 0,
+    ...rest
+  })
   const secret = channel.secret ?? assert.fail("no secret")
   /** The kinds and texts of what it was sent, each with a genuine signature. */
   const told = Effect.suspend(() =>
@@ -348,6 +354,61 @@ withLayer(service, { excludeTestServices: true, timeout: "4 minutes" })("an aler
             ["began", "over"],
             ["began", "over"]
           ]
+        )
+      })
+    )
+  )
+
+  it.effect("tells a channel that was away the last word alone, whatever it missed", () =>
+    withTarget(
+      Effect.fnUntraced(function* (target) {
+        const { alertIn } = yield* Service
+        const process = yield* newProcess()
+        const rule = { type: "queue_above", process: { id: process.id }, items: 1 } as const
+        const alert = yield* watching(target, rule, { repeat_seconds: 60 })
+        let away = true
+        yield* target.on(alert.path, (received) => received.answer(away ? 503 : 200))
+        for (const payload of [1, 2]) yield* WorkItems.create({ process: process.id, payload })
+        for (const minutes of [1, 3, 5, 7]) yield* alertIn(minutes * minute)
+        away = false
+        const items = yield* Stream.runCollect(WorkItems.stream({ process: process.id }))
+        yield* WorkItems.remove(items.map(({ id }) => id))
+        const missed = (yield* alert.kinds).length
+        yield* alertIn(8 * minute)
+        yield* alertIn(3 * hour)
+        assert.deepStrictEqual((yield* alert.kinds).slice(missed), ["over"])
+        const messages = yield* Stream.runCollect(Alerts.messages(alert.id))
+        assert.deepStrictEqual([...new Set(messages.map(({ state }) => state))], ["delivered"])
+      })
+    )
+  )
+
+  it.effect("sends a channel one message in its time, and the next stands for what came meanwhile", () =>
+    withTarget(
+      Effect.fnUntraced(function* (target) {
+        const { alertIn } = yield* Service
+        const process = yield* newProcess()
+        const rule = { type: "run_unresolved", process: { id: process.id } } as const
+        const alert = yield* watching(target, rule, { gather_seconds: 600 })
+        yield* ended(process, "one")
+        yield* alertIn(minute)
+        yield* ended(process, "two")
+        yield* alertIn(2 * minute)
+        yield* ended(process, "three")
+        yield* alertIn(10 * minute)
+        assert.deepStrictEqual(yield* alert.kinds, ["began"])
+        yield* Alerts.test(alert.id)
+        yield* alertIn(10.5 * minute)
+        assert.deepStrictEqual(yield* alert.kinds, ["began", "test"])
+        yield* alertIn(11 * minute)
+        const [, , digest, ...more] = yield* alert.told
+        assert.deepStrictEqual(more, [])
+        assert.strictEqual(digest?.count, 2)
+        assert.match(digest?.text ?? "", /: 2 began\n- the run .* ended unresolved\.\n- the run .* ended unresolved\.$/)
+        const firings = yield* Stream.runCollect(Alerts.firings({ alert: alert.id }))
+        assert.sameMembers(
+          (digest?.firings ?? []).map(({ id }) => id),
+          firings.slice(0, 2).map(({ id }) => id)
         )
       })
     )

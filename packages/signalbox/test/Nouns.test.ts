@@ -142,6 +142,7 @@ const kinds: ReadonlyArray<Kind> = [
       "rule",
       "channels",
       "repeat_seconds",
+      "gather_seconds",
       "quiet",
       "since",
       "muted",

@@ -111,10 +111,14 @@ export const AlertRule = Schema.Union([
 ])
 export type AlertRule = typeof AlertRule.Type
 
+/** A channel gets no more than one message of an alert in this time, if the alert does not say. */
+export const defaultGatherSeconds = 300
+
 /**
  * An alert as it is written; replaces the whole alert. A message is sent when a firing begins and when it is over, and
  * repeated after `repeat_seconds` (default: not). In `quiet` hours nothing is sent: firings that begin and end within them are
- * never reported, and the others are reported when they end.
+ * never reported, and the others are reported when they end. A channel gets at most one message in `gather_seconds` (default
+ * five minutes), which stands for all that came meanwhile.
  */
 export const AlertDefinition = Schema.Struct({
   name: Name,
@@ -122,6 +126,7 @@ export const AlertDefinition = Schema.Struct({
   rule: AlertRule,
   channels: Schema.Array(Ref(AlertChannelId)).check(Schema.isBetweenLength(1, 20)),
   repeat_seconds: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 60, maximum: 366 * 24 * 3600 }))),
+  gather_seconds: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 24 * 3600 }))),
   quiet: Schema.optionalKey(AlertHours)
 })
 export interface AlertDefinition extends Schema.Schema.Type<typeof AlertDefinition> {}
@@ -149,6 +154,8 @@ export const Alert = Schema.Struct({
   rule: SentRule,
   channels: Schema.Array(Schema.Struct({ id: AlertChannelId, name: Schema.String })),
   repeat_seconds: Schema.NullOr(Schema.Int),
+  /** Absent: from a room without it. */
+  gather_seconds: Schema.optionalKey(Schema.Int),
   quiet: Schema.NullOr(AlertHours),
   /** It watches since then: since it was made, enabled, or its rule changed. */
   since: Timestamp,
@@ -202,22 +209,30 @@ export const AlertMessage = Schema.Struct({
 }).annotate({ identifier: "AlertMessage" })
 export interface AlertMessage extends Schema.Schema.Type<typeof AlertMessage> {}
 
+const eventTypes = OpenEnum(["alert.began", "alert.repeated", "alert.over", "alert.test"])
+
+const firingOfEvent = Schema.Struct({
+  id: AlertFiringId,
+  subject: Schema.String,
+  began_at: Timestamp,
+  ended_at: Schema.NullOr(Timestamp)
+})
+
 /** The body of the requests to a channel of type `webhook`. `id` is the same in every attempt. */
 export const AlertEvent = Schema.Struct({
   id: AlertMessageId,
-  type: OpenEnum(["alert.began", "alert.repeated", "alert.over", "alert.test"]),
+  type: eventTypes,
   timestamp: Timestamp,
   workspace_id: WorkspaceId,
   alert: Schema.Struct({ id: AlertId, name: Schema.String, rule: Schema.String }),
-  firing: Schema.NullOr(
-    Schema.Struct({
-      id: AlertFiringId,
-      subject: Schema.String,
-      began_at: Timestamp,
-      ended_at: Schema.NullOr(Timestamp)
-    })
-  ),
-  text: Schema.String
+  firing: Schema.NullOr(firingOfEvent),
+  text: Schema.String,
+  /** For how many messages it stands, each of a firing of its own; absent: for itself. */
+  count: Schema.optionalKey(Schema.Int),
+  /** The first ten of them. */
+  firings: Schema.optionalKey(Schema.Array(Schema.Struct({ type: eventTypes, ...firingOfEvent.fields }))),
+  /** The page of the console about it. */
+  link: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "AlertEvent" })
 export interface AlertEvent extends Schema.Schema.Type<typeof AlertEvent> {}
 

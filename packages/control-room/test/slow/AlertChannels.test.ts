@@ -117,11 +117,13 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a channel
   it.effect("of Slack, Teams and ntfy gets their shapes, and nothing of a text means more than it says", () =>
     withTarget(
       Effect.fnUntraced(function* (target) {
+        const { origin } = yield* Service
+        const linkTo = (alert: string) => `${origin}/console/#/alerts/${alert}`
         const url = (path: string) => Redacted.make(target.origin + path)
         const slack = yield* alertTo({ type: "slack", url: url("/services/T0/B0/hidden") })
         assert.strictEqual((yield* tested(slack.id)).state, "delivered")
         assert.deepStrictEqual(JSON.parse(textAt(target, "/services/T0/B0/hidden")), {
-          text: `*${slack.name.replace("<full>", "&lt;full&gt;").replace(" & ", " &amp; ")}: test*\nThis is a test: messages of this alert arrive here.`
+          text: `*${slack.name.replace("<full>", "&lt;full&gt;").replace(" & ", " &amp; ")}: test*\nThis is a test: messages of this alert arrive here.\n${linkTo(slack.id)}`
         })
         const teams = yield* alertTo({ type: "teams", url: url("/workflows/hidden?sig=1") })
         yield* tested(teams.id)
@@ -130,12 +132,14 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a channel
         assert.strictEqual(attachments[0].contentType, "application/vnd.microsoft.card.adaptive")
         assert.strictEqual(attachments[0].content.type, "AdaptiveCard")
         assert.include(attachments[0].content.body[0].text, "Disk \\<full\\> & \\*more\\*")
+        assert.strictEqual(attachments[0].content.actions[0].url, linkTo(teams.id))
         const ntfy = yield* alertTo({ type: "ntfy", url: url("/push/robots"), token: Redacted.make("tk_1") })
         yield* tested(ntfy.id)
         assert.deepStrictEqual(JSON.parse(textAt(target, "/push")), {
           topic: "robots",
           title: `${ntfy.name}: test`,
-          message: "This is a test: messages of this alert arrive here."
+          message: "This is a test: messages of this alert arrive here.",
+          click: linkTo(ntfy.id)
         })
         assert.strictEqual(target.at("/push")[0]?.headers.authorization, "Bearer tk_1")
         const shown = JSON.stringify(yield* Stream.runCollect(AlertChannels.stream()))
@@ -244,6 +248,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a channel
         assert.deepStrictEqual(mail.to, ["ada@example.com", "bob@example.com"])
         assert.include(mail.text, `Message-ID: <${message.id}@signalbox>`)
         assert.include(mail.text, "This is a test: messages of this alert arrive here.")
+        assert.include(mail.text, "Auto-Submitted: auto-generated")
+        assert.include(mail.text, `/console/#/alerts/${given.id}`)
         const { email: shown, target } = yield* AlertChannels.get(named.channel)
         assert.strictEqual(target, `127.0.0.1:${port}`)
         assert.deepStrictEqual(shown?.password_from, { secret: "smtp", item: "password" })

@@ -53,7 +53,7 @@ it.live(`every firing is told, its end too, over kills of one of two nodes: ${ki
       const settings = { type: "webhook", url: `${target.origin}/${n}` } as const
       const channel = yield* AlertChannels.create({ name, settings })
       const rule = { type: "queue_above", process: { id: process.id }, items: 1 } as const
-      const alert = yield* Alerts.create({ name, rule, channels: [{ id: channel.id }] })
+      const alert = yield* Alerts.create({ name, rule, channels: [{ id: channel.id }], gather_seconds: 0 })
       // Some nodes are killed while they wait for this.
       const path = `/${n}`
       yield* target.on(path, (received) => void setTimeout(() => received.answer(200), choose.below(400)))

@@ -48,6 +48,15 @@ const beforeRunTraces = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   // Those that are newer still (`0034_console_marks`, `0035_item_steps`, `0041_nodes`, and those after it).
   yield* sql`ALTER TABLE secret DROP COLUMN hosts`
+  yield* sql`DROP INDEX alert_message_sent_with`
+  for (const [table, column] of [
+    ["alert", "gather_seconds"],
+    ["alert_target", "last_sent_at"],
+    ["alert_message", "sent_with"],
+    ["alert_channel", "wait_until"]
+  ] as const) {
+    yield* sql`ALTER TABLE ${sql(table)} DROP COLUMN ${sql(column)}`
+  }
   for (const column of ["refused_count", "refused_at", "refused_because"]) {
     yield* sql`ALTER TABLE "trigger" DROP COLUMN ${sql(column)}`
   }

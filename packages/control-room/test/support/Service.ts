@@ -26,6 +26,7 @@ import { basename, join } from "node:path"
 import { AlertSender } from "../../src/internal/delivery/AlertSender.ts"
 import { Deliverer } from "../../src/internal/delivery/Deliverer.ts"
 import { TargetGuard } from "../../src/internal/delivery/TargetGuard.ts"
+import { PublicUrl } from "../../src/internal/PublicUrl.ts"
 import { Alerter } from "../../src/internal/runs/Alerter.ts"
 import { Retention } from "../../src/internal/runs/Retention.ts"
 import { Scheduler } from "../../src/internal/runs/Scheduler.ts"
@@ -229,7 +230,7 @@ export const layerIn = (
     Layer.provideMerge(Retention.layer(options?.retainRuns)),
     Layer.provideMerge(
       Layer.merge(Deliverer.layer, Layer.provideMerge(Alerter.layer, AlertSender.layer)).pipe(
-        Layer.provide(TargetGuard.layer(options?.allowPrivateTargets))
+        Layer.provide(Layer.merge(TargetGuard.layer(options?.allowPrivateTargets), PublicUrl.layer(options?.publicUrl)))
       )
     ),
     Layer.provideMerge(StorageLayers.layerStorage(storage)),

@@ -24,6 +24,7 @@ const alert: (typeof Alert)["Encoded"] = {
   rule,
   channels: [{ id: ids.alertChannel, name: "operations, Vienna" }],
   repeat_seconds: 86_400,
+  gather_seconds: 300,
   quiet: null,
   since: "2026-11-20T08:15:31.554Z",
   muted: null,

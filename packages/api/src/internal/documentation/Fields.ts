@@ -104,6 +104,7 @@ export const generalFields: Readonly<Record<string, string>> = {
   file_size: "The exact size in bytes, up to 1 GiB.",
   files: "Its files, at most 100.",
   filter: "What matches: that to which all of the given keys apply.",
+  firings: "The first ten of what a message stands for.",
   firing: "The firing that it is about; null for a test.",
   first_failed_at: "When the first of its items failed; null without items.",
   first_name: "The first name of the person.",
@@ -111,6 +112,8 @@ export const generalFields: Readonly<Record<string, string>> = {
   forward_done_items:
     "Whether completed items without outputs travel on themselves, with payload and files. Default of a process: false; of a step: as the process says.",
   free: "How many step runs the worker can take, 1 to 1,000.",
+  gather_seconds:
+    "A channel gets at most one message of the alert in so many seconds, 0 to a day, which stands for all that came; default 300.",
   git: "The repository that the content comes from; null for an uploaded package.",
   grows: "Alert when so many items were added to a group within that time, instead of when it is new.",
   handshake: "How the sending service verifies the address.",
@@ -143,6 +146,7 @@ export const generalFields: Readonly<Record<string, string>> = {
   lease_token: "The token of the lease; it is refused once the step run has ended.",
   leases: "The leased step runs; empty when there are none.",
   lifetime_seconds: "How long the ticket is valid, in seconds, 10 to 600; default 60.",
+  link: "The page of the console about it.",
   link_token: "The token itself, which is returned only where it is created.",
   local: "The time in the zone of the schedule.",
   lost: "Step runs that the worker no longer owns: stop their tasks, and report nothing more.",

@@ -18,6 +18,7 @@ import { PollInterval } from "../PollInterval.ts"
 import { AlertChannels, type ChannelSettings, type MailSettings, type StoredChannel } from "../store/AlertChannels.ts"
 import { AlertMessages, type ClaimedMessage } from "../store/AlertMessages.ts"
 import * as Chunks from "../store/Chunks.ts"
+import { PublicUrl } from "../PublicUrl.ts"
 import { Database } from "../store/Database.ts"
 import { RoomState } from "../store/RoomState.ts"
 import { notSentTo, Secrets } from "../store/Secrets.ts"
@@ -64,6 +65,7 @@ export class AlertSender extends Context.Service<
       const guard = yield* TargetGuard
       const sender = yield* DeliverySender
       const mailer = yield* MailSender
+      const publicUrl = yield* PublicUrl
 
       const sendTo = Effect.fnUntraced(function* (request: HttpMessage) {
         const refusal = guard.refuses(request.endpoint)
@@ -96,20 +98,39 @@ export class AlertSender extends Context.Service<
         return typeof value === "string" ? value : yield* missing
       })
 
+      /** Leads to the page of the console about the alert. */
+      const withLink = (claimed: ClaimedMessage) => {
+        const link = `${publicUrl}/console/#/alerts/${claimed.alertId}`
+        return { ...claimed, event: JSON.stringify({ ...JSON.parse(claimed.event), link }), link }
+      }
+
       const mail = Effect.fnUntraced(function* (
         workspace: WorkspaceId,
         settings: MailSettings,
-        { id, text, title }: ClaimedMessage
+        { id, link, text, title }: ReturnType<typeof withLink>
       ) {
         const { ca, from, host, port, security, to, username } = settings
         const password = yield* passwordOf(workspace, settings)
         const auth = username === null || password === null ? null : { username, password }
         const refusal = guard.refuses(`http://${host.includes(":") ? `[${host}]` : host}`)
         if (refusal !== null) return yield* new NoResponse({ message: `the mail server ${refusal}` })
-        yield* mailer({ host, port, security, auth, ca, from, to, id, subject: title, text, lookup: guard.lookup })
+        yield* mailer({
+          host,
+          port,
+          security,
+          auth,
+          ca,
+          from,
+          to,
+          id,
+          subject: title,
+          text: `${text}\n\n${link}`,
+          lookup: guard.lookup
+        })
       })
 
-      const send = Effect.fnUntraced(function* (claimed: ClaimedMessage, channel: StoredChannel) {
+      const send = Effect.fnUntraced(function* (told: ClaimedMessage, channel: StoredChannel) {
+        const claimed = withLink(told)
         const settings: ChannelSettings = yield* channels.open(channel)
         switch (settings.type) {
           case "email":

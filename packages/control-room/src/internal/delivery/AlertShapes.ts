@@ -11,7 +11,10 @@ export interface HttpMessage {
 }
 
 type HttpSettings = Exclude<ChannelSettings, MailSettings | { readonly type: "heartbeat" }>
-type Said = Pick<ClaimedMessage, "id" | "title" | "text" | "event">
+interface Said extends Pick<ClaimedMessage, "id" | "title" | "text" | "event"> {
+  /** The page of the console about the alert. */
+  readonly link: string
+}
 
 const json = (endpoint: string, id: string, body: unknown, headers: Readonly<Record<string, string>> = {}) => ({
   endpoint,
@@ -30,7 +33,7 @@ const slackText = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<"
 /** Characters that mean something in texts of adaptive cards. */
 const cardText = (text: string) => text.replace(/[\\`*_{}[\]()#+!|<>~-]/g, "\\$&")
 
-const card = ({ text, title }: Said) => ({
+const card = ({ link, text, title }: Said) => ({
   type: "message",
   attachments: [
     {
@@ -42,7 +45,8 @@ const card = ({ text, title }: Said) => ({
         body: [
           { type: "TextBlock", text: cardText(title), weight: "Bolder", wrap: true },
           { type: "TextBlock", text: cardText(text), wrap: true }
-        ]
+        ],
+        actions: [{ type: "Action.OpenUrl", title: "Open the alert", url: link }]
       }
     }
   ]
@@ -59,7 +63,7 @@ const topicOf = (url: string) => {
 
 /** The request for a message. */
 export const requestOf = (settings: HttpSettings, said: Said, millis: number): HttpMessage => {
-  const { id, text, title } = said
+  const { id, link, text, title } = said
   switch (settings.type) {
     case "webhook": {
       const body = Buffer.from(said.event)
@@ -71,13 +75,13 @@ export const requestOf = (settings: HttpSettings, said: Said, millis: number): H
       return { endpoint: url, headers: headersOf(id, body, secrets, millis), body }
     }
     case "slack":
-      return json(settings.url, id, { text: `*${slackText(title)}*\n${slackText(text)}` })
+      return json(settings.url, id, { text: `*${slackText(title)}*\n${slackText(text)}\n${link}` })
     case "teams":
       return json(settings.url, id, card(said))
     case "ntfy": {
       const { endpoint, topic } = topicOf(settings.url)
       const auth = settings.token === null ? undefined : { authorization: `Bearer ${settings.token}` }
-      return json(endpoint, id, { topic, title, message: text }, auth)
+      return json(endpoint, id, { topic, title, message: text, click: link }, auth)
     }
   }
 }

@@ -105,7 +105,14 @@ export const send = (mail: Mail): Effect.Effect<void, NoResponse> =>
     })
     yield* Effect.callback<void, NoResponse>((resume) => {
       transport.sendMail(
-        { from, to: [...to], subject, text, messageId: `<${id}@signalbox>` },
+        {
+          from,
+          to: [...to],
+          subject,
+          text,
+          messageId: `<${id}@signalbox>`,
+          headers: { "Auto-Submitted": "auto-generated" }
+        },
         (error: MailError | null) =>
           resume(error === null ? Effect.void : Effect.fail(new NoResponse({ message: said(error) })))
       )

@@ -1,8 +1,9 @@
 /**
  * Messages of alerts on their way to a channel, over all attempts. An attempt is claimed before it is made, so that no two
- * are concurrent; the claim of a killed node expires, and the message is sent again with the same id.
+ * are concurrent; the claim of a killed node expires, and the message is sent again with the same id. What is waiting of one
+ * alert for one channel is sent as one message: the newest, which stands for the others (`sent_with`).
  */
-import type { AlertMessage, AlertMessageKind } from "@signalbox/api/contract/Alerts"
+import type { AlertEvent, AlertMessage, AlertMessageKind } from "@signalbox/api/contract/Alerts"
 import { type AlertFiringId, AlertId, AlertMessageId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Dialect from "@signalbox/sql/Dialect"
 import * as Context from "effect/Context"
@@ -28,12 +29,13 @@ export interface NewMessage {
   readonly text: string
 }
 
-/** A message whose next attempt the caller has claimed. */
+/** A message whose next attempt the caller has claimed; it may stand for many. */
 export interface ClaimedMessage {
   readonly workspaceId: WorkspaceId
   readonly id: AlertMessageId
+  readonly alertId: AlertId
   readonly channelId: string
-  readonly firingId: string | null
+  readonly isTest: boolean
   readonly title: string
   readonly text: string
   /** JSON: the body for webhooks. */
@@ -42,17 +44,57 @@ export interface ClaimedMessage {
   readonly claim: string
 }
 
+interface DueRow extends Pick<MessageRow, "workspace_id" | "channel_id" | "alert_id"> {
+  /** The id of a test. */
+  readonly test: string | null
+}
+
+/** Firings that a message for many names. */
+const mostNamed = 10
+
+const later = (time: string, seconds: number) => new Date(Date.parse(time) + seconds * 1000).toISOString()
+
+/** The last message of each firing, which has made those before it untrue; in their order. */
+const newestOf = <A extends Pick<MessageRow, "id" | "firing_id">>(messages: ReadonlyArray<A>): ReadonlyArray<A> => {
+  const newest = new Map(messages.map((message) => [message.firing_id ?? message.id, message.id]))
+  return messages.filter(({ firing_id, id }) => newest.get(firing_id ?? id) === id)
+}
+
+const counted: Readonly<Record<AlertMessageKind, string>> = {
+  began: "began",
+  repeated: "still",
+  over: "over",
+  test: "tests"
+}
+
+/** One message for many: how many there are of each kind, and the first of them. */
+const gathered = (
+  alert: string,
+  said: ReadonlyArray<Pick<MessageRow, "kind">>,
+  first: ReadonlyArray<MessageRow>,
+  lead: MessageRow
+) => {
+  const counts = Map.groupBy(said, ({ kind }) => kind)
+  const title = `${alert}: ${[...counts].map(([kind, { length }]) => `${length} ${counted[kind]}`).join(", ")}`
+  const more = said.length - first.length
+  const text = [...first.map((row) => `- ${row.text}`), ...(more > 0 ? [`and ${more} more.`] : [])].join("\n")
+  const eventOf = ({ event }: MessageRow): AlertEvent => JSON.parse(event)
+  const firings = first.map(eventOf).flatMap(({ firing, type }) => (firing === null ? [] : [{ type, ...firing }]))
+  const event: AlertEvent = { ...eventOf(lead), text: `${title}\n${text}`, count: said.length, firings }
+  return { title, text, event: JSON.stringify(event) }
+}
+
 export class AlertMessages extends Context.Service<
   AlertMessages,
   {
     readonly list: (workspace: WorkspaceId, alert: AlertId, page: PageRequest) => Effect.Effect<Rows<AlertMessage>>
-    /** Creates a message for each channel of the alert, due at once. */
+    /** Creates a message for each channel of the alert, due when the channel may get one of this alert. */
     readonly create: (alert: StoredAlert, message: NewMessage) => Effect.Effect<ReadonlyArray<AlertMessage>>
     readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<ClaimedMessage>>
     readonly release: (claimed: ClaimedMessage) => Effect.Effect<void>
     /** Releases every claim: for the start of a service that is alone on the database. */
     readonly releaseAll: Effect.Effect<void>
-    /** Records an attempt, also at its firing. `next`: of the next attempt; null: it is given up. */
+    /** Records an attempt, also of what it stands for and at their firings. `next`: of the next attempt; null: it is given up. */
     readonly record: (claimed: ClaimedMessage, error: string | null, next: string | null) => Effect.Effect<void>
     /** Deletes messages made before `cutoff` that are not pending, and returns how many. */
     readonly sweep: (cutoff: string, limit: number) => Effect.Effect<number>
@@ -82,13 +124,19 @@ export class AlertMessages extends Context.Service<
           ),
         create: Effect.fnUntraced(function* (alert, { firing, kind, text, title }) {
           const time = yield* now
-          const channels = yield* sql<{ readonly id: string; readonly name: string }>`
-            SELECT alert_channel.id, alert_channel.name FROM alert_target JOIN alert_channel
+          const channels = yield* sql<{
+            readonly id: string
+            readonly name: string
+            readonly last_sent_at: string | null
+          }>`
+            SELECT alert_channel.id, alert_channel.name, alert_target.last_sent_at FROM alert_target JOIN alert_channel
               ON alert_channel.workspace_id = alert_target.workspace_id AND alert_channel.id = alert_target.channel_id
             WHERE alert_target.workspace_id = ${alert.workspaceId} AND alert_target.alert_id = ${alert.id}
             ORDER BY place`
           const made: Array<AlertMessage> = []
           for (const channel of channels) {
+            const earliest =
+              kind === "test" || channel.last_sent_at === null ? time : later(channel.last_sent_at, alert.gatherSeconds)
             const id = yield* newId
             const event = {
               id,
@@ -113,7 +161,7 @@ export class AlertMessages extends Context.Service<
               created_at: time,
               attempts: 0,
               last_attempt_at: null,
-              next_attempt_at: time,
+              next_attempt_at: earliest > time ? earliest : time,
               error: null
             }
             yield* sql`INSERT INTO alert_message ${sql.insert({ ...row })}`
@@ -124,41 +172,66 @@ export class AlertMessages extends Context.Service<
         claim: Effect.fnUntraced(
           function* (limit) {
             const time = yield* millis
+            const iso = new Date(time).toISOString()
             const until = new Date(time + Duration.toMillis(claimTime)).toISOString()
-            const due = yield* sql<{ readonly workspace_id: string; readonly channel_id: string }>`
-              SELECT DISTINCT workspace_id, channel_id FROM alert_message
-              WHERE state = 'pending' AND next_attempt_at <= ${new Date(time).toISOString()}`
+            // What is due of each alert to each channel; a test is for itself.
+            const due = yield* sql<DueRow>`
+              SELECT workspace_id, channel_id, alert_id, CASE WHEN kind = 'test' THEN id END AS test
+              FROM alert_message WHERE state = 'pending' AND next_attempt_at <= ${iso} AND NOT EXISTS (
+                SELECT 1 FROM alert_channel WHERE alert_channel.workspace_id = alert_message.workspace_id
+                  AND alert_channel.id = channel_id AND wait_until > ${iso})
+              GROUP BY workspace_id, channel_id, alert_id, CASE WHEN kind = 'test' THEN id END
+              ORDER BY min(next_attempt_at), min(id)`
             const claimed: Array<ClaimedMessage> = []
-            for (const { channel_id, workspace_id } of due) {
-              const [busy] = yield* sql<{ readonly n: number }>`
-                SELECT count(*) AS n FROM alert_message
-                WHERE workspace_id = ${workspace_id} AND channel_id = ${channel_id} AND state = 'pending'
-                  AND claim IS NOT NULL AND next_attempt_at > ${new Date(time).toISOString()}`
-              const free = Math.min(perChannel - (busy?.n ?? 0), limit - claimed.length)
-              if (free <= 0) continue
+            for (const { alert_id, channel_id, test, workspace_id } of due) {
+              if (claimed.length >= limit) break
+              // No other node looks at the messages of this alert now, and no check makes new ones.
+              const [alert] = yield* sql<{ readonly name: string }>`
+                SELECT name FROM alert WHERE workspace_id = ${workspace_id} AND id = ${alert_id}
+                ${Dialect.skipLocked(sql, "alert")}`
+              if (alert === undefined) continue
+              const ofChannel = sql`workspace_id = ${workspace_id} AND channel_id = ${channel_id} AND state = 'pending'`
+              const underWay = yield* sql<Pick<MessageRow, "alert_id" | "kind">>`
+                SELECT alert_id, kind FROM alert_message
+                WHERE ${ofChannel} AND claim IS NOT NULL AND next_attempt_at > ${iso}`
+              if (underWay.length >= perChannel) continue
+              // One at a time, so that they arrive in order.
+              if (test === null && underWay.some((other) => other.alert_id === alert_id && other.kind !== "test")) {
+                continue
+              }
+              const these = sql`${ofChannel} AND alert_id = ${alert_id}
+                AND ${test === null ? sql.literal("kind <> 'test'") : sql`id = ${test}`}`
+              const waiting = yield* sql<Pick<MessageRow, "id" | "kind" | "firing_id">>`
+                SELECT id, kind, firing_id FROM alert_message WHERE ${these} ORDER BY id`
+              const said = newestOf(waiting)
+              const lead = said.at(-1)
+              if (lead === undefined) continue
+              const first = said.slice(0, mostNamed).map(({ id }) => id)
               const rows = yield* sql<MessageRow>`
                 SELECT * FROM alert_message
-                WHERE workspace_id = ${workspace_id} AND channel_id = ${channel_id} AND state = 'pending'
-                  AND next_attempt_at <= ${new Date(time).toISOString()}
-                ORDER BY next_attempt_at, id LIMIT ${free} ${Dialect.skipLocked(sql, "alert_message")}`
-              for (const row of rows) {
-                const claim = yield* newId
-                // Due again when the claim expires.
-                yield* sql`
-                  UPDATE alert_message SET claim = ${claim}, next_attempt_at = ${until}
-                  WHERE workspace_id = ${row.workspace_id} AND id = ${row.id}`
-                claimed.push({
-                  workspaceId: WorkspaceId.make(row.workspace_id),
-                  id: AlertMessageId.make(row.id),
-                  channelId: row.channel_id,
-                  firingId: row.firing_id,
-                  title: row.title,
-                  text: row.text,
-                  event: row.event,
-                  attempts: row.attempts,
-                  claim
-                })
-              }
+                WHERE workspace_id = ${workspace_id} AND ${sql.in("id", [lead.id, ...first])} ORDER BY id`
+              const row = rows.at(-1)
+              if (row === undefined) continue
+              const claim = yield* newId
+              yield* sql`
+                UPDATE alert_message SET claim = NULL, next_attempt_at = NULL, sent_with = ${lead.id}
+                WHERE ${these} AND id <> ${lead.id}`
+              // Due again when the claim expires.
+              yield* sql`
+                UPDATE alert_message SET claim = ${claim}, next_attempt_at = ${until}, sent_with = NULL
+                WHERE workspace_id = ${workspace_id} AND id = ${lead.id}`
+              claimed.push({
+                workspaceId: WorkspaceId.make(workspace_id),
+                id: AlertMessageId.make(row.id),
+                alertId: AlertId.make(alert_id),
+                channelId: channel_id,
+                isTest: test !== null,
+                attempts: row.attempts,
+                claim,
+                ...(said.length === 1
+                  ? { title: row.title, text: row.text, event: row.event }
+                  : gathered(alert.name, said, rows.slice(0, mostNamed), row))
+              })
             }
             return claimed
           },
@@ -173,20 +246,41 @@ export class AlertMessages extends Context.Service<
         }).pipe(Effect.orDie),
         record: Effect.fnUntraced(
           function* (claimed, error, next) {
+            const { alertId, channelId, id, workspaceId } = claimed
+            const time = yield* now
             const changed = {
               state: error === null ? "delivered" : next === null ? "failed" : "pending",
               attempts: claimed.attempts + 1,
-              last_attempt_at: yield* now,
-              next_attempt_at: error === null ? null : next,
+              last_attempt_at: time,
               error,
               claim: null
             }
-            const rows = yield* sql`UPDATE alert_message SET ${sql.update(changed)} WHERE ${at(claimed)} RETURNING id`
+            // In the order of the checks: the alert first.
+            const [alert] = yield* sql<{ readonly gather_seconds: number }>`
+              SELECT gather_seconds FROM alert WHERE workspace_id = ${workspaceId} AND id = ${alertId}
+              ${Dialect.forUpdate(sql)}`
+            const rows = yield* sql`
+              UPDATE alert_message SET ${sql.update({ ...changed, next_attempt_at: error === null ? null : next })}
+              WHERE ${at(claimed)} RETURNING id`
             // Another node has claimed it since.
-            if (rows.length === 0 || claimed.firingId === null) return
+            if (alert === undefined || rows.length === 0) return
+            yield* sql`
+              UPDATE alert_message SET ${sql.update(changed)}
+              WHERE workspace_id = ${workspaceId} AND sent_with = ${id} AND state = 'pending'`
             yield* sql`
               UPDATE alert_firing SET ${sql.update({ last_error: error })}
-              WHERE workspace_id = ${claimed.workspaceId} AND id = ${claimed.firingId}`
+              WHERE workspace_id = ${workspaceId} AND id IN (
+                SELECT firing_id FROM alert_message
+                WHERE workspace_id = ${workspaceId} AND (id = ${id} OR sent_with = ${id}))`
+            if (error !== null || claimed.isTest) return
+            yield* sql`
+              UPDATE alert_target SET last_sent_at = ${time}
+              WHERE workspace_id = ${workspaceId} AND alert_id = ${alertId} AND channel_id = ${channelId}`
+            const earliest = later(time, alert.gather_seconds)
+            yield* sql`
+              UPDATE alert_message SET next_attempt_at = ${earliest}
+              WHERE workspace_id = ${workspaceId} AND channel_id = ${channelId} AND state = 'pending'
+                AND next_attempt_at < ${earliest} AND alert_id = ${alertId} AND kind <> 'test'`
           },
           Effect.orDie,
           transaction

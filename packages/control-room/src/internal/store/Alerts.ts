@@ -97,6 +97,7 @@ export class Alerts extends Context.Service<
           rule: alert.rule,
           channels: channels.map(({ id, name }) => ({ id: AlertChannelId.make(id), name })),
           repeat_seconds: alert.repeatSeconds,
+          gather_seconds: alert.gatherSeconds,
           quiet: alert.quiet,
           since: alert.since,
           muted: alert.muted !== null && alert.muted.until > (yield* now) ? alert.muted : null,
@@ -106,14 +107,23 @@ export class Alerts extends Context.Service<
       }, Effect.orDie)
 
       const target = Effect.fnUntraced(function* (workspace: WorkspaceId, id: AlertId, { channels }: AlertDefinition) {
-        yield* sql`DELETE FROM alert_target WHERE workspace_id = ${workspace} AND alert_id = ${id}`
-        const rows = [...new Set(channels.map((channel) => channel.id))].map((channel, place) => ({
+        const ids = [...new Set(channels.map((channel) => channel.id))]
+        yield* sql`
+          DELETE FROM alert_target WHERE workspace_id = ${workspace} AND alert_id = ${id}
+            AND NOT (${sql.in("channel_id", ids)})`
+        const rows = ids.map((channel, place) => ({
           workspace_id: workspace,
           alert_id: id,
           channel_id: channel,
           place
         }))
-        yield* Chunks.forEach(rows, (some) => sql`INSERT INTO alert_target ${sql.insert(some)}`)
+        // Those that stay remember when they were last sent something.
+        yield* Chunks.forEach(
+          rows,
+          (some) => sql`
+            INSERT INTO alert_target ${sql.insert(some)}
+            ON CONFLICT (workspace_id, alert_id, channel_id) DO UPDATE SET place = excluded.place`
+        )
       })
 
       return Alerts.of({

@@ -8,6 +8,7 @@ import type {
   AlertRule,
   FiringState
 } from "@signalbox/api/contract/Alerts"
+import { defaultGatherSeconds } from "@signalbox/api/contract/Alerts"
 import { AlertChannelId, AlertFiringId, AlertId, AlertMessageId, WorkspaceId } from "@signalbox/api/contract/Ids"
 
 export interface AlertRow {
@@ -17,6 +18,7 @@ export interface AlertRow {
   readonly enabled: number
   readonly rule: string
   readonly repeat_seconds: number | null
+  readonly gather_seconds: number
   readonly quiet: string | null
   readonly muted: string | null
   readonly created_at: string
@@ -32,6 +34,7 @@ export interface StoredAlert {
   readonly rule: AlertRule
   readonly enabled: boolean
   readonly repeatSeconds: number | null
+  readonly gatherSeconds: number
   readonly quiet: Alert["quiet"]
   readonly muted: Alert["muted"]
   readonly createdAt: string
@@ -46,6 +49,7 @@ export const parseAlert = (row: AlertRow): StoredAlert => ({
   rule: JSON.parse(row.rule),
   enabled: row.enabled === 1,
   repeatSeconds: row.repeat_seconds,
+  gatherSeconds: row.gather_seconds,
   quiet: row.quiet === null ? null : JSON.parse(row.quiet),
   muted: row.muted === null ? null : JSON.parse(row.muted),
   createdAt: row.created_at,
@@ -54,11 +58,12 @@ export const parseAlert = (row: AlertRow): StoredAlert => ({
 })
 
 /** What is written of a definition. */
-export const writtenOf = ({ enabled = true, name, quiet, repeat_seconds, rule }: AlertDefinition) => ({
+export const writtenOf = ({ enabled = true, gather_seconds, name, quiet, repeat_seconds, rule }: AlertDefinition) => ({
   name,
   enabled: enabled ? 1 : 0,
   rule: JSON.stringify(rule),
   repeat_seconds: repeat_seconds ?? null,
+  gather_seconds: gather_seconds ?? defaultGatherSeconds,
   quiet: quiet === undefined ? null : JSON.stringify(quiet)
 })
 

@@ -1,4 +1,4 @@
-import { AlertDefinition } from "@signalbox/api/contract/Alerts"
+import { defaultGatherSeconds, AlertDefinition } from "@signalbox/api/contract/Alerts"
 import { AlertChannelId } from "@signalbox/api/contract/Ids"
 import * as Alerts from "@signalbox/api/Alerts"
 import * as Effect from "effect/Effect"
@@ -39,11 +39,19 @@ const ruleOf = (rule: Alert["rule"], ids: Ids, ready: boolean) => {
 }
 
 /** What an alert and its definition are compared by. */
-const settled = ({ channels, enabled = true, quiet, repeat_seconds, rule }: AlertDefinition) => ({
+const settled = ({
+  channels,
+  enabled = true,
+  gather_seconds = defaultGatherSeconds,
+  quiet,
+  repeat_seconds,
+  rule
+}: AlertDefinition) => ({
   enabled,
   rule,
   channels: channels.map(({ id }) => id),
   "repeat seconds": repeat_seconds ?? null,
+  "gather seconds": gather_seconds,
   quiet: quiet ?? null
 })
 
@@ -65,6 +73,7 @@ export const plan = Effect.fnUntraced(function* (wanted: Readonly<Record<string,
             rule: found.rule,
             channels: found.channels.map(({ id }) => id),
             "repeat seconds": found.repeat_seconds,
+            "gather seconds": found.gather_seconds ?? defaultGatherSeconds,
             quiet: found.quiet
           }
     const changed = now === null ? [] : differences(now, next)

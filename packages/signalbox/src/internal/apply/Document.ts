@@ -162,6 +162,7 @@ const Alert = Schema.Struct({
   channels: Schema.Array(Name).check(Schema.isMinLength(1)),
   enabled: AlertDefinition.fields.enabled,
   repeat_seconds: AlertDefinition.fields.repeat_seconds,
+  gather_seconds: AlertDefinition.fields.gather_seconds,
   quiet: AlertDefinition.fields.quiet
 })
 export type Alert = typeof Alert.Type

@@ -123,6 +123,10 @@ const create = Command.make(
       Flag.withDescription("Says it again after so long; default: not"),
       Flag.optional
     ),
+    gather: FlagValues.whole("gather-seconds", 0, 24 * 3600).pipe(
+      Flag.withDescription("A channel gets one message in so long, which stands for all that came; default: 300"),
+      Flag.optional
+    ),
     quiet: Flag.String("quiet").pipe(
       Flag.withDescription('Hours without messages, such as "Europe/Vienna 22:00-07:00"'),
       Flag.withMetavar("HOURS"),
@@ -130,7 +134,7 @@ const create = Command.make(
     ),
     ...connectionFlags
   },
-  Effect.fnUntraced(function* ({ channel, data, json, name, quiet, repeat, rule, set }) {
+  Effect.fnUntraced(function* ({ channel, data, gather, json, name, quiet, repeat, rule, set }) {
     const program = Effect.gen(function* () {
       const channels = yield* findAll(alertChannelNoun, channel)
       const definition = {
@@ -138,6 +142,7 @@ const create = Command.make(
         rule: { type: rule, ...Object.fromEntries(yield* Effect.forEach(set, parameter)) },
         channels: channels.map(({ id }) => ({ id })),
         ...(Option.isNone(repeat) ? {} : { repeat_seconds: repeat.value }),
+        ...(Option.isNone(gather) ? {} : { gather_seconds: gather.value }),
         ...(Option.isNone(quiet) ? {} : { quiet: yield* hoursOf("quiet", quiet.value) })
       }
       return yield* Alerts.create(

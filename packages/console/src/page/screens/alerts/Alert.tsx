@@ -76,6 +76,12 @@ const About = ({ alert }: { readonly alert: AlertOf }) => (
       <dd>{alert.channels.map(({ name }) => name).join(", ")}</dd>
       <dt>Repeats</dt>
       <dd>{alert.repeat_seconds === null ? "not" : `every ${duration(alert.repeat_seconds)}`}</dd>
+      <dt>Gathered</dt>
+      <dd>
+        {alert.gather_seconds === undefined || alert.gather_seconds === 0
+          ? "not"
+          : `one message in ${duration(alert.gather_seconds)} for each channel`}
+      </dd>
       <dt>Quiet</dt>
       <dd>{alert.quiet === null ? "never" : hoursInWords(alert.quiet)}</dd>
       <dt>Watches since</dt>

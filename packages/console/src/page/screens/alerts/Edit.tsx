@@ -154,6 +154,15 @@ const ChannelFields = ({ draft, set }: Part) => {
         value={draft.repeatMinutes}
         onValue={(repeatMinutes) => set({ repeatMinutes })}
       />
+      <TextField
+        label="Gather for so many minutes"
+        hint="a channel gets one message in this time; empty: five minutes"
+        type="number"
+        min={0}
+        step="any"
+        value={draft.gatherMinutes}
+        onValue={(gatherMinutes) => set({ gatherMinutes })}
+      />
       <HoursField
         label="Quiet hours: nothing is sent"
         hours={draft.quiet}

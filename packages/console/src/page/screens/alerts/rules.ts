@@ -63,6 +63,7 @@ export interface AlertDraft extends Readonly<Record<Subject | Limit, string>> {
   readonly hours: AlertHours | null
   readonly channels: ReadonlyArray<string>
   readonly repeatMinutes: string
+  readonly gatherMinutes: string
   readonly quiet: AlertHours | null
 }
 
@@ -101,6 +102,7 @@ export const draftOf = (alert: Alert | undefined): AlertDraft => {
     hours: rule?.type === "nothing_completed" ? (rule.hours ?? null) : null,
     channels: alert?.channels.map(({ id }) => id) ?? [],
     repeatMinutes: inMinutes(alert?.repeat_seconds),
+    gatherMinutes: inMinutes(alert?.gather_seconds),
     quiet: alert?.quiet ?? null
   }
 }
@@ -125,26 +127,34 @@ const ruleOf = (draft: AlertDraft): object => {
 const definition = (
   { channels, enabled, name, quiet }: Pick<AlertDraft, "channels" | "enabled" | "name" | "quiet">,
   rule: object,
-  repeat: number | null
+  repeat: number | null,
+  gather: number | undefined
 ) => ({
   name: name.trim(),
   enabled,
   rule,
   channels: channels.map((id) => ({ id })),
   ...(repeat === null ? {} : { repeat_seconds: repeat }),
+  ...(gather === undefined ? {} : { gather_seconds: gather }),
   ...(quiet === null ? {} : { quiet })
 })
 
 /** The body that makes or replaces an alert. */
 export const definitionOf = (draft: AlertDraft): object =>
-  definition(draft, ruleOf(draft), draft.repeatMinutes === "" ? null : inSeconds(draft.repeatMinutes))
+  definition(
+    draft,
+    ruleOf(draft),
+    draft.repeatMinutes === "" ? null : inSeconds(draft.repeatMinutes),
+    draft.gatherMinutes === "" ? undefined : inSeconds(draft.gatherMinutes)
+  )
 
 /** The same alert, on or off. */
 export const switched = (alert: Alert): object =>
   definition(
     { ...alert, enabled: !alert.enabled, channels: alert.channels.map(({ id }) => id) },
     alert.rule,
-    alert.repeat_seconds
+    alert.repeat_seconds,
+    alert.gather_seconds
   )
 
 /** Such as `Mon, Tue 08:00 to 18:00, Europe/Vienna`. */
