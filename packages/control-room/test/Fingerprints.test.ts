@@ -14,6 +14,20 @@ const cases: ReadonlyArray<readonly [message: string, normal: string]> = [
   ['cannot read "C:\\in\\march.xlsx"', 'cannot read "#"'],
   ["KeyError: 'total'", "KeyError: 'total'"],
   ["  File\n\tloader.py, line 12  ", "File loader.py, line #"],
+  ["cannot read /srv/in/march.xlsx.", "cannot read #."],
+  ["cannot read ~/in/march.xlsx: no such file", "cannot read #: no such file"],
+  ["cannot open C:\\in\\march.xlsx", "cannot open #"],
+  ["cannot open \\\\files\\in\\march.xlsx, retry", "cannot open #, retry"],
+  ["no answer from https://erp.example.com/orders/abc?x=y", "no answer from #"],
+  ["mail to ada@example.com bounced", "mail to # bounced"],
+  ["getaddrinfo ENOTFOUND erp-north.example.com", "getaddrinfo ENOTFOUND #"],
+  ["connect to db.north.example.de:5432 failed", "connect to # failed"],
+  ["java.lang.NullPointerException in loader.py and/or n/a", "java.lang.NullPointerException in loader.py and/or n/a"],
+  ["status code 401", "status code 401"],
+  ["the command ended with exit code 137", "the command ended with exit code 137"],
+  ["HTTP/1.1 503 of order 7", "HTTP/# 503 of order #"],
+  ["M3 305: material 4711 is locked", "M3 305: material # is locked"],
+  ["ORA-01017 for user 12", "ORA-01017 for user #"],
   ["nul\0 and \ud800 alone", "nul and \ufffd alone"],
   ["", ""]
 ]
@@ -49,6 +63,16 @@ describe("a normalised message", () => {
       "é",
       "0x1f",
       "a/b",
+      "status ",
+      "exit code ",
+      "HTTP/",
+      "M3",
+      "ab.com",
+      "x@y",
+      "C:\\",
+      "http://",
+      "(",
+      "305",
       "٣"
     ]),
     Schema.String
@@ -66,6 +90,34 @@ describe("a normalised message", () => {
     },
     { arbitrary: { runs: 2000 } }
   )
+})
+
+describe("messages", () => {
+  const like: ReadonlyArray<readonly [string, string]> = [
+    ["cannot read /srv/in/march.xlsx", "cannot read /srv/in/april.xlsx"],
+    ["cannot open C:\\in\\march.xlsx", "cannot open D:\\out\\april.xlsx"],
+    ["no answer from https://a.example.com/x", "no answer from https://b.example.org/y/z"],
+    ["mail to ada@example.com bounced", "mail to bob@example.org bounced"],
+    ["getaddrinfo ENOTFOUND north.example.com", "getaddrinfo ENOTFOUND south.example.com"],
+    ["order 1 is late", "order 2 is late"]
+  ]
+  for (const [one, other] of like) {
+    it(`${JSON.stringify(one)} and ${JSON.stringify(other)} are of one failure`, () => {
+      assert.strictEqual(normalise(one), normalise(other))
+    })
+  }
+  const unlike: ReadonlyArray<readonly [string, string]> = [
+    ["status code 401", "status code 503"],
+    ["exit code 1", "exit code 137"],
+    ["HTTP 404", "HTTP 500"],
+    ["M3 305: material 1 is locked", "M3 306: material 1 is locked"],
+    ["errno 13", "errno 2"]
+  ]
+  for (const [one, other] of unlike) {
+    it(`${JSON.stringify(one)} and ${JSON.stringify(other)} are of two failures`, () => {
+      assert.notStrictEqual(normalise(one), normalise(other))
+    })
+  }
 })
 
 describe("a fingerprint", () => {

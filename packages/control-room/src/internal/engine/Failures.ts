@@ -10,6 +10,38 @@ const longestKept = 500
 /** Quoted paths. The closing quote may open the next. */
 const quotedPath = /(["'`])[^"'`/\\]*[/\\][^"'`]*(?=\1)/gu
 
+/** What says where something is: addresses of the web and of mail, and paths that begin at a root, a drive or a share. */
+const places: ReadonlyArray<RegExp> = [
+  /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'`<>]*[^\s"'`<>.,;:!?)\]#]/giu,
+  /[^\s"'`<>()[\]@,;:#]+@[^\s"'`<>()[\]@,;:#]*[^\s"'`<>()[\]@,;:.#]/gu,
+  /(?<![\p{L}\p{N}_])(?:[a-z]:\\|\\\\)[^\s"'`<>|?*]*[^\s"'`<>|?*.,;:!)\]#]/giu,
+  /(?<![^\s("'`=:[])(?:~|\.\.?)?\/[^\s"'`<>]*[^\s"'`<>.,;:!?)\]#/]/gu
+]
+
+/** Names of hosts: those that end like the names of domains do. A file or a class has such a name too, but for the end. */
+const hosts =
+  /(?<![\p{L}\p{N}_.-])(?:[a-z0-9-]+\.)+(?:com|org|net|edu|gov|local|lan|internal|intern|corp|test|example|invalid)(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])|(?<![\p{L}\p{N}_.-])(?:[a-z0-9-]+\.){2,}[a-z]{2}(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])/giu
+
+/** What stands before a number that names a kind, such as the one of a status or an exit code. */
+const beforeKind =
+  /(?<![\p{L}\p{N}_-])(?:(?:status|exit|error|return|result|response|reason)(?: (?:code|status|no\.?|number))?|exited with(?: code)?|http(?:\/[\d.#]{1,3})?|errno|sqlstate|hresult|signal)[ :=]{1,3}[([]?$/iu
+const kind = /^(?:\d{1,5}|0x[0-9a-f]{1,8})$/iu
+/** Messages of SAP have a class of two characters and a number of three digits, as `M3 305` has. */
+const classOfSap = /(?<![\p{L}\p{N}_-])[A-Z][A-Z0-9] $/u
+const numberOfSap = /^ \d{3}(?![\p{L}\p{N}_-])/u
+const namesKind = /^(?:ORA|TNS|PLS)-\d{5}$/u
+
+/** Whether a word with a digit tells kinds of failures apart. */
+const tellsKind = (word: string, offset: number, message: string): boolean => {
+  const before = message.slice(Math.max(0, offset - 32), offset)
+  return (
+    namesKind.test(word) ||
+    (kind.test(word) && beforeKind.test(before)) ||
+    (/^\d{3}$/u.test(word) && classOfSap.test(before)) ||
+    (/^[A-Z]\d$/u.test(word) && numberOfSap.test(message.slice(offset + word.length, offset + word.length + 5)))
+  )
+}
+
 /** Words with a digit: numbers, hex, UUIDs, and ids such as INV-2031. */
 const words = /[\p{L}\p{N}_]+(?:-[\p{L}\p{N}_]+)*/gu
 const digit = /\p{N}/u
@@ -18,16 +50,29 @@ const digit = /\p{N}/u
 const numbers = /#(?:[.,:/-]?#)+/gu
 
 /**
- * Returns a message without what differs between failures of one kind: numbers, ids and quoted paths are `#`. A
- * normalised message stays as it is: no replacement is longer than what it replaces, or matches again.
+ * Returns a message without what differs between failures of one kind: numbers, ids, paths, addresses and hosts are `#`. Numbers
+ * that name a kind stay: of a status, an exit, a message of SAP. A normalised message stays as it is: no replacement is longer than
+ * what it replaces, or matches again.
  */
-export const normalise = (message: string): string =>
-  message
-    .slice(0, longestRead)
-    .toWellFormed()
-    .replaceAll(/[\s\p{Cc}]+/gu, " ")
-    .replaceAll(quotedPath, "$1#")
-    .replaceAll(words, (word) => (digit.test(word) ? "#" : word))
+export const normalise = (message: string): string => {
+  const normal = normalised(message)
+  // What was cut off at the end may have told a host from a longer word.
+  return normal === message ? normal : normalise(normal)
+}
+
+const normalised = (message: string): string =>
+  [...places, hosts]
+    .reduce(
+      (text, place) => text.replaceAll(place, "#"),
+      message
+        .slice(0, longestRead)
+        .toWellFormed()
+        .replaceAll(/[\s\p{Cc}]+/gu, " ")
+        .replaceAll(quotedPath, "$1#")
+    )
+    .replaceAll(words, (word, offset: number, whole: string) =>
+      digit.test(word) && !tellsKind(word, offset, whole) ? "#" : word
+    )
     .replaceAll(numbers, "#")
     .trim()
     .slice(0, longestKept)
