@@ -100,8 +100,9 @@ withLayer(layer)("times", (it) => {
       const { makeWorkspace, workspaceId } = yield* Service
       const store = yield* Store
       const process = yield* Processes.create({ name: "hours", steps: [{ name: "a", task: { name: "nobody" } }] })
-      const { created_at, id } = yield* WorkItems.create({ process: process.id })
-      const at = Date.parse(created_at)
+      const { id } = yield* WorkItems.create({ process: process.id })
+      // The time in the id, by which items are counted; `created_at` may be a millisecond later.
+      const at = Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16)
       const around = (from: number, to: number) =>
         Effect.map(store.createdBetween(workspaceId, [from, at, at + 1, to]), (counts) => counts.map((one) => one.new))
       const [earlier = 0, then = 0, later = 0] = yield* around(at - hour, at + hour)
