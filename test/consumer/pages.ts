@@ -84,8 +84,8 @@ export const follow = async (
   const PATH = [join(folder, ".bin"), env["PATH"]].join(delimiter)
   const end = [`code=$?`, `echo "${marker} $code"`]
   const lines = commands.flatMap(({ line }, index) => [
-    // What stays in the background prints when it likes, also into what the next command shows.
-    line.replace(/ &$/, " >&2 &"),
+    // What stays in the background prints when it likes, also into what the next command shows, unless a file gets it.
+    line.replace(/^([^>]*) &$/, "$1 >&2 &"),
     ...end,
     showsExitCode(commands[index + 1]?.line ?? "") ? "(exit $code)" : "[ $code = 0 ] || exit 0"
   ])
