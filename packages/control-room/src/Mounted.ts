@@ -33,8 +33,13 @@ import { Dues } from "./internal/store/Dues.ts"
 import type { ServiceOptions, StorageOptions } from "./Options.ts"
 import * as Server from "./Server.ts"
 
-export { type DeliveryRequest, DeliverySender, NoResponse } from "./internal/delivery/DeliverySender.ts"
-export { type Mail, MailSender } from "./internal/delivery/MailSender.ts"
+export {
+  type DeliveryRequest,
+  type DeliveryResponse,
+  DeliverySender,
+  NoResponse
+} from "./internal/delivery/DeliverySender.ts"
+export { type Mail, MailSender, type RefusedReceiver } from "./internal/delivery/MailSender.ts"
 export { make as makeWebHandler, type Options as WebOptions, type WebHandler } from "./internal/edge/WebHandler.ts"
 
 export interface Options extends Omit<ServiceOptions, "publicUrl" | "internalUrl" | "allowedHosts"> {

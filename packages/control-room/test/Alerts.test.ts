@@ -303,6 +303,37 @@ withLayer(service, { excludeTestServices: true, timeout: "4 minutes" })("an aler
     )
   )
 
+  it.effect(
+    "of a full disk goes on while its node sleeps or is dead, and does not begin by what it measured before",
+    () =>
+      withTarget(
+        Effect.fnUntraced(function* (target) {
+          const { alertIn } = yield* Service
+          const sql = yield* SqlClient.SqlClient
+          const measured = (hoursAgo: number, used_percent: number) =>
+            sql`UPDATE node_disk SET ${sql.update({ used_percent, measured_at: new Date(Date.now() - hoursAgo * hour).toISOString() })}
+            WHERE node = 'asleep'`
+          yield* sql`INSERT INTO node_disk ${sql.insert({ node: "asleep", used_percent: 95, measured_at: new Date(Date.now()).toISOString() })}`
+          const rule = { type: "disk_above", percent: 90 } as const
+          const disk = yield* watching(target, rule)
+          const kinds = Effect.map(disk.told, (told) =>
+            told.filter(({ firing }) => firing?.subject === "asleep").map(({ type }) => type)
+          )
+          yield* alertIn(0)
+          yield* measured(60, 95)
+          const later = yield* watching(target, rule)
+          yield* alertIn(minute)
+          assert.deepStrictEqual(yield* kinds, ["alert.began"])
+          assert.isFalse((yield* later.told).some(({ firing }) => firing?.subject === "asleep"))
+          // It is back, and has room.
+          yield* measured(0, 80)
+          yield* alertIn(2 * minute)
+          assert.deepStrictEqual(yield* kinds, ["alert.began", "alert.over"])
+          yield* sql`DELETE FROM node_disk WHERE node = 'asleep'`
+        })
+      )
+  )
+
   it.effect("of a disk knows how full the real one is", () =>
     withTarget(
       Effect.fnUntraced(function* (target) {

@@ -101,7 +101,7 @@ const receiver =
         body: new TextDecoder().decode(request.body)
       }
       received.push(webhook)
-      return answer(webhook)
+      return { status: answer(webhook), retryAfter: null }
     })
 
 /** Throws an `OptionError` for invalid options, before anything is built. */
@@ -134,7 +134,7 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
     options.seed === undefined ? identity : Random.withSeed(options.seed),
     Effect.provideService(Mounted.DeliverySender, (request) => time.watch(send(request))),
     // E-mails are not webhooks, and leave nothing behind.
-    Effect.provideService(Mounted.MailSender, () => Effect.void),
+    Effect.provideService(Mounted.MailSender, () => Effect.succeed([])),
     Effect.provideService(Clock.Clock, time.polling("service"))
   )
   const { httpEffect, nextDue, tick } = Context.get(service, Mounted.Mounted)

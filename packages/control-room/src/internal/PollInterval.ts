@@ -15,8 +15,15 @@ export const AlertTiming = Context.Reference<{
   readonly checkEvery: Duration.Input
   /** How long a check, or an attempt to send a message, belongs to a node; longer than any takes. */
   readonly claim: Duration.Input
+  /** The same of an attempt to send an e-mail, for which servers take minutes. */
+  readonly claimMail: Duration.Input
 }>("@signalbox/control-room/AlertTiming", {
-  defaultValue: () => ({ startDelay: "15 seconds", checkEvery: "30 seconds", claim: "2 minutes" })
+  defaultValue: () => ({
+    startDelay: "15 seconds",
+    checkEvery: "30 seconds",
+    claim: "2 minutes",
+    claimMail: "9 minutes"
+  })
 })
 
 /** How often a node wakes waiting leases without a notification, in case one was lost. */

@@ -34,9 +34,15 @@ interface Mailbox {
   readonly text: string
 }
 
-/** A real SMTP server with STARTTLS and one user. `refuses`: the answer to the recipients. */
+/** A real SMTP server with STARTTLS and one user. */
 const mailServer = Effect.fnUntraced(function* (
-  options: { readonly starttls?: boolean; readonly refuses?: () => string | null } = {}
+  options: {
+    readonly starttls?: boolean
+    /** Why a receiver is refused, with the status. */
+    readonly refuses?: (address: string) => readonly [message: string, status: number] | null
+    /** How long it looks through a message, in milliseconds. */
+    readonly thinks?: number
+  } = {}
 ) {
   const { cert, private: key } = yield* certificate
   const mails: Array<Mailbox> = []
@@ -52,10 +58,10 @@ const mailServer = Effect.fnUntraced(function* (
           username === "robots" && password === "sesame"
             ? callback(null, { user: username })
             : callback(new Error(`no such user, or not the password ${password}`)),
-        onRcptTo: (_address, _session, callback) => {
-          const refusal = options.refuses?.() ?? null
+        onRcptTo: ({ address }, _session, callback) => {
+          const refusal = options.refuses?.(address) ?? null
           if (refusal === null) return callback()
-          callback(Object.assign(new Error(refusal), { responseCode: 451 }))
+          callback(Object.assign(new Error(refusal[0]), { responseCode: refusal[1] }))
         },
         onData: (stream, session, callback) => {
           const chunks: Array<Buffer> = []
@@ -66,7 +72,7 @@ const mailServer = Effect.fnUntraced(function* (
               to: session.envelope.rcptTo.map(({ address }) => address),
               text: Buffer.concat(chunks).toString()
             })
-            callback()
+            setTimeout(callback, options.thinks ?? 0)
           })
         }
       })
@@ -263,7 +269,9 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a channel
       Effect.gen(function* () {
         const { alertIn } = yield* Service
         let full = true
-        const { ca, mails, port } = yield* mailServer({ refuses: () => (full ? "mailbox of sesame is full" : null) })
+        const { ca, mails, port } = yield* mailServer({
+          refuses: () => (full ? ["mailbox of sesame is full", 451] : null)
+        })
         const plain = yield* mailServer({ starttls: false })
         const email = {
           type: "email",
@@ -275,7 +283,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a channel
         } as const
         const busy = yield* alertTo(email)
         const refused = yield* tested(busy.id)
-        assert.strictEqual(refused.error, "the mail server refused the recipients (451)")
+        assert.strictEqual(refused.error, "the mail server refused a@example.com (451) for now")
         assert.strictEqual(refused.state, "pending")
         full = false
         yield* alertIn(minute)
@@ -299,6 +307,89 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a channel
         assert.strictEqual((yield* tested(unencrypted.id)).error, null)
         const nobody = yield* alertTo({ ...email, port: 1 })
         assert.match((yield* tested(nobody.id)).error ?? "", /^no connection to the mail server: ECONNREFUSED$/)
+      })
+    )
+  )
+
+  it.effect("of e-mail sends again to those alone who were refused for now, and says who was for good", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { alertIn } = yield* Service
+        let full = true
+        const { ca, mails, port } = yield* mailServer({
+          refuses: (address) =>
+            address.startsWith("no") ? ["unknown", 550] : full && address.startsWith("full") ? ["later", 452] : null
+        })
+        const email = { type: "email", host: "127.0.0.1", port, ca, from: "r@example.com" } as const
+        const alert = yield* alertTo({ ...email, to: ["ada@example.com", "full@example.com", "no@example.com"] })
+        const first = yield* tested(alert.id)
+        const forGood = "the mail server refused no@example.com (550) for good"
+        assert.deepStrictEqual(
+          [first.state, first.error],
+          ["pending", `${forGood}, and full@example.com (452) for now`]
+        )
+        full = false
+        yield* alertIn(minute)
+        const second = yield* lastMessage(alert.id)
+        assert.deepStrictEqual([second.state, second.error, second.attempts], ["delivered", forGood, 2])
+        assert.deepStrictEqual(
+          mails.map(({ to }) => to),
+          [["ada@example.com"], ["full@example.com"]]
+        )
+        const channel = yield* AlertChannels.get(alert.channel)
+        assert.strictEqual(channel.last_error, forGood)
+        assert.isNotNull(channel.last_sent_at)
+        // Who is refused for good is not tried again.
+        const nobody = yield* alertTo({ ...email, to: ["no@example.com"] })
+        assert.deepStrictEqual((yield* tested(nobody.id)).state, "failed")
+      })
+    )
+  )
+
+  it.effect("of e-mail waits while the server looks through a message, and sends it once", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { ca, mails, port } = yield* mailServer({ thinks: 20_000 })
+        const alert = yield* alertTo({
+          type: "email",
+          host: "127.0.0.1",
+          port,
+          ca,
+          from: "r@example.com",
+          to: ["a@example.com"]
+        })
+        assert.strictEqual((yield* tested(alert.id)).state, "delivered")
+        assert.lengthOf(mails, 1)
+      })
+    )
+  )
+
+  it.effect("is sent nothing until it asks for it again, by no alert", () =>
+    withTarget(
+      Effect.fnUntraced(function* (target) {
+        const { alertIn } = yield* Service
+        const path = "/busy"
+        yield* target.on(path, (received, index) =>
+          index === 0 ? received.answer(429, { "retry-after": "1200" }) : received.answer(200)
+        )
+        const one = yield* alertTo({ type: "slack", url: Redacted.make(target.origin + path) })
+        const rule = { type: "disk_above", percent: 99 } as const
+        const other = yield* Alerts.create({ name: crypto.randomUUID(), rule, channels: [{ id: one.channel }] })
+        yield* Alerts.test(one.id)
+        const asked = Effect.map(lastMessage(one.id), ({ error }) => error)
+        assert.match(
+          String(yield* Effect.repeat(Effect.delay(asked, "20 millis"), { until: (error) => error !== null })),
+          /responded with 429/
+        )
+        yield* Alerts.test(other.id)
+        yield* alertIn(18 * minute)
+        assert.lengthOf(target.at(path), 1)
+        yield* alertIn(22 * minute)
+        assert.lengthOf(target.at(path), 3)
+        for (const { id } of [one, other]) {
+          const message = yield* lastMessage(id)
+          assert.deepStrictEqual([message.state, message.attempts], ["delivered", 1])
+        }
       })
     )
   )

@@ -53,6 +53,7 @@ const beforeRunTraces = Effect.gen(function* () {
     ["alert", "gather_seconds"],
     ["alert_target", "last_sent_at"],
     ["alert_message", "sent_with"],
+    ["alert_message", "receivers"],
     ["alert_channel", "wait_until"]
   ] as const) {
     yield* sql`ALTER TABLE ${sql(table)} DROP COLUMN ${sql(column)}`

@@ -21,7 +21,7 @@ const announce = Layer.effectDiscard(
 /** Checks of alerts each second, in place of each half minute, for drills that kill nodes. */
 const timing =
   process.env["SIGNALBOX_TEST_ALERTS"] === "fast"
-    ? Layer.succeed(AlertTiming, { startDelay: 0, checkEvery: "1 second", claim: "4 seconds" })
+    ? Layer.succeed(AlertTiming, { startDelay: 0, checkEvery: "1 second", claim: "4 seconds", claimMail: "4 seconds" })
     : Layer.empty
 
 /** Ends the process, as a lack of memory would, when it changes a certain work item. */

@@ -16,24 +16,63 @@ import * as Counters from "../Counters.ts"
 import * as Traces from "../Traces.ts"
 import { PollInterval } from "../PollInterval.ts"
 import { AlertChannels, type ChannelSettings, type MailSettings, type StoredChannel } from "../store/AlertChannels.ts"
-import { AlertMessages, type ClaimedMessage } from "../store/AlertMessages.ts"
+import { AlertMessages, type ClaimedMessage, type MessageAttempt, type Receivers } from "../store/AlertMessages.ts"
 import * as Chunks from "../store/Chunks.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 import { Database } from "../store/Database.ts"
 import { RoomState } from "../store/RoomState.ts"
 import { notSentTo, Secrets } from "../store/Secrets.ts"
 import { type HttpMessage, requestOf } from "./AlertShapes.ts"
-import { nextAttemptAt } from "./Backoff.ts"
-import { DeliverySender, NoResponse } from "./DeliverySender.ts"
-import { MailSender } from "./MailSender.ts"
+import { askedUntil, nextAttemptAt } from "./Backoff.ts"
+import { type DeliveryResponse, DeliverySender, NoResponse } from "./DeliverySender.ts"
+import { MailSender, type RefusedReceiver } from "./MailSender.ts"
 import { TargetGuard } from "./TargetGuard.ts"
 
 /** Concurrent attempts, over all channels. */
 const maxAtOnce = 50
+/** For how long a message is sent again to a channel that asks for time. */
+const patience = 48 * 3600 * 1000
+/** Receivers of a mail that an error names. */
+const mostNamed = 5
 /** How long messages are stored. */
 const keepTime = 90 * 24 * 3600 * 1000
 
 const decodeItems = Schema.decodeEffect(Schema.fromJsonString(SecretItems))
+
+/** What came of sending a message: without an error when it arrived, everywhere. */
+interface Sent extends Omit<MessageAttempt, "next"> {
+  /** Whether it is to be tried again. */
+  readonly again: boolean
+}
+
+const named = (what: string, receivers: ReadonlyArray<{ readonly address: string; readonly status: number }>) => {
+  if (receivers.length === 0) return []
+  const first = receivers.slice(0, mostNamed).map(({ address, status }) => `${address} (${status})`)
+  const more = receivers.length - first.length
+  return [`${first.join(", ")}${more > 0 ? ` and ${more} more` : ""} ${what}`]
+}
+
+/** What came of a mail to these receivers, of whom some may have been refused before. */
+const mailed = (to: ReadonlyArray<string>, refused: ReadonlyArray<RefusedReceiver>, before: Receivers | null): Sent => {
+  const forNow = refused.filter(({ forGood }) => !forGood)
+  const forGood = [
+    ...(before?.refused ?? []),
+    ...refused.filter((one) => one.forGood).map(({ address, status }) => ({ address, status }))
+  ]
+  const reasons = [...named("for good", forGood), ...named("for now", forNow)]
+  const arrived = refused.length < to.length
+  return {
+    arrived,
+    again: forNow.length > 0,
+    waitUntil: null,
+    error: reasons.length === 0 ? null : `the mail server refused ${reasons.join(", and ")}`,
+    // Until one has taken it, it is sent to all.
+    receivers:
+      forNow.length > 0 && (arrived || before !== null)
+        ? { left: forNow.map(({ address }) => address), refused: forGood }
+        : null
+  }
+}
 
 const refusedBy = (status: number): string | null => {
   if (status >= 200 && status < 300) return null
@@ -73,11 +112,6 @@ export class AlertSender extends Context.Service<
         return yield* sender({ ...request, lookup: guard.lookup })
       })
 
-      const post = Effect.fnUntraced(function* (request: HttpMessage) {
-        const error = refusedBy(yield* sendTo(request))
-        if (error !== null) return yield* new NoResponse({ message: error })
-      })
-
       const passwordOf = Effect.fnUntraced(function* (
         workspace: WorkspaceId,
         { host, password, passwordFrom }: MailSettings
@@ -107,14 +141,17 @@ export class AlertSender extends Context.Service<
       const mail = Effect.fnUntraced(function* (
         workspace: WorkspaceId,
         settings: MailSettings,
-        { id, link, text, title }: ReturnType<typeof withLink>
+        { id, link, receivers, text, title }: ReturnType<typeof withLink>
       ) {
-        const { ca, from, host, port, security, to, username } = settings
+        const { ca, from, host, port, security, username } = settings
+        const to = receivers === null ? settings.to : settings.to.filter((address) => receivers.left.includes(address))
+        // The channel has other receivers since.
+        if (to.length === 0) return mailed([], [], receivers)
         const password = yield* passwordOf(workspace, settings)
         const auth = username === null || password === null ? null : { username, password }
         const refusal = guard.refuses(`http://${host.includes(":") ? `[${host}]` : host}`)
         if (refusal !== null) return yield* new NoResponse({ message: `the mail server ${refusal}` })
-        yield* mailer({
+        const refused = yield* mailer({
           host,
           port,
           security,
@@ -127,9 +164,13 @@ export class AlertSender extends Context.Service<
           text: `${text}\n\n${link}`,
           lookup: guard.lookup
         })
+        return mailed(to, refused, receivers)
       })
 
-      const send = Effect.fnUntraced(function* (told: ClaimedMessage, channel: StoredChannel) {
+      const send = Effect.fnUntraced(function* (
+        told: ClaimedMessage,
+        channel: StoredChannel
+      ): Effect.fn.Return<Sent, NoResponse> {
         const claimed = withLink(told)
         const settings: ChannelSettings = yield* channels.open(channel)
         switch (settings.type) {
@@ -137,25 +178,45 @@ export class AlertSender extends Context.Service<
             return yield* mail(channel.workspaceId, settings, claimed)
           case "heartbeat":
             return yield* new NoResponse({ message: "a heartbeat takes no messages" })
-          default:
-            return yield* post(requestOf(settings, claimed, yield* millis))
+          default: {
+            const response: DeliveryResponse = yield* sendTo(requestOf(settings, claimed, yield* millis))
+            const error = refusedBy(response.status)
+            const waitUntil = askedUntil(response, yield* millis)
+            return { arrived: error === null, again: error !== null, error, receivers: null, waitUntil }
+          }
         }
+      })
+
+      const nextOf = Effect.fnUntraced(function* (claimed: ClaimedMessage, sent: Sent) {
+        const now = yield* millis
+        if (!sent.again) return null
+        if (sent.waitUntil === null) return yield* nextAttemptAt(claimed.attempts, now)
+        return Date.parse(claimed.createdAt) + patience > now ? sent.waitUntil : null
       })
 
       const attempt = Effect.fn("AlertSender.attempt")(function* (claimed: ClaimedMessage) {
         const channel = yield* channels.get(claimed.workspaceId, claimed.channelId)
         // Deleted since, and the message with it.
         if (channel === null) return
-        const error = yield* Effect.match(send(claimed, channel), {
-          onSuccess: () => null,
-          onFailure: ({ message }) => message
-        })
-        const next = error === null ? null : yield* nextAttemptAt(claimed.attempts, yield* millis)
+        // After an attempt that reached nobody, those who are left are the same.
+        const sent = yield* Effect.catch(send(claimed, channel), ({ message }) =>
+          Effect.succeed<Sent>({
+            arrived: false,
+            again: true,
+            error: message,
+            receivers: claimed.receivers,
+            waitUntil: null
+          })
+        )
+        const { error } = sent
         const { channelId, workspaceId } = claimed
         yield* transaction(
-          Effect.andThen(messages.record(claimed, error, next), channels.record(workspaceId, channelId, error))
+          Effect.andThen(
+            messages.record(claimed, { ...sent, next: yield* nextOf(claimed, sent) }),
+            channels.record(workspaceId, channelId, sent)
+          )
         )
-        yield* Metric.update(error === null ? Counters.alertMessagesSent : Counters.alertMessagesNotSent, 1)
+        yield* Metric.update(sent.arrived ? Counters.alertMessagesSent : Counters.alertMessagesNotSent, 1)
         if (error !== null) {
           yield* Effect.annotateLogs(Effect.logInfo("message of an alert not delivered"), {
             channel: channelId,
@@ -180,11 +241,11 @@ export class AlertSender extends Context.Service<
           headers: { "user-agent": "Signalbox-Heartbeat/1" },
           body: new Uint8Array(0)
         }
-        const error = yield* Effect.match(post(request), {
-          onSuccess: () => null,
+        const error = yield* Effect.match(sendTo(request), {
+          onSuccess: ({ status }) => refusedBy(status),
           onFailure: ({ message }) => message
         })
-        yield* channels.record(channel.workspaceId, channel.view.id, error)
+        yield* channels.record(channel.workspaceId, channel.view.id, { arrived: error === null, error })
       })
 
       return AlertSender.of({

@@ -1,7 +1,9 @@
 /** When what could not be sent is sent again: over two days. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Headers from "effect/http/Headers"
 import * as Random from "effect/Random"
+import * as Result from "effect/Result"
 
 /** The delay after each failed attempt, plus or minus a fifth. */
 const delays = [
@@ -22,3 +24,18 @@ export const nextAttemptAt = Effect.fnUntraced(function* (attempts: number, mill
   const factor = 1 - jitter + 2 * jitter * (yield* Random.next)
   return new Date(millis + Duration.toMillis(delay) * factor).toISOString()
 })
+
+/** The longest time that an endpoint may ask for. */
+const longestWait = Duration.toMillis("1 hour")
+
+/** The time until which a response with 429 or 503 asks to be sent nothing; null when it asks for none. */
+export const askedUntil = (
+  { retryAfter, status }: { readonly status: number; readonly retryAfter: string | null },
+  millis: number
+): string | null => {
+  if ((status !== 429 && status !== 503) || retryAfter === null) return null
+  const asked = Headers.parseRetryAfter(retryAfter)
+  if (Result.isFailure(asked)) return null
+  const wait = Duration.toMillis(Headers.retryAfterDelay(asked.success, millis))
+  return new Date(millis + Math.min(wait, longestWait)).toISOString()
+}

@@ -101,7 +101,7 @@ export class Deliverer extends Context.Service<
       const attempt = Effect.fn("Deliverer.attempt")(function* (claimed: Claimed) {
         const [took, { error, status }] = yield* Effect.timed(
           Effect.match(send(claimed), {
-            onSuccess: (answer) => ({ status: answer, error: errorOf(answer) }),
+            onSuccess: ({ status }) => ({ status, error: errorOf(status) }),
             onFailure: (failure) => ({ status: null, error: failure.message })
           })
         )

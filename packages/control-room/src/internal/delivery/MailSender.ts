@@ -1,13 +1,21 @@
 /** Sends one e-mail by SMTP. The library is loaded with the first one. */
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { isIP, type LookupFunction } from "node:net"
+import { isIP, type LookupFunction, Socket } from "node:net"
 import { NoResponse } from "./DeliverySender.ts"
 import { refusalOf } from "./TargetGuard.ts"
 
-/** The total time limit of an attempt. */
-const attemptTime = "30 seconds"
-const stepTime = 15_000
+/**
+ * Connecting, and each response of the server, in milliseconds. A server may look through a message for minutes before it
+ * takes it (RFC 5321, 4.5.3.2); who does not wait sends it again and again.
+ */
+const connectTime = 30_000
+const responseTime = 5 * 60_000
+/** The total time limit of an attempt, so that a server that responds a byte at a time keeps no connection. */
+const attemptTime = Duration.minutes(8)
+/** For the server to end the connection after it, in milliseconds. */
+const quitTime = 5000
 
 export interface Mail {
   readonly host: string
@@ -26,13 +34,38 @@ export interface Mail {
   readonly lookup: LookupFunction
 }
 
+/** A receiver that the server did not take. */
+export interface RefusedReceiver {
+  readonly address: string
+  /** Of the server's reply, such as 451 or 550. */
+  readonly status: number
+  /** Whether it will not take this one later either. */
+  readonly forGood: boolean
+}
+
 interface MailError extends Error {
   readonly code?: string | undefined
   /** That of the system or of TLS, where `code` is one of the library. */
   readonly originalCode?: string | undefined
   readonly responseCode?: number | undefined
   readonly command?: string | undefined
+  readonly timeoutType?: string | undefined
+  readonly rejectedErrors?: ReadonlyArray<Rejection> | undefined
 }
+
+/** The reply of a server to one receiver. */
+interface Rejection {
+  readonly recipient?: string | undefined
+  readonly responseCode?: number | undefined
+  readonly permanent?: boolean | undefined
+}
+
+const refusedReceivers = (rejections: ReadonlyArray<Rejection> = []): ReadonlyArray<RefusedReceiver> =>
+  rejections.flatMap(({ permanent = false, recipient, responseCode }) =>
+    recipient === undefined || responseCode === undefined
+      ? []
+      : [{ address: recipient, status: responseCode, forGood: permanent }]
+  )
 
 /** What a server refuses at each command. */
 const refused: Readonly<Record<string, string>> = {
@@ -41,15 +74,15 @@ const refused: Readonly<Record<string, string>> = {
   HELO: "the greeting",
   STARTTLS: "STARTTLS; use a server that has it, or set security to none",
   "MAIL FROM": "the sender",
-  "RCPT TO": "the recipients",
   DATA: "the message"
 }
 
 const certificateCodes = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)/
 
 /** Why there was no answer, and what to change. */
-const unconnected = (code: string): string => {
-  if (code === "ETIMEDOUT") return `the mail server did not respond within ${stepTime / 1000} seconds`
+const unconnected = (code: string, timeout: string | undefined): string => {
+  if (timeout === "SOCKET_TIMEOUT") return `the mail server did not respond within ${responseTime / 60_000} minutes`
+  if (code === "ETIMEDOUT") return `the mail server did not respond within ${connectTime / 1000} seconds`
   if (certificateCodes.test(code)) {
     return `the certificate of the mail server is not trusted (${code}): use the name it is for as host, or set ca to what it is checked by`
   }
@@ -59,14 +92,14 @@ const unconnected = (code: string): string => {
 
 /** Never what the server wrote: it may repeat what it was sent. */
 const said = (error: MailError): string => {
-  const { code = "it does not speak SMTP", command = "", originalCode = code, responseCode } = error
+  const { code = "it does not speak SMTP", command = "", originalCode = code, responseCode, timeoutType } = error
   const status = responseCode === undefined ? "" : ` (${responseCode})`
   if (code === "EAUTH" || command.startsWith("AUTH")) {
     return `the mail server refused the user name or the password${status}`
   }
   if (code === "ETLS") return `no secure connection to the mail server${status}: ${refused["STARTTLS"]}`
   if (responseCode !== undefined) return `the mail server refused ${refused[command] ?? "the message"}${status}`
-  return unconnected(originalCode)
+  return unconnected(originalCode, timeoutType)
 }
 
 const addressOf = ({ host, lookup }: Mail) =>
@@ -82,13 +115,15 @@ const addressOf = ({ host, lookup }: Mail) =>
     )
   })
 
-/** Sends an e-mail to a server whose address was checked. */
-export const send = (mail: Mail): Effect.Effect<void, NoResponse> =>
+/** Sends an e-mail to a server whose address was checked. Returns the receivers that the server refused. */
+export const send = (mail: Mail): Effect.Effect<ReadonlyArray<RefusedReceiver>, NoResponse> =>
   Effect.gen(function* () {
     const address = yield* addressOf(mail)
     const { createTransport } = yield* Effect.promise(() => import("nodemailer"))
     const { auth, ca, from, host, id, port, security, subject, text, to } = mail
+    const socket = new Socket()
     const transport = createTransport({
+      socket,
       host: address,
       port,
       secure: security === "tls",
@@ -97,13 +132,13 @@ export const send = (mail: Mail): Effect.Effect<void, NoResponse> =>
       ...(auth === null ? {} : { auth: { user: auth.username, pass: auth.password } }),
       // An IP address is no name: the certificate is then checked by the address.
       tls: { ...(isIP(host) === 0 ? { servername: host } : {}), ...(ca === null ? {} : { ca }) },
-      connectionTimeout: stepTime,
-      greetingTimeout: stepTime,
-      socketTimeout: stepTime,
+      connectionTimeout: connectTime,
+      greetingTimeout: connectTime,
+      socketTimeout: responseTime,
       disableFileAccess: true,
       disableUrlAccess: true
     })
-    yield* Effect.callback<void, NoResponse>((resume) => {
+    return yield* Effect.callback<ReadonlyArray<RefusedReceiver>, NoResponse>((resume) => {
       transport.sendMail(
         {
           from,
@@ -113,20 +148,30 @@ export const send = (mail: Mail): Effect.Effect<void, NoResponse> =>
           messageId: `<${id}@signalbox>`,
           headers: { "Auto-Submitted": "auto-generated" }
         },
-        (error: MailError | null) =>
-          resume(error === null ? Effect.void : Effect.fail(new NoResponse({ message: said(error) })))
+        (error: MailError | null, sent) => {
+          const refused = refusedReceivers((error ?? sent).rejectedErrors)
+          // Where it refused not every receiver, the server refused something else.
+          const failed = error !== null && refused.length < to.length
+          setTimeout(() => socket.destroy(), quitTime).unref()
+          resume(failed ? Effect.fail(new NoResponse({ message: said(error) })) : Effect.succeed(refused))
+        }
       )
-      return Effect.sync(() => transport.close())
+      return Effect.sync(() => socket.destroy())
     })
   }).pipe(
     Effect.timeoutOrElse({
       duration: attemptTime,
-      orElse: () => Effect.fail(new NoResponse({ message: `the mail server did not take it within ${attemptTime}` }))
+      orElse: () =>
+        Effect.fail(
+          new NoResponse({
+            message: `the mail server did not take it within ${Duration.toMinutes(attemptTime)} minutes`
+          })
+        )
     })
   )
 
 /** Sends e-mails; replaced where nothing may leave the process. */
-export const MailSender = Context.Reference<(mail: Mail) => Effect.Effect<void, NoResponse>>(
+export const MailSender = Context.Reference<(mail: Mail) => Effect.Effect<ReadonlyArray<RefusedReceiver>, NoResponse>>(
   "@signalbox/control-room/delivery/MailSender",
   { defaultValue: () => send }
 )

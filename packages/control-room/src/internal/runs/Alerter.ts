@@ -162,14 +162,12 @@ export class Alerter extends Context.Service<
     Effect.gen(function* () {
       const { measure, sweep, tick } = yield* Alerter
       const { startDelay } = yield* AlertTiming
-      const awoke = Effect.sleep(startDelay)
+      const measuring = steady("measuring the disk for alerts")(measure)
+      // What was measured before it slept is old.
+      const awoke = Effect.andThen(Effect.sleep(startDelay), measuring)
       const checking = repeating(steady("checking alerts")(tick), { interval: yield* PollInterval, awoke })
       yield* Effect.forkScoped(Effect.andThen(awoke, checking))
-      yield* measure.pipe(
-        steady("measuring the disk for alerts"),
-        Effect.repeat(Schedule.spaced("1 minute")),
-        Effect.forkScoped
-      )
+      yield* Effect.forkScoped(Effect.repeat(measuring, Schedule.spaced("1 minute")))
       yield* sweep.pipe(
         steady("deleting old firings of alerts"),
         Effect.repeat(Schedule.spaced("1 hour")),

@@ -108,8 +108,12 @@ export class AlertChannels extends Context.Service<
     /** False when it does not exist. */
     readonly remove: (workspace: WorkspaceId, id: string) => Effect.Effect<boolean>
     readonly open: (channel: StoredChannel) => Effect.Effect<ChannelSettings>
-    /** Records an attempt: null is a success. */
-    readonly record: (workspace: WorkspaceId, id: string, error: string | null) => Effect.Effect<void>
+    /** Records an attempt: whether something arrived, and what went wrong. */
+    readonly record: (
+      workspace: WorkspaceId,
+      id: string,
+      attempt: { readonly arrived: boolean; readonly error: string | null }
+    ) => Effect.Effect<void>
     /** Heartbeats that are due; each is due again in a minute, so that no other node calls it now. */
     readonly claimHeartbeats: Effect.Effect<ReadonlyArray<StoredChannel>>
   }
@@ -177,10 +181,13 @@ export class AlertChannels extends Context.Service<
           ),
         open: ({ sealed, view, workspaceId }) =>
           Effect.map(seal.open(sealed, contextOf(workspaceId, view.id)), (text): ChannelSettings => JSON.parse(text)),
-        record: Effect.fnUntraced(function* (workspace, id, error) {
+        record: Effect.fnUntraced(function* (workspace, id, { arrived, error }) {
           const time = yield* now
-          const changed =
-            error === null ? { last_sent_at: time, last_error: null } : { last_failed_at: time, last_error: error }
+          const changed = {
+            last_error: error,
+            ...(arrived ? { last_sent_at: time } : {}),
+            ...(error === null ? {} : { last_failed_at: time })
+          }
           yield* sql`UPDATE alert_channel SET ${sql.update(changed)} WHERE ${at(workspace, id)}`
         }, Effect.orDie),
         claimHeartbeats: Effect.gen(function* () {

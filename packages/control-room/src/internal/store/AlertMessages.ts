@@ -1,8 +1,10 @@
 /**
  * Messages of alerts on their way to a channel, over all attempts. An attempt is claimed before it is made, so that no two
  * are concurrent; the claim of a killed node expires, and the message is sent again with the same id. What is waiting of one
- * alert for one channel is sent as one message: the newest, which stands for the others (`sent_with`).
+ * alert for one channel is sent as one message: the newest, which stands for the others (`sent_with`). What some receivers
+ * have got is sent again to the others alone, for itself.
  */
+import type { AlertChannelType } from "@signalbox/api/contract/AlertChannels"
 import type { AlertEvent, AlertMessage, AlertMessageKind } from "@signalbox/api/contract/Alerts"
 import { type AlertFiringId, AlertId, AlertMessageId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Dialect from "@signalbox/sql/Dialect"
@@ -29,6 +31,25 @@ export interface NewMessage {
   readonly text: string
 }
 
+/** Of a message that went to many: who is still to get it, and who refused it for good. */
+export interface Receivers {
+  readonly left: ReadonlyArray<string>
+  readonly refused: ReadonlyArray<{ readonly address: string; readonly status: number }>
+}
+
+export interface MessageAttempt {
+  /** Whether the channel took it, for one receiver at least. */
+  readonly arrived: boolean
+  /** What went wrong; null when all have it. */
+  readonly error: string | null
+  /** Of the next attempt; null: there is none. */
+  readonly next: string | null
+  /** For the next attempt; null: it goes to all. */
+  readonly receivers: Receivers | null
+  /** Until when the channel asked to be sent nothing; then the attempt does not count. */
+  readonly waitUntil: string | null
+}
+
 /** A message whose next attempt the caller has claimed; it may stand for many. */
 export interface ClaimedMessage {
   readonly workspaceId: WorkspaceId
@@ -40,19 +61,28 @@ export interface ClaimedMessage {
   readonly text: string
   /** JSON: the body for webhooks. */
   readonly event: string
+  readonly createdAt: string
   readonly attempts: number
+  /** Null: all of the channel. */
+  readonly receivers: Receivers | null
   readonly claim: string
 }
 
 interface DueRow extends Pick<MessageRow, "workspace_id" | "channel_id" | "alert_id"> {
-  /** The id of a test. */
-  readonly test: string | null
+  /** The id of a message that is sent for itself: a test, or one that some have got. */
+  readonly alone: string | null
+  readonly is_test: number
+  readonly channel_type: AlertChannelType
 }
+
+type WaitingRow = Pick<MessageRow, "id" | "kind" | "firing_id">
 
 /** Firings that a message for many names. */
 const mostNamed = 10
 
 const later = (time: string, seconds: number) => new Date(Date.parse(time) + seconds * 1000).toISOString()
+
+const latest = (times: ReadonlyArray<string>) => times.reduce((one, other) => (one > other ? one : other))
 
 /** The last message of each firing, which has made those before it untrue; in their order. */
 const newestOf = <A extends Pick<MessageRow, "id" | "firing_id">>(messages: ReadonlyArray<A>): ReadonlyArray<A> => {
@@ -94,8 +124,8 @@ export class AlertMessages extends Context.Service<
     readonly release: (claimed: ClaimedMessage) => Effect.Effect<void>
     /** Releases every claim: for the start of a service that is alone on the database. */
     readonly releaseAll: Effect.Effect<void>
-    /** Records an attempt, also of what it stands for and at their firings. `next`: of the next attempt; null: it is given up. */
-    readonly record: (claimed: ClaimedMessage, error: string | null, next: string | null) => Effect.Effect<void>
+    /** Records an attempt, also of what it stands for and at their firings. */
+    readonly record: (claimed: ClaimedMessage, attempt: MessageAttempt) => Effect.Effect<void>
     /** Deletes messages made before `cutoff` that are not pending, and returns how many. */
     readonly sweep: (cutoff: string, limit: number) => Effect.Effect<number>
   }
@@ -104,7 +134,7 @@ export class AlertMessages extends Context.Service<
     AlertMessages,
     Effect.gen(function* () {
       const { millis, newId, now, page, sql, transaction } = yield* Database
-      const { claim: claimTime } = yield* AlertTiming
+      const timing = yield* AlertTiming
       const at = ({ claim, id, workspaceId }: ClaimedMessage) =>
         sql`workspace_id = ${workspaceId} AND id = ${id} AND claim = ${claim}`
 
@@ -128,14 +158,15 @@ export class AlertMessages extends Context.Service<
             readonly id: string
             readonly name: string
             readonly last_sent_at: string | null
+            readonly wait_until: string | null
           }>`
-            SELECT alert_channel.id, alert_channel.name, alert_target.last_sent_at FROM alert_target JOIN alert_channel
+            SELECT alert_channel.id, alert_channel.name, alert_target.last_sent_at, alert_channel.wait_until FROM alert_target JOIN alert_channel
               ON alert_channel.workspace_id = alert_target.workspace_id AND alert_channel.id = alert_target.channel_id
             WHERE alert_target.workspace_id = ${alert.workspaceId} AND alert_target.alert_id = ${alert.id}
             ORDER BY place`
           const made: Array<AlertMessage> = []
           for (const channel of channels) {
-            const earliest =
+            const gathered =
               kind === "test" || channel.last_sent_at === null ? time : later(channel.last_sent_at, alert.gatherSeconds)
             const id = yield* newId
             const event = {
@@ -161,8 +192,9 @@ export class AlertMessages extends Context.Service<
               created_at: time,
               attempts: 0,
               last_attempt_at: null,
-              next_attempt_at: earliest > time ? earliest : time,
-              error: null
+              next_attempt_at: latest([time, gathered, channel.wait_until ?? time]),
+              error: null,
+              receivers: null
             }
             yield* sql`INSERT INTO alert_message ${sql.insert({ ...row })}`
             made.push(parseMessage({ ...row, channel_name: channel.name }))
@@ -173,17 +205,23 @@ export class AlertMessages extends Context.Service<
           function* (limit) {
             const time = yield* millis
             const iso = new Date(time).toISOString()
-            const until = new Date(time + Duration.toMillis(claimTime)).toISOString()
-            // What is due of each alert to each channel; a test is for itself.
+            // What is due of each alert to each channel; a test and what some have got are for themselves.
             const due = yield* sql<DueRow>`
-              SELECT workspace_id, channel_id, alert_id, CASE WHEN kind = 'test' THEN id END AS test
-              FROM alert_message WHERE state = 'pending' AND next_attempt_at <= ${iso} AND NOT EXISTS (
-                SELECT 1 FROM alert_channel WHERE alert_channel.workspace_id = alert_message.workspace_id
-                  AND alert_channel.id = channel_id AND wait_until > ${iso})
-              GROUP BY workspace_id, channel_id, alert_id, CASE WHEN kind = 'test' THEN id END
+              SELECT workspace_id, channel_id, alert_id, alone, max(is_test) AS is_test, (
+                SELECT type FROM alert_channel
+                WHERE alert_channel.workspace_id = due.workspace_id AND alert_channel.id = channel_id
+              ) AS channel_type
+              FROM (
+                SELECT workspace_id, channel_id, alert_id, next_attempt_at, id,
+                  CASE WHEN kind = 'test' THEN 1 ELSE 0 END AS is_test,
+                  CASE WHEN kind = 'test' OR receivers IS NOT NULL THEN id END AS alone
+                FROM alert_message WHERE state = 'pending' AND next_attempt_at <= ${iso}
+              ) AS due
+              GROUP BY workspace_id, channel_id, alert_id, alone
               ORDER BY min(next_attempt_at), min(id)`
             const claimed: Array<ClaimedMessage> = []
-            for (const { alert_id, channel_id, test, workspace_id } of due) {
+            for (const { alert_id, alone, channel_id, channel_type, is_test, workspace_id } of due) {
+              const isTest = is_test === 1
               if (claimed.length >= limit) break
               // No other node looks at the messages of this alert now, and no check makes new ones.
               const [alert] = yield* sql<{ readonly name: string }>`
@@ -196,16 +234,23 @@ export class AlertMessages extends Context.Service<
                 WHERE ${ofChannel} AND claim IS NOT NULL AND next_attempt_at > ${iso}`
               if (underWay.length >= perChannel) continue
               // One at a time, so that they arrive in order.
-              if (test === null && underWay.some((other) => other.alert_id === alert_id && other.kind !== "test")) {
-                continue
-              }
+              if (!isTest && underWay.some((other) => other.alert_id === alert_id && other.kind !== "test")) continue
               const these = sql`${ofChannel} AND alert_id = ${alert_id}
-                AND ${test === null ? sql.literal("kind <> 'test'") : sql`id = ${test}`}`
-              const waiting = yield* sql<Pick<MessageRow, "id" | "kind" | "firing_id">>`
-                SELECT id, kind, firing_id FROM alert_message WHERE ${these} ORDER BY id`
+                AND ${alone === null ? sql.literal("kind <> 'test' AND receivers IS NULL") : sql`(id = ${alone} OR sent_with = ${alone})`}`
+              // What a newer message to all has made untrue is not sent to the rest.
+              const waiting = yield* sql<WaitingRow>`
+                SELECT id, kind, firing_id FROM alert_message WHERE ${these} AND (receivers IS NULL OR NOT EXISTS (
+                  SELECT 1 FROM alert_message AS newer
+                  WHERE newer.workspace_id = alert_message.workspace_id AND newer.alert_id = alert_message.alert_id
+                    AND newer.channel_id = alert_message.channel_id AND newer.firing_id = alert_message.firing_id
+                    AND newer.id > alert_message.id))
+                ORDER BY id`
               const said = newestOf(waiting)
               const lead = said.at(-1)
-              if (lead === undefined) continue
+              if (lead === undefined) {
+                yield* sql`UPDATE alert_message SET state = 'delivered', next_attempt_at = NULL WHERE ${these}`
+                continue
+              }
               const first = said.slice(0, mostNamed).map(({ id }) => id)
               const rows = yield* sql<MessageRow>`
                 SELECT * FROM alert_message
@@ -217,6 +262,8 @@ export class AlertMessages extends Context.Service<
                 UPDATE alert_message SET claim = NULL, next_attempt_at = NULL, sent_with = ${lead.id}
                 WHERE ${these} AND id <> ${lead.id}`
               // Due again when the claim expires.
+              const claimTime = channel_type === "email" ? timing.claimMail : timing.claim
+              const until = new Date(time + Duration.toMillis(claimTime)).toISOString()
               yield* sql`
                 UPDATE alert_message SET claim = ${claim}, next_attempt_at = ${until}, sent_with = NULL
                 WHERE workspace_id = ${workspace_id} AND id = ${lead.id}`
@@ -225,8 +272,10 @@ export class AlertMessages extends Context.Service<
                 id: AlertMessageId.make(row.id),
                 alertId: AlertId.make(alert_id),
                 channelId: channel_id,
-                isTest: test !== null,
+                isTest,
+                createdAt: row.created_at,
                 attempts: row.attempts,
+                receivers: row.receivers === null ? null : JSON.parse(row.receivers),
                 claim,
                 ...(said.length === 1
                   ? { title: row.title, text: row.text, event: row.event }
@@ -245,14 +294,15 @@ export class AlertMessages extends Context.Service<
           yield* sql`UPDATE alert_message SET claim = NULL, next_attempt_at = ${yield* now} WHERE claim IS NOT NULL`
         }).pipe(Effect.orDie),
         record: Effect.fnUntraced(
-          function* (claimed, error, next) {
+          function* (claimed, { arrived, error, next, receivers, waitUntil }) {
             const { alertId, channelId, id, workspaceId } = claimed
             const time = yield* now
             const changed = {
-              state: error === null ? "delivered" : next === null ? "failed" : "pending",
-              attempts: claimed.attempts + 1,
+              state: next !== null ? "pending" : arrived || claimed.receivers !== null ? "delivered" : "failed",
+              attempts: claimed.attempts + (waitUntil === null ? 1 : 0),
               last_attempt_at: time,
               error,
+              receivers: receivers === null ? null : JSON.stringify(receivers),
               claim: null
             }
             // In the order of the checks: the alert first.
@@ -260,7 +310,7 @@ export class AlertMessages extends Context.Service<
               SELECT gather_seconds FROM alert WHERE workspace_id = ${workspaceId} AND id = ${alertId}
               ${Dialect.forUpdate(sql)}`
             const rows = yield* sql`
-              UPDATE alert_message SET ${sql.update({ ...changed, next_attempt_at: error === null ? null : next })}
+              UPDATE alert_message SET ${sql.update({ ...changed, next_attempt_at: next })}
               WHERE ${at(claimed)} RETURNING id`
             // Another node has claimed it since.
             if (alert === undefined || rows.length === 0) return
@@ -272,7 +322,15 @@ export class AlertMessages extends Context.Service<
               WHERE workspace_id = ${workspaceId} AND id IN (
                 SELECT firing_id FROM alert_message
                 WHERE workspace_id = ${workspaceId} AND (id = ${id} OR sent_with = ${id}))`
-            if (error !== null || claimed.isTest) return
+            if (waitUntil !== null) {
+              yield* sql`
+                UPDATE alert_channel SET wait_until = ${waitUntil} WHERE workspace_id = ${workspaceId} AND id = ${channelId}`
+              yield* sql`
+                UPDATE alert_message SET next_attempt_at = ${waitUntil}
+                WHERE workspace_id = ${workspaceId} AND channel_id = ${channelId} AND state = 'pending'
+                  AND next_attempt_at < ${waitUntil} AND claim IS NULL`
+            }
+            if (!arrived || claimed.isTest) return
             yield* sql`
               UPDATE alert_target SET last_sent_at = ${time}
               WHERE workspace_id = ${workspaceId} AND alert_id = ${alertId} AND channel_id = ${channelId}`
@@ -280,7 +338,7 @@ export class AlertMessages extends Context.Service<
             yield* sql`
               UPDATE alert_message SET next_attempt_at = ${earliest}
               WHERE workspace_id = ${workspaceId} AND channel_id = ${channelId} AND state = 'pending'
-                AND next_attempt_at < ${earliest} AND alert_id = ${alertId} AND kind <> 'test'`
+                AND next_attempt_at < ${earliest} AND alert_id = ${alertId} AND kind <> 'test' AND receivers IS NULL`
           },
           Effect.orDie,
           transaction

@@ -46,8 +46,10 @@ const itemsAtOnce = 1000
 /** How many failed attempts of a delivery are too many, if the rule does not say. */
 const defaultAttempts = 3
 
-/** A node that has measured its disk no longer than this ago is there. */
+/** A node that has measured its disk no longer than this ago is there: a firing may begin. */
 const diskAge = 10 * 60_000
+/** For how long a full disk of a node that says nothing counts as full: it sleeps, or it died and nobody made room. */
+const silence = 7 * 24 * 3600 * 1000
 
 const iso = (millis: number) => new Date(millis).toISOString()
 
@@ -348,13 +350,16 @@ const queueAbove: Find<"queue_above"> = Effect.fnUntraced(function* (sql, rule, 
 interface DiskRow {
   readonly node: string
   readonly used_percent: number
+  readonly measured_at: string
 }
 
-const diskAbove: Find<"disk_above"> = Effect.fnUntraced(function* (sql, rule, { now }) {
+const diskAbove: Find<"disk_above"> = Effect.fnUntraced(function* (sql, rule, { now, open }) {
   const rows = yield* sql<DiskRow>`
-    SELECT node, used_percent FROM node_disk WHERE measured_at >= ${iso(now - diskAge)}
+    SELECT node, used_percent, measured_at FROM node_disk WHERE measured_at >= ${iso(now - silence)}
       AND used_percent > ${rule.percent}`
-  return rows.map(({ node, used_percent }) => ({
+  const known = new Set(open)
+  const full = rows.filter(({ measured_at, node }) => known.has(node) || measured_at >= iso(now - diskAge))
+  return full.map(({ node, used_percent }) => ({
     subject: node,
     message: `the disk of ${node} is ${used_percent} % full, more than ${rule.percent} %`
   }))

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { make } from "@signalbox/sql/Migrations"
 import * as AlertGathering from "./migrations/AlertGathering.ts"
+import * as AlertReceivers from "./migrations/AlertReceivers.ts"
 import * as Alerts from "./migrations/Alerts.ts"
 import * as Access from "./migrations/Access.ts"
 import * as Backups from "./migrations/Backups.ts"
@@ -84,7 +85,8 @@ export const migrations = {
   "0043_idempotency_makers": IdempotencyMakers.statements,
   "0044_secret_hosts": SecretHosts.statements,
   "0046_refused_hooks": RefusedHooks.statements,
-  "0047_alert_gathering": AlertGathering.statements
+  "0047_alert_gathering": AlertGathering.statements,
+  "0048_alert_receivers": AlertReceivers.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */

@@ -109,6 +109,8 @@ export interface MessageRow {
   readonly last_attempt_at: string | null
   readonly next_attempt_at: string | null
   readonly error: string | null
+  /** JSON (`Receivers`). */
+  readonly receivers: string | null
 }
 
 export const parseMessage = (row: MessageRow & { readonly channel_name: string }): AlertMessage => ({
