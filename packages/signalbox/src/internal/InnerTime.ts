@@ -205,6 +205,7 @@ export const make = Effect.gen(function* () {
     let seen = activity
     let last = performance.now()
     let waited = 0
+    let read = 0
     for (let turns = 0; turns < calmTurns;) {
       yield* turn
       const now = performance.now()
@@ -214,10 +215,15 @@ export const make = Effect.gen(function* () {
       if (activity !== seen || computing > 0) {
         seen = activity
         waited = 0
+        read = 0
         turns = 0
       } else if (busy.length === 0) {
         turns++
-      } else if (waited > patience && (waited > patienceForReads || !isReading())) {
+      } else if (waited > patience && read < patienceForReads && isReading()) {
+        // When the read is through, its reader has the whole time again for what it does with it.
+        read += waited
+        waited = 0
+      } else if (waited > patience) {
         for (const work of busy) work.idle = true
       }
     }
