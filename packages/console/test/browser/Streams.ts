@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 import { setTimeout } from "node:timers/promises"
 import type { Page } from "playwright-core"
 import { Room } from "./Room.ts"
-import { type Operators, person, signedOut, show } from "./Sight.ts"
+import { type Operators, person, settled, show, signedOut } from "./Sight.ts"
 import { streamProxy } from "./StreamProxy.ts"
 
 declare const document: {
@@ -77,12 +77,16 @@ export const streams = (it: Operators) => {
       const isTold = () => page.getByText(notice).isVisible()
       const everyLine = () => Array.from({ length: written }, (_, index) => index + 1)
 
-      yield* write
       yield* person(async () => {
         await show(page, `#/runs/${run.id}?tab=log`)
+        await page.getByText("Nothing written yet").waitFor()
+      })
+      yield* write
+      yield* person(async () => {
         await logOf(page)
           .getByText(/statement line 1$/)
           .waitFor()
+        await settled(page)
         proxy.become("cut")
         proxy.drop()
         await until(() => proxy.open() === 1)

@@ -25,7 +25,6 @@ const open = (stepRun: string): Parts => {
 export const Log = ({ stepRun }: { readonly stepRun: string }) => {
   const [{ ended, reader, sight }] = useState(() => open(stepRun))
   const [isOpen, setOpen] = useState(false)
-  const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<string | null>(null)
   const [text, setText] = useState("")
   const [found, setFound] = useState<number | null>(null)
@@ -47,10 +46,8 @@ export const Log = ({ stepRun }: { readonly stepRun: string }) => {
         } else if (!(await reader.load(...sight.seen))) break
         if (ended.signal.aborted) return
         sight.grow(reader.total)
-        const [first, last] = sight.seen
         setOpen(true)
         setError(null)
-        setBusy(reader.line(first) === undefined || reader.line(Math.max(first, last - 1)) === undefined)
         redraw(undefined)
       }
     } catch (failure) {
@@ -108,6 +105,7 @@ export const Log = ({ stepRun }: { readonly stepRun: string }) => {
 
   if (!isOpen) return error === null ? <Skeleton /> : <Problem message={error} />
   const [first, last] = sight.seen
+  const isBusy = error === null && last > first && [first, last - 1].some((row) => reader.line(row) === undefined)
   return (
     <>
       <Problem message={error} />
