@@ -35,12 +35,24 @@ const program = Effect.gen(function* () {
     repeat_seconds: 24 * 3600,
     quiet: { zone: "Europe/Vienna", from: "22:00", to: "06:30" }
   })
-  yield* Console.log(`${alert.name}: to ${alert.channels.map(({ name }) => name).join(", ")}`)
+  yield* Console.log(
+    `${alert.name}: to ${alert.channels.map(({ name }) => name).join(", ")}`
+  )
   yield* Alerts.test(alert.id)
-  const attempted = Effect.map(Stream.runCollect(Alerts.messages(alert.id)), ([message]) => message)
+  const attempted = Effect.map(
+    Stream.runCollect(Alerts.messages(alert.id)),
+    ([message]) => message
+  )
   const message = yield* Effect.repeat(Effect.delay(attempted, "100 millis"), {
     until: (message) => message !== undefined && message.attempts > 0
   })
-  yield* Console.log(`the ${message?.kind} message to ${message?.channel.name} is ${message?.state}`)
+  yield* Console.log(
+    `the ${message?.kind} message to ${message?.channel.name} is ${message?.state}`
+  )
 }).pipe(Effect.scoped)
-NodeRuntime.runMain(Effect.provide(program, Process.layer(orders, { data: ".signalbox/alerts", port: 0 })))
+NodeRuntime.runMain(
+  Effect.provide(
+    program,
+    Process.layer(orders, { data: ".signalbox/alerts", port: 0 })
+  )
+)

@@ -12,7 +12,10 @@ const order = Task.make("order", {
   output: Schema.Struct({ number: Schema.Int }),
   run: Effect.fnUntraced(function* ({ payload: { number } }) {
     if (!supplierIsDown) return { number }
-    return yield* new Task.BusinessFailure({ code: "SUPPLIER", message: `order ${number} was not taken` })
+    return yield* new Task.BusinessFailure({
+      code: "SUPPLIER",
+      message: `order ${number} was not taken`
+    })
   })
 })
 const orders = Process.make("orders", { steps: [order] })
@@ -25,11 +28,22 @@ const program = Effect.gen(function* () {
   for (const failure of yield* Stream.runCollect(Failures.stream())) {
     yield* Console.log(`${failure.count} × ${failure.code}: ${failure.message}`)
     supplierIsDown = false
-    const job = yield* BulkOperations.create("retry", { failure_id: failure.id })
+    const job = yield* BulkOperations.create("retry", {
+      failure_id: failure.id
+    })
     const { done, refused } = yield* BulkOperations.awaitEnd(job.id)
     yield* Console.log(`${done} retried, ${refused} refused`)
-    yield* Console.log(`the run is ${(yield* ProcessRuns.awaitEnd(run.id)).state}`)
-    yield* Console.log(`the failure is ${(yield* Failures.resolve(failure.id)).state}`)
+    yield* Console.log(
+      `the run is ${(yield* ProcessRuns.awaitEnd(run.id)).state}`
+    )
+    yield* Console.log(
+      `the failure is ${(yield* Failures.resolve(failure.id)).state}`
+    )
   }
 })
-NodeRuntime.runMain(Effect.provide(program, Process.layer(orders, { data: ".signalbox/failures", port: 0 })))
+NodeRuntime.runMain(
+  Effect.provide(
+    program,
+    Process.layer(orders, { data: ".signalbox/failures", port: 0 })
+  )
+)

@@ -20,13 +20,17 @@ const greetings = Flow.make("greetings", {
   idempotencyKey: ({ names }) => names.join(),
   run: Effect.fnUntraced(function* ({ names }) {
     const payloads = names.map((name) => ({ name }))
-    const { outputs } = yield* ProcessSteps.run(hello, payloads, { failures: "settle" })
+    const { outputs } = yield* ProcessSteps.run(hello, payloads, {
+      failures: "settle"
+    })
     return outputs.map((output) => output.payload.greeting)
   })
 })
 
 Flow.run(greetings, { names: ["Ada", "Grace"] }).pipe(
   Effect.flatMap(Console.log),
-  Effect.provide(Process.layer(hello, { data: ".signalbox/greetings", port: 0 })),
+  Effect.provide(
+    Process.layer(hello, { data: ".signalbox/greetings", port: 0 })
+  ),
   NodeRuntime.runMain
 )

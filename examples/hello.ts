@@ -1,5 +1,5 @@
 import * as Task from "@signalbox/worker/Task"
-import { Console, Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import * as Process from "signalbox/Process"
 
 const greet = Task.make("greet", {
@@ -8,6 +8,7 @@ const greet = Task.make("greet", {
   run: ({ payload }) => Effect.succeed({ greeting: `Hello, ${payload.name}` })
 })
 const hello = Process.make("hello", { steps: [greet] })
-const greetings = Process.run(hello, [{ name: "Ada" }, { name: "Grace" }])
-const program = Effect.flatMap(greetings, ({ outputs }) => Console.log(outputs.map((output) => output.payload)))
-await Effect.runPromise(Effect.provide(program, Process.layer(hello, { data: ".signalbox/hello", port: 0 })))
+const room = Process.layer(hello, { data: ".signalbox/hello", port: 0 })
+const run = Process.run(hello, [{ name: "Ada" }, { name: "Grace" }])
+const { outputs } = await Effect.runPromise(Effect.provide(run, room))
+console.log(outputs.map((output) => output.payload))

@@ -29,12 +29,18 @@ const table = join(import.meta.dirname, "airports.csv")
 const staysUp = process.argv.includes("--console")
 
 /** Signs in whoever opens the address first, for ten minutes. */
-const address = Effect.map(ConsoleTickets.create({ lifetime: "10 minutes" }), ({ url }) => Redacted.value(url))
+const address = Effect.map(
+  ConsoleTickets.create({ lifetime: "10 minutes" }),
+  ({ url }) => Redacted.value(url)
+)
 
 type Input = typeof summariseAirports.input.Type
 type Result = typeof summariseAirports.success.Type
 
-const demo = Effect.fnUntraced(function* <E, R>(data: string, run: (input: Input) => Effect.Effect<Result, E, R>) {
+const demo = Effect.fnUntraced(function* <E, R>(
+  data: string,
+  run: (input: Input) => Effect.Effect<Result, E, R>
+) {
   const started = yield* Clock.currentTimeMillis
   const { origin } = yield* Embedded.Embedded
   yield* Console.log(`A control room runs at ${origin}, in the folder ${data}`)
@@ -42,8 +48,13 @@ const demo = Effect.fnUntraced(function* <E, R>(data: string, run: (input: Input
   const folder = join(data, "outputs")
   const result = yield* run({ table, folder })
 
-  const total = result.summaries.reduce((sum, summary) => sum + summary.airports, 0)
-  const largest = [...result.summaries].sort((a, b) => b.airports - a.airports).slice(0, 5)
+  const total = result.summaries.reduce(
+    (sum, summary) => sum + summary.airports,
+    0
+  )
+  const largest = [...result.summaries]
+    .sort((a, b) => b.airports - a.airports)
+    .slice(0, 5)
   const seconds = ((yield* Clock.currentTimeMillis) - started) / 1000
   yield* Console.log(
     [
@@ -63,13 +74,20 @@ const demo = Effect.fnUntraced(function* <E, R>(data: string, run: (input: Input
       `Done in ${seconds.toFixed(1)} s`
     ].join("\n")
   )
-  if (!staysUp) return yield* Console.log("Look at the run in a browser: npx -y pnpm@12 demo -- --console")
-  yield* Console.log(`\nLook at it: ${yield* address}\nCtrl-C ends the control room.`)
+  if (!staysUp)
+    return yield* Console.log(
+      "Look at the run in a browser: npx -y pnpm@12 demo -- --console"
+    )
+  yield* Console.log(
+    `\nLook at it: ${yield* address}\nCtrl-C ends the control room.`
+  )
   return yield* Effect.never
 })
 
 const program = Effect.gen(function* () {
-  const data = yield* Config.String("SIGNALBOX_DATA").pipe(Config.withDefault(".signalbox/demo"))
+  const data = yield* Config.String("SIGNALBOX_DATA").pipe(
+    Config.withDefault(".signalbox/demo")
+  )
   const options = { data, port: 0, tasks, processes: [airports], workers: 2 }
   if (!staysUp) {
     return yield* Effect.provide(
@@ -79,7 +97,11 @@ const program = Effect.gen(function* () {
   }
   const room = Layer.unwrap(
     Effect.gen(function* () {
-      return Embedded.layer({ ...options, console: yield* Files.read, flows: yield* FlowManagement.mounted })
+      return Embedded.layer({
+        ...options,
+        console: yield* Files.read,
+        flows: yield* FlowManagement.mounted
+      })
     })
   )
   // In memory, so that each demo runs the flow anew.
@@ -95,7 +117,11 @@ const program = Effect.gen(function* () {
 
 program.pipe(
   Effect.provide(
-    Layer.mergeAll(TerminalProgress.layer(), NodeServices.layer, Layer.succeed(References.MinimumLogLevel, "Warn"))
+    Layer.mergeAll(
+      TerminalProgress.layer(),
+      NodeServices.layer,
+      Layer.succeed(References.MinimumLogLevel, "Warn")
+    )
   ),
   NodeRuntime.runMain
 )

@@ -31,22 +31,41 @@ export const saveOutputs = Flow.step("saveOutputs", {
   run: Effect.fnUntraced(function* ({ folder, run }) {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    const failed = (error: { readonly message: string }) => new SaveFailed({ path: folder, message: error.message })
-    yield* Effect.mapError(fs.makeDirectory(folder, { recursive: true }), failed)
+    const failed = (error: { readonly message: string }) =>
+      new SaveFailed({ path: folder, message: error.message })
+    yield* Effect.mapError(
+      fs.makeDirectory(folder, { recursive: true }),
+      failed
+    )
     let done = 0
     const save = Effect.fnUntraced(function* (output: Outputs.Output) {
       for (const file of output.files) {
-        const bytes = yield* Stream.mkUint8Array(Files.download(file)).pipe(Effect.catchTag("NotFound", failed))
-        yield* Effect.mapError(fs.writeFile(path.join(folder, file.name), bytes), failed)
+        const bytes = yield* Stream.mkUint8Array(Files.download(file)).pipe(
+          Effect.catchTag("NotFound", failed)
+        )
+        yield* Effect.mapError(
+          fs.writeFile(path.join(folder, file.name), bytes),
+          failed
+        )
       }
       yield* Flow.progress({ done: ++done })
-      return yield* Effect.mapError(Schema.decodeUnknownEffect(Summary)(output.payload), failed)
+      return yield* Effect.mapError(
+        Schema.decodeUnknownEffect(Summary)(output.payload),
+        failed
+      )
     })
-    return yield* Outputs.stream(run).pipe(Stream.mapEffect(save, { concurrency: 4 }), Stream.runCollect)
+    return yield* Outputs.stream(run).pipe(
+      Stream.mapEffect(save, { concurrency: 4 }),
+      Stream.runCollect
+    )
   })
 })
 
-const Rejected = Schema.Struct({ item: WorkItemId, code: Schema.String, message: Schema.String })
+const Rejected = Schema.Struct({
+  item: WorkItemId,
+  code: Schema.String,
+  message: Schema.String
+})
 
 export const summariseAirports = Flow.make("summarise airports", {
   version: 1,
@@ -60,16 +79,24 @@ export const summariseAirports = Flow.make("summarise airports", {
   idempotencyKey: ({ table }) => table,
   run: Effect.fnUntraced(function* ({ folder, table }) {
     const rejected: Array<typeof Rejected.Type> = []
-    const { run } = yield* ProcessSteps.run(airports, [{ file: basename(table) }], {
-      files: () => [table],
-      timeoutMillis: 120_000,
-      // A retry would not help rows without a state: they are reported and marked as done, so that the run completes.
-      failures: ({ exception, id }) => {
-        if (exception?.type !== "business") return Effect.succeed("fail")
-        rejected.push({ item: id, code: exception.code, message: exception.message })
-        return Effect.succeed("settle")
+    const { run } = yield* ProcessSteps.run(
+      airports,
+      [{ file: basename(table) }],
+      {
+        files: () => [table],
+        timeoutMillis: 120_000,
+        // A retry would not help rows without a state: they are reported and marked as done, so that the run completes.
+        failures: ({ exception, id }) => {
+          if (exception?.type !== "business") return Effect.succeed("fail")
+          rejected.push({
+            item: id,
+            code: exception.code,
+            message: exception.message
+          })
+          return Effect.succeed("settle")
+        }
       }
-    })
+    )
     return { run, summaries: yield* saveOutputs({ run, folder }), rejected }
   })
 })

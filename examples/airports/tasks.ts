@@ -27,14 +27,18 @@ const Airport = Schema.Struct({
 type Airport = typeof Airport.Type
 
 /** All airports of one state, or one airport whose state is missing. */
-const StateOfAirports = Schema.Struct({ state: Schema.NullOr(Schema.String), airports: Schema.NonEmptyArray(Airport) })
+const StateOfAirports = Schema.Struct({
+  state: Schema.NullOr(Schema.String),
+  airports: Schema.NonEmptyArray(Airport)
+})
 
 /**
  * How the table marks a missing value: 12 of its 3,376 rows have the text `NA` as both city and state. Eight of them lie
  * in the USA (air force bases among them), the others in Thailand, Palau, the Northern Marianas and Micronesia. No cell
  * is empty. `NA` is not the code of a state, and no city of this table has that name.
  */
-const present = (value: string): string | null => (value === "NA" ? null : value)
+const present = (value: string): string | null =>
+  value === "NA" ? null : value
 
 /** Reads the attached table and creates an output per state, in alphabetical order, and one per row without a state. */
 export const splitAirports = Task.make("split-airports", {
@@ -43,7 +47,10 @@ export const splitAirports = Task.make("split-airports", {
   run: (item) => {
     const file = item.payload.file
     const unreadable = (error: { readonly message: string }) =>
-      new Task.BusinessFailure({ code: "UNREADABLE_TABLE", message: `${file}: ${error.message.replace(/\s+/g, " ")}` })
+      new Task.BusinessFailure({
+        code: "UNREADABLE_TABLE",
+        message: `${file}: ${error.message.replace(/\s+/g, " ")}`
+      })
     return Stream.unwrap(
       Effect.gen(function* () {
         const states = new Map<string, [Airport, ...Array<Airport>]>()
@@ -53,14 +60,23 @@ export const splitAirports = Task.make("split-airports", {
           Stream.runForEach((row) =>
             Effect.sync(() => {
               const { iata, latitude, longitude, name } = row
-              const airport = { iata, name, city: present(row.city), latitude, longitude }
+              const airport = {
+                iata,
+                name,
+                city: present(row.city),
+                latitude,
+                longitude
+              }
               const state = present(row.state)
               const others = state === null ? stateless : states.get(state)
               if (others !== undefined) others.push(airport)
               else if (state !== null) states.set(state, [airport])
             })
           ),
-          Effect.catchTag(["FileMissing", "CsvError", "SchemaError"], unreadable)
+          Effect.catchTag(
+            ["FileMissing", "CsvError", "SchemaError"],
+            unreadable
+          )
         )
         const byState = [...states.keys()].sort().flatMap((state) => {
           const airports = states.get(state)
@@ -68,7 +84,10 @@ export const splitAirports = Task.make("split-airports", {
         })
         return Stream.fromIterable([
           ...byState,
-          ...stateless.map((airport): typeof StateOfAirports.Type => ({ state: null, airports: [airport] }))
+          ...stateless.map((airport): typeof StateOfAirports.Type => ({
+            state: null,
+            airports: [airport]
+          }))
         ])
       })
     )
@@ -80,7 +99,11 @@ export const Summary = Schema.Struct({
   state: Schema.String,
   /** The number of airports. */
   airports: Schema.Int,
-  northernmost: Schema.Struct({ iata: Schema.String, name: Schema.String, latitude: Schema.Finite }),
+  northernmost: Schema.Struct({
+    iata: Schema.String,
+    name: Schema.String,
+    latitude: Schema.Finite
+  }),
   /** The mean of the coordinates, in degrees; no state of the table lies on both sides of the 180th meridian. */
   centre: Schema.Struct({ latitude: Schema.Finite, longitude: Schema.Finite })
 })
@@ -111,7 +134,9 @@ export const summariseState = Task.make("summarise-state", {
     )
     const table = yield* Stream.fromIterable(airports).pipe(
       Stream.map((airport) => ({ ...airport, city: airport.city ?? "" })),
-      Stream.pipeThroughChannel(Csv.encodeSchemaString(TableRow)({ headers: true, newline: "\n" })),
+      Stream.pipeThroughChannel(
+        Csv.encodeSchemaString(TableRow)({ headers: true, newline: "\n" })
+      ),
       Stream.mkString
     )
     return Task.output(
@@ -124,7 +149,11 @@ export const summariseState = Task.make("summarise-state", {
           longitude: mean(airports.map((airport) => airport.longitude))
         }
       },
-      { files: [{ name: `${state}.csv`, bytes: new TextEncoder().encode(table) }] }
+      {
+        files: [
+          { name: `${state}.csv`, bytes: new TextEncoder().encode(table) }
+        ]
+      }
     )
   })
 })

@@ -20,7 +20,9 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import { join } from "node:path"
 
-export const data = Config.String("SIGNALBOX_GRAPH_DATA").pipe(Config.withDefault(".signalbox/graph"))
+export const data = Config.String("SIGNALBOX_GRAPH_DATA").pipe(
+  Config.withDefault(".signalbox/graph")
+)
 
 /** A separate token file for each identity provider, so that tokens of a sandbox do not replace those of the service. */
 export const layer = Layer.unwrap(
@@ -34,10 +36,13 @@ export const layer = Layer.unwrap(
 /** The drive of the account; with `SIGNALBOX_GRAPH_SITE` (its address) the default library of that site. */
 export const drive = Effect.gen(function* () {
   const site = yield* Config.option(Config.String("SIGNALBOX_GRAPH_SITE"))
-  return Option.isNone(site) ? Drive.me : Drive.of({ site: (yield* Sites.get(site.value)).id })
+  return Option.isNone(site)
+    ? Drive.me
+    : Drive.of({ site: (yield* Sites.get(site.value)).id })
 })
 
-const isLocal = (url: string) => ["localhost", "127.0.0.1"].includes(new URL(url).hostname)
+const isLocal = (url: string) =>
+  ["localhost", "127.0.0.1"].includes(new URL(url).hostname)
 
 /** A sandbox that was started with `--sign-in-as` signs in without a person, so its address need not be opened. */
 const show = Effect.fnUntraced(function* (url: string) {
@@ -58,10 +63,14 @@ const device = Effect.fnUntraced(function* (scopes: ReadonlyArray<string>) {
 export const signIn = Effect.gen(function* () {
   const { actsAs, cloud } = yield* OAuth.config
   if (actsAs === "app") return
-  const how = yield* Config.Literals(["browser", "device"], "SIGNALBOX_GRAPH_SIGN_IN").pipe(
-    Config.withDefault("browser")
+  const how = yield* Config.Literals(
+    ["browser", "device"],
+    "SIGNALBOX_GRAPH_SIGN_IN"
+  ).pipe(Config.withDefault("browser"))
+  const scopes = getScopes(
+    ["drive_all", "site_dl"],
+    endpoints[cloud ?? "global"].graph
   )
-  const scopes = getScopes(["drive_all", "site_dl"], endpoints[cloud ?? "global"].graph)
   yield* Users.me({ select: ["id"] }).pipe(
     Effect.catchReason("GraphError", "Unauthenticated", () =>
       how === "device" ? device(scopes) : Loopback.signIn(show, { scopes })

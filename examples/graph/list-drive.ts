@@ -12,13 +12,20 @@ import * as Stream from "effect/Stream"
 import * as Connection from "./connection.ts"
 
 /** Emits each item with its path; a folder is followed by its contents. */
-const below = (drive: DriveAddress, folder: ItemAddress, path: string): Stream.Stream<string, GraphError, Graph> =>
+const below = (
+  drive: DriveAddress,
+  folder: ItemAddress,
+  path: string
+): Stream.Stream<string, GraphError, Graph> =>
   Stream.flatMap(Drives.children(drive, folder), (item) => {
     const isFolder = item.folder !== undefined
     const size = isFolder ? "" : String(item.size ?? "")
     const line = `${size.padStart(12)}  ${(item.lastModifiedDateTime ?? "").slice(0, 10)}  ${path}${item.name}`
     if (!isFolder) return Stream.succeed(line)
-    return Stream.concat(Stream.succeed(`${line}/`), below(drive, item, `${path}${item.name}/`))
+    return Stream.concat(
+      Stream.succeed(`${line}/`),
+      below(drive, item, `${path}${item.name}/`)
+    )
   })
 
 const program = Effect.gen(function* () {
@@ -26,8 +33,13 @@ const program = Effect.gen(function* () {
   const drive = yield* Connection.drive
   const { driveType, name, quota, webUrl } = yield* Drives.get(drive)
   const used = quota?.used ?? null
-  yield* Console.log(`${name} (${driveType}${used === null ? "" : `, ${used} bytes used`}), ${webUrl}`)
-  yield* Stream.runForEach(below(drive, { path: process.argv[2] ?? "/" }, ""), (line) => Console.log(line))
+  yield* Console.log(
+    `${name} (${driveType}${used === null ? "" : `, ${used} bytes used`}), ${webUrl}`
+  )
+  yield* Stream.runForEach(
+    below(drive, { path: process.argv[2] ?? "/" }, ""),
+    (line) => Console.log(line)
+  )
 })
 
 program.pipe(Effect.provide(Connection.layer), NodeRuntime.runMain)

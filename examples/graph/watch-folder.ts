@@ -33,7 +33,9 @@ const deleteLocal = Flow.step("deleteLocal", {
   error: Schema.Never,
   run: Effect.fnUntraced(function* ({ path }) {
     const fs = yield* FileSystem.FileSystem
-    yield* Effect.orDie(fs.remove(dirname(path), { recursive: true, force: true }))
+    yield* Effect.orDie(
+      fs.remove(dirname(path), { recursive: true, force: true })
+    )
   })
 })
 
@@ -56,11 +58,17 @@ const takeFile = Flow.make("take file", {
   idempotencyKey: ({ file }) => `${file.drive} ${file.id}`,
   run: Effect.fnUntraced(function* ({ file, process, to, webUrl }) {
     // A folder for each file, since two files of the drive may have the same name.
-    const local = yield* GraphSteps.downloadFile({ item: file, to: join(to, file.id) }).pipe(
+    const local = yield* GraphSteps.downloadFile({
+      item: file,
+      to: join(to, file.id)
+    }).pipe(
       Effect.catchReason("GraphError", "NotFound", () => Effect.succeed(null))
     )
     if (local === null) return null
-    const workItem = yield* Steps.createWorkItem({ process, payload: { file: local.name, size: local.size, webUrl } })
+    const workItem = yield* Steps.createWorkItem({
+      process,
+      payload: { file: local.name, size: local.size, webUrl }
+    })
     yield* Steps.attachFiles({ workItem, files: [local.path] })
     yield* deleteLocal(local)
     // Not a trigger on waiting items, which could start a run before the file is attached.
@@ -74,10 +82,16 @@ const take = Effect.fnUntraced(function* (process: ProcessId, item: DriveItem) {
   const to = join(yield* Connection.data, "files")
   const file = { id: item.id, drive: item.parentReference?.driveId ?? "" }
   const input = { process, file, to, webUrl: item.webUrl ?? null }
-  const execution = yield* FlowExecutions.get(yield* Flow.submit(takeFile, input))
+  const execution = yield* FlowExecutions.get(
+    yield* Flow.submit(takeFile, input)
+  )
   if (execution.state === "failed") yield* FlowExecutions.retry(execution.id)
   const workItem = yield* Flow.execute(takeFile, input)
-  yield* Console.log(workItem === null ? `${item.name} was deleted` : `${item.name} is the work item ${workItem}`)
+  yield* Console.log(
+    workItem === null
+      ? `${item.name} was deleted`
+      : `${item.name} is the work item ${workItem}`
+  )
 })
 
 /** The position in the list of changes, written atomically. */
@@ -92,24 +106,39 @@ const position = Effect.gen(function* () {
       Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed({}))
     ),
     save: (link: Delta.DeltaLink) =>
-      Effect.andThen(fs.writeFileString(`${path}.new`, link, { mode: 0o600 }), fs.rename(`${path}.new`, path))
+      Effect.andThen(
+        fs.writeFileString(`${path}.new`, link, { mode: 0o600 }),
+        fs.rename(`${path}.new`, path)
+      )
   }
 })
 
 /** Processes the changes since the last poll. */
 const poll = Effect.fnUntraced(function* (process: ProcessId) {
   const drive = yield* Connection.drive
-  const path = yield* Config.String("SIGNALBOX_GRAPH_FOLDER").pipe(Config.withDefault("/Inbox"))
+  const path = yield* Config.String("SIGNALBOX_GRAPH_FOLDER").pipe(
+    Config.withDefault("/Inbox")
+  )
   const { load, save } = yield* position
-  const { items, link } = yield* Delta.changes(drive, { folder: { path }, ...(yield* load) })
-  const files = items.filter(({ deleted, file }) => file !== undefined && deleted === undefined)
+  const { items, link } = yield* Delta.changes(drive, {
+    folder: { path },
+    ...(yield* load)
+  })
+  const files = items.filter(
+    ({ deleted, file }) => file !== undefined && deleted === undefined
+  )
   const done = yield* Effect.forEach(
     files,
     (item) =>
       take(process, item).pipe(
         Effect.as(true),
         Effect.catch((error) =>
-          Effect.as(Console.error(`${item.name}: ${error.message}; retried at the next poll`), false)
+          Effect.as(
+            Console.error(
+              `${item.name}: ${error.message}; retried at the next poll`
+            ),
+            false
+          )
         )
       ),
     { concurrency: 4 }
@@ -119,21 +148,29 @@ const poll = Effect.fnUntraced(function* (process: ProcessId) {
 
 const program = Effect.gen(function* () {
   yield* Connection.signIn
-  const { id } = yield* Processes.put({ name: "incoming files", steps: [{ name: "read", task: { name: "read" } }] })
-  const seconds = yield* Config.Finite("SIGNALBOX_GRAPH_SECONDS").pipe(Config.withDefault(30))
+  const { id } = yield* Processes.put({
+    name: "incoming files",
+    steps: [{ name: "read", task: { name: "read" } }]
+  })
+  const seconds = yield* Config.Finite("SIGNALBOX_GRAPH_SECONDS").pipe(
+    Config.withDefault(30)
+  )
   if (seconds === 0) return yield* poll(id)
   yield* Console.log(`Polling every ${seconds} s; stop with Ctrl-C`)
   // Errors that outlast the retries of the clients, such as a night without a network, do not end the program; a lost sign-in does.
   const pollSafely = Effect.catchIf(
     poll(id),
-    (error) => !(error._tag === "GraphError" && error.reason._tag === "Unauthenticated"),
+    (error) =>
+      !(error._tag === "GraphError" && error.reason._tag === "Unauthenticated"),
     (error) => Console.error(`${error.message}; retried at the next poll`)
   )
   yield* Effect.repeat(pollSafely, Schedule.spaced(seconds * 1000))
 })
 
 const engine = Layer.unwrap(
-  Effect.map(Connection.data, (folder) => FlowEngine.layerSqlite({ file: join(folder, "flows.db") }))
+  Effect.map(Connection.data, (folder) =>
+    FlowEngine.layerSqlite({ file: join(folder, "flows.db") })
+  )
 )
 
 program.pipe(

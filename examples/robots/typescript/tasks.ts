@@ -8,7 +8,11 @@ import * as Csv from "effect/encoding/Csv"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 
-const Order = Schema.Struct({ order: Schema.String, customer: Schema.String, amount: Schema.Finite })
+const Order = Schema.Struct({
+  order: Schema.String,
+  customer: Schema.String,
+  amount: Schema.Finite
+})
 
 /** The producer: reads the table that is attached to its item and creates an output for each row. */
 export const readOrders = Task.make("read-orders", {
@@ -19,7 +23,12 @@ export const readOrders = Task.make("read-orders", {
       Stream.pipeThroughChannel(Csv.decodeSchema(Order)({ headers: true })),
       Stream.tap(({ order }) => Effect.log(`read the order ${order}`)),
       Stream.catchTag(["FileMissing", "CsvError", "SchemaError"], (error) =>
-        Stream.fail(new Task.BusinessFailure({ code: "UNREADABLE_TABLE", message: error.message.replace(/\s+/g, " ") }))
+        Stream.fail(
+          new Task.BusinessFailure({
+            code: "UNREADABLE_TABLE",
+            message: error.message.replace(/\s+/g, " ")
+          })
+        )
       )
     )
 })
@@ -30,14 +39,22 @@ export const makeInvoice = Task.make("make-invoice", {
   output: Schema.Struct({ order: Schema.String, total: Schema.Finite }),
   run: Effect.fnUntraced(function* ({ payload: { amount, customer, order } }) {
     if (customer === "") {
-      return yield* new Task.BusinessFailure({ code: "NO_CUSTOMER", message: `the order ${order} has no customer` })
+      return yield* new Task.BusinessFailure({
+        code: "NO_CUSTOMER",
+        message: `the order ${order} has no customer`
+      })
     }
     // With 19 % tax, in whole cents.
     const total = Math.round(amount * 119) / 100
-    const invoice = new TextEncoder().encode(`Invoice ${order} for ${customer}: EUR ${total.toFixed(2)}\n`)
+    const invoice = new TextEncoder().encode(
+      `Invoice ${order} for ${customer}: EUR ${total.toFixed(2)}\n`
+    )
     // Stored with the step run, for people; the file of the output is for the program that collects the outputs.
     yield* Robot.saveArtifact({ name: `invoices/${order}.txt`, bytes: invoice })
     yield* Effect.log(`made the invoice of order ${order}`)
-    return Task.output({ order, total }, { files: [{ name: `invoice-${order}.txt`, bytes: invoice }] })
+    return Task.output(
+      { order, total },
+      { files: [{ name: `invoice-${order}.txt`, bytes: invoice }] }
+    )
   })
 })

@@ -1,11 +1,11 @@
 /**
- * Every example in the documentation compiles, as a user of the packages would write it.
+ * Every example in the documentation compiles, as a user of the packages would write it, and can be read in full.
  */
 import { assert, it } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { compileAll } from "@signalbox/testkit/Examples"
 import * as Effect from "effect/Effect"
-import { globSync } from "node:fs"
+import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
 const root = join(import.meta.dirname, "..", "..", "..")
@@ -62,6 +62,27 @@ const documented: ReadonlyArray<Documented> = [
     atLeast: 4
   }
 ]
+
+/** The site shows as many columns of an example. */
+const width = 80
+
+it("no line of an example in the sources is cut by the site", () => {
+  // Those of pages are formatted to this width.
+  const wide = globSync("packages/*/src/**/*.ts", { cwd: root }).flatMap((file) =>
+    [...readFileSync(join(root, file), "utf8").matchAll(/^ *\* ```ts\n(.*?)^ *\* ```/gms)].flatMap(([, example = ""]) =>
+      example
+        .split("\n")
+        .map((line) => line.replace(/^ *\* ?/, ""))
+        .filter((line) => line.length > width)
+        .map((line) => `${file}: ${line}`)
+    )
+  )
+  // An address that has no shorter form.
+  assert.deepStrictEqual(
+    wide.filter((line) => !line.includes("https://")),
+    []
+  )
+})
 
 it.live("the examples in the documentation compile", () =>
   Effect.gen(function* () {

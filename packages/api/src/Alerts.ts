@@ -62,7 +62,12 @@ export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
  *       type: "nothing_completed",
  *       process: { id: process },
  *       seconds: 4 * 3600,
- *       hours: { zone: "Europe/Vienna", from: "08:00", to: "18:00", weekdays: ["mon", "tue", "wed", "thu", "fri"] }
+ *       hours: {
+ *         zone: "Europe/Vienna",
+ *         from: "08:00",
+ *         to: "18:00",
+ *         weekdays: ["mon", "tue", "wed", "thu", "fri"]
+ *       }
  *     },
  *     channels: [{ id: channel }],
  *     repeat_seconds: 24 * 3600

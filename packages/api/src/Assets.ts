@@ -119,7 +119,11 @@ export const upload = Effect.fn("Assets.upload")(function* (
  * import * as Assets from "@signalbox/api/Assets"
  *
  * export const publish = (json: string) =>
- *   Assets.put("config", { name: "config.json", bytes: new TextEncoder().encode(json) }, { contentType: "application/json" })
+ *   Assets.put(
+ *     "config",
+ *     { name: "config.json", bytes: new TextEncoder().encode(json) },
+ *     { contentType: "application/json" }
+ *   )
  * ```
  */
 export const put = Effect.fn("Assets.put")(function* (name: string, source: UploadSource, options: UploadOptions = {}) {

@@ -38,7 +38,8 @@ const call = {
  * import * as BulkOperations from "@signalbox/api/BulkOperations"
  * import type { FailureId } from "@signalbox/api/contract/Ids"
  *
- * export const retryAll = (failure: FailureId) => BulkOperations.create("retry", { failure_id: failure })
+ * export const retryAll = (failure: FailureId) =>
+ *   BulkOperations.create("retry", { failure_id: failure })
  * ```
  */
 export const create = Effect.fn("BulkOperations.create")(

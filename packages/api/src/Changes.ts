@@ -26,7 +26,9 @@ const dataOf = (line: string): ReadonlyArray<string> => (line.startsWith('data: 
  * import * as Console from "effect/Console"
  * import * as Stream from "effect/Stream"
  *
- * export const program = Stream.runForEach(Changes.stream(), ({ id, topic }) => Console.log(topic, id))
+ * export const program = Stream.runForEach(Changes.stream(), ({ id, topic }) =>
+ *   Console.log(topic, id)
+ * )
  * ```
  */
 export const stream = ({ after }: { readonly after?: number } = {}): Stream.Stream<

@@ -53,9 +53,10 @@ const withVersion = (baseUrl: string): string => {
  * import { ControlRoom } from "@signalbox/api/ControlRoom"
  * import * as Workspaces from "@signalbox/api/Workspaces"
  *
- * export const name = Effect.map(Workspaces.get, (workspace) => workspace.name).pipe(
- *   Effect.provide(ControlRoom.layerConfig)
- * )
+ * export const name = Effect.map(
+ *   Workspaces.get,
+ *   (workspace) => workspace.name
+ * ).pipe(Effect.provide(ControlRoom.layerConfig))
  * ```
  */
 export class ControlRoom extends Context.Service<
@@ -110,7 +111,10 @@ export class ControlRoom extends Context.Service<
    * import { ControlRoom } from "@signalbox/api/ControlRoom"
    *
    * const week = 7 * 86_400
-   * export const lastsAWeek = Effect.map(ControlRoom.keyLifetime(week), (seconds) => seconds === week)
+   * export const lastsAWeek = Effect.map(
+   *   ControlRoom.keyLifetime(week),
+   *   (seconds) => seconds === week
+   * )
    * ```
    */
   static readonly keyLifetime = (ttlSeconds: number): Effect.Effect<number | null, never, ControlRoom> =>

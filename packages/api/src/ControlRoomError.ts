@@ -178,7 +178,10 @@ export interface Transient {
  *   Effect.catch(call, (error) => {
  *     const retry = transient(error)
  *     if (retry === null) return Effect.fail(error)
- *     return Effect.delay(retryUntilAvailable(call), retry.retryAfterMillis ?? 1000)
+ *     return Effect.delay(
+ *       retryUntilAvailable(call),
+ *       retry.retryAfterMillis ?? 1000
+ *     )
  *   })
  * ```
  */

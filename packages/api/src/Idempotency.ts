@@ -29,7 +29,11 @@ export const IdempotencyKeys = Context.Reference<IdempotencyKeys>("@signalbox/ap
  * import * as WorkItems from "@signalbox/api/WorkItems"
  *
  * export const once = (process: ProcessId, day: string) =>
- *   withIdempotencyScope(`orders-${day}`, WorkItems.create({ process, payload: { day } }), { ttlSeconds: 3 * 86_400 })
+ *   withIdempotencyScope(
+ *     `orders-${day}`,
+ *     WorkItems.create({ process, payload: { day } }),
+ *     { ttlSeconds: 3 * 86_400 }
+ *   )
  * ```
  */
 export const withIdempotencyScope = <A, E, R>(

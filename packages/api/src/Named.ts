@@ -45,7 +45,10 @@ export const matching = <A>({ idOf, nameOf }: Kind<A>, among: ReadonlyArray<A>, 
  *   idOf: ({ id }) => id,
  *   nameOf: ({ name }) => name
  * }
- * export const known = Effect.map(Named.find(processes, "orders"), ({ found }) => found.length > 0)
+ * export const known = Effect.map(
+ *   Named.find(processes, "orders"),
+ *   ({ found }) => found.length > 0
+ * )
  * ```
  */
 export const find = Effect.fn("Named.find")(function* <A>(kind: Kind<A>, given: string) {

@@ -25,7 +25,10 @@ export const defaultPolicy: Policy = {
  * import * as Workspaces from "@signalbox/api/Workspaces"
  *
  * export const brief = Workspaces.get.pipe(
- *   Effect.provideService(RetryPolicy, { ...defaultPolicy, attemptTimeoutMillis: 5_000 })
+ *   Effect.provideService(RetryPolicy, {
+ *     ...defaultPolicy,
+ *     attemptTimeoutMillis: 5_000
+ *   })
  * )
  * ```
  */

@@ -118,11 +118,25 @@ export const step = <T extends TaskLike, const Name extends string = T["name"]>(
  * import * as Process from "@signalbox/api/Process"
  *
  * const Airport = Schema.Struct({ code: Schema.String })
- * const split = { name: "split", input: Schema.Struct({ file: Schema.String }), output: Airport } as const
- * const summarise = { name: "summarise", input: Airport, output: Schema.Struct({ total: Schema.Finite }) } as const
+ * const split = {
+ *   name: "split",
+ *   input: Schema.Struct({ file: Schema.String }),
+ *   output: Airport
+ * } as const
+ * const summarise = {
+ *   name: "summarise",
+ *   input: Airport,
+ *   output: Schema.Struct({ total: Schema.Finite })
+ * } as const
  *
  * export const airports = Process.make("airports", {
- *   steps: [split, Process.step(summarise, { max_parallel: 4, retry: { max_attempts: 3, delay_seconds: 1 } })],
+ *   steps: [
+ *     split,
+ *     Process.step(summarise, {
+ *       max_parallel: 4,
+ *       retry: { max_attempts: 3, delay_seconds: 1 }
+ *     })
+ *   ],
  *   check_payloads: true
  * })
  * ```
@@ -189,8 +203,15 @@ export const plan = Effect.fn("Process.plan")((process: Process) => Effect.map(p
  * import { layerConfig } from "@signalbox/api/node"
  * import * as Process from "@signalbox/api/Process"
  *
- * const post = Process.packageTask({ package: "invoices", task: "Post to ERP", input: Schema.Json, output: Schema.Void })
- * const invoices = Process.make("invoices", { steps: [Process.step(post, { max_parallel: 4 })] })
+ * const post = Process.packageTask({
+ *   package: "invoices",
+ *   task: "Post to ERP",
+ *   input: Schema.Json,
+ *   output: Schema.Void
+ * })
+ * const invoices = Process.make("invoices", {
+ *   steps: [Process.step(post, { max_parallel: 4 })]
+ * })
  *
  * export const id = Process.deploy(invoices).pipe(
  *   Effect.map((deployed) => deployed.id),
@@ -279,13 +300,26 @@ export const failedItems = Effect.fn("Process.failedItems")(
  * import * as Process from "@signalbox/api/Process"
  *
  * const Order = Schema.Struct({ number: Schema.Finite })
- * const order = Process.packageTask({ package: "orders", task: "order", input: Order, output: Order })
+ * const order = Process.packageTask({
+ *   package: "orders",
+ *   task: "order",
+ *   input: Order,
+ *   output: Order
+ * })
  * const orders = Process.make("orders", { steps: [order] })
  *
  * export const numbers = Process.run(orders, [{ number: 1 }, { number: 2 }], {
  *   failures: (item, round) =>
- *     Effect.succeed(item.exception?.type === "business" ? "settle" : round < 3 ? "retry" : "fail")
- * }).pipe(Effect.map(({ outputs }) => outputs.map((output) => output.payload.number)))
+ *     Effect.succeed(
+ *       item.exception?.type === "business"
+ *         ? "settle"
+ *         : round < 3
+ *           ? "retry"
+ *           : "fail"
+ *     )
+ * }).pipe(
+ *   Effect.map(({ outputs }) => outputs.map((output) => output.payload.number))
+ * )
  * ```
  */
 export const run = Effect.fn("Process.run")(

@@ -76,7 +76,8 @@ export const remove = Effect.fn("Processes.remove")((process: ProcessId) =>
  * import type { ProcessId, StepId } from "@signalbox/api/contract/Ids"
  * import * as Processes from "@signalbox/api/Processes"
  *
- * export const stop = (process: ProcessId) => Processes.pause(process, { note: "the bank is down until noon" })
+ * export const stop = (process: ProcessId) =>
+ *   Processes.pause(process, { note: "the bank is down until noon" })
  * ```
  */
 export const pause = Effect.fn("Processes.pause")((

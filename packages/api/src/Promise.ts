@@ -188,7 +188,8 @@ export const reveal = (secret: Redacted.Redacted): string => Redacted.value(secr
  *   try {
  *     await verifyWebhook({ headers: request.headers, body, secret })
  *   } catch (error) {
- *     if (error instanceof InvalidSignature) return new Response(error.message, { status: 400 })
+ *     if (error instanceof InvalidSignature)
+ *       return new Response(error.message, { status: 400 })
  *     throw error
  *   }
  *   return new Response()
@@ -219,12 +220,20 @@ const requireAll = (options: Options) => {
  * import { connect } from "@signalbox/api/promise"
  *
  * export const main = async (apiKey: string) => {
- *   const room = connect({ baseUrl: "http://127.0.0.1:4700", apiKey, workspaceId: "0199..." })
- *   const item = await room.workItems.create({ process: "0199...", payload: { day: 1 } })
+ *   const room = connect({
+ *     baseUrl: "http://127.0.0.1:4700",
+ *     apiKey,
+ *     workspaceId: "0199..."
+ *   })
+ *   const item = await room.workItems.create({
+ *     process: "0199...",
+ *     payload: { day: 1 }
+ *   })
  *   const run = await room.processRuns.start("0199...", { workItems: [item.id] })
  *   if (!run.started) return
  *   await room.processRuns.awaitEnd(run.id)
- *   for await (const output of room.outputs.stream(run.id)) console.log(output.payload)
+ *   for await (const output of room.outputs.stream(run.id))
+ *     console.log(output.payload)
  *   await room.close()
  * }
  * ```

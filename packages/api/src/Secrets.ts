@@ -54,7 +54,10 @@ const payload = ({ description, hosts, items }: Content) => ({
  * import * as Secrets from "@signalbox/api/Secrets"
  * import * as Effect from "effect/Effect"
  *
- * export const names = Effect.map(Secrets.get("shop"), ({ item_names }) => item_names)
+ * export const names = Effect.map(
+ *   Secrets.get("shop"),
+ *   ({ item_names }) => item_names
+ * )
  * ```
  */
 export const get = Effect.fn("Secrets.get")((name: string) =>
@@ -78,7 +81,10 @@ export const stream = (options: Pick<NamedListOptions, "name"> = {}) =>
  * import * as Secrets from "@signalbox/api/Secrets"
  *
  * export const store = (password: Redacted.Redacted) =>
- *   Secrets.create("shop", { items: { user: "robot", password }, description: "the shop's back office" })
+ *   Secrets.create("shop", {
+ *     items: { user: "robot", password },
+ *     description: "the shop's back office"
+ *   })
  * ```
  */
 export const create = Effect.fn("Secrets.create")((name: string, content: Content) =>

@@ -68,7 +68,8 @@ export const consoleMessages = (stepRun: StepRunId) =>
  * import type { StepRunId } from "@signalbox/api/contract/Ids"
  * import * as StepRuns from "@signalbox/api/StepRuns"
  *
- * export const lastTen = (stepRun: StepRunId) => StepRuns.consoleMessagesFrom(stepRun, -10)
+ * export const lastTen = (stepRun: StepRunId) =>
+ *   StepRuns.consoleMessagesFrom(stepRun, -10)
  * ```
  */
 export const consoleMessagesFrom = Effect.fn("StepRuns.consoleMessagesFrom")(
@@ -97,7 +98,9 @@ const hasEnded = ({ state }: contract.StepRun) => state === "completed" || state
  * import * as Stream from "effect/Stream"
  *
  * export const tail = (stepRun: StepRunId) =>
- *   Stream.runForEach(StepRuns.followConsoleMessages(stepRun), ({ message }) => Console.log(message))
+ *   Stream.runForEach(StepRuns.followConsoleMessages(stepRun), ({ message }) =>
+ *     Console.log(message)
+ *   )
  * ```
  */
 export const followConsoleMessages = (stepRun: StepRunId, options: { readonly pollInterval?: Duration.Input } = {}) => {

@@ -142,7 +142,8 @@ export const getVersion = Effect.fn("TaskPackages.getVersion")((taskPackage: Tas
  * import type { TaskPackageId } from "@signalbox/api/contract/Ids"
  * import * as TaskPackages from "@signalbox/api/TaskPackages"
  *
- * export const release = (invoices: TaskPackageId) => TaskPackages.promote(invoices, 7)
+ * export const release = (invoices: TaskPackageId) =>
+ *   TaskPackages.promote(invoices, 7)
  * ```
  */
 export const promote = Effect.fn("TaskPackages.promote")((taskPackage: TaskPackageId, version: number) =>

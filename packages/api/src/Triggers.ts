@@ -56,7 +56,12 @@ export const stream = (options: Omit<ListFilter, "cursor"> = {}) =>
  *     process: { id: process },
  *     start: { at_least: 1 },
  *     webhook: {
- *       signature: { type: "hmac", header: "X-Hub-Signature-256", prefix: "sha256=", secret },
+ *       signature: {
+ *         type: "hmac",
+ *         header: "X-Hub-Signature-256",
+ *         prefix: "sha256=",
+ *         secret
+ *       },
  *       event_id: { header: "X-GitHub-Delivery" },
  *       payload: { repository: "/repository/full_name", commit: "/after" }
  *     }

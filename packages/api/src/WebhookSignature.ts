@@ -153,7 +153,9 @@ const verifyRc = Effect.fnUntraced(function* (
  *
  * export const isGenuine = (request: Request, secret: Redacted.Redacted) =>
  *   Effect.promise(() => request.bytes()).pipe(
- *     Effect.flatMap((body) => WebhookSignature.verify({ headers: request.headers, body, secret })),
+ *     Effect.flatMap((body) =>
+ *       WebhookSignature.verify({ headers: request.headers, body, secret })
+ *     ),
  *     Effect.isSuccess
  *   )
  * ```

@@ -161,7 +161,10 @@ const partsOf = (payloads: ReadonlyArray<Schema.Json>): ReadonlyArray<ReadonlyAr
  * import * as WorkItems from "@signalbox/api/WorkItems"
  *
  * export const queue = (process: ProcessId) =>
- *   WorkItems.createMany({ process, payloads: Array.from({ length: 5_000 }, (_, n) => ({ n })) })
+ *   WorkItems.createMany({
+ *     process,
+ *     payloads: Array.from({ length: 5_000 }, (_, n) => ({ n }))
+ *   })
  * ```
  */
 export const createMany = Effect.fn("WorkItems.createMany")(function* (
@@ -200,7 +203,10 @@ export const createMany = Effect.fn("WorkItems.createMany")(function* (
  * import * as WorkItems from "@signalbox/api/WorkItems"
  *
  * export const attach = (item: WorkItemId) =>
- *   WorkItems.attachFile(item, { name: "hello.txt", bytes: new TextEncoder().encode("hello") })
+ *   WorkItems.attachFile(item, {
+ *     name: "hello.txt",
+ *     bytes: new TextEncoder().encode("hello")
+ *   })
  * ```
  */
 export const attachFile = Effect.fn("WorkItems.attachFile")(function* (

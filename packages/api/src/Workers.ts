@@ -84,7 +84,10 @@ export interface QueueDepthOptions {
  * import * as Workers from "@signalbox/api/Workers"
  * import * as Effect from "effect/Effect"
  *
- * export const machinesForGpus = Effect.map(Workers.queueDepth({ labels: ["gpu"] }), ({ total }) => Math.min(total, 8))
+ * export const machinesForGpus = Effect.map(
+ *   Workers.queueDepth({ labels: ["gpu"] }),
+ *   ({ total }) => Math.min(total, 8)
+ * )
  * ```
  */
 export const queueDepth = Effect.fn("Workers.queueDepth")(({ group, labels, process }: QueueDepthOptions = {}) =>

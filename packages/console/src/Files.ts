@@ -69,7 +69,9 @@ const ensureBuilt = Effect.gen(function* () {
  * import * as Files from "@signalbox/console/Files"
  * import * as Effect from "effect/Effect"
  *
- * export const names = Effect.map(Files.read, Object.keys).pipe(Effect.provide(NodeServices.layer))
+ * export const names = Effect.map(Files.read, Object.keys).pipe(
+ *   Effect.provide(NodeServices.layer)
+ * )
  * ```
  */
 export const read: Effect.Effect<

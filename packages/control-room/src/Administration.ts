@@ -257,7 +257,10 @@ export const checkBucket = (options: StorageOptions) =>
  * import * as Administration from "@signalbox/control-room/Administration"
  * import * as Effect from "effect/Effect"
  *
- * export const size = Administration.backup({ data: ".signalbox", file: "room.backup" }).pipe(
+ * export const size = Administration.backup({
+ *   data: ".signalbox",
+ *   file: "room.backup"
+ * }).pipe(
  *   Effect.map(({ bytes }) => bytes),
  *   Effect.provide(NodeServices.layer)
  * )

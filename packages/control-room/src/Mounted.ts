@@ -224,7 +224,9 @@ const running = <Handler>(
  *   // Set by the proxy in front of this server, whatever its clients send.
  *   clientAddress: (request) => request.headers.get("x-real-ip")
  * })
- * const response = await automation.handler(new Request("http://127.0.0.1:3000/automation/healthz"))
+ * const response = await automation.handler(
+ *   new Request("http://127.0.0.1:3000/automation/healthz")
+ * )
  * ```
  */
 export const toWebHandler = (
@@ -244,7 +246,9 @@ export const toWebHandler = (
  *   publicUrl: "http://127.0.0.1:3000/automation"
  * })
  * createServer((request, response) =>
- *   request.url?.startsWith("/automation/") === true ? automation.handler(request, response) : response.end("hello")
+ *   request.url?.startsWith("/automation/") === true
+ *     ? automation.handler(request, response)
+ *     : response.end("hello")
  * ).listen(3000)
  * ```
  */

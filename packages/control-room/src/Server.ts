@@ -45,7 +45,9 @@ export { Storage } from "./internal/StorageLayers.ts"
  *
  * export const served = Server.layer().pipe(
  *   Layer.provide(Server.layerStorage({ data: ".signalbox" })),
- *   Layer.provide(NodeHttpServer.layer(NodeServer.create, { port: 4700, host: "127.0.0.1" })),
+ *   Layer.provide(
+ *     NodeHttpServer.layer(NodeServer.create, { port: 4700, host: "127.0.0.1" })
+ *   ),
  *   Layer.provide(NodeServices.layer)
  * )
  * ```

@@ -56,7 +56,11 @@ export type AllResults<M extends Members> = {
  * import * as Flow from "@signalbox/flows/Flow"
  *
  * export const result = (run: ProcessRunId) =>
- *   Flow.all("result", { outputs: collectOutputs({ run }), failed: failedItems({ run }) }, { concurrency: 2 })
+ *   Flow.all(
+ *     "result",
+ *     { outputs: collectOutputs({ run }), failed: failedItems({ run }) },
+ *     { concurrency: 2 }
+ *   )
  * ```
  */
 export const all = <const M extends Members>(
@@ -91,7 +95,11 @@ export type RaceResult<M extends Members> = MemberOf<M> extends Effect.Effect<in
  *
  * export const decision = Flow.race("decision", {
  *   person: approval.receive(),
- *   timeout: Effect.as(Flow.sleep("deadline", "2 days"), { approved: false, by: "timeout", comment: null })
+ *   timeout: Effect.as(Flow.sleep("deadline", "2 days"), {
+ *     approved: false,
+ *     by: "timeout",
+ *     comment: null
+ *   })
  * })
  * ```
  */

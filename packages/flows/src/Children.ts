@@ -82,8 +82,15 @@ const work = { retry: once, transient: null, repeatable: true } as const
  *   error: Flow.FlowCancelled,
  *   idempotencyKey: (orders) => orders.join(),
  *   run: (orders) =>
- *     Flow.forEach("order", orders, { key: (order) => order, concurrency: "unbounded" }, (order) =>
- *       Effect.flatMap(Flow.start(invoice, order, { key: order }), (child) => child.result)
+ *     Flow.forEach(
+ *       "order",
+ *       orders,
+ *       { key: (order) => order, concurrency: "unbounded" },
+ *       (order) =>
+ *         Effect.flatMap(
+ *           Flow.start(invoice, order, { key: order }),
+ *           (child) => child.result
+ *         )
  *     )
  * })
  * ```

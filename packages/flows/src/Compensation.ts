@@ -22,7 +22,9 @@ import { Position } from "./internal/Position.ts"
  * import type { ProcessId } from "@signalbox/api/contract/Ids"
  *
  * export const started = (process: ProcessId) =>
- *   Flow.compensate(startRun({ process, workItems: [] }), (run) => stopRun({ run, reason: "the flow failed" }))
+ *   Flow.compensate(startRun({ process, workItems: [] }), (run) =>
+ *     stopRun({ run, reason: "the flow failed" })
+ *   )
  * ```
  */
 export const compensate = <A, E, Context extends FlowContext<unknown>, E2, Context2 extends FlowContext<unknown>>(

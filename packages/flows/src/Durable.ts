@@ -122,7 +122,9 @@ const result = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E 
  *   run: (text) => Effect.as(Flow.sleep("a while", "3 days"), text)
  * })
  *
- * export const program = Flow.execute(reminder, "water the plants").pipe(Effect.provide(Flow.layer(reminder)))
+ * export const program = Flow.execute(reminder, "water the plants").pipe(
+ *   Effect.provide(Flow.layer(reminder))
+ * )
  * ```
  */
 export const execute = <I extends Codec, S extends Codec, E extends Codec, R>(

@@ -44,7 +44,11 @@ export { errorsOf, step, type Step, StepTimeout } from "./Step.ts"
  * import * as Effect from "effect/Effect"
  * import * as Schema from "effect/Schema"
  * import { ProcessId } from "@signalbox/api/contract/Ids"
- * import { awaitCompletion, createWorkItem, startRun } from "@signalbox/flows/ControlRoomSteps"
+ * import {
+ *   awaitCompletion,
+ *   createWorkItem,
+ *   startRun
+ * } from "@signalbox/flows/ControlRoomSteps"
  * import * as Flow from "@signalbox/flows/Flow"
  *
  * export const daily = Flow.make("daily", {

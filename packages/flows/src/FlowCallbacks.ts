@@ -61,7 +61,8 @@ const answer = (status: number, message: string) => Response.json({ message }, {
  * import * as Effect from "effect/Effect"
  * import * as FlowCallbacks from "@signalbox/flows/FlowCallbacks"
  *
- * export const onPost = (request: Request) => Effect.map(FlowCallbacks.receive(request), (response) => response.status)
+ * export const onPost = (request: Request) =>
+ *   Effect.map(FlowCallbacks.receive(request), (response) => response.status)
  * ```
  */
 export const receive = Effect.fn("FlowCallbacks.receive")(function* (

@@ -35,7 +35,9 @@ import type { Codec } from "./internal/Values.ts"
  * })
  *
  * export const stillFits = (exported: unknown) =>
- *   Effect.flatMap(FlowHistory.decode(exported), (history) => Flow.check(reminder, history))
+ *   Effect.flatMap(FlowHistory.decode(exported), (history) =>
+ *     Flow.check(reminder, history)
+ *   )
  * ```
  */
 export const check = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec, R>(

@@ -52,7 +52,8 @@ const shapeOf = ({ kind, path }: Step) =>
  * import * as FlowDiagram from "@signalbox/flows/FlowDiagram"
  * import * as FlowExecutions from "@signalbox/flows/FlowExecutions"
  *
- * export const diagram = (execution: string) => Effect.map(FlowExecutions.steps(execution), FlowDiagram.mermaid)
+ * export const diagram = (execution: string) =>
+ *   Effect.map(FlowExecutions.steps(execution), FlowDiagram.mermaid)
  * ```
  */
 export const mermaid = (steps: ReadonlyArray<Step>): string => {

@@ -87,7 +87,8 @@ export interface FlowEvents {
  * import { FlowEvents } from "@signalbox/flows/FlowEvents"
  *
  * export const logged = Effect.provideService(FlowEvents, {
- *   publish: (event) => Effect.logInfo(event._tag, "path" in event ? event.path : event.flow)
+ *   publish: (event) =>
+ *     Effect.logInfo(event._tag, "path" in event ? event.path : event.flow)
  * })
  * ```
  */

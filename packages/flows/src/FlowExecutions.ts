@@ -137,7 +137,9 @@ export const list = Effect.fn("FlowExecutions.list")(function* (
  * import * as Stream from "effect/Stream"
  * import * as FlowExecutions from "@signalbox/flows/FlowExecutions"
  *
- * export const failed = Stream.runCollect(FlowExecutions.stream({ flow: "payments", state: "failed" }))
+ * export const failed = Stream.runCollect(
+ *   FlowExecutions.stream({ flow: "payments", state: "failed" })
+ * )
  * ```
  */
 export const stream = (filter: Filter = {}): Stream.Stream<ListedExecution, never, FlowEngine> =>
@@ -409,7 +411,10 @@ export interface Carried {
  * ```ts
  * import * as FlowExecutions from "@signalbox/flows/FlowExecutions"
  *
- * export const retried = FlowExecutions.each({ flow: "payments", state: "failed" }, "retry")
+ * export const retried = FlowExecutions.each(
+ *   { flow: "payments", state: "failed" },
+ *   "retry"
+ * )
  * ```
  */
 export const each = Effect.fn("FlowExecutions.each")(function* (

@@ -51,7 +51,10 @@ const decodeJson = Schema.decodeUnknownEffect(FlowHistory)
  * import * as FlowHistory from "@signalbox/flows/FlowHistory"
  *
  * export const copied = (execution: string) =>
- *   FlowExecutions.history(execution).pipe(Effect.flatMap(FlowHistory.encode), Effect.flatMap(FlowHistory.decode))
+ *   FlowExecutions.history(execution).pipe(
+ *     Effect.flatMap(FlowHistory.encode),
+ *     Effect.flatMap(FlowHistory.decode)
+ *   )
  * ```
  */
 export const decode = (json: unknown): Effect.Effect<FlowHistory, InvalidHistory> =>

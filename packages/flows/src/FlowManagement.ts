@@ -241,11 +241,15 @@ const handlers = () => {
  * import { createServer } from "node:http"
  *
  * const routes = Layer.unwrap(
- *   Effect.map(Config.Redacted("SIGNALBOX_FLOWS_TOKEN"), (token) => FlowManagement.layerRoutes({ token }))
+ *   Effect.map(Config.Redacted("SIGNALBOX_FLOWS_TOKEN"), (token) =>
+ *     FlowManagement.layerRoutes({ token })
+ *   )
  * )
  * export const server = HttpRouter.serve(routes).pipe(
  *   Layer.provide(FlowEngine.layerSqlite({ file: "data/flows.db" })),
- *   Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 4800 }))
+ *   Layer.provide(
+ *     NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 4800 })
+ *   )
  * )
  * ```
  */
@@ -286,7 +290,10 @@ const mostUnread = 1024
  * import * as FlowManagement from "@signalbox/flows/FlowManagement"
  *
  * // For `Embedded.layer` of `signalbox`, below which the same engine is provided.
- * export const options = Effect.map(FlowManagement.mounted, (flows) => ({ data: ".signalbox", flows }))
+ * export const options = Effect.map(FlowManagement.mounted, (flows) => ({
+ *   data: ".signalbox",
+ *   flows
+ * }))
  * export const engine = FlowEngine.layerSqlite({ file: "data/flows.db" })
  * ```
  */

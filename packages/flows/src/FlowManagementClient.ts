@@ -146,10 +146,13 @@ const make = Effect.fnUntraced(function* ({ token, url }: Options) {
  * import * as Redacted from "effect/Redacted"
  * import { FlowManagementClient } from "@signalbox/flows/FlowManagementClient"
  *
- * export const resumed = (execution: string) => Effect.flatMap(FlowManagementClient, (flows) => flows.resume(execution))
+ * export const resumed = (execution: string) =>
+ *   Effect.flatMap(FlowManagementClient, (flows) => flows.resume(execution))
  *
  * export const connected = (token: Redacted.Redacted) =>
- *   FlowManagementClient.layer({ url: "http://127.0.0.1:4800", token }).pipe(Layer.provide(NodeHttpClient.layerUndici))
+ *   FlowManagementClient.layer({ url: "http://127.0.0.1:4800", token }).pipe(
+ *     Layer.provide(NodeHttpClient.layerUndici)
+ *   )
  * ```
  */
 export class FlowManagementClient extends Context.Service<

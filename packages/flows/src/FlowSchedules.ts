@@ -200,7 +200,10 @@ const shown = Effect.fnUntraced(function* (row: Row.Row) {
  * import * as Effect from "effect/Effect"
  * import * as FlowSchedules from "@signalbox/flows/FlowSchedules"
  *
- * export const next = Effect.map(FlowSchedules.get("nightly"), ({ next, paused }) => (paused === null ? next : null))
+ * export const next = Effect.map(
+ *   FlowSchedules.get("nightly"),
+ *   ({ next, paused }) => (paused === null ? next : null)
+ * )
  * ```
  */
 export const get = Effect.fn("FlowSchedules.get")(function* (
@@ -218,7 +221,9 @@ export const get = Effect.fn("FlowSchedules.get")(function* (
  * import * as Effect from "effect/Effect"
  * import * as FlowSchedules from "@signalbox/flows/FlowSchedules"
  *
- * export const stuck = Effect.map(FlowSchedules.list, (all) => all.filter(({ problem }) => problem !== null))
+ * export const stuck = Effect.map(FlowSchedules.list, (all) =>
+ *   all.filter(({ problem }) => problem !== null)
+ * )
  * ```
  */
 export const list: Effect.Effect<ReadonlyArray<Schedule>, never, FlowEngine> = Effect.gen(function* () {
@@ -254,7 +259,11 @@ const command = Effect.fnUntraced(function* <A, E = never>(
  * ```ts
  * import * as FlowSchedules from "@signalbox/flows/FlowSchedules"
  *
- * export const paused = FlowSchedules.pause("nightly", "the ERP is down until noon", { by: "ann" })
+ * export const paused = FlowSchedules.pause(
+ *   "nightly",
+ *   "the ERP is down until noon",
+ *   { by: "ann" }
+ * )
  * ```
  */
 export const pause = Effect.fn("FlowSchedules.pause")(function* (
@@ -321,7 +330,10 @@ export interface RunNow {
  * import * as Effect from "effect/Effect"
  * import * as FlowSchedules from "@signalbox/flows/FlowSchedules"
  *
- * export const said = Effect.map(FlowSchedules.runNow("nightly"), ({ outcome, why }) => why ?? outcome)
+ * export const said = Effect.map(
+ *   FlowSchedules.runNow("nightly"),
+ *   ({ outcome, why }) => why ?? outcome
+ * )
  * ```
  */
 export const runNow = Effect.fn("FlowSchedules.runNow")(function* (
@@ -358,7 +370,11 @@ const mostBackfilled = 1_000
  * ```ts
  * import * as FlowSchedules from "@signalbox/flows/FlowSchedules"
  *
- * export const lastWeek = FlowSchedules.backfill("nightly", Date.parse("2026-11-15"), Date.parse("2026-11-22"))
+ * export const lastWeek = FlowSchedules.backfill(
+ *   "nightly",
+ *   Date.parse("2026-11-15"),
+ *   Date.parse("2026-11-22")
+ * )
  * ```
  */
 export const backfill = Effect.fn("FlowSchedules.backfill")(function* (

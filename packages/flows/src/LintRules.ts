@@ -181,7 +181,10 @@ const create = (context: RuleContext) => {
  * The plugin, with one rule: `signalbox-flows/pure-body`. With oxlint:
  *
  * ```json
- * { "jsPlugins": ["@signalbox/flows/LintRules"], "rules": { "signalbox-flows/pure-body": "error" } }
+ * {
+ *   "jsPlugins": ["@signalbox/flows/LintRules"],
+ *   "rules": { "signalbox-flows/pure-body": "error" }
+ * }
  * ```
  *
  * With ESLint 9 and later:
@@ -189,7 +192,12 @@ const create = (context: RuleContext) => {
  * ```ts
  * import flows from "@signalbox/flows/LintRules"
  *
- * export default [{ plugins: { "signalbox-flows": flows }, rules: { "signalbox-flows/pure-body": "error" } }]
+ * export default [
+ *   {
+ *     plugins: { "signalbox-flows": flows },
+ *     rules: { "signalbox-flows/pure-body": "error" }
+ *   }
+ * ]
  * ```
  *
  * It checks the code in the `run` of `Flow.make` and `defineFlow`; `Flow.run(…, { verify: true })` also covers functions that a

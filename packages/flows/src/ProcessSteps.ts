@@ -120,7 +120,12 @@ export interface RunOptions<P extends Process.Process, E, R> {
  * import * as ProcessSteps from "@signalbox/flows/ProcessSteps"
  *
  * const Order = Schema.Struct({ number: Schema.Finite })
- * const order = Process.packageTask({ package: "orders", task: "order", input: Order, output: Order })
+ * const order = Process.packageTask({
+ *   package: "orders",
+ *   task: "order",
+ *   input: Order,
+ *   output: Order
+ * })
  * const orders = Process.make("orders", { steps: [order] })
  *
  * export const daily = Flow.make("daily", {
@@ -131,7 +136,9 @@ export interface RunOptions<P extends Process.Process, E, R> {
  *   idempotencyKey: ({ numbers }) => numbers.join(),
  *   run: Effect.fnUntraced(function* ({ numbers }) {
  *     const payloads = numbers.map((number) => ({ number }))
- *     const { outputs } = yield* ProcessSteps.run(orders, payloads, { failures: "settle" })
+ *     const { outputs } = yield* ProcessSteps.run(orders, payloads, {
+ *       failures: "settle"
+ *     })
  *     return outputs.length
  *   })
  * })

@@ -102,7 +102,8 @@ export type PromiseStep<I, O> = Step.Step<Schema.Codec<I, unknown>, Schema.Codec
  *       headers: { "idempotency-key": idempotencyKey },
  *       signal
  *     })
- *     if (!response.ok) throw new Error(`the charge was refused with ${response.status}`)
+ *     if (!response.ok)
+ *       throw new Error(`the charge was refused with ${response.status}`)
  *     return { receipt: await response.text() }
  *   }
  * })
@@ -335,7 +336,12 @@ export interface PromiseFlow<I, O, R> extends Flow.Flow<
  *   key: (names) => names.join(),
  *   run: async (ctx, names) => {
  *     await ctx.sleep("a while", "3 days")
- *     return ctx.forEach("name", names, { key: (name) => name, concurrency: 4 }, (ctx, name) => ctx.step(greet, name))
+ *     return ctx.forEach(
+ *       "name",
+ *       names,
+ *       { key: (name) => name, concurrency: 4 },
+ *       (ctx, name) => ctx.step(greet, name)
+ *     )
  *   }
  * })
  *

@@ -94,7 +94,10 @@ const AtLeastOne = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(1))
  * export const settled = Effect.fnUntraced(function* (run: ProcessRunId) {
  *   const { state } = yield* awaitCompletion({ run })
  *   if (state === "completed") return state
- *   const result = yield* Flow.call(settleUnresolved, { run, rest: "markBusinessDone" })
+ *   const result = yield* Flow.call(settleUnresolved, {
+ *     run,
+ *     rest: "markBusinessDone"
+ *   })
  *   return result.state
  * })
  * ```

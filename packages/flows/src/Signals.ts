@@ -55,7 +55,8 @@ const make =
  *   run: () => price.receive()
  * })
  *
- * export const send = (id: string) => Effect.flatMap(Flow.handle(offer, id), (handle) => handle.signal(price, 12))
+ * export const send = (id: string) =>
+ *   Effect.flatMap(Flow.handle(offer, id), (handle) => handle.signal(price, 12))
  * ```
  */
 export const signal = make("signal")

@@ -106,7 +106,12 @@ const retryOf = <E>(options: RetryOptions<E>): Retry<E> => {
  * import * as Effect from "effect/Effect"
  * import * as Schema from "effect/Schema"
  * import { ProcessId } from "@signalbox/api/contract/Ids"
- * import { Conflict, ControlRoomError, InvalidRequest, NotFound } from "@signalbox/api/ControlRoomError"
+ * import {
+ *   Conflict,
+ *   ControlRoomError,
+ *   InvalidRequest,
+ *   NotFound
+ * } from "@signalbox/api/ControlRoomError"
  * import * as WorkItems from "@signalbox/api/WorkItems"
  * import * as Flow from "@signalbox/flows/Flow"
  *
@@ -253,7 +258,11 @@ export type ErrorSchemas<F extends ReadonlyArray<Failable>> = { readonly [K in k
  *   idempotencyKey: (process) => process,
  *   run: Effect.fnUntraced(function* (process) {
  *     const item = yield* createWorkItem({ process, payload: null })
- *     return yield* Flow.timeout("start", "1 hour", startRun({ process, workItems: [item] }))
+ *     return yield* Flow.timeout(
+ *       "start",
+ *       "1 hour",
+ *       startRun({ process, workItems: [item] })
+ *     )
  *   })
  * })
  * ```

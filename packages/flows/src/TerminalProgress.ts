@@ -42,7 +42,11 @@ const widthOf = ({ columns = 80 }: { readonly columns?: number }) => (columns > 
  *   run: (total) =>
  *     Effect.forEach(
  *       Array.from({ length: total }, (_, index) => index + 1),
- *       (done) => Effect.andThen(Flow.progress({ done, total }), Effect.sleep("100 millis")),
+ *       (done) =>
+ *         Effect.andThen(
+ *           Flow.progress({ done, total }),
+ *           Effect.sleep("100 millis")
+ *         ),
  *       { discard: true }
  *     )
  * })
@@ -55,7 +59,9 @@ const widthOf = ({ columns = 80 }: { readonly columns?: number }) => (columns > 
  *   run: (total) => count(total)
  * })
  *
- * export const program = Flow.run(flow, 70).pipe(Effect.provide(TerminalProgress.layer()))
+ * export const program = Flow.run(flow, 70).pipe(
+ *   Effect.provide(TerminalProgress.layer())
+ * )
  * ```
  */
 export const layer = (options: Options = {}): Layer.Layer<never> =>

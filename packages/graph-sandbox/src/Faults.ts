@@ -72,7 +72,13 @@ export type Rule = typeof Rule.Type
  *
  * const faults: Faults = {
  *   rules: [
- *     { fault: "throttle", path: "/children", every: 3, retryAfter: "decimal", seconds: 0.05 },
+ *     {
+ *       fault: "throttle",
+ *       path: "/children",
+ *       every: 3,
+ *       retryAfter: "decimal",
+ *       seconds: 0.05
+ *     },
  *     { fault: "drop", host: "files", method: "PUT", times: 1 }
  *   ]
  * }

@@ -262,7 +262,9 @@ const make = Effect.fnUntraced(function* (options: Options) {
  *   const sandbox = yield* GraphSandbox
  *   const token = yield* sandbox.accessToken("ann@contoso.test")
  *   const response = yield* Effect.promise(() =>
- *     fetch(`${sandbox.graphUrl}/me`, { headers: { authorization: `Bearer ${token}` } })
+ *     fetch(`${sandbox.graphUrl}/me`, {
+ *       headers: { authorization: `Bearer ${token}` }
+ *     })
  *   )
  *   return response.status
  * }).pipe(Effect.provide(GraphSandbox.layer({ signInAs: "ann@contoso.test" })))

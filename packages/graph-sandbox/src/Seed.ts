@@ -102,7 +102,11 @@ export type Site = typeof Site.Type
  *
  * const seed: Seed = {
  *   users: [
- *     { userPrincipalName: "ann@contoso.test", displayName: "Ann Lee", drive: { "Reports/May.txt": "42 orders" } }
+ *     {
+ *       userPrincipalName: "ann@contoso.test",
+ *       displayName: "Ann Lee",
+ *       drive: { "Reports/May.txt": "42 orders" }
+ *     }
  *   ]
  * }
  * ```

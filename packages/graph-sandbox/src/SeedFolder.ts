@@ -62,7 +62,9 @@ const List = Schema.Struct({
  * import * as Effect from "effect/Effect"
  * import * as Layer from "effect/Layer"
  *
- * const layer = Layer.unwrap(Effect.map(SeedFolder.read("seed"), (seed) => GraphSandbox.layer({ seed })))
+ * const layer = Layer.unwrap(
+ *   Effect.map(SeedFolder.read("seed"), (seed) => GraphSandbox.layer({ seed }))
+ * )
  * ```
  */
 export const read = Effect.fn("SeedFolder.read")(function* (folder: string) {

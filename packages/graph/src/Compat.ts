@@ -105,8 +105,15 @@ const needRefreshToken = ({ refreshToken }: Tokens) =>
  * import { GraphLibrary } from "@signalbox/graph/Compat"
  *
  * export const main = async () => {
- *   await using graph = new GraphLibrary({ client_id: "…", client_secret: "…", vault_backend: true, vault_secret: "office" })
- *   for (const file of await graph.list_files_in_drive_folder({ target_folder: "/Reports" })) {
+ *   await using graph = new GraphLibrary({
+ *     client_id: "…",
+ *     client_secret: "…",
+ *     vault_backend: true,
+ *     vault_secret: "office"
+ *   })
+ *   for (const file of await graph.list_files_in_drive_folder({
+ *     target_folder: "/Reports"
+ *   })) {
  *     await graph.download_file_from_drive(file, { to_path: "./in" })
  *   }
  * }

@@ -52,7 +52,9 @@ const mostRestarts = 3
  *
  * export const follow = (from: Delta.DeltaLink) =>
  *   Stream.runForEach(Delta.stream(Drive.me, { from }), (page) =>
- *     Effect.forEach(page.items, (item) => Effect.log(item.deleted === undefined ? "there" : "gone", item.id))
+ *     Effect.forEach(page.items, (item) =>
+ *       Effect.log(item.deleted === undefined ? "there" : "gone", item.id)
+ *     )
  *   )
  * ```
  */

@@ -160,7 +160,9 @@ export const open = Effect.fn("Downloads.open")(function* (
  * import * as Downloads from "@signalbox/graph/Downloads"
  * import * as Stream from "effect/Stream"
  *
- * export const lines = Downloads.stream(Drive.me, { path: "/Logs/today.csv" }).pipe(Stream.decodeText, Stream.splitLines)
+ * export const lines = Downloads.stream(Drive.me, {
+ *   path: "/Logs/today.csv"
+ * }).pipe(Stream.decodeText, Stream.splitLines)
  * ```
  */
 export const stream = (

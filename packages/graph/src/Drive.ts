@@ -38,7 +38,9 @@ export type Owner =
  * import * as Drive from "@signalbox/graph/Drive"
  * import * as Drives from "@signalbox/graph/Drives"
  *
- * export const budget = Drives.item(Drive.of({ group: "5ce1" }), { path: "/Finance/Budget #1.xlsx" })
+ * export const budget = Drives.item(Drive.of({ group: "5ce1" }), {
+ *   path: "/Finance/Budget #1.xlsx"
+ * })
  * ```
  */
 export const of = (owner: Owner): DriveAddress => {
@@ -62,7 +64,10 @@ export const shareToken = (link: string): string => `u!${Base64Url.encode(new Te
  * import * as Drive from "@signalbox/graph/Drive"
  * import * as Drives from "@signalbox/graph/Drives"
  *
- * export const names = Drives.children(Drive.link("https://contoso.sharepoint.com/:f:/g/Ea1b"), Drive.root)
+ * export const names = Drives.children(
+ *   Drive.link("https://contoso.sharepoint.com/:f:/g/Ea1b"),
+ *   Drive.root
+ * )
  * ```
  */
 export const link = (url: string, options: { readonly durably?: boolean } = {}): DriveAddress => {

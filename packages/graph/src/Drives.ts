@@ -61,7 +61,9 @@ export const stream = (
  * import * as Drive from "@signalbox/graph/Drive"
  * import * as Drives from "@signalbox/graph/Drives"
  *
- * export const report = Drives.item(Drive.me, { path: "/Reports/50% done #1.xlsx" })
+ * export const report = Drives.item(Drive.me, {
+ *   path: "/Reports/50% done #1.xlsx"
+ * })
  * ```
  */
 export const item = Effect.fn("Drives.item")(
@@ -86,7 +88,9 @@ export const children = (
  * import * as Drive from "@signalbox/graph/Drive"
  * import * as Drives from "@signalbox/graph/Drives"
  *
- * export const letters = Drives.search(Drive.me, "O'Brien & co", { within: { path: "/Letters" } })
+ * export const letters = Drives.search(Drive.me, "O'Brien & co", {
+ *   within: { path: "/Letters" }
+ * })
  * ```
  */
 export const search = (
@@ -175,7 +179,11 @@ const patch = (drive: DriveAddress, item: ItemAddress, json: unknown, options: I
  * import * as Drive from "@signalbox/graph/Drive"
  * import * as Drives from "@signalbox/graph/Drives"
  *
- * export const archived = Drives.move(Drive.me, { path: "/Inbox/a.pdf" }, { to: { folder: { path: "/Archive" } }, name: "b.pdf" })
+ * export const archived = Drives.move(
+ *   Drive.me,
+ *   { path: "/Inbox/a.pdf" },
+ *   { to: { folder: { path: "/Archive" } }, name: "b.pdf" }
+ * )
  * ```
  */
 export const move = Effect.fn("Drives.move")(function* (
@@ -220,10 +228,14 @@ export const remove = Effect.fn("Drives.remove")((drive: DriveAddress, item: Ite
  * import * as Drive from "@signalbox/graph/Drive"
  * import * as Drives from "@signalbox/graph/Drives"
  *
- * export const fromTemplate = Drives.copy(Drive.of({ site: "contoso.sharepoint.com" }), { path: "/Templates/Case" }, {
- *   to: { folder: { path: "/Cases" } },
- *   name: "Case 42"
- * })
+ * export const fromTemplate = Drives.copy(
+ *   Drive.of({ site: "contoso.sharepoint.com" }),
+ *   { path: "/Templates/Case" },
+ *   {
+ *     to: { folder: { path: "/Cases" } },
+ *     name: "Case 42"
+ *   }
+ * )
  * ```
  */
 export const copy = Effect.fn("Drives.copy")(function* (

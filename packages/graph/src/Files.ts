@@ -26,9 +26,11 @@ export { downloadFolder, type FolderOptions, type FolderReport, FolderIncomplete
  * import { layerConfig } from "@signalbox/graph/node"
  * import * as Effect from "effect/Effect"
  *
- * export const script = Files.upload(Drive.me, { path: "/Reports/May.pdf" }, "./out/may.pdf").pipe(
- *   Effect.provide(layerConfig)
- * )
+ * export const script = Files.upload(
+ *   Drive.me,
+ *   { path: "/Reports/May.pdf" },
+ *   "./out/may.pdf"
+ * ).pipe(Effect.provide(layerConfig))
  * ```
  */
 export const upload = Effect.fn("Files.upload")(function* (
@@ -72,9 +74,13 @@ const mostBeginnings = 3
  * import { layerConfig } from "@signalbox/graph/node"
  * import * as Effect from "effect/Effect"
  *
- * export const script = Files.download(Drive.link("https://contoso.sharepoint.com/:b:/g/Ea1b"), Drive.root, {
- *   to: "./in"
- * }).pipe(Effect.provide(layerConfig))
+ * export const script = Files.download(
+ *   Drive.link("https://contoso.sharepoint.com/:b:/g/Ea1b"),
+ *   Drive.root,
+ *   {
+ *     to: "./in"
+ *   }
+ * ).pipe(Effect.provide(layerConfig))
  * ```
  */
 export const download = Effect.fn("Files.download")(function* (

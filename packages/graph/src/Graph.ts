@@ -36,7 +36,9 @@ const ownAgent = "signalbox-graph/0"
  * export const name = (token: string) =>
  *   Effect.map(Users.me(), (user) => user.displayName).pipe(
  *     Effect.provide(
- *       Graph.layer().pipe(Layer.provide(AccessTokens.layerFixed(Redacted.make(token))))
+ *       Graph.layer().pipe(
+ *         Layer.provide(AccessTokens.layerFixed(Redacted.make(token)))
+ *       )
  *     )
  *   )
  * ```

@@ -156,11 +156,16 @@ export interface Transient {
  * import * as Effect from "effect/Effect"
  * import { type GraphError, transient } from "@signalbox/graph/GraphError"
  *
- * export const retryUntilAvailable = <A, R>(read: Effect.Effect<A, GraphError, R>): Effect.Effect<A, GraphError, R> =>
+ * export const retryUntilAvailable = <A, R>(
+ *   read: Effect.Effect<A, GraphError, R>
+ * ): Effect.Effect<A, GraphError, R> =>
  *   Effect.catch(read, (error) => {
  *     const retry = transient(error)
  *     if (retry === null) return Effect.fail(error)
- *     return Effect.delay(retryUntilAvailable(read), retry.retryAfterMillis ?? 60_000)
+ *     return Effect.delay(
+ *       retryUntilAvailable(read),
+ *       retry.retryAfterMillis ?? 60_000
+ *     )
  *   })
  * ```
  */

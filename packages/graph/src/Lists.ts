@@ -106,7 +106,9 @@ export interface ColumnNames {
  * import type { SiteId } from "@signalbox/graph/model/Common"
  *
  * export const pageCount = (site: SiteId) =>
- *   Effect.map(Lists.columnNames(site, "Books"), ({ internalOf }) => internalOf.get("Page Count")) // Page_x0020_Count
+ *   Effect.map(Lists.columnNames(site, "Books"), ({ internalOf }) =>
+ *     internalOf.get("Page Count")
+ *   ) // Page_x0020_Count
  * ```
  */
 export const columnNames = Effect.fn("Lists.columnNames")(function* (site: SiteId, list: ListAddress) {
@@ -147,7 +149,10 @@ const expansion = (fields: ReadonlyArray<string> | undefined): string =>
  * import type { SiteId } from "@signalbox/graph/model/Common"
  *
  * export const long = (site: SiteId) =>
- *   Lists.items(site, "Books", { fields: ["Title"], filter: "fields/Page_x0020_Count gt 500" })
+ *   Lists.items(site, "Books", {
+ *     fields: ["Title"],
+ *     filter: "fields/Page_x0020_Count gt 500"
+ *   })
  * ```
  */
 export const items = (

@@ -124,7 +124,9 @@ export const listenForRedirect = Effect.fn("Loopback.listenForRedirect")(functio
  * import * as Console from "effect/Console"
  * import * as Loopback from "@signalbox/graph/Loopback"
  *
- * export const signIn = Loopback.signIn((url) => Console.log(`Open this in a browser:\n${url}`))
+ * export const signIn = Loopback.signIn((url) =>
+ *   Console.log(`Open this in a browser:\n${url}`)
+ * )
  * ```
  */
 export const signIn = Effect.fn("Loopback.signIn")(function* <E, R>(

@@ -38,7 +38,9 @@ export const layer = (options: Options = {}): Layer.Layer<Graph | LocalFiles, ne
  * import { layerWith } from "@signalbox/graph/node"
  * import * as Users from "@signalbox/graph/Users"
  *
- * export const me = Users.me().pipe(Effect.provide(layerWith(FileTokenStore.layer({ path: "./token.json" }))))
+ * export const me = Users.me().pipe(
+ *   Effect.provide(layerWith(FileTokenStore.layer({ path: "./token.json" })))
+ * )
  * ```
  */
 export const layerWith = <E, R>(

@@ -222,7 +222,9 @@ const nobody = new OAuthError({ reason: new NotAuthorized(own("nobody has author
  * export const signIn = (show: (url: string) => Effect.Effect<string>) =>
  *   Effect.gen(function* () {
  *     const oauth = yield* OAuth
- *     const { pending, url } = yield* oauth.authorize({ prompt: "select_account" })
+ *     const { pending, url } = yield* oauth.authorize({
+ *       prompt: "select_account"
+ *     })
  *     return yield* oauth.exchange(yield* show(url), pending)
  *   })
  * ```

@@ -69,7 +69,9 @@ export type Reason = typeof Reason.Type
  * import { OAuth } from "@signalbox/graph/OAuth"
  *
  * export const renewed = Effect.flatMap(OAuth, (oauth) => oauth.refresh()).pipe(
- *   Effect.catchReason("OAuthError", "InvalidGrant", () => Effect.succeed("authorize again"))
+ *   Effect.catchReason("OAuthError", "InvalidGrant", () =>
+ *     Effect.succeed("authorize again")
+ *   )
  * )
  * ```
  */

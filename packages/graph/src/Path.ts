@@ -38,7 +38,8 @@ const segment = (text: string): Path => {
  * ```ts
  * import { path } from "@signalbox/graph/Path"
  *
- * export const list = path`/sites/${"contoso.example,g1,g2"}/lists/${"A/B #1"}` // .../lists/A%2FB%20%231
+ * // "/sites/contoso.example,g1,g2/lists/A%2FB%20%231"
+ * export const list = path`/sites/${"contoso.example,g1,g2"}/lists/${"A/B #1"}`
  * ```
  */
 export const path = (texts: TemplateStringsArray, ...values: ReadonlyArray<string | Path>): Path => {

@@ -25,7 +25,9 @@ export const defaultPolicy: Policy = {
  * import { defaultPolicy, GraphPolicy } from "@signalbox/graph/Policy"
  * import * as Users from "@signalbox/graph/Users"
  *
- * export const once = Users.me().pipe(Effect.provideService(GraphPolicy, { ...defaultPolicy, attempts: 1 }))
+ * export const once = Users.me().pipe(
+ *   Effect.provideService(GraphPolicy, { ...defaultPolicy, attempts: 1 })
+ * )
  * ```
  */
 export const GraphPolicy = Context.Reference<Policy>("@signalbox/graph/Policy", { defaultValue: () => defaultPolicy })

@@ -61,7 +61,8 @@ export const make = (): QuickXorHash => {
  * ```ts
  * import * as QuickXorHash from "@signalbox/graph/QuickXorHash"
  *
- * export const hash = QuickXorHash.of(new TextEncoder().encode("hello world")) // aCgDG9jwBhDc4Q1yawMZAAAAAAA=
+ * // "aCgDG9jwBhDc4Q1yawMZAAAAAAA="
+ * export const hash = QuickXorHash.of(new TextEncoder().encode("hello world"))
  * ```
  */
 export const of = (bytes: Uint8Array): string => {

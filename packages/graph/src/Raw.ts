@@ -36,7 +36,10 @@ const toCall = (call: RawCall): Call => ({
  * import { path } from "@signalbox/graph/Path"
  *
  * export const messages = (folder: string) =>
- *   Raw.send({ path: path`/me/mailFolders/${folder}/messages`, query: { $top: 5 } })
+ *   Raw.send({
+ *     path: path`/me/mailFolders/${folder}/messages`,
+ *     query: { $top: 5 }
+ *   })
  * ```
  */
 export const send = Effect.fn("Raw.send")(function* (call: RawCall): Effect.fn.Return<RawAnswer, GraphError, Graph> {

@@ -48,7 +48,11 @@ export interface LinkOptions {
  * import * as Effect from "effect/Effect"
  *
  * export const url = Effect.map(
- *   Sharing.createLink(Drive.me, { path: "/Reports/May.pdf" }, { type: "view", scope: "organization" }),
+ *   Sharing.createLink(
+ *     Drive.me,
+ *     { path: "/Reports/May.pdf" },
+ *     { type: "view", scope: "organization" }
+ *   ),
  *   ({ link }) => link?.webUrl
  * )
  * ```
@@ -114,8 +118,15 @@ const recipientOf = (permission: Permission, index: number, count: number, recip
  * import * as Effect from "effect/Effect"
  *
  * export const notInvited = Effect.map(
- *   Sharing.invite(Drive.me, { path: "/Reports" }, { recipients: ["joan@contoso.example"], roles: ["read"] }),
- *   (all) => all.filter(({ problem }) => problem !== null).map(({ recipient }) => recipient)
+ *   Sharing.invite(
+ *     Drive.me,
+ *     { path: "/Reports" },
+ *     { recipients: ["joan@contoso.example"], roles: ["read"] }
+ *   ),
+ *   (all) =>
+ *     all
+ *       .filter(({ problem }) => problem !== null)
+ *       .map(({ recipient }) => recipient)
  * )
  * ```
  */

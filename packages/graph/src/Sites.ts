@@ -99,7 +99,9 @@ const ofLink = Effect.fnUntraced(function* (link: string, query: Query) {
  * import * as Sites from "@signalbox/graph/Sites"
  *
  * export const team = Sites.get(["contoso.sharepoint.com", "/sites/team"])
- * export const ofAFile = Sites.get("https://contoso.sharepoint.com/sites/team/Freigegebene%20Dokumente/Bericht.docx")
+ * export const ofAFile = Sites.get(
+ *   "https://contoso.sharepoint.com/sites/team/Freigegebene%20Dokumente/Bericht.docx"
+ * )
  * ```
  */
 export const get = Effect.fn("Sites.get")(function* (

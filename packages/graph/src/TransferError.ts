@@ -62,7 +62,9 @@ export type Reason = typeof Reason.Type
  * import * as Effect from "effect/Effect"
  *
  * export const text = Downloads.bytes(Drive.me, { path: "/Notes" }).pipe(
- *   Effect.catchReason("TransferError", "NotAFile", () => Effect.succeed(new Uint8Array()))
+ *   Effect.catchReason("TransferError", "NotAFile", () =>
+ *     Effect.succeed(new Uint8Array())
+ *   )
  * )
  * ```
  */

@@ -263,10 +263,16 @@ const nameOf = (item: ItemAddress): string | null => item.path?.split(/[/\\]/).f
  * import type * as Stream from "effect/Stream"
  *
  * export const backup = (size: number, stream: Stream.Stream<Uint8Array>) =>
- *   Uploads.upload(Drive.me, { path: "/Backups/today.tar" }, { size, stream }, {
- *     conflict: "fail",
- *     onProgress: ({ sent, total }) => Effect.log(`${Math.floor((100 * sent) / total)} %`)
- *   })
+ *   Uploads.upload(
+ *     Drive.me,
+ *     { path: "/Backups/today.tar" },
+ *     { size, stream },
+ *     {
+ *       conflict: "fail",
+ *       onProgress: ({ sent, total }) =>
+ *         Effect.log(`${Math.floor((100 * sent) / total)} %`)
+ *     }
+ *   )
  * ```
  */
 export const upload = Effect.fn("Uploads.upload")(function* (

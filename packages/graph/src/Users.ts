@@ -45,7 +45,10 @@ export const get = Effect.fn("Users.get")((user: UserId | string, options: Selec
  * import { odataText } from "@signalbox/graph/Path"
  * import * as Users from "@signalbox/graph/Users"
  *
- * export const sales = Users.stream({ filter: `department eq ${odataText("Sales")}`, select: ["displayName", "mail"] })
+ * export const sales = Users.stream({
+ *   filter: `department eq ${odataText("Sales")}`,
+ *   select: ["displayName", "mail"]
+ * })
  * ```
  */
 export const stream = (
@@ -76,7 +79,10 @@ export interface SearchOptions extends Selection<User> {
  * ```ts
  * import * as Users from "@signalbox/graph/Users"
  *
- * export const johns = Users.search("John", { resource: "groups/5ce1/members", select: ["displayName", "mail"] })
+ * export const johns = Users.search("John", {
+ *   resource: "groups/5ce1/members",
+ *   select: ["displayName", "mail"]
+ * })
  * ```
  */
 export const search = (text: string, options: SearchOptions = {}): Stream.Stream<User, GraphError, Graph> => {

@@ -17,8 +17,12 @@ import { faultOf } from "./internal/Validation.ts"
  * import { type InvalidSchedule, make } from "@signalbox/schedule/Definition"
  *
  * const show = ({ field, message }: InvalidSchedule) => `${field}: ${message}`
- * // "cron: no year has such a day, as with a 30th of February: change day or month"
- * export const shown = Result.mapError(make({ name: "never", cron: "0 0 30 2 *" }), show)
+ * // "cron: no year has such a day, as with a 30th of February: change day or
+ * // month"
+ * export const shown = Result.mapError(
+ *   make({ name: "never", cron: "0 0 30 2 *" }),
+ *   show
+ * )
  * ```
  */
 export class InvalidSchedule extends Schema.TaggedError<InvalidSchedule>()("InvalidSchedule", {
@@ -47,7 +51,11 @@ export class InvalidSchedule extends Schema.TaggedError<InvalidSchedule>()("Inva
  * import { Definition } from "@signalbox/schedule/Definition"
  *
  * const decode = Schema.decodeUnknownEffect(Definition)
- * export const nightly = decode({ name: "nightly", cron: "30 2 * * mon-fri", zone: "Europe/Vienna" })
+ * export const nightly = decode({
+ *   name: "nightly",
+ *   cron: "30 2 * * mon-fri",
+ *   zone: "Europe/Vienna"
+ * })
  * ```
  */
 export const Definition = Fields.check(Schema.makeFilter(faultOf))
@@ -82,9 +90,14 @@ const invalid = ({ issue }: Schema.SchemaError): InvalidSchedule => {
  *   name: "payday",
  *   cron: "0 9 15 * *",
  *   zone: "Europe/Copenhagen",
- *   calendar: { dates: ["2026-12-25"], weekdays: ["sat", "sun"], otherwise: "before" }
+ *   calendar: {
+ *     dates: ["2026-12-25"],
+ *     weekdays: ["sat", "sun"],
+ *     otherwise: "before"
+ *   }
  * })
- * if (Result.isFailure(payday)) console.error(`${payday.failure.field}: ${payday.failure.message}`)
+ * if (Result.isFailure(payday))
+ *   console.error(`${payday.failure.field}: ${payday.failure.message}`)
  * ```
  */
 export const make = (input: DefinitionInput): Result.Result<Definition, InvalidSchedule> =>
@@ -98,7 +111,10 @@ export const make = (input: DefinitionInput): Result.Result<Definition, InvalidS
  * import * as Result from "effect/Result"
  * import { digest, make } from "@signalbox/schedule/Definition"
  *
- * export const stored = Result.map(make({ name: "hourly", cron: "0 * * * *" }), digest)
+ * export const stored = Result.map(
+ *   make({ name: "hourly", cron: "0 * * * *" }),
+ *   digest
+ * )
  * ```
  */
 export const digest = (definition: Definition): string => digestOf(encode(definition))
@@ -111,7 +127,10 @@ export const digest = (definition: Definition): string => digestOf(encode(defini
  * import * as Result from "effect/Result"
  * import { make, timesDigest } from "@signalbox/schedule/Definition"
  *
- * export const stored = Result.map(make({ name: "hourly", cron: "0 * * * *" }), timesDigest)
+ * export const stored = Result.map(
+ *   make({ name: "hourly", cron: "0 * * * *" }),
+ *   timesDigest
+ * )
  * ```
  */
 export const timesDigest = (definition: Definition): string => {

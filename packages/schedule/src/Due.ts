@@ -130,7 +130,11 @@ const nothing = (plan: Planned.Plan, state: State): Due => {
  * import type { Definition } from "@signalbox/schedule/Definition"
  * import { change, type State } from "@signalbox/schedule/Due"
  *
- * export const saved = (definition: Definition, stored: State, now: DateTime.Utc) => change(definition, stored, now).state
+ * export const saved = (
+ *   definition: Definition,
+ *   stored: State,
+ *   now: DateTime.Utc
+ * ) => change(definition, stored, now).state
  * ```
  */
 export const change = (definition: Definition, state: State, now: DateTime.Utc): Due => {
@@ -220,9 +224,13 @@ const notMissed = ({ missed }: Definition, plan: Planned.Plan, come: ReadonlyArr
  *
  * const hourly = Result.getOrThrow(make({ name: "hourly", cron: "0 * * * *" }))
  * const state = start(hourly, DateTime.makeUnsafe("2026-11-22T08:30:00Z"))
- * const { begin, skipped } = due(hourly, state, { now: DateTime.makeUnsafe("2026-11-22T10:00:05Z"), running: false })
+ * const { begin, skipped } = due(hourly, state, {
+ *   now: DateTime.makeUnsafe("2026-11-22T10:00:05Z"),
+ *   running: false
+ * })
  * begin.map(({ key }) => key) // ["hourly 2026-11-22T10:00:00.000Z"]
- * skipped.map(({ key, reason }) => [key, reason]) // [["hourly 2026-11-22T09:00:00.000Z", "missed"]]
+ * // [["hourly 2026-11-22T09:00:00.000Z", "missed"]]
+ * skipped.map(({ key, reason }) => [key, reason])
  * ```
  */
 export const due = (definition: Definition, state: State, moment: Moment): Due => {
@@ -265,7 +273,8 @@ export const due = (definition: Definition, state: State, moment: Moment): Due =
  * import type * as DateTime from "effect/DateTime"
  * import { pause, type State } from "@signalbox/schedule/Due"
  *
- * export const paused = (state: State, now: DateTime.Utc) => pause(state, { at: now, by: "Ada", note: "the ERP is down" })
+ * export const paused = (state: State, now: DateTime.Utc) =>
+ *   pause(state, { at: now, by: "Ada", note: "the ERP is down" })
  * ```
  */
 export const pause = (state: State, paused: Pause): State => ({
@@ -282,7 +291,11 @@ export const pause = (state: State, paused: Pause): State => ({
  * import type { Definition } from "@signalbox/schedule/Definition"
  * import { resume, type State } from "@signalbox/schedule/Due"
  *
- * export const resumed = (definition: Definition, state: State, now: DateTime.Utc) => resume(definition, state, now).state
+ * export const resumed = (
+ *   definition: Definition,
+ *   state: State,
+ *   now: DateTime.Utc
+ * ) => resume(definition, state, now).state
  * ```
  */
 export const resume = (definition: Definition, state: State, now: DateTime.Utc): Due => {

@@ -43,9 +43,12 @@ const taken = (definition: Definition, after: number, limit: number, count: numb
  * import { make } from "@signalbox/schedule/Definition"
  * import { next } from "@signalbox/schedule/Occurrences"
  *
- * const nightly = Result.getOrThrow(make({ name: "nightly", cron: "30 2 * * *", zone: "Europe/Vienna" }))
+ * const nightly = Result.getOrThrow(
+ *   make({ name: "nightly", cron: "30 2 * * *", zone: "Europe/Vienna" })
+ * )
  * // The clocks go forward from 2:00 to 3:00: it comes at 3:00.
- * next(nightly, DateTime.makeUnsafe("2026-03-28T12:00:00Z"))?.key // "nightly 2026-03-29T01:00:00.000Z"
+ * // "nightly 2026-03-29T01:00:00.000Z"
+ * next(nightly, DateTime.makeUnsafe("2026-03-28T12:00:00Z"))?.key
  * ```
  */
 export const next = (definition: Definition, after: DateTime.Utc): Occurrence | undefined =>
@@ -61,7 +64,8 @@ export const next = (definition: Definition, after: DateTime.Utc): Occurrence | 
  * import { previous } from "@signalbox/schedule/Occurrences"
  *
  * const hourly = Result.getOrThrow(make({ name: "hourly", every: "1 hour" }))
- * previous(hourly, DateTime.makeUnsafe("2026-11-22T09:30:00Z"))?.key // "hourly 2026-11-22T09:00:00.000Z"
+ * // "hourly 2026-11-22T09:00:00.000Z"
+ * previous(hourly, DateTime.makeUnsafe("2026-11-22T09:30:00Z"))?.key
  * ```
  */
 export const previous = (definition: Definition, upTo: DateTime.Utc): Occurrence | undefined => {
@@ -81,7 +85,10 @@ export const previous = (definition: Definition, upTo: DateTime.Utc): Occurrence
  * import { occurrences } from "@signalbox/schedule/Occurrences"
  *
  * const daily = Result.getOrThrow(make({ name: "daily", cron: "0 6 * * *" }))
- * const november = [DateTime.makeUnsafe("2026-11-01"), DateTime.makeUnsafe("2026-12-01")] as const
+ * const november = [
+ *   DateTime.makeUnsafe("2026-11-01"),
+ *   DateTime.makeUnsafe("2026-12-01")
+ * ] as const
  * occurrences(daily, ...november, 1000).length // 30
  * ```
  */
@@ -107,8 +114,12 @@ export interface Preview extends Occurrence {
  * import { make } from "@signalbox/schedule/Definition"
  * import { preview } from "@signalbox/schedule/Occurrences"
  *
- * const daily = Result.getOrThrow(make({ name: "daily", cron: "0 6 * * *", zone: "Asia/Tokyo" }))
- * preview(daily, DateTime.makeUnsafe("2026-11-22T09:00:00Z")).map(({ local }) => local)
+ * const daily = Result.getOrThrow(
+ *   make({ name: "daily", cron: "0 6 * * *", zone: "Asia/Tokyo" })
+ * )
+ * preview(daily, DateTime.makeUnsafe("2026-11-22T09:00:00Z")).map(
+ *   ({ local }) => local
+ * )
  * ```
  */
 export const preview = (definition: Definition, now: DateTime.Utc, count = 10): ReadonlyArray<Preview> => {

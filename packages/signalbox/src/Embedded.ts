@@ -245,9 +245,10 @@ export type Needed<T extends Task.Any> = Exclude<Task.Services<T>, ControlRoom |
  * import * as Workspaces from "@signalbox/api/Workspaces"
  * import * as Embedded from "signalbox/Embedded"
  *
- * export const name = Effect.map(Workspaces.get, (workspace) => workspace.name).pipe(
- *   Effect.provide(Embedded.layer({ port: 0 }))
- * )
+ * export const name = Effect.map(
+ *   Workspaces.get,
+ *   (workspace) => workspace.name
+ * ).pipe(Effect.provide(Embedded.layer({ port: 0 })))
  * ```
  */
 export const layer = <T extends Task.Any = never>(

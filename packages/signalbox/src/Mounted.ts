@@ -118,11 +118,17 @@ const running = <Handler>(
  *   publicUrl: "http://127.0.0.1:3000/automation"
  * })
  * createServer((request, response) =>
- *   request.url?.startsWith("/automation/") === true ? automation.handler(request, response) : response.end("hello")
+ *   request.url?.startsWith("/automation/") === true
+ *     ? automation.handler(request, response)
+ *     : response.end("hello")
  * ).listen(3000)
  *
  * const { api_key, base_url, workspace_id } = automation.credentials
- * export const room = connect({ baseUrl: base_url, apiKey: api_key, workspaceId: workspace_id })
+ * export const room = connect({
+ *   baseUrl: base_url,
+ *   apiKey: api_key,
+ *   workspaceId: workspace_id
+ * })
  * ```
  */
 export const toNodeHandler = (
@@ -155,7 +161,9 @@ export const toNodeHandler = (
  *   // Set by the proxy in front of this server, whatever its clients send.
  *   clientAddress: (request) => request.headers.get("x-real-ip")
  * })
- * const response = await automation.handler(new Request("http://127.0.0.1:3000/automation/healthz"))
+ * const response = await automation.handler(
+ *   new Request("http://127.0.0.1:3000/automation/healthz")
+ * )
  * ```
  */
 export const toWebHandler = (options: Options & Service.WebOptions): Promise<Running<Service.WebHandler>> =>

@@ -29,7 +29,10 @@ export type LayerOptions = Omit<Embedded.Options<never>, "tasks" | "processes">
  * })
  * const hello = Process.make("hello", { steps: [greet] })
  *
- * export const greetings = Process.run(hello, [{ name: "Ada" }, { name: "Grace" }]).pipe(
+ * export const greetings = Process.run(hello, [
+ *   { name: "Ada" },
+ *   { name: "Grace" }
+ * ]).pipe(
  *   Effect.map(({ outputs }) => outputs.map((output) => output.payload.greeting)),
  *   Effect.provide(Process.layer(hello, { data: ".signalbox/hello", port: 0 }))
  * )

@@ -69,8 +69,17 @@ const taskOf = <R>(step: Process.TaskLike, stub: AnyStub<R> | undefined, see: (p
  * import * as ProcessTest from "signalbox/ProcessTest"
  *
  * const Order = Schema.Struct({ number: Schema.Finite })
- * const read = Task.make("read", { input: Order, output: Order, run: ({ payload }) => Effect.succeed(payload) })
- * const post = Process.packageTask({ package: "orders", task: "Post to ERP", input: Order, output: Order })
+ * const read = Task.make("read", {
+ *   input: Order,
+ *   output: Order,
+ *   run: ({ payload }) => Effect.succeed(payload)
+ * })
+ * const post = Process.packageTask({
+ *   package: "orders",
+ *   task: "Post to ERP",
+ *   input: Order,
+ *   output: Order
+ * })
  * const orders = Process.make("orders", { steps: [read, post] })
  *
  * export const posted = ProcessTest.test(orders, [{ number: 1 }], {

@@ -246,8 +246,13 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
  * })
  *
  * export const state = Effect.gen(function* () {
- *   const process = yield* Processes.put({ name: "greetings", steps: [{ name: "greet", task: { name: "greet" } }] })
- *   const run = yield* ProcessRuns.start(process.id, { payloads: [{ name: "Ada" }] })
+ *   const process = yield* Processes.put({
+ *     name: "greetings",
+ *     steps: [{ name: "greet", task: { name: "greet" } }]
+ *   })
+ *   const run = yield* ProcessRuns.start(process.id, {
+ *     payloads: [{ name: "Ada" }]
+ *   })
  *   if (!run.started) return "not started"
  *   yield* Testing.settle
  *   return (yield* ProcessRuns.get(run.id)).state

@@ -108,14 +108,22 @@ export const makeRoom = async (options: Options = {}): Promise<TestRoom> => {
  * import { fixture } from "signalbox/vitest"
  * import { expect, test as base } from "vitest"
  *
- * const greet = defineTask({ name: "greet", run: ({ payload }) => ({ greeting: `Hello, ${String(payload)}` }) })
+ * const greet = defineTask({
+ *   name: "greet",
+ *   run: ({ payload }) => ({ greeting: `Hello, ${String(payload)}` })
+ * })
  * const test = base.extend({ room: fixture({ tasks: [greet] }) })
  *
  * test("greets", async ({ room: { client, settle } }) => {
- *   const process = await client.processes.put({ name: "greet", steps: [{ name: "greet", task: { name: "greet" } }] })
+ *   const process = await client.processes.put({
+ *     name: "greet",
+ *     steps: [{ name: "greet", task: { name: "greet" } }]
+ *   })
  *   const run = await client.processRuns.start(process.id, { payloads: ["Ada"] })
  *   await settle()
- *   expect(run.started && (await client.processRuns.get(run.id)).state).toBe("completed")
+ *   expect(run.started && (await client.processRuns.get(run.id)).state).toBe(
+ *     "completed"
+ *   )
  * })
  * ```
  */

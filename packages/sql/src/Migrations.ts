@@ -51,7 +51,11 @@ const checkKnown = Effect.fnUntraced(function* ({ migrations, table }: Options) 
  *
  * export const migrate = Migrations.make({
  *   table: "migration",
- *   migrations: { "0001_init": ["CREATE TABLE item (id TEXT PRIMARY KEY, payload TEXT NOT NULL)"] }
+ *   migrations: {
+ *     "0001_init": [
+ *       "CREATE TABLE item (id TEXT PRIMARY KEY, payload TEXT NOT NULL)"
+ *     ]
+ *   }
  * })
  * ```
  */

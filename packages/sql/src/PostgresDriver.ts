@@ -14,7 +14,9 @@ import { PostgresDriverError } from "./PostgresOptions.ts"
  * import * as Redacted from "effect/Redacted"
  *
  * const url = Redacted.make("postgres://user@localhost/database")
- * export const client = Layer.unwrap(Effect.map(PostgresDriver.load, ({ layer }) => layer({ url })))
+ * export const client = Layer.unwrap(
+ *   Effect.map(PostgresDriver.load, ({ layer }) => layer({ url }))
+ * )
  * ```
  */
 export const load = Effect.tryPromise({

@@ -322,7 +322,9 @@ const make = Effect.fnUntraced(function* ({ filename }: Options) {
  * ```ts
  * import * as SqliteClient from "@signalbox/sql/SqliteClient"
  *
- * export const compacted = SqliteClient.compact({ filename: ".signalbox/control-room.db" })
+ * export const compacted = SqliteClient.compact({
+ *   filename: ".signalbox/control-room.db"
+ * })
  * ```
  */
 export const compact = Effect.fn("SqliteClient.compact")(function* ({ filename }: Options) {

@@ -10,7 +10,11 @@ import * as Schema from "effect/Schema"
  * ```ts
  * import { InvalidRecipe } from "@signalbox/task-package/InvalidRecipe"
  *
- * export const example = new InvalidRecipe({ file: "conda.yaml", line: 4, message: "conda.yaml:4: expected a text" })
+ * export const example = new InvalidRecipe({
+ *   file: "conda.yaml",
+ *   line: 4,
+ *   message: "conda.yaml:4: expected a text"
+ * })
  * ```
  */
 export class InvalidRecipe extends Schema.TaggedError<InvalidRecipe>()("InvalidRecipe", {

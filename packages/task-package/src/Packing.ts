@@ -31,7 +31,9 @@ export interface PackageFile<E = never, R = never> {
  * import * as Packing from "@signalbox/task-package/Packing"
  * import * as Stream from "effect/Stream"
  *
- * const robotYaml = new TextEncoder().encode("tasks: { Read: { shell: python tasks.py } }")
+ * const robotYaml = new TextEncoder().encode(
+ *   "tasks: { Read: { shell: python tasks.py } }"
+ * )
  *
  * export const zip = Stream.make({
  *   name: "robot.yaml",

@@ -220,9 +220,14 @@ const find = Effect.fnUntraced(function* <E, R>(
  * import * as Recipe from "@signalbox/task-package/Recipe"
  * import * as Effect from "effect/Effect"
  *
- * const files: Readonly<Record<string, string>> = { "requirements.txt": "robocorp==2.1.3" }
+ * const files: Readonly<Record<string, string>> = {
+ *   "requirements.txt": "robocorp==2.1.3"
+ * }
  *
- * export const recipe = Recipe.read((path) => Effect.succeed(files[path] ?? null), { platform: "linux", arch: "x64" })
+ * export const recipe = Recipe.read(
+ *   (path) => Effect.succeed(files[path] ?? null),
+ *   { platform: "linux", arch: "x64" }
+ * )
  * ```
  */
 export const read = <E, R>(
@@ -237,7 +242,8 @@ export const read = <E, R>(
  * ```ts
  * import * as Recipe from "@signalbox/task-package/Recipe"
  *
- * export const age = (recipe: Recipe.Recipe) => (Recipe.isPinned(recipe) ? "for ever" : "for a week")
+ * export const age = (recipe: Recipe.Recipe) =>
+ *   Recipe.isPinned(recipe) ? "for ever" : "for a week"
  * ```
  */
 export const isPinned = ({ conda, pip, project, python }: Recipe): boolean =>
@@ -256,7 +262,8 @@ export const isPinned = ({ conda, pip, project, python }: Recipe): boolean =>
  * ```ts
  * import * as Recipe from "@signalbox/task-package/Recipe"
  *
- * export const digest = (recipe: Recipe.Recipe) => Recipe.digestOf(recipe, ["uv 0.9.1", "linux", "x64"])
+ * export const digest = (recipe: Recipe.Recipe) =>
+ *   Recipe.digestOf(recipe, ["uv 0.9.1", "linux", "x64"])
  * ```
  */
 export const digestOf = (

@@ -88,7 +88,8 @@ const parse = (text: string) =>
  * ```ts
  * import { taskFiles } from "@signalbox/task-package/RobotYaml"
  *
- * export const isTaskFile = (name: string) => taskFiles.some((file) => file === name)
+ * export const isTaskFile = (name: string) =>
+ *   taskFiles.some((file) => file === name)
  * ```
  */
 export const taskFiles = ["robot.yaml", "package.yaml"] as const
@@ -101,7 +102,8 @@ export type TaskFile = (typeof taskFiles)[number]
  * import * as RobotYaml from "@signalbox/task-package/RobotYaml"
  * import * as Effect from "effect/Effect"
  *
- * export const tasks = (text: string) => Effect.mapError(RobotYaml.tasksOf(text), RobotYaml.inFile("package.yaml"))
+ * export const tasks = (text: string) =>
+ *   Effect.mapError(RobotYaml.tasksOf(text), RobotYaml.inFile("package.yaml"))
  * ```
  */
 export const inFile =
@@ -126,7 +128,8 @@ export const textOf = (bytes: Uint8Array) =>
  * import * as RobotYaml from "@signalbox/task-package/RobotYaml"
  * import * as Effect from "effect/Effect"
  *
- * export const names = (bytes: Uint8Array) => Effect.flatMap(RobotYaml.textOf(bytes), RobotYaml.tasksOf)
+ * export const names = (bytes: Uint8Array) =>
+ *   Effect.flatMap(RobotYaml.textOf(bytes), RobotYaml.tasksOf)
  * ```
  */
 export const tasksOf = Effect.fnUntraced(function* (text: string) {
@@ -152,7 +155,9 @@ export const tasksOf = Effect.fnUntraced(function* (text: string) {
  * ```ts
  * import * as RobotYaml from "@signalbox/task-package/RobotYaml"
  *
- * export const files = RobotYaml.ignoreFilesOf("tasks: {}\nignoreFiles: [.gitignore]")
+ * export const files = RobotYaml.ignoreFilesOf(
+ *   "tasks: {}\nignoreFiles: [.gitignore]"
+ * )
  * ```
  */
 export const ignoreFilesOf = Effect.fnUntraced(function* (text: string) {
@@ -213,7 +218,10 @@ const taskCommand = Effect.fnUntraced(function* (task: string, entry: unknown, a
  * ```ts
  * import * as RobotYaml from "@signalbox/task-package/RobotYaml"
  *
- * export const robot = RobotYaml.read("tasks: { Read: { shell: python tasks.py } }", "Read")
+ * export const robot = RobotYaml.read(
+ *   "tasks: { Read: { shell: python tasks.py } }",
+ *   "Read"
+ * )
  * ```
  */
 export const read = Effect.fnUntraced(function* (text: string, task: string) {

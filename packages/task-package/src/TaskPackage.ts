@@ -41,7 +41,10 @@ const digestOf = Effect.fnUntraced(function* (path: string) {
  * import * as TaskPackage from "@signalbox/task-package/TaskPackage"
  * import * as Effect from "effect/Effect"
  *
- * export const names = Effect.map(TaskPackage.inspect("invoices.zip"), ({ tasks }) => tasks)
+ * export const names = Effect.map(
+ *   TaskPackage.inspect("invoices.zip"),
+ *   ({ tasks }) => tasks
+ * )
  * ```
  */
 export const inspect = Effect.fn("TaskPackage.inspect")(function* (path: string, limits = packageLimits) {

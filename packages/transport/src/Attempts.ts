@@ -110,14 +110,24 @@ const attemptOnce = Effect.fnUntraced(function* <A>(
  * import * as Gate from "@signalbox/transport/Gate"
  * import type { Policy } from "@signalbox/transport/Policy"
  *
- * export const titleOf = Effect.fn("titleOf")(function* (url: string, policy: Policy) {
- *   const link = { client: yield* HttpClient.HttpClient, gate: Gate.make(), acted: actedOn, pausing: new Set([429]) }
+ * export const titleOf = Effect.fn("titleOf")(function* (
+ *   url: string,
+ *   policy: Policy
+ * ) {
+ *   const link = {
+ *     client: yield* HttpClient.HttpClient,
+ *     gate: Gate.make(),
+ *     acted: actedOn,
+ *     pausing: new Set([429])
+ *   }
  *   const answer = yield* deliver(link, policy, HttpClientRequest.get(url), {
  *     repeatable: () => true,
  *     timed: true,
  *     read: (response) => response.text
  *   })
- *   return answer._tag === "Good" ? answer.value : `status ${answer.status} after ${answer.attempts} attempts`
+ *   return answer._tag === "Good"
+ *     ? answer.value
+ *     : `status ${answer.status} after ${answer.attempts} attempts`
  * })
  * ```
  */

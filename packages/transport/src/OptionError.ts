@@ -116,7 +116,8 @@ export type Rules<O> = { readonly [K in keyof O]?: Rule }
  * ```ts
  * import { check, whole } from "@signalbox/transport/OptionError"
  *
- * export const layer = (options: { readonly pages?: number }) => check("Reports.layer", options, { pages: whole(1) })
+ * export const layer = (options: { readonly pages?: number }) =>
+ *   check("Reports.layer", options, { pages: whole(1) })
  * ```
  */
 export const check = <O extends object>(of: string, options: O, rules: Rules<O>, prefix = ""): void => {

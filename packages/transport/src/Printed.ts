@@ -30,7 +30,9 @@ const withPrinted = <A extends { readonly prototype: object }>(made: A): A => {
  * import { TaggedError } from "@signalbox/transport/Printed"
  * import * as Schema from "effect/Schema"
  *
- * export class Refused extends TaggedError<Refused>()("Refused", { message: Schema.String }) {}
+ * export class Refused extends TaggedError<Refused>()("Refused", {
+ *   message: Schema.String
+ * }) {}
  * ```
  */
 export const TaggedError = ((identifier?: string) => {

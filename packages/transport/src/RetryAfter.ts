@@ -16,7 +16,8 @@ export const readNumber = (headers: Headers, name: string): number | undefined =
  * ```ts
  * import { retryAfterMillis } from "@signalbox/transport/RetryAfter"
  *
- * export const pause = retryAfterMillis({ "retry-after": "2.5" }, Date.now()) // 2500
+ * // 2500
+ * export const pause = retryAfterMillis({ "retry-after": "2.5" }, Date.now())
  * ```
  */
 export const retryAfterMillis = (headers: Headers, now: number): number | null => {

@@ -107,7 +107,9 @@ export const prepare = Effect.fn("Environments.prepare")(function* (path: string
  * ```ts
  * import * as Environments from "@signalbox/worker/Environments"
  *
- * export const opinions = Environments.inspect("robots/invoices", { folder: ".signalbox-worker/environments" })
+ * export const opinions = Environments.inspect("robots/invoices", {
+ *   folder: ".signalbox-worker/environments"
+ * })
  * ```
  */
 export const inspect = Effect.fn("Environments.inspect")(function* (
@@ -143,7 +145,9 @@ export interface Stored {
  * ```ts
  * import * as Environments from "@signalbox/worker/Environments"
  *
- * export const stored = Environments.list({ folder: ".signalbox-worker/environments" })
+ * export const stored = Environments.list({
+ *   folder: ".signalbox-worker/environments"
+ * })
  * ```
  */
 export const list = Effect.fn("Environments.list")(function* (options: Pick<Options, "folder">) {
@@ -184,7 +188,9 @@ const named = Effect.fnUntraced(function* (environments: Built.Environments, beg
  * ```ts
  * import * as Environments from "@signalbox/worker/Environments"
  *
- * export const removed = Environments.remove("3fa8c1", { folder: ".signalbox-worker/environments" })
+ * export const removed = Environments.remove("3fa8c1", {
+ *   folder: ".signalbox-worker/environments"
+ * })
  * ```
  */
 export const remove = Effect.fn("Environments.remove")(function* (digest: string, options: Pick<Options, "folder">) {

@@ -100,8 +100,17 @@ export interface Options {
  * export const robots = Effect.scoped(
  *   Effect.gen(function* () {
  *     const origin = "http://127.0.0.1:4700"
- *     const home = yield* Home.open({ folder: ".signalbox-worker", service: origin })
- *     return yield* Worker.run({ origin, linkToken: Redacted.make("sbl_…"), name: "robots", tasks: [], home })
+ *     const home = yield* Home.open({
+ *       folder: ".signalbox-worker",
+ *       service: origin
+ *     })
+ *     return yield* Worker.run({
+ *       origin,
+ *       linkToken: Redacted.make("sbl_…"),
+ *       name: "robots",
+ *       tasks: [],
+ *       home
+ *     })
  *   })
  * )
  * ```

@@ -30,7 +30,10 @@ export interface Enforcement {
  * import * as Effect from "effect/Effect"
  * import * as Limits from "@signalbox/worker/Limits"
  *
- * export const why = Effect.map(Limits.inspect, ({ memory }) => memory ?? "memory can be limited")
+ * export const why = Effect.map(
+ *   Limits.inspect,
+ *   ({ memory }) => memory ?? "memory can be limited"
+ * )
  * ```
  */
 export const inspect: Effect.Effect<Enforcement, never, FileSystem.FileSystem> = Effect.gen(function* () {

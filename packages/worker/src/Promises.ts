@@ -175,7 +175,8 @@ const toolsOf = <Payload, Out>(
  *   defineTask({
  *     name: "greet",
  *     async run({ log, output, payload }) {
- *       if (typeof payload !== "string") throw new BusinessError("NO_NAME", "the payload must be a name")
+ *       if (typeof payload !== "string")
+ *         throw new BusinessError("NO_NAME", "the payload must be a name")
  *       log("greeting", { length: payload.length })
  *       await output({ greeting: `Hello, ${payload}` })
  *     }

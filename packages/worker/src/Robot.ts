@@ -96,7 +96,12 @@ export const layer: Layer.Layer<Robot, RobotNotConfigured, HttpClient.HttpClient
  *
  * export const program = Stream.runForEach(Robot.inputs, (item) =>
  *   item.files.length === 0
- *     ? item.fail(new Task.BusinessFailure({ code: "NO_FILE", message: "the item has no file" }))
+ *     ? item.fail(
+ *         new Task.BusinessFailure({
+ *           code: "NO_FILE",
+ *           message: "the item has no file"
+ *         })
+ *       )
  *     : item.createOutput({ files: item.files.length })
  * )
  * ```
@@ -115,8 +120,12 @@ export const inputs: Stream.Stream<Input<Schema.Json>, RobotError, Robot> = Stre
  * import * as Console from "effect/Console"
  * import * as Effect from "effect/Effect"
  *
- * export const program = Robot.forEachInput((item) => item.createOutput(item.payload)).pipe(
- *   Effect.flatMap(({ completed, failed }) => Console.log(`${completed} done, ${failed} failed`))
+ * export const program = Robot.forEachInput((item) =>
+ *   item.createOutput(item.payload)
+ * ).pipe(
+ *   Effect.flatMap(({ completed, failed }) =>
+ *     Console.log(`${completed} done, ${failed} failed`)
+ *   )
  * )
  * ```
  */

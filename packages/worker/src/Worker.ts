@@ -242,7 +242,13 @@ export const run = <T extends Task.Any>(
  *
  * export const GreetWorker = Layer.unwrap(
  *   Effect.map(Config.Redacted("SIGNALBOX_LINK_TOKEN"), (linkToken) =>
- *     Worker.layer({ origin: "http://127.0.0.1:4700", linkToken, name: "greeter", tasks: [greet], capacity: 4 })
+ *     Worker.layer({
+ *       origin: "http://127.0.0.1:4700",
+ *       linkToken,
+ *       name: "greeter",
+ *       tasks: [greet],
+ *       capacity: 4
+ *     })
  *   )
  * ).pipe(Layer.provide(FetchHttpClient.layer))
  * ```

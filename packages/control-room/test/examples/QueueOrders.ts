@@ -3,13 +3,19 @@ import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
 
-/** Queues one urgent order among others, and holds the process back until somebody has looked at it. */
+/** Queues an urgent order, and pauses the process until somebody has looked. */
 export const queueOrders = Effect.gen(function* () {
   const { id: process } = yield* Processes.put({
     name: "orders",
-    steps: [{ name: "enter", task: { name: "enter-order" }, pause_after_failures: 10 }]
+    steps: [
+      { name: "enter", task: { name: "enter-order" }, pause_after_failures: 10 }
+    ]
   })
-  yield* WorkItems.createMany({ process, payloads: [{ order: 1 }, { order: 2 }], tags: ["web"] })
+  yield* WorkItems.createMany({
+    process,
+    payloads: [{ order: 1 }, { order: 2 }],
+    tags: ["web"]
+  })
   const order = {
     process,
     payload: { order: 4711 },
@@ -26,5 +32,9 @@ export const queueOrders = Effect.gen(function* () {
   yield* ProcessRuns.start(process, { inputs: true })
   const { paused } = yield* Processes.get(process)
   yield* Processes.resume(process)
-  return { isSame: urgent.id === again.id, express: express.data.length, note: paused?.note }
+  return {
+    isSame: urgent.id === again.id,
+    express: express.data.length,
+    note: paused?.note
+  }
 })

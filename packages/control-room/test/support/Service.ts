@@ -66,7 +66,10 @@ export class Service extends Context.Service<
     readonly makeWorkspace: Effect.Effect<WorkspaceId>
     /** A request as any client could make it; paths without a leading slash are below the workspace. */
     readonly raw: (method: string, path: string, request?: RawRequest) => Effect.Effect<Answer>
-    /** Every row of every table, except when workers were last seen: equal before and after if nothing was changed. */
+    /**
+     * Every row of every table, except when workers were last seen and how full disks are, which nodes note on their own: equal before
+     * and after if nothing was changed.
+     */
     readonly rows: Effect.Effect<Readonly<Record<string, ReadonlyArray<unknown>>>>
     /** The names of all files of bytes on disk, finished and staged. */
     readonly blobs: Effect.Effect<{ readonly kept: ReadonlyArray<string>; readonly staged: ReadonlyArray<string> }>
@@ -192,7 +195,7 @@ const service = (folder: string) =>
             orElse: () => sql<{ readonly name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'`
           })
           const rows: Record<string, ReadonlyArray<unknown>> = {}
-          for (const { name } of tables) {
+          for (const { name } of tables.filter(({ name }) => name !== "node_disk")) {
             const all = yield* sql.unsafe<object>(`SELECT * FROM "${name}" ORDER BY 1`)
             rows[name] = all.map((row) => ({ ...row, last_seen_at: null }))
           }

@@ -19,9 +19,18 @@
  *   error: Steps.downloadFile.error,
  *   idempotencyKey: ({ report }) => report,
  *   run: Effect.fnUntraced(function* ({ report }) {
- *     const file = yield* Steps.downloadFile({ item: { path: report }, to: "./work" })
- *     const site = yield* Steps.findSite({ site: "https://contoso.sharepoint.com/sites/team" })
- *     return yield* Steps.uploadFile({ file: file.path, drive: { site }, item: { path: `/Archive/${file.name}` } })
+ *     const file = yield* Steps.downloadFile({
+ *       item: { path: report },
+ *       to: "./work"
+ *     })
+ *     const site = yield* Steps.findSite({
+ *       site: "https://contoso.sharepoint.com/sites/team"
+ *     })
+ *     return yield* Steps.uploadFile({
+ *       file: file.path,
+ *       drive: { site },
+ *       item: { path: `/Archive/${file.name}` }
+ *     })
  *   })
  * })
  * ```

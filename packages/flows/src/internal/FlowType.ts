@@ -57,7 +57,8 @@ const members: Readonly<Record<keyof Flow<Codec, Codec, Codec, unknown>, (member
  * ```ts
  * import * as Flow from "@signalbox/flows/Flow"
  *
- * export const flowsIn = (module: object) => Object.values(module).filter(Flow.isFlow)
+ * export const flowsIn = (module: object) =>
+ *   Object.values(module).filter(Flow.isFlow)
  * ```
  */
 export const isFlow = (value: unknown): value is Flow<Codec, Codec, Codec, unknown> =>

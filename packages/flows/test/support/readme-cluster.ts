@@ -6,7 +6,7 @@ import { FlowEngine } from "@signalbox/flows/FlowEngine"
 
 const url = Redacted.make("postgres://flows@localhost/flows")
 
-/** Its address is in the environment (HOST, PORT), and differs for each runner. */
+/** Its address is in the environment (HOST, PORT): each runner has its own. */
 const runner = Layer.provide(NodeClusterSocket.layer(), PgClient.layer({ url }))
 
 export const engine = Layer.provide(FlowEngine.layerCluster({ url }), runner)

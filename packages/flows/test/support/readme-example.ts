@@ -8,7 +8,10 @@ import * as TerminalProgress from "@signalbox/flows/TerminalProgress"
 
 export const weather = Flow.make("weather", {
   version: 1,
-  input: Schema.Struct({ process: ProcessId, airports: Schema.Array(Schema.String) }),
+  input: Schema.Struct({
+    process: ProcessId,
+    airports: Schema.Array(Schema.String)
+  }),
   success: Steps.collectOutputs.success,
   error: Schema.Union([
     Steps.createWorkItem.error,
@@ -18,8 +21,11 @@ export const weather = Flow.make("weather", {
   ]),
   idempotencyKey: ({ airports }) => airports.join(),
   run: Effect.fnUntraced(function* ({ airports, process }) {
-    const workItems = yield* Flow.forEach("airport", airports, { key: (code) => code, concurrency: 4 }, (airport) =>
-      Steps.createWorkItem({ process, payload: { airport } })
+    const workItems = yield* Flow.forEach(
+      "airport",
+      airports,
+      { key: (code) => code, concurrency: 4 },
+      (airport) => Steps.createWorkItem({ process, payload: { airport } })
     )
     const run = yield* Steps.startRun({ process, workItems })
     yield* Steps.awaitCompletion({ run, timeoutMillis: 600_000 })

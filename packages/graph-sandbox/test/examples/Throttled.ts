@@ -5,9 +5,21 @@ const program = Effect.gen(function* () {
   const sandbox = yield* GraphSandbox
   const token = yield* sandbox.accessToken("ann@contoso.test")
   yield* sandbox.setFaults({
-    rules: [{ fault: "throttle", path: "/me$", times: 1, retryAfter: "decimal", seconds: 0.1 }]
+    rules: [
+      {
+        fault: "throttle",
+        path: "/me$",
+        times: 1,
+        retryAfter: "decimal",
+        seconds: 0.1
+      }
+    ]
   })
-  const ask = Effect.promise(() => fetch(`${sandbox.graphUrl}/me`, { headers: { authorization: `Bearer ${token}` } }))
+  const ask = Effect.promise(() =>
+    fetch(`${sandbox.graphUrl}/me`, {
+      headers: { authorization: `Bearer ${token}` }
+    })
+  )
   const statuses = [(yield* ask).status, (yield* ask).status]
   return { statuses, requests: yield* sandbox.requests }
 })
@@ -17,7 +29,11 @@ export const ran = program.pipe(
     GraphSandbox.layer({
       seed: {
         users: [
-          { userPrincipalName: "ann@contoso.test", displayName: "Ann Lee", drive: { "Reports/May.txt": "42 orders" } }
+          {
+            userPrincipalName: "ann@contoso.test",
+            displayName: "Ann Lee",
+            drive: { "Reports/May.txt": "42 orders" }
+          }
         ]
       }
     })

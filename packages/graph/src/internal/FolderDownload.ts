@@ -136,9 +136,17 @@ const walk = (drive: DriveAddress, place: Place, paths: Path.Path): Stream.Strea
  * import { layerConfig } from "@signalbox/graph/node"
  * import * as Effect from "effect/Effect"
  *
- * export const script = Files.downloadFolder(Drive.me, { path: "/Reports" }, { to: "./reports" }).pipe(
+ * export const script = Files.downloadFolder(
+ *   Drive.me,
+ *   { path: "/Reports" },
+ *   { to: "./reports" }
+ * ).pipe(
  *   Effect.catchTag("FolderIncomplete", ({ report }) =>
- *     Effect.logWarning(report.failures.map(({ error, path }) => `${path}: ${error.message}`).join("\n"))
+ *     Effect.logWarning(
+ *       report.failures
+ *         .map(({ error, path }) => `${path}: ${error.message}`)
+ *         .join("\n")
+ *     )
  *   ),
  *   Effect.provide(layerConfig)
  * )

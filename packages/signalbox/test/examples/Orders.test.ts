@@ -13,7 +13,11 @@ const order = Task.make("order", {
   output: Schema.Struct({ ordered: Schema.String }),
   run: Effect.fnUntraced(function* ({ payload: { article } }) {
     const now = yield* Clock.currentTimeMillis
-    if (now < 3_600_000) return yield* new Task.ApplicationFailure({ code: "CLOSED", message: "come back later" })
+    if (now < 3_600_000)
+      return yield* new Task.ApplicationFailure({
+        code: "CLOSED",
+        message: "come back later"
+      })
     return { ordered: article }
   })
 })
@@ -22,9 +26,17 @@ it.effect("orders once the shop has opened", () =>
   Effect.gen(function* () {
     const process = yield* Processes.put({
       name: "orders",
-      steps: [{ name: "order", task: { name: "order" }, retry: { max_attempts: 2, delay_seconds: 3600 } }]
+      steps: [
+        {
+          name: "order",
+          task: { name: "order" },
+          retry: { max_attempts: 2, delay_seconds: 3600 }
+        }
+      ]
     })
-    const run = yield* ProcessRuns.start(process.id, { payloads: [{ article: "lamp" }] })
+    const run = yield* ProcessRuns.start(process.id, {
+      payloads: [{ article: "lamp" }]
+    })
     if (!run.started) return assert.fail("not started")
 
     yield* Testing.settle

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 
 const Order = Schema.Struct({ orderId: Schema.String, amount: Schema.Finite })
 
-/** A step of your own. It may use any service; a real one would read a database. */
+/** A step of your own. It may use any service, such as a database. */
 const readOrders = Flow.step("readOrders", {
   input: Schema.String,
   success: Schema.Array(Order),
@@ -22,18 +22,30 @@ const readOrders = Flow.step("readOrders", {
 export const invoices = Flow.make("invoices", {
   version: 1,
   input: Schema.Struct({ process: ProcessId, day: Schema.String }),
-  success: Schema.Struct({ written: Schema.Finite, state: Schema.Literals(["completed", "unresolved"]) }),
+  success: Schema.Struct({
+    written: Schema.Finite,
+    state: Schema.Literals(["completed", "unresolved"])
+  }),
   error: Flow.errorsOf(Steps.startRun, settleUnresolved),
   idempotencyKey: ({ day }) => day,
   run: Effect.fnUntraced(function* ({ day, process }) {
     const orders = yield* readOrders(day)
-    const workItems = yield* Flow.forEach("order", orders, { key: ({ orderId }) => orderId, concurrency: 4 }, (order) =>
-      Steps.createWorkItem({ process, payload: order })
+    const workItems = yield* Flow.forEach(
+      "order",
+      orders,
+      { key: ({ orderId }) => orderId, concurrency: 4 },
+      (order) => Steps.createWorkItem({ process, payload: order })
     )
     const run = yield* Steps.startRun({ process, workItems })
     const { state } = yield* Steps.awaitCompletion({ run })
     if (state === "completed") return { written: orders.length, state }
-    const settled = yield* Flow.call(settleUnresolved, { run, rest: "markBusinessDone" })
-    return { written: orders.length - settled.markedDone - settled.left, state: settled.state }
+    const settled = yield* Flow.call(settleUnresolved, {
+      run,
+      rest: "markBusinessDone"
+    })
+    return {
+      written: orders.length - settled.markedDone - settled.left,
+      state: settled.state
+    }
   })
 })

@@ -26,11 +26,16 @@ const monthEnd = Flow.make("month end", {
 
 const room = Layer.unwrap(
   Effect.gen(function* () {
-    return Embedded.layer({ console: yield* Files.read, flows: yield* FlowManagement.mounted })
+    return Embedded.layer({
+      console: yield* Files.read,
+      flows: yield* FlowManagement.mounted
+    })
   })
 )
 
-const program = Layer.effectDiscard(Flow.submit(monthEnd, { month: "2026-11" })).pipe(
+const program = Layer.effectDiscard(
+  Flow.submit(monthEnd, { month: "2026-11" })
+).pipe(
   Layer.provide(Flow.layer(monthEnd)),
   Layer.provide(room),
   Layer.provide(FlowEngine.layerSqlite({ file: ".signalbox/flows.db" })),

@@ -21,15 +21,26 @@ const everyMorning = Layer.unwrap(
       name: "invoices",
       cron: "0 6 * * mon-fri",
       zone: "Europe/Vienna",
-      input: (at) => ({ process: ProcessId.make(process), day: DateTime.formatIsoDateUtc(at) })
+      input: (at) => ({
+        process: ProcessId.make(process),
+        day: DateTime.formatIsoDateUtc(at)
+      })
     })
   )
 )
 
 /** For `signalbox flows`. */
 const management = HttpRouter.serve(
-  Layer.unwrap(Effect.map(Config.Redacted("SIGNALBOX_FLOWS_TOKEN"), (token) => FlowManagement.layerRoutes({ token })))
-).pipe(Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 4800 })))
+  Layer.unwrap(
+    Effect.map(Config.Redacted("SIGNALBOX_FLOWS_TOKEN"), (token) =>
+      FlowManagement.layerRoutes({ token })
+    )
+  )
+).pipe(
+  Layer.provide(
+    NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 4800 })
+  )
+)
 
 const program = Layer.merge(everyMorning, management).pipe(
   Layer.provide(Flow.layer(invoices)),

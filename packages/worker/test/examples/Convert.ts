@@ -9,26 +9,49 @@ import * as Worker from "@signalbox/worker/Worker"
 
 export class Rates extends Context.Service<
   Rates,
-  { readonly toEuro: (currency: string) => Effect.Effect<number, Task.ApplicationFailure> }
+  {
+    readonly toEuro: (
+      currency: string
+    ) => Effect.Effect<number, Task.ApplicationFailure>
+  }
 >()("example/Rates") {}
 
 export const convert = Task.make("convert-invoice", {
-  input: Schema.Struct({ number: Schema.String, amount: Schema.Finite, currency: Schema.String }),
+  input: Schema.Struct({
+    number: Schema.String,
+    amount: Schema.Finite,
+    currency: Schema.String
+  }),
   output: Schema.Struct({ number: Schema.String, euro: Schema.Finite }),
   run: Effect.fnUntraced(function* (item) {
     const { amount, currency, number } = item.payload
     if (amount <= 0) {
-      return yield* new Task.BusinessFailure({ code: "BAD_AMOUNT", message: `invoice ${number} has no amount to pay` })
+      return yield* new Task.BusinessFailure({
+        code: "BAD_AMOUNT",
+        message: `invoice ${number} has no amount to pay`
+      })
     }
     const rates = yield* Rates
-    const euro = Math.round(amount * (yield* rates.toEuro(currency)) * 100) / 100
-    const receipt = new TextEncoder().encode(`${number}: EUR ${euro.toFixed(2)}\n`)
-    return Task.output({ number, euro }, { files: [{ name: `${number}.txt`, bytes: receipt }] })
+    const euro =
+      Math.round(amount * (yield* rates.toEuro(currency)) * 100) / 100
+    const receipt = new TextEncoder().encode(
+      `${number}: EUR ${euro.toFixed(2)}\n`
+    )
+    return Task.output(
+      { number, euro },
+      { files: [{ name: `${number}.txt`, bytes: receipt }] }
+    )
   })
 })
 
 export const ConvertWorker = Layer.unwrap(
   Effect.map(Config.Redacted("SIGNALBOX_LINK_TOKEN"), (linkToken) =>
-    Worker.layer({ origin: "http://127.0.0.1:4700", linkToken, name: "converter", tasks: [convert], capacity: 4 })
+    Worker.layer({
+      origin: "http://127.0.0.1:4700",
+      linkToken,
+      name: "converter",
+      tasks: [convert],
+      capacity: 4
+    })
   )
 ).pipe(Layer.provide(FetchHttpClient.layer))

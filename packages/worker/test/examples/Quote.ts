@@ -11,11 +11,17 @@ const quote = Task.make("quote", {
   run: Effect.fnUntraced(function* (item) {
     const { customer, pages } = item.payload
     // An asset of the workspace: prices.json.
-    const { perPage } = yield* Robot.assetJson("prices.json", Schema.Struct({ perPage: Schema.Finite }))
+    const { perPage } = yield* Robot.assetJson(
+      "prices.json",
+      Schema.Struct({ perPage: Schema.Finite })
+    )
     // A secret of its vault. It is redacted wherever it is shown.
     const account = yield* Robot.secretItem("shop", "account")
     const letter = `${customer}: ${pages * perPage}, payable to ${Redacted.value(account)}\n`
-    yield* Robot.saveArtifact({ name: `letters/${customer}.txt`, bytes: new TextEncoder().encode(letter) })
+    yield* Robot.saveArtifact({
+      name: `letters/${customer}.txt`,
+      bytes: new TextEncoder().encode(letter)
+    })
     return { customer, price: pages * perPage }
   })
 })

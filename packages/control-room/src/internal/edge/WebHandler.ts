@@ -43,7 +43,9 @@ const checked = (address: string | null): string | null => {
  * import * as Effect from "effect/Effect"
  *
  * export const handler = Effect.map(Mounted.Mounted, ({ httpEffect }) =>
- *   Mounted.makeWebHandler(httpEffect, { clientAddress: (request) => request.headers.get("x-real-ip") })
+ *   Mounted.makeWebHandler(httpEffect, {
+ *     clientAddress: (request) => request.headers.get("x-real-ip")
+ *   })
  * )
  * ```
  */

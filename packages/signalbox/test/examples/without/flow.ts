@@ -9,8 +9,13 @@ export const nightlyOf = (room: Client) => {
     output: json,
     run: async (payload, { signal }) => {
       const client = room.withSignal(signal)
-      const process = await client.processes.put({ name: "price", steps: [{ name: "price", task: { name: "price" } }] })
-      const run = await client.processRuns.start(process.id, { payloads: [payload] })
+      const process = await client.processes.put({
+        name: "price",
+        steps: [{ name: "price", task: { name: "price" } }]
+      })
+      const run = await client.processRuns.start(process.id, {
+        payloads: [payload]
+      })
       return run.started ? run.id : null
     }
   })
