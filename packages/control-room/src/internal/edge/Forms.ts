@@ -1,7 +1,6 @@
 /**
  * Form bodies: `application/x-www-form-urlencoded` with brackets, as the interface describes requests, decoded by the
- * payload's own schema. A form is converted to the JSON that it represents before the payload is decoded. A body that is
- * JSON already remains as it is.
+ * payload's own schema. A form is converted to the JSON that it represents before the payload is decoded.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -139,7 +138,12 @@ const read = Effect.fnUntraced(function* (
       headers: Headers.set(request.headers, "content-type", "application/json")
     })
   // `curl --data` sends JSON with this type. The names in a form begin otherwise: clients percent-encode braces.
-  if (/^\s*[[{]/.test(form)) return withJson(form)
+  if (/^\s*[[{]/.test(form)) {
+    // Callers who send any JSON may not be able to choose its type.
+    if (body === "any JSON") return withJson(form)
+    const message = `content-type: says that the body is a form, and it is JSON; send it with application/json (curl: --json)`
+    return yield* dieWith(400, "INVALID_REQUEST", message)
+  }
   if (Buffer.byteLength(form) > limits.formBody) {
     return yield* dieWith(413, "PAYLOAD_TOO_LARGE", `the form is larger than ${limits.formBody} bytes; send JSON`)
   }
