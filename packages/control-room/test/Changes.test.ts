@@ -185,7 +185,8 @@ if (onPostgres) {
         const stream = yield* Effect.provideContext(watch({ key }), b.context)
         yield* stream.until("reset")
         const process = yield* Effect.provideContext(newProcess("there"), a.context)
-        yield* stream.until("processes")
+        // A node that has only begun to listen tells to load everything in place of what it missed.
+        yield* Effect.repeat(stream.next, { until: ({ topic }) => topic === "processes" || topic === "reset" })
         const run = yield* Effect.provideContext(ProcessRuns.start(process.id, { payloads: [1] }), a.context)
         yield* stream.until("runs", run.started ? run.id : "")
         yield* a.raw("DELETE", `api-keys/${key.split("_")[1]}`)
