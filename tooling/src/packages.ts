@@ -27,6 +27,24 @@ const sizes: ReadonlyMap<string, readonly [packed: number, unpacked: number]> = 
   Object.entries(budgets).map(([name, { packed, unpacked }]) => [name, [packed, unpacked]])
 )
 
+/** What the types of a package name that who installs it may not have: packages that it does not bring, and globals of Node. */
+const foreignTypes = (files: ReadonlyArray<string>, read: (path: string) => string, manifest: Manifest) => {
+  const brought = new Set([manifest.name, ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })])
+  return files
+    .filter((path) => path.endsWith(".d.ts"))
+    .flatMap((path) => {
+      const types = read(path).replace(/\/\*[^]*?\*\//g, "")
+      const packages = [...types.matchAll(/(?:\bfrom |\bimport\()"((?:@[^/"]+\/)?[^./"][^/":]*)(?:\/[^"]*)?"/g)]
+        .map(([, name = ""]) => name)
+        .filter((name) => !brought.has(name))
+      const globals = [...types.matchAll(/\b(?:Buffer(?=[<;,)\]>|& ])|NodeJS\.\w+)/g)].map(([name]) => name)
+      const imported = /import .*\bBuffer\b/.test(types) ? [] : globals
+      return [...new Set([...packages, ...imported])].map(
+        (name) => `${path} names ${name}, which is not there for users`
+      )
+    })
+}
+
 const check = async ({ file, manifest: { name } }: Tarball): Promise<ReadonlyArray<string>> => {
   const bytes = readFileSync(file)
   const data = new Uint8Array(bytes)
@@ -44,6 +62,7 @@ const check = async ({ file, manifest: { name } }: Tarball): Promise<ReadonlyArr
     ...(types.types === false
       ? ["no types"]
       : types.problems.filter(isOurs).map((problem) => `types: ${describe(problem)}`)),
+    ...foreignTypes(files, (path) => contents.readFile(inside + path), manifest),
     ...required.filter((path) => !files.includes(path)).map((path) => `${path} is missing`),
     ...needed.filter((field) => !(field in manifest)).map((field) => `package.json has no ${field}`),
     ...files

@@ -94,8 +94,8 @@ describe("the vault", () => {
           // A data key works only for its own secret.
           const { get, renew } = yield* DataKeys
           const a = yield* renew("a")
-          assert.isTrue(a.equals(yield* get("a")))
-          assert.isFalse(a.equals(yield* renew("b")))
+          assert.deepStrictEqual(yield* get("a"), a)
+          assert.notDeepEqual(yield* renew("b"), a)
           yield* sql`UPDATE data_key SET wrapped = (SELECT wrapped FROM data_key WHERE id = 'b') WHERE id = 'a'`
           assert.include(yield* deathOf(get("a")), "does not open in its place: data key a")
           // Deleting a secret deletes its key.
@@ -273,8 +273,8 @@ describe("the vault", () => {
   it("derives a separate key for each purpose", () => {
     const { derive } = MasterKey.fromBytes(Buffer.alloc(32, 7))
     assert.strictEqual(derive("a").length, 32)
-    assert.isTrue(derive("a").equals(derive("a")))
-    assert.isFalse(derive("a").equals(derive("b")))
-    assert.isFalse(MasterKey.fromBytes(Buffer.alloc(32, 8)).derive("a").equals(derive("a")))
+    assert.deepStrictEqual(derive("a"), derive("a"))
+    assert.notDeepEqual(derive("a"), derive("b"))
+    assert.notDeepEqual(MasterKey.fromBytes(Buffer.alloc(32, 8)).derive("a"), derive("a"))
   })
 })

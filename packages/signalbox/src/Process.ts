@@ -1,8 +1,10 @@
 /**
  * Processes as code, with a control room for them in this program: `@signalbox/api/Process`, and `layer`.
  */
+import type { ControlRoom } from "@signalbox/api/ControlRoom"
 import type * as Process from "@signalbox/api/Process"
 import { type TasksOf, tasksOf } from "@signalbox/worker/ProcessTasks"
+import type * as Layer from "effect/Layer"
 import * as Embedded from "./Embedded.ts"
 
 export * from "@signalbox/api/Process"
@@ -38,5 +40,8 @@ export type LayerOptions = Omit<Embedded.Options<never>, "tasks" | "processes">
  * )
  * ```
  */
-export const layer = <P extends Process.Process>(process: P, options: LayerOptions = {}) =>
+export const layer = <P extends Process.Process>(
+  process: P,
+  options: LayerOptions = {}
+): Layer.Layer<ControlRoom | Embedded.Embedded, Embedded.StartError, Embedded.Needed<TasksOf<P>>> =>
   Embedded.layer<TasksOf<P>>({ ...options, tasks: tasksOf(process), processes: [process] })

@@ -152,7 +152,7 @@ export const deliver = Effect.fnUntraced(function* <A>(
         options,
         number
       ).pipe(
-        Effect.catch((error) => Effect.succeed(noResponse(error, idle))),
+        Effect.catch((error) => Effect.as(link.gate.lost, noResponse(error, idle))),
         Effect.provideService(IdleLimit, idle)
       )
       const answer = yield* options.timed

@@ -90,7 +90,7 @@ const refuse = (message: string) => new InvalidZip({ message })
 export const check = Effect.fnUntraced(function* (
   entries: ReadonlyArray<Entry>,
   limits: PackageLimits,
-  platform: typeof process.platform = process.platform
+  platform: string = process.platform
 ) {
   const known = new Map<string, { readonly path: string; readonly isFile: boolean }>()
   const listed = new Set<string>()

@@ -23,9 +23,9 @@ export class DataKeys extends Context.Service<
   DataKeys,
   {
     /** Returns the key of this id; creates it when it does not exist. */
-    readonly get: (id: string) => Effect.Effect<Buffer>
+    readonly get: (id: string) => Effect.Effect<Uint8Array>
     /** Replaces the key of this id by a new one: values encrypted under the old one are lost. */
-    readonly renew: (id: string) => Effect.Effect<Buffer>
+    readonly renew: (id: string) => Effect.Effect<Uint8Array>
     readonly remove: (id: string) => Effect.Effect<void>
     /**
      * Wraps every data key under another master key, atomically, and returns how many. Call it while nothing else

@@ -38,7 +38,7 @@ export class Seal extends Context.Service<
       return Seal.of({
         seal: (text, context) => Effect.sync(() => encrypt(key, Buffer.from(text), context)),
         open: (sealed, context) =>
-          Effect.orDie(Effect.map(decrypt(key, sealed, context), (opened) => opened.toString()))
+          Effect.orDie(Effect.map(decrypt(key, sealed, context), (opened) => new TextDecoder().decode(opened)))
       })
     })
   )

@@ -74,7 +74,7 @@ export class Secrets extends Context.Service<
       const forUpdate = Dialect.forUpdate(sql)
       const forShare = Dialect.forShare(sql)
 
-      const seal = (key: Buffer, row: Omit<Row, "items">, { items }: Content): Row => ({
+      const seal = (key: Uint8Array, row: Omit<Row, "items">, { items }: Content): Row => ({
         ...row,
         items: encrypt(key, Buffer.from(Redacted.value(items)), contextOf(row))
       })
@@ -151,7 +151,10 @@ export class Secrets extends Context.Service<
             SELECT * FROM secret WHERE workspace_id = ${workspace} AND name = ${name} ${forShare}`
             if (row === undefined) return null
             const items = yield* decrypt(yield* dataKeys.get(row.id), row.items, contextOf(row))
-            return { secret: view(row), items: Redacted.make(items.toString(), { label: "items of a secret" }) }
+            return {
+              secret: view(row),
+              items: Redacted.make(new TextDecoder().decode(items), { label: "items of a secret" })
+            }
           },
           Effect.orDie,
           transaction

@@ -6,6 +6,7 @@ import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Base64 from "effect/encoding/Base64"
 import { createPrivateKey, type KeyObject } from "node:crypto"
 import { Seal } from "./Seal.ts"
 import * as Transit from "../vault/Transit.ts"
@@ -38,8 +39,8 @@ export class TransitKeys extends Context.Service<
         const { privateKey, publicKey } = yield* Transit.generate
         const row = {
           workspace_id: workspace,
-          public_key: publicKey.toString("base64"),
-          private_key: yield* seal(privateKey.toString("base64"), contextOf(workspace))
+          public_key: Base64.encode(publicKey),
+          private_key: yield* seal(Base64.encode(privateKey), contextOf(workspace))
         }
         // Concurrent callers all use the pair of the first.
         yield* sql`INSERT INTO transit_key ${sql.insert(row)} ON CONFLICT DO NOTHING`

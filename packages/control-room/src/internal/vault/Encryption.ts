@@ -25,7 +25,7 @@ export const encrypt = (key: Uint8Array, plaintext: Uint8Array, context: string)
 }
 
 /** Returns the plaintext, if nothing was changed and the context is the one it was encrypted with. */
-export const decrypt = (key: Uint8Array, stored: string, context: string): Effect.Effect<Buffer, CannotOpen> =>
+export const decrypt = (key: Uint8Array, stored: string, context: string): Effect.Effect<Uint8Array, CannotOpen> =>
   Effect.try({
     try: () => {
       const bytes = Buffer.from(stored, "base64")

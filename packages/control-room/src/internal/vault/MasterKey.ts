@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as Hex from "effect/encoding/Hex"
 import { hkdfSync, randomBytes } from "node:crypto"
 
 /** The master key of a data folder is missing, invalid, or another database's. */
@@ -19,7 +20,7 @@ export class MasterKey extends Context.Service<
   MasterKey,
   {
     /** Derives a key of 32 bytes for one purpose; keys of different purposes reveal nothing about each other. */
-    readonly derive: (purpose: string) => Buffer
+    readonly derive: (purpose: string) => Uint8Array
   }
 >()("@signalbox/control-room/vault/MasterKey") {
   /** From 32 random bytes. */
@@ -58,4 +59,4 @@ export class MasterKey extends Context.Service<
 }
 
 /** Identifies the master key of a database without revealing anything about it. */
-export const fingerprint = (master: MasterKey["Service"]) => master.derive("fingerprint/v1").toString("hex")
+export const fingerprint = (master: MasterKey["Service"]) => Hex.encode(master.derive("fingerprint/v1"))

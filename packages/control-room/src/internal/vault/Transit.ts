@@ -86,8 +86,8 @@ export const open = (own: KeyObject, { encryption, value }: Sealed): Effect.Effe
   })
 
 /** Generates a key pair of the vault, in DER. */
-export const generate: Effect.Effect<{ readonly publicKey: Buffer; readonly privateKey: Buffer }> = Effect.callback(
-  (resume) => {
+export const generate: Effect.Effect<{ readonly publicKey: Uint8Array; readonly privateKey: Uint8Array }> =
+  Effect.callback((resume) => {
     generateKeyPair(
       "rsa",
       {
@@ -98,5 +98,4 @@ export const generate: Effect.Effect<{ readonly publicKey: Buffer; readonly priv
       (error, publicKey, privateKey) =>
         resume(error === null ? Effect.succeed({ publicKey, privateKey }) : Effect.die(error))
     )
-  }
-)
+  })
