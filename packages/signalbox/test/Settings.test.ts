@@ -3,11 +3,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { freePort } from "@signalbox/testkit/FreePort"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { type IncomingMessage, request } from "node:http"
 import { join } from "node:path"
-import { definitions, logging, read } from "../src/internal/Settings.ts"
+import { definitions, logging, read, storageOptions } from "../src/internal/Settings.ts"
 import { type Env, signalbox, succeed, temporaryFolder, upHere } from "./support/Cli.ts"
 
 const shown = async (args: ReadonlyArray<string>, env: Env = {}) => {
@@ -45,7 +46,11 @@ describe("signalbox config", () => {
   })
 
   it("shows no secret, in either form", async () => {
-    const env = { SIGNALBOX_DATABASE_URL: `postgres://u:${password}@db/x`, SIGNALBOX_MASTER_KEY: password }
+    const env = {
+      SIGNALBOX_DATABASE_URL: `postgres://u:${password}@db/x`,
+      SIGNALBOX_DATABASE_PASSWORD: password,
+      SIGNALBOX_MASTER_KEY: password
+    }
     const { of, stdout } = await shown([], env)
     assert.strictEqual(of("databaseUrl")?.["value"], "<redacted>")
     assert.strictEqual(of("masterKey")?.["source"], "environment")
@@ -53,6 +58,24 @@ describe("signalbox config", () => {
     for (const text of [stdout, table.stdout, table.stderr]) assert.notInclude(text, password)
     assert.match(table.stdout, /--port, SIGNALBOX_PORT +4700 +default +4700 +The port to listen on/)
   })
+
+  it.effect("takes the password of the database with any characters", () =>
+    Effect.gen(function* () {
+      const options = storageOptions(yield* read({}))
+      assert.strictEqual(
+        Redacted.value(options.database?.url ?? Redacted.make("")),
+        "postgres://u:a%40b%2Fc%3A%23%25%20d@db/x"
+      )
+    }).pipe(
+      Effect.provideService(
+        ConfigProvider.ConfigProvider,
+        ConfigProvider.fromEnvRecord({
+          SIGNALBOX_DATABASE_URL: "postgres://u@db/x",
+          SIGNALBOX_DATABASE_PASSWORD: "a@b/c:#% d"
+        })
+      )
+    )
+  )
 
   const wrong: ReadonlyArray<readonly [Env, RegExp]> = [
     [{ SIGNALBOX_PORT: "http" }, /^--port or SIGNALBOX_PORT: Expected/],

@@ -37,11 +37,14 @@ const mounts = {
   },
   fastify: async (port) => {
     const automation = await Mounted.toNodeHandler(options("fastify", port))
-    const app = Fastify({
-      serverFactory: (handler) =>
-        createServer((request, response) =>
-          request.url?.startsWith("/automation/") ? automation.handler(request, response) : handler(request, response)
-        )
+    const app = Fastify()
+    await app.register(async (robots) => {
+      robots.removeAllContentTypeParsers()
+      robots.addContentTypeParser("*", (_request, _payload, done) => done(null))
+      robots.all("/automation/*", (request, reply) => {
+        reply.hijack()
+        automation.handler(request.raw, reply.raw)
+      })
     })
     app.get("/own", () => "own")
     await app.listen({ port, host: "127.0.0.1" })

@@ -9,7 +9,7 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaTransformation from "effect/SchemaTransformation"
@@ -163,6 +163,14 @@ export const definitions = {
     secret,
     null,
     { show: hidden, fallback: "SQLite in the data folder" }
+  ),
+  databasePassword: define(
+    "SIGNALBOX_DATABASE_PASSWORD",
+    null,
+    "The password of the database as it is, with any characters; it takes the place of the one in the address",
+    secret,
+    null,
+    { show: hidden, fallback: "the one in the address" }
   ),
   masterKey: define(
     "SIGNALBOX_MASTER_KEY",
@@ -344,6 +352,7 @@ export const config: Config.Config<Settings> = Config.all({
   port: definitions.port.config,
   data: definitions.data.config,
   databaseUrl: definitions.databaseUrl.config,
+  databasePassword: definitions.databasePassword.config,
   masterKey: definitions.masterKey.config,
   s3Bucket: definitions.s3Bucket.config,
   s3Prefix: definitions.s3Prefix.config,
@@ -516,13 +525,22 @@ const s3Options = (settings: Settings): StorageOptions["s3"] | null => {
   }
 }
 
+/** The address of the database with a password, in which any characters may be; an address that is none is reported where it is used. */
+const withPassword = (url: Redacted.Redacted, password: Redacted.Redacted | null): Redacted.Redacted => {
+  const text = Redacted.value(url)
+  if (password === null || !URL.canParse(text)) return url
+  const full = new URL(text)
+  full.password = encodeURIComponent(Redacted.value(password))
+  return Redacted.make(full.href)
+}
+
 /** The options of the storage. */
 export const storageOptions = (settings: Settings): StorageOptions => {
-  const { data, databaseUrl, masterKey } = settings
+  const { data, databasePassword, databaseUrl, masterKey } = settings
   const s3 = s3Options(settings)
   return {
     data,
-    ...(databaseUrl === null ? {} : { database: { url: databaseUrl } }),
+    ...(databaseUrl === null ? {} : { database: { url: withPassword(databaseUrl, databasePassword) } }),
     ...(masterKey === null ? {} : { masterKey }),
     ...(s3 ? { s3 } : {})
   }
