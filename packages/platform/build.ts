@@ -34,6 +34,12 @@ const targetOf = (file: string): string => {
   return join(owner.to, file.slice(owner.from.length))
 }
 
+/** Imports `Buffer` where types name the global, which a program without the globals of Node does not have. */
+const withBuffer = (types: string) =>
+  /: Buffer\b/.test(types) && !/^import .*\bBuffer\b/m.test(types)
+    ? `import type { Buffer } from "node:buffer";\n${types}`
+    : types
+
 const copy = (file: string, extension: ".js" | ".d.ts", done: Set<string>) => {
   if (done.has(file)) return
   done.add(file)
@@ -49,7 +55,7 @@ const copy = (file: string, extension: ".js" | ".d.ts", done: Set<string>) => {
       return `${before}"${relativeSpecifier(target, targetOf(imported).replace(/\.d\.ts$/, ".js"))}"`
     })
   mkdirSync(dirname(target), { recursive: true })
-  writeFileSync(target, text)
+  writeFileSync(target, extension === ".d.ts" ? withBuffer(text) : text)
 }
 
 rmSync(dist, { recursive: true, force: true })
