@@ -281,7 +281,10 @@ const toolsOf = <R>(ask: Ask): FlowTools<R> => {
   }
 }
 
-export interface FlowDefinition<I extends AnySchema, O extends AnySchema, R> {
+/** The class or key of a service. */
+type AnyService = Context.Key<unknown, unknown>
+
+export interface FlowDefinition<I extends AnySchema, O extends AnySchema, S extends AnyService> {
   readonly name: string
   /** Increment it when the body calls other steps than before; default 1. */
   readonly version?: number
@@ -296,12 +299,12 @@ export interface FlowDefinition<I extends AnySchema, O extends AnySchema, R> {
   /** The limits of its executions: see `Flow.make`. */
   readonly limit?: ReadonlyArray<Flow.FlowLimit<TypeOf<I>>>
   /** The services of steps that are defined with Effect, such as `[ControlRoom]`; pass a layer of them to `openFlows`. */
-  readonly services?: ReadonlyArray<Context.Key<R, never>>
+  readonly services?: ReadonlyArray<S>
   /**
    * The body. All its effects and reads go through `ctx`. An exception is its failure, as a `FlowError`, except that a `TypeError`
    * and other mistakes in its code halt the execution, so that a corrected deployment continues it.
    */
-  readonly run: (ctx: FlowTools<R>, input: TypeOf<I>) => PromiseLike<TypeOf<O>> | TypeOf<O>
+  readonly run: (ctx: FlowTools<S["Identifier"]>, input: TypeOf<I>) => PromiseLike<TypeOf<O>> | TypeOf<O>
 }
 
 /** A flow of promises: a `Flow.Flow` that fails with `FlowError`. */
@@ -353,9 +356,9 @@ export interface PromiseFlow<I, O, R> extends Flow.Flow<
  * }
  * ```
  */
-export const defineFlow = <I extends AnySchema, O extends AnySchema, R = never>(
-  definition: FlowDefinition<I, O, R>
-): PromiseFlow<TypeOf<I>, TypeOf<O>, R> => {
+export const defineFlow = <I extends AnySchema, O extends AnySchema, S extends AnyService = never>(
+  definition: FlowDefinition<I, O, S>
+): PromiseFlow<TypeOf<I>, TypeOf<O>, S["Identifier"]> => {
   const { input, key, limit, name, output, run, signals, tags, version = 1 } = definition
   const flow = Flow.make(name, {
     version,
@@ -366,9 +369,9 @@ export const defineFlow = <I extends AnySchema, O extends AnySchema, R = never>(
     ...(signals === undefined ? {} : { signals }),
     ...(tags === undefined ? {} : { tags }),
     ...(limit === undefined ? {} : { limit }),
-    run: (given: TypeOf<I>): Effect.Effect<TypeOf<O>, FlowError, FlowContext<R>> =>
+    run: (given: TypeOf<I>): Effect.Effect<TypeOf<O>, FlowError, FlowContext<S["Identifier"]>> =>
       Effect.mapError(
-        partOf<TypeOf<O>, R>((ctx) => run(ctx, given)),
+        partOf<TypeOf<O>, S["Identifier"]>((ctx) => run(ctx, given)),
         errorOf
       )
   })

@@ -1,4 +1,5 @@
 import { assert, describe, expectTypeOf, it } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -9,7 +10,16 @@ import * as TestClock from "effect/testing/TestClock"
 import * as Flow from "../src/Flow.ts"
 import { FlowEngine } from "../src/FlowEngine.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
-import { defineFlow, defineStep, FlowCancelled, FlowError, openFlows, signal, inbox } from "../src/Promises.ts"
+import {
+  defineFlow,
+  defineStep,
+  FlowCancelled,
+  FlowError,
+  inbox,
+  type OpenOptions,
+  openFlows,
+  signal
+} from "../src/Promises.ts"
 
 const log: Array<string> = []
 const keys: Array<string> = []
@@ -486,5 +496,28 @@ describe("openFlows", () => {
     const error = await openFlows({ flows: [flow] }).catch((error: unknown) => error)
     assert.match(String(error), /TypeError: openFlows: needs one of `file`/)
     assert.match(String(await openFlows({ file: "", flows: [flow] }).catch(String)), /`file` is empty/)
+  })
+
+  it("gives steps the services that the flow names, from a layer", async () => {
+    class Prices extends Context.Service<Prices, { readonly of: (article: string) => number }>()("test/Prices") {}
+    class Stock extends Context.Service<Stock, { readonly of: (article: string) => number }>()("test/Stock") {}
+    const given = { input: Schema.String, success: Schema.Finite, error: Schema.Never }
+    const priceOf = Flow.step("price", { ...given, run: (article) => Prices.useSync(({ of }) => of(article)) })
+    const stockOf = Flow.step("stock", { ...given, run: (article) => Stock.useSync(({ of }) => of(article)) })
+    const definition = { input: Schema.String, output: Schema.Finite, key: (text: string) => text }
+    const worth = defineFlow({
+      ...definition,
+      name: "worth",
+      services: [Prices, Stock],
+      run: async (ctx, article) => (await ctx.step(priceOf, article)) * (await ctx.step(stockOf, article))
+    })
+    expectTypeOf(worth.layer).toEqualTypeOf<Layer.Layer<never, never, Prices | Stock | FlowEngine>>()
+    // @ts-expect-error the flow does not name the services of the step
+    defineFlow({ ...definition, name: "unnamed", run: (ctx, article) => ctx.step(priceOf, article) })
+    expectTypeOf<{ memory: true; flows: [typeof worth] }>().not.toExtend<OpenOptions<Prices | Stock>>()
+    const layer = Layer.mergeAll(Layer.succeed(Prices, { of: () => 3 }), Layer.succeed(Stock, { of: () => 14 }))
+    const flows = await openFlows({ memory: true, flows: [worth], layer })
+    assert.strictEqual(await flows.execute(worth, "lamp"), 42)
+    await flows.close()
   })
 })

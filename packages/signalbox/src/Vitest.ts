@@ -28,6 +28,8 @@ export interface Options extends TestingOptions<Task.Task<Task.PayloadSchema, Ta
 export interface TestRoom extends AsyncDisposable {
   /** The client of the room: see `@signalbox/api/promise`. */
   readonly client: Client
+  /** The connection of `client`, for flows whose steps use it: `openFlows({ memory: true, flows, layer: room.layer })`. */
+  readonly layer: Layer.Layer<ControlRoom>
   /** Returns the time of the room. */
   readonly now: () => Date
   /** Waits until everything that can happen without time passing has happened. */
@@ -83,6 +85,7 @@ export const makeRoom = async (options: Options = {}): Promise<TestRoom> => {
   }
   return {
     client,
+    layer: Layer.succeed(ControlRoom, room.connection),
     now: () => new Date(clock.currentTimeMillisUnsafe()),
     settle: () => run(room.settle),
     advance: (duration) => run(room.advance(duration)),

@@ -7,7 +7,8 @@ import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import { makeRoom } from "../src/Vitest.ts"
 import { priceOrders } from "./examples/without/client.ts"
-import { nightlyOf } from "./examples/without/flow.ts"
+import { nightly } from "./examples/without/flow.ts"
+import { tasks } from "./examples/without/tasks.ts"
 import * as Cli from "./support/Cli.ts"
 
 const folder = join(import.meta.dirname, "examples", "without")
@@ -39,14 +40,19 @@ describe("the page about programs without Effect", () => {
     }
   })
 
-  it("has a flow that an engine takes, once for each order", async () => {
-    await using room = await makeRoom()
-    const nightly = nightlyOf(room.client)
-    const flows = await openFlows({ memory: true, flows: [nightly] })
-    const order = { article: "lamp", pieces: 1 }
+  it("has a flow that waits for a run, and continues the same execution for the same order", async () => {
+    await using room = await makeRoom({ tasks, virtualTime: false })
+    await room.client.assets.put("prices", new File([JSON.stringify({ chair: 80 })], "prices.json"))
+    const process = await room.client.processes.put({
+      name: "price",
+      steps: [{ name: "price", task: { name: "price" } }]
+    })
+    const flows = await openFlows({ memory: true, flows: [nightly], layer: room.layer })
+    const order = { process: process.id, order: { article: "chair", pieces: 3 } }
     const id = await flows.submit(nightly, order)
     assert.strictEqual(await flows.submit(nightly, order), id)
-    assert.strictEqual((await flows.handle(nightly, JSON.stringify(order))).id, id)
+    assert.deepStrictEqual(await flows.execute(nightly, order), [{ total: 240 }])
+    assert.strictEqual((await flows.handle(nightly, JSON.stringify(order.order))).id, id)
     await flows.close()
   })
 })

@@ -1,32 +1,26 @@
-import { type Client } from "@signalbox/api/promise"
-import { defineFlow, defineStep, json } from "@signalbox/flows/Promises"
+import { ControlRoom } from "@signalbox/api/ControlRoom"
+import { ProcessId } from "@signalbox/api/contract/Ids"
+import {
+  awaitCompletion,
+  collectOutputs,
+  startRun
+} from "@signalbox/flows/ControlRoomSteps"
+import { defineFlow } from "@signalbox/flows/Promises"
+import * as Schema from "effect/Schema"
 
-/** The flow of a room: it continues after a crash where it was. */
-export const nightlyOf = (room: Client) => {
-  const start = defineStep({
-    name: "start",
-    input: json,
-    output: json,
-    run: async (payload, { signal }) => {
-      const client = room.withSignal(signal)
-      const process = await client.processes.put({
-        name: "price",
-        steps: [{ name: "price", task: { name: "price" } }]
-      })
-      const run = await client.processRuns.start(process.id, {
-        payloads: [payload]
-      })
-      return run.started ? run.id : null
-    }
-  })
-  return defineFlow({
-    name: "nightly",
-    input: json,
-    output: json,
-    key: (order) => JSON.stringify(order),
-    run: async (flow, order) => {
-      await flow.sleep("until the night", "8 hours")
-      return flow.step(start, order)
-    }
-  })
-}
+/** Prices an order in the night, and returns what it costs. */
+export const nightly = defineFlow({
+  name: "nightly",
+  services: [ControlRoom],
+  input: Schema.Struct({ process: ProcessId, order: Schema.Json }),
+  output: Schema.Array(Schema.Json),
+  key: ({ order }) => JSON.stringify(order),
+  run: async (flow, { order, process }) => {
+    await flow.sleep("until the night", "1 second")
+    const run = await flow.step(startRun, { process, payloads: [order] })
+    const { state } = await flow.step(awaitCompletion, { run })
+    if (state === "unresolved") throw new Error(`run ${run} has failed items`)
+    const outputs = await flow.step(collectOutputs, { run })
+    return outputs.map(({ payload }) => payload)
+  }
+})
