@@ -6,14 +6,19 @@ import { assert, describe, it } from "@effect/vitest"
 import { ProcessRunId } from "@signalbox/api/contract/Ids"
 import * as Files from "@signalbox/api/Files"
 import * as Outputs from "@signalbox/api/Outputs"
+import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as StepRuns from "@signalbox/api/StepRuns"
+import * as WorkItems from "@signalbox/api/WorkItems"
+import { zipOf } from "@signalbox/testkit/PackageZips"
 import * as Wheels from "@signalbox/testkit/Wheels"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { spawnSync } from "node:child_process"
+import { readFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import * as Cli from "../support/Cli.ts"
+import * as Packages from "../support/Robots.ts"
 import { clientOf, type Room, temporaryFolder, up } from "../support/Cli.ts"
 
 const robots = join(import.meta.dirname, "..", "..", "..", "..", "examples", "robots")
@@ -43,6 +48,53 @@ afterAll(async () => {
   await room.end("SIGKILL")
   remove()
 })
+
+/** What a robot of one file needs of a control room, which stands in for the libraries of public robots. */
+const robotSide = join(robots, "python", "package", "robot.py")
+/** Of the machine, since venv builds no Python. */
+const pythonVersion = spawnSync("python3", ["-c", "import platform; print(platform.python_version())"], {
+  encoding: "utf8"
+}).stdout.trim()
+/** In the form of the public template whose producer and consumer share one file, with what such files list. */
+const producerConsumer = (python: string) =>
+  zipOf({
+    "robot.yaml": [
+      "tasks:",
+      "  Producer: { shell: python -m tasks producer }",
+      "  Consumer: { shell: python -m tasks consumer }",
+      "environmentConfigs: [environment_linux_amd64_freeze.yaml, environment_windows_amd64_freeze.yaml, conda.yaml]",
+      "artifactsDir: output",
+      "PATH: [.]",
+      "PYTHONPATH: [.]",
+      "ignoreFiles: [.gitignore]",
+      ""
+    ].join("\n"),
+    "conda.yaml": [
+      "channels:",
+      "  - conda-forge",
+      "dependencies:",
+      `  - python=${python} # the interpreter`,
+      "  - pip=23.2.1",
+      "  - robocorp-truststore=0.8.0",
+      "  - pip:",
+      "    - rpaframework==28.5.1 # for tables",
+      "    - robocorp==2.0.1",
+      ""
+    ].join("\n"),
+    "tasks.py": [
+      "import sys",
+      "import robocorp, robocorp_truststore, rpaframework",
+      "print('certificates of', robocorp_truststore.version, rpaframework.version)",
+      "for item in robocorp.items():",
+      "    with item:",
+      "        if sys.argv[1] == 'producer':",
+      "            for order in item.payload['orders']:",
+      "                item.create_output(order)",
+      "        elif not 1000 <= item.payload['Zip'] <= 9999:",
+      "            raise robocorp.BusinessFailure('INVALID_ORDER', 'Invalid ZIP code')",
+      ""
+    ].join("\n")
+  })
 
 const customers = new Map([
   ["1001", ["Ada Lovelace", 14.88]],
@@ -197,4 +249,32 @@ describe("robots", { shuffle: false }, () => {
       assert.strictEqual(JSON.parse(shown.stdout).state, "completed", shown.stdout)
     })
   })
+})
+
+describe("a robot in the form of the public template of producers and consumers", () => {
+  it.live("is built from its list of packages of conda with venv alone, and runs both its tasks", () =>
+    Effect.gen(function* () {
+      Wheels.write(wheels, "robocorp", "2.0.1", { source: readFileSync(robotSide, "utf8") })
+      Wheels.write(wheels, "robocorp_truststore", "0.8.0")
+      Wheels.write(wheels, "rpaframework", "28.5.1")
+      const package_id = yield* Packages.upload("template", yield* producerConsumer(pythonVersion))
+      const process = yield* Packages.process("template", [
+        { name: "produce", task: { package_id, name: "Producer" } },
+        { name: "consume", task: { package_id, name: "Consumer" } }
+      ])
+      const orders = [1000, 9999, 10_000].map((Zip) => ({ Name: `customer of ${Zip}`, Zip }))
+      const run = yield* Packages.start(process, { orders })
+      const ended = yield* ProcessRuns.awaitEnd(run, { timeout: "1 minute" })
+      assert.strictEqual(ended.state, "unresolved")
+      const items = (yield* WorkItems.list({ processRun: run })).data
+      assert.sameMembers(
+        items.map(({ exception, state }) => `${state} ${exception?.code ?? ""}`),
+        ["done ", "done ", "done ", "failed INVALID_ORDER"]
+      )
+      const [first] = yield* Packages.stepRuns(run)
+      assert.include(first?.events ?? [], "ENVIRONMENT")
+      assert.include(first?.console ?? [], "certificates of 0.8.0 28.5.1")
+      assert.match(first?.console.join("\n") ?? "", /robocorp-truststore=0\.8\.0.*index of Python packages/)
+    }).pipe(Effect.provide(clientOf(room.ready)))
+  )
 })
