@@ -24,6 +24,8 @@ layer(GraphSandbox.layer({ seed: contoso }), { excludeTestServices: true })("the
         Effect.map(ask(`/users?$search=${encodeURIComponent(clause)}`, eventual), namesOf)
       assert.deepStrictEqual(yield* search('"displayName:video"'), ["Joan OneVideo"])
       assert.deepStrictEqual(yield* search('"displayName:lee ann"'), ["Ann Lee"])
+      // Each of the words, not one of them.
+      assert.deepStrictEqual(yield* search('"displayName:lee jones"'), [])
       assert.deepStrictEqual(yield* search('"displayName:ideo"'), [])
       assert.deepStrictEqual(yield* search('"mail:joan" OR "displayName:bo"'), ["Joan OneVideo", "Bo Jones"])
       assert.deepStrictEqual(yield* search('"mail:joan" AND "displayName:bo"'), [])
