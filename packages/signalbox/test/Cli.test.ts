@@ -109,6 +109,20 @@ describe("signalbox run", () => {
   })
 })
 
+describe("a robot in Python", () => {
+  it("is applied, run by the worker of the room, and leaves its outputs and its log", async () => {
+    const robots = join(import.meta.dirname, "../../../examples/robots")
+    assert.strictEqual((await signalbox("apply", join(robots, "python", "control-room.yaml"))).status, 0)
+    const table = ["--file", join(robots, "orders.csv"), "--payload", '{"file":"orders.csv"}']
+    const run = await signalbox("run", "orders-python", ...table, "--wait", "--json")
+    assert.strictEqual(run.status, 2, run.stderr)
+    const { id } = JSON.parse(run.stdout)
+    const orders = (await signalbox("outputs", id, "--json")).lines.map((line) => JSON.parse(line).payload.order)
+    assert.sameMembers(orders, ["1001", "1002", "1004"])
+    assert.include((await signalbox("runs", "logs", id)).stdout, "the order 1003 is refused")
+  })
+})
+
 describe("bad input", () => {
   const cases: ReadonlyArray<readonly [string, ReadonlyArray<string>, number, RegExp]> = [
     ["an unknown process", ["run", "nobody"], 1, /no process has the name or id nobody/],
