@@ -70,6 +70,11 @@ describe("a normalised message", () => {
       "ab.com",
       "x@y",
       "C:\\",
+      "code: ",
+      "ENOTFOUND ",
+      "a.de",
+      "00 ",
+      "KI235:",
       "http://",
       "(",
       "305",
@@ -99,6 +104,13 @@ describe("messages", () => {
     ["no answer from https://a.example.com/x", "no answer from https://b.example.org/y/z"],
     ["mail to ada@example.com bounced", "mail to bob@example.org bounced"],
     ["getaddrinfo ENOTFOUND north.example.com", "getaddrinfo ENOTFOUND south.example.com"],
+    ["no answer from firma.de", "no answer from kunde.at"],
+    ["no answer from api.north.cloud", "no answer from api.south.cloud"],
+    ["getaddrinfo ENOTFOUND erp-north", "getaddrinfo ENOTFOUND erp-south"],
+    ["connect ECONNREFUSED erp:443", "connect ECONNREFUSED crm:443"],
+    ["cannot open C:\\Program Files\\ERP\\a.ini: locked", "cannot open C:\\Program Files\\My CRM\\b.ini: locked"],
+    ["cannot read in/march.xlsx", "cannot read out/april/all.xlsx"],
+    ["order AB123 is late", "order AB124 is late"],
     ["order 1 is late", "order 2 is late"]
   ]
   for (const [one, other] of like) {
@@ -111,6 +123,12 @@ describe("messages", () => {
     ["exit code 1", "exit code 137"],
     ["HTTP 404", "HTTP 500"],
     ["M3 305: material 1 is locked", "M3 306: material 1 is locked"],
+    ["statusCode=401", "statusCode=503"],
+    ["code: 401", "code: 503"],
+    ["the service returned 401", "the service returned 503"],
+    ["KI235: account 1 needs a cost centre", "KI236: account 1 needs a cost centre"],
+    ["00 055: a field is empty", "00 058: a field is empty"],
+    ["FAGL_LEDGER_CUST 023: no profit centre", "FAGL_LEDGER_CUST 024: no profit centre"],
     ["errno 13", "errno 2"]
   ]
   for (const [one, other] of unlike) {

@@ -14,31 +14,44 @@ const quotedPath = /(["'`])[^"'`/\\]*[/\\][^"'`]*(?=\1)/gu
 const places: ReadonlyArray<RegExp> = [
   /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'`<>]*[^\s"'`<>.,;:!?)\]#]/giu,
   /[^\s"'`<>()[\]@,;:#]+@[^\s"'`<>()[\]@,;:#]*[^\s"'`<>()[\]@,;:.#]/gu,
-  /(?<![\p{L}\p{N}_])(?:[a-z]:\\|\\\\)[^\s"'`<>|?*]*[^\s"'`<>|?*.,;:!)\]#]/giu,
-  /(?<![^\s("'`=:[])(?:~|\.\.?)?\/[^\s"'`<>]*[^\s"'`<>.,;:!?)\]#/]/gu
+  // Folders may have spaces in their names, up to the last backslash.
+  /(?<![\p{L}\p{N}_])(?:[a-z]:\\|\\\\)(?:[^\s"'`<>|?*\\]+(?: [^\s"'`<>|?*\\]+)*\\)*[^\s"'`<>|?*\\]*[^\s"'`<>|?*.,;:!)\]#]/giu,
+  /(?<![^\s("'`=:[])(?:~|\.\.?)?\/[^\s"'`<>]*[^\s"'`<>.,;:!?)\]#/]/gu,
+  // Below the current folder: with a file that has an extension, unlike `and/or`.
+  /(?<![^\s("'`=:[])[\p{L}\p{N}_.-]+(?:[/\\][\p{L}\p{N}_.-]+)*[/\\][\p{L}\p{N}_-]+\.[a-z][a-z0-9]{0,4}(?![\p{L}\p{N}_/\\-])/giu,
+  // What systems say of a host: `getaddrinfo ENOTFOUND erp-north`.
+  /(?<=(?<![\p{L}\p{N}_])(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH) )[a-z0-9[][a-z0-9.:[\]-]*[a-z0-9\]]/giu
 ]
 
-/** Names of hosts: those that end like the names of domains do. A file or a class has such a name too, but for the end. */
+/**
+ * Names of hosts: those that end like the names of domains do. A file or a class has such a name too, but for the end: countries whose
+ * ending is also one of files or of members of classes (`pl`, `py`, `it`) count below a second name only.
+ */
 const hosts =
-  /(?<![\p{L}\p{N}_.-])(?:[a-z0-9-]+\.)+(?:com|org|net|edu|gov|local|lan|internal|intern|corp|test|example|invalid)(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])|(?<![\p{L}\p{N}_.-])(?:[a-z0-9-]+\.){2,}[a-z]{2}(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])/giu
+  /(?<![\p{L}\p{N}_.-])(?:[a-z0-9-]+\.)+(?:com|org|net|edu|gov|local|lan|internal|intern|corp|test|example|invalid|cloud|eu|de|at|ch|li|lu|nl|be|fr|uk|ie|dk|se|no|fi|cz|sk|hu)(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])|(?<![\p{L}\p{N}_.-])(?:[a-z0-9-]+\.){2,}[a-z]{2}(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])/giu
 
 /** What stands before a number that names a kind, such as the one of a status or an exit code. */
 const beforeKind =
-  /(?<![\p{L}\p{N}_-])(?:(?:status|exit|error|return|result|response|reason)(?: (?:code|status|no\.?|number))?|exited with(?: code)?|http(?:\/[\d.#]{1,3})?|errno|sqlstate|hresult|signal)[ :=]{1,3}[([]?$/iu
+  /(?:(?:^|[^\p{L}\p{N}_ -] ?)code|(?<![\p{L}\p{N}_-])(?:(?:status|exit|error|return|result|response|reason)(?:[ _]?(?:code|status|no\.?|number))?|exited with(?: code)?|returned|http(?:\/[\d.#]{1,3})?|errno|sqlstate|hresult|signal))[ :=]{1,3}[([]?$/iu
 const kind = /^(?:\d{1,5}|0x[0-9a-f]{1,8})$/iu
-/** Messages of SAP have a class of two characters and a number of three digits, as `M3 305` has. */
-const classOfSap = /(?<![\p{L}\p{N}_-])[A-Z][A-Z0-9] $/u
+/**
+ * Messages of SAP have a class and a number of three digits: `M3 305`, `00 055`, `FAGL_LEDGER_CUST 023`; without a space, as in `KI235`,
+ * only before a colon, since ids look alike.
+ */
+const classOfSap = /(?<![\p{L}\p{N}_-])(?:[A-Z][A-Z0-9]|00|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+) $/u
 const numberOfSap = /^ \d{3}(?![\p{L}\p{N}_-])/u
 const namesKind = /^(?:ORA|TNS|PLS)-\d{5}$/u
 
 /** Whether a word with a digit tells kinds of failures apart. */
 const tellsKind = (word: string, offset: number, message: string): boolean => {
   const before = message.slice(Math.max(0, offset - 32), offset)
+  const after = message.slice(offset + word.length, offset + word.length + 5)
   return (
     namesKind.test(word) ||
     (kind.test(word) && beforeKind.test(before)) ||
     (/^\d{3}$/u.test(word) && classOfSap.test(before)) ||
-    (/^[A-Z]\d$/u.test(word) && numberOfSap.test(message.slice(offset + word.length, offset + word.length + 5)))
+    (/^(?:[A-Z]\d|00)$/u.test(word) && numberOfSap.test(after)) ||
+    (/^[A-Z][A-Z0-9]\d{3}$/u.test(word) && after.startsWith(":"))
   )
 }
 
