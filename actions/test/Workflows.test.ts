@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import * as Yaml from "effect/encoding/Yaml"
 import { globSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 
 const root = join(import.meta.dirname, "../..")
 
@@ -22,6 +22,12 @@ const Workflow = Schema.Struct({
   jobs: Schema.Record(Schema.String, Job)
 })
 const decode = Schema.decodeUnknownSync(Workflow)
+
+/** What has a lockfile of its own. */
+const workspaces = globSync("{.,*,*/*,packages/*/test/{*,slow/*}}/pnpm-workspace.yaml", {
+  cwd: root,
+  exclude: (name) => name === "node_modules"
+}).map((file) => dirname(file))
 
 const files = globSync(".github/workflows/*.y{a,}ml", { cwd: root })
 const jobs = files.flatMap((file) => {
@@ -74,6 +80,20 @@ describe("the workflows", () => {
         if (used === null || used[1]?.startsWith("signalbox/") === true) continue
         assert.match(`${used[1]}${used[2]}`, /^\S+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/, `${file}: ${line.trim()}`)
       }
+    }
+  })
+
+  it("look for advisories of everything that is installed, each week", () => {
+    const workflow = readFileSync(join(root, ".github/workflows/advisories.yml"), "utf8")
+    assert.match(workflow, /cron: "\d+ \d+ \* \* \d"/)
+    for (const folder of workspaces.filter((folder) => folder !== ".")) assert.include(workflow, folder)
+  })
+
+  it("and machines install versions that are three days old, in every workspace", () => {
+    assert.isAbove(workspaces.length, 5)
+    for (const folder of workspaces) {
+      const settings = readFileSync(join(root, folder, "pnpm-workspace.yaml"), "utf8")
+      assert.include(settings, "minimumReleaseAge: 4320", folder)
     }
   })
 })

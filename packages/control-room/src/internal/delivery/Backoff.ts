@@ -25,8 +25,8 @@ export const nextAttemptAt = Effect.fnUntraced(function* (attempts: number, mill
   return new Date(millis + Duration.toMillis(delay) * factor).toISOString()
 })
 
-/** The longest time that an endpoint may ask for. */
-const longestWait = Duration.toMillis("1 hour")
+/** The longest time that an endpoint may ask for: as long as the last delay. */
+const longestWait = Duration.toMillis("1 day")
 
 /** The time until which a response with 429 or 503 asks to be sent nothing; null when it asks for none. */
 export const askedUntil = (
