@@ -116,13 +116,16 @@ it.live(`every firing is told, its end too, over kills of one of two nodes: ${ki
         const about = received.filter((event) => event.firing?.id === id)
         // However often each of the two arrived, and however many nodes had it.
         const ids = new Map(about.map((event) => [event.id, event.type]))
-        assert.deepStrictEqual([...ids.values()].toSorted(), ["alert.began", "alert.over"], `seed ${seed}`)
+        // A firing that was over before its begin was sent is told once: it is over.
+        const types = [...ids.values()].toSorted()
+        assert.includeDeepMembers([["alert.began", "alert.over"], ["alert.over"]], [types], `seed ${seed}`)
+        assert.strictEqual(about.at(-1)?.type, "alert.over")
         told += ids.size
         again += about.length - ids.size
       }
       assert.lengthOf(received, received.filter(({ firing }) => firings.some(({ id }) => id === firing?.id)).length)
     }
     yield* Effect.logInfo(`${kills} kills, ${told} messages told, ${again} of them again with the same id`)
-    assert.isAtLeast(told, 2 * watched)
+    assert.isAtLeast(told, watched)
   }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped)
 )

@@ -89,12 +89,20 @@ def crash():
 
 def tree():
     """A child and a grandchild that do not go by themselves, even when asked to."""
-    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
-    script = f"import subprocess, sys, time; p = subprocess.Popen([sys.executable, '-c', \"{deaf}\"]); print(p.pid, flush=True); time.sleep(600)"
-    child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
-    grandchild = int(child.stdout.readline())
+    # Forked, since a step run with a short time limit has to get here on a busy machine too.
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        grandchild = os.fork()
+        if grandchild == 0:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        else:
+            os.write(write, str(grandchild).encode())
+        time.sleep(600)
+        os._exit(0)
+    grandchild = int(os.read(read, 20))
     with open(E["PIDS"] + ".new", "w") as file:
-        json.dump([os.getpid(), child.pid, grandchild], file)
+        json.dump([os.getpid(), child, grandchild], file)
     os.rename(E["PIDS"] + ".new", E["PIDS"])
     with open(os.path.join(E["ROBOT_ARTIFACTS"], "started.txt"), "w") as file:
         file.write("started\n")
