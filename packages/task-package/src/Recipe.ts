@@ -29,6 +29,8 @@ export interface Recipe {
   readonly pythonPath: ReadonlyArray<string>
   /** A project with a lock of uv; its packages are in the lock alone. */
   readonly project: { readonly pyproject: string; readonly lock: string } | null
+  /** Packages that were published after this are not installed: an ISO date or time; null: all are. */
+  readonly excludeNewer: string | null
   /** The file that says so. */
   readonly source: string
 }
@@ -47,7 +49,8 @@ const empty: Omit<Recipe, "source"> = {
   channels: [],
   postInstall: [],
   pythonPath: [],
-  project: null
+  project: null,
+  excludeNewer: null
 }
 
 const commands = (lines: ReadonlyArray<Located>): Result.Result<ReadonlyArray<Command>, InvalidRecipe> =>
@@ -169,24 +172,43 @@ const fits = (name: string, { arch, platform }: Machine) => {
   return isMeantFor(name, platform, arch) && (namesBoth || !/freeze/i.test(name))
 }
 
+const isoTime = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2}))?$/
+
+const timeOf = (line: Located): Result.Result<string, InvalidRecipe> =>
+  // A 30th of February is parsed as a day of March.
+  isoTime.test(line.text) && new Date(line.text.slice(0, 10)).getUTCDate() === Number(line.text.slice(8, 10))
+    ? Result.succeed(line.text)
+    : Result.fail(
+        invalid(
+          line,
+          `excludeNewer: expected a date such as 2026-11-20, or a time such as 2026-11-20T08:00:00Z, not ${JSON.stringify(line.text)}`
+        )
+      )
+
 /** What `robot.yaml` says of the environment. */
 const ofRobotYaml = (content: string | null, machine: Machine) =>
   Result.gen(function* () {
-    if (content === null) return { configs: [], conda: null }
+    if (content === null) return { configs: [], conda: null, excludeNewer: null }
     const root = yield* parse("robot.yaml", content)
     const conda = yield* field(root, "condaConfigFile")
     const configs = (yield* texts(root, "environmentConfigs")).filter(({ text }) => fits(text, machine))
-    return { configs, conda: conda === null ? null : yield* conda.text() }
+    const newest = yield* field(root, "excludeNewer")
+    return {
+      configs,
+      conda: conda === null ? null : yield* conda.text(),
+      excludeNewer: newest === null ? null : yield* Result.flatMap(newest.text(), timeOf)
+    }
   })
 
 const isEmpty = ({ conda, pip, postInstall, project, python }: Recipe) =>
   python === null && project === null && conda.length + pip.length + postInstall.length === 0
 
+type Named = Result.Result.Success<ReturnType<typeof ofRobotYaml>>
+
 const find = Effect.fnUntraced(function* <E, R>(
   text: ReadText<E, R>,
-  machine: Machine
+  named: Named
 ): Effect.fn.Return<Recipe | null, InvalidRecipe | E, R> {
-  const named = yield* Effect.fromResult(ofRobotYaml(yield* text("robot.yaml"), machine))
   for (const { text: file } of named.configs) {
     const content = yield* text(file)
     if (content !== null) return yield* ofConda(file, content, text)
@@ -212,7 +234,7 @@ const find = Effect.fnUntraced(function* <E, R>(
 /**
  * Reads the environment of a package: the first file of `environmentConfigs` in `robot.yaml` that exists and is for the
  * machine, else `condaConfigFile`, `package.yaml`, `pyproject.toml` with `uv.lock`, `requirements.txt`. Resolves to null
- * when none of them lists anything. `text` returns the text of a file of the package, null where there is none.
+ * when none of them lists anything. `excludeNewer` of `robot.yaml` holds for each of them. `text` returns the text of a file of the package, null where there is none.
  *
  * Fails with `InvalidRecipe`, which names the file and the line, and with whatever `text` fails with.
  *
@@ -234,7 +256,11 @@ export const read = <E, R>(
   text: ReadText<E, R>,
   machine: Machine
 ): Effect.Effect<Recipe | null, InvalidRecipe | E, R> =>
-  Effect.map(find(text, machine), (recipe) => (recipe === null || isEmpty(recipe) ? null : recipe))
+  Effect.gen(function* () {
+    const named = yield* Effect.fromResult(ofRobotYaml(yield* text("robot.yaml"), machine))
+    const recipe = yield* find(text, named)
+    return recipe === null || isEmpty(recipe) ? null : { ...recipe, excludeNewer: named.excludeNewer }
+  })
 
 /**
  * Whether the version of every listed package is exact, so that a build tomorrow gives what one today gave.
@@ -267,7 +293,7 @@ export const isPinned = ({ conda, pip, project, python }: Recipe): boolean =>
  * ```
  */
 export const digestOf = (
-  { channels, conda, hasPip, pip, postInstall, project, python }: Recipe,
+  { channels, conda, excludeNewer, hasPip, pip, postInstall, project, python }: Recipe,
   context: ReadonlyArray<string>
 ): string => {
   const listed = {
@@ -278,7 +304,9 @@ export const digestOf = (
     channels,
     postInstall,
     project,
-    context
+    context,
+    // Left out where there is none, so that environments of before keep their digest.
+    ...(excludeNewer === null ? {} : { excludeNewer })
   }
   return createHash("sha256").update(JSON.stringify(listed)).digest("hex")
 }

@@ -47,6 +47,11 @@ const shapes: ReadonlyArray<readonly [what: string, files: Files, expected: Expe
   ],
   ["a Python with a star", conda("dependencies: ['python 3.9.*', {pip: [a]}]"), { python: "3.9", pip: ["a"] }],
   ["a range of Pythons", conda("dependencies: ['python >=3.9, <3.12']"), { python: ">=3.9,<3.12" }],
+  [
+    "a time after which packages are too young",
+    { ...conda(pipList), "robot.yaml": robot("condaConfigFile: conda.yaml\nexcludeNewer: 2026-11-20") },
+    { excludeNewer: "2026-11-20" }
+  ],
   ["only packages of conda", conda("dependencies: [python=3.9, nodejs=16.14.2]"), { conda: ["nodejs=16.14.2"] }],
   [
     "a package with a channel of its own",
@@ -226,6 +231,11 @@ describe("an environment that cannot be read names the file and the line:", () =
       "a project without a name",
       { "pyproject.toml": "a = 1", "uv.lock": "" },
       /^pyproject\.toml: has no table \[project\]/
+    ],
+    [
+      "a time that does not exist",
+      { ...conda(pipList), "robot.yaml": robot("condaConfigFile: conda.yaml\nexcludeNewer: 2026-02-30") },
+      /^robot\.yaml:3: excludeNewer: expected a date such as 2026-11-20, .* not "2026-02-30"/
     ],
     ["no TOML", { "pyproject.toml": "a = 1\nb = [", "uv.lock": "" }, /^pyproject\.toml:2: not valid TOML/]
   ]

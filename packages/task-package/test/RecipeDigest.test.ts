@@ -49,9 +49,9 @@ const write = (listed: Listed, style: Style) => {
   ].join("")
 }
 
-const digestOf = (listed: Listed, style: Style, context = ["venv 3.10.13", "linux", "x64"]) => {
+const digestOf = (listed: Listed, style: Style, context = ["venv 3.10.13", "linux", "x64"], more = "") => {
   const files: Readonly<Record<string, string>> = {
-    "robot.yaml": `tasks: {}\ncondaConfigFile: ${style.file}\n`,
+    "robot.yaml": `tasks: {}\ncondaConfigFile: ${style.file}\n${more}`,
     [style.file]: write(listed, style)
   }
   return Recipe.read((path) => Effect.succeed(files[path] ?? null), { platform: "linux", arch: "x64" }).pipe(
@@ -88,5 +88,9 @@ describe("the digest of an environment", () => {
     const changed = { ...listed, pip: { ...listed.pip, alpha: version } }
     assert.strictEqual(digestOf(listed, plain) === digestOf(changed, plain), listed.pip["alpha"] === version)
     assert.notStrictEqual(digestOf(listed, plain), digestOf(listed, plain, ["uv 0.9", "linux", "x64"]))
+    const later = ["2026-11-20", "2026-11-21"].map((time) =>
+      digestOf(listed, plain, undefined, `excludeNewer: ${time}\n`)
+    )
+    assert.strictEqual(new Set([digestOf(listed, plain), ...later]).size, 3)
   })
 })

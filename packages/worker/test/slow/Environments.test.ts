@@ -320,6 +320,28 @@ withLayer(NodeServices.layer, { excludeTestServices: true })("the tools of envir
     })
   )
 
+  it.effect("are told what is too young, where they can leave it out", () =>
+    Effect.gen(function* () {
+      const machine = yield* machineWith("uv", "micromamba")
+      const wanted = recipe(["greeting==1.0"], { excludeNewer: "2026-11-20" })
+      // The pip of tests is older than 26.
+      assert.deepStrictEqual(yield* refusals(machine, wanted), ["uv"])
+      const { opinions } = yield* machine.environments()
+      const venv = (yield* opinions(wanted)).find(({ provider }) => provider === "venv")
+      assert.match(
+        venv?.refusal ?? "",
+        /excludeNewer of robot.yaml needs uv, or pip 26\.0 and later on PATH, not pip 24/
+      )
+      assert.strictEqual(Sources.pipRefusal({}, wanted, "pip 26.1 from /usr"), null)
+      assert.strictEqual(Sources.ofUv({}, "/c", wanted)["UV_EXCLUDE_NEWER"], "2026-11-20")
+      assert.strictEqual(Sources.ofPip({}, "/c", wanted)["PIP_UPLOADED_PRIOR_TO"], "2026-11-20")
+      // Who fills a folder of wheels has chosen.
+      const wheels = { wheels: "/w" }
+      assert.notProperty(Sources.ofUv(wheels, "/c", wanted), "UV_EXCLUDE_NEWER")
+      assert.deepStrictEqual(yield* refusals(machine, wanted, wheels), ["uv", "micromamba", "venv"])
+    })
+  )
+
   it.effect("are told where packages come from, and which certificates to trust", () =>
     Effect.sync(() => {
       const settings: Settings = {
@@ -327,18 +349,18 @@ withLayer(NodeServices.layer, { excludeTestServices: true })("the tools of envir
         extraIndexUrls: ["https://a.example.com", "https://b.example.com"],
         caFile: "/etc/ssl/corporate.pem"
       }
-      const pip = Sources.ofPip(settings, "/c")
+      const pip = Sources.ofPip(settings, "/c", recipe(["a"]))
       assert.strictEqual(pip["PIP_INDEX_URL"], settings.indexUrl)
       assert.strictEqual(pip["PIP_EXTRA_INDEX_URL"], "https://a.example.com https://b.example.com")
       assert.strictEqual(pip["PIP_CERT"], settings.caFile)
-      const uv = Sources.ofUv(settings, "/c")
+      const uv = Sources.ofUv(settings, "/c", recipe(["a"]))
       assert.strictEqual(uv["UV_DEFAULT_INDEX"], settings.indexUrl)
       assert.strictEqual(uv["UV_INDEX"], "https://a.example.com https://b.example.com")
       assert.strictEqual(uv["SSL_CERT_FILE"], settings.caFile)
-      assert.strictEqual(Sources.ofMicromamba(settings, "/c")["MAMBA_SSL_VERIFY"], settings.caFile)
+      assert.strictEqual(Sources.ofMicromamba(settings, "/c", recipe(["a"]))["MAMBA_SSL_VERIFY"], settings.caFile)
       const offline = { wheels: "/srv/wheels" }
-      assert.strictEqual(Sources.ofPip(offline, "/c")["PIP_NO_INDEX"], "1")
-      assert.strictEqual(Sources.ofUv(offline, "/c")["UV_OFFLINE"], "1")
+      assert.strictEqual(Sources.ofPip(offline, "/c", recipe(["a"]))["PIP_NO_INDEX"], "1")
+      assert.strictEqual(Sources.ofUv(offline, "/c", recipe(["a"]))["UV_OFFLINE"], "1")
     })
   )
 })

@@ -123,6 +123,7 @@ export const recipe = (pip: ReadonlyArray<string>, more: Partial<Recipe.Recipe> 
   conda: [],
   channels: ["conda-forge"],
   postInstall: [],
+  excludeNewer: null,
   pythonPath: [],
   project: null,
   source: "conda.yaml",

@@ -88,6 +88,8 @@ const StoredRecipe = Schema.Struct({
   postInstall: Schema.Array(Schema.NonEmptyArray(Schema.String)),
   pythonPath: Schema.Array(Schema.String),
   project: Schema.NullOr(Schema.Struct({ pyproject: Schema.String, lock: Schema.String })),
+  // Files of older versions have none.
+  excludeNewer: Schema.NullOr(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   source: Schema.String
 })
 const decodeRecipe = Schema.decodeUnknownEffect(StoredRecipe)

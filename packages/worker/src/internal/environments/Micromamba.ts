@@ -39,13 +39,16 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
     const file = yield* site.write("conda.yaml", condaYaml(recipe, settings, requirements))
     const where = ["--root-prefix", join(caches, "micromamba"), "--prefix", site.prefix, "--file", file]
     const command = [micromamba, "create", "--yes", "--no-rc", ...where] as const
-    yield* Sources.runPip(site, command, Sources.ofMicromamba(settings, caches))
+    yield* Sources.runPip(site, command, Sources.ofMicromamba(settings, caches, recipe))
   })
   return {
     name: "micromamba",
     detect: Effect.map(found, (micromamba) => (micromamba === null ? null : `micromamba ${micromamba.version}`)),
     accepts: Effect.fnUntraced(function* (recipe) {
       if (recipe.project !== null) return Result.fail("uv.lock is read by uv alone; install uv")
+      if (recipe.excludeNewer !== null && settings.wheels === undefined) {
+        return Result.fail("excludeNewer of robot.yaml is not applied by micromamba; install uv")
+      }
       const micromamba = yield* found
       if (micromamba === null) return Result.fail("there is no micromamba on PATH; install it")
       const { program, version } = micromamba

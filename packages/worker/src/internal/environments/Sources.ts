@@ -28,8 +28,21 @@ const optional = (name: string, value: string | null | undefined): Variables =>
 const binariesOnly = ({ allowSourceBuilds, credentials }: Settings) =>
   credentials !== undefined && allowSourceBuilds !== true
 
+/** What is published later is not installed; a folder of wheels has what its owner chose, and no times. */
+const newest = (name: string, settings: Settings, { excludeNewer }: Pick<Recipe, "excludeNewer">): Variables =>
+  settings.wheels === undefined ? optional(name, excludeNewer) : {}
+
+/** Why pip of a version cannot leave out what was published later; null when it can, or need not. */
+export const pipRefusal = (settings: Settings, { excludeNewer }: Recipe, version: string | null): string | null => {
+  if (excludeNewer === null || settings.wheels !== undefined) return null
+  const major = Number(/^pip (\d+)\./.exec(version ?? "")?.[1] ?? Number.NaN)
+  if (major >= 26) return null
+  return `excludeNewer of robot.yaml needs uv, or pip 26.0 and later on PATH${version === null ? "" : `, not ${version}`}; install one`
+}
+
 /** For pip; `caches` is a folder. */
-export const ofPip = (settings: Settings, caches: string): Variables => ({
+export const ofPip = (settings: Settings, caches: string, recipe: Recipe): Variables => ({
+  ...newest("PIP_UPLOADED_PRIOR_TO", settings, recipe),
   PIP_CONFIG_FILE: devNull,
   PIP_NO_INPUT: "1",
   PIP_DISABLE_PIP_VERSION_CHECK: "1",
@@ -46,7 +59,8 @@ export const ofPip = (settings: Settings, caches: string): Variables => ({
 })
 
 /** For uv. */
-export const ofUv = (settings: Settings, caches: string): Variables => ({
+export const ofUv = (settings: Settings, caches: string, recipe: Recipe): Variables => ({
+  ...newest("UV_EXCLUDE_NEWER", settings, recipe),
   UV_NO_CONFIG: "1",
   UV_NO_PROGRESS: "1",
   // Files are made read-only after the build: those of the cache must be others.
@@ -63,8 +77,8 @@ export const ofUv = (settings: Settings, caches: string): Variables => ({
 })
 
 /** For micromamba, which runs pip itself. */
-export const ofMicromamba = (settings: Settings, caches: string): Variables => ({
-  ...ofPip(settings, caches),
+export const ofMicromamba = (settings: Settings, caches: string, recipe: Recipe): Variables => ({
+  ...ofPip(settings, caches, recipe),
   MAMBA_NO_BANNER: "1",
   MAMBA_ALWAYS_COPY: "true",
   NO_COLOR: "1",

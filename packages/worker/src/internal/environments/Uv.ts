@@ -5,6 +5,7 @@ import type { Recipe } from "@signalbox/task-package/Recipe"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { join } from "node:path"
+import type { Variables } from "../packages/Environment.ts"
 import * as FromIndex from "./FromIndex.ts"
 import { addPip, type Plan, type Provider, pythonOf, type Site } from "./Provider.ts"
 import type { Settings } from "./Settings.ts"
@@ -16,11 +17,10 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
     const own = settings.tools?.uv
     return yield* tools.versioned(own === undefined ? yield* tools.find("uv") : [own], /^uv \S+/)
   })
-  const variables = Sources.ofUv(settings, caches)
   const offline = settings.wheels === undefined ? [] : ["--no-index", "--find-links", settings.wheels]
 
   /** A Python of the machine, else one that uv downloads, and says so. */
-  const python = Effect.fnUntraced(function* (uv: string, wanted: string | null, { run }: Site) {
+  const python = Effect.fnUntraced(function* (uv: string, wanted: string | null, { run }: Site, variables: Variables) {
     const request = wanted ?? "3"
     const local = run([uv, "python", "find", "--no-python-downloads", "--no-project", request], variables)
     yield* Effect.catch(local, () => run([uv, "python", "install", request], variables))
@@ -28,7 +28,8 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
   })
 
   const install = Effect.fnUntraced(function* (uv: string, recipe: Recipe, site: Site) {
-    const request = yield* python(uv, recipe.python, site)
+    const variables = Sources.ofUv(settings, caches, recipe)
+    const request = yield* python(uv, recipe.python, site, variables)
     const { project } = recipe
     if (project !== null) {
       yield* site.write("pyproject.toml", project.pyproject)

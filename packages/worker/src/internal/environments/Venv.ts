@@ -100,13 +100,17 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
           `${found.command} has no ensurepip, and there is no pip on PATH; install the package python${minor}-venv or python3-pip`
         )
       }
+      const young = isEmpty
+        ? null
+        : Sources.pipRefusal(settings, recipe, installer?.pip == null ? null : installer.context)
+      if (young !== null) return Result.fail(young)
       const plan: Plan = {
         context: [`venv ${found.version} ${found.program}`],
         build: Effect.fnUntraced(function* (site) {
           const python = pythonOf(site.prefix)
           yield* site.run([found.command, "-m", "venv", "--without-pip", site.prefix], {})
           if (isEmpty && !recipe.hasPip) return
-          const variables = Sources.ofPip(settings, caches)
+          const variables = Sources.ofPip(settings, caches, recipe)
           if (installer?.pip == null) yield* site.run([python, "-m", "ensurepip", "--default-pip"], variables)
           const pip: Command = installer?.pip == null ? [python, "-m", "pip"] : [installer.pip, "--python", python]
           const install = (file: string) => Sources.runPip(site, [...pip, "install", "--requirement", file], variables)
