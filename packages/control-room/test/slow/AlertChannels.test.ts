@@ -248,6 +248,12 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a channel
         yield* Secrets.create("smtp", { items: { password: Redacted.make("sesame") }, hosts: ["127.0.0.1"] })
         const named = yield* alertTo({ ...email, password_from: { secret: "smtp", item: "password" } })
         assert.strictEqual((yield* tested(named.id)).error, null)
+        yield* Secrets.create("elsewhere", {
+          items: { password: Redacted.make("sesame") },
+          hosts: ["smtp.example.com"]
+        })
+        const other = yield* alertTo({ ...email, password_from: { secret: "elsewhere", item: "password" } })
+        assert.match((yield* tested(other.id)).error ?? "", /password_from: .*elsewhere.*127\.0\.0\.1/)
         assert.strictEqual(mails.length, 2)
         const mail = mails[0] ?? assert.fail("no mail")
         assert.strictEqual(mail.user, "robots")
