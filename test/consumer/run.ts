@@ -31,6 +31,7 @@ import { type Door, isolated } from "./network.ts"
 import { fences, follow } from "./pages.ts"
 import { pageOf } from "./reference.ts"
 import { startServices } from "./services.ts"
+import * as userFiles from "./userFiles.ts"
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { keep: { type: "boolean" } } })
 
@@ -343,6 +344,7 @@ const tarballs = pack(join(root, "node_modules/.cache/packages"))
 const node22 = join(folder, "node_modules/node22/bin/node")
 const binary = join(folder, "node_modules/signalbox/dist/bin.js")
 const files = (packages: ReadonlyArray<Tarball>) => packages.map(({ file }) => `file:${file}`)
+const user = { folder, env: environment, command: binary }
 const hello = /greeting: 'Hello, Ada'/
 
 /** In this order: the later ones need what the first ones install. */
@@ -421,6 +423,14 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
     ),
   "a test with signalbox/Testing": () => sh(bin("vitest"), ["run"]),
   "signalbox init: its test, its flow, its tasks changed under `signalbox dev`, and nouns": firstMinutes,
+  "types of the files that commands load": () =>
+    compile(
+      "loaded",
+      ["program", "changed", "workspace"].map((name) => `checked/${name}.ts`)
+    ),
+  "signalbox flows check: flows of both kinds, unchanged and changed": () => userFiles.flowsCheck(user),
+  "signalbox up --tasks, apply FILE.ts and apply --check": () =>
+    up(process.execPath, [binary], (_, data) => userFiles.applied(user, data)),
   "the rule of pages": rule,
   "Express, Fastify and Hono": () => sh(process.execPath, ["mounts.mjs"]),
   // Node 22 warns in each thread that opens a database.

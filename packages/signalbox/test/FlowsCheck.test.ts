@@ -11,10 +11,11 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
+import { writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { join } from "node:path"
 import { payment, refund } from "./support/checked/deployed.ts"
-import { signalbox, succeed } from "./support/Cli.ts"
+import { signalbox, succeed, temporaryFolder } from "./support/Cli.ts"
 
 const token = "a token of some length"
 
@@ -104,6 +105,39 @@ describe("signalbox flows check", () => {
         reached: "verify"
       })
       assert.deepStrictEqual([tally, rest], [{ flow: "payment", version: 3, fit: 1, unfit: 1 }, []])
+    }).pipe(Effect.provide(program))
+  )
+
+  it.live("as it is published, replays flows with the packages that their file imports", () =>
+    Effect.gen(function* () {
+      yield* underWay
+      const env = yield* environment
+      const published = (name: string) =>
+        Effect.promise(() => signalbox(["flows", "check", file(name)], { env, cwd: import.meta.dirname }))
+      const added = yield* published("added")
+      assert.deepStrictEqual(
+        [added.status, added.stdout],
+        [0, "payment@3: 2 fit, 0 do not\nrefund@1: 1 fit, 0 do not\n"]
+      )
+      const changed = yield* published("changed")
+      assert.deepInclude(changed, { status: 1 })
+      assert.match(changed.stdout, /payment.* reached verify before the recorded step check/)
+    }).pipe(Effect.provide(program))
+  )
+
+  it.live("names the package that the file does not have", () =>
+    Effect.gen(function* () {
+      const env = yield* environment
+      const { folder, remove } = temporaryFolder("flows-check")
+      writeFileSync(join(folder, "flows.mjs"), "export const flow = 1")
+      const { status, stderr } = yield* Effect.promise(() =>
+        signalbox(["flows", "check", "flows.mjs"], { env, cwd: folder })
+      ).pipe(Effect.ensuring(Effect.sync(remove)))
+      assert.strictEqual(status, 1)
+      assert.match(
+        stderr,
+        /cannot find @signalbox\/flows from flows\.mjs; install it in the folder of the file: npm install @signalbox\/flows/
+      )
     }).pipe(Effect.provide(program))
   )
 

@@ -1,9 +1,11 @@
 /** TypeScript and JavaScript files of the user that a command loads. */
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { existsSync } from "node:fs"
+import { createRequire } from "node:module"
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 
@@ -36,3 +38,40 @@ export const load = (file: string, suffix = ""): Effect.Effect<Readonly<Record<s
     try: (): Promise<Readonly<Record<string, unknown>>> => import(`${pathToFileURL(resolve(file)).href}${suffix}`),
     catch: (cause) => new ModuleError({ message: problemOf(file, cause) })
   })
+
+/** The path of what a file would import; none when the package is not installed for it. */
+const resolveFrom = (file: string, specifier: string): Option.Option<string> =>
+  Option.liftThrowable(createRequire(resolve(file)).resolve)(specifier)
+
+/** An installed package: its name, a module of it, and the package that may bring it along. */
+interface Installed {
+  readonly name: string
+  readonly module: string
+  readonly broughtBy?: string
+}
+
+/**
+ * Imports a module of a package as the file of the user imports it, and returns it with its path. The command is a bundle with its
+ * own copy of `effect`, which does not understand all values of another copy: what runs code of the user comes from the user's.
+ * `M`: the type of the module, which is of the version that the command was built with.
+ */
+export const importFor = Effect.fnUntraced(function* <M>(file: string, { broughtBy, module, name }: Installed) {
+  const specifier = `${name}/${module}`
+  const path = Option.orElse(resolveFrom(file, specifier), () =>
+    // Of strict package managers, which do not let a file import what its packages depend on.
+    broughtBy === undefined
+      ? Option.none()
+      : Option.flatMap(resolveFrom(file, broughtBy), (path) => resolveFrom(path, specifier))
+  )
+  if (Option.isNone(path)) {
+    return yield* new ModuleError({
+      message: `cannot find ${name} from ${file}; install it in the folder of the file: npm install ${name}`
+    })
+  }
+  const { href } = pathToFileURL(path.value)
+  const imported = yield* Effect.tryPromise({
+    try: (): Promise<M> => import(href),
+    catch: (cause) => new ModuleError({ message: `cannot load ${specifier} for ${file}: ${String(cause)}` })
+  })
+  return { module: imported, path: path.value }
+})

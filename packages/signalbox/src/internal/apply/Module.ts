@@ -30,6 +30,7 @@ export const load = Effect.fn("apply.loadModule")(function* (path: string) {
       return yield* new ApplyFileError({ message: `${path}: two processes have the name "${process.name}"` })
     }
     code.set(process.name, process)
+    // The schemas of the process are behind its `codec`, functions of the copy of `effect` that its file imports.
     const { name, ...definition } = yield* Effect.mapError(
       Process.definition(process),
       ({ message }) => new ApplyFileError({ message: `${path}: process "${process.name}": ${message}` })

@@ -1,6 +1,5 @@
 /** `signalbox flows check`: whether the executions of a program can continue with changed code. */
 import { TaggedError } from "@signalbox/transport/Printed"
-import * as Flow from "@signalbox/flows/Flow"
 import { type ListedExecution, type State, type UnendedState, unendedStates } from "@signalbox/flows/FlowExecutions"
 import type { FlowManagementClient } from "@signalbox/flows/FlowManagementClient"
 import * as Console from "effect/Console"
@@ -13,14 +12,25 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { columns, print } from "../Connection.ts"
 import { connected, flags, refuse } from "../FlowsConnection.ts"
+import * as FlowChecker from "../FlowChecker.ts"
 import * as ModuleFile from "../ModuleFile.ts"
 
 /** Executions do not match the flows of the file. */
 export class DoesNotFit extends TaggedError<DoesNotFit>()("DoesNotFit", { message: Schema.String }) {}
 
+const versionOf = (flow: string, version: number): string => `${flow}@${version}`
+
+interface Checked extends Pick<ListedExecution, "id" | "flow" | "version" | "state"> {
+  /** Null when it matches. */
+  readonly misfit: FlowChecker.Misfit | null
+}
+
+const isUnended = (state: State): state is UnendedState => unendedStates.some((one) => one === state)
+
 const loaded = Effect.fnUntraced(function* (file: string) {
   const module = yield* ModuleFile.load(file)
-  const flows = [...new Set(Object.values(module).filter(Flow.isFlow))].sort(
+  const { check, isFlow } = yield* FlowChecker.make(file)
+  const flows = [...new Set(Object.values(module).filter(isFlow))].sort(
     (one, other) => one.name.localeCompare(other.name) || one.version - other.version
   )
   if (flows.length === 0) {
@@ -33,44 +43,13 @@ const loaded = Effect.fnUntraced(function* (file: string) {
       `${file} exports two flows ${twice?.name}, version ${twice?.version}: raise the version of one`
     )
   }
-  return byVersion
+  return { flows: byVersion, check }
 })
-
-type AnyFlow = Effect.Success<ReturnType<typeof loaded>> extends ReadonlyMap<string, infer F> ? F : never
-
-const versionOf = (flow: string, version: number): string => `${flow}@${version}`
-
-/** Why an execution cannot continue with this code. */
-interface Misfit {
-  readonly tag: string | null
-  readonly message: string
-  /** The recorded step, and the one that the body reaches instead, for `FlowChanged`. */
-  readonly recorded?: string
-  readonly reached?: string | null
-  readonly inputs?: { readonly recorded: Schema.Json; readonly reached: Schema.Json } | null
-}
-
-interface Checked extends Pick<ListedExecution, "id" | "flow" | "version" | "state"> {
-  /** Null when it matches. */
-  readonly misfit: Misfit | null
-}
-
-const isUnended = (state: State): state is UnendedState => unendedStates.some((one) => one === state)
-
-const misfitOf = (flow: AnyFlow, history: Parameters<typeof Flow.check>[1]): Effect.Effect<Misfit | null> =>
-  Flow.check(flow, history).pipe(
-    Effect.as(null),
-    Effect.catchTags({
-      FlowChanged: ({ _tag: tag, inputs, message, reached, recorded }) =>
-        Effect.succeed<Misfit>({ tag, message, recorded, reached, inputs }),
-      FlowHalted: ({ message, tag }) => Effect.succeed<Misfit>({ tag, message })
-    })
-  )
 
 /** Replays one execution; null when it has ended in the meantime. */
 const checked = Effect.fnUntraced(function* (
   client: FlowManagementClient["Service"],
-  flows: ReadonlyMap<string, AnyFlow>,
+  { check, flows }: Effect.Success<ReturnType<typeof loaded>>,
   file: string,
   { id }: ListedExecution
 ) {
@@ -84,7 +63,7 @@ const checked = Effect.fnUntraced(function* (
   const { flow: name, state, version } = history.execution
   const flow = flows.get(versionOf(name, version))
   const missing = `${file} exports no version ${version} of ${name}: export it as well, or this execution cannot continue`
-  const misfit = flow === undefined ? { tag: "FlowNotRegistered", message: missing } : yield* misfitOf(flow, history)
+  const misfit = flow === undefined ? { tag: "FlowNotRegistered", message: missing } : yield* check(flow, history)
   return { id, flow: name, version, state, misfit } satisfies Checked
 })
 
@@ -125,7 +104,8 @@ export const check = Command.make(
     connected(
       url,
       Effect.fnUntraced(function* (client) {
-        const flows = yield* loaded(file)
+        const code = yield* loaded(file)
+        const { flows } = code
         const names = [...new Set([...flows.values()].map(({ name }) => name))]
         if (Option.isSome(flow) && !names.includes(flow.value)) {
           return yield* refuse(`--flow: ${file} exports no flow ${flow.value}; expected one of ${names.join(", ")}`)
@@ -141,7 +121,7 @@ export const check = Command.make(
         for (const { name, version } of flows.values()) if (chosen.includes(name)) tallyOf(name, version)
         yield* Stream.fromIterable(chosen).pipe(
           Stream.flatMap((name) => client.stream({ flow: name, state: states })),
-          Stream.mapEffect((execution) => checked(client, flows, file, execution), { concurrency: atATime }),
+          Stream.mapEffect((execution) => checked(client, code, file, execution), { concurrency: atATime }),
           Stream.runForEach((one) => {
             if (one === null) return Effect.void
             tallyOf(one.flow, one.version)[one.misfit === null ? "fit" : "unfit"]++
