@@ -4,6 +4,7 @@
 import { assert, describe, expectTypeOf, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
@@ -17,6 +18,7 @@ import * as Flow from "../src/Flow.ts"
 import type { FlowEngine } from "../src/FlowEngine.ts"
 import type { FlowCancelled, FlowExpired, FlowHalted, FlowNotRegistered } from "../src/FlowErrors.ts"
 import type { FlowEvent } from "../src/FlowEvents.ts"
+import * as Retry from "../src/Retry.ts"
 
 class One extends Context.Service<One, { readonly value: number }>()("test/One") {}
 class Two extends Context.Service<Two, { readonly value: number }>()("test/Two") {}
@@ -99,6 +101,35 @@ describe("a step", () => {
       run: () => Effect.void
     })
     expectTypeOf(repeated.error).toEqualTypeOf<typeof Bad>()
+  })
+
+  it("passes its errors to the functions of its retry, with StepTimeout if it has a timeout", () => {
+    const slow = Flow.step("slow", {
+      input: Schema.Void,
+      success: Schema.Void,
+      error: Bad,
+      timeout: "1 second",
+      retry: {
+        attempts: 2,
+        delay: (error, attempt) => {
+          expectTypeOf(error).toEqualTypeOf<Bad | Flow.StepTimeout>()
+          expectTypeOf(attempt).toEqualTypeOf<number>()
+          return error._tag === "Bad" ? null : { seconds: 3 }
+        },
+        max: "1 minute",
+        jitter: 0.5,
+        within: { hours: 1 }
+      },
+      run: () => Effect.void
+    })
+    slow.with({ retry: { attempts: 2, delay: Retry.http } })
+    expectTypeOf(Retry.http).toEqualTypeOf<(error: unknown, attempt: number) => Duration.Duration | null>()
+    // @ts-expect-error a pause is a length of time
+    slow.with({ retry: { attempts: 2, delay: () => "soon" } })
+    // @ts-expect-error a share is a number
+    slow.with({ retry: { attempts: 2, jitter: true } })
+    const response = new Response()
+    expectTypeOf(Retry.afterMillis(response.headers)).toEqualTypeOf<number | null>()
   })
 
   it("does not fail with or return what it does not declare", () => {
