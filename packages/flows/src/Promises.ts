@@ -25,7 +25,7 @@ import type { Codec } from "./internal/Values.ts"
 import type { Signal } from "./Signals.ts"
 import * as Step from "./Step.ts"
 
-export { FlowCancelled } from "./FlowErrors.ts"
+export { FlowCancelled, InvalidInput } from "./FlowErrors.ts"
 export type { AnySchema, TypeOf } from "@signalbox/api/StandardSchema"
 export type { Child, StartOptions } from "./Children.ts"
 export { approval, inbox, signal } from "./Signals.ts"
@@ -434,7 +434,10 @@ export interface PromiseHandle<S> {
   readonly retry: (options?: { readonly from?: string }) => Promise<void>
 }
 
-/** The flows of a program. Promises reject with the tagged errors of the call (`error._tag`). */
+/**
+ * The flows of a program. Promises reject with the tagged errors of the call (`error._tag`): `execute` and `submit` with
+ * `InvalidInput` when the input does not fit the schema of the flow, which a backend returns as a status 400.
+ */
 export interface Flows {
   /** Starts an execution or joins the one with its key, and waits for its result: see `Flow.execute`. */
   readonly execute: <I extends Codec, S extends Codec, E extends Codec, R>(

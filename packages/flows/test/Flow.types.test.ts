@@ -127,7 +127,7 @@ describe("a step", () => {
     // @ts-expect-error a pause is a length of time
     slow.with({ retry: { attempts: 2, delay: () => "soon" } })
     // @ts-expect-error a share is a number
-    slow.with({ retry: { attempts: 2, jitter: true } })
+    assert.throws(() => slow.with({ retry: { attempts: 2, jitter: true } }), /retry\.jitter/)
     const response = new Response()
     expectTypeOf(Retry.afterMillis(response.headers)).toEqualTypeOf<number | null>()
   })
@@ -179,8 +179,10 @@ describe("a flow", () => {
         return (yield* one(text)) + (yield* two({ at: new Date(0) })).value
       })
     })
-    expectTypeOf(Flow.run(flow, "x")).toEqualTypeOf<Effect.Effect<number, Bad | Worse, One | Two>>()
-    expectTypeOf(Flow.stream(flow, "x")).toEqualTypeOf<Stream.Stream<FlowEvent, Bad | Worse, One | Two>>()
+    expectTypeOf(Flow.run(flow, "x")).toEqualTypeOf<Effect.Effect<number, Bad | Worse | Flow.InvalidInput, One | Two>>()
+    expectTypeOf(Flow.stream(flow, "x")).toEqualTypeOf<
+      Stream.Stream<FlowEvent, Bad | Worse | Flow.InvalidInput, One | Two>
+    >()
     expectTypeOf(Flow.call(flow, "x")).toEqualTypeOf<Effect.Effect<number, Bad | Worse, Flow.FlowContext<One | Two>>>()
     // @ts-expect-error the input has the type of its schema
     assert.isDefined(Flow.run(flow, 1))
@@ -188,9 +190,9 @@ describe("a flow", () => {
 
   it("needs nothing when its steps need nothing", () => {
     const flow = Flow.make("f", { ...common, error: Schema.Never, run: () => Effect.as(pure(undefined), 1) })
-    expectTypeOf(Flow.run(flow, "x")).toEqualTypeOf<Effect.Effect<number>>()
+    expectTypeOf(Flow.run(flow, "x")).toEqualTypeOf<Effect.Effect<number, Flow.InvalidInput>>()
     const empty = Flow.make("f", { ...common, error: Schema.Never, run: () => Effect.succeed(1) })
-    expectTypeOf(Flow.run(empty, "x")).toEqualTypeOf<Effect.Effect<number>>()
+    expectTypeOf(Flow.run(empty, "x")).toEqualTypeOf<Effect.Effect<number, Flow.InvalidInput>>()
   })
 
   it("keeps types through forEach and all", () => {
@@ -212,7 +214,7 @@ describe("a flow", () => {
         return (yield* tuple)[0]
       })
     })
-    expectTypeOf(Flow.run(flow, "x")).toEqualTypeOf<Effect.Effect<number, Bad | Worse, One | Two>>()
+    expectTypeOf(Flow.run(flow, "x")).toEqualTypeOf<Effect.Effect<number, Bad | Worse | Flow.InvalidInput, One | Two>>()
   })
 
   it("does not compile when its body uses a service", () => {
@@ -320,10 +322,18 @@ describe("a flow", () => {
   it("needs the services of its steps where it is registered, and the engine alone where it is executed", () => {
     expectTypeOf(Flow.layer(oneFlow)).toEqualTypeOf<Layer.Layer<never, never, One | FlowEngine>>()
     expectTypeOf(Flow.execute(oneFlow, "x")).toEqualTypeOf<
-      Effect.Effect<number, Bad | FlowCancelled | FlowHalted | FlowExpired | FlowNotRegistered, FlowEngine>
+      Effect.Effect<
+        number,
+        Bad | Flow.InvalidInput | FlowCancelled | FlowHalted | FlowExpired | FlowNotRegistered,
+        FlowEngine
+      >
     >()
     expectTypeOf(Flow.submit(oneFlow, "x")).toEqualTypeOf<
-      Effect.Effect<string, FlowNotRegistered | FlowExpired, FlowEngine>
+      Effect.Effect<string, Flow.InvalidInput | FlowNotRegistered | FlowExpired, FlowEngine>
+    >()
+    const handled = Flow.handle(oneFlow, "x")
+    expectTypeOf<Effect.Error<Effect.Success<typeof handled>["result"]>>().toEqualTypeOf<
+      Bad | FlowCancelled | FlowHalted | FlowExpired | FlowNotRegistered
     >()
   })
 
