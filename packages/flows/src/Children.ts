@@ -130,7 +130,7 @@ export const start = <I extends Codec, S extends Codec, E extends Codec, R>(
                   input: given.json,
                   tags: [...flow.tags(given.value)],
                   limits: flow.limitKeys(given.value),
-                  run: (id) => Effect.provideContext(endedOf(flow, id, given.value), context)
+                  run: (id) => Effect.provideContext(endedOf(flow, id, given.json), context)
                 })
                 return { execution, onParentEnd }
               })

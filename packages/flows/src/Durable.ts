@@ -15,6 +15,7 @@ import {
   type FlowExpired,
   type FlowHalted,
   FlowNotRegistered,
+  type InvalidInput,
   type InvalidSignal,
   type SignalConflict,
   type StepNotFound
@@ -30,7 +31,7 @@ import { outcomeOf } from "./internal/Outcome.ts"
 import { segment } from "./internal/Position.ts"
 import { messageOf } from "./internal/Sending.ts"
 import { Watching } from "./internal/RunWatchers.ts"
-import { type Codec, record, recordResult } from "./internal/Values.ts"
+import { type Codec, recordSignal, recordSubmitted } from "./internal/Values.ts"
 import type { Signal } from "./Signals.ts"
 
 /**
@@ -60,8 +61,11 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
     })
   )
 
+/** The errors of waiting for an execution besides those of the flow. */
+export type WaitError = FlowCancelled | FlowHalted | FlowExpired | FlowNotRegistered
+
 /** The errors of `execute` besides those of the flow. */
-export type DurableError = FlowCancelled | FlowHalted | FlowExpired | FlowNotRegistered
+export type DurableError = WaitError | InvalidInput
 
 const begin = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
@@ -69,7 +73,7 @@ const begin = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E e
   options: { readonly key?: string; readonly messages?: ReadonlyArray<NewMessage> } = {}
 ) {
   const { engine } = yield* engineOf
-  const given = yield* recordResult(flow.input, input, `the input of the flow ${flow.name}`)
+  const given = yield* recordSubmitted(flow, input)
   return yield* engine.submit({
     flow: flow.name,
     version: flow.version,
@@ -103,7 +107,7 @@ const result = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E 
  * Starts an execution, or joins the one with the same idempotency key, and waits for its result without a limit. For an execution
  * that has ended it returns the recorded result: a key is used once. When the caller is interrupted, the execution continues.
  *
- * Fails with the errors of the flow, with `FlowCancelled`, with `FlowHalted` when it needs a person or a deployment, with
+ * Fails with the errors of the flow, with `InvalidInput` when the input does not fit its schema, with `FlowCancelled`, with `FlowHalted` when it needs a person or a deployment, with
  * `FlowExpired` when it ended too long ago, and with `FlowNotRegistered` when the execution is of a version that the
  * program has not registered.
  *
@@ -138,7 +142,7 @@ export const submit = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
   input: I["Type"],
   options: { readonly key?: string } = {}
-): Effect.Effect<string, FlowNotRegistered | FlowExpired, FlowEngine> =>
+): Effect.Effect<string, InvalidInput | FlowNotRegistered | FlowExpired, FlowEngine> =>
   Effect.gen(function* () {
     const { engine } = yield* engineOf
     const execution = yield* begin(flow, input, options)
@@ -166,11 +170,17 @@ export const signalWithStart = <I extends Codec, S extends Codec, E extends Code
   options: SendOptions = {}
 ): Effect.Effect<
   string,
-  FlowNotRegistered | FlowExpired | SignalConflict | InvalidSignal | ExecutionConflict | ExecutionNotFound,
+  | InvalidInput
+  | FlowNotRegistered
+  | FlowExpired
+  | SignalConflict
+  | InvalidSignal
+  | ExecutionConflict
+  | ExecutionNotFound,
   FlowEngine
 > =>
   Effect.gen(function* () {
-    const { json } = yield* record(signal.schema, value, `the signal ${signal.name}`)
+    const { json } = yield* recordSignal(signal, value)
     const address = segment(signal.name, options.key)
     const message = yield* messageOf({ flow: flow.name, version: flow.version }, flow.signals, {
       address,
@@ -187,7 +197,7 @@ export const signalWithStart = <I extends Codec, S extends Codec, E extends Code
 export interface Handle<S, E> {
   readonly id: string
   /** Waits until it has ended, or is halted. */
-  readonly result: Effect.Effect<S, E | DurableError, FlowEngine>
+  readonly result: Effect.Effect<S, E | WaitError, FlowEngine>
   readonly signal: <V extends Codec>(
     signal: Signal<V>,
     value: V["Type"],
@@ -218,7 +228,7 @@ export const handle = Effect.fn("Flow.handle")(function* <I extends Codec, S ext
     id,
     result: Effect.suspend(() => result(flow, found)),
     signal: (signal, value, options = {}) =>
-      Effect.flatMap(record(signal.schema, value, `the signal ${signal.name}`), ({ json }) =>
+      Effect.flatMap(recordSignal(signal, value), ({ json }) =>
         FlowExecutions.signal(
           id,
           segment(signal.name, options.key),

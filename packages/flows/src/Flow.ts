@@ -13,6 +13,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { Declares, FlowContext, RequirementOf } from "./FlowContext.ts"
 import { type FlowEvent, FlowEvents } from "./FlowEvents.ts"
+import type { InvalidInput } from "./FlowErrors.ts"
 import type { Flow } from "./internal/FlowType.ts"
 import { type FlowLimit, keysOf, limitsOf } from "./internal/Limits.ts"
 import { runPlain } from "./internal/Plain.ts"
@@ -28,7 +29,7 @@ export { type Child, start, type StartOptions } from "./Children.ts"
 export { compensate } from "./Compensation.ts"
 export { execute, handle, type Handle, layer, signalWithStart, submit } from "./Durable.ts"
 export type { Failing, FlowContext } from "./FlowContext.ts"
-export { ExecutionConflict, FlowCancelled, FlowTimeout, SignalConflict } from "./FlowErrors.ts"
+export { ExecutionConflict, FlowCancelled, FlowTimeout, InvalidInput, SignalConflict } from "./FlowErrors.ts"
 export { type Flow, isFlow } from "./internal/FlowType.ts"
 export type { Limit } from "./internal/Journal.ts"
 export type { FlowLimit, Rate } from "./internal/Limits.ts"
@@ -104,7 +105,8 @@ export const make = <I extends Codec, S extends Codec, E extends Codec, Fails, C
 
 /**
  * Runs a flow in this process, as a new execution: nothing is recorded, and the flow ends with the process. When it is interrupted,
- * its undos run. An input or a result that does not fit its schema is a defect (`FlowDefect`).
+ * its undos run. Fails with the errors of the flow, and with `InvalidInput` when the input does not fit its schema; a result that does
+ * not is a defect (`FlowDefect`).
  */
 export const run = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
@@ -116,18 +118,18 @@ export const run = <I extends Codec, S extends Codec, E extends Codec, R>(
      */
     readonly verify?: boolean
   } = {}
-): Effect.Effect<S["Type"], E["Type"], R> => runPlain(flow, input, options)
+): Effect.Effect<S["Type"], E["Type"] | InvalidInput, R> => runPlain(flow, input, options)
 
 /**
  * Runs a flow as a stream of its events. The last one is `FlowCompleted` with the result, or the stream fails with the
- * error of the flow. When the consumer stops, the flow is interrupted.
+ * error of the flow or with `InvalidInput`. When the consumer stops, the flow is interrupted.
  */
 export const stream = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
   input: I["Type"]
-): Stream.Stream<FlowEvent, E["Type"], R> =>
+): Stream.Stream<FlowEvent, E["Type"] | InvalidInput, R> =>
   Stream.unwrap(
-    Effect.map(Queue.unbounded<FlowEvent, E["Type"] | Cause.Done>(), (queue) => {
+    Effect.map(Queue.unbounded<FlowEvent, E["Type"] | InvalidInput | Cause.Done>(), (queue) => {
       const running = run(flow, input).pipe(
         Effect.updateService(FlowEvents, (outer) => ({
           publish: (event) => Effect.andThen(outer.publish(event), Queue.offer(queue, event))

@@ -147,6 +147,22 @@ export class SignalConflict extends TaggedError<SignalConflict>()("SignalConflic
   }
 }
 
+/**
+ * The input does not fit the input schema of the flow, or is larger than 1 MB of JSON. Nothing was started. A backend that passes
+ * what its callers sent returns it as a status 400.
+ */
+export class InvalidInput extends TaggedError<InvalidInput>()("InvalidInput", {
+  flow: Schema.String,
+  /** The field, such as `lines.0.price`; empty for the input as a whole. */
+  path: Schema.String,
+  /** What the schema expects there. Contains nothing of the input. */
+  expected: Schema.String
+}) {
+  override get message(): string {
+    return `the input of the flow ${this.flow}: ${this.path === "" ? "" : `${this.path}: `}${this.expected}`
+  }
+}
+
 /** The flow has no such signal, or the value does not fit its schema. Nothing was recorded. */
 export class InvalidSignal extends TaggedError<InvalidSignal>()("InvalidSignal", {
   signal: Schema.String,

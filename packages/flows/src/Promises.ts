@@ -25,7 +25,7 @@ import type { Codec } from "./internal/Values.ts"
 import type { Signal } from "./Signals.ts"
 import * as Step from "./Step.ts"
 
-export { FlowCancelled } from "./FlowErrors.ts"
+export { FlowCancelled, InvalidInput } from "./FlowErrors.ts"
 export type { AnySchema, TypeOf } from "@signalbox/api/StandardSchema"
 export type { Child, StartOptions } from "./Children.ts"
 export { approval, inbox, signal } from "./Signals.ts"
@@ -35,7 +35,8 @@ export const json = Schema.Json
 
 /**
  * The failure of a step or a flow of promises. It is recorded, so it has only the name or tag of the exception, and its message.
- * Throw one yourself to pass `data`, which is recorded too, so without secrets.
+ * Of a `Response` that was thrown it has the status, in `data`. Throw one yourself to pass other `data`, without secrets. In the `retry` of the step its `cause` is the exception
+ * itself, which is not recorded.
  */
 export class FlowError extends TaggedError<FlowError>()("FlowError", {
   /** The `_tag` or the `name` of the exception. */
@@ -48,9 +49,24 @@ const text = (value: unknown): string | undefined => (typeof value === "string" 
 
 const errorOf = (thrown: unknown): FlowError => {
   if (thrown instanceof FlowError) return thrown
+  if (thrown instanceof Response) {
+    const { status, statusText } = thrown
+    return new FlowError({
+      type: "Response",
+      message: `the service responded with ${`${status} ${statusText}`.trim()}`,
+      data: { status }
+    })
+  }
   if (!(thrown instanceof Error)) return new FlowError({ type: "Error", message: String(thrown), data: null })
   const tag = "_tag" in thrown ? text(thrown._tag) : undefined
   return new FlowError({ type: tag ?? thrown.name, message: thrown.message, data: null })
+}
+
+/** The error of an attempt, with what was thrown, for the decision about a retry. */
+const failureOf = (thrown: unknown): FlowError => {
+  const error = errorOf(thrown)
+  // Not enumerable, so that it is neither recorded nor compared.
+  return error === thrown ? error : Object.defineProperty(error, "cause", { value: thrown })
 }
 
 // ---- steps
@@ -72,6 +88,7 @@ export interface StepDefinition<I extends AnySchema, O extends AnySchema> {
   readonly output: O
   /** The work. May run again, so its effects should be safe to repeat. An exception is a failure of the step. */
   readonly run: (input: TypeOf<I>, tools: StepTools) => PromiseLike<TypeOf<O>> | TypeOf<O>
+  /** How it is retried: its functions get the failure, with the exception as `cause`. `Retry.http` reads that. */
   readonly retry?: Step.RetryOptions<FlowError>
   /** The time limit of an attempt. */
   readonly timeout?: Duration.Input
@@ -88,12 +105,13 @@ export type PromiseStep<I, O> = Step.Step<Schema.Codec<I, unknown>, Schema.Codec
  * ```ts
  * import * as Schema from "effect/Schema"
  * import { defineStep } from "@signalbox/flows/Promises"
+ * import * as Retry from "@signalbox/flows/Retry"
  *
  * export const charge = defineStep({
  *   name: "charge",
  *   input: Schema.Struct({ customer: Schema.String, cents: Schema.Finite }),
  *   output: Schema.Struct({ receipt: Schema.String }),
- *   retry: { attempts: 3 },
+ *   retry: { attempts: 20, delay: Retry.http, within: "1 day" },
  *   timeout: "30 seconds",
  *   run: async (input, { idempotencyKey, signal }) => {
  *     const response = await fetch("https://payments.example/charges", {
@@ -102,8 +120,7 @@ export type PromiseStep<I, O> = Step.Step<Schema.Codec<I, unknown>, Schema.Codec
  *       headers: { "idempotency-key": idempotencyKey },
  *       signal
  *     })
- *     if (!response.ok)
- *       throw new Error(`the charge was refused with ${response.status}`)
+ *     if (!response.ok) throw response
  *     return { receipt: await response.text() }
  *   }
  * })
@@ -124,7 +141,7 @@ export const defineStep = <I extends AnySchema, O extends AnySchema>(
             idempotencyKey: attempt?.scope ?? "",
             progress: (progress) => void Effect.runForkWith(inFlow)(Flow.progress(progress))
           }),
-        catch: errorOf
+        catch: failureOf
       })
     })
   const limited = (given: TypeOf<I>) =>
@@ -133,7 +150,7 @@ export const defineStep = <I extends AnySchema, O extends AnySchema>(
       : Effect.timeoutOrElse(run(given), {
           duration: timeout,
           orElse: () =>
-            Effect.fail(errorOf(new Step.StepTimeout({ step: name, afterMillis: Duration.toMillis(timeout) })))
+            Effect.fail(failureOf(new Step.StepTimeout({ step: name, afterMillis: Duration.toMillis(timeout) })))
         })
   return Step.step(name, {
     input: codecOf(input),
@@ -420,7 +437,10 @@ export interface PromiseHandle<S> {
   readonly retry: (options?: { readonly from?: string }) => Promise<void>
 }
 
-/** The flows of a program. Promises reject with the tagged errors of the call (`error._tag`). */
+/**
+ * The flows of a program. Promises reject with the tagged errors of the call (`error._tag`): `execute` and `submit` with
+ * `InvalidInput` when the input does not fit the schema of the flow, which a backend returns as a status 400.
+ */
 export interface Flows {
   /** Starts an execution or joins the one with its key, and waits for its result: see `Flow.execute`. */
   readonly execute: <I extends Codec, S extends Codec, E extends Codec, R>(

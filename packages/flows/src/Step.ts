@@ -2,14 +2,18 @@
  * Steps: the named units of work of a flow.
  */
 import { TaggedError } from "@signalbox/transport/Printed"
-import { check, positive, time, timeOrNone, whole } from "@signalbox/transport/OptionError"
+import { check, time } from "@signalbox/transport/OptionError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Failing, FlowContext } from "./FlowContext.ts"
 import { type Awaited, claimed, conceal, once, type Retry, type Transient } from "./internal/Position.ts"
+import { checkRetry, retryOf } from "./internal/Retrying.ts"
 import { durably } from "./internal/Transient.ts"
 import { type Codec, recordResult } from "./internal/Values.ts"
+import type { RetryOptions } from "./Retry.ts"
+
+export type { RetryOptions } from "./Retry.ts"
 
 /** An attempt of a step took longer than the step's `timeout`, and was interrupted. */
 export class StepTimeout extends TaggedError<StepTimeout>()("StepTimeout", {
@@ -23,18 +27,6 @@ export class StepTimeout extends TaggedError<StepTimeout>()("StepTimeout", {
 
 /** The error schema of a step: the one that it declares and, when it has a timeout, `StepTimeout`. */
 export type WithTimeout<E extends Codec, T> = [T] extends [never] ? E : Schema.Union<readonly [E, typeof StepTimeout]>
-
-/** How a step is retried when it fails with an error of its schema. Defects are never retried. */
-export interface RetryOptions<E> {
-  /** The number of attempts, the first included. */
-  readonly attempts: number
-  /** The pause before the second attempt; default 1 second. */
-  readonly delay?: Duration.Input
-  /** The factor by which each further pause is longer; default 2, and 1 keeps them equal. */
-  readonly backoff?: number
-  /** Which errors are retried; default: all. */
-  readonly while?: (error: E) => boolean
-}
 
 /** What `with` of a step can change: `startRun.with({ timeout: "1 minute" })`. */
 export interface CallPolicy<E, T extends Duration.Input> {
@@ -85,18 +77,9 @@ export interface Step<I extends Codec, S extends Codec, E extends Codec, R, Name
 }
 
 /** Throws an `OptionError` for a policy that cannot be. */
-const checkPolicy = <E, T extends Duration.Input>(step: string, { retry, timeout }: CallPolicy<E, T>): void => {
-  const of = `the step ${step}`
+const checkPolicy = <E, T extends Duration.Input>(of: string, { retry, timeout }: CallPolicy<E, T>): void => {
   if (timeout !== undefined) check(of, { timeout }, { timeout: time })
-  if (retry !== undefined) check(of, retry, { attempts: whole(1), delay: timeOrNone, backoff: positive }, "retry.")
-}
-
-const retryOf = <E>(options: RetryOptions<E>): Retry<E> => {
-  const first = Duration.toMillis(options.delay ?? "1 second")
-  const factor = options.backoff ?? 2
-  const again = options.while ?? (() => true)
-  return ({ attempt, error }) =>
-    Effect.succeed(attempt < options.attempts && again(error) ? first * factor ** (attempt - 1) : null)
+  if (retry !== undefined) checkRetry(of, retry)
 }
 
 /**
@@ -164,7 +147,8 @@ export const makeStep = <
   options: StepOptions<I, S, E, R, T>,
   ready: Ready<I["Type"], E["Type"], R>
 ): Step<I, S, WithTimeout<E, T>, R, Name> => {
-  checkPolicy(name, options)
+  const of = `the step ${name}`
+  checkPolicy(of, options)
   const timeout = options.timeout === undefined ? undefined : Duration.toMillis(options.timeout)
   // `T` is `never` exactly when there is no timeout, which the compiler cannot conclude from the value.
   const error = (timeout === undefined ? options.error : Schema.Union([options.error, StepTimeout])) as WithTimeout<
@@ -178,7 +162,7 @@ export const makeStep = <
       : (failure: WithTimeout<E, T>["Type"]): Transient | null =>
           failure instanceof StepTimeout ? { retryAfterMillis: null, acted: "maybe" } : transient(failure)
   const retryFor = (input: I["Type"]): Retry<WithTimeout<E, T>["Type"]> => {
-    if (options.retry !== undefined) return retryOf(options.retry)
+    if (options.retry !== undefined) return retryOf(of, options.retry)
     if (passing === null) return once
     if (isSafe === undefined || isSafe(input)) return durably(passing)
     return durably((failure) => {

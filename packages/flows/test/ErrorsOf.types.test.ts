@@ -44,7 +44,7 @@ describe("errorsOf", () => {
     expectTypeOf(Flow.errorsOf(flow, one, Own).Type).toEqualTypeOf<Bad | Worse | Own>()
     expectTypeOf(Flow.errorsOf(two.with({ timeout: "1 second" })).Type).toEqualTypeOf<Worse | Flow.StepTimeout>()
     expectTypeOf(Flow.errorsOf().Type).toEqualTypeOf<never>()
-    expectTypeOf(Flow.run(flow, "x")).toEqualTypeOf<Effect.Effect<number, Bad | Worse | Own>>()
+    expectTypeOf(Flow.run(flow, "x")).toEqualTypeOf<Effect.Effect<number, Bad | Worse | Own | Flow.InvalidInput>>()
   })
 
   it.effect("takes the errors of all of them, and the body's own", () =>
@@ -92,6 +92,6 @@ describe("a flow that lacks errors of its steps", () => {
         return yield* Effect.orElseSucceed(two(text), () => 0)
       })
     })
-    expectTypeOf(Flow.run(caught, "x")).toEqualTypeOf<Effect.Effect<number, Bad>>()
+    expectTypeOf(Flow.run(caught, "x")).toEqualTypeOf<Effect.Effect<number, Bad | Flow.InvalidInput>>()
   })
 })

@@ -50,23 +50,6 @@ describe("run", () => {
     }).pipe(Effect.provide(Diary.layer))
   )
 
-  it.effect("dies when the input does not fit, and names the place but not the value", () =>
-    Effect.gen(function* () {
-      const flow = Flow.make("small", {
-        version: 1,
-        input: Schema.Struct({ count: Schema.Finite.check(Schema.isLessThan(10)) }),
-        success: Schema.Void,
-        error: Schema.Never,
-        idempotencyKey: () => "one",
-        run: () => Effect.void
-      })
-      const { message } = yield* defectOf(Flow.run(flow, { count: 4711 }))
-      assert.match(message, /the input of the flow small does not fit its schema/)
-      assert.match(message, /count/)
-      assert.notMatch(message, /4711/)
-    })
-  )
-
   it.effect("creates a new execution each time", () =>
     Effect.gen(function* () {
       const ids = new Set<string>()

@@ -4,6 +4,7 @@
 import { assert, describe, expectTypeOf, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
@@ -17,6 +18,7 @@ import * as Flow from "../src/Flow.ts"
 import type { FlowEngine } from "../src/FlowEngine.ts"
 import type { FlowCancelled, FlowExpired, FlowHalted, FlowNotRegistered } from "../src/FlowErrors.ts"
 import type { FlowEvent } from "../src/FlowEvents.ts"
+import * as Retry from "../src/Retry.ts"
 
 class One extends Context.Service<One, { readonly value: number }>()("test/One") {}
 class Two extends Context.Service<Two, { readonly value: number }>()("test/Two") {}
@@ -101,6 +103,35 @@ describe("a step", () => {
     expectTypeOf(repeated.error).toEqualTypeOf<typeof Bad>()
   })
 
+  it("passes its errors to the functions of its retry, with StepTimeout if it has a timeout", () => {
+    const slow = Flow.step("slow", {
+      input: Schema.Void,
+      success: Schema.Void,
+      error: Bad,
+      timeout: "1 second",
+      retry: {
+        attempts: 2,
+        delay: (error, attempt) => {
+          expectTypeOf(error).toEqualTypeOf<Bad | Flow.StepTimeout>()
+          expectTypeOf(attempt).toEqualTypeOf<number>()
+          return error._tag === "Bad" ? null : { seconds: 3 }
+        },
+        max: "1 minute",
+        jitter: 0.5,
+        within: { hours: 1 }
+      },
+      run: () => Effect.void
+    })
+    slow.with({ retry: { attempts: 2, delay: Retry.http } })
+    expectTypeOf(Retry.http).toEqualTypeOf<(error: unknown, attempt: number) => Duration.Duration | null>()
+    // @ts-expect-error a pause is a length of time
+    slow.with({ retry: { attempts: 2, delay: () => "soon" } })
+    // @ts-expect-error a share is a number
+    assert.throws(() => slow.with({ retry: { attempts: 2, jitter: true } }), /retry\.jitter/)
+    const response = new Response()
+    expectTypeOf(Retry.afterMillis(response.headers)).toEqualTypeOf<number | null>()
+  })
+
   it("does not fail with or return what it does not declare", () => {
     Flow.step("wrong", {
       input: Schema.Void,
@@ -148,8 +179,10 @@ describe("a flow", () => {
         return (yield* one(text)) + (yield* two({ at: new Date(0) })).value
       })
     })
-    expectTypeOf(Flow.run(flow, "x")).toEqualTypeOf<Effect.Effect<number, Bad | Worse, One | Two>>()
-    expectTypeOf(Flow.stream(flow, "x")).toEqualTypeOf<Stream.Stream<FlowEvent, Bad | Worse, One | Two>>()
+    expectTypeOf(Flow.run(flow, "x")).toEqualTypeOf<Effect.Effect<number, Bad | Worse | Flow.InvalidInput, One | Two>>()
+    expectTypeOf(Flow.stream(flow, "x")).toEqualTypeOf<
+      Stream.Stream<FlowEvent, Bad | Worse | Flow.InvalidInput, One | Two>
+    >()
     expectTypeOf(Flow.call(flow, "x")).toEqualTypeOf<Effect.Effect<number, Bad | Worse, Flow.FlowContext<One | Two>>>()
     // @ts-expect-error the input has the type of its schema
     assert.isDefined(Flow.run(flow, 1))
@@ -157,9 +190,9 @@ describe("a flow", () => {
 
   it("needs nothing when its steps need nothing", () => {
     const flow = Flow.make("f", { ...common, error: Schema.Never, run: () => Effect.as(pure(undefined), 1) })
-    expectTypeOf(Flow.run(flow, "x")).toEqualTypeOf<Effect.Effect<number>>()
+    expectTypeOf(Flow.run(flow, "x")).toEqualTypeOf<Effect.Effect<number, Flow.InvalidInput>>()
     const empty = Flow.make("f", { ...common, error: Schema.Never, run: () => Effect.succeed(1) })
-    expectTypeOf(Flow.run(empty, "x")).toEqualTypeOf<Effect.Effect<number>>()
+    expectTypeOf(Flow.run(empty, "x")).toEqualTypeOf<Effect.Effect<number, Flow.InvalidInput>>()
   })
 
   it("keeps types through forEach and all", () => {
@@ -181,7 +214,7 @@ describe("a flow", () => {
         return (yield* tuple)[0]
       })
     })
-    expectTypeOf(Flow.run(flow, "x")).toEqualTypeOf<Effect.Effect<number, Bad | Worse, One | Two>>()
+    expectTypeOf(Flow.run(flow, "x")).toEqualTypeOf<Effect.Effect<number, Bad | Worse | Flow.InvalidInput, One | Two>>()
   })
 
   it("does not compile when its body uses a service", () => {
@@ -289,10 +322,18 @@ describe("a flow", () => {
   it("needs the services of its steps where it is registered, and the engine alone where it is executed", () => {
     expectTypeOf(Flow.layer(oneFlow)).toEqualTypeOf<Layer.Layer<never, never, One | FlowEngine>>()
     expectTypeOf(Flow.execute(oneFlow, "x")).toEqualTypeOf<
-      Effect.Effect<number, Bad | FlowCancelled | FlowHalted | FlowExpired | FlowNotRegistered, FlowEngine>
+      Effect.Effect<
+        number,
+        Bad | Flow.InvalidInput | FlowCancelled | FlowHalted | FlowExpired | FlowNotRegistered,
+        FlowEngine
+      >
     >()
     expectTypeOf(Flow.submit(oneFlow, "x")).toEqualTypeOf<
-      Effect.Effect<string, FlowNotRegistered | FlowExpired, FlowEngine>
+      Effect.Effect<string, Flow.InvalidInput | FlowNotRegistered | FlowExpired, FlowEngine>
+    >()
+    const handled = Flow.handle(oneFlow, "x")
+    expectTypeOf<Effect.Error<Effect.Success<typeof handled>["result"]>>().toEqualTypeOf<
+      Bad | FlowCancelled | FlowHalted | FlowExpired | FlowNotRegistered
     >()
   })
 

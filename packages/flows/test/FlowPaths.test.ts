@@ -224,7 +224,7 @@ describe("time and sub-flows", () => {
         input: Schema.Void,
         success: Schema.Finite,
         error: Schema.Union([Refused, Flow.FlowTimeout]),
-        run: () => Flow.run(inner, undefined)
+        run: () => Effect.catchTag(Flow.run(inner, undefined), "InvalidInput", Effect.die)
       })
       assert.strictEqual(
         yield* Flow.run(

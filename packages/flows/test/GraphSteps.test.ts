@@ -102,7 +102,7 @@ const plainly = <A>(step: Effect.Effect<A, typeof AnyError.Type, Flow.FlowContex
     Flow.run(
       flowOf("plain", () => step),
       undefined
-    ),
+    ).pipe(Effect.catchTag("InvalidInput", Effect.die)),
     (result) => result as A
   )
 

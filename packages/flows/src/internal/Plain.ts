@@ -7,6 +7,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import type * as Schema from "effect/Schema"
+import type { InvalidInput } from "../FlowErrors.ts"
 import { FlowSignals } from "../FlowSignals.ts"
 import { detailOf } from "./Announce.ts"
 import { VerifyRuns } from "../VerifyRuns.ts"
@@ -18,7 +20,7 @@ import { run as interpret } from "./Interpreter.ts"
 import type { Host, Outcome, Session } from "./interpreter/Contract.ts"
 import * as PlainChildren from "./PlainChildren.ts"
 import { endingOf, makeRecorder, replayed } from "./Verify.ts"
-import { type Codec, decodeRecorded, record } from "./Values.ts"
+import { type Codec, decodeRecorded, record, recordInput } from "./Values.ts"
 
 const host: Host = {
   durable: false,
@@ -32,9 +34,10 @@ const host: Host = {
 
 const nothing = { entries: [], undos: [], messages: [], redos: new Map<string, number>() }
 
-export const runPlain = <I extends Codec, S extends Codec, E extends Codec, R>(
+/** Runs a flow with an input that fits its schema, as JSON. */
+const runRecorded = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
-  input: I["Type"],
+  input: Schema.Json,
   { id: given, verify }: { readonly id?: string; readonly verify?: boolean } = {}
 ): Effect.Effect<S["Type"], E["Type"], R> =>
   Effect.contextWith((context: Context.Context<R>) => {
@@ -49,7 +52,7 @@ export const runPlain = <I extends Codec, S extends Codec, E extends Codec, R>(
     let session: Session | undefined
 
     const chapters = Effect.gen(function* (): Effect.fn.Return<Outcome> {
-      let { json } = yield* record(flow.input, input, `the input of ${what}`)
+      let json = input
       for (let chapter = 0; ; chapter++) {
         const outcome = yield* interpret({
           execution: { id, flow: flow.name, version: flow.version, chapter, state: "running", mail: 0 },
@@ -105,14 +108,22 @@ export const runPlain = <I extends Codec, S extends Codec, E extends Codec, R>(
     )
   })
 
+/** Runs a flow in this process. Fails with `InvalidInput` before anything has begun. */
+export const runPlain = <I extends Codec, S extends Codec, E extends Codec, R>(
+  flow: Flow<I, S, E, R>,
+  input: I["Type"],
+  options: { readonly verify?: boolean } = {}
+): Effect.Effect<S["Type"], E["Type"] | InvalidInput, R> =>
+  Effect.flatMap(recordInput(flow, input), ({ json }) => runRecorded(flow, json, options))
+
 /** Runs a flow to its end as a child of another one. */
 export const endedOf = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
   id: string,
-  input: I["Type"]
+  input: Schema.Json
 ): Effect.Effect<Ended, never, R> =>
   Effect.gen(function* () {
-    const exit = yield* Effect.exit(Effect.interruptible(runPlain(flow, input, { id })))
+    const exit = yield* Effect.exit(Effect.interruptible(runRecorded(flow, input, { id })))
     const none = { id, version: flow.version, result: null, error: null, failure: null }
     if (Exit.isSuccess(exit)) {
       const { json } = yield* record(flow.success, exit.value, `the result of the flow ${flow.name}`)

@@ -6,8 +6,9 @@ import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
 import { FlowDefect } from "../FlowDefect.ts"
-import { RecordUnreadable } from "../FlowErrors.ts"
+import { InvalidInput, InvalidSignal, RecordUnreadable } from "../FlowErrors.ts"
 
 /** A schema that needs no services to encode or decode. */
 export type Codec = Schema.ConstraintCodec<unknown, unknown, never, never>
@@ -51,19 +52,29 @@ const holdsSecret = (value: unknown): boolean => {
 
 const refuse = (message: string) => Effect.die(new FlowDefect({ message }))
 
-/** Returns a value as JSON, and decoded from that. `what` names it in the message of the defect. */
-export const record = Effect.fnUntraced(function* <S extends Codec>(schema: S, value: S["Type"], what: string) {
+/** Returns a value as JSON, and decoded from that; `invalid` decides what happens when it does not fit its schema. */
+const recordOr = Effect.fnUntraced(function* <S extends Codec, E>(
+  schema: S,
+  value: S["Type"],
+  what: string,
+  invalid: (error: Schema.SchemaError) => Effect.Effect<never, E>
+) {
   if (holdsSecret(value)) {
     return yield* refuse(
       `${what} contains a Redacted: values that flows record must not be secret. Read the secret inside a step`
     )
   }
   const { decode, encode } = codecOf(schema)
-  const invalid = (error: Schema.SchemaError) => refuse(`${what} does not fit its schema: ${error.message}`)
   const json = yield* Effect.catch(encode(value), invalid)
   const decoded = yield* Effect.catch(decode(json), invalid)
   return { json, value: decoded }
 })
+
+/** Returns a value as JSON, and decoded from that. `what` names it in the message of the defect. */
+export const record = <S extends Codec>(schema: S, value: S["Type"], what: string) =>
+  recordOr(schema, value, what, (error) => refuse(`${what} does not fit its schema: ${error.message}`))
+
+const sizeHint = "store large data in a file or a work item"
 
 /** Like `record`, with the size limit of results. */
 export const recordResult = Effect.fnUntraced(function* <S extends Codec>(schema: S, value: S["Type"], what: string) {
@@ -71,10 +82,47 @@ export const recordResult = Effect.fnUntraced(function* <S extends Codec>(schema
   const bytes = jsonBytes(recorded.json)
   if (bytes <= maxResultBytes) return recorded
   return yield* refuse(
-    `${what} is ${bytes} bytes of JSON, more than ${maxResultBytes}: store large data in a file or a work item in the ` +
-      "step and return its name or id"
+    `${what} is ${bytes} bytes of JSON, more than ${maxResultBytes}: ${sizeHint} in the step and return its name or id`
   )
 })
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** Like `record`, for the input with which a program starts a flow. */
+export const recordInput = <I extends Codec>(flow: { readonly name: string; readonly input: I }, input: I["Type"]) =>
+  recordOr(flow.input, input, `the input of the flow ${flow.name}`, ({ issue }) => {
+    const [first] = format(issue).issues
+    const path = (first?.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
+    return Effect.fail(
+      new InvalidInput({ flow: flow.name, path, expected: first?.message ?? "Expected another value" })
+    )
+  })
+
+/** Like `recordInput`, with the size limit of results. */
+export const recordSubmitted = Effect.fnUntraced(function* <I extends Codec>(
+  flow: { readonly name: string; readonly input: I },
+  input: I["Type"]
+) {
+  const recorded = yield* recordInput(flow, input)
+  const bytes = jsonBytes(recorded.json)
+  if (bytes <= maxResultBytes) return recorded
+  const expected = `Expected at most ${maxResultBytes} bytes of JSON, not ${bytes}: ${sizeHint} and pass its name or id`
+  return yield* new InvalidInput({ flow: flow.name, path: "", expected })
+})
+
+/** Like `record`, for a value that a program sends to an execution. */
+export const recordSignal = <S extends Codec>(
+  signal: { readonly name: string; readonly schema: S },
+  value: S["Type"]
+) =>
+  recordOr(signal.schema, value, `the signal ${signal.name}`, (error) =>
+    Effect.fail(
+      new InvalidSignal({
+        signal: signal.name,
+        message: `value: does not fit the signal ${signal.name}: ${error.message}`
+      })
+    )
+  )
 
 /** Dies, with the error as the cause, when an error does not fit its schema. */
 export const checkError = <E extends Codec>(schema: E, error: E["Type"], what: string): Effect.Effect<void> =>

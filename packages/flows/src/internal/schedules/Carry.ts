@@ -5,7 +5,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Latch from "effect/Latch"
-import type { FlowExpired, FlowNotRegistered } from "../../FlowErrors.ts"
+import type { FlowExpired, FlowNotRegistered, InvalidInput } from "../../FlowErrors.ts"
 import { detailOf } from "../Announce.ts"
 import type { EngineParts } from "../Engine.ts"
 import { hasEnded, type Journal } from "../Journal.ts"
@@ -15,7 +15,7 @@ import * as Row from "./Row.ts"
 
 export interface Local extends Decide.Wanted {
   /** Starts the execution of an occurrence, or joins it; returns its id. */
-  readonly begin: (at: number) => Effect.Effect<string, FlowNotRegistered | FlowExpired>
+  readonly begin: (at: number) => Effect.Effect<string, InvalidInput | FlowNotRegistered | FlowExpired>
   readonly cancel: (execution: string) => Effect.Effect<void>
   /** Whether this program has registered the flow. */
   readonly isRegistered: () => boolean
@@ -50,7 +50,8 @@ const begun = Effect.fnUntraced(function* ({ begin, definition: { name } }: Loca
       Effect.catchTags({
         FlowExpired: ({ execution }) =>
           Effect.succeed(Decide.started(at, execution, "it ran before, and is no longer retained")),
-        FlowNotRegistered: ({ message }) => Effect.succeed(message)
+        FlowNotRegistered: ({ message }) => Effect.succeed(message),
+        InvalidInput: ({ message }) => Effect.succeed(`input: of ${Decide.iso(at)}: ${message}`)
       }),
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause)
