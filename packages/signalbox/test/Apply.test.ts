@@ -495,9 +495,9 @@ describe("signalbox apply", { shuffle: false }, () => {
       "a package of two sources",
       "m.yaml",
       "packages: { a: { zip: a.zip, folder: a } }",
-      /packages\.a: Expected one of zip, folder and git/
+      /packages\.a: Expected one of zip, folder, tasks and git/
     ],
-    ["a package of no source", "n.yaml", "packages: { a: {} }", /packages\.a: Expected one of zip, folder and git/],
+    ["a package of no source", "n.yaml", "packages: { a: {} }", /packages\.a: Expected one of zip, folder, tasks and git/],
     [
       "a repository without a branch",
       "o.yaml",

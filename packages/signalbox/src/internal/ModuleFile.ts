@@ -12,6 +12,9 @@ import { pathToFileURL } from "node:url"
 /** The file does not exist, does not compile, or throws when it is loaded. */
 export class ModuleError extends TaggedError<ModuleError>()("ModuleError", { message: Schema.String }) {}
 
+/** Whether a path is that of a module. */
+export const isModule = (path: string) => /\.[cm]?[jt]s$/.test(path)
+
 /** Where Node found the error, `file:line`, which stands first in the stack of a syntax error. */
 const placeOf = (error: Error) => /^(?:file:\/\/)?(\/[^\n?]*)(?:\?[^\n:]*)?(:\d+)\n/.exec(error.stack ?? "")
 

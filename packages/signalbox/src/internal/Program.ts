@@ -29,6 +29,7 @@ const groups = {
     queue: () => import("./commands/Queue.ts").then((module) => withContext(module.queue))
   },
   "What the room does, and when": {
+    package: () => import("./commands/Package.ts").then((module) => module.packageTasks),
     apply: () => import("./commands/Apply.ts").then((module) => withContext(module.apply)),
     processes: () => import("./nouns/ProcessNoun.ts").then((module) => withContext(module.processes)),
     packages: () => import("./nouns/PackageNoun.ts").then((module) => withContext(module.packages)),

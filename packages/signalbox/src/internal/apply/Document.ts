@@ -58,12 +58,15 @@ const Git = Schema.Struct({
 )
 export type Git = typeof Git.Type
 
-/** A zip, a folder that is zipped by `apply`, or a git repository that the service fetches. */
+/** A zip, a folder that is zipped by `apply`, a tasks file that it packages, or a git repository that the service fetches. */
 const Package = Schema.Struct({
   zip: Schema.optionalKey(PathText),
   folder: Schema.optionalKey(PathText),
+  tasks: Schema.optionalKey(PathText),
   git: Schema.optionalKey(Git)
-}).check(Schema.makeFilter((source) => Object.keys(source).length === 1 || "Expected one of zip, folder and git"))
+}).check(
+  Schema.makeFilter((source) => Object.keys(source).length === 1 || "Expected one of zip, folder, tasks and git")
+)
 
 const Assistant = Schema.Struct({ task: Schema.Struct({ name: Name, package: Name }) })
 

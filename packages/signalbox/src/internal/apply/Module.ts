@@ -6,9 +6,6 @@ import * as Effect from "effect/Effect"
 import * as ModuleFile from "../ModuleFile.ts"
 import { ApplyFileError, check, Document } from "./Document.ts"
 
-/** Whether a path is that of a module. */
-export const isModule = (path: string) => /\.[cm]?[jt]s$/.test(path)
-
 const sections = Object.keys(Document.fields).filter((section) => section !== "processes")
 
 /** All processes that a module exports, alone or in arrays, each once. */

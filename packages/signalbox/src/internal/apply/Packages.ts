@@ -2,6 +2,7 @@ import type { TaskPackageId } from "@signalbox/api/contract/Ids"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
 import * as Packing from "@signalbox/task-package/Packing"
 import * as Effect from "effect/Effect"
+import * as TasksPackage from "../package/TasksPackage.ts"
 import { digestOf, fileDigest, resolve } from "./Content.ts"
 import { ApplyFileError, type Document, type Git } from "./Document.ts"
 import { type Ids, type Section, type Step, unchanged } from "./Step.ts"
@@ -71,20 +72,36 @@ const gitWork = (git: Git, known: TaskPackages.TaskPackage | null): Work => {
   }
 }
 
+/** Returns the path of the zip to upload: a folder is packed, a tasks file is packaged. */
+const zipOf = Effect.fnUntraced(function* (field: string, source: Source, folder: string) {
+  const refuse = (key: keyof Source) => (error: Error) =>
+    new ApplyFileError({ message: `${field}.${key}: ${error.message}` })
+  if (source.folder !== undefined) {
+    return yield* Effect.mapError(Packing.pack(resolve(folder, source.folder)), refuse("folder"))
+  }
+  if (source.tasks !== undefined) {
+    const made = TasksPackage.make(resolve(folder, source.tasks))
+    return (yield* Effect.mapError(made, refuse("tasks"))).zip
+  }
+  return resolve(folder, source.zip ?? "")
+})
+
+const short = (digest: string) => digest.replace("sha256:", "").slice(0, 12)
+
+/** What stands in the plan. Of a tasks file also the digest, which tells whether the content is the one that was tested. */
+const detailOf = (source: Source, known: TaskPackages.TaskPackage | null, digest: string) => {
+  if (source.tasks === undefined) return source.zip ?? source.folder ?? ""
+  const before = known?.current?.digest
+  return `${source.tasks}, digest ${before === undefined ? "" : `${short(before)} to `}${short(digest)}`
+}
+
 const zipWork = Effect.fnUntraced(function* (
   field: string,
   source: Source,
   folder: string,
   known: TaskPackages.TaskPackage | null
 ) {
-  const detail = source.zip ?? source.folder ?? ""
-  const path =
-    source.folder === undefined
-      ? resolve(folder, detail)
-      : yield* Effect.mapError(
-          Packing.pack(resolve(folder, source.folder)),
-          ({ message }) => new ApplyFileError({ message: `${field}.folder: ${message}` })
-        )
+  const path = yield* zipOf(field, source, folder)
   const digest = yield* fileDigest(`${field}.zip`, path)
   if (known !== null && known.git !== null) {
     return yield* new ApplyFileError({
@@ -92,7 +109,7 @@ const zipWork = Effect.fnUntraced(function* (
     })
   }
   const run: Work["run"] = (id) => TaskPackages.upload(id, path)
-  const work = { detail, run }
+  const work = { detail: detailOf(source, known, digest), run }
   if (known === null) return { ...work, isDone: false } satisfies Work
   const held = yield* heldOf(known, digest)
   if (held !== null) return { ...work, isDone: true, held } satisfies Work

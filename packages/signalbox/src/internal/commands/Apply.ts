@@ -15,6 +15,7 @@ import * as Plan from "../apply/Plan.ts"
 import type { Step } from "../apply/Step.ts"
 import { confirm, yesFlag } from "../Confirm.ts"
 import { columns, connected, connectionFlags } from "../Connection.ts"
+import * as ModuleFile from "../ModuleFile.ts"
 import * as Problem from "../Problem.ts"
 
 /** A step failed; earlier ones remain in effect, later ones were not tried. */
@@ -109,7 +110,7 @@ export const apply = Command.make(
     ...connectionFlags
   },
   Effect.fnUntraced(function* ({ check, data, dryRun, file, json, prune, rewriteSecrets, waiting, yes }) {
-    const { code, document } = Module.isModule(file)
+    const { code, document } = ModuleFile.isModule(file)
       ? yield* Module.load(file)
       : { code: new Map<string, never>(), document: yield* load(file) }
     const program = Effect.gen(function* () {

@@ -1,21 +1,17 @@
 /** `signalbox packages`: task packages. */
-import { TaggedError } from "@signalbox/transport/Printed"
+import * as Named from "@signalbox/api/Named"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
-import * as Packing from "@signalbox/task-package/Packing"
+import * as TaskPackage from "@signalbox/task-package/TaskPackage"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { connected, connectionFlags } from "../Connection.ts"
 import { type Columns, printFields, printList } from "../Listing.ts"
+import { zipOf } from "../package/Content.ts"
 import { deleteCommand, find, limitFlag, listCommand, nameArgument, NameError, type Noun, showCommand } from "./Noun.ts"
-
-/** The path leads neither to a folder with a robot.yaml nor to a zip. */
-export class ContentError extends TaggedError<ContentError>()("ContentError", { message: Schema.String }) {}
 
 export const packageNoun: Noun<TaskPackages.TaskPackageSummary> = {
   one: "task package",
@@ -29,18 +25,18 @@ export const packageNoun: Noun<TaskPackages.TaskPackageSummary> = {
 }
 
 const contentArgument = Argument.String("path").pipe(
-  Argument.withDescription("A folder with a robot.yaml, which is zipped, or a zip of one")
+  Argument.withDescription(
+    "A folder with a robot.yaml, which is zipped, a zip of one, or a tasks file in TypeScript, which is packaged"
+  )
 )
 
-/** The zip to upload: the file itself, or that of a folder. */
-const zipOf = Effect.fnUntraced(function* (path: string) {
-  const fs = yield* FileSystem.FileSystem
-  const info = yield* Effect.mapError(
-    fs.stat(path),
-    () => new ContentError({ message: `cannot read ${path}: give a folder with a robot.yaml, or a zip of one` })
-  )
-  return info.type === "Directory" ? yield* Packing.pack(path) : path
-})
+const noteFlag = Flag.String("note").pipe(
+  Flag.withDescription("Why, for those who read the list of versions"),
+  Flag.withMetavar("TEXT"),
+  Flag.optional
+)
+
+const noteOf = (note: Option.Option<string>) => (Option.isNone(note) ? {} : { note: note.value })
 
 const create = Command.make(
   "create",
@@ -68,18 +64,14 @@ const upload = Command.make(
   {
     package: nameArgument(packageNoun),
     path: contentArgument,
-    note: Flag.String("note").pipe(
-      Flag.withDescription("Why, for those who read the list of versions"),
-      Flag.withMetavar("TEXT"),
-      Flag.optional
-    ),
+    note: noteFlag,
     ...connectionFlags
   },
   Effect.fnUntraced(function* ({ data, json, note, package: given, path }) {
     const program = Effect.gen(function* () {
       const zip = yield* zipOf(path)
       const { id } = yield* find(packageNoun, given)
-      yield* TaskPackages.upload(id, zip, Option.isNone(note) ? {} : { note: note.value })
+      yield* TaskPackages.upload(id, zip, noteOf(note))
       return yield* TaskPackages.get(id)
     })
     yield* printFields(json, yield* connected(data)(Effect.scoped(program)))
@@ -92,6 +84,42 @@ const upload = Command.make(
       command: "signalbox packages upload invoices robots/invoices --note 'reads the new form'",
       description: "Of a folder, with the reason"
     }
+  ])
+)
+
+/** Uploads the content unless it is that of the current version. */
+const deliver = Effect.fnUntraced(function* (name: string, path: string, note: Option.Option<string>) {
+  const zip = yield* zipOf(path)
+  const { digest } = yield* TaskPackage.inspect(zip)
+  const [known] = (yield* Named.find(packageNoun, name)).found
+  const before = yield* known === undefined ? TaskPackages.create(name) : TaskPackages.get(known.id)
+  const uploaded = before.current?.digest !== digest
+  if (uploaded) yield* TaskPackages.upload(before.id, zip, noteOf(note))
+  const { current, id, name: of } = uploaded ? yield* TaskPackages.get(before.id) : before
+  return { id, name: of, version: current?.version ?? null, digest, uploaded }
+})
+
+const push = Command.make(
+  "push",
+  {
+    package: Argument.String("task-package").pipe(
+      Argument.withDescription("The name or the id of a task package; one of a new name is created")
+    ),
+    path: contentArgument,
+    note: noteFlag,
+    ...connectionFlags
+  },
+  Effect.fnUntraced(function* ({ data, json, note, package: name, path }) {
+    yield* printFields(json, yield* connected(data)(Effect.scoped(deliver(name, path, note))))
+  })
+).pipe(
+  Command.withDescription("Creates a task package, or its next version; content that is current already creates none"),
+  Command.withExamples([
+    {
+      command: "signalbox packages push invoices robots/invoices --note 'reads the new form'",
+      description: "Of a folder, with the reason"
+    },
+    { command: "signalbox packages push greetings tasks.ts", description: "Of tasks in TypeScript, which are packaged" }
   ])
 )
 
@@ -165,12 +193,13 @@ const rollback = Command.make(
 )
 
 export const packages = Command.make("packages").pipe(
-  Command.withDescription("Lists, shows, creates, uploads, rolls back and deletes task packages"),
+  Command.withDescription("Lists, shows, creates, pushes, rolls back and deletes task packages"),
   Command.withSubcommands([
     listCommand(packageNoun),
     showCommand(packageNoun, ({ id }) => TaskPackages.get(id)),
     create,
     upload,
+    push,
     versions,
     promote,
     rollback,
