@@ -30,7 +30,7 @@ export const generalFields: Readonly<Record<string, string>> = {
   channel: "The channel that it is sent to.",
   channels: "Where its messages are sent, 1 to 20.",
   check_payloads:
-    "Whether payloads that `input_schema` does not take are refused; default false. `format` is not checked.",
+    "Whether payloads that `input_schema` does not take are refused in new items, and when items of the first step are changed by others than their robot; default false. `format` is not checked.",
   commit: "The newest commit that was fetched; after a rollback the content is that of an older one.",
   configuration: "Where the content of the package comes from.",
   content_type: "The content type, 1 to 255 printable ASCII characters, returned unchanged.",

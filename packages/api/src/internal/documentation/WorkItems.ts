@@ -105,7 +105,7 @@ export const workItems: Documented<typeof WorkItems> = {
     request: { payload: { invoice: 4710, amount: 125 } },
     response: { payload: { invoice: 4710, amount: 125 } },
     errors: {
-      400: badBodyOr("the payload does not match the input schema of the process"),
+      400: badBodyOr("the item is of the first step, and the payload does not match the input schema of the process"),
       404: unknown("work item"),
       409: unchangeable,
       413: largePayload

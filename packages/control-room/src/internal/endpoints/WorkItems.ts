@@ -134,8 +134,8 @@ export const layer = Endpoints.group(
       updateWorkItemPayload: Effect.fnUntraced(function* ({ params, payload }) {
         const item = yield* find(params)
         const json = yield* checkPayload(payload.payload)
-        // Only what waits in the queue is of the first step for sure; its process exists as long as it does.
-        const process = item.state === "new" ? yield* processStore.get(item.workspaceId, item.processId) : null
+        // The input schema describes items of the first step; those of later steps are outputs. Null: the process was deleted.
+        const process = item.step === 0 ? yield* processStore.get(item.workspaceId, item.processId) : null
         if (process !== null) {
           yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(process, payload.payload, "payload"))
         }
