@@ -19,6 +19,7 @@ const call = {
   list: returning<Page<contract.Secret>, InvalidRequest>()(inWorkspace(contract.list)),
   create: returning<contract.Secret, Conflict | InvalidRequest>()(inWorkspace(contract.create)),
   update: returning<contract.Secret, InvalidRequest | NotFound>()(inWorkspace(contract.update)),
+  setItems: returning<contract.Secret, InvalidRequest | NotFound>()(inWorkspace(contract.setItems)),
   remove: inWorkspace(contract.remove)
 }
 
@@ -94,6 +95,25 @@ export const create = Effect.fn("Secrets.create")((name: string, content: Conten
 /** Replaces all items of a secret. */
 export const update = Effect.fn("Secrets.update")((name: string, content: Content) =>
   call.update({ params: { secret_name: SecretName.make(name) }, payload: payload(content) })
+)
+
+/**
+ * Adds items to a secret or replaces their values, and keeps all others; names in `remove` are deleted. An extension. Fails with `NotFound` when the secret does not exist.
+ *
+ * ```ts
+ * import type * as Redacted from "effect/Redacted"
+ * import * as Secrets from "@signalbox/api/Secrets"
+ *
+ * export const rotate = (password: Redacted.Redacted) =>
+ *   Secrets.setItems("shop", { items: { password } })
+ * ```
+ */
+export const setItems = Effect.fn("Secrets.setItems")(
+  (name: string, { remove, ...content }: Content & { readonly remove?: ReadonlyArray<string> }) =>
+    call.setItems({
+      params: { secret_name: SecretName.make(name) },
+      payload: { ...payload(content), ...(remove === undefined ? {} : { remove }) }
+    })
 )
 
 /** Creates the secret, or replaces the items of the one with its name. Safe to repeat. */

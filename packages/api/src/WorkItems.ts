@@ -17,6 +17,7 @@ export type { WorkItem, WorkItemListed, WorkItemState } from "./contract/WorkIte
 
 const call = {
   get: returning<contract.WorkItem, NotFound>()(inWorkspace(contract.get)),
+  getExact: returning<contract.WorkItem, NotFound>()(inWorkspace(contract.get, { exactNumbers: true })),
   list: returning<Page<contract.WorkItemListed>, InvalidRequest>()(inWorkspace(contract.list)),
   create: returning<contract.WorkItem, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.create)),
   createMany: returning<
@@ -66,7 +67,18 @@ const query = (filter: Filter, cursor: string | undefined) => ({
 })
 
 /** Returns one work item with its payload and files. */
-export const get = Effect.fn("WorkItems.get")((item: WorkItemId) => call.get({ params: { work_item_id: item } }))
+export const get = Effect.fn("WorkItems.get")(
+  (
+    item: WorkItemId,
+    options: {
+      /**
+       * Whether numbers of the payload that JavaScript would round, such as ids of 20 digits, are objects that `JSON.stringify`
+       * writes as they were; default: they are rounded.
+       */
+      readonly exactNumbers?: boolean
+    } = {}
+  ) => (options.exactNumbers === true ? call.getExact : call.get)({ params: { work_item_id: item } })
+)
 
 /** Returns one page, newest first. */
 export const list = Effect.fn("WorkItems.list")((filter: Filter = {}, cursor?: string) =>
@@ -223,10 +235,35 @@ export const attachFile = Effect.fn("WorkItems.attachFile")(function* (
   yield* sendForm(room.transport.connection, upload, file, options.onProgress)
 })
 
-/** Replaces the payload of an item that is `new`, `failed`, or `pending` without a step run. */
+/**
+ * Replaces the payload of an item that is `new`, `failed`, or `pending` without a step run. With `previous` it fails with `Conflict`
+ * when the item has another payload by then, so that no change of somebody else is lost; an extension of the hosted service's
+ * interface.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import type { WorkItemId } from "@signalbox/api/contract/Ids"
+ * import * as WorkItems from "@signalbox/api/WorkItems"
+ *
+ * export const wrap = Effect.fn(function* (item: WorkItemId) {
+ *   const { payload } = yield* WorkItems.get(item, { exactNumbers: true })
+ *   yield* WorkItems.updatePayload(item, [payload], { previous: payload })
+ * })
+ * ```
+ */
 export const updatePayload = Effect.fn("WorkItems.updatePayload")(
-  (item: WorkItemId, payload: contract.WorkItem["payload"]) =>
-    call.updatePayload({ params: { work_item_id: item }, payload: { payload } })
+  (
+    item: WorkItemId,
+    payload: contract.WorkItem["payload"],
+    options: {
+      /** The payload that is replaced, with `exactNumbers` if it may have numbers that JavaScript would round. */
+      readonly previous?: contract.WorkItem["payload"]
+    } = {}
+  ) =>
+    call.updatePayload({
+      params: { work_item_id: item },
+      payload: { payload, ...(options.previous === undefined ? {} : { previous_payload: options.previous }) }
+    })
 )
 
 const batch = (operation: contract.BatchOperation) => (items: ReadonlyArray<WorkItemId>) =>

@@ -32,7 +32,7 @@ const beforeRun = `
 getWorkspace getRoom resumeRoom createWorkspace createApiKey listApiKeys createConsoleTicket watchChanges
 
 createAsset createAssetUpload getAssetUpload getAsset listAssets
-createSecret listSecrets getSecret updateSecret getVaultPublicKey getSealedSecret
+createSecret listSecrets updateSecret setSecretItems getSecret getVaultPublicKey getSealedSecret
 
 createTaskPackage getTaskPackageUpload legacyRobotUpload getTaskPackage listTaskPackages downloadTaskPackage
 legacyRobots listTaskPackageVersions getTaskPackageVersion rollbackTaskPackage promoteTaskPackageVersion

@@ -12,7 +12,7 @@ import { revisionOf, Processes as ProcessStore } from "../src/internal/store/Pro
 import { migrate } from "../src/internal/store/Migrations.ts"
 import { beforeHeldOutputs } from "./support/Migrations.ts"
 import { assertError } from "./support/Http.ts"
-import { layer, Service } from "./support/Service.ts"
+import { layer, linkWorker, Service } from "./support/Service.ts"
 
 const input_schema = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
@@ -82,6 +82,53 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("payloads 
           /^the body\.order\.lines: Missing key/
         )
         assert.deepStrictEqual(yield* rows, before)
+      })
+    )
+
+    it.effect("are refused when a failed item of the first step, or one that waits for a retry, is changed", () =>
+      Effect.gen(function* () {
+        const { raw, rows } = yield* Service
+        const [task, next] = [`task ${crypto.randomUUID()}`, `next ${crypto.randomUUID()}`]
+        const steps = [
+          { name: "first", task: { name: task }, retry: { max_attempts: 2, delay_seconds: 3600 } },
+          { name: "second", task: { name: next } }
+        ]
+        const process = yield* Processes.create(definition({ steps }))
+        const worker = yield* linkWorker([task, next])
+        yield* worker.stayAlive()
+        const take = Effect.fnUntraced(function* (type: "BUSINESS" | "APPLICATION" | null) {
+          const { lease, session } = yield* worker.take
+          // A robot's own item is free.
+          yield* session.setPayload(lease.work_item_id, "a result")
+          if (type === null) yield* session.createOutput(lease.work_item_id, "an output")
+          yield* session.release(
+            lease.work_item_id,
+            type === null ? { state: "COMPLETED" } : { state: "FAILED", exception: { type, code: "NO", message: "no" } }
+          )
+          yield* worker.protocol.finish(lease, null)
+          return lease.work_item_id
+        })
+        const refused = Effect.fnUntraced(function* (item: string) {
+          const before = yield* rows
+          const answer = yield* raw("POST", `work-items/${item}/payload`, { json: { payload: { order: 1 } } })
+          assertError(answer, 400, "INVALID_REQUEST", /^payload\.order: Expected/)
+          assert.deepStrictEqual(yield* rows, before)
+        })
+        yield* ProcessRuns.start(process.id, { payloads: [fits] })
+        const failed = yield* take("BUSINESS")
+        yield* refused(failed)
+        yield* WorkItems.updatePayload(failed, fits)
+        yield* ProcessRuns.start(process.id, { payloads: [fits] })
+        const pending = yield* take("APPLICATION")
+        assert.strictEqual((yield* WorkItems.get(pending)).state, "pending")
+        yield* refused(pending)
+        yield* WorkItems.updatePayload(pending, fits)
+
+        // What the first step passes on is not described by the schema.
+        yield* ProcessRuns.start(process.id, { payloads: [fits] })
+        yield* take(null)
+        const output = yield* take("BUSINESS")
+        yield* WorkItems.updatePayload(output, "anything")
       })
     )
 

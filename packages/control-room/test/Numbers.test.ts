@@ -4,9 +4,10 @@
 import { assert, describe, it, layer as withLayer } from "@effect/vitest"
 import { Page } from "@signalbox/api/contract/Common"
 import { ProcessId, WorkItemId } from "@signalbox/api/contract/Ids"
+import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as ExactJson from "../src/internal/ExactJson.ts"
+import * as ExactJson from "@signalbox/transport/ExactJson"
 import { assertError, bodyAs } from "./support/Http.ts"
 import { layer, linkWorker, Service } from "./support/Service.ts"
 
@@ -107,6 +108,22 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })(
         const bulk = `{"process":{"id":"${process}"},"payloads":[${big},1]}`
         const id = (yield* post("work-items/bulk", bulk)).text.match(/"id":"([^"]+)"/)?.[1]
         assert.include((yield* raw("GET", `work-items/${id}`)).text, `"payload":${big}`)
+      })
+    )
+
+    it.effect("is kept by a client that asks for it, and compared by its text", () =>
+      Effect.gen(function* () {
+        const { raw } = yield* Service
+        const process = yield* processOf("t")
+        const item = WorkItemId.make(yield* made("work-items", `{"process":{"id":"${process}"},"payload":${big}}`))
+        const { payload } = yield* WorkItems.get(item, { exactNumbers: true })
+        assert.strictEqual(JSON.stringify(payload), big)
+        const rounded = yield* WorkItems.get(item)
+        const conflict = yield* Effect.flip(WorkItems.updatePayload(item, 1, { previous: rounded.payload }))
+        assert.strictEqual(conflict._tag, "Conflict")
+        assert.match(conflict.message, /^previous_payload: the item has another payload by now/)
+        yield* WorkItems.updatePayload(item, [payload], { previous: payload })
+        assert.include((yield* raw("GET", `work-items/${item}`)).text, `"payload":[${big}]`)
       })
     )
 

@@ -28,7 +28,6 @@ const placed: Readonly<Record<string, (typeof order)[number]>> = {
   "BlobStore.ts": "ground",
   "internal/BackgroundTask.ts": "ground",
   "internal/Counters.ts": "ground",
-  "internal/ExactJson.ts": "ground",
   "internal/HooksPath.ts": "ground",
   "internal/IdSeed.ts": "ground",
   "internal/Limits.ts": "ground",

@@ -95,7 +95,10 @@ export const ProcessDefinition = Schema.Struct({
   default_work_item: Schema.optionalKey(Schema.Struct({ payload: Schema.Json })),
   /** The JSON Schema (draft 2020-12) of the payloads that the first step takes; absent or null: not known. */
   input_schema: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Json))),
-  /** Whether payloads that `input_schema` does not take are refused; default false. `format` is not checked. */
+  /**
+   * Whether payloads that `input_schema` does not take are refused in new items, and when items of the first step are changed by
+   * others than their robot; default false. `format` is not checked.
+   */
   check_payloads: Schema.optionalKey(Schema.Boolean),
   /** For all steps that do not say otherwise; default false. */
   forward_done_items: Schema.optionalKey(Schema.Boolean),

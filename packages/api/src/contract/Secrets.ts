@@ -105,6 +105,25 @@ export const update = HttpApiEndpoint.post("updateSecret", "/workspaces/:workspa
   .annotate(RequiredPermission, "Vault.write_secrets")
   .annotateMerge(summary("Replace the items of a secret"))
 
+/**
+ * Extension: items that are not named stay as they are. A description and `hosts` that are absent do not change. An endpoint of its
+ * own, so that a service that does not know it replaces nothing.
+ */
+export const setItems = HttpApiEndpoint.post("setSecretItems", "/workspaces/:workspace_id/secrets/:secret_name/items", {
+  params,
+  payload: Schema.Struct({
+    items: SecretItems,
+    /** Names of items to delete; those that the secret does not have are ignored. */
+    remove: Schema.optionalKey(Schema.Array(Schema.String)),
+    description: Schema.optionalKey(Schema.NullOr(Description)),
+    hosts: Schema.optionalKey(SecretHosts)
+  }),
+  success: Secret,
+  error: [InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse]
+})
+  .annotate(RequiredPermission, "Vault.write_secrets")
+  .annotateMerge(extension("Set single items of a secret, and keep the others"))
+
 /** Irreversible. */
 export const remove = HttpApiEndpoint.delete("deleteSecret", "/workspaces/:workspace_id/secrets/:secret_name", {
   params,
@@ -115,5 +134,5 @@ export const remove = HttpApiEndpoint.delete("deleteSecret", "/workspaces/:works
   .annotateMerge(summary("Delete a secret"))
 
 export const Secrets = /* @__PURE__ */ HttpApiGroup.make("secrets")
-  .add(get, list, create, update, remove)
+  .add(get, list, create, update, setItems, remove)
   .middleware(WorkspaceAuthorization)

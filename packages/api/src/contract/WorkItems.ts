@@ -155,17 +155,23 @@ export const createFile = HttpApiEndpoint.post(
   .annotate(ReturnsCredential, true)
   .annotateMerge(summary("Get the form with which a file is attached to a work item"))
 
+/** Extension: with `previous_payload` it is a conflict when the item has another payload by then. */
 export const updatePayload = HttpApiEndpoint.post(
   "updateWorkItemPayload",
   "/workspaces/:workspace_id/work-items/:work_item_id/payload",
   {
     params,
-    payload: Schema.Struct({ payload: Schema.NullOr(Schema.Json) }),
+    payload: Schema.Struct({
+      payload: Schema.NullOr(Schema.Json),
+      /** Extension. */
+      previous_payload: Schema.optionalKey(Schema.NullOr(Schema.Json))
+    }),
     success: Schema.Struct({ payload: Schema.NullOr(Schema.Json) }),
     error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
   }
 )
   .annotate(RequiredPermission, "Processes.write_work_items")
+  .annotate(ExtensionKeys, ["previous_payload"])
   .annotateMerge(summary("Replace the payload of a work item"))
 
 /**

@@ -2,6 +2,7 @@
  * Creates a function that calls one endpoint of the contract: the request from its schemas, the response and the error
  * channel from what it declares. Encoders and decoders are created once per endpoint, at its first call.
  */
+import * as ExactJson from "@signalbox/transport/ExactJson"
 import { describe, parseOptions } from "@signalbox/transport/SchemaProblem"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -109,11 +110,14 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
     readonly repeatable?: boolean
     /** Whether its POST carries an idempotency key. */
     readonly keyed?: boolean
+    /** Whether numbers that JavaScript would round keep their text (`ExactJson`); default: they are rounded. */
+    readonly exactNumbers?: boolean
   }
 ) => {
   // Every endpoint of the contract is one; `ConstraintRequest` only lacks its members.
   const endpoint = declared as unknown as HttpApiEndpoint.Top
   let compiled: ReturnType<typeof compile> | undefined
+  const parse = options?.exactNumbers === true ? ExactJson.parse : undefined
   const execute = Effect.fnUntraced(function* (transport: Transport, input: AnyInput) {
     const call = (compiled ??= compile(endpoint))
     /** An error that the operation does not declare is an unexpected one. */
@@ -180,7 +184,7 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
     )
     const malformed = (message: string) =>
       new ControlRoomError({ reason: new Malformed({ message }), request: answer.info })
-    const body = yield* Effect.mapError(parseJson(answer.value), () => malformed("the response is not JSON"))
+    const body = yield* Effect.mapError(parseJson(answer.value, parse), () => malformed("the response is not JSON"))
     return yield* Effect.mapError(call.decode(body), (error) =>
       malformed(`the response does not have the shape of ${endpoint.identifier} (${describe(error)})`)
     )

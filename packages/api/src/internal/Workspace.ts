@@ -16,8 +16,11 @@ type WithoutWorkspace<I> = I extends { readonly params: infer P }
   : I
 
 /** Returns a function that calls the endpoint in the workspace of the current `ControlRoom`. */
-export const inWorkspace = <E extends HttpApiEndpoint.ConstraintRequest>(endpoint: E) => {
-  const call = make(endpoint, { keyed: true })
+export const inWorkspace = <E extends HttpApiEndpoint.ConstraintRequest>(
+  endpoint: E,
+  options: { readonly exactNumbers?: boolean } = {}
+) => {
+  const call = make(endpoint, { keyed: true, ...options })
   return (input: WithoutWorkspace<Input<E>>): Effect.Effect<Success<E>, Failure<E>, ControlRoom> =>
     Effect.flatMap(ControlRoom, (room) => {
       // Every input has its path parameters there, if it has any.

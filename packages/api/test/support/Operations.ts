@@ -99,6 +99,7 @@ POST   /workspaces/{w}/worker-groups/{worker_group_id}/pause           Workers.p
 POST   /workspaces/{w}/worker-groups/{worker_group_id}/resume          Workers.pause_workers
 
 GET    /workspaces/{w}/secrets/{secret_name}                           Vault.read_secrets
+POST   /workspaces/{w}/secrets/{secret_name}/items                     Vault.write_secrets
 
 GET    /workspaces/{w}/task-packages                                   Tasks.read_task_packages
 GET    /workspaces/{w}/task-packages/{task_package_id}/download        Tasks.read_task_packages

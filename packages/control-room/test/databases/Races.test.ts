@@ -174,6 +174,25 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("at once",
     })
   )
 
+  it.effect(
+    "a payload is changed by several who have read the same one: one of them wins, and the others are told",
+    () =>
+      Effect.gen(function* () {
+        const process = yield* newProcess("payloads")
+        const item = yield* WorkItems.create({ process: process.id, payload: { b: 1, a: [2] } })
+        const outcomes = yield* Effect.forEach(
+          Array.from({ length: 8 }, (_, n) => n),
+          // The order of keys does not count.
+          (n) => Effect.result(WorkItems.updatePayload(item.id, n, { previous: { a: [2], b: 1 } })),
+          { concurrency: "unbounded" }
+        )
+        const tags = outcomes.map((outcome) => (outcome._tag === "Success" ? "changed" : outcome.failure._tag))
+        assert.deepStrictEqual(tags.sort(), [...Array.from({ length: 7 }, () => "Conflict"), "changed"])
+        const winner = outcomes.findIndex(({ _tag }) => _tag === "Success")
+        assert.strictEqual((yield* WorkItems.get(item.id)).payload, winner)
+      })
+  )
+
   it.effect("names are chosen: each is used once", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service

@@ -161,6 +161,37 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("secrets",
     })
   )
 
+  it.effect("take single items, and keep the others: of many requests at one time none is lost", () =>
+    Effect.gen(function* () {
+      const { raw, rows } = yield* Service
+      const { token } = yield* running
+      const { get } = yield* robot(token)
+      yield* Secrets.create("merged", { items: { user: "robot", pin: 1, password: "old" }, description: "kept" })
+      yield* Secrets.setItems("merged", { items: { password: Redacted.make("new") }, remove: ["pin", "none"] })
+      assert.deepStrictEqual(decrypted(yield* get("merged")), { user: "robot", password: "new" })
+      assert.strictEqual((yield* Secrets.get("merged")).description, "kept")
+      yield* Effect.forEach(
+        Array.from({ length: 10 }, (_, n) => n),
+        (n) => Secrets.setItems("merged", { items: { [`n${n}`]: n } }),
+        { concurrency: "unbounded" }
+      )
+      assert.lengthOf((yield* Secrets.get("merged")).item_names, 12)
+
+      const before = yield* rows
+      const path = "secrets/merged/items"
+      const large = { items: { large: `canary${"x".repeat(65_500)}` } }
+      const tooLarge = yield* raw("POST", path, { json: large })
+      assertError(tooLarge, 413, "PAYLOAD_TOO_LARGE", /^items: .*65536/)
+      assert.notInclude(tooLarge.text, "canary")
+      const both = yield* raw("POST", path, { json: { items: { user: "canary" }, remove: ["user"] } })
+      assertError(both, 400, "INVALID_REQUEST", /^remove: the item "user" is also in items/)
+      const none = yield* raw("POST", "secrets/missing/items", { json: { items: {} } })
+      assertError(none, 404, "NOT_FOUND", /secret missing/)
+      assert.deepStrictEqual(yield* rows, before)
+      yield* Secrets.remove("merged")
+    })
+  )
+
   it.effect("stand on disk in no readable form", () =>
     Effect.gen(function* () {
       const { folder, rows } = yield* Service

@@ -4,7 +4,7 @@ import type { RobotSecrets, SealedSecret } from "../../contract/RobotSecrets.ts"
 import type { Secrets } from "../../contract/Secrets.ts"
 import { ids } from "./ExampleIds.ts"
 import type { Documented } from "./OperationText.ts"
-import { badBody, badPage, nameExists } from "./Phrases.ts"
+import { badBody, badBodyOr, badPage, nameExists } from "./Phrases.ts"
 
 const noAsset = "The workspace has no asset with this id or name. Ids of other workspaces count as unknown."
 const largeSecret = "The items are larger than 64 KiB. Nothing was stored; store large data as an asset."
@@ -93,6 +93,13 @@ export const secrets: Documented<typeof Secrets> = {
     request: { items: { username: "robot", password: "battery staple" } },
     response: { name: "erp", description: "the ERP", hosts: [] },
     errors: { 400: badBody, 404: noSecret, 413: largeSecret }
+  },
+  setSecretItems: {
+    description:
+      "Adds items to a secret or replaces the values of those that it has, and keeps all others with their values; names in `remove` are deleted. All in one step: of two requests at one time none is lost. Runs that have read the secret keep the old values until they read it again.",
+    request: { items: { password: "battery staple" }, remove: ["pin"] },
+    response: { name: "erp", description: "the ERP", hosts: [] },
+    errors: { 400: badBodyOr("an item is both in `items` and in `remove`"), 404: noSecret, 413: largeSecret }
   },
   deleteSecret: {
     description: "Deletes a secret with its items. Irreversible. Whatever reads it by name fails from then on.",

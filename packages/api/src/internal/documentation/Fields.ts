@@ -30,7 +30,7 @@ export const generalFields: Readonly<Record<string, string>> = {
   channel: "The channel that it is sent to.",
   channels: "Where its messages are sent, 1 to 20.",
   check_payloads:
-    "Whether payloads that `input_schema` does not take are refused; default false. `format` is not checked.",
+    "Whether payloads that `input_schema` does not take are refused in new items, and when items of the first step are changed by others than their robot; default false. `format` is not checked.",
   commit: "The newest commit that was fetched; after a rollback the content is that of an older one.",
   configuration: "Where the content of the package comes from.",
   content_type: "The content type, 1 to 255 printable ASCII characters, returned unchanged.",
@@ -196,6 +196,8 @@ export const generalFields: Readonly<Record<string, string>> = {
   port: "The port of the mail server, 1 to 65,535.",
   position: "The place of the first message in the log, counted from 0; null unless `position` was given.",
   prefix: "What stands before the signature in the header; GitHub's is `sha256=`.",
+  previous_payload:
+    "The payload that is replaced, as it was read; absent: whatever the item has. The order of keys does not count.",
   priority:
     "−100 to 100, default 0: how early a waiting item is leased. Each point counts like ten minutes of waiting.",
   problem: "Why no run can start, and since when; null when nothing is wrong.",

@@ -182,6 +182,8 @@ const special = {
   "settings.url": "The address that receives the messages; of Slack, Teams, ntfy and heartbeats it is a secret itself.",
   "startProcessRun.priority": "Of the items that the run creates, and of those it takes whose own priority is 0.",
   "startProcessRun.type": "What the run starts with; absent: the default work item.",
+  "setSecretItems.items": "Any JSON under each name. With the items that stay, at most 64 KiB.",
+  "setSecretItems.remove": "Names of items to delete; those that the secret does not have are ignored.",
   "updateSecret.items": "Any JSON under each name, at most 64 KiB in all. They replace all items.",
   "webhook.payload":
     "What of the body is the payload: a JSON pointer, or an object of several; null or absent: the whole body."

@@ -101,13 +101,13 @@ export const workItems: Documented<typeof WorkItems> = {
   },
   updateWorkItemPayload: {
     description:
-      "Replaces the payload of an item; repeating it changes nothing more. The payload is any JSON up to 1 MiB, or null.",
-    request: { payload: { invoice: 4710, amount: 125 } },
+      "Replaces the payload of an item; repeating it changes nothing more. The payload is any JSON up to 1 MiB, or null. With `previous_payload` it is refused when the item has another payload by then.",
+    request: { payload: { invoice: 4710, amount: 125 }, previous_payload: { invoice: 4710, amount: 120.5 } },
     response: { payload: { invoice: 4710, amount: 125 } },
     errors: {
-      400: badBodyOr("the payload does not match the input schema of the process"),
+      400: badBodyOr("the item is of the first step, and the payload does not match the input schema of the process"),
       404: unknown("work item"),
-      409: unchangeable,
+      409: `${unchangeable} Or it has another payload than \`previous_payload\`: read it again.`,
       413: largePayload
     }
   },

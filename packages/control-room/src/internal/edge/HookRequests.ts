@@ -4,7 +4,7 @@ import { standardContent, standardKey, webhookHeaders } from "@signalbox/api/con
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import { createHmac, timingSafeEqual } from "node:crypto"
-import * as ExactJson from "../ExactJson.ts"
+import * as ExactJson from "@signalbox/transport/ExactJson"
 import type { Signature } from "../store/StoredTrigger.ts"
 
 type Headers = Readonly<Record<string, string | undefined>>

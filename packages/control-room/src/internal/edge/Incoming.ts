@@ -8,7 +8,7 @@ import * as Headers from "effect/http/Headers"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { isUtf8 } from "node:buffer"
-import * as ExactJson from "../ExactJson.ts"
+import * as ExactJson from "@signalbox/transport/ExactJson"
 import { limits } from "../Limits.ts"
 import { dieWith } from "./Failures.ts"
 

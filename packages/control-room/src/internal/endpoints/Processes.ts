@@ -9,7 +9,7 @@ import { refusals, conflict, invalidRequest, notFound, orNotFound, tooLarge } fr
 import { Pagination } from "../edge/Pagination.ts"
 import { need } from "../edge/Permissions.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
-import * as ExactJson from "../ExactJson.ts"
+import * as ExactJson from "@signalbox/transport/ExactJson"
 import { InputSchemas } from "../runs/InputSchemas.ts"
 import { limits } from "../Limits.ts"
 import { Runs } from "../runs/Runs.ts"

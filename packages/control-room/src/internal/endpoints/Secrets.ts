@@ -1,11 +1,12 @@
 /** Secrets over the public interface: items can be written and never read. */
 import type { Secret, SecretItems } from "@signalbox/api/contract/Secrets"
+import * as ExactJson from "@signalbox/transport/ExactJson"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { limits } from "../Limits.ts"
 import { Secrets } from "../store/Secrets.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { conflict, notFound, orNotFound, tooLarge } from "../edge/Failures.ts"
+import { conflict, invalidRequest, notFound, orNotFound, tooLarge } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 
 const pageSize = 1000
@@ -22,8 +23,9 @@ export const checkItems = Effect.fnUntraced(function* (items: SecretItems, field
   return Redacted.make(json)
 })
 
-/** What is stored was checked to be an object. */
-const namesOf = (items: Redacted.Redacted): ReadonlyArray<string> => Object.keys(JSON.parse(Redacted.value(items)))
+/** What is stored was checked when it was written. */
+const parseItems = (items: Redacted.Redacted) =>
+  ExactJson.parse(Redacted.value(items)) as Redacted.Redacted.Value<SecretItems>
 
 export const layer = Endpoints.group(
   "secrets",
@@ -35,7 +37,7 @@ export const layer = Endpoints.group(
       getSecret: Effect.fnUntraced(function* ({ params }) {
         const { secret_name, workspace_id } = params
         const { items, secret } = yield* orNotFound("secret", secret_name, store.read(workspace_id, secret_name))
-        return { ...shown(secret), item_names: namesOf(items) }
+        return { ...shown(secret), item_names: Object.keys(parseItems(items)) }
       }),
       listSecrets: ({ params, query, request }) =>
         page(
@@ -57,6 +59,25 @@ export const layer = Endpoints.group(
         const content = { items: yield* checkItems(items, "items"), description, hosts }
         const { secret_name, workspace_id } = params
         return yield* orNotFound("secret", secret_name, store.update(workspace_id, secret_name, content))
+      }),
+      setSecretItems: Effect.fnUntraced(function* ({ params, payload }) {
+        const { description, hosts, items, remove = [] } = payload
+        const given = Redacted.value(items)
+        const both = remove.find((name) => Object.hasOwn(given, name))
+        if (both !== undefined) {
+          return yield* invalidRequest(`remove: the item "${both}" is also in items; give it in one of them`)
+        }
+        const { secret_name, workspace_id } = params
+        const edited = store.edit(
+          workspace_id,
+          secret_name,
+          Effect.fnUntraced(function* (before) {
+            const kept = Object.entries(parseItems(before)).filter(([name]) => !remove.includes(name))
+            const all = Redacted.make({ ...Object.fromEntries(kept), ...given })
+            return { items: yield* checkItems(all, "items"), description, hosts }
+          })
+        )
+        return (yield* edited) ?? (yield* notFound("secret", secret_name))
       }),
       deleteSecret: Effect.fnUntraced(function* ({ params }) {
         if (!(yield* store.remove(params.workspace_id, params.secret_name))) {

@@ -1,7 +1,9 @@
 /**
  * Work items as their workspace sees them.
  */
+import * as ExactJson from "@signalbox/transport/ExactJson"
 import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Endpoints from "../edge/Endpoints.ts"
@@ -44,6 +46,20 @@ const taken = (
         `reference: the open work item ${made[index]?.id} of this process has the reference "${asked[index]?.reference}"; settle it first, or ask to join it with when_reference_exists`
       )
 }
+
+/** Whether two payloads are the same JSON, in whatever order of keys, numbers by their text. */
+const isSame = (one: Schema.Json, other: Schema.Json): boolean => canonical(one) === canonical(other)
+
+const canonical = (json: Schema.Json): string =>
+  JSON.stringify(json, (_, value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value) && !ExactJson.isRaw(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : value
+  )
+
+const changedSince = conflict(
+  "previous_payload: the item has another payload by now; read it again, and make the change in what it has"
+)
 
 export const layer = Endpoints.group(
   "workItems",
@@ -131,16 +147,26 @@ export const layer = Endpoints.group(
         const item = yield* find(params)
         return { upload: yield* formFor(item, payload, "file_size") }
       }),
-      updateWorkItemPayload: Effect.fnUntraced(function* ({ params, payload }) {
-        const item = yield* find(params)
-        const json = yield* checkPayload(payload.payload)
-        // Only what waits in the queue is of the first step for sure; its process exists as long as it does.
-        const process = item.state === "new" ? yield* processStore.get(item.workspaceId, item.processId) : null
-        if (process !== null) {
-          yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(process, payload.payload, "payload"))
-        }
-        if (!(yield* store.updatePayload(item.id, json))) return yield* ItemFiles.inUse(item)
-        return { payload: payload.payload }
+      updateWorkItemPayload: Effect.fnUntraced(function* ({
+        params,
+        payload: { payload, previous_payload: previous }
+      }) {
+        const json = yield* checkPayload(payload)
+        const { work_item_id, workspace_id } = params
+        yield* transaction(
+          Effect.gen(function* () {
+            // No other row is locked with it, so the lock of its run is not needed.
+            const item = yield* orNotFound("work item", work_item_id, store.lock(workspace_id, work_item_id))
+            // The input schema describes items of the first step; those of later steps are outputs. Null: it was deleted.
+            const process = item.step === 0 ? yield* processStore.get(item.workspaceId, item.processId) : null
+            if (process !== null) {
+              yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(process, payload, "payload"))
+            }
+            if (previous !== undefined && !isSame(previous, item.payload)) return yield* changedSince
+            if (!(yield* store.updatePayload(item.id, json))) return yield* ItemFiles.inUse(item)
+          })
+        )
+        return { payload }
       }),
       getThroughput: Effect.fnUntraced(function* ({ params, query: { hours = 24 } }) {
         const current = Math.floor((yield* millis) / hour) * hour

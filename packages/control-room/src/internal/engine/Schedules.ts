@@ -10,7 +10,7 @@ import type { SkipReason } from "@signalbox/api/contract/Schedules"
 import * as DateTime from "effect/DateTime"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import * as ExactJson from "../ExactJson.ts"
+import * as ExactJson from "@signalbox/transport/ExactJson"
 
 /** How far a schedule is. Times are milliseconds since 1970. */
 export interface Progress {

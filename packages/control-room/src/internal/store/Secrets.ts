@@ -8,6 +8,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import type { Fragment } from "effect/sql/Statement"
 import { DataKeys } from "./DataKeys.ts"
 import { decrypt, encrypt } from "../vault/Encryption.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
@@ -55,6 +56,15 @@ export class Secrets extends Context.Service<
     readonly create: (workspace: WorkspaceId, name: string, content: Content) => Effect.Effect<Secret | null>
     /** Replaces all items. Null when the secret does not exist. */
     readonly update: (workspace: WorkspaceId, name: string, content: Content) => Effect.Effect<Secret | null>
+    /**
+     * Writes what `edit` returns for the current items (a JSON object), in one transaction; what it fails with changes nothing. Null
+     * when the secret does not exist.
+     */
+    readonly edit: <E>(
+      workspace: WorkspaceId,
+      name: string,
+      edit: (items: Redacted.Redacted) => Effect.Effect<Content, E>
+    ) => Effect.Effect<Secret | null, E>
     /** Creates the secret, or replaces its items and description. */
     readonly put: (workspace: WorkspaceId, name: string, content: Content) => Effect.Effect<Secret>
     /** False when the secret does not exist. */
@@ -94,23 +104,40 @@ export class Secrets extends Context.Service<
         return null
       }, transaction)
 
-      const update = Effect.fnUntraced(
-        function* (workspace: WorkspaceId, name: string, content: Content) {
-          const [known] = yield* sql<Omit<Row, "items">>`
-          SELECT id, workspace_id, name, description, hosts, version FROM secret
-          WHERE workspace_id = ${workspace} AND name = ${name} ${forUpdate}`
-          if (known === undefined) return null
-          const description = content.description === undefined ? known.description : content.description
-          const key = yield* dataKeys.renew(known.id)
-          const hosts = content.hosts === undefined ? known.hosts : JSON.stringify(content.hosts)
-          const row = seal(key, { ...known, description, hosts, version: known.version + 1 }, content)
-          const changed = { description, hosts, version: row.version, items: row.items, updated_at: yield* now }
-          yield* sql`UPDATE secret SET ${sql.update(changed)} WHERE id = ${known.id}`
-          return view(row)
-        },
-        Effect.orDie,
-        transaction
-      )
+      /** Row and key belong together: with a lock other transactions do not write between the two. */
+      const locked = (workspace: WorkspaceId, name: string, lock: Fragment) =>
+        Effect.map(
+          Effect.orDie(sql<Row>`SELECT * FROM secret WHERE workspace_id = ${workspace} AND name = ${name} ${lock}`),
+          ([row]) => row ?? null
+        )
+
+      const itemsOf = Effect.fnUntraced(function* (row: Row) {
+        const items = yield* decrypt(yield* dataKeys.get(row.id), row.items, contextOf(row))
+        return Redacted.make(new TextDecoder().decode(items), { label: "items of a secret" })
+      })
+
+      const write = <E>(
+        workspace: WorkspaceId,
+        name: string,
+        contentOf: (row: Row) => Effect.Effect<Content, E>
+      ): Effect.Effect<Secret | null, E> =>
+        transaction(
+          Effect.gen(function* () {
+            const known = yield* locked(workspace, name, forUpdate)
+            if (known === null) return null
+            const content = yield* contentOf(known)
+            const description = content.description === undefined ? known.description : content.description
+            const key = yield* dataKeys.renew(known.id)
+            const hosts = content.hosts === undefined ? known.hosts : JSON.stringify(content.hosts)
+            const row = seal(key, { ...known, description, hosts, version: known.version + 1 }, content)
+            const changed = { description, hosts, version: row.version, items: row.items, updated_at: yield* now }
+            yield* Effect.orDie(sql`UPDATE secret SET ${sql.update(changed)} WHERE id = ${known.id}`)
+            return view(row)
+          })
+        )
+
+      const update = (workspace: WorkspaceId, name: string, content: Content) =>
+        write(workspace, name, () => Effect.succeed(content))
 
       const put = (workspace: WorkspaceId, name: string, content: Content): Effect.Effect<Secret> =>
         Effect.gen(function* () {
@@ -132,6 +159,8 @@ export class Secrets extends Context.Service<
         }),
         create,
         update,
+        edit: (workspace, name, edit) =>
+          write(workspace, name, (row) => Effect.flatMap(Effect.orDie(itemsOf(row)), edit)),
         put,
         remove: Effect.fnUntraced(
           function* (workspace, name) {
@@ -146,15 +175,8 @@ export class Secrets extends Context.Service<
         ),
         read: Effect.fnUntraced(
           function* (workspace, name) {
-            // Row and key belong together: the lock keeps other transactions from writing between the two.
-            const [row] = yield* sql<Row>`
-            SELECT * FROM secret WHERE workspace_id = ${workspace} AND name = ${name} ${forShare}`
-            if (row === undefined) return null
-            const items = yield* decrypt(yield* dataKeys.get(row.id), row.items, contextOf(row))
-            return {
-              secret: view(row),
-              items: Redacted.make(new TextDecoder().decode(items), { label: "items of a secret" })
-            }
+            const row = yield* locked(workspace, name, forShare)
+            return row === null ? null : { secret: view(row), items: yield* itemsOf(row) }
           },
           Effect.orDie,
           transaction

@@ -4,7 +4,7 @@
 import { ProcessId, ProcessRunId, StepId, StepRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
 import type * as Schema from "effect/Schema"
-import * as ExactJson from "../ExactJson.ts"
+import * as ExactJson from "@signalbox/transport/ExactJson"
 import { atRiskAt, sortKey } from "../engine/Order.ts"
 import type { Exception, Item, RunStep } from "../engine/State.ts"
 

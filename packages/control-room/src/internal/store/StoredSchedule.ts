@@ -10,7 +10,7 @@ import type {
 } from "@signalbox/api/contract/Schedules"
 import { State } from "@signalbox/schedule/Due"
 import * as Schema from "effect/Schema"
-import * as ExactJson from "../ExactJson.ts"
+import * as ExactJson from "@signalbox/transport/ExactJson"
 import type { Progress } from "../engine/Schedules.ts"
 
 /** Read for lists; inputs may be large. */

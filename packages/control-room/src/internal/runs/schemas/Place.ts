@@ -2,7 +2,7 @@
  * What the keywords of JSON Schema have in common.
  */
 import type * as Schema from "effect/Schema"
-import { isRaw, numberOf } from "../../ExactJson.ts"
+import { isRaw, numberOf } from "@signalbox/transport/ExactJson"
 import type { Patterns } from "./Pattern.ts"
 
 export type Json = Schema.Json

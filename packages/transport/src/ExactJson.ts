@@ -3,7 +3,6 @@
  * of 20 digits, with which nobody calculates. Such a number is what `JSON.rawJSON` returns, and `JSON.stringify` writes its text.
  */
 import * as Schema from "effect/Schema"
-import { randomUUID } from "node:crypto"
 
 type Json = Schema.Json
 
@@ -120,7 +119,7 @@ const unmarked = (json: Json, mark: string): Json => {
 /** As `JSON.parse`, also in what it throws; `JSON.stringify` writes the numbers as they were. */
 export const parse = (text: string): Json => {
   // Nobody can have put it into the text.
-  const mark = randomUUID()
+  const mark = crypto.randomUUID()
   const other = marked(text, mark)
   return other === null ? JSON.parse(text) : unmarked(JSON.parse(other), mark)
 }
