@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { bodyAs, errorOf, send } from "./support/Http.ts"
+import { assertError, bodyAs, errorOf, send } from "./support/Http.ts"
 import { layer, Service } from "./support/Service.ts"
 
 const unknownId = "01900000-0000-7000-8000-000000000000"
@@ -75,6 +75,20 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the start
         const [run] = yield* Stream.runCollect(ProcessRuns.stream({ process }))
         assert.strictEqual(run?.id, bodyAs(Started, answer).id)
       }
+    })
+  )
+
+  it.effect("refuses JSON that says it is a form with the type to send, as every other start does", () =>
+    Effect.gen(function* () {
+      const { key, rows } = yield* Service
+      const { id: process } = yield* newProcess
+      const before = yield* rows
+      for (const body of ['{"payload":"secret"}', " [1]"]) {
+        const answer = yield* startAs(process, key, body, { "content-type": "application/x-www-form-urlencoded" })
+        assertError(answer, 400, "INVALID_REQUEST", /^content-type: .* it is JSON; send it with application\/json/)
+        assert.notInclude(answer.text, "secret")
+      }
+      assert.deepStrictEqual(yield* rows, before)
     })
   )
 

@@ -5,8 +5,11 @@ import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
 import { WorkItems as Store } from "../src/internal/store/WorkItems.ts"
-import { assertError } from "./support/Http.ts"
-import { layer, Service } from "./support/Service.ts"
+import { endpoints, fill } from "./support/Endpoints.ts"
+import { assertError, send } from "./support/Http.ts"
+import { headersOf, quiet, seed } from "./support/Seed.ts"
+import { Service } from "./support/Service.ts"
+import { timesOf } from "./support/TimeMembers.ts"
 
 const hour = 3_600_000
 
@@ -18,44 +21,47 @@ const sums = Effect.map(WorkItems.throughput(), (hours) =>
   )
 )
 
-const steps = [{ name: "a", task: { name: "nobody" } }]
-const id = "01900000-0000-7000-8000-000000000000"
-const scheduleOf = (process: string, fields: object) => ({
-  name: "s",
-  process: { id: process },
-  zone: "UTC",
-  ...fields
-})
-
-/** Every member of a request that is a time, where the body has nothing else that is wrong. */
-const members: ReadonlyArray<readonly [field: string, path: string, json: (time: string, process: string) => unknown]> =
-  [
-    ["due_at", "work-items", (due_at) => ({ process: { id }, payload: 1, due_at })],
-    ["due_at", "work-items/bulk", (due_at) => ({ process: { id }, payloads: [1], due_at })],
-    ["expires_at", "workers/link-tokens", (expires_at) => ({ expires_at })],
-    ["expires_at", `worker-groups/${id}/link-tokens`, (expires_at) => ({ name: "t", expires_at })],
-    ["muted_until", `failures/${id}`, (muted_until) => ({ state: "muted", muted_until })],
-    ["until", `alerts/${id}/mute`, (until) => ({ until })],
-    ["filter.created_after", "bulk-operations", (created_after) => ({ operation: "retry", filter: { created_after } })],
-    ["at", "schedules", (at, process) => scheduleOf(process, { at })],
-    ["from", "schedules", (from, process) => scheduleOf(process, { cron: "0 6 * * *", from })]
-  ]
-
-withLayer(layer)("times", (it) => {
+withLayer(quiet)("times", (it) => {
   it.effect("that do not exist are refused wherever a request has one", () =>
     Effect.gen(function* () {
-      const { raw } = yield* Service
-      const { id: process } = yield* Processes.create({ name: "leap", steps })
-      for (const time of ["2027-02-30T00:00:00Z", "2027-02-29T12:00:00+01:00", "2027-04-31T00:00:00.000Z"]) {
-        for (const [field, path, json] of members) {
-          const answer = yield* raw("POST", path, { json: json(time, process) })
-          assertError(answer, 400, "INVALID_REQUEST", new RegExp(`^${field}: `))
-        }
-        for (const field of ["created_after", "created_before"]) {
-          const answer = yield* raw("GET", `process-runs?${field}=${encodeURIComponent(time)}`)
-          assertError(answer, 400, "INVALID_REQUEST", new RegExp(`^${field}: is not a valid time`))
+      const { origin } = yield* Service
+      const known = yield* seed
+      const places = endpoints.flatMap((endpoint) => timesOf(endpoint.identifier).map((time) => ({ endpoint, time })))
+      // Those that a list by hand had forgotten, so that a walk that finds nothing does not pass.
+      for (const place of [
+        "listProcessRuns created_before",
+        "updateGroupLinkToken expires_at",
+        "createBulkOperation filter.state_updated_after",
+        "sendStepRunConsole messages.0.timestamp",
+        "createSchedule anchor",
+        "updateSchedule until"
+      ]) {
+        assert.include(
+          places.map(({ endpoint, time }) => `${endpoint.identifier} ${time.field}`),
+          place
+        )
+      }
+      for (const { endpoint, time } of places) {
+        for (const value of ["2027-02-30T00:00:00Z", "2027-02-29T12:00:00+01:00", "2027-04-31T00:00:00.000Z"]) {
+          const { body, query } = time.requestWith(value)
+          const path = fill(endpoint.path, (parameter) => known.ids[parameter] ?? assert.fail(parameter))
+          const answer = yield* send(origin, endpoint.method, path + query, {
+            headers: { ...headersOf(endpoint.door, known.tokens[endpoint.door]), "content-type": "application/json" },
+            ...(body === undefined ? {} : { body: JSON.stringify(body) })
+          })
+          assertError(answer, 400, "INVALID_REQUEST", new RegExp(`^${time.field.replaceAll(".", "\\.")}: `))
         }
       }
+    })
+  )
+
+  it.effect("that exist are taken, unless they would not sort", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const { id: process } = yield* Processes.create({
+        name: "leap",
+        steps: [{ name: "a", task: { name: "nobody" } }]
+      })
       for (const due of ["2028-02-29T23:59:59Z", "2027-02-28T23:59:59.999-11:00"]) {
         const made = yield* raw("POST", "work-items", { json: { process: { id: process }, payload: 1, due_at: due } })
         assert.strictEqual(made.status, 200, made.text)

@@ -275,6 +275,17 @@ describe("the routes", () => {
         yield* refusal("/flow-executions?started_from=now"),
         /^400 INVALID_REQUEST started_from: Expected a time/
       )
+      const noDay = "2027-02-30T00:00:00Z"
+      for (const field of ["started_from", "started_before"]) {
+        assert.match(
+          yield* refusal(`/flow-executions?${field}=${noDay}`),
+          new RegExp(`^400 INVALID_REQUEST ${field}: Expected a time of a day that exists`)
+        )
+      }
+      assert.match(
+        yield* refusal(commands, post({ command: "cancel", filter: { started_from: noDay } })),
+        /^400 INVALID_REQUEST filter.started_from: Expected a time of a day that exists/
+      )
       assert.match(yield* refusal("/flow-executions/x/signals", post({ value: 1 })), /^400 INVALID_REQUEST signal: /)
       assert.match(yield* refusal(commands, post(odd)), /^400 INVALID_REQUEST filter.stat: /)
       assert.match(yield* refusal(commands, post({ ...odd, command: "end" })), /^400 INVALID_REQUEST command: Expected/)

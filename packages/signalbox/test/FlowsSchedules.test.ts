@@ -101,7 +101,12 @@ describe("signalbox flows schedules", () => {
           1,
           /to: Expected/
         ],
-        [["backfill", "yearly refund", "--from", "never", "--to", "2021-01-01T00:00:00Z"], 2, /from/]
+        [["backfill", "yearly refund", "--from", "never", "--to", "2021-01-01T00:00:00Z"], 2, /from/],
+        [
+          ["backfill", "yearly refund", "--from", "2021-02-30T00:00:00Z", "--to", "2022-01-01T00:00:00Z"],
+          2,
+          /expected a time that exists/
+        ]
       ]
       for (const [args, status, expected] of table) {
         const ended = yield* failing(...args)

@@ -35,10 +35,15 @@ export type Unrecognised = typeof Unrecognised.Type
 export const OpenEnum = <const L extends ReadonlyArray<string>>(literals: L) =>
   Schema.Union([Schema.Literals(literals), Unrecognised])
 
+const storable = Schema.isPattern(/^[^\0\p{Cs}]*$/u, {
+  message: "Expected text without NUL and without lone surrogates"
+})
+
 /** Text that every database stores unchanged: no NUL, no lone surrogate. */
-export const Text = Schema.String.check(
-  Schema.isPattern(/^[^\0\p{Cs}]*$/u, { message: "Expected text without NUL and without lone surrogates" })
-)
+export const Text = Schema.String.check(storable)
+
+/** A time in a request that is checked by whoever reads the whole, such as the definition of a schedule. */
+export const TimestampText = Timestamp.check(storable)
 
 /** The tag of a union's variant in responses that this version does not know: any string but the known ones. */
 export const UnrecognisedTag = (known: ReadonlyArray<string>) =>

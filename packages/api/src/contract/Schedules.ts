@@ -3,7 +3,18 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization, StartsWork } from "./Authorization.ts"
-import { Deleted, listQuery, Name, OpenEnum, Page, Ref, Text, Timestamp, UnrecognisedTag } from "./Common.ts"
+import {
+  Deleted,
+  listQuery,
+  Name,
+  OpenEnum,
+  Page,
+  Ref,
+  Text,
+  Timestamp,
+  TimestampText,
+  UnrecognisedTag
+} from "./Common.ts"
 import { extension } from "./Documentation.ts"
 import { WithoutRecord } from "./IdempotencyKeys.ts"
 import { ProcessId, ProcessRunId, ScheduleId, ScheduleOccurrenceId, WorkspaceId } from "./Ids.ts"
@@ -69,13 +80,13 @@ export const scheduleRules = {
   /** Such as `90 minutes`; at least a second. */
   every: Schema.optionalKey(Text),
   /** The first of the times of `every`; default 1970-01-01T00:00:00Z. */
-  anchor: Schema.optionalKey(Text),
+  anchor: Schema.optionalKey(TimestampText),
   /** Once. */
-  at: Schema.optionalKey(Text),
+  at: Schema.optionalKey(TimestampText),
   /** A name of the IANA database; default `UTC`. */
   zone: Schema.optionalKey(Text),
-  from: Schema.optionalKey(Text),
-  until: Schema.optionalKey(Text),
+  from: Schema.optionalKey(TimestampText),
+  until: Schema.optionalKey(TimestampText),
   calendar: Schema.optionalKey(Calendar),
   jitter: Schema.optionalKey(Text),
   missed: Schema.optionalKey(Schema.Literals(scheduleMissed)),

@@ -1,4 +1,5 @@
 /** What commands share of flags: texts, whole numbers within bounds, lengths of time, and objects of values. */
+import { isDay } from "@signalbox/api/contract/Common"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Flag from "effect/cli/Flag"
@@ -33,6 +34,21 @@ export const limit = whole("limit", 1)
 
 /** A port; 0 is a free one. */
 export const port = (name: string, least: 0 | 1 = 0) => whole(name, least, 65_535)
+
+/** A flag of a time. A 30th of February would be read as a day of March. */
+export const time = (name: string) =>
+  Flag.String(name).pipe(
+    Flag.withMetavar("date"),
+    Flag.withSchema(
+      Schema.String.check(
+        Schema.makeFilter((text) =>
+          !Number.isNaN(Date.parse(text)) && isDay(/^\d{4}-\d\d-\d\d/.exec(text)?.[0] ?? "1970-01-01")
+            ? undefined
+            : "Expected a time that exists, such as 2026-11-20T08:00:00Z"
+        )
+      ).pipe(Schema.decodeTo(Schema.DateFromString))
+    )
+  )
 
 /** A length of time with its unit. */
 export const Length = Schema.String.check(

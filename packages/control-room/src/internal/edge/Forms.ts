@@ -133,14 +133,8 @@ const read = Effect.fnUntraced(function* (
   body: "of fields" | "any JSON"
 ) {
   const form = yield* Effect.orDie(request.text)
-  const withJson = (text: string) =>
-    withText(request, Effect.succeed(text), {
-      headers: Headers.set(request.headers, "content-type", "application/json")
-    })
   // `curl --data` sends JSON with this type. The names in a form begin otherwise: clients percent-encode braces.
   if (/^\s*[[{]/.test(form)) {
-    // Callers who send any JSON may not be able to choose its type.
-    if (body === "any JSON") return withJson(form)
     const message = `content-type: says that the body is a form, and it is JSON; send it with application/json (curl: --json)`
     return yield* dieWith(400, "INVALID_REQUEST", message)
   }
@@ -157,7 +151,10 @@ const read = Effect.fnUntraced(function* (
   // What does not decode, or has unknown fields only, is passed on as text: the payload's own decoder then names the field.
   const decoded = body === "any JSON" ? tree : yield* Effect.orElseSucceed(decode(tree), () => tree)
   const json = JSON.stringify(decoded)
-  return withJson(form === "" ? "" : json === "{}" ? JSON.stringify(tree) : json)
+  const text = form === "" ? "" : json === "{}" ? JSON.stringify(tree) : json
+  return withText(request, Effect.succeed(text), {
+    headers: Headers.set(request.headers, "content-type", "application/json")
+  })
 })
 
 /**

@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
-import { Timestamp } from "@signalbox/api/contract/Common"
+import { isDay, Timestamp } from "@signalbox/api/contract/Common"
 import { Failure } from "../../FlowEvents.ts"
 import { entryKinds, entryStates, states } from "../Journal.ts"
 
@@ -13,7 +13,13 @@ const lastMillis = 8.64e15
 
 /** Milliseconds here, ISO 8601 on the wire. A wait without an end is due at the last moment that a date can hold. */
 export const Time = Timestamp.check(
-  Schema.makeFilter((text) => (Number.isNaN(Date.parse(text)) ? "Expected a time in ISO 8601" : undefined))
+  Schema.makeFilter((text) =>
+    Number.isNaN(Date.parse(text))
+      ? "Expected a time in ISO 8601"
+      : isDay(text.split("T")[0] ?? "")
+        ? undefined
+        : "Expected a time of a day that exists, such as 2026-11-20T08:15:30Z"
+  )
 ).pipe(
   Schema.decodeTo(
     Schema.Finite,

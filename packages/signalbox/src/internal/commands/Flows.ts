@@ -28,7 +28,7 @@ import * as FlagValues from "../FlagValues.ts"
 const only = (name: string, what: string) =>
   Flag.String(name).pipe(Flag.withDescription(`Only executions ${what}`), Flag.optional)
 const when = (name: string, what: string) =>
-  Flag.Date(name).pipe(
+  FlagValues.time(name).pipe(
     Flag.withDescription(`Only executions that began ${what}, such as 2026-11-20T08:00:00Z`),
     Flag.optional
   )

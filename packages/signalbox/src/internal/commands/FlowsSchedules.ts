@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as FlagValues from "../FlagValues.ts"
 import { print } from "../Connection.ts"
 import { connected, flags } from "../FlowsConnection.ts"
 import { scheduleReport, scheduleTable } from "../SchedulesReport.ts"
@@ -117,7 +118,7 @@ const runNow = Command.make("run-now", { name, ...flags }, ({ json, name, url })
 )
 
 const moment = (name: string, what: string) =>
-  Flag.Date(name).pipe(Flag.withDescription(`${what}, such as 2026-11-20T08:00:00Z`))
+  FlagValues.time(name).pipe(Flag.withDescription(`${what}, such as 2026-11-20T08:00:00Z`))
 
 const backfill = Command.make(
   "backfill",
