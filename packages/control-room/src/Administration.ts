@@ -287,13 +287,18 @@ const noNodes = Effect.gen(function* () {
   if (message !== null) return yield* new CannotRotate({ message })
 })
 
-const layerDataKeys = (options: StorageOptions) =>
-  DataKeys.layer.pipe(
+/** Runs an effect on the data keys of the newest schema, while no node runs. */
+const onDataKeys = <A, E, R>(options: StorageOptions, effect: Effect.Effect<A, E, R>) => {
+  const layer = DataKeys.layer.pipe(
     Layer.provide(Opening.layerMasterKey(options)),
     Layer.provideMerge(Database.layer),
-    Layer.provide(Nodes.layerMigrated),
-    Layer.provideMerge(Opening.layerClient(options))
+    Layer.provide(Nodes.layerMigrated)
   )
+  // Before the migration, after which nobody sees nodes of a version without rows.
+  return Effect.andThen(noNodes, Effect.provide(effect, layer, { local: true })).pipe(
+    Effect.provide(Opening.layerClient(options), { local: true })
+  )
+}
 
 /**
  * Changes the master key in `master.key` of the data folder to a new one; safe to be killed at any moment. Stop the service
@@ -308,7 +313,7 @@ export const rotateMasterKeyFile = Effect.fn("Administration.rotateMasterKeyFile
     })
   }
   const changed = Effect.flatMap(DataKeys, ({ rewrap }) => MasterKeyFile.replace(file, rewrap))
-  return { rewrapped: yield* Effect.provide(changed, layerDataKeys(options), { local: true }), file }
+  return { rewrapped: yield* onDataKeys(options, changed), file }
 })
 
 /**
@@ -321,9 +326,8 @@ export const rotateMasterKey = Effect.fn("Administration.rotateMasterKey")(funct
   next: Redacted.Redacted
 ) {
   const key = yield* MasterKey.fromText(next)
-  const changed = Effect.andThen(
-    noNodes,
+  return yield* onDataKeys(
+    options,
     Effect.flatMap(DataKeys, ({ rewrap }) => rewrap(key))
   )
-  return yield* Effect.provide(changed, layerDataKeys(options), { local: true })
 })

@@ -151,13 +151,27 @@ withLayer(layer, { excludeTestServices: true, timeout: "2 minutes" })("mounted f
       const id = yield* Flow.submit(orders, "mine")
       const decide = (value: unknown) =>
         ask("POST", `flow-executions/${id}/signals`, { body: { signal: "approval", value } })
-      const forged = yield* decide({ approved: true, by: "the mayor", comment: null })
-      assert.strictEqual(forged.status, 400, forged.text)
-      assert.include(forged.text, 'value.by: Expected nothing or \\"first key\\"')
-      const pause = yield* ask("POST", "flow-schedules/none/pause", { body: { note: "why", by: "the mayor" } })
-      assert.strictEqual(pause.status, 400, pause.text)
-      assert.include(pause.text, "by: Expected nothing")
-      assert.strictEqual((yield* decide({ approved: true, comment: "fine" })).status, 200)
+      const decision = { approved: true, by: "the mayor", comment: null }
+      for (const forged of [
+        decision,
+        { ...decision, x: 1 },
+        { approved: 1, by: "the mayor" },
+        { ...decision, by: ["the mayor"] }
+      ]) {
+        const { status, text } = yield* decide(forged)
+        assert.strictEqual(status, 400, text)
+        assert.include(text, 'value.by: Expected nothing or \\"first key\\"')
+      }
+      const paused = { note: "why", by: "the mayor" }
+      for (const [forged, says] of [
+        [paused, /by: Expected nothing/],
+        [{ ...paused, x: 1 }, /x: /]
+      ] as const) {
+        const { status, text } = yield* ask("POST", "flow-schedules/none/pause", { body: forged })
+        assert.strictEqual(status, 400, text)
+        assert.match(text, says)
+      }
+      assert.strictEqual((yield* decide({ approved: true, comment: "fine", x: 1 })).status, 200)
       assert.strictEqual(yield* Flow.execute(orders, "mine"), "first key")
     })
   )

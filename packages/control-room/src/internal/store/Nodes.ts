@@ -14,6 +14,7 @@ import packageJson from "../../../package.json" with { type: "json" }
 import { steady } from "../BackgroundTask.ts"
 import { Database } from "./Database.ts"
 import * as Migrations from "./Migrations.ts"
+import { channelOf } from "./Notifier.ts"
 
 /** How long a node counts that has not said that it ended, in milliseconds: it was killed, or cannot reach the database. */
 const alive = 15_000
@@ -28,7 +29,7 @@ export const runningNodes = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   if (!isPostgres(sql)) return null
   const [table] = yield* sql<{ readonly there: boolean }>`SELECT to_regclass('node') IS NOT NULL AS there`
-  if (table?.there !== true) return null
+  if (table?.there !== true) return yield* olderNodes
   const [clock] = yield* sql<{ readonly millis: number }>`
     SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS millis`
   const since = new Date((clock?.millis ?? 0) - alive).toISOString()
@@ -37,6 +38,17 @@ export const runningNodes = Effect.gen(function* () {
   if (nodes.length === 0) return null
   const versions = [...new Set(nodes.map(({ version }) => version))].join(", ")
   return `nodes use this database (${nodes.length}, of version ${versions}): stop them first; one that was killed counts for 15 seconds`
+})
+
+/** The same of versions without these rows: each of their nodes listens for the others, unless it polls. */
+const olderNodes = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [schema] = yield* sql<{ readonly name: string | null }>`SELECT current_schema() AS name`
+  const listening = `LISTEN "${channelOf(schema?.name ?? undefined)}"`
+  const [nodes] = yield* sql<{ readonly n: number }>`
+    SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND query = ${listening}`
+  const n = nodes?.n ?? 0
+  return n === 0 ? null : `nodes of an older version use this database (${n}): stop them first`
 })
 
 /** Brings the database to the newest schema. Refuses while nodes run that do not know it: they would write what it does not allow. */

@@ -22,7 +22,7 @@ type Handler = (about: string | null) => Effect.Effect<void>
 /**
  * The channel of the nodes of a schema. Channels are shared by all schemas of a database, and their names are short.
  */
-const channelOf = (schema = "signalbox"): string =>
+export const channelOf = (schema = "signalbox"): string =>
   `signalbox_${createHash("sha256").update(schema).digest("hex").slice(0, 32)}`
 
 export class Notifier extends Context.Service<

@@ -1,12 +1,12 @@
 /** Who does what is recorded with a name: the control room that let a request in knows it better than its body. */
 import { CurrentActor } from "@signalbox/api/contract/Authorization"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { Approval } from "../../Signals.ts"
 
 /** Returns the name to record; fails with a message when the body has another. */
-export const named = (field: string, given: string | undefined) =>
+export const named = <A extends Schema.Json>(field: string, given: A | undefined) =>
   Effect.flatMap(CurrentActor, (actor) =>
     actor === null || given === undefined || given === actor.name
       ? Effect.succeed(actor?.name ?? given)
@@ -15,13 +15,17 @@ export const named = (field: string, given: string | undefined) =>
         })
   )
 
-const Decision = Schema.Struct({ ...Approval.fields, by: Schema.optionalKey(Schema.String) })
-const decode = Schema.decodeUnknownOption(Decision, { onExcessProperty: "error" })
+type JsonObject = { readonly [key: string]: Schema.Json }
+
+/** Whatever else a value has: a flow that receives it ignores what its schema does not name. */
+const isDecision = (value: Schema.Json): value is JsonObject =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, "approved")
+const isUnsigned = Schema.is(Approval.mapFields(Struct.omit(["by"])))
 
 /** Returns the value of a signal; the decision of a person is that of who sends it. */
 export const valueOf = Effect.fnUntraced(function* (value: Schema.Json) {
-  const decision = Option.getOrNull(decode(value))
-  if (decision === null) return value
-  const by = yield* named("value.by", decision.by)
-  return by === undefined ? value : { ...decision, by }
+  if (!isDecision(value)) return value
+  const by = yield* named("value.by", value["by"])
+  // A signal of the flow's own may have no such member.
+  return by === undefined || !isUnsigned(value) ? value : { ...value, by }
 })
