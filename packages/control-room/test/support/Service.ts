@@ -195,7 +195,8 @@ const service = (folder: string) =>
             orElse: () => sql<{ readonly name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'`
           })
           const rows: Record<string, ReadonlyArray<unknown>> = {}
-          for (const { name } of tables.filter(({ name }) => name !== "node_disk")) {
+          // What nodes say of themselves, no request changes.
+          for (const { name } of tables.filter(({ name }) => name !== "node" && name !== "node_disk")) {
             const all = yield* sql.unsafe<object>(`SELECT * FROM "${name}" ORDER BY 1`)
             rows[name] = all.map((row) => ({ ...row, last_seen_at: null }))
           }
