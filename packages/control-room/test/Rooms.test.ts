@@ -30,11 +30,13 @@ const placed: Readonly<Record<string, (typeof order)[number]>> = {
   "internal/Counters.ts": "ground",
   "internal/HooksPath.ts": "ground",
   "internal/IdSeed.ts": "ground",
+  "internal/LargeJson.ts": "ground",
   "internal/Limits.ts": "ground",
   "internal/PollInterval.ts": "ground",
   "internal/PublicUrl.ts": "ground",
   "internal/Refused.ts": "ground",
   "internal/Shards.ts": "ground",
+  "internal/Slices.ts": "ground",
   "internal/Tokens.ts": "ground",
   "internal/Traces.ts": "ground"
 }

@@ -45,6 +45,10 @@ const isExact = (source: string): boolean => {
   return written === source || (/[.eE]/.test(source) && digitsOf(written) === digitsOf(source))
 }
 
+/** The number that JSON has there, or what keeps its text. */
+export const numberIn = (source: string): Json =>
+  (source.length < leastLength && !/[eE]/.test(source)) || isExact(source) ? Number(source) : rawJSON(source)
+
 const code = (char: string) => char.charCodeAt(0)
 const [quote, minus, plus, point, zero, nine] = [code('"'), code("-"), code("+"), code("."), code("0"), code("9")]
 const isDigit = (char: number) => char >= zero && char <= nine

@@ -26,11 +26,14 @@ import { ResponseMemory } from "./ResponseMemory.ts"
 import { Authorization } from "./Authorization.ts"
 import { dieWith, invalidRequest } from "./Failures.ts"
 import * as ExactJson from "@signalbox/transport/ExactJson"
+import * as LargeJson from "../LargeJson.ts"
+import * as Slices from "../Slices.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 import { Changes } from "../store/Changes.ts"
 import { ResponseHeaders } from "./ResponseHeaders.ts"
 import * as StaticPages from "./StaticPages.ts"
 import { kindOf, largeBody } from "./Incoming.ts"
+import { trusting } from "./TrustedJson.ts"
 import { refusal } from "./Validation.ts"
 
 type Groups = typeof Api.groups
@@ -55,9 +58,11 @@ type Handler = (input: unknown) => Effect.Effect<unknown, Failure, CurrentPrinci
 
 type Decode = (input: unknown) => Result.Result<unknown, Schema.SchemaError>
 
-const decoder = (schema: Schema.Top | undefined, options?: SchemaAST.ParseOptions): Decode | undefined =>
+const decoder = (schema: Schema.Top, options?: SchemaAST.ParseOptions): Decode =>
   // Schemas of the contract need no services, which `Schema.Top` does not say.
-  schema === undefined ? undefined : Schema.decodeUnknownResult(schema as Schema.Codec<unknown>, options)
+  Schema.decodeUnknownResult(schema as Schema.Codec<unknown>, options)
+
+const decoderIfAny = (schema: Schema.Top | undefined) => (schema === undefined ? undefined : decoder(schema))
 
 const exact = { onExcessProperty: "error" } as const
 
@@ -71,24 +76,34 @@ const hasKey = (value: unknown, keys: ReadonlyArray<string>): boolean =>
     : Object.entries(value).some(([key, member]) => keys.includes(key) || hasKey(member, keys)))
 
 /** Decodes bodies; an unknown key is refused where no client of the hosted service can have sent it. */
-const bodyDecoder = (endpoint: HttpApiEndpoint.Top, schema: Schema.Top | undefined): Decode | undefined => {
-  const strict = decoder(schema, exact)
-  const lenient = decoder(schema)
-  if (strict === undefined || lenient === undefined || isExtension(endpoint)) return strict
-  const keys = Context.get(endpoint.annotations, ExtensionKeys)
-  return keys.length === 0 ? lenient : (input) => (hasKey(input, keys) ? strict(input) : lenient(input))
+const bodyOf = (endpoint: HttpApiEndpoint.Top, schema: Schema.Top) => {
+  const keys = isExtension(endpoint) ? [] : Context.get(endpoint.annotations, ExtensionKeys)
+  const of = (schema: Schema.Top) => {
+    const decoders = { strict: decoder(schema, exact), lenient: decoder(schema) }
+    return (json: unknown, hasKey: boolean) =>
+      (isExtension(endpoint) || hasKey ? decoders.strict : decoders.lenient)(json)
+  }
+  const decode = of(schema)
+  const decodeTrusted = of(Schema.make(trusting(schema.ast)))
+  return {
+    keys,
+    decode: (json: unknown) => decode(json, keys.length > 0 && hasKey(json, keys)),
+    decodeRead: ({ hasKey, isFinite, json }: LargeJson.Read) => (isFinite ? decodeTrusted : decode)(json, hasKey)
+  }
 }
+
+type Body = ReturnType<typeof bodyOf>
 
 const compile = (endpoint: HttpApiEndpoint.Top) => {
   const { query } = endpoint
   const payload = endpoint.payload.get("application/json")
   const [success = Schema.Void] = endpoint.success
   return {
-    params: decoder(endpoint.params),
-    headers: decoder(endpoint.headers),
+    params: decoderIfAny(endpoint.params),
+    headers: decoderIfAny(endpoint.headers),
     parameters: namesOf(query),
-    query: decoder(query === undefined ? undefined : Schema.toCodecArrayFromSingle(query)),
-    payload: bodyDecoder(endpoint, payload === undefined ? undefined : Schema.Union(payload.schemas)),
+    query: decoderIfAny(query === undefined ? undefined : Schema.toCodecArrayFromSingle(query)),
+    payload: payload === undefined ? undefined : bodyOf(endpoint, Schema.Union(payload.schemas)),
     stranger: strangerOf(endpoint),
     // The value of an absent payload, which JSON cannot express.
     absent:
@@ -181,16 +196,12 @@ const inputOf = (compiled: Compiled, context: Context.Context<HttpRouter.Provide
   return Result.succeed(input)
 }
 
-const parsed = (text: string): Result.Result<unknown, Failure> =>
-  Result.try({
-    try: (): unknown => ExactJson.parse(text),
-    catch: () => invalidRequest("Expected a valid JSON body")
-  })
+const notJson = () => invalidRequest("Expected a valid JSON body")
 
 /** The decoded body of a request. */
 const payloadOf = (
   request: HttpServerRequest.HttpServerRequest,
-  decode: Decode,
+  { decode, decodeRead, keys }: Body,
   { absent, stranger }: Pick<Compiled, "absent" | "stranger">
 ): Effect.Effect<unknown, Failure> => {
   const type = request.headers["content-type"]
@@ -198,14 +209,19 @@ const payloadOf = (
     return dieWith(415, "UNSUPPORTED_MEDIA_TYPE", `content-type: ${type} is not accepted here; send application/json`)
   }
   return Effect.flatMap(Effect.orDie(request.text), (text) => {
-    const json = text === "" ? Result.succeed(absent) : parsed(text)
-    const decoded = (value: unknown) => {
+    const decoded = <A>(value: unknown, decode: () => Result.Result<A, Schema.SchemaError>) => {
       const refused = stranger(value)
-      return Effect.fromResult(refused === null ? Result.mapError(decode(value), refusal) : Result.fail(refused))
+      return Effect.fromResult(refused === null ? Result.mapError(decode(), refusal) : Result.fail(refused))
     }
-    return text.length < largeBody
-      ? Effect.flatMap(Effect.fromResult(json), decoded)
-      : Effect.fromResult(json).pipe(Effect.tap(Effect.yieldNow), Effect.flatMap(decoded), Effect.tap(Effect.yieldNow))
+    if (text.length < largeBody) {
+      const json: Result.Result<unknown, Failure> =
+        text === "" ? Result.succeed(absent) : Result.try({ try: () => ExactJson.parse(text), catch: notJson })
+      return Effect.flatMap(Effect.fromResult(json), (value) => decoded(value, () => decode(value)))
+    }
+    return Slices.run(() => LargeJson.read(text, keys)).pipe(
+      Effect.flatMap((read) => (read === null ? Effect.fail(notJson()) : decoded(read.json, () => decodeRead(read)))),
+      Effect.tap(Effect.yieldNow)
+    )
   })
 }
 

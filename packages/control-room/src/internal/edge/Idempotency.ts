@@ -12,11 +12,13 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { createHash } from "node:crypto"
 import * as ExactJson from "@signalbox/transport/ExactJson"
+import * as LargeJson from "../LargeJson.ts"
+import * as Slices from "../Slices.ts"
 import { Database } from "../store/Database.ts"
 import { IdempotencyRecords } from "../store/IdempotencyRecords.ts"
 import { Seal } from "../store/Seal.ts"
 import { dieWith } from "./Failures.ts"
-import { pathOf, withText } from "./Incoming.ts"
+import { largeBody, pathOf, withText } from "./Incoming.ts"
 import { AskedPermissions, callerOf } from "./Permissions.ts"
 import { ResponseHeaders } from "./ResponseHeaders.ts"
 
@@ -39,23 +41,31 @@ const lifetimeOf = (given: string | undefined): number | null => {
   return /^[1-9]\d*$/.test(given) && Number(given) <= keyLifetime.max ? Number(given) : null
 }
 
+/** Bytes that are hashed at once: some milliseconds. */
+const hashed = 1024 * 1024
+
 /** The fingerprint of a request: equal for repetitions of the same request. */
-const fingerprintOf = (method: string, path: string, body: string) =>
-  createHash("sha256")
-    .update(`${method}\n${path}\n${meaningOf(body)}`)
-    .digest("hex")
+const fingerprintOf = Effect.fnUntraced(function* (method: string, path: string, body: string) {
+  const hash = createHash("sha256").update(`${method}\n${path}\n`)
+  if (body.length < largeBody) return hash.update(meaningOf(body)).digest("hex")
+  const read = yield* Slices.run(() => LargeJson.read(body, []))
+  const parts = read === null ? [body].values() : LargeJson.canonical(read.json)
+  for (const part of parts) {
+    const bytes = Buffer.from(part)
+    for (let at = 0; at < bytes.length; at += hashed) {
+      yield* Effect.yieldNow
+      hash.update(bytes.subarray(at, at + hashed))
+    }
+  }
+  return hash.digest("hex")
+})
 
 /** JSON with sorted keys and no white space, so that two spellings of one body are the same request. */
 const meaningOf = (body: string): string =>
   Result.getOrElse(
-    Result.try(() => JSON.stringify(ExactJson.parse(body), sorted)),
+    Result.try(() => JSON.stringify(ExactJson.parse(body), LargeJson.sorted)),
     () => body
   )
-
-const sorted = (_key: string, value: unknown): unknown =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !ExactJson.isRaw(value)
-    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-    : value
 
 const jsonOf = (response: HttpServerResponse.HttpServerResponse): string | null =>
   response.body._tag === "Uint8Array" ? new TextDecoder().decode(response.body.body) : null
@@ -167,8 +177,9 @@ export class Idempotency extends Context.Service<
             // The body has been read; the handler reads it from memory.
             const view = withText(request, Effect.succeed(body))
             const handler = Effect.provideService(effect, HttpServerRequest.HttpServerRequest, view)
-            const fingerprint = fingerprintOf(request.method, pathOf(request.url), body)
-            return keyed({ fingerprint, isCredential, key, lifetime, principal }, handler)
+            return Effect.flatMap(fingerprintOf(request.method, pathOf(request.url), body), (fingerprint) =>
+              keyed({ fingerprint, isCredential, key, lifetime, principal }, handler)
+            )
           })
         }
       })

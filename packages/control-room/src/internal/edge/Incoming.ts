@@ -10,6 +10,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { isUtf8 } from "node:buffer"
 import * as ExactJson from "@signalbox/transport/ExactJson"
 import { limits } from "../Limits.ts"
+import * as Slices from "../Slices.ts"
 import { dieWith } from "./Failures.ts"
 
 /** The path of a request without its query. */
@@ -90,11 +91,18 @@ const jsonHeaders = (headers: Headers.Headers): Headers.Headers => {
   return (empty && kind !== "parts") || kind === "json" ? Headers.set(headers, "content-type", jsonType) : headers
 }
 
+/** Characters that are looked at in one turn of the event loop: some milliseconds. */
+const slice = 1_000_000
+
 /** Whether brackets nest deeper than allowed, checked before anything recurses into the tree. */
-const tooDeep = (json: string): boolean => {
+function* tooDeep(json: string): Generator<void, boolean> {
   let depth = 0
   let at = 0
-  while (at < json.length) {
+  for (let due = slice; at < json.length;) {
+    if (at >= due) {
+      yield
+      due = at + slice
+    }
     const char = json[at++]
     if (char === '"') at = ExactJson.endOfString(json, at)
     else if (char === "{" || char === "[") {
@@ -115,8 +123,15 @@ export const largeBody = 100_000
 export const jsonTextOf = (bytes: Uint8Array): Effect.Effect<string> => {
   if (!isUtf8(bytes)) return unreadable("the body is not valid UTF-8; send JSON in UTF-8")
   const text = decoder.decode(bytes)
-  if (tooDeep(text)) return unreadable(`the body nests deeper than ${limits.jsonDepth} levels`)
-  return text.length < largeBody ? Effect.succeed(text) : Effect.as(Effect.yieldNow, text)
+  return Effect.flatMap(
+    Slices.run(() => tooDeep(text)),
+    (isTooDeep) =>
+      isTooDeep
+        ? unreadable(`the body nests deeper than ${limits.jsonDepth} levels`)
+        : text.length < largeBody
+          ? Effect.succeed(text)
+          : Effect.as(Effect.yieldNow, text)
+  )
 }
 
 const textOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<string, HttpServerError.HttpServerError> =>

@@ -16,8 +16,8 @@ export type Checked = Pick<StoredProcess, "inputSchema" | "checkPayloads">
 
 /** Checks that are cached; building one takes up to a millisecond, and about 20 with large patterns. */
 const capacity = 500
-/** Steps of checks after which others get the event loop: about 10 ms. */
-const slice = 750_000
+/** Steps of checks after which others get the event loop: one more check may take 40 ms. */
+const slice = 100_000
 
 const unchecked: Compiled = { problem: null, check: () => null }
 
@@ -42,7 +42,14 @@ export class InputSchemas extends Context.Service<
       const checks = yield* Cache.make({
         capacity,
         // The text is JSON: the service has made it from JSON.
-        lookup: (text: string) => Effect.sync(() => compile(ExactJson.parse(text)))
+        lookup: (text: string) =>
+          Effect.andThen(
+            Effect.yieldNow,
+            Effect.tap(
+              Effect.sync(() => compile(ExactJson.parse(text))),
+              Effect.yieldNow
+            )
+          )
       })
       /** Steps since the event loop was last given the time for anything else. */
       let unyielded = 0
