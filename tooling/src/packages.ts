@@ -27,16 +27,30 @@ const sizes: ReadonlyMap<string, readonly [packed: number, unpacked: number]> = 
   Object.entries(budgets).map(([name, { packed, unpacked }]) => [name, [packed, unpacked]])
 )
 
-/** What the types of a package name that who installs it may not have: packages that it does not bring, and globals of Node. */
+/**
+ * Modules of Node whose types declarations may name, by package: of servers that the user creates with them, and so has their types.
+ * All other programs compile without `@types/node`.
+ */
+const namedOfNode: Readonly<Record<string, RegExp>> = {
+  "@signalbox/control-room":
+    /^dist\/(?:(?:Mounted|NodeServer)\.d\.ts node:http|internal\/delivery\/(?:Delivery|Mail)Sender\.d\.ts node:net)$/,
+  // Of the servers and clients of Node themselves.
+  "@signalbox/platform": /^dist\/NodeHttp(?:Client|Server|ServerRequest)\.d\.ts node:\w+$/,
+  signalbox: /^dist\/Mounted\.d\.ts node:http$/
+}
+
+/** What the types of a package name that its users may not have: packages that it does not bring, and modules and globals of Node. */
 const foreignTypes = (files: ReadonlyArray<string>, read: (path: string) => string, manifest: Manifest) => {
   const brought = new Set([manifest.name, ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })])
   return files
     .filter((path) => path.endsWith(".d.ts"))
     .flatMap((path) => {
       const types = read(path).replace(/\/\*[^]*?\*\//g, "")
-      const packages = [...types.matchAll(/(?:\bfrom |\bimport\()"((?:@[^/"]+\/)?[^./"][^/":]*)(?:\/[^"]*)?"/g)]
+      const packages = [
+        ...types.matchAll(/(?:\bfrom |\bimport |\bimport\()"((?:@[^/"]+\/)?[^./"][^/"]*)(?:\/[^"]*)?"/g)
+      ]
         .map(([, name = ""]) => name)
-        .filter((name) => !brought.has(name))
+        .filter((name) => !brought.has(name) && namedOfNode[manifest.name]?.test(`${path} ${name}`) !== true)
       const globals = [...types.matchAll(/\b(?:Buffer(?=[<;,)\]>|& ])|NodeJS\.\w+)/g)].map(([name]) => name)
       const imported = /import .*\bBuffer\b/.test(types) ? [] : globals
       return [...new Set([...packages, ...imported])].map(

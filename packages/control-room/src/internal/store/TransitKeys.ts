@@ -6,8 +6,8 @@ import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as Base64 from "effect/encoding/Base64"
-import { createPrivateKey, type KeyObject } from "node:crypto"
 import { Seal } from "./Seal.ts"
 import * as Transit from "../vault/Transit.ts"
 import { Database } from "./Database.ts"
@@ -22,7 +22,8 @@ export class TransitKeys extends Context.Service<
   {
     /** Base64 of the DER SubjectPublicKeyInfo. */
     readonly publicKey: (workspace: WorkspaceId) => Effect.Effect<string>
-    readonly privateKey: (workspace: WorkspaceId) => Effect.Effect<KeyObject>
+    /** DER PKCS #8. */
+    readonly privateKey: (workspace: WorkspaceId) => Effect.Effect<Redacted.Redacted<Uint8Array>>
   }
 >()("@signalbox/control-room/store/TransitKeys") {
   static readonly layer = Layer.effect(
@@ -50,8 +51,7 @@ export class TransitKeys extends Context.Service<
         publicKey: (workspace) => Effect.map(get(workspace), (row) => row.public_key),
         privateKey: Effect.fnUntraced(function* (workspace) {
           const { private_key } = yield* get(workspace)
-          const der = Buffer.from(yield* open(private_key, contextOf(workspace)), "base64")
-          return createPrivateKey({ key: der, format: "der", type: "pkcs8" })
+          return Redacted.make(Buffer.from(yield* open(private_key, contextOf(workspace)), "base64"))
         })
       })
     })

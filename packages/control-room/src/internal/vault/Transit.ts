@@ -13,6 +13,7 @@ import {
   constants,
   createCipheriv,
   createDecipheriv,
+  createPrivateKey,
   createPublicKey,
   generateKeyPair,
   type KeyObject,
@@ -69,21 +70,29 @@ export const sealFor = (reader: KeyObject, json: Redacted.Redacted): Effect.Effe
     catch: () => new TransitError({ message: "this key cannot encrypt" })
   })
 
-/** Decrypts what a robot wrote. All causes of failure look the same to the caller. */
-export const open = (own: KeyObject, { encryption, value }: Sealed): Effect.Effect<Redacted.Redacted, TransitError> =>
-  Effect.try({
-    try: () => {
-      const key = privateDecrypt({ key: own, ...oaep }, encryption.encryptedAES)
-      const decipher = createDecipheriv(algorithm, key, encryption.iv, { authTagLength: tagLength })
-      decipher.setAuthTag(encryption.authTag)
-      return Redacted.make(Buffer.concat([decipher.update(value), decipher.final()]).toString("utf8"))
-    },
-    catch: () =>
-      new TransitError({
-        message:
-          "does not decrypt: encrypt it with the key at `publicKey` of this workspace, and the 16 bytes of iv as nonce"
-      })
-  })
+const privateKeyOf = (der: Redacted.Redacted<Uint8Array>) =>
+  Effect.sync(() => createPrivateKey({ key: Buffer.from(Redacted.value(der)), format: "der", type: "pkcs8" }))
+
+/** Decrypts what a robot wrote, with a private key in DER. All causes of failure look the same to the caller. */
+export const open = (
+  own: Redacted.Redacted<Uint8Array>,
+  { encryption, value }: Sealed
+): Effect.Effect<Redacted.Redacted, TransitError> =>
+  Effect.flatMap(privateKeyOf(own), (own) =>
+    Effect.try({
+      try: () => {
+        const key = privateDecrypt({ key: own, ...oaep }, encryption.encryptedAES)
+        const decipher = createDecipheriv(algorithm, key, encryption.iv, { authTagLength: tagLength })
+        decipher.setAuthTag(encryption.authTag)
+        return Redacted.make(Buffer.concat([decipher.update(value), decipher.final()]).toString("utf8"))
+      },
+      catch: () =>
+        new TransitError({
+          message:
+            "does not decrypt: encrypt it with the key at `publicKey` of this workspace, and the 16 bytes of iv as nonce"
+        })
+    })
+  )
 
 /** Generates a key pair of the vault, in DER. */
 export const generate: Effect.Effect<{ readonly publicKey: Uint8Array; readonly privateKey: Uint8Array }> =
