@@ -162,7 +162,7 @@ export class Mounted extends Context.Service<
  *   HttpRouter.add("GET", "/", HttpServerResponse.text("hello")),
  *   Mounted.layerRoutes({ publicUrl: "http://127.0.0.1:3000/automation" })
  * )
- * export const server = HttpRouter.serve(routes).pipe(
+ * export const server = HttpRouter.serve(routes, { disableLogger: true }).pipe(
  *   Layer.provide(Server.layerStorage({ data: ".signalbox" })),
  *   Layer.provide(NodeHttpServer.layer(createServer, { port: 3000 }))
  * )

@@ -245,7 +245,7 @@ const handlers = () => {
  *     FlowManagement.layerRoutes({ token })
  *   )
  * )
- * export const server = HttpRouter.serve(routes).pipe(
+ * export const server = HttpRouter.serve(routes, { disableLogger: true }).pipe(
  *   Layer.provide(FlowEngine.layerSqlite({ file: "data/flows.db" })),
  *   Layer.provide(
  *     NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 4800 })

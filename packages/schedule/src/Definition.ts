@@ -5,6 +5,7 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
+import * as CronFields from "./internal/CronFields.ts"
 import { digestOf } from "./internal/Digest.ts"
 import { Fields } from "./internal/Fields.ts"
 import { faultOf } from "./internal/Validation.ts"
@@ -137,3 +138,30 @@ export const timesDigest = (definition: Definition): string => {
   const { missed: _, name: _1, overlap: _2, queue: _3, ...times } = encode(definition)
   return digestOf(times)
 }
+
+const asSet = (values: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(values)].toSorted()
+
+/** Not the digests that are stored: a new form of those would restart progress. */
+const comparable = (definition: Definition): string => {
+  const { calendar = {}, cron, ...rest } = encode(definition)
+  const { dates = [], weekdays = [] } = calendar
+  const times = cron === undefined ? null : Result.getOrElse(CronFields.comparable(cron), () => cron)
+  return digestOf({ ...rest, cron: times, calendar: { ...calendar, dates: asSet(dates), weekdays: asSet(weekdays) } })
+}
+
+/**
+ * Returns whether two definitions mean the same, however they are written: `0 6 * * 1-5` and `00 6 * * mon-fri`, the
+ * same excluded days in another order, explicit defaults. Hours as a wildcard or steps differ from a list of the same
+ * hours, since only the former run in an hour that a zone repeats.
+ *
+ * ```ts
+ * import * as Result from "effect/Result"
+ * import { isEquivalent, make } from "@signalbox/schedule/Definition"
+ *
+ * export const same = Result.all([
+ *   make({ name: "daily", cron: "0 6 * * mon-fri" }),
+ *   make({ name: "daily", cron: "00 6 * * 5,1-4" })
+ * ]).pipe(Result.map(([one, other]) => isEquivalent(one, other))) // true
+ * ```
+ */
+export const isEquivalent = (self: Definition, that: Definition): boolean => comparable(self) === comparable(that)

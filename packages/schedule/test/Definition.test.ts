@@ -1,5 +1,12 @@
 import { assert, describe, it, vi } from "@effect/vitest"
-import { Definition, type DefinitionInput, digest, make, timesDigest } from "@signalbox/schedule/Definition"
+import {
+  Definition,
+  type DefinitionInput,
+  digest,
+  isEquivalent,
+  make,
+  timesDigest
+} from "@signalbox/schedule/Definition"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { schedule } from "./support/Definitions.ts"
@@ -178,5 +185,42 @@ describe("a definition", () => {
     assert.notStrictEqual(digest(policy), digest(one))
     assert.strictEqual(timesDigest(policy), timesDigest(one))
     assert.notStrictEqual(timesDigest(times), timesDigest(one))
+  })
+
+  const cron = (...expressions: ReadonlyArray<string>) => expressions.map((cron) => ({ cron }))
+  const days = (...calendars: ReadonlyArray<NonNullable<DefinitionInput["calendar"]>>) =>
+    calendars.map((calendar) => ({ cron: "0 6 * * *", calendar }))
+  const forms: ReadonlyArray<readonly [what: string, inputs: ReadonlyArray<Omit<DefinitionInput, "name">>]> = [
+    ["names and numbers of weekdays", cron("0 6 * * mon-fri", "0 6 * * 1-5", " 00 6  * * FRI,2-4,1 ")],
+    ["both numbers of Sunday", cron("0 6 * * 7", "0 6 * * sun", "0 0 6 * * 0")],
+    ["steps and lists of minutes", cron("*/15 * * * *", "0,15,30,45 * * * *", "45,30-31/15,15,0 * * * *")],
+    ["all values and a wildcard", cron("0 6 * * *", "0 6 1-31 1-12 *", "0 6 * * 0-6", "0 6 1-31 * mon")],
+    ["excluded days in another order", days({ weekdays: ["sat", "sun"] }, { weekdays: ["sun", "sat", "sun"] })],
+    [
+      "excluded dates in another order",
+      days({ dates: ["2026-12-25", "2026-12-26"] }, { dates: ["2026-12-26", "2026-12-25"], weekdays: [] })
+    ]
+  ]
+  it.each(forms)("is equivalent to one with %s", (_, inputs) => {
+    const [first = schedule({ at: "2026-11-22T09:00:00Z" }), ...others] = inputs.map((input) => schedule(input))
+    for (const other of others) assert.isTrue(isEquivalent(first, other), `${first.cron} and ${other.cron}`)
+    assert.isAbove(others.length, 0)
+  })
+
+  const differing: typeof forms = [
+    ["hours", cron("0 6 * * *", "0 7 * * *")],
+    ["hours that run in each repeated hour", cron("0 */2 * * *", "0 0,2,4,6,8,10,12,14,16,18,20,22 * * *")],
+    [
+      "a day and a weekday, or one of them",
+      cron("0 6 */2 * mon", `0 6 ${[...Array(16).keys()].map((n) => n * 2 + 1)} * mon`)
+    ],
+    ["a rule", [{ cron: "0 6 * * *" }, { every: "1 day" }]],
+    ["a policy", [{ cron: "0 6 * * *" }, { cron: "0 6 * * *", missed: "all" }]],
+    ["excluded days", days({ weekdays: ["sat"] }, { weekdays: ["sun"] })],
+    ["what happens on excluded days", days({ weekdays: ["sat"] }, { weekdays: ["sat"], otherwise: "after" })]
+  ]
+  it.each(differing)("is not equivalent to one that differs in %s", (_, inputs) => {
+    const [one, other] = inputs.map((input) => schedule(input))
+    assert.isFalse(one !== undefined && other !== undefined && isEquivalent(one, other))
   })
 })

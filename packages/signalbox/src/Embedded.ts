@@ -113,7 +113,9 @@ export class Embedded extends Context.Service<
  *
  * const data = ".signalbox"
  * const publicUrl = "http://127.0.0.1:3000/automation"
- * const served = HttpRouter.serve(Mounted.layerRoutes({ publicUrl })).pipe(
+ * const served = HttpRouter.serve(Mounted.layerRoutes({ publicUrl }), {
+ *   disableLogger: true
+ * }).pipe(
  *   Layer.provide(NodeHttpServer.layer(createServer, { port: 3000 }))
  * )
  * export const server = Embedded.layerWorkers({ data }).pipe(

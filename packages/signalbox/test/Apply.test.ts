@@ -392,6 +392,84 @@ describe("signalbox apply", { shuffle: false }, () => {
     )
   })
 
+  it("refuses a file that names a process or a schedule which --prune would delete", async () => {
+    const before = await everything()
+    const prune = async (text: string) => {
+      const { status, stderr } = await signalbox(["apply", file("gone.yaml", text), "--prune", "--yes", "--data", data])
+      assert.strictEqual(status, 1)
+      return stderr
+    }
+    assert.match(
+      await prune("processes: {}\nschedules: { nightly orders: { process: orders, cron: 30 2 * * * } }\n"),
+      /schedules\.nightly orders\.process: --prune deletes the process "orders", which the file does not have; add it/
+    )
+    const rule = "{ type: schedule_missed, schedule: nightly orders }"
+    assert.match(
+      await prune(`schedules: {}\nalerts: { missed: { rule: ${rule}, channels: [operations] } }\n`),
+      /alerts\.missed\.rule\.schedule: --prune deletes the schedule "nightly orders", which the file does not have/
+    )
+    assert.strictEqual(await everything(), before)
+  })
+
+  it("finds no change in crons, days, channels and receivers that are written in another way", async () => {
+    const hours = (days: string, except: string) =>
+      `{ zone: Europe/Vienna, from: "08:00", to: "18:00", weekdays: [${days}], except: [${except}] }`
+    const written = (forms: Readonly<Record<"cron" | "days" | "dates" | "to" | "channels" | "url", string>>) =>
+      file(
+        "forms.yaml",
+        `schedules:
+  forms: { process: orders, cron: "${forms.cron}", calendar: { weekdays: [${forms.days}], dates: [${forms.dates}] } }
+alert_channels:
+  mail: { type: email, host: smtp.example.com, port: 587, from: a@example.com, to: [${forms.to}] }
+  hook: { type: webhook, url: "${forms.url}" }
+alerts:
+  forms:
+    rule: { type: nothing_completed, process: orders, seconds: 60, hours: ${hours(forms.days, forms.dates)} }
+    channels: [${forms.channels}]
+    quiet: ${hours(forms.days, forms.dates)}
+`
+      )
+    const dates = ["2026-12-25", "2026-12-26"].map((date) => `"${date}"`)
+    const one = written({
+      cron: "30 2 * * mon-fri",
+      days: "sat, sun",
+      dates: dates.join(),
+      to: "b@example.com, c@example.com",
+      channels: "mail, hook",
+      url: "https://example.com"
+    })
+    assert.strictEqual(worked(await applied(one)).length, 4)
+    const other = written({
+      cron: "30 02 * * 5,1-4",
+      days: "sun, sat",
+      dates: dates.toReversed().join(),
+      to: "c@example.com, b@example.com",
+      channels: "hook, mail, hook",
+      url: "https://EXAMPLE.com/"
+    })
+    assert.deepStrictEqual(worked(await applied(other)), [])
+    const differs = written({
+      cron: "30 3 * * 5,1-4",
+      days: "sun",
+      dates: dates.join(),
+      to: "c@example.com",
+      channels: "hook",
+      url: "https://example.com/other"
+    })
+    assert.deepStrictEqual(
+      worked(await applied(differs)).map(({ detail, kind, name }) => `${kind} ${name}: ${detail}`),
+      [
+        "schedule forms: times",
+        "alert channel mail: e-mail",
+        "alert channel hook: target",
+        "alert forms: rule, channels, quiet"
+      ]
+    )
+    await succeed(["alerts", "delete", "forms", "--data", data])
+    await succeed(["schedules", "delete", "forms", "--data", data])
+    await succeed(["alert-channels", "delete", "mail", "hook", "--yes", "--data", data])
+  })
+
   it("deletes what the file does not name with --prune alone, in the sections that it has", async () => {
     const path = file("less.yaml", "worker_groups: [windows]\nassets: {}\n")
     const kept = await succeed(["apply", path, "--data", data])
@@ -412,13 +490,43 @@ describe("signalbox apply", { shuffle: false }, () => {
     const rest = await read("assets")
     assert.deepStrictEqual(rest, { data: [], has_more: false, next: null })
 
-    const none = file("none.yaml", "webhooks: []\nprocesses: {}\nworker_groups: [windows]\n")
-    assert.deepStrictEqual(facts(worked(await applied(none, "--prune", "--yes"))), [
-      "done: delete webhook https://example.com/hook (orders)",
-      "done: delete process orders",
-      "done: delete worker group linux"
-    ])
     assert.include(JSON.stringify(await read("secrets")), '"shop"')
+  })
+
+  it("refuses to prune a process with what depends on it, unless --with-dependents has it in the plan", async () => {
+    const text = "webhooks: []\nprocesses: {}\nworker_groups: [windows]\n"
+    const none = file("none.yaml", text)
+    const before = await everything()
+    const list =
+      "schedule nightly orders (of process orders), trigger new orders (of process orders, has an address that others may call), alert orders stand still (its rule names process orders)"
+    const refused = await signalbox(["apply", none, "--prune", "--yes", "--data", data])
+    assert.strictEqual(refused.status, 1)
+    assert.include(refused.stderr, `: ${list}; give --with-dependents to delete these too, or name the processes in`)
+    const told = await succeed(["apply", none, "--dry-run", "--data", data])
+    assert.include(told.stdout, `On these depend, and --with-dependents deletes with them: ${list}.\n`)
+    const alone = await signalbox(["apply", none, "--with-dependents", "--data", data])
+    assert.match(alone.stderr, /^signalbox: --with-dependents: needs --prune/)
+    assert.strictEqual(await everything(), before)
+
+    const all = file("neither.yaml", "processes: {}\nworker_groups: [windows]\n")
+    const planned = facts(worked(await applied(all, "--prune", "--with-dependents", "--dry-run")))
+    assert.deepStrictEqual(planned, [
+      "planned: delete alert orders stand still",
+      "planned: delete trigger new orders",
+      "planned: delete schedule nightly orders",
+      "planned: delete webhook https://example.com/hook (orders)",
+      "planned: delete process orders",
+      "planned: delete worker group linux"
+    ])
+    const lines = worked(await applied(all, "--prune", "--with-dependents", "--yes"))
+    assert.deepStrictEqual(
+      facts(lines),
+      planned.map((line) => line.replace("planned", "done"))
+    )
+    const rest = await everything()
+    for (const name of ["nightly orders", "new orders", "orders stand still", "https://example.com/hook"]) {
+      assert.notInclude(rest, name)
+    }
   })
 
   it("reports what was done and what was not when a step fails, and continues there", async () => {

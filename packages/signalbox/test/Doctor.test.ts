@@ -2,12 +2,15 @@
  * What `signalbox doctor` finds.
  */
 import { startS3 } from "@signalbox/testkit/S3Server"
+import type { Worker, WorkerState } from "@signalbox/api/Workers"
+import { WorkerId } from "@signalbox/api/contract/Ids"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { freePort } from "@signalbox/testkit/FreePort"
 import { chmodSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
+import { type Outcome, ofWorkers } from "../src/internal/Doctor.ts"
 import * as Cli from "./support/Cli.ts"
 
 const { folder, remove } = Cli.temporaryFolder("doctor")
@@ -51,6 +54,68 @@ describe("signalbox doctor", () => {
     assert.strictEqual(status, 0)
     const { stdout } = await Cli.signalbox(["doctor", "--data", data], { env: here() })
     assert.match(stdout, /^ok {4}node +Node v/)
+  })
+
+  it("looks at the port on which the control room of the folder listens, unless another is chosen", async () => {
+    const { port } = new URL(room.ready.base_url)
+    const { of } = await doctor(["--data", data])
+    assert.deepInclude(of("port"), { status: "ok", message: `a control room listens on port ${port} of 127.0.0.1` })
+    const other = String(await freePort())
+    for (const [args, env] of [
+      [["--port", other], {}],
+      [[], { SIGNALBOX_PORT: other }]
+    ] as const) {
+      const chosen = await doctor(["--data", data, ...args], env)
+      assert.deepInclude(chosen.of("port"), { status: "ok", message: `port ${other} of 127.0.0.1 is free` })
+    }
+  })
+
+  const last_seen_at = "2026-11-26T18:00:00.000Z"
+  const worker = (name: string, state: WorkerState, change: Partial<Worker> = {}): Worker => ({
+    id: WorkerId.make(`worker_${name}`),
+    name,
+    state,
+    labels: [],
+    draining: false,
+    paused: null,
+    last_seen_at,
+    worker_groups: [],
+    step_runs: [],
+    ...change
+  })
+  const paused: Worker["paused"] = { by: { type: "api_key", id: null, name: null }, note: null, since: last_seen_at }
+  const cases: ReadonlyArray<readonly [what: string, all: ReadonlyArray<Worker>, outcome: Partial<Outcome>]> = [
+    ["none", [], { status: "warn", message: "no worker is linked, so no step can run" }],
+    ["all online", [worker("a", "idle"), worker("b", "busy")], { status: "ok", message: "2 of 2 workers are online" }],
+    [
+      "one offline",
+      [worker("a", "idle"), worker("b", "offline"), worker("c", "offline", { last_seen_at: null })],
+      {
+        status: "warn",
+        message: `1 of 3 workers are online; offline: b (last seen ${last_seen_at}), c (last seen never)`
+      }
+    ],
+    [
+      "those offline that drain or are paused",
+      [worker("a", "idle"), worker("b", "offline", { draining: true }), worker("c", "offline", { paused })],
+      { status: "ok", message: "1 of 3 workers are online, and the others drain or are paused" }
+    ],
+    [
+      "all offline",
+      [worker("a", "offline", { draining: true })],
+      { status: "warn", message: "0 of 1 workers are online" }
+    ],
+    [
+      "more offline than are named",
+      Array.from({ length: 12 }, (_, n) => worker(String(n), "offline")),
+      {
+        status: "warn",
+        message: `0 of 12 workers are online; offline: ${Array.from({ length: 10 }, (_, n) => `${n} (last seen ${last_seen_at})`).join(", ")} and 2 more`
+      }
+    ]
+  ]
+  it.each(cases)("says of workers, %s, how many are online and which are not", (_, all, outcome) => {
+    assert.deepInclude(ofWorkers(all), outcome)
   })
 
   it("fails without a control room, and says how to start one", async () => {

@@ -8,7 +8,8 @@ import * as Task from "@signalbox/worker/Task"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { readFileSync } from "node:fs"
+import { globSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import * as Testing from "../src/Testing.ts"
 import { invoices } from "./guide/invoices.ts"
 
@@ -29,6 +30,20 @@ describe("the guide to durable flows", () => {
     for (const name of ["invoices", "script", "program", "approved", "monthEnd"]) {
       assert.include(guide, `\`\`\`ts title="${name}.ts"\n${read(`./guide/${name}.ts`)}\`\`\`\n`, name)
     }
+  })
+
+  it("has servers that log no line for each request, as all documentation has", () => {
+    const root = join(import.meta.dirname, "..", "..", "..")
+    const files = globSync(["docs/**/*.md", "packages/*/README.md", "packages/*/src/*.ts"], { cwd: root })
+    const servers = files.flatMap((file) => {
+      const [, ...calls] = readFileSync(join(root, file), "utf8").split("HttpRouter.serve(")
+      return calls.map((call) => [file, call.split(".pipe(")[0]] as const)
+    })
+    assert.includeMembers(
+      servers.map(([file]) => file),
+      ["docs/durable-flows.md", "packages/flows/src/FlowManagement.ts"]
+    )
+    for (const [file, call] of servers) assert.include(call, "disableLogger: true", file)
   })
 
   it.effect("has a flow with the same result, plain and durable", () =>

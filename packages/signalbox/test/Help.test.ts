@@ -1,5 +1,6 @@
 /** The help texts, and that the README has every command. */
 import { assert, describe, it } from "@effect/vitest"
+import { alertRuleTypes } from "@signalbox/api/contract/Alerts"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { signalbox, succeed } from "./support/Cli.ts"
@@ -39,6 +40,14 @@ describe("the help", () => {
       await Promise.all(subcommands.map((name) => check([...path, name])))
     }
     await Promise.all(commands.map((command) => check([command])))
+  })
+
+  it("has the rules of alerts with the parameters of each", async () => {
+    const { stdout } = await succeed(["alerts", "create", "--help"])
+    for (const rule of alertRuleTypes) assert.match(stdout, new RegExp(`^ +${rule} +\\S.*\\n +--set \\S`, "m"), rule)
+    assert.match(stdout, /nothing_completed .*\n +--set process, seconds, \[hours\]\n/)
+    const { stdout: group } = await succeed(["alerts", "--help"])
+    assert.match(group, /create +Creates an alert\n/)
   })
 
   it("completes every command in bash, zsh and fish", async () => {

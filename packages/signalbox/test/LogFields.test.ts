@@ -113,6 +113,26 @@ describe("lines of the log", () => {
     remove()
   })
 
+  it("are one for a step run, with its end, its items and how long it took", async () => {
+    const { folder, remove } = temporaryFolder("one-line")
+    const data = join(folder, "data")
+    const room = await upHere(data, ["--tasks", tasksFile], { SIGNALBOX_LOG_FORMAT: "json" })
+    await succeed(["processes", "create", "greeting", "--task", "greet", "--data", data])
+    await succeed(["run", "greeting", "--payload", '{"name":"Ada"}', "--wait", "--data", data])
+    await room.logged("step run ended")
+    assert.strictEqual(await room.end(), 0)
+    const written = room.stderr().trim().split("\n")
+    const lines: ReadonlyArray<Line> = written.map((line) => JSON.parse(line))
+    const ofStepRun = lines.filter(({ annotations }) => "step_run_id" in annotations)
+    assert.strictEqual(ofStepRun.length, 1, room.stderr())
+    const [line] = ofStepRun
+    assert.deepInclude(line, { level: "INFO", message: "step run ended" })
+    const facts = { task: "greet", error_code: null, completed: 1, failed: 0, unexpected: 0 }
+    assert.deepInclude(line?.annotations, facts)
+    assert.isNumber(line?.annotations["milliseconds"])
+    remove()
+  })
+
   it("have no field that is not documented, and none is documented that the sources do not have", () => {
     assert.deepStrictEqual(fields.toSorted(), [...inSources(), ...others].toSorted())
     assert.deepStrictEqual(members.toSorted(), [

@@ -1,5 +1,5 @@
 /**
- * The lines in which a worker logs that all goes as it should: that it is linked, and that a step run has started or ended.
+ * The lines in which a worker logs that all goes as it should: that it is linked, and that a step run has ended.
  * Warnings and failures are not among them.
  */
 import * as Context from "effect/Context"

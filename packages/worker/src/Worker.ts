@@ -177,7 +177,7 @@ const serveLinked = Effect.fnUntraced(function* <R>(
       const task = ref === null ? tasks.get(lease.task.name) : undefined
       if (task === undefined) {
         const why = failed("START_FAILURE", `this worker has no task "${lease.task.name}"`)
-        return { work: Effect.succeed(why), collect: Effect.void }
+        return { work: Effect.succeed(why), collect: Effect.void, counts: Effect.succeed({}) }
       }
       const session = yield* openSession(lease)
       return TaskRun.execution({

@@ -35,7 +35,7 @@ const Time = Schema.String.check(
   Schema.isPattern(/^(?:[01]\d|2[0-3]):[0-5]\d$/, { message: "Expected a time of day such as 08:30" })
 )
 
-const weekdays = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const
+export const weekdays = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const
 export type Weekday = (typeof weekdays)[number]
 
 /**

@@ -1,6 +1,7 @@
 /** What `signalbox doctor` looks at, each on its own, so that one that fails hides no other. */
 import * as ApiKeys from "@signalbox/api/ApiKeys"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
+import { readCredentials } from "@signalbox/api/Credentials"
 import type { CallError } from "@signalbox/api/ControlRoomError"
 import * as Assets from "@signalbox/api/Assets"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
@@ -35,7 +36,7 @@ export interface Finding {
   readonly remedy: string | null
 }
 
-type Outcome = Omit<Finding, "check">
+export type Outcome = Omit<Finding, "check">
 
 const ok = (message: string): Outcome => ({ status: "ok", message, remedy: null })
 const warn = (message: string, remedy: string): Outcome => ({ status: "warn", message, remedy })
@@ -99,9 +100,27 @@ const answers = (host: string, port: number) =>
     Effect.orElseSucceed(() => false)
   )
 
-const port = Effect.fnUntraced(function* ({ host, port }: Settings.Settings) {
+/** A control room without a public address of another kind: what its last start listened on. */
+const listening = /^http:\/\/(?:\[([0-9a-f:]+)\]|([\d.]+)):(\d+)$/
+
+/** Where the control room of the data folder is; null when none was started there, or only its public address is known. */
+const recorded = Effect.fnUntraced(function* ({ data }: Settings.Settings) {
+  const credentials = yield* Effect.option(readCredentials(join(data, "credentials.json")))
+  const baseUrl = Option.match(credentials, { onNone: () => "", onSome: ({ baseUrl }) => baseUrl })
+  const [, six, four, port] = listening.exec(baseUrl) ?? []
+  const host = six ?? four
+  return host === undefined ? null : { host, port: Number(port) }
+})
+
+const whereOf = ({ host, port }: Pick<Settings.Settings, "host" | "port">) => `port ${port} of ${host}`
+
+/** With `isChosen` the port of the settings is meant, wherever the control room of the folder listens. */
+const port = Effect.fnUntraced(function* (settings: Settings.Settings, isChosen: boolean) {
+  const room = isChosen ? null : yield* recorded(settings)
+  if (room !== null && (yield* answers(room.host, room.port))) return ok(`a control room listens on ${whereOf(room)}`)
+  const { host, port } = settings
   const problem = yield* canListen(host, port)
-  const where = `port ${port} of ${host}`
+  const where = whereOf(settings)
   if (problem === null) return ok(`${where} is free`)
   if (problem === "EADDRINUSE" && (yield* answers(host, port))) return ok(`a control room listens on ${where}`)
   const remedy = "stop what listens there, or choose another with --port or SIGNALBOX_PORT"
@@ -188,18 +207,36 @@ const permissions = Effect.gen(function* () {
     : warn(`the key may not read ${names}`, "use another key where that is needed: `signalbox keys create`")
 })
 
-const workers = Effect.gen(function* () {
-  const all = yield* Stream.runCollect(Workers.stream({ limit: 500 }))
-  const online = all.filter(({ state }) => state !== "offline").length
+/** Offline workers that are named; there may be hundreds. */
+const mostNamed = 10
+
+/** What the workers of a workspace say. One that drains or is paused is meant to take nothing, so it may be offline. */
+export const ofWorkers = (all: ReadonlyArray<Workers.Worker>): Outcome => {
   if (all.length === 0) {
     return warn(
       "no worker is linked, so no step can run",
       "start one with `signalbox worker start`, or `up --workers 1`"
     )
   }
-  const message = `${online} of ${all.length} workers are online`
-  return online === 0 ? warn(message, "start one with `signalbox worker start`, or `signalbox up`") : ok(message)
-}).pipe(
+  const offline = all.filter(({ state }) => state === "offline")
+  const missing = offline.filter(({ draining, paused }) => !draining && paused === null)
+  const count = `${all.length - offline.length} of ${all.length} workers are online`
+  if (missing.length === 0 && offline.length < all.length) {
+    return ok(offline.length === 0 ? count : `${count}, and the others drain or are paused`)
+  }
+  if (missing.length === 0) return warn(count, "start one with `signalbox worker start`, or `signalbox up`")
+  const named = missing
+    .slice(0, mostNamed)
+    .map(({ last_seen_at, name }) => `${name} (last seen ${last_seen_at ?? "never"})`)
+  const more = missing.length > mostNamed ? ` and ${missing.length - mostNamed} more` : ""
+  return warn(
+    `${count}; offline: ${named.join(", ")}${more}`,
+    "start them with `signalbox worker start` or `signalbox up`, or delete them with `signalbox workers delete NAME`"
+  )
+}
+
+const workers = Stream.runCollect(Workers.stream({ limit: 500 })).pipe(
+  Effect.map(ofWorkers),
   Effect.catchIf(isForbidden, () =>
     Effect.succeed(warn("the key may not read the workers", "use one with the permission Workers.read_workers"))
   )
@@ -236,13 +273,13 @@ export const ofDeadFolder = (settings: Settings.Settings) =>
     Effect.catch((error) => found("data folder", Effect.fail(error)))
   )
 
-/** The checks of this machine and its data folder. */
-export const ofMachine = (settings: Settings.Settings) =>
+/** The checks of this machine and its data folder; `isPortChosen` as by a flag or a variable. */
+export const ofMachine = (settings: Settings.Settings, isPortChosen: boolean) =>
   Effect.all([
     found("node", node),
     found("data folder", dataFolder(settings)),
     found("disk", disk(settings)),
-    found("port", port(settings)),
+    found("port", port(settings, isPortChosen)),
     found("proxy", proxy(settings)),
     found("database", database(settings)),
     ...(settings.s3Bucket === null ? [] : [found("bucket", bucket(settings))])

@@ -35,7 +35,8 @@ const management = HttpRouter.serve(
     Effect.map(Config.Redacted("SIGNALBOX_FLOWS_TOKEN"), (token) =>
       FlowManagement.layerRoutes({ token })
     )
-  )
+  ),
+  { disableLogger: true } // no line for each request
 ).pipe(
   Layer.provide(
     NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 4800 })

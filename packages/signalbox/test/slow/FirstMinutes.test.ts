@@ -124,6 +124,15 @@ describe("signalbox dev", () => {
     assert.strictEqual(await dev.end(), 0)
   })
 
+  it("says which tasks its workers have, and how one is run", async () => {
+    const project = await init("said")
+    const dev = running(["dev", "--port", "0"], project)
+    await dev.says(/Stop it with/, "stdout")
+    assert.match(dev.output.stdout, /^ {2}workers +1, for task packages and greet$/m)
+    assert.match(dev.output.stdout, /processes create greeting --task greet$/m)
+    assert.strictEqual(await dev.end(), 0)
+  })
+
   it("waits for a tasks file that is not there yet", async () => {
     const project = await init("early")
     const dev = running(["dev", "--port", "0", "--tasks", "later.ts"], project)

@@ -3,6 +3,7 @@ import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { UploadSourceError } from "@signalbox/api/Upload"
 import type * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -29,6 +30,8 @@ export interface Execution<R> {
   readonly work: Effect.Effect<StepRunError | null, LeaseLost | CallError, R>
   /** Saves the artifacts of the task, however it ended. */
   readonly collect: Effect.Effect<void, CollectError>
+  /** How many items came to which end, for the log; empty where only the task knows. */
+  readonly counts: Effect.Effect<Readonly<Record<string, number>>>
 }
 
 export interface Options<R> {
@@ -57,7 +60,7 @@ const work = <R>(
   )
   const timed = seconds === null ? task : Effect.raceFirst(task, over)
   return retryUntilAvailable(protocol.start(lease)).pipe(
-    Effect.tap(Routine.log("step run started")),
+    Effect.tap(Effect.logDebug("step run started")),
     Effect.andThen(onStarted),
     Effect.andThen(timed),
     Effect.matchCause({
@@ -86,17 +89,24 @@ const collect = ({ collect }: Pick<Execution<never>, "collect">, ending: StepRun
   )
 
 /** Retries until the service is available: it would wait for the end of the step run. */
-const report = ({ lease, protocol }: Pick<Options<never>, "lease" | "protocol">, ending: StepRunError | null) =>
-  retryUntilAvailable(protocol.finish(lease, ending)).pipe(
+const report = Effect.fnUntraced(function* (
+  { lease, protocol }: Pick<Options<never>, "lease" | "protocol">,
+  ending: StepRunError | null,
+  { counts, since }: { readonly counts: Readonly<Record<string, number>>; readonly since: number }
+) {
+  const milliseconds = (yield* Clock.currentTimeMillis) - since
+  yield* retryUntilAvailable(protocol.finish(lease, ending)).pipe(
     Effect.andThen(Routine.log("step run ended")),
     Effect.catch((error) => Effect.annotateLogs(Effect.logWarning("step run not reported"), { error: error._tag })),
-    Effect.annotateLogs({ error_code: ending?.code ?? null })
+    Effect.annotateLogs({ ...counts, error_code: ending?.code ?? null, milliseconds })
   )
+})
 
 /** Starts, works, collects, and finishes the step run, and returns how it ended; never fails. An order interrupts the task. */
 export const runStepRun = Effect.fnUntraced(
   function* <R>(options: Options<R>) {
     const { lease, order, protocol } = options
+    const since = yield* Clock.currentTimeMillis
     const reports = yield* Reports.make(protocol, lease, Deferred.succeed(order, "lost"))
     const limit = yield* TimeLimit.make(lease.timeout_seconds, (state) => protocol.build(lease, state))
     const execution = yield* options.execute(reports, limit)
@@ -111,7 +121,7 @@ export const runStepRun = Effect.fnUntraced(
       return "lost" as const
     }
     const shown = collected === null ? null : { ...collected, message: reports.mask.text(collected.message) }
-    yield* report(options, shown)
+    yield* report(options, shown, { counts: yield* execution.counts, since })
     return shown
   },
   Effect.scoped,

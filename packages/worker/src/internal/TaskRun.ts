@@ -4,15 +4,15 @@ import type { StepRunSession } from "@signalbox/api/robot/StepRunSession"
 import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
 import type { ItemSource } from "./ItemSource.ts"
 import type { PayloadSchema, Task } from "../Task.ts"
-import { runItems } from "./ItemRun.ts"
+import { type Counts, runItems } from "./ItemRun.ts"
 import type { LeaseLost } from "./LeaseLost.ts"
 import type { Reports } from "./Reports.ts"
 import type { Execution } from "./StepRun.ts"
 import * as Masked from "./Masked.ts"
 import { reported } from "./TaskOutput.ts"
-import * as Routine from "./Routine.ts"
 
 /** `mayReserve` is false when the worker is ending: the reserved item is then the last. */
 export const execution = <R>(options: {
@@ -25,6 +25,7 @@ export const execution = <R>(options: {
   readonly mayReserve: Effect.Effect<boolean>
 }): Execution<R> => {
   const { items, lease, mayReserve, reports, session, task } = options
+  const counted = Ref.makeUnsafe<Counts | null>(null)
   return {
     work: runItems(
       reported(task, reports),
@@ -37,9 +38,10 @@ export const execution = <R>(options: {
       Effect.updateService(ConfigProvider.ConfigProvider, (provider) =>
         ConfigProvider.orElse(ConfigProvider.fromEnvRecord(lease.env), provider)
       ),
-      Effect.tap((counts) => Effect.annotateLogs(Routine.log("step run worked"), { ...counts })),
+      Effect.tap((counts) => Ref.set(counted, counts)),
       Effect.as(null)
     ),
-    collect: Effect.void
+    collect: Effect.void,
+    counts: Effect.map(Ref.get(counted), (counts) => ({ ...counts }))
   }
 }

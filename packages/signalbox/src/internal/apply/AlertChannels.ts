@@ -6,7 +6,7 @@ import * as Stream from "effect/Stream"
 import { isDeepStrictEqual } from "node:util"
 import { fileText, resolve, variable } from "./Content.ts"
 import { type AlertChannel, ApplyFileError } from "./Document.ts"
-import { type Ids, type Section, type Step, unchanged } from "./Step.ts"
+import { asSet, type Ids, type Section, type Step, unchanged } from "./Step.ts"
 
 // Without the input in its errors: it may have a secret.
 const decodeDefinition = Schema.decodeUnknownEffect(AlertChannelDefinition, {
@@ -33,15 +33,24 @@ const definitionOf = Effect.fnUntraced(function* (name: string, channel: AlertCh
   )
 })
 
+/** An address in the form of the URL standard, so that `https://example.com` is `https://example.com/`. */
+const addressOf = (target: string) => (URL.canParse(target) ? new URL(target).href : target)
+
 /** What the file says of what the service shows; the target is null where the file only says where it is. */
 const shown = ({ type, url, ...channel }: AlertChannel) => {
   if (type === "email") {
-    const { from, host, password_from = null, port, security = "starttls", to, username = null } = channel
-    return { target: `${host}:${port}`, email: { security, from, to, username, password_from } }
+    const { from, host, password_from = null, port, security = "starttls", to = [], username = null } = channel
+    return { target: `${host}:${port}`, email: { security, from, to: asSet(to), username, password_from } }
   }
-  const target = typeof url === "string" && URL.canParse(url) ? (type === "webhook" ? url : new URL(url).origin) : null
+  const target =
+    typeof url === "string" && URL.canParse(url) ? (type === "webhook" ? addressOf(url) : new URL(url).origin) : null
   return { target, email: null }
 }
+
+const shownTarget = ({ target, type }: AlertChannels.AlertChannel) => (type === "webhook" ? addressOf(target) : target)
+
+const shownEmail = ({ email }: AlertChannels.AlertChannel) =>
+  email === null ? null : { ...email, to: asSet(email.to) }
 
 /** Channels are identified by their names. Secrets cannot be read back: those of existing ones are written with a change. */
 export const plan = Effect.fnUntraced(function* (
@@ -62,8 +71,8 @@ export const plan = Effect.fnUntraced(function* (
         ? []
         : [
             ...(found.type === channel.type ? [] : ["type"]),
-            ...(next.target === null || found.target === next.target ? [] : ["target"]),
-            ...(isDeepStrictEqual(found.email, next.email) ? [] : ["e-mail"]),
+            ...(next.target === null || shownTarget(found) === next.target ? [] : ["target"]),
+            ...(isDeepStrictEqual(shownEmail(found), next.email) ? [] : ["e-mail"]),
             ...(rewrite && channel.type !== "webhook" ? ["secrets"] : [])
           ]
     if (found !== undefined && changed.length === 0) {

@@ -1,4 +1,9 @@
-import { defaultGatherSeconds, AlertDefinition } from "@signalbox/api/contract/Alerts"
+import {
+  type AlertHours,
+  AlertDefinition,
+  defaultGatherSeconds,
+  weekdays as everyDay
+} from "@signalbox/api/contract/Alerts"
 import { AlertChannelId } from "@signalbox/api/contract/Ids"
 import * as Alerts from "@signalbox/api/Alerts"
 import * as Effect from "effect/Effect"
@@ -6,7 +11,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { isDeepStrictEqual } from "node:util"
 import { type Alert, ApplyFileError } from "./Document.ts"
-import { idOf, type Ids, type Section, type Step, unchanged } from "./Step.ts"
+import { asSet, idOf, type Ids, type Section, type Step, unchanged } from "./Step.ts"
 
 /** Parameters of rules that name something, and where its id is. */
 const namedBy = (ids: Ids): Readonly<Record<string, ReadonlyMap<string, string>>> => ({
@@ -38,6 +43,17 @@ const ruleOf = (rule: Alert["rule"], ids: Ids, ready: boolean) => {
   )
 }
 
+/** Hours, whatever the order of their days. */
+const hoursOf = ({ except = [], weekdays = everyDay, ...hours }: AlertHours) => ({
+  ...hours,
+  weekdays: asSet(weekdays),
+  except: asSet(except)
+})
+
+/** A rule, however its hours are written. A rule that only a newer room knows is compared as it is. */
+const comparable = (rule: Alerts.Alert["rule"]) =>
+  "hours" in rule && rule.hours !== undefined ? { ...rule, hours: hoursOf(rule.hours) } : rule
+
 /** What an alert and its definition are compared by. */
 const settled = ({
   channels,
@@ -48,11 +64,11 @@ const settled = ({
   rule
 }: AlertDefinition) => ({
   enabled,
-  rule,
-  channels: channels.map(({ id }) => id),
+  rule: comparable(rule),
+  channels: asSet(channels.map(({ id }) => id)),
   "repeat seconds": repeat_seconds ?? null,
   "gather seconds": gather_seconds,
-  quiet: quiet ?? null
+  quiet: quiet === undefined ? null : hoursOf(quiet)
 })
 
 /** Alerts are identified by their names. */
@@ -70,11 +86,11 @@ export const plan = Effect.fnUntraced(function* (wanted: Readonly<Record<string,
         ? null
         : {
             enabled: found.enabled,
-            rule: found.rule,
-            channels: found.channels.map(({ id }) => id),
+            rule: comparable(found.rule),
+            channels: asSet(found.channels.map(({ id }) => id)),
             "repeat seconds": found.repeat_seconds,
             "gather seconds": found.gather_seconds ?? defaultGatherSeconds,
-            quiet: found.quiet
+            quiet: found.quiet === null ? null : hoursOf(found.quiet)
           }
     const changed = now === null ? [] : differences(now, next)
     if (found !== undefined && changed.length === 0) {

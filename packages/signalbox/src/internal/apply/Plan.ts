@@ -10,6 +10,7 @@ import * as AlertChannels from "./AlertChannels.ts"
 import * as Alerts from "./Alerts.ts"
 import * as Assets from "./Assets.ts"
 import * as Assistants from "./Assistants.ts"
+import * as Dependents from "./Dependents.ts"
 import { ApplyFileError, type Document } from "./Document.ts"
 import * as Packages from "./Packages.ts"
 import * as ProcessPlan from "./Processes.ts"
@@ -25,6 +26,8 @@ export interface Options {
   readonly folder: string
   /** Whether resources that the file does not name are deleted, in the sections that it has. */
   readonly prune: boolean
+  /** Whether `prune` also deletes what depends on a process, in sections that the file does not have. */
+  readonly withDependents: boolean
   readonly rewriteSecrets: boolean
   readonly code: ProcessPlan.Code
 }
@@ -33,6 +36,8 @@ export interface Plan {
   readonly steps: ReadonlyArray<Step>
   /** How many resources that the file does not name remain, in its sections. */
   readonly besides: number
+  /** What depends on those of them that are processes, in sections that the file does not have; may be empty. */
+  readonly dependents: string
 }
 
 interface Reference {
@@ -82,19 +87,24 @@ const referencesOf = ({
   }
 }
 
-const check = (
-  what: string,
-  references: ReadonlyArray<Reference>,
-  known: { readonly there: ReadonlyMap<string, string>; readonly wanted: ReadonlyArray<string> }
-) => {
-  const missing = references.find(({ name }) => !known.there.has(name) && !known.wanted.includes(name))
-  return missing === undefined
-    ? Effect.void
-    : Effect.fail(
-        new ApplyFileError({
-          message: `${missing.field}: neither the file nor the workspace has the ${what} "${missing.name}"`
-        })
-      )
+interface Known {
+  readonly there: ReadonlyMap<string, string>
+  readonly wanted: ReadonlyArray<string>
+  /** Of those that are there and not wanted, the ones that the plan deletes. */
+  readonly isDeleted: (name: string) => boolean
+}
+
+const check = (what: string, references: ReadonlyArray<Reference>, { isDeleted, there, wanted }: Known) => {
+  const missing = references.find(({ name }) => !wanted.includes(name) && (!there.has(name) || isDeleted(name)))
+  if (missing === undefined) return Effect.void
+  const { field, name } = missing
+  return Effect.fail(
+    new ApplyFileError({
+      message: there.has(name)
+        ? `${field}: --prune deletes the ${what} "${name}", which the file does not have; add it to the file, or name another`
+        : `${field}: neither the file nor the workspace has the ${what} "${name}"`
+    })
+  )
 }
 
 const listed = <I extends string, E, R>(
@@ -123,16 +133,33 @@ export const make = Effect.fn("apply.plan")(function* (document: Document, optio
     schedules: yield* listed(references.schedules.length > 0, ScheduleList.stream(all)),
     channels: yield* listed(references.channels.length > 0, AlertChannelList.stream(all))
   }
-  yield* check("package", references.packages, { there: ids.packages, wanted: Object.keys(packages ?? {}) })
-  yield* check("worker group", references.groups, { there: ids.groups, wanted: worker_groups ?? [] })
-  yield* check("process", references.processes, { there: ids.processes, wanted: Object.keys(processes ?? {}) })
+  const known = (there: ReadonlyMap<string, string>, section: object | undefined, deleted: ReadonlySet<string>) => {
+    const wanted: ReadonlyArray<string> = Array.isArray(section) ? section : Object.keys(section ?? {})
+    return { there, wanted, isDeleted: (name: string) => options.prune && (section !== undefined || deleted.has(name)) }
+  }
+  const none = new Set<string>()
+  yield* check("package", references.packages, known(ids.packages, packages, none))
+  yield* check("worker group", references.groups, known(ids.groups, worker_groups, none))
+  yield* check("process", references.processes, known(ids.processes, processes, none))
 
-  yield* check("schedule", references.schedules, { there: ids.schedules, wanted: Object.keys(schedules ?? {}) })
-  yield* check("alert channel", references.channels, {
-    there: ids.channels,
-    wanted: Object.keys(alert_channels ?? {})
-  })
+  const unnamed = new Map(
+    [...ids.processes].flatMap(([name, id]) =>
+      processes === undefined || Object.hasOwn(processes, name) ? [] : [[id, name] as const]
+    )
+  )
+  const dependents = options.prune
+    ? yield* Dependents.of(unnamed, document)
+    : // Without --prune they are only mentioned, which needs no more permissions than the file.
+      yield* Effect.catchReason(Dependents.of(unnamed, document), "ControlRoomError", "Forbidden", () =>
+        Effect.succeed(Dependents.none)
+      )
+  if (options.prune && !options.withDependents) yield* Dependents.refuse(dependents)
 
+  const deletedSchedules = new Set(dependents.schedules.map(({ name }) => name))
+  yield* check("schedule", references.schedules, known(ids.schedules, schedules, deletedSchedules))
+  yield* check("alert channel", references.channels, known(ids.channels, alert_channels, none))
+
+  const absent = (key: keyof Dependents.Dependents): Section => ({ steps: [], extra: dependents[key] })
   // Each after what it may refer to; deletions in reverse.
   const sections: ReadonlyArray<Section> = [
     secrets === undefined ? nothing : yield* Secrets.plan(secrets, options.folder, options.rewriteSecrets),
@@ -141,16 +168,24 @@ export const make = Effect.fn("apply.plan")(function* (document: Document, optio
     assets === undefined ? nothing : yield* Assets.plan(assets, options.folder),
     processes === undefined ? nothing : yield* ProcessPlan.plan(processes, ids, options.code),
     assistants === undefined ? nothing : yield* Assistants.plan(assistants, ids),
-    webhooks === undefined ? nothing : yield* Webhooks.plan(webhooks, ids),
-    schedules === undefined ? nothing : yield* Schedules.plan(schedules, ids),
-    triggers === undefined ? nothing : yield* Triggers.plan(triggers, ids, options.folder, options.rewriteSecrets),
+    webhooks === undefined ? absent("webhooks") : yield* Webhooks.plan(webhooks, ids),
+    schedules === undefined ? absent("schedules") : yield* Schedules.plan(schedules, ids),
+    triggers === undefined
+      ? absent("triggers")
+      : yield* Triggers.plan(triggers, ids, options.folder, options.rewriteSecrets),
     alert_channels === undefined
       ? nothing
       : yield* AlertChannels.plan(alert_channels, ids, options.folder, options.rewriteSecrets),
-    alerts === undefined ? nothing : yield* Alerts.plan(alerts, ids)
+    alerts === undefined ? absent("alerts") : yield* Alerts.plan(alerts, ids)
   ]
   const steps = sections.flatMap((section) => section.steps)
   const extra = sections.toReversed().flatMap((section) => section.extra)
-  const plan: Plan = options.prune ? { steps: [...steps, ...extra], besides: 0 } : { steps, besides: extra.length }
+  const plan: Plan = options.prune
+    ? { steps: [...steps, ...extra], besides: 0, dependents: "" }
+    : {
+        steps,
+        besides: extra.length - Object.values(dependents).flat().length,
+        dependents: Dependents.listOf(dependents)
+      }
   return plan
 })

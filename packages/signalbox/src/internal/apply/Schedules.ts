@@ -1,6 +1,6 @@
 import type { ProcessId, ScheduleId } from "@signalbox/api/contract/Ids"
 import * as Schedules from "@signalbox/api/Schedules"
-import { Definition, digest, make } from "@signalbox/schedule/Definition"
+import { Definition, isEquivalent, make } from "@signalbox/schedule/Definition"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -11,13 +11,12 @@ import { idOf, type Ids, type Section, type Step, unchanged } from "./Step.ts"
 
 const decode = Schema.decodeUnknownResult(Definition)
 
-/** The digest of rules: the same for every way to write them. */
-const digestOf = (name: string, rules: Omit<Schedule, "process" | "inputs">) =>
-  Result.match(make({ ...rules, name: "schedule" }), {
-    onSuccess: (definition) => Effect.succeed(digest(definition)),
-    onFailure: ({ field, message }) =>
-      Effect.fail(new ApplyFileError({ message: `schedules.${name}.${field}: ${message}` }))
-  })
+/** What rules mean, however they are written. */
+const meaningOf = (name: string, rules: Omit<Schedule, "process" | "inputs">) =>
+  Effect.mapError(
+    Effect.fromResult(make({ ...rules, name: "schedule" })),
+    ({ field, message }) => new ApplyFileError({ message: `schedules.${name}.${field}: ${message}` })
+  )
 
 /** The rules of a schedule that exists, as they would be written. */
 const rulesOf = (schedule: Schedules.Schedule) => {
@@ -33,7 +32,7 @@ export const plan = Effect.fnUntraced(function* (wanted: Readonly<Record<string,
   const steps: Array<Step> = []
   for (const [name, { inputs: given, process, ...rules }] of Object.entries(wanted)) {
     const inputs: Schedules.ScheduleInputs = given ?? { type: "default" }
-    const own = yield* digestOf(name, rules)
+    const own = yield* meaningOf(name, rules)
     const definition = (id: ProcessId) => ({ name, process: { id }, ...rules, inputs })
     const found = left.get(name)
     if (found === undefined) {
@@ -47,7 +46,7 @@ export const plan = Effect.fnUntraced(function* (wanted: Readonly<Record<string,
     const schedule = yield* Schedules.get(found)
     // It fails for what only a newer room knows.
     const existing = decode({ ...rulesOf(schedule), name: "schedule" })
-    const isSame = Result.isSuccess(existing) && digest(existing.success) === own
+    const isSame = Result.isSuccess(existing) && isEquivalent(existing.success, own)
     const changed = [
       ...(isSame ? [] : ["times"]),
       ...(isDeepStrictEqual(schedule.inputs, inputs) ? [] : ["inputs"]),

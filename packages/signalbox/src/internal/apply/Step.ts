@@ -63,3 +63,6 @@ export const idOf = <I>(ids: ReadonlyMap<string, I>, name: string): Effect.Effec
     const id = ids.get(name)
     return id === undefined ? Effect.die(new Error(`nothing is named ${name}`)) : Effect.succeed(id)
   })
+
+/** Values whose order and repetition mean nothing, in the one form that they are compared in. */
+export const asSet = (values: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(values)].toSorted()

@@ -2,8 +2,9 @@ import type { WebhookListed } from "@signalbox/api/contract/Webhooks"
 import * as Webhooks from "@signalbox/api/Webhooks"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { isDeepStrictEqual } from "node:util"
 import { ApplyFileError, type Webhook } from "./Document.ts"
-import { idOf, type Ids, type Section, type Step, unchanged } from "./Step.ts"
+import { asSet, idOf, type Ids, type Section, type Step, unchanged } from "./Step.ts"
 
 const label = (endpoint: string, process: string | undefined) =>
   process === undefined ? endpoint : `${endpoint} (${process})`
@@ -34,10 +35,8 @@ export const plan = Effect.fnUntraced(function* (wanted: ReadonlyArray<Webhook>,
       steps.push({ kind: "webhook", name, action: "create", detail: events.join(", "), run })
       continue
     }
-    const same = (a: ReadonlyArray<string>, b: ReadonlyArray<string>) =>
-      [...new Set(a)].toSorted().join() === [...new Set(b)].toSorted().join()
     const change = {
-      ...(same(found.enabled_events, events) ? {} : { events }),
+      ...(isDeepStrictEqual(asSet(found.enabled_events), asSet(events)) ? {} : { events }),
       ...(enabled === undefined || enabled === found.enabled ? {} : { enabled })
     }
     const changed = Object.keys(change)

@@ -9,7 +9,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { dirname } from "node:path"
-import { load } from "../apply/Document.ts"
+import { ApplyFileError, load } from "../apply/Document.ts"
 import * as Module from "../apply/Module.ts"
 import * as Plan from "../apply/Plan.ts"
 import type { Step } from "../apply/Step.ts"
@@ -44,7 +44,7 @@ const count = (steps: ReadonlyArray<Step>, action: Step["action"]) =>
   steps.filter((step) => step.action === action).length
 
 /** The plan in the form for people. */
-const showPlan = Effect.fnUntraced(function* ({ besides, steps }: Plan.Plan) {
+const showPlan = Effect.fnUntraced(function* ({ besides, dependents, steps }: Plan.Plan) {
   for (const step of steps) yield* Console.log(line(step))
   const counts = [
     `${count(steps, "create")} to create`,
@@ -54,6 +54,7 @@ const showPlan = Effect.fnUntraced(function* ({ besides, steps }: Plan.Plan) {
   ]
   yield* Console.log(`Plan: ${counts.join(", ")}.`)
   if (besides > 0) yield* Console.log(`${besides} more in the workspace are not in the file; --prune deletes them.`)
+  if (dependents !== "") yield* Console.log(`On these depend, and --with-dependents deletes with them: ${dependents}.`)
 })
 
 const named = (steps: ReadonlyArray<Step>) =>
@@ -102,6 +103,12 @@ export const apply = Command.make(
       ),
       Flag.withDefault(false)
     ),
+    withDependents: Flag.Boolean("with-dependents").pipe(
+      Flag.withDescription(
+        "With --prune: also delete webhooks, schedules, triggers and alerts of deleted processes, in sections that the file does not have"
+      ),
+      Flag.withDefault(false)
+    ),
     rewriteSecrets: Flag.Boolean("rewrite-secrets").pipe(
       Flag.withDescription("Write the values of existing secrets too: they cannot be compared"),
       Flag.withDefault(false)
@@ -109,7 +116,21 @@ export const apply = Command.make(
     yes: yesFlag,
     ...connectionFlags
   },
-  Effect.fnUntraced(function* ({ check, data, dryRun, file, json, prune, rewriteSecrets, waiting, yes }) {
+  Effect.fnUntraced(function* ({
+    check,
+    data,
+    dryRun,
+    file,
+    json,
+    prune,
+    rewriteSecrets,
+    waiting,
+    withDependents,
+    yes
+  }) {
+    if (withDependents && !prune) {
+      return yield* new ApplyFileError({ message: "--with-dependents: needs --prune, which deletes the processes" })
+    }
     const { code, document } = ModuleFile.isModule(file)
       ? yield* Module.load(file)
       : { code: new Map<string, never>(), document: yield* load(file) }
@@ -117,6 +138,7 @@ export const apply = Command.make(
       const plan = yield* Plan.make(document, {
         folder: dirname(file),
         prune,
+        withDependents,
         rewriteSecrets,
         code: {
           processes: code,

@@ -17,18 +17,25 @@ import * as FlagValues from "../FlagValues.ts"
 import * as TasksFile from "../TasksFile.ts"
 import { ready, serviceOptions } from "./Up.ts"
 
-/** Starts the workers with the tasks of the file, and again at each change. A file that cannot be loaded changes nothing. */
+/**
+ * Says that it is ready, and starts the workers with the tasks of the file, again at each change. A file that cannot be loaded
+ * changes nothing.
+ */
 const serve = Effect.fnUntraced(function* (
   settings: Settings.Settings,
   environments: EnvironmentSettings,
-  file: string
+  json: boolean
 ) {
+  const { data, workers } = settings
+  const file = settings.tasks ?? "tasks.ts"
   const { changed, next } = yield* Reloading.make
-  const options = { ...serviceOptions(settings), workers: settings.workers, environments }
+  const options = { ...serviceOptions(settings), workers, environments }
   let running = yield* Scope.make()
   yield* Effect.addFinalizer((exit) => Effect.suspend(() => Scope.close(running, exit)))
+  const load = Effect.flatMap(next, (suffix) => Effect.result(TasksFile.load(file, suffix)))
+  let loaded = yield* load
+  yield* Layer.build(ready({ data, json, tasks: Result.getOrElse(loaded, () => []), workers }))
   for (;;) {
-    const loaded = yield* Effect.result(TasksFile.load(file, yield* next))
     if (Result.isFailure(loaded)) {
       yield* Console.error(`signalbox: ${Problem.lineOf(loaded.failure)}; it is loaded again when it has changed`)
     } else {
@@ -40,6 +47,7 @@ const serve = Effect.fnUntraced(function* (
       yield* Console.error(`Loaded ${file}: ${names === "" ? "no tasks" : names}`)
     }
     yield* changed
+    loaded = yield* load
   }
 })
 
@@ -52,13 +60,11 @@ export const dev = Command.make(
   },
   Effect.fnUntraced(function* ({ json, ...given }) {
     const settings = yield* Settings.read({ ...given, tasks: Option.orElseSome(given.tasks, () => "tasks.ts") })
-    const { data, tasks, workers } = settings
     const environments = yield* settingsOf(given)
-    const program = Effect.gen(function* () {
-      yield* Layer.build(ready({ data, json, tasks: [], workers }))
-      return yield* serve(settings, environments, tasks ?? "tasks.ts")
-    })
-    return yield* program.pipe(Effect.scoped, Effect.provide(layerService(serviceOptions(settings))))
+    return yield* serve(settings, environments, json).pipe(
+      Effect.scoped,
+      Effect.provide(layerService(serviceOptions(settings)))
+    )
   })
 ).pipe(
   Command.withDescription(

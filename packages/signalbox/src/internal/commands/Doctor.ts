@@ -5,6 +5,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import { connected, connectionFlags } from "../Connection.ts"
 import * as Doctor from "../Doctor.ts"
 import * as Problem from "../Problem.ts"
@@ -18,9 +19,25 @@ const lineOf = ({ check, message, remedy, status }: Doctor.Finding) =>
 
 export const doctor = Command.make(
   "doctor",
-  connectionFlags,
-  Effect.fnUntraced(function* ({ data, json }) {
-    const settings = yield* Settings.read({ data })
+  {
+    host: Settings.flags.host.pipe(
+      Flag.withDescription(
+        "The address to look at; default: SIGNALBOX_HOST, or where the control room of the data folder is"
+      )
+    ),
+    port: Settings.flags.port.pipe(
+      Flag.withDescription(
+        "The port to look at; default: SIGNALBOX_PORT, or where the control room of the data folder is"
+      )
+    ),
+    ...connectionFlags
+  },
+  Effect.fnUntraced(function* ({ data, host, json, port }) {
+    const given = { data, host, port }
+    const settings = yield* Settings.read(given)
+    const isPortChosen = (yield* Settings.show(given)).some(
+      ({ name, source }) => (name === "host" || name === "port") && source !== "default"
+    )
     const ofConnection = connected(data)(Doctor.ofConnection).pipe(
       Effect.catchCause((cause) =>
         Effect.succeed([
@@ -34,7 +51,8 @@ export const doctor = Command.make(
       )
     )
     const dead = yield* Doctor.ofDeadFolder(settings)
-    const findings = dead === null ? [...(yield* Doctor.ofMachine(settings)), ...(yield* ofConnection)] : [dead]
+    const findings =
+      dead === null ? [...(yield* Doctor.ofMachine(settings, isPortChosen)), ...(yield* ofConnection)] : [dead]
     for (const finding of findings) yield* Console.log(json ? JSON.stringify(finding) : lineOf(finding))
     const wrong = findings.filter(({ status }) => status === "fail").map(({ check }) => check)
     if (wrong.length > 0) return yield* new NotWell({ message: `does not work: ${wrong.join(", ")}` })
@@ -45,6 +63,7 @@ export const doctor = Command.make(
   ),
   Command.withExamples([
     { command: "signalbox doctor", description: "A line for each check: ok, warn or fail, with the remedy" },
+    { command: "signalbox doctor --port 8080", description: "Could `up --port 8080` listen there?" },
     { command: "signalbox doctor --context staging --json", description: "For programs; of another control room" }
   ])
 )

@@ -1,5 +1,11 @@
 /** `signalbox alerts`: what is watched, and what was found. */
-import { AlertDefinition, alertRuleTypes, firingStates } from "@signalbox/api/contract/Alerts"
+import {
+  AlertDefinition,
+  alertRules,
+  type AlertRuleType,
+  alertRuleTypes,
+  firingStates
+} from "@signalbox/api/contract/Alerts"
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
 import type { CallError } from "@signalbox/api/ControlRoomError"
 import * as Alerts from "@signalbox/api/Alerts"
@@ -9,6 +15,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
 import * as Stream from "effect/Stream"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -100,6 +107,30 @@ const parameter = Effect.fnUntraced(function* (text: string) {
   return [name, Number(value)] as const
 })
 
+/** When an alert with the rule finds something. */
+const ruleMeanings: Readonly<Record<AlertRuleType, string>> = {
+  run_unresolved: "a run ended unresolved",
+  failure_group: "a group of failures is new, or grew by so many items in so many seconds",
+  nothing_completed: "no run of the process completed for so many seconds, counted in the hours",
+  item_waits: "an item has waited for so many seconds",
+  no_worker: "no worker of the group, or none at all, was online for so many seconds",
+  schedule_missed: "an occurrence of a schedule started no run",
+  deliveries_fail: "the last attempts (default 3) of a webhook's delivery failed",
+  queue_above: "more than so many items of a process wait",
+  disk_above: "the disk of a node is fuller than so many percent",
+  paused_by_itself: "a process or step was paused by its failures"
+}
+
+/** The parameters of a rule; those in brackets can be left out. */
+const parametersOf = (type: AlertRuleType): string =>
+  Object.entries(alertRules[type])
+    .map(([name, { ast }]) => (SchemaAST.isOptional(ast) ? `[${name}]` : name))
+    .join(", ")
+
+const ruleLines = alertRuleTypes
+  .map((type) => `  ${type.padEnd(18)} ${ruleMeanings[type]}\n  ${"".padEnd(18)} --set ${parametersOf(type)}`)
+  .join("\n")
+
 const decodeDefinition = Schema.decodeUnknownEffect(AlertDefinition, { onExcessProperty: "error" })
 
 const create = Command.make(
@@ -155,7 +186,10 @@ const create = Command.make(
     yield* printFields(json, yield* connected(data)(program))
   })
 ).pipe(
-  Command.withDescription("Creates an alert"),
+  Command.withDescription(
+    `Creates an alert. RULE, and its parameters, of which those in brackets can be left out:\n\n${ruleLines}`
+  ),
+  Command.withShortDescription("Creates an alert"),
   Command.withExamples([
     {
       command: "signalbox alerts create failed run_unresolved --set process=orders --channel team",

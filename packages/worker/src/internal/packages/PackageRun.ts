@@ -160,7 +160,8 @@ export const make = Effect.fnUntraced(function* (
         work: Effect.provideService(Effect.provideContext(work, services), Scope.Scope, scope),
         collect: Effect.suspend(() => (artifacts === undefined ? Effect.void : uploadAll(artifacts, reports))).pipe(
           Effect.provideContext(services)
-        )
+        ),
+        counts: Effect.succeed({})
       }
     })
   }
