@@ -8,9 +8,12 @@ import * as Task from "@signalbox/worker/Task"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Testing from "../src/Testing.ts"
+import { charges, respond } from "./guide/charges.ts"
 import { invoices } from "./guide/invoices.ts"
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8")
@@ -27,7 +30,7 @@ const write = Task.make("write invoice", {
 describe("the guide to durable flows", () => {
   it("has the code that is compiled here", () => {
     const guide = read("../../../docs/durable-flows.md")
-    for (const name of ["invoices", "script", "program", "approved", "monthEnd"]) {
+    for (const name of ["invoices", "script", "program", "charges", "approved", "monthEnd"]) {
       assert.include(guide, `\`\`\`ts title="${name}.ts"\n${read(`./guide/${name}.ts`)}\`\`\`\n`, name)
     }
   })
@@ -61,5 +64,34 @@ describe("the guide to durable flows", () => {
         assert.includeMembers(paths, ["order[2026-11-21/1]/createWorkItem", "settleUnresolved/markDone"])
       }).pipe(Effect.provide(Layer.provideMerge(Flow.layer(invoices), FlowEngine.layerMemory)))
     }).pipe(Effect.provide(Testing.layer({ tasks: [write] })))
+  )
+
+  it.effect("has a backend that returns the status of each failure", () =>
+    Effect.gen(function* () {
+      const answers = [
+        new Response(null, { status: 429, headers: { "retry-after": "7200" } }),
+        new Response("receipt 1"),
+        new Response(null, { status: 402 })
+      ]
+      const sent: Array<string | undefined> = []
+      const service = HttpClient.make((request) => {
+        sent.push(request.headers["idempotency-key"])
+        return Effect.succeed(HttpClientResponse.fromWeb(request, answers[sent.length - 1] ?? new Response()))
+      })
+      const engine = Layer.provideMerge(Flow.layer(charges), Layer.fresh(FlowEngine.layerMemory)).pipe(
+        Layer.provide(Layer.succeed(HttpClient.HttpClient, service))
+      )
+      yield* Effect.gen(function* () {
+        const answered = Effect.fnUntraced(function* (input: { readonly id: string; readonly cents: number }) {
+          const response = yield* Testing.elapse(respond(input))
+          return [response.status, yield* Effect.promise(() => response.json())]
+        })
+        assert.deepStrictEqual(yield* answered({ id: "a", cents: 500 }), [201, { receipt: "receipt 1" }])
+        const error = "the input of the flow charges: cents: Expected an integer"
+        assert.deepStrictEqual(yield* answered({ id: "b", cents: 0.5 }), [400, { error }])
+        assert.deepStrictEqual(yield* answered({ id: "c", cents: 500 }), [502, { error: "ChargeFailed" }])
+        assert.deepStrictEqual(sent, ["a", "a", "c"])
+      }).pipe(Effect.provide(engine))
+    }).pipe(Effect.provide(Testing.layer({ tasks: [] })))
   )
 })
