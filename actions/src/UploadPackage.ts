@@ -6,16 +6,21 @@ import * as FileSystem from "effect/FileSystem"
 import * as core from "@actions/core"
 import { run } from "./internal/Action.ts"
 import * as Inputs from "./internal/Inputs.ts"
+import * as ProjectCommand from "./internal/ProjectCommand.ts"
 import * as Room from "./internal/Room.ts"
 
-/** The zip to upload: the file itself, or that of a folder. */
+/** The zip to upload: the file itself, that of a folder, or the package of a tasks file. */
 const zipOf = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const info = yield* Effect.mapError(
     fs.stat(path),
-    () => new Inputs.InvalidInput({ message: `path: cannot read ${path}; give a folder with a robot.yaml, or a zip` })
+    () =>
+      new Inputs.InvalidInput({
+        message: `path: cannot read ${path}; give a folder with a robot.yaml, a zip, or a tasks file`
+      })
   )
-  return info.type === "Directory" ? yield* Packing.pack(path) : path
+  if (info.type === "Directory") return yield* Packing.pack(path)
+  return /\.[cm]?[jt]s$/.test(path) ? yield* ProjectCommand.packaged(path) : path
 })
 
 /** The commit that the job builds. */

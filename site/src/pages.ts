@@ -43,7 +43,7 @@ export const packages = [
 export const sections: ReadonlyArray<Section> = [
   {
     label: "Start",
-    files: inDocs("README", "start/script", "start/backend", "start/ci", "start/operator", "start/robots")
+    files: inDocs("README", "start/script", "start/ship", "start/backend", "start/ci", "start/operator", "start/robots")
   },
   { label: "Concepts", files: inDocs("concepts"), slugs: ["states"] },
   {

@@ -15,6 +15,7 @@ const robot = "examples/robots/python/package/robot.py"
 export const followed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   README: {},
   "docs/start/script": {},
+  "docs/start/ship": {},
   "docs/start/robots": { "greeter/robot.py": robot },
   "docs/start/ci": {},
   "docs/start/backend": {},

@@ -41,6 +41,14 @@ import { createServer } from "node:http"
 createServer((request, response) => response.end()).listen(4798, "127.0.0.1")
 `
 
+const tasks = `
+import * as Task from "@signalbox/worker/Task"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+
+export const tasks = [Task.make("greet", { input: Schema.Json, output: Schema.Json, run: () => Effect.succeed("Hello") })]
+`
+
 const orders = `$ npx signalbox processes create orders --task enter > orders.txt`
 
 /** A folder of a task package, and a zip of one. */
@@ -100,9 +108,11 @@ $ npx signalbox groups create macos > macos.txt
     names: { "delete NAME OTHER": "delete desktops macos", NAME: "linux" }
   },
   keys: { before: commands(room), names: { NAME: "ci" } },
+  package: { before: [file("tasks.ts", tasks), file("src/tasks.ts", tasks)].join("\n") },
   packages: {
     before: [
       robots,
+      file("tasks.ts", tasks),
       commands(`${room}
 $ npx signalbox packages create letters robots/invoices > letters.txt
 $ npx signalbox packages create mails robots/invoices > mails.txt

@@ -50,6 +50,7 @@ const versions = {
   fastify: "5.12.8",
   hono: "4.13.19",
   node22: "npm:node@22.23.3",
+  rolldown: "1.2.19",
   typescript: "7.0.2",
   vitest: "5.1.1"
 }

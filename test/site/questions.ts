@@ -4,6 +4,8 @@ export const questions: ReadonlyArray<readonly [question: string, answer: string
   ["express fastify", "start/backend#below-a-path-of-a-server-that-you-have"],
   ["promises without effect", "without-effect"],
   ["start a run from github actions", "start/ci#github-actions"],
+  ["deploy tasks in typescript to production", "start/ship"],
+  ["licences of a task package in typescript", "start/ship#what-a-package-contains"],
   ["gitlab ci", "start/ci#gitlab-ci-and-any-other"],
   ["test flows in continuous integration", "start/ci#test-flows-and-tasks"],
   ["exit codes", "start/ci#test-robots-in-python"],

@@ -84,7 +84,9 @@ const start = Effect.fnUntraced(function* (name: Name, inputs: Inputs) {
         GITHUB_OUTPUT: output,
         GITHUB_STEP_SUMMARY: summary,
         GITHUB_REPOSITORY: "acme/robots",
-        GITHUB_SHA: "0123456789abcdef"
+        GITHUB_SHA: "0123456789abcdef",
+        // Of pnpm, with the packages of this repository.
+        NODE_PATH: ""
       },
       extendEnv: true
     }
@@ -246,6 +248,51 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the actio
           versions.data.map(({ note }) => note),
           ["acme/robots 0123456789ab", "acme/robots 0123456789ab"]
         )
+      })
+    )
+
+    it.effect("packages a tasks file by the command of its project, which does not see the key", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const project = join(yield* Folder, "project")
+        const own = join(project, "node_modules/signalbox")
+        yield* fs.makeDirectory(own, { recursive: true })
+        // The command as its package has it, but from the sources.
+        const command = join(import.meta.dirname, "../../../packages/signalbox/src/bin.ts")
+        const files = {
+          "node_modules/signalbox/package.json": '{"bin":{"signalbox":"./bin.mjs"}}',
+          "node_modules/signalbox/bin.mjs": `await import(${JSON.stringify(command)})`,
+          "package.json": '{"name":"greetings","type":"module"}',
+          "tasks.ts": `import * as Task from "@signalbox/worker/Task"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+
+const leaked = Object.keys(process.env).filter((name) => /api-key/i.test(name))
+if (leaked.length > 0) throw new Error(leaked.join())
+export const tasks = [Task.make("greet", { input: Schema.Json, output: Schema.Json, run: () => Effect.succeed(1) })]
+`
+        }
+        for (const [name, text] of Object.entries(files)) yield* fs.writeFileString(join(project, name), text)
+        const modules = join(import.meta.dirname, "../../node_modules")
+        for (const name of ["@signalbox", "effect", "rolldown"])
+          yield* fs.symlink(join(modules, name), join(project, "node_modules", name))
+        const { exitCode, outputs, printed } = yield* run("upload-package", {
+          package: "greetings",
+          path: "project/tasks.ts"
+        })
+        assert.strictEqual(exitCode, 0, printed)
+        const version = yield* TaskPackages.getVersion(TaskPackageId.make(outputs["package-id"] ?? ""), 1)
+        assert.deepStrictEqual(
+          version.tasks.map(({ name }) => name),
+          ["greet"]
+        )
+
+        yield* fs.writeFileString(join(project, "tasks.ts"), "export const nothing = 1\n")
+        const refused = yield* run("upload-package", { package: "greetings", path: "project/tasks.ts" })
+        assert.include(refused.printed, "::error::path: project/tasks.ts must export `tasks`")
+        yield* fs.remove(own, { recursive: true })
+        const without = yield* run("upload-package", { package: "greetings", path: "project/tasks.ts" })
+        assert.include(without.printed, "npm install --save-dev signalbox rolldown")
       })
     )
 

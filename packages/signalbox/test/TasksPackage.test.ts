@@ -135,6 +135,16 @@ describe("signalbox package", () => {
       /greeter has a native part \(binding\.gyp\).*worker start --tasks/
     ],
     [
+      "a package that installs a compiled part for each platform",
+      greeter({ optionalDependencies: { "@greeter/greeter-linux-x64": "1.2.3", other: "1.0.0" } }),
+      /greeter has a native part \(@greeter\/greeter-linux-x64\)/
+    ],
+    [
+      "a package that fetches a compiled part",
+      greeter({ binary: { napi_versions: [7] } }),
+      /greeter has a native part \(binary\)/
+    ],
+    [
       "a compiled file that a package loads",
       greeter(
         {},

@@ -1,4 +1,4 @@
-/** The packages whose code is in a bundle: their licences, and those that cannot be bundled since they have native parts. */
+/** The packages whose code is in a bundle, and their licences. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { join } from "node:path"
@@ -10,7 +10,7 @@ export interface Bundled {
   readonly version: string
   /** Null when its `package.json` states none. */
   readonly license: string | null
-  readonly folder: string
+  readonly owner: Manifests.Owner
 }
 
 const order = (a: Bundled, b: Bundled) => {
@@ -28,7 +28,7 @@ export const packagesOf = Effect.fnUntraced(function* (modules: ReadonlyArray<st
     // Without a version it is another project of the user's.
     if (name === undefined || version === undefined) continue
     const license = Manifests.licenseOf(owner.manifest)
-    found.set(owner.folder, { name, version, license, folder: owner.folder })
+    found.set(owner.folder, { name, version, license, owner })
   }
   // A package that is installed twice has the same text twice.
   const byName = new Map([...found.values()].map((one) => [`${one.name} ${one.version}`, one]))
@@ -51,16 +51,10 @@ export const textOf = Effect.fnUntraced(function* (packages: ReadonlyArray<Bundl
   const list = packages.map(
     ({ license, name, version }) => `${name} ${version}: ${license ?? "its package.json states no licence"}`
   )
-  const parts = yield* Effect.forEach(packages, ({ folder, name, version }) =>
-    Effect.map(textsOf(folder), (texts) => texts.map((text) => `---- ${name} ${version} ----\n\n${text.trim()}\n`))
+  const parts = yield* Effect.forEach(packages, ({ name, owner, version }) =>
+    Effect.map(textsOf(owner.folder), (texts) =>
+      texts.map((text) => `---- ${name} ${version} ----\n\n${text.trim()}\n`)
+    )
   )
   return ["The packages whose code is in tasks.mjs:", "", ...list, "", ...parts.flat()].join("\n")
-})
-
-/** The first package that is compiled for a machine, with the file that says so. */
-export const nativeOf = Effect.fnUntraced(function* (packages: ReadonlyArray<Bundled>) {
-  const fs = yield* FileSystem.FileSystem
-  const isNative = ({ folder }: Bundled) => fs.exists(join(folder, "binding.gyp"))
-  const [first] = yield* Effect.filter(packages, isNative)
-  return first === undefined ? null : { name: first.name, file: "binding.gyp" }
 })

@@ -14,7 +14,11 @@ const Manifest = Schema.Struct({
   license: Schema.optionalKey(Schema.Unknown),
   /** Of packages from before `license`. */
   licenses: Schema.optionalKey(Schema.Unknown),
-  engines: Schema.optionalKey(Schema.Unknown)
+  engines: Schema.optionalKey(Schema.Unknown),
+  optionalDependencies: Schema.optionalKey(Schema.Unknown),
+  gypfile: Schema.optionalKey(Schema.Unknown),
+  binary: Schema.optionalKey(Schema.Unknown),
+  napi: Schema.optionalKey(Schema.Unknown)
 })
 export type Manifest = typeof Manifest.Type
 

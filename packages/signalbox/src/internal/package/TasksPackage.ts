@@ -4,11 +4,12 @@ import * as TaskPackage from "@signalbox/task-package/TaskPackage"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Stream from "effect/Stream"
-import { basename, dirname, join, relative } from "node:path"
+import { basename, dirname, join } from "node:path"
 import * as TasksFile from "../TasksFile.ts"
 import * as Bundle from "./Bundle.ts"
 import * as Licenses from "./Licenses.ts"
 import * as Manifests from "./Manifests.ts"
+import * as Native from "./Native.ts"
 import * as NodeVersion from "./NodeVersion.ts"
 import { PackageError } from "./PackageError.ts"
 
@@ -51,25 +52,10 @@ const robotYaml = (names: ReadonlyArray<string>) =>
     ""
   ].join("\n")
 
-const refuseNative = (file: string, { name, part }: { readonly name: string; readonly part: string }) =>
+const refuseNative = (file: string, { name, part }: Native.NativePart) =>
   new PackageError({
     message: `cannot package ${file}: ${name} has a native part (${part}), which runs only on machines like this one; use a package without it, or start a worker with \`signalbox worker start --tasks ${file}\` where it is installed`
   })
-
-/** The first compiled part of a bundle, and the package that has it. */
-const nativePart = Effect.fnUntraced(function* (
-  { native: [first] }: Bundle.Bundle,
-  packages: ReadonlyArray<Licenses.Bundled>
-) {
-  if (first !== undefined) {
-    const owner = yield* Manifests.ownerOf(first)
-    return owner === null
-      ? { name: basename(first), part: first }
-      : { name: owner.manifest.name ?? basename(owner.folder), part: relative(owner.folder, first) }
-  }
-  const found = yield* Licenses.nativeOf(packages)
-  return found === null ? null : { name: found.name, part: found.file }
-})
 
 const write = Effect.fnUntraced(function* (zip: string, files: Readonly<Record<string, string>>) {
   const fs = yield* FileSystem.FileSystem
@@ -95,8 +81,11 @@ export const make = Effect.fn("TasksPackage.make")(
     const root = owner?.folder ?? dirname(file)
     const bundle = yield* Bundle.make(file, root)
     const packages = yield* Licenses.packagesOf(bundle.modules, root)
-    const part = yield* nativePart(bundle, packages)
-    if (part !== null) return yield* refuseNative(path, part)
+    const [compiled] = bundle.native
+    const native = yield* compiled === undefined
+      ? Native.ofPackages(packages.map(({ owner }) => owner))
+      : Native.ofFile(compiled)
+    if (native !== null) return yield* refuseNative(path, native)
     const node = NodeVersion.neededBy(owner?.manifest ?? {})
     const range = `>=${node.join(".")}`
     const name = (owner?.manifest.name ?? basename(root)).replace(/^@[^/]*\//, "")
