@@ -1,7 +1,7 @@
 /**
  * Assembles what is published from what `tsc` has built: the public modules with what they import, and the bundled command.
  */
-import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs"
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { bundleCommand } from "./bundle.ts"
 
@@ -36,4 +36,5 @@ for (const source of Object.values(exports)) {
 for (const file of ["bin.js", "bin.d.ts"]) copyFileSync(join(built, file), join(dist, file))
 
 copy(join(built, "internal/Compiled"))
+cpSync(join(here, "../../deploy"), join(dist, "deploy"), { recursive: true })
 await bundleCommand(dist, "js")
