@@ -39,6 +39,7 @@ export default async () => {
   mkdirSync(join(folder, "internal"), { recursive: true })
   for (const file of ["bin.ts", "internal/Compiled.ts"]) copyFileSync(join(here, "src", file), join(folder, file))
   symlinkSync(join(here, "../../deploy"), join(folder, "deploy"))
+  symlinkSync(join(here, "templates"), join(folder, "templates"))
   const service = join(here, "../control-room/test/support/serve.ts")
   const modules = [...(await bundleCommand(folder, "ts")), ...(await bundleProgram(service, join(folder, "service")))]
   const ours = globSync(["*.ts", "src/bin.ts", "src/internal/Compiled.ts"], { cwd: here }).map((file) =>

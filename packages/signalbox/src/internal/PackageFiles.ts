@@ -11,3 +11,6 @@ export const deployFolders: ReadonlyArray<string> = [
   join(here, "..", "..", "deploy"),
   join(here, "..", "..", "..", "..", "deploy")
 ]
+
+/** What `init` writes. It is as far from `src/internal` as from the bundle in the package. */
+export const templatesFolder = join(here, "..", "..", "templates")
