@@ -1,7 +1,7 @@
 /**
  * Assembles what is published from what `tsc` has built: the public modules with what they import, and the bundled command.
  */
-import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs"
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { bundleCommand } from "./bundle.ts"
 
@@ -36,4 +36,10 @@ for (const source of Object.values(exports)) {
 for (const file of ["bin.js", "bin.d.ts"]) copyFileSync(join(built, file), join(dist, file))
 
 copy(join(built, "internal/Compiled"))
+cpSync(join(here, "../../deploy"), join(dist, "deploy"), { recursive: true })
+// Half as large without its spaces; nobody edits it by hand.
+const dashboard = join(dist, "deploy/grafana/signalbox.json")
+writeFileSync(dashboard, JSON.stringify(JSON.parse(readFileSync(dashboard, "utf8"))))
+// Without links: a file that a template has from elsewhere is copied.
+cpSync(join(here, "templates"), join(dist, "templates"), { recursive: true, dereference: true })
 await bundleCommand(dist, "js")

@@ -41,6 +41,17 @@ const consoleFiles: Plugin = {
   }
 }
 
+/** The files of the package are below the folder of the package in a bundle too, which is as deep as `src/internal`. */
+const packageFiles: Plugin = {
+  name: "packageFiles",
+  transform(code, id) {
+    if (!id.endsWith("/src/internal/PackageFiles.ts")) return null
+    const own = "import.meta.dirname"
+    if (!code.includes(own)) throw new Error("PackageFiles does not look for its files beside itself any more")
+    return code.replace(own, "__dirname")
+  }
+}
+
 const modulesOf = (output: RolldownOutput["output"]) =>
   output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []))
 
@@ -49,7 +60,7 @@ const options = {
   logLevel: "warn",
   // The page of the documentation, 3 MB that are installed with Effect anyway, and the sender of e-mails: both are loaded when used.
   external: ["effect/http-api/HttpApiScalar", "nodemailer"],
-  plugins: [consoleFiles, segmenter, undici]
+  plugins: [consoleFiles, packageFiles, segmenter, undici]
 } satisfies BuildOptions
 
 /**

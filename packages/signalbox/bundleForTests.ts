@@ -2,7 +2,17 @@
  * Bundles the command as it is published, from the sources, and the service alone, for the tests that start them as processes: to
  * load the sources takes a second of the CPU each time. A `globalSetup` of vitest, which bundles again when a file of the bundle has changed.
  */
-import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { join } from "node:path"
 import { bundleCommand, bundleProgram } from "./bundle.ts"
 
@@ -28,6 +38,8 @@ export default async () => {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(join(folder, "internal"), { recursive: true })
   for (const file of ["bin.ts", "internal/Compiled.ts"]) copyFileSync(join(here, "src", file), join(folder, file))
+  symlinkSync(join(here, "../../deploy"), join(folder, "deploy"))
+  symlinkSync(join(here, "templates"), join(folder, "templates"))
   const service = join(here, "../control-room/test/support/serve.ts")
   const modules = [...(await bundleCommand(folder, "ts")), ...(await bundleProgram(service, join(folder, "service")))]
   const ours = globSync(["*.ts", "src/bin.ts", "src/internal/Compiled.ts"], { cwd: here }).map((file) =>

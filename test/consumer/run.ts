@@ -186,11 +186,29 @@ const line = (stream: NodeJS.ReadableStream, text: string, ended: Promise<unknow
     ended.then((code) => Promise.reject(new Error(`it ended with ${String(code)} and never said ${text}`)))
   ])
 
-/** What `signalbox init` makes, as its user goes on: its test, a control room that loads changed tasks, its flow, and what is there. */
+/** Each form of `signalbox init`: its folder and its flags. */
+const forms: Readonly<Record<string, ReadonlyArray<string>>> = { fresh: [], "fresh-python": ["--python"] }
+
+/** The version before TypeScript 7, in a folder of its own, since both have a command `tsc`. */
+const olderTypeScript = "5.9.3"
+
+/** What each form of `signalbox init` makes, as it stands: its tests, and its types under both versions of TypeScript. */
+const madeProjects = async () => {
+  const older = join(folder, "older-typescript")
+  await sh("npm", ["install", "--prefix", older, "--no-audit", "--no-fund", `typescript@${olderTypeScript}`])
+  for (const [name, flags] of Object.entries(forms)) {
+    const project = join(folder, name)
+    await sh("npx", ["signalbox", "init", name, ...flags])
+    await sh("npm", ["test"], {}, project)
+    await sh("npm", ["run", "types"], {}, project)
+    await sh(join(older, "node_modules/.bin/tsc"), ["-p", "tsconfig.json"], {}, project)
+  }
+}
+
+/** What `signalbox init` makes, as its user goes on: a control room that loads changed tasks, its flow, and what is there. */
 const firstMinutes = async () => {
+  await madeProjects()
   const fresh = join(folder, "fresh")
-  await sh("npx", ["signalbox", "init", "fresh"])
-  await sh("npm", ["test"], {}, fresh)
   const child = spawn(process.execPath, [binary, "dev", "--json", "--port=0"], {
     cwd: fresh,
     env: environment,
@@ -423,7 +441,8 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
       environment
     ),
   "a test with signalbox/Testing": () => sh(bin("vitest"), ["run"]),
-  "signalbox init: its test, its flow, its tasks changed under `signalbox dev`, and nouns": firstMinutes,
+  "signalbox init: each form with its tests and types, its flow, its tasks changed under `signalbox dev`, and nouns":
+    firstMinutes,
   "types of the files that commands load": () =>
     compile(
       "loaded",

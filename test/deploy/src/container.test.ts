@@ -6,7 +6,7 @@ import { describe, it } from "node:test"
 import { parse } from "yaml"
 import { run, textOf } from "./Files.ts"
 
-const images = ["deploy/container/Dockerfile", "examples/container/Dockerfile"] as const
+const images = ["deploy/container/Dockerfile", "deploy/container/worker/Dockerfile"] as const
 
 /** The arguments of an instruction, each time that it is there. */
 const instructions = (text: string, name: string) =>

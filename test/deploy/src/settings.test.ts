@@ -10,7 +10,7 @@ const settingsIn = (text: string) => text.match(/SIGNALBOX_(?!TEST_)[A-Z0-9_]*[A
 const known = new Set(packages.flatMap((path) => settingsIn(textOf(path))))
 
 const pages = ["deploy", "kubernetes", "nodes", "upgrade", "keys"].map((name) => `docs/operate/${name}.md`)
-const files = [...filesIn("deploy"), "examples/container/Dockerfile", "examples/container/README.md", ...pages]
+const files = [...filesIn("deploy"), "examples/container/README.md", ...pages]
 
 describe("files and pages of the deployment", () => {
   it("name settings that are read", () => {

@@ -60,6 +60,7 @@ const groups = {
     "graph-sandbox": () => import("./commands/GraphSandbox.ts").then((module) => module.graphSandbox)
   },
   "Operating the room": {
+    deploy: () => import("./commands/Deploy.ts").then((module) => module.deploy),
     doctor: () => import("./commands/Doctor.ts").then((module) => withContext(module.doctor)),
     check: () => import("./commands/Check.ts").then((module) => module.check),
     config: () => import("./commands/Config.ts").then((module) => module.config),

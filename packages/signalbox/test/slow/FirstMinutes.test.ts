@@ -29,31 +29,76 @@ const install = (project: string) => {
   }
 }
 
-const init = async (name: string) => {
+const init = async (name: string, ...flags: ReadonlyArray<string>) => {
   const project = join(folder, name)
-  const { stdout } = await succeed(["init", project])
+  const { stdout } = await succeed(["init", project, ...flags])
   assert.include(stdout, project.includes(" ") ? `cd '${project}'\n` : `cd ${project}\n`)
   install(project)
   return project
 }
 
+const vitest = join(dirname(fileURLToPath(import.meta.resolve("vitest/package.json"))), "vitest.mjs")
+
+/** Runs the tests of a project, which must pass. */
+const testProject = (project: string) => {
+  const tested = spawnSync(process.execPath, [vitest, "run"], { cwd: project, env: machine })
+  assert.strictEqual(tested.status, 0, tested.stdout.toString() + tested.stderr.toString())
+  return tested.stdout.toString()
+}
+
+/** What the flow of a project prints for these names. */
+const flowOf = async (project: string, ...names: ReadonlyArray<string>) => {
+  const child = spawn(process.execPath, ["main.ts", ...names], { cwd: project, env: machine })
+  let printed = ""
+  child.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()))
+  child.stderr.on("data", (chunk: Buffer) => (printed += chunk.toString()))
+  await new Promise((resolve) => child.once("close", resolve))
+  return printed
+}
+
 describe("signalbox init", () => {
-  it("writes a folder whose test passes, and whose flow runs against `up`", async () => {
+  it("writes a folder whose tests pass, whose flow runs against `up`, and whose file can be applied", async () => {
     const project = await init("my greetings")
     assert.strictEqual(JSON.parse(readFileSync(join(project, "package.json"), "utf8")).name, "my-greetings")
-    const vitest = join(dirname(fileURLToPath(import.meta.resolve("vitest/package.json"))), "vitest.mjs")
-    const tested = spawnSync(process.execPath, [vitest, "run"], { cwd: project, env: machine })
-    assert.strictEqual(tested.status, 0, tested.stdout.toString() + tested.stderr.toString())
-    assert.match(tested.stdout.toString(), /1 passed/)
+    assert.match(readFileSync(join(project, "README.md"), "utf8"), /^# my-greetings\n/)
+    assert.strictEqual(readFileSync(join(project, ".gitignore"), "utf8"), "node_modules\n.signalbox\n")
+    assert.strictEqual(readFileSync(join(project, ".nvmrc"), "utf8"), "24\n")
+    assert.match(testProject(project), /2 passed/)
 
-    const room = await up(join(project, ".signalbox"), ["--tasks", join(project, "tasks.ts")])
-    const child = spawn(process.execPath, ["main.ts", "Ada"], { cwd: project, env: machine })
-    let printed = ""
-    child.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()))
-    child.stderr.on("data", (chunk: Buffer) => (printed += chunk.toString()))
-    await new Promise((resolve) => child.once("close", resolve))
+    const data = join(project, ".signalbox")
+    const room = await up(data, ["--tasks", join(project, "tasks.ts")])
+    const printed = await flowOf(project, "Ada")
+    const { stdout } = await succeed(["apply", join(project, "workspace.ts"), "--check", "--data", data])
     assert.strictEqual(await room.end(), 0)
     assert.include(printed, "Hello, Ada")
+    assert.match(stdout, /unchanged +process +greetings/)
+  })
+
+  it("--python: adds a robot with robot.py, whose process runs once it is applied", async () => {
+    const project = await init("letters", "--python")
+    assert.match(testProject(project), /1 passed/)
+
+    const data = join(project, ".signalbox")
+    const room = await up(data, ["--tasks", join(project, "tasks.ts")])
+    const { stdout } = await succeed(["apply", join(project, "workspace.ts"), "--yes", "--data", data])
+    const printed = await flowOf(project, "Ada")
+    const outputs = async () => {
+      const [run] = (await succeed(["runs", "list", "--json", "--data", data])).lines
+      return (await succeed(["outputs", JSON.parse(run ?? "").id, "--data", data])).stdout
+    }
+    assert.match(stdout, /create +package +letters/)
+    assert.include(printed, "Hello, Ada")
+    assert.include(await outputs(), "Hello, Ada,\\nwelcome.")
+    assert.strictEqual(await room.end(), 0)
+  })
+
+  it("writes a workflow that has no expression in a script", async () => {
+    const project = await init("workflow")
+    const text = readFileSync(join(project, ".github/workflows/ci.yml"), "utf8")
+    const scripts = text.split("\n").filter((line) => /^\s*-? *run:/.test(line))
+    assert.isNotEmpty(scripts)
+    for (const script of scripts) assert.notInclude(script, "${{")
+    for (const [, action = ""] of text.matchAll(/uses: (\S+)/g)) assert.match(action, /@[0-9a-f]{40}$/)
   })
 
   it("replaces nothing", async () => {

@@ -1,0 +1,1 @@
+../../../../../../examples/robots/python/package/robot.py
