@@ -54,8 +54,14 @@ describe("items edit", () => {
   it("sets and removes what is at pointers, says what it was and is, and leaves the rest to the last digit", async () => {
     const item = await newItem('{"id":12345678901234567890,"amount":1,"lines":[{"name":"a"}],"note":"x","a/b":null}')
     const { stdout } = await succeed(
-      ...["items", "edit", item, "--set", "/amount=98765432109876543210", "--set", "/lines/0/name=two words"],
-      ...["--set", "/lines/-=[true]", "--set", "/a~1b=12.50", "--remove", "/note"]
+      "items",
+      "edit",
+      item,
+      ...["/amount=98765432109876543210", "/lines/0/name=two words", "/lines/-=[true]", "/a~1b=12.50"].flatMap(
+        (given) => ["--set", given]
+      ),
+      "--remove",
+      "/note"
     )
     assert.deepStrictEqual(stdout.trim().split("\n"), [
       "/amount: 1 → 98765432109876543210",
