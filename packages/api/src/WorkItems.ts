@@ -67,17 +67,14 @@ const query = (filter: Filter, cursor: string | undefined) => ({
 })
 
 /** Returns one work item with its payload and files. */
-export const get = Effect.fn("WorkItems.get")(
-  (
-    item: WorkItemId,
-    options: {
-      /**
-       * Whether numbers of the payload that JavaScript would round, such as ids of 20 digits, are objects that `JSON.stringify`
-       * writes as they were; default: they are rounded.
-       */
-      readonly exactNumbers?: boolean
-    } = {}
-  ) => (options.exactNumbers === true ? call.getExact : call.get)({ params: { work_item_id: item } })
+export const get = Effect.fn("WorkItems.get")((item: WorkItemId) => call.get({ params: { work_item_id: item } }))
+
+/**
+ * Like `get`. Numbers of the payload that JavaScript would round, such as ids of 20 digits, are objects that `JSON.stringify` writes
+ * as they were, so that the payload can be written back.
+ */
+export const getExact = Effect.fn("WorkItems.getExact")((item: WorkItemId) =>
+  call.getExact({ params: { work_item_id: item } })
 )
 
 /** Returns one page, newest first. */
@@ -238,7 +235,7 @@ export const attachFile = Effect.fn("WorkItems.attachFile")(function* (
 /**
  * Replaces the payload of an item that is `new`, `failed`, or `pending` without a step run. With `previous` it fails with `Conflict`
  * when the item has another payload by then, so that no change of somebody else is lost; an extension of the hosted service's
- * interface.
+ * interface. On the command line: `signalbox items edit`; in tasks `setPayload` does it to their own item.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -246,7 +243,7 @@ export const attachFile = Effect.fn("WorkItems.attachFile")(function* (
  * import * as WorkItems from "@signalbox/api/WorkItems"
  *
  * export const wrap = Effect.fn(function* (item: WorkItemId) {
- *   const { payload } = yield* WorkItems.get(item, { exactNumbers: true })
+ *   const { payload } = yield* WorkItems.getExact(item)
  *   yield* WorkItems.updatePayload(item, [payload], { previous: payload })
  * })
  * ```
@@ -256,7 +253,7 @@ export const updatePayload = Effect.fn("WorkItems.updatePayload")(
     item: WorkItemId,
     payload: contract.WorkItem["payload"],
     options: {
-      /** The payload that is replaced, with `exactNumbers` if it may have numbers that JavaScript would round. */
+      /** The payload that is replaced, of `getExact` if it may have numbers that JavaScript would round. */
       readonly previous?: contract.WorkItem["payload"]
     } = {}
   ) =>

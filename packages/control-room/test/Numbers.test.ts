@@ -116,7 +116,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })(
         const { raw } = yield* Service
         const process = yield* processOf("t")
         const item = WorkItemId.make(yield* made("work-items", `{"process":{"id":"${process}"},"payload":${big}}`))
-        const { payload } = yield* WorkItems.get(item, { exactNumbers: true })
+        const { payload } = yield* WorkItems.getExact(item)
         assert.strictEqual(JSON.stringify(payload), big)
         const rounded = yield* WorkItems.get(item)
         const conflict = yield* Effect.flip(WorkItems.updatePayload(item, 1, { previous: rounded.payload }))

@@ -1,12 +1,13 @@
 /** Work items that are made on the command line. */
 import { TaggedError } from "@signalbox/transport/Printed"
-import type { ProcessId } from "@signalbox/api/contract/Ids"
+import type { ProcessId, WorkItemId } from "@signalbox/api/contract/Ids"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Flag from "effect/cli/Flag"
+import { parse } from "./PayloadEdit.ts"
 
 /** The payload given on the command line is no JSON. */
 export class BadPayload extends TaggedError<BadPayload>()("BadPayload", { message: Schema.String }) {}
@@ -19,18 +20,21 @@ export const itemFlags = {
   )
 }
 
-const decodePayload = Schema.decodeEffect(Schema.fromJsonString(Schema.Json))
-
-/** A file that was to be attached cannot be read; no item was made. */
+/** A file that was to be attached cannot be read; nothing was changed. */
 export class BadFile extends TaggedError<BadFile>()("BadFile", { message: Schema.String }) {}
 
-const checkReadable = Effect.fnUntraced(function* (path: string) {
+/** Fails before anything is changed when a file cannot be read. */
+export const checkReadable = Effect.fnUntraced(function* (field: string, path: string) {
   const fs = yield* FileSystem.FileSystem
   yield* Effect.mapError(
     fs.access(path, { readable: true }),
-    () => new BadFile({ message: `--file: cannot read ${path}; check the path, and that you may read it` })
+    () => new BadFile({ message: `${field}: cannot read ${path}; check the path, and that you may read it` })
   )
 })
+
+/** Attaches files to a work item, in place of those of the same name. */
+export const attachFiles = (item: WorkItemId, paths: ReadonlyArray<string>) =>
+  Effect.forEach(paths, (path) => WorkItems.attachFile(item, path), { discard: true })
 
 /** Makes a work item in a process, with its files. */
 export const createItem = Effect.fnUntraced(function* (
@@ -38,14 +42,10 @@ export const createItem = Effect.fnUntraced(function* (
   { file, payload }: { readonly payload: Option.Option<string>; readonly file: ReadonlyArray<string> },
   order: WorkItems.Order & { readonly reference?: string } = {}
 ) {
-  const given = Option.isNone(payload)
-    ? null
-    : yield* Effect.mapError(
-        decodePayload(payload.value),
-        () => new BadPayload({ message: "--payload: Expected JSON; a text is JSON in quotes" })
-      )
-  yield* Effect.forEach(file, checkReadable, { discard: true })
-  const item = yield* WorkItems.create({ process, payload: given, ...order })
-  for (const path of file) yield* WorkItems.attachFile(item.id, path)
+  const given = Option.isNone(payload) ? { value: null } : parse(payload.value)
+  if (given === null) return yield* new BadPayload({ message: "--payload: Expected JSON; a text is JSON in quotes" })
+  yield* Effect.forEach(file, (path) => checkReadable("--file", path), { discard: true })
+  const item = yield* WorkItems.create({ process, payload: given.value, ...order })
+  yield* attachFiles(item.id, file)
   return item
 })

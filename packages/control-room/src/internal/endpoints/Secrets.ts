@@ -23,8 +23,8 @@ export const checkItems = Effect.fnUntraced(function* (items: SecretItems, field
   return Redacted.make(json)
 })
 
-/** What is stored was checked when it was written. */
 const parseItems = (items: Redacted.Redacted) =>
+  // What is stored was checked when it was written.
   ExactJson.parse(Redacted.value(items)) as Redacted.Redacted.Value<SecretItems>
 
 export const layer = Endpoints.group(

@@ -1,5 +1,5 @@
-/** `signalbox items`: reads work items, and settles failed ones. */
-import { ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
+/** `signalbox items`: reads work items, edits them, and settles failed ones. */
+import { ProcessRunId } from "@signalbox/api/contract/Ids"
 import { dueStates } from "@signalbox/api/contract/Order"
 import { workItemStates } from "@signalbox/api/contract/WorkItems"
 import * as WorkItems from "@signalbox/api/WorkItems"
@@ -18,6 +18,7 @@ import { orderFlags, orderOf } from "../OrderFlags.ts"
 import { find, nameArgument } from "../nouns/Noun.ts"
 import { processNoun } from "../nouns/ProcessNoun.ts"
 import * as FlagValues from "../FlagValues.ts"
+import { attach, edit, itemArgument } from "./ItemsEdit.ts"
 
 const problemOf = ({ exception }: WorkItems.WorkItemListed) =>
   exception === null ? "" : `${exception.type} ${exception.code}: ${exception.message}`
@@ -78,16 +79,11 @@ const list = Command.make(
   ])
 )
 
-const itemArgument = Argument.String("item").pipe(
-  Argument.withDescription("The id of a work item"),
-  Argument.withSchema(WorkItemId)
-)
-
 const show = Command.make(
   "show",
   { item: itemArgument, ...connectionFlags },
   Effect.fnUntraced(function* ({ data, item, json }) {
-    const found = yield* connected(data)(WorkItems.get(item))
+    const found = yield* connected(data)(WorkItems.getExact(item))
     if (json) return yield* Console.log(JSON.stringify(found))
     yield* Console.log(itemLine(found))
     yield* Console.log(JSON.stringify(found.payload, null, 2))
@@ -165,6 +161,6 @@ const settle = (name: keyof typeof operations) => {
 }
 
 export const items = Command.make("items").pipe(
-  Command.withDescription("Lists, shows, creates and settles work items"),
-  Command.withSubcommands([list, show, create, settle("retry"), settle("done"), settle("delete")])
+  Command.withDescription("Lists, shows, creates, edits and settles work items"),
+  Command.withSubcommands([list, show, create, edit, attach, settle("retry"), settle("done"), settle("delete")])
 )

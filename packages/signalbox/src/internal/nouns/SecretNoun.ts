@@ -12,9 +12,13 @@ import * as Schema from "effect/Schema"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { connected, connectionFlags } from "../Connection.ts"
+import * as Prompt from "effect/cli/Prompt"
+import { Stdio } from "effect/Stdio"
+import { connected, connectionFlags, print } from "../Connection.ts"
+import * as FlagValues from "../FlagValues.ts"
 import { printFields } from "../Listing.ts"
-import { deleteCommand, listCommand, type Noun, showCommand } from "./Noun.ts"
+import { readStandardInput } from "../StandardInput.ts"
+import { deleteCommand, find, listCommand, nameArgument, type Noun, showCommand } from "./Noun.ts"
 
 /** A flag of a secret is not usable. */
 export class SecretFlagError extends TaggedError<SecretFlagError>()("SecretFlagError", {
@@ -106,12 +110,61 @@ const create = Command.make(
     yield* printFields(json, yield* connected(data)(Secrets.put(name, content)))
   })
 ).pipe(
-  Command.withDescription("Creates a secret, or replaces the items of the one of that name"),
+  Command.withDescription("Creates a secret, or replaces all items of the one of that name"),
   Command.withExamples([
     {
       command: "signalbox secrets create shop --env user=SHOP_USER --env password=SHOP_PASSWORD",
       description: "Values on a command line could be seen by others, so they come from variables and files"
     }
+  ])
+)
+
+/** From a file, a pipe or the terminal; never from an argument, which others could see. */
+const readValue = Effect.fnUntraced(function* (file: Option.Option<string>) {
+  const stdio = yield* Stdio
+  const refuse = (message: string) => Effect.fail(new SecretFlagError({ message }))
+  const value = yield* Effect.gen(function* () {
+    if (Option.isSome(file)) {
+      const fs = yield* FileSystem.FileSystem
+      return yield* Effect.catch(fs.readFileString(file.value), () =>
+        refuse(`--value-file: cannot read ${file.value}; check the path, and that you may read it`)
+      )
+    }
+    if (!(yield* stdio.stdinIsTerminal)) return yield* readStandardInput
+    const typed = Prompt.Password({ message: "The value" })
+    return Redacted.value(yield* Effect.catch(typed, () => refuse("no value was given: nothing was changed")))
+  })
+  const text = value.replace(/\r?\n$/, "")
+  return text === ""
+    ? yield* refuse("the value is empty: give it with --value-file, on standard input, or on a terminal")
+    : Redacted.make(text)
+})
+
+const set = Command.make(
+  "set",
+  {
+    name: nameArgument(secretNoun),
+    item: Argument.String("item").pipe(Argument.withDescription("The name of an item of the secret, new or not")),
+    valueFile: FlagValues.text("value-file", "A file with the value; default: standard input", "PATH"),
+    ...connectionFlags
+  },
+  Effect.fnUntraced(function* ({ data, item, json, name, valueFile }) {
+    const value = yield* readValue(valueFile)
+    const written = yield* Secrets.setItems(name, { items: { [item]: value } }).pipe(
+      // The list says which there are.
+      Effect.catchTag("NotFound", (error) => Effect.andThen(find(secretNoun, name), Effect.fail(error))),
+      connected(data)
+    )
+    yield* print(json, written, () => `${item} of the secret ${name} is set; its other items are as they were`)
+  })
+).pipe(
+  Command.withDescription(
+    "Sets one item of a secret, and keeps the others. The value is asked for, or read from a pipe or file"
+  ),
+  Command.withExamples([
+    { command: "signalbox secrets set shop password", description: "Asks for the value" },
+    { command: "pass show shop | signalbox secrets set shop password", description: "From another program" },
+    { command: "signalbox secrets set shop key --value-file shop.pem", description: "From a file" }
   ])
 )
 
@@ -126,11 +179,12 @@ const show = (listed: Secrets.Secret): Effect.Effect<Secrets.Secret, CallError, 
   Effect.catchIf(Secrets.get(listed.name), lacksOperation, () => Effect.succeed(listed))
 
 export const secrets = Command.make("secrets").pipe(
-  Command.withDescription("Lists, shows, creates and deletes secrets; their values are never shown"),
+  Command.withDescription("Lists, shows, creates, changes and deletes secrets; their values are never shown"),
   Command.withSubcommands([
     listCommand(secretNoun),
     showCommand(secretNoun, show),
     create,
+    set,
     deleteCommand(secretNoun, ({ name }) => Secrets.remove(name))
   ])
 )

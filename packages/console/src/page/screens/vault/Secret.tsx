@@ -13,7 +13,7 @@ import { SecretDialog } from "./SecretDialog.tsx"
 export const Secret = ({ name }: { readonly name: string }) => {
   const path = `secrets/${encodeURIComponent(name)}`
   const { data: secret, error, reload } = useResource<SecretWithItemNames>(path)
-  const [asked, setAsked] = useState<"replace" | "delete" | null>(null)
+  const [asked, setAsked] = useState<"change" | "delete" | null>(null)
   const close = () => setAsked(null)
   if (secret === undefined) {
     return (
@@ -34,8 +34,8 @@ export const Secret = ({ name }: { readonly name: string }) => {
               <Button kind="danger" onClick={() => setAsked("delete")}>
                 Delete…
               </Button>
-              <Button kind="primary" onClick={() => setAsked("replace")}>
-                Replace…
+              <Button kind="primary" onClick={() => setAsked("change")}>
+                Change…
               </Button>
             </>
           ) : undefined
@@ -58,7 +58,7 @@ export const Secret = ({ name }: { readonly name: string }) => {
           </ul>
         )}
       </Panel>
-      {asked === "replace" ? (
+      {asked === "change" ? (
         <SecretDialog secret={secret} onDone={reload} onClose={close} />
       ) : asked === "delete" ? (
         <Confirm

@@ -1,4 +1,4 @@
-/** Makes a secret, or replaces its values. What is typed is sent, and shown nowhere. */
+/** Makes a secret, or changes values of one. What is typed is sent, and shown nowhere. */
 import type { SecretWithItemNames } from "@signalbox/api/contract/Secrets"
 import { useState } from "preact/hooks"
 import { call } from "../../action.ts"
@@ -32,12 +32,15 @@ const lineOf = async (file: File | null): Promise<Partial<Item>> => {
 }
 
 const ItemFields = ({
+  isKept,
   item,
   number,
   onItem,
   onRemove
 }: {
   readonly item: Item
+  /** Whether the secret has a value under this key, which stays unless another is given. */
+  readonly isKept: boolean
   readonly number: number
   readonly onItem: (changes: Partial<Item>) => void
   /** Null: it is the only one. */
@@ -62,7 +65,8 @@ const ItemFields = ({
           autocomplete="new-password"
           value={item.value}
           onValue={(value) => onItem({ value })}
-          required
+          placeholder={isKept ? "unchanged" : ""}
+          required={!isKept}
         />
       )}
     </div>
@@ -100,25 +104,30 @@ export const SecretDialog = ({
   const [name, setName] = useState("")
   const [description, setDescription] = useState(secret?.description ?? "")
   const [items, setItems] = useState(() => itemsOf(secret?.item_names ?? []))
+  const known = secret?.item_names ?? []
+  const isKept = ({ key }: Item) => known.includes(key.trim())
   const submit = async () => {
     const keys = items.map(({ key }) => key.trim())
     const twice = keys.find((key, index) => keys.indexOf(key) !== index)
     if (twice !== undefined) throw new Error(`The key ${twice} is there twice: give each value a key of its own.`)
+    const written = items.filter(({ value }) => value !== "")
     const body = {
-      items: Object.fromEntries(items.map(({ key, value }) => [key.trim(), value])),
+      items: Object.fromEntries(written.map(({ key, value }) => [key.trim(), value])),
       description: description.trim() || null
     }
     await (secret === undefined
       ? call("POST", "secrets", { body: { ...body, name } })
-      : call("POST", `secrets/${secret.name}`, { body }))
+      : call("POST", `secrets/${secret.name}/items`, {
+          body: { ...body, remove: known.filter((key) => !keys.includes(key)) }
+        }))
     onDone()
   }
   return (
     <FormDialog
-      title={secret === undefined ? "Make a secret" : `Replace the values of ${secret.name}`}
-      submit={secret === undefined ? "Make it" : "Replace all values"}
-      done={secret === undefined ? "The secret is made." : `${secret.name} has the new values.`}
-      canSubmit={items.every(({ value }) => value !== "")}
+      title={secret === undefined ? "Make a secret" : `Change the values of ${secret.name}`}
+      submit={secret === undefined ? "Make it" : "Change the values"}
+      done={secret === undefined ? "The secret is made." : `${secret.name} is changed.`}
+      canSubmit={items.every((item) => item.error === null && (item.value !== "" || isKept(item)))}
       onSubmit={submit}
       onClose={onClose}
     >
@@ -135,8 +144,7 @@ export const SecretDialog = ({
         />
       ) : (
         <p>
-          <b>All its values are replaced</b>, so write every one that robots need: what is removed here is gone. The old
-          values cannot be shown.
+          A value that is left empty stays as it is: the values cannot be shown. <b>What is removed here is gone.</b>
         </p>
       )}
       <TextField
@@ -151,6 +159,7 @@ export const SecretDialog = ({
           key={item.id}
           number={index + 1}
           item={item}
+          isKept={isKept(item)}
           onItem={(changes) =>
             setItems((before) => before.map((one, at) => (at === index ? { ...one, ...changes } : one)))
           }
