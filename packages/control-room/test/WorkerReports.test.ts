@@ -262,6 +262,9 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("reports o
         const refused = yield* Effect.flip(reports.sendEvents(lease, 0, [event]))
         assert.match(refused.message, says)
       }
+      const both = { ...at, event_type: "ENVIRONMENT", environment, message: "built" }
+      const refused = yield* Effect.flip(reports.sendEvents(lease, 0, [both]))
+      assert.match(refused.message, /events\.0\.message: events ENVIRONMENT have an environment and no message/)
       // As workers that do not send it.
       yield* reports.sendEvents(lease, 0, [{ ...at, event_type: "ENVIRONMENT" }])
       yield* reports.sendEvents(lease, 1, [{ ...at, event_type: "ENVIRONMENT", environment }])
@@ -276,6 +279,26 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("reports o
       assert.deepStrictEqual(
         all.flatMap((event) => event.environment ?? []),
         [environment]
+      )
+    })
+  )
+
+  it.effect("of a log with missing lines say how many", () =>
+    Effect.gen(function* () {
+      const { lease, protocol, reports } = yield* startedStep
+      const event = {
+        timestamp: "2026-11-20T08:15:30.000Z",
+        event_type: "LOG_INCOMPLETE",
+        message: "3 lines were dropped"
+      }
+      yield* reports.sendEvents(lease, 0, [event])
+      const refused = yield* Effect.flip(reports.sendEvents(lease, 1, [{ ...event, message: "x".repeat(1001) }]))
+      assert.match(refused.message, /events\.0\.message/)
+      yield* protocol.finish(lease, null)
+      const all = yield* Stream.runCollect(StepRuns.events(lease.step_run_id))
+      assert.deepStrictEqual(
+        all.flatMap(({ event_type, message }) => (String(event_type) === "LOG_INCOMPLETE" ? [message] : [])),
+        [event.message]
       )
     })
   )

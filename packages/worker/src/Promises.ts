@@ -68,7 +68,13 @@ export interface TaskTools<Payload, Out> {
   readonly output: (payload: Out, options?: { readonly files: ReadonlyArray<Task.OutputFile> }) => Promise<void>
   /** Aborted when the step run is stopped or runs out of time. */
   readonly signal: AbortSignal
-  /** Writes a line to the console of the step run. Name no secrets. */
+  /**
+   * Writes a line to the console of the step run. Name no secrets.
+   *
+   * It cannot wait. While the service receives lines more slowly than they are written, all other tools wait before they
+   * do anything, so that a loop that awaits one of them now and then, such as `sleep(0)`, loses no line. A loop that
+   * awaits none loses what exceeds 2,000,000 characters, and the step run gets the event `LOG_INCOMPLETE`.
+   */
   readonly log: (message: string, fields?: Readonly<Record<string, unknown>>) => void
   /** Returns an item of a secret of the vault; rejects with `SecretMissing`. */
   readonly secret: (name: string, item: string) => Promise<string>

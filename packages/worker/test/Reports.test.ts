@@ -11,6 +11,7 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Reports from "../src/internal/Reports.ts"
 import { reported } from "../src/internal/TaskOutput.ts"
+import { defineTask } from "../src/Promises.ts"
 import * as Task from "../src/Task.ts"
 import { runOne } from "./support/RunOne.ts"
 import * as MemorySession from "./support/MemorySession.ts"
@@ -207,6 +208,55 @@ describe("what a task says", () => {
         script.console.map((message) => message.split(" ", 2).join(" ")),
         Array.from({ length: 300 }, (_, n) => `INFO ${n}`)
       )
+    })
+  )
+
+  const manyLines = 200_000
+
+  it.live("is whole when a task of promises logs in a loop that waits for one of its tools now and then", () =>
+    Effect.gen(function* () {
+      const { reports, script } = yield* begin
+      const task = defineTask({
+        name: "logs",
+        run: async ({ log, sleep }) => {
+          for (let n = 0; n < manyLines; n++) {
+            log(`${n} of a line of some length, as tasks write them`)
+            if (n % 1000 === 999) await sleep(0)
+          }
+        }
+      })
+      yield* runOne(reported(task, reports), { payload: null }).pipe(
+        Effect.provideService(Logger.CurrentLoggers, new Set())
+      )
+      yield* reports.flush
+      assert.lengthOf(script.console, manyLines)
+      assert.match(script.console.at(-1) ?? "", new RegExp(`^INFO ${manyLines - 1} of`))
+      assert.deepStrictEqual(script.events, [])
+    })
+  )
+
+  it.effect("is cut short by a loop that never waits, and the step run says by how much", () =>
+    Effect.gen(function* () {
+      const { reports, script } = yield* begin
+      const task = defineTask({
+        name: "logs",
+        run: ({ log }) => {
+          for (let n = 0; n < manyLines; n++) log(`${n} of a line of some length, as tasks write them`)
+        }
+      })
+      yield* runOne(reported(task, reports), { payload: null }).pipe(
+        Effect.provideService(Logger.CurrentLoggers, new Set())
+      )
+      yield* reports.flush
+      const stored = script.console.filter((line) => line.startsWith("INFO "))
+      assert.isBelow(stored.length, manyLines)
+      assert.deepStrictEqual(script.events, ["LOG_INCOMPLETE"])
+      assert.deepStrictEqual(script.messages, [
+        `${manyLines - stored.length} lines of the log were dropped: the task wrote them faster than the service received them`
+      ])
+      // Said once, however often it ends.
+      yield* reports.flush
+      assert.lengthOf(script.events, 1)
     })
   )
 

@@ -90,7 +90,8 @@ export interface StepRunEnvironment extends Schema.Schema.Type<typeof StepRunEnv
  * `NO_WORKER`, `PAUSED`, `message` and `environment` are extensions. `NO_WORKER`: a step run has been unassigned for 10 seconds, and
  * no worker that is online matches; the message says what is missing. It is reported once, and the step run continues when
  * a worker leases it. `environment` is that of the event `ENVIRONMENT`, null in all others. `PAUSED`: it waits
- * because something is paused, or the failure of its item has paused its step or process.
+ * because something is paused, or the failure of its item has paused its step or process. `LOG_INCOMPLETE`, of a worker: lines of
+ * the log were dropped; the message says how many.
  */
 export const StepRunEvent = Schema.Struct({
   timestamp: Timestamp,

@@ -233,11 +233,12 @@ export const WorkerEventType = Schema.String.check(
   )
 )
 
-/** `environment` says what the event `ENVIRONMENT` is about. */
+/** `environment` says what the event `ENVIRONMENT` is about, `message` what any other is. */
 const WorkerEvent = Schema.Struct({
   timestamp: TimestampInput,
   event_type: WorkerEventType,
-  environment: Schema.optionalKey(StepRunEnvironment)
+  environment: Schema.optionalKey(StepRunEnvironment),
+  message: Schema.optionalKey(Text.check(Schema.isMaxLength(1000)))
 }).check(
   Schema.makeFilter(
     ({ environment, event_type }) =>
@@ -245,6 +246,14 @@ const WorkerEvent = Schema.Struct({
       event_type === environmentEvent || {
         path: ["environment"],
         issue: `only events ${environmentEvent} have an environment`
+      }
+  ),
+  Schema.makeFilter(
+    ({ event_type, message }) =>
+      message === undefined ||
+      event_type !== environmentEvent || {
+        path: ["message"],
+        issue: `events ${environmentEvent} have an environment and no message`
       }
   )
 )

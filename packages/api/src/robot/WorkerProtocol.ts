@@ -14,11 +14,13 @@ import { type SizedBytes, sendForm } from "../Upload.ts"
 export type { ReservedItem, Lease, SettledItem } from "../contract/WorkerProtocol.ts"
 export type { StepRunEnvironment } from "../contract/StepRuns.ts"
 
-/** An event of a worker, such as `SETUP`. `environment` says what `ENVIRONMENT` is about. */
+/** An event of a worker, such as `SETUP`. `environment` says what `ENVIRONMENT` is about, `message` what any other is. */
 export interface WorkerEvent {
   readonly timestamp: string
   readonly event_type: string
   readonly environment?: StepRunEnvironment
+  /** At most 1,000 characters, without secrets. */
+  readonly message?: string
 }
 
 /** The request of a step run: without a settled item, it returns the reserved one. */

@@ -391,25 +391,48 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
     })
   )
 
-  it.effect("are refused before they are packed when they have files of zeros", () =>
+  it.effect("are refused while they are packed when they have files of zeros, however git stores them", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
       const { repository } = yield* Repositories
-      const zeros = new Uint8Array(51 * 1024 * 1024)
-      const { url } = repository("hollow", {
-        files: { ...withRobot("A"), "a/zeros": zeros, "p/robot.yaml": robotYaml("B") }
-      })
+      const megabyte = 1024 * 1024
+      const zeros = (megabytes: number, end = "") => {
+        const bytes = new Uint8Array(megabytes * megabyte)
+        bytes.set(Buffer.from(end), bytes.length - end.length)
+        return bytes
+      }
+      const kinds = {
+        one: { "a/zeros": zeros(110) },
+        sixfold: Object.fromEntries([1, 2, 3, 4, 5, 6].map((index) => [`a/${index}`, zeros(49)])),
+        "near-copies": Object.fromEntries([1, 2, 3, 4].map((index) => [`a/${index}`, zeros(20, `copy ${index}`)]))
+      }
       const { id } = yield* TaskPackages.create("hollow")
-      const at = (more: object) =>
-        raw("POST", `task-packages/${id}`, {
-          json: { type: "github", configuration: { mode: "detached", reference: "main", repository: url, ...more } }
+      for (const [kind, files] of Object.entries(kinds)) {
+        const inFolder = Object.fromEntries(Object.entries(files).map(([name, bytes]) => [`f/${name}`, bytes]))
+        const { url } = repository(kind, {
+          files: {
+            ...withRobot("A"),
+            ...files,
+            ...inFolder,
+            "f/robot.yaml": robotYaml("A"),
+            "p/robot.yaml": robotYaml("B")
+          },
+          // The end of the archive, which is a refusal of its own, is never reached.
+          links: { zz: "/etc/passwd", "f/zz": "/etc/passwd" }
         })
-      const refused = yield* at({})
-      assert.strictEqual(refused.status, 409, refused.text)
-      assert.match(refused.text, /files of the repository that compress to less than a 200th have 53477376 bytes/)
-      // Elsewhere in the repository they do no harm.
-      const taken = yield* at({ directory: "p" })
-      assert.strictEqual(taken.status, 200, taken.text)
+        const at = (more: object) =>
+          raw("POST", `task-packages/${id}`, {
+            json: { type: "github", configuration: { mode: "detached", reference: "main", repository: url, ...more } }
+          })
+        for (const directory of [null, "f"]) {
+          const refused = yield* at({ directory })
+          assert.strictEqual(refused.status, 409, refused.text)
+          assert.match(refused.text, /files of the repository that compress to less than a 200th have more than/, kind)
+        }
+        // Elsewhere in the repository they do no harm.
+        const taken = yield* at({ directory: "p" })
+        assert.strictEqual(taken.status, 200, taken.text)
+      }
     })
   )
 

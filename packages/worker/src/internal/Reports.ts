@@ -22,7 +22,7 @@ export interface Reports {
   readonly write: (lines: ReadonlyArray<string>) => Effect.Effect<void>
   /**
    * Writes a line from code that cannot wait. While too many lines are unsent it is dropped, and the number of dropped
-   * lines is reported.
+   * lines is reported, in the console and at the end as the event `LOG_INCOMPLETE`.
    */
   readonly writeNow: (line: string) => void
   /** Whether code that cannot wait should pause before it writes more. */
@@ -50,6 +50,7 @@ const maxBatch = 1_000_000
 const maxWaiting = 2_000_000
 /** From here on, what cannot wait pauses; the rest is for what it writes until it does. */
 const crowded = maxWaiting / 2
+const tooFast = "the task wrote them faster than the service received them"
 /** Lines within this time are sent together. */
 const interval = "500 millis"
 
@@ -78,6 +79,7 @@ export const make = Effect.fnUntraced(function* (
   let sentMessages = 0
   let sentEvents = 0
   let leftOut = 0
+  let dropped = 0
   let over = false
   let lost = false
   let ending = false
@@ -112,9 +114,16 @@ export const make = Effect.fnUntraced(function* (
   }
   const sayLeftOut = () => {
     if (leftOut === 0) return
-    const message = `${leftOut} lines were dropped: the task wrote them faster than the service received them`
+    add(`${leftOut} lines were dropped: ${tooFast}`)
     leftOut = 0
-    add(message)
+  }
+  /** The notes are between the lines of a long log; the event is what the step run shows. */
+  const sayDropped = () => {
+    if (dropped === 0 || over) return
+    const message = `${dropped} lines of the log were dropped: ${tooFast}`
+    dropped = 0
+    events.push({ timestamp: now(), event_type: "LOG_INCOMPLETE", message })
+    wake()
   }
 
   const takeBatch = () => {
@@ -196,8 +205,9 @@ export const make = Effect.fnUntraced(function* (
     }),
     writeNow: (line) => {
       if (over) return
-      if (size >= maxWaiting) leftOut++
-      else add(line)
+      if (size < maxWaiting) return add(line)
+      leftOut++
+      dropped++
     },
     hurry: Effect.sync(() => {
       hurried = true
@@ -225,6 +235,7 @@ export const make = Effect.fnUntraced(function* (
       ),
     flush: Effect.suspend(() => {
       ending = true
+      sayDropped()
       return Effect.andThen(hurry.open, nothing.await)
     }),
     isLost: () => lost

@@ -38,6 +38,8 @@ export interface Script {
   readonly events: Array<string>
   /** Those of the events `ENVIRONMENT`. */
   readonly environments: Array<StepRunEnvironment>
+  /** Those of the events `LOG_INCOMPLETE`. */
+  readonly messages: Array<string>
   /** The artifacts that were uploaded. */
   readonly artifacts: Array<string>
   /** What was reported of builds. */
@@ -64,6 +66,7 @@ export const make = Effect.gen(function* () {
     console: [],
     events: [],
     environments: [],
+    messages: [],
     artifacts: [],
     builds: [],
     stop: [],
@@ -125,6 +128,7 @@ export const make = Effect.gen(function* () {
         const fresh = events.slice(script.events.length - offset)
         script.events.push(...fresh.map(({ event_type }) => event_type))
         script.environments.push(...fresh.flatMap(({ environment }) => environment ?? []))
+        script.messages.push(...fresh.flatMap(({ message }) => message ?? []))
         return { accepted: true as const }
       }),
     uploadArtifact: (_, source) =>

@@ -125,7 +125,8 @@ const special = {
   "StepRunEnvironment.digest": "Identifies the environment.",
   "StepRunEnvironment.seconds": "How long its build took, whenever that was, in seconds.",
   "StepRunEvent.environment": "The environment, for events `ENVIRONMENT`; null in all others.",
-  "StepRunEvent.message": "What it waits for, in events that say so; null otherwise.",
+  "StepRunEvent.message":
+    "What it waits for, or how much of the log is missing, in events that say so; null otherwise.",
   "TaskPackage.download": "Where the zip is downloaded, without a key and for one hour; null without content.",
   "TaskPackageVersion.note":
     "What was said at the upload, or the first line of the message of the commit; null: nothing.",

@@ -38,7 +38,7 @@ export const stepRuns: Documented<typeof StepRuns> = {
   },
   listStepRunEvents: {
     description:
-      "Returns what happened to a step run, oldest first: those events that the service records, and those that its worker reported. `NO_WORKER` and `PAUSED` say in `message` what it waits for.",
+      "Returns what happened to a step run, oldest first: those events that the service records, and those that its worker reported. `NO_WORKER` and `PAUSED` say in `message` what it waits for, `LOG_INCOMPLETE` how many lines of the log its worker had to drop.",
     response: {
       data: [
         { timestamp: "2026-11-20T08:15:31.991Z", event_type: "CREATED", message: null, environment: null },

@@ -219,10 +219,11 @@ export const layer = Endpoints.group(
       }),
       sendStepRunEvents: Effect.fnUntraced(function* ({ params, payload }) {
         const worker = yield* ownWorker
-        const events = payload.events.map(({ environment = null, event_type: type, timestamp }) => ({
+        const events = payload.events.map(({ environment = null, event_type: type, message = null, timestamp }) => ({
           type,
           timestamp: timeOf(timestamp),
-          environment
+          environment,
+          message
         }))
         const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
         yield* refusals("CONFLICT", "LEASE_LOST")(reports.addEvents(stepRun, payload.offset, events))

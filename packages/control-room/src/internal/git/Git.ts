@@ -3,7 +3,7 @@
  * ever checked out or executed here.
  */
 import * as NodeServices from "@signalbox/platform/NodeServices"
-import { isHollow, packageLimits } from "@signalbox/task-package/PackageLimits"
+import { packageLimits } from "@signalbox/task-package/PackageLimits"
 import * as Packing from "@signalbox/task-package/Packing"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -21,6 +21,7 @@ import { refusalOf, TargetGuard } from "../delivery/TargetGuard.ts"
 import { limits } from "../Limits.ts"
 import { type Access, endedOutside, noGit, run, start } from "./Command.ts"
 import { GitFailure } from "./Failure.ts"
+import * as Hollow from "./Hollow.ts"
 
 export interface Remote {
   readonly repository: string
@@ -182,39 +183,12 @@ export class Git extends Context.Service<
       /** Fails when the folder has grown too large; otherwise it never ends. */
       const watch = (path: string) => Effect.forever(Effect.delay(checkSize(path), "100 millis"))
 
-      /**
-       * Fails when files of zeros would take the archive, the zip and its check many seconds. What git keeps as a difference to
-       * another file says nothing about the zip.
-       */
-      const checkHollow = Effect.fnUntraced(function* (path: string) {
-        const format = "%(objecttype) %(objectsize) %(objectsize:disk) %(deltabase)"
-        const args = ["cat-file", "--batch-all-objects", "--unordered", `--batch-check=${format}`]
-        const { ended, stdout } = yield* start({ folder: path, args })
-        const hollow = yield* stdout.pipe(
-          Stream.decodeText(),
-          Stream.splitLines,
-          Stream.runFold(
-            () => 0,
-            (sum, line) => {
-              const [type, size = "", disk = "", base = ""] = line.split(" ")
-              const isWhole = type === "blob" && /^0+$/.test(base)
-              return isWhole && isHollow({ size: Number(size), compressed: Number(disk) }) ? sum + Number(size) : sum
-            }
-          ),
-          Effect.mapError(() => endedOutside)
-        )
-        yield* ended.pipe(Effect.catchTag("PlatformError", () => Effect.fail(endedOutside)))
-        if (hollow <= packageLimits.hollow) return
-        return yield* new GitFailure({
-          message: `files of the repository that compress to less than a 200th have ${hollow} bytes, more than the ${packageLimits.hollow} that a task package may have; leave them out, and let the task create what is empty`
-        })
-      }, Effect.scoped)
-
       /** The files of a tree, as git writes them to an archive. */
       const zipOf = (path: string, tree: string): Stream.Stream<Uint8Array, GitFailure, ChildProcessSpawner> =>
         Stream.unwrap(
           Effect.map(start({ folder: path, args: ["archive", "--format=tar", tree] }), ({ ended, stdout }) => {
             let unpacked = 0
+            const hollow = Hollow.counter()
             return stdout.pipe(
               Stream.tap((chunk) => {
                 unpacked += chunk.length
@@ -232,7 +206,9 @@ export class Git extends Context.Service<
                 return Effect.succeed([{ name, size, mode, body }])
               }),
               Stream.flatMap(Stream.fromIterable),
+              hollow.files,
               Packing.encode,
+              hollow.zip,
               Stream.catchTag(["PlatformError", "TarError", "ZipError"], (error) =>
                 Stream.fail(
                   error._tag === "PlatformError"
@@ -271,8 +247,6 @@ export class Git extends Context.Service<
             )
             yield* Effect.raceFirst(fetch, watch(path))
             yield* checkSize(path)
-            // Files outside of the folder are not packed; hollow ones in it are found by the check of the zip.
-            if (directory === null) yield* checkHollow(path)
             const commit = yield* git("rev-parse", "--verify", "--quiet", "refs/package^{commit}")
             const [author = "", subject = ""] = (yield* git("show", "--no-patch", "--format=%an%n%s", commit)).split(
               "\n"

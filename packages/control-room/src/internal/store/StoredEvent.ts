@@ -5,9 +5,9 @@ export interface EventRow extends Omit<StepRunEvent, "environment"> {
   readonly id: string
 }
 
-/** What is stored of an environment. */
-export const messageOf = (environment: StepRunEnvironment | null): string | null =>
-  environment === null ? null : JSON.stringify(environment)
+/** What is stored of an environment, or of a message; an event has one of them. */
+export const messageOf = (environment: StepRunEnvironment | null, message: string | null): string | null =>
+  environment === null ? message : JSON.stringify(environment)
 
 export const parseEvent = (row: EventRow): StepRunEvent & { readonly id: string } =>
   row.event_type === environmentEvent && row.message !== null

@@ -58,6 +58,7 @@ export class WorkerReports extends Context.Service<
         readonly timestamp: string
         readonly type: string
         readonly environment: StepRunEnvironment | null
+        readonly message: string | null
       }>
     ) => Effect.Effect<void, Refused>
   }
@@ -159,13 +160,13 @@ export class WorkerReports extends Context.Service<
         addEvents: Effect.fnUntraced(function* (stepRun, offset, events) {
           const added = yield* fresh(stepRun, offset, events, (row) => row.events_received)
           if (!Arr.isReadonlyArrayNonEmpty(added)) return
-          const rows = yield* Effect.forEach(added, ({ environment, timestamp, type }) =>
+          const rows = yield* Effect.forEach(added, ({ environment, message, timestamp, type }) =>
             Effect.map(newId, (id) => ({
               id,
               step_run_id: stepRun.id,
               event_type: type,
               created_at: timestamp,
-              message: messageOf(environment)
+              message: messageOf(environment, message)
             }))
           )
           yield* Effect.orDie(sql`INSERT INTO step_run_event ${sql.insert(rows)}`)
