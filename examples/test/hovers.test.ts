@@ -43,7 +43,7 @@ const shown: Readonly<Record<string, string>> = {
   "Testing.settle": "Effect<void, never, Testing>",
   "Worker.layer": "<T extends Task.Any>(options: Options<T>) => Layer<never, never, HttpClient | Services<T>>",
   "Flow.run":
-    '<I extends Codec, S extends Codec, E extends Codec, R>(flow: Flow<I, S, E, R>, input: I["Type"], options?: { readonly verify?: boolean; }) => Effect<S["Type"], E["Type"], R>'
+    '<I extends Codec, S extends Codec, E extends Codec, R>(flow: Flow<I, S, E, R>, input: I["Type"], options?: { readonly verify?: boolean; }) => Effect<S["Type"], InvalidInput | E["Type"], R>'
 }
 
 /** Nothing is shortened. */
