@@ -26,6 +26,7 @@ import { parseArgs, promisify } from "node:util"
 import { startServer } from "../../packages/testkit/src/Postgres.ts"
 import { pack, root, type Tarball } from "../../tooling/src/tarballs.ts"
 import * as container from "./container.ts"
+import { firstProgram } from "./firstProgram.ts"
 import { figure, followed, isReference, problems, withServices } from "./followed.ts"
 import { type Door, isolated } from "./network.ts"
 import { fences, follow } from "./pages.ts"
@@ -433,6 +434,8 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
     const printed = await sh(process.execPath, ["readme.ts"])
     if (!hello.test(printed)) throw new Error(`it prints ${printed}`)
   },
+  "the program of the README, installed by its own line: npm": () => firstProgram(tarballs, "npm", environment),
+  "the program of the README, installed by its own line: pnpm": () => firstProgram(tarballs, "pnpm", environment),
   "the steps of the image of a control room": () =>
     container.start(
       join(root, "deploy/container/Dockerfile"),
