@@ -503,7 +503,10 @@ alerts:
     assert.strictEqual(refused.status, 1)
     assert.include(refused.stderr, `: ${list}; give --with-dependents to delete these too, or name the processes in`)
     const told = await succeed(["apply", none, "--dry-run", "--data", data])
-    assert.include(told.stdout, `On these depend, and --with-dependents deletes with them: ${list}.\n`)
+    assert.include(
+      told.stdout,
+      `--prune also needs --with-dependents, since these depend on deleted processes: ${list}.\n`
+    )
     const alone = await signalbox(["apply", none, "--with-dependents", "--data", data])
     assert.match(alone.stderr, /^signalbox: --with-dependents: needs --prune/)
     assert.strictEqual(await everything(), before)

@@ -54,7 +54,8 @@ const showPlan = Effect.fnUntraced(function* ({ besides, dependents, steps }: Pl
   ]
   yield* Console.log(`Plan: ${counts.join(", ")}.`)
   if (besides > 0) yield* Console.log(`${besides} more in the workspace are not in the file; --prune deletes them.`)
-  if (dependents !== "") yield* Console.log(`On these depend, and --with-dependents deletes with them: ${dependents}.`)
+  if (dependents !== "")
+    yield* Console.log(`--prune also needs --with-dependents, since these depend on deleted processes: ${dependents}.`)
 })
 
 const named = (steps: ReadonlyArray<Step>) =>
