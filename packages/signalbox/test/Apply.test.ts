@@ -497,7 +497,12 @@ describe("signalbox apply", { shuffle: false }, () => {
       "packages: { a: { zip: a.zip, folder: a } }",
       /packages\.a: Expected one of zip, folder, tasks and git/
     ],
-    ["a package of no source", "n.yaml", "packages: { a: {} }", /packages\.a: Expected one of zip, folder, tasks and git/],
+    [
+      "a package of no source",
+      "n.yaml",
+      "packages: { a: {} }",
+      /packages\.a: Expected one of zip, folder, tasks and git/
+    ],
     [
       "a repository without a branch",
       "o.yaml",
