@@ -1,7 +1,7 @@
 /**
- * The program of the package: `node robot.mjs read-orders`, `node robot.mjs make-invoice`.
+ * The tasks as a program on local files: `node main.ts read-orders`, `node main.ts make-invoice`.
  */
 import * as Program from "@signalbox/worker/Program"
-import { makeInvoice, readOrders } from "./tasks.ts"
+import { tasks } from "./tasks.ts"
 
-Program.run([readOrders, makeInvoice]).pipe(Program.main)
+Program.run(tasks).pipe(Program.main)

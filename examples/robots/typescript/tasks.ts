@@ -15,7 +15,7 @@ const Order = Schema.Struct({
 })
 
 /** The producer: reads the table that is attached to its item and creates an output for each row. */
-export const readOrders = Task.make("read-orders", {
+const readOrders = Task.make("read-orders", {
   input: Schema.Struct({ file: Schema.String }),
   output: Order,
   run: ({ payload, readFile }) =>
@@ -34,7 +34,7 @@ export const readOrders = Task.make("read-orders", {
 })
 
 /** The consumer: writes the invoice of one order. An order without a customer fails as BUSINESS: a retry would not help. */
-export const makeInvoice = Task.make("make-invoice", {
+const makeInvoice = Task.make("make-invoice", {
   input: Order,
   output: Schema.Struct({ order: Schema.String, total: Schema.Finite }),
   run: Effect.fnUntraced(function* ({ payload: { amount, customer, order } }) {
@@ -58,3 +58,6 @@ export const makeInvoice = Task.make("make-invoice", {
     )
   })
 })
+
+/** What `signalbox package`, `apply` and `up --tasks` take. */
+export const tasks = [readOrders, makeInvoice]

@@ -117,6 +117,19 @@ describe("signalbox package", () => {
     )
   })
 
+  it("takes the project of a package.json without a name, as npm writes it, and not one above it", async () => {
+    const above = JSON.stringify({ name: "above", version: "1.0.0", engines: { node: ">=99" } })
+    Projects.write(join(folder, "above"), { "package.json": above })
+    const nameless = JSON.stringify({ type: "module", engines: { node: ">=23" } })
+    const project = Projects.make(join(folder, "above", "nameless"), { "package.json": nameless })
+    Projects.write(project, { "src/tasks.ts": Projects.tasks("Hello") })
+    const { stdout } = await succeed(["package", "src/tasks.ts", "--json"], { cwd: project })
+    const { file, node, packages } = JSON.parse(stdout)
+    assert.deepStrictEqual([file, node], ["nameless.zip", ">=23.0.0"])
+    assert.notInclude(stdout, "above")
+    assert.isAbove(packages.length, 1)
+  })
+
   const refused: ReadonlyArray<readonly [name: string, files: Projects.Files, message: RegExp]> = [
     [
       "a file that exports no tasks",

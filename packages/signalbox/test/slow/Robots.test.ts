@@ -32,8 +32,6 @@ let room: Room
 const signalbox = (...args: ReadonlyArray<string>) => Cli.signalbox([...args, "--data", data])
 
 beforeAll(async () => {
-  const built = spawnSync(process.execPath, [join(robots, "typescript", "build.ts")], { encoding: "utf8" })
-  assert.strictEqual(built.status, 0, built.stderr)
   const made = spawnSync("python3", [join(robots, "wheels.py"), wheels], { encoding: "utf8" })
   assert.strictEqual(made.status, 0, made.stderr)
   const bin = join(folder, "bin")

@@ -1,7 +1,7 @@
 /** The packages whose code is in a bundle, and their licences. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { join } from "node:path"
+import { isAbsolute, join, relative } from "node:path"
 import * as Manifests from "./Manifests.ts"
 
 /** A package whose code is in the bundle. */
@@ -18,12 +18,18 @@ const order = (a: Bundled, b: Bundled) => {
   return first < second ? -1 : first > second ? 1 : 0
 }
 
+/** Whether a file is in a folder, and not in what is installed there. */
+const isIn = (folder: string, file: string) => {
+  const path = relative(folder, file)
+  return !path.startsWith("..") && !isAbsolute(path) && !path.includes("node_modules")
+}
+
 /** The packages that modules belong to, ordered by name, without the project at `own`. */
 export const packagesOf = Effect.fnUntraced(function* (modules: ReadonlyArray<string>, own: string) {
   const found = new Map<string, Bundled>()
-  for (const module of modules) {
+  for (const module of modules.filter((module) => !isIn(own, module))) {
     const owner = yield* Manifests.ownerOf(module)
-    if (owner === null || owner.folder === own) continue
+    if (owner === null) continue
     const { name, version } = owner.manifest
     // Without a version it is another project of the user's.
     if (name === undefined || version === undefined) continue

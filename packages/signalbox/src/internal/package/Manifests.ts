@@ -30,22 +30,30 @@ export interface Owner {
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Manifest))
 
-/**
- * The nearest folder above a file whose `package.json` has a name, and a version where it was installed: some packages have further
- * ones inside, which only say how files are read. Null where there is none.
- */
-export const ownerOf = Effect.fnUntraced(function* (file: string) {
+/** The nearest folder above a file whose `package.json` is one that is wanted; null where there is none. */
+const nearest = Effect.fnUntraced(function* (file: string, isWanted: (owner: Owner) => boolean) {
   const fs = yield* FileSystem.FileSystem
   for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder)) {
     const text = yield* Effect.option(fs.readFileString(join(folder, "package.json")))
     const manifest = Option.getOrNull(Option.flatMap(text, decode))
-    const isInstalled = folder.includes("node_modules")
-    if (manifest?.name !== undefined && (!isInstalled || manifest.version !== undefined)) {
-      return { folder, manifest } satisfies Owner
-    }
+    if (manifest !== null && isWanted({ folder, manifest })) return { folder, manifest } satisfies Owner
   }
   return null
 })
+
+/** The project that a file of the user's is in; its `package.json` may be one that `npm install` wrote, without a name. */
+export const projectOf = (file: string) => nearest(file, () => true)
+
+/**
+ * The package that has a file: its `package.json` has a name, and a version where it was installed. Some packages have further ones
+ * inside, which only say how files are read.
+ */
+export const ownerOf = (file: string) =>
+  nearest(
+    file,
+    ({ folder, manifest: { name, version } }) =>
+      name !== undefined && (version !== undefined || !folder.includes("node_modules"))
+  )
 
 const isText = Schema.is(Text)
 const isTexts = Schema.is(Schema.Array(Text))

@@ -77,8 +77,8 @@ export const make = Effect.fn("TasksPackage.make")(
     const fs = yield* FileSystem.FileSystem
     const tasks = yield* namesOf(path)
     const file = yield* fs.realPath(path)
-    const owner = yield* Manifests.ownerOf(file)
-    const root = owner?.folder ?? dirname(file)
+    const project = yield* Manifests.projectOf(file)
+    const root = project?.folder ?? dirname(file)
     const bundle = yield* Bundle.make(file, root)
     const packages = yield* Licenses.packagesOf(bundle.modules, root)
     const [compiled] = bundle.native
@@ -86,9 +86,9 @@ export const make = Effect.fn("TasksPackage.make")(
       ? Native.ofPackages(packages.map(({ owner }) => owner))
       : Native.ofFile(compiled)
     if (native !== null) return yield* refuseNative(path, native)
-    const node = NodeVersion.neededBy(owner?.manifest ?? {})
+    const node = NodeVersion.neededBy(project?.manifest ?? {})
     const range = `>=${node.join(".")}`
-    const name = (owner?.manifest.name ?? basename(root)).replace(/^@[^/]*\//, "")
+    const name = (project?.manifest.name ?? basename(root)).replace(/^@[^/]*\//, "")
     const zip = join(yield* fs.makeTempDirectoryScoped({ prefix: "signalbox-" }), `${name}.zip`)
     yield* write(zip, {
       LICENSES: yield* Licenses.textOf(packages),
