@@ -1,5 +1,6 @@
 /** The management and the callbacks of flows on the port of a program that has a server. */
 import { assert, describe, it } from "@effect/vitest"
+import * as WebhookSignature from "@signalbox/api/WebhookSignature"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -106,6 +107,18 @@ for (const [name, made] of Object.entries(management)) {
 
 for (const [name, made] of Object.entries(callbacks)) {
   describe(`FlowCallbacks.${name}`, () => {
+    it.live("takes what is signed with the secret", () =>
+      Effect.gen(function* () {
+        const ask: Ask = yield* made
+        const body = JSON.stringify({ other: true })
+        const headers = yield* WebhookSignature.sign({ body, secret, id: "evt-1" })
+        // The signature fits; that it is no event of a run is what the 400 says.
+        const response = yield* Effect.promise(() => ask("/callbacks", { method: "POST", headers, body }))
+        assert.strictEqual(response.status, 400)
+        assert.include(yield* Effect.promise(() => response.text()), "not an event of a process run")
+      }).pipe(Effect.scoped, Effect.provide(layer))
+    )
+
     it.live("refuses what is not signed, and other methods", () =>
       Effect.gen(function* () {
         const ask: Ask = yield* made
