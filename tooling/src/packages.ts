@@ -80,7 +80,8 @@ const check = async ({ file, manifest: { name } }: Tarball): Promise<ReadonlyArr
     ...required.filter((path) => !files.includes(path)).map((path) => `${path} is missing`),
     ...needed.filter((field) => !(field in manifest)).map((field) => `package.json has no ${field}`),
     ...files
-      .filter((path) => path.startsWith("src/") || path.includes(".test."))
+      // Templates have the tests of the projects that they become.
+      .filter((path) => path.startsWith("src/") || (path.includes(".test.") && !path.startsWith("dist/templates/")))
       .map((path) => `${path} is no part of it`),
     ...(JSON.stringify(manifest).includes("workspace:") ? ["package.json names the workspace"] : []),
     ...(bytes.length > packedBudget ? [`${bytes.length} bytes packed, the budget is ${packedBudget}`] : []),

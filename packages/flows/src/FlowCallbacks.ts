@@ -1,16 +1,22 @@
 /**
  * Callbacks of a control room when a run has ended, instead of polling: for programs that it can reach.
  */
+import * as NodeHttpServer from "@signalbox/platform/NodeHttpServer"
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as WebhookSignature from "@signalbox/api/WebhookSignature"
 import type { FlowEngine } from "./FlowEngine.ts"
 import { FlowCallbacks } from "./internal/Callbacks.ts"
 import { engineOf } from "./internal/EngineOf.ts"
+
+import type { IncomingMessage, ServerResponse } from "node:http"
 
 export { FlowCallbacks } from "./internal/Callbacks.ts"
 
@@ -90,3 +96,55 @@ export const receive = Effect.fn("FlowCallbacks.receive")(function* (
   }
   return answer(200, "received")
 })
+
+/**
+ * Returns `receive` as a handler for `node:http` and frameworks based on it (Express, Fastify), which must leave the body unparsed.
+ * Requests are interrupted when the scope ends.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as FlowCallbacks from "@signalbox/flows/FlowCallbacks"
+ * import { createServer } from "node:http"
+ *
+ * export const server = Effect.map(FlowCallbacks.toNodeHandler, (onCallback) =>
+ *   createServer((request, response) =>
+ *     request.url === "/callbacks"
+ *       ? onCallback(request, response)
+ *       : response.end("hello")
+ *   )
+ * )
+ * ```
+ */
+export const toNodeHandler: Effect.Effect<
+  (request: IncomingMessage, response: ServerResponse) => void,
+  never,
+  FlowEngine | Scope.Scope
+> = Effect.flatMap(Scope.Scope, (scope) =>
+  NodeHttpServer.makeHandler(
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, HttpServerRequest.toWeb).pipe(
+      Effect.flatMap(receive),
+      Effect.map(HttpServerResponse.fromWeb)
+    ),
+    { scope }
+  )
+)
+
+/**
+ * Returns `receive` as a function of web requests, for servers that use those (Hono, Next).
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as FlowCallbacks from "@signalbox/flows/FlowCallbacks"
+ *
+ * export const status = Effect.flatMap(FlowCallbacks.toWebHandler, (onCallback) =>
+ *   Effect.promise(async () => {
+ *     const request = new Request("http://127.0.0.1:4800/callbacks")
+ *     return (await onCallback(request)).status
+ *   })
+ * )
+ * ```
+ */
+export const toWebHandler: Effect.Effect<(request: Request) => Promise<Response>, never, FlowEngine> = Effect.map(
+  Effect.context<FlowEngine>(),
+  (context) => (request) => Effect.runPromiseWith(context)(receive(request))
+)

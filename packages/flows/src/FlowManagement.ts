@@ -1,6 +1,7 @@
 /**
  * The management of durable flows over HTTP, for programs that have a server. `signalbox flows` is a client of it.
  */
+import * as NodeHttpServer from "@signalbox/platform/NodeHttpServer"
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as Mac from "effect/crypto/Mac"
 import * as ByteSize from "effect/ByteSize"
@@ -12,12 +13,13 @@ import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Stream from "effect/Stream"
 import type { unhandled } from "effect/Types"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { HttpApiSchemaError } from "effect/http-api/HttpApiError"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
-import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpEffect from "effect/http/HttpEffect"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import { type HttpServerError, isHttpServerError } from "effect/http/HttpServerError"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -40,6 +42,7 @@ import {
   type Page as PageSchema,
   refusedCommands
 } from "./internal/management/Contract.ts"
+import type { IncomingMessage, ServerResponse } from "node:http"
 
 /** A page of executions as JSON: times in ISO 8601, names with underscores. */
 export type PageJson = typeof PageSchema.Encoded
@@ -261,6 +264,89 @@ export const layerRoutes = ({ token }: Options) => {
   )
   return handlers().pipe(Layer.provide([layerAuthorization(token), checked]))
 }
+
+/** What `toNodeHandler` and `toWebHandler` take. */
+export interface HandlerOptions extends Options {
+  /**
+   * The path that the routes are mounted at, such as `/flows`; it is removed unless the framework has done so. Default: none, so that
+   * they are at `/flow-executions` and `/flow-schedules`.
+   */
+  readonly prefix?: string
+}
+
+/** The request as the routes have it. */
+const withoutPrefix = (prefix: string) => (request: HttpServerRequest.HttpServerRequest) =>
+  request.url.startsWith(`${prefix}/`) ? request.modify({ url: request.url.slice(prefix.length) }) : request
+
+const routed = ({ prefix = "", token }: HandlerOptions) =>
+  // Nothing here serves files. A separate router, even where the program has one.
+  HttpRouter.toHttpEffect(Layer.provide(layerRoutes({ token }), HttpServer.layerServices)).pipe(
+    Effect.provideServiceEffect(Layer.CurrentMemoMap, Layer.makeMemoMap),
+    Effect.map(Effect.updateService(HttpServerRequest.HttpServerRequest, withoutPrefix(prefix.replace(/\/+$/, ""))))
+  )
+
+/**
+ * Returns the routes of `layerRoutes` as a handler for `node:http` and frameworks based on it (Express, Fastify), on the port of a
+ * program that has a server. It must get the bodies unparsed. Requests are interrupted when the scope ends. Fails with
+ * `InvalidManagement` when the token is too short.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Redacted from "effect/Redacted"
+ * import * as FlowManagement from "@signalbox/flows/FlowManagement"
+ * import { createServer } from "node:http"
+ *
+ * export const server = Effect.map(
+ *   FlowManagement.toNodeHandler({
+ *     token: Redacted.make("at least 16 characters"),
+ *     prefix: "/flows"
+ *   }),
+ *   (manage) =>
+ *     createServer((request, response) =>
+ *       request.url?.startsWith("/flows/") === true
+ *         ? manage(request, response)
+ *         : response.end("hello")
+ *     )
+ * )
+ * ```
+ */
+export const toNodeHandler = Effect.fn("FlowManagement.toNodeHandler")(function* (
+  options: HandlerOptions
+): Effect.fn.Return<
+  (request: IncomingMessage, response: ServerResponse) => void,
+  InvalidManagement,
+  FlowEngine | Scope.Scope
+> {
+  const app = yield* routed(options)
+  return yield* NodeHttpServer.makeHandler(app, { scope: yield* Scope.Scope })
+})
+
+/**
+ * Like `toNodeHandler`, for servers that use web requests (Hono, Next). The routes are served until the scope ends.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Redacted from "effect/Redacted"
+ * import * as FlowManagement from "@signalbox/flows/FlowManagement"
+ *
+ * export const listed = Effect.gen(function* () {
+ *   const token = "at least 16 characters"
+ *   const manage = yield* FlowManagement.toWebHandler({
+ *     token: Redacted.make(token)
+ *   })
+ *   const request = new Request("http://127.0.0.1:4800/flow-executions", {
+ *     headers: { authorization: `Bearer ${token}` }
+ *   })
+ *   return yield* Effect.promise(() => manage(request))
+ * })
+ * ```
+ */
+export const toWebHandler = Effect.fn("FlowManagement.toWebHandler")(function* (
+  options: HandlerOptions
+): Effect.fn.Return<(request: Request) => Promise<Response>, InvalidManagement, FlowEngine | Scope.Scope> {
+  const handler = HttpEffect.toWebHandler(yield* routed(options))
+  return (request) => handler(request)
+})
 
 /** The routes for a server that has authorized the request, as the option `flows` of a control room takes them. */
 export interface Mounted {
