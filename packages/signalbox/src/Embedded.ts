@@ -25,8 +25,11 @@ import * as HttpServer from "effect/http/HttpServer"
 import type { MigrationError } from "effect/sql/Migrator"
 import type { SqlError } from "effect/sql/SqlError"
 import { type Credentials, ensureCredentials } from "./internal/Credentials.ts"
+import type { PackageError } from "./internal/package/PackageError.ts"
 import { workersFolder } from "./internal/WorkersFolder.ts"
 import { ListenError } from "./ListenError.ts"
+
+export { PackageError } from "./internal/package/PackageError.ts"
 
 export interface ServiceOptions {
   /**
@@ -77,6 +80,11 @@ export interface Options<T extends Task.Any> extends ServiceOptions {
   readonly tasks?: ReadonlyArray<T>
   /** Local workers, one step run at a time each; default 1, 0 for none. */
   readonly workers?: number
+  /**
+   * Task packages that the workspace has from the start on, by their names: robots in Python, for steps that `Process.packageTask`
+   * describes. Each from a folder with a `robot.yaml`, or a zip of one. Content that is current already is not uploaded again.
+   */
+  readonly packages?: Readonly<Record<string, { readonly folder: string } | { readonly zip: string }>>
   /** Processes that are deployed at the start; bring their tasks with `tasks`, or use `layer` of `signalbox/Process`. */
   readonly processes?: ReadonlyArray<Process>
   /** How the local workers build the environments of task packages; default: by the first tool on `PATH` that can. */
@@ -217,7 +225,11 @@ export const layerWorkers = <T extends Task.Any = never>(options: Options<T> = {
         environments: options.environments ?? {},
         folder: workersFolder({ data, database })
       })
-      return Layer.provideMerge(Layer.effectDiscard(connected.deployAll(options.processes ?? [])), workers)
+      const deployed = Effect.andThen(
+        connected.deliverPackages(options.packages ?? {}),
+        connected.deployAll(options.processes ?? [])
+      )
+      return Layer.provideMerge(Layer.effectDiscard(deployed), workers)
     })
   )
 
@@ -228,6 +240,7 @@ export type StartError =
   | ListenError
   | MasterKeyError
   | MigrationError
+  | PackageError
   | PlatformError
   | SqlError
   | SqliteOpenError
@@ -240,7 +253,8 @@ export type Needed<T extends Task.Any> = Exclude<Task.Services<T>, ControlRoom |
  * durable: the next start continues where this one ended, however it ended.
  *
  * Fails with `ListenError` when the service cannot listen on the address or port, with `SqliteOpenError` when another
- * process uses the folder, and as `deploy` of `@signalbox/api/Process` when one of `processes` cannot be deployed.
+ * process uses the folder, with `PackageError` when the content of one of `packages` cannot be read, and as `deploy` of
+ * `@signalbox/api/Process` when one of `processes` cannot be deployed.
  *
  * ```ts
  * import * as Effect from "effect/Effect"

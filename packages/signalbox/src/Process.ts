@@ -16,6 +16,9 @@ export type LayerOptions = Omit<Embedded.Options<never>, "tasks" | "processes">
  * Starts a control room in a folder, with workers that bring the tasks of a process, and deploys the process there. For several
  * processes use `processes` of `Embedded.layer`.
  *
+ * A step that `packageTask` describes needs its package: `packages: { invoices: { folder: "robot" } }` uploads it, so that a process
+ * with steps in Python is one program too.
+ *
  * Fails as `Embedded.layer` and `deploy` do.
  *
  * ```ts

@@ -19,6 +19,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Embedded from "../src/Embedded.ts"
 import * as Process from "../src/Process.ts"
+import * as TaskPackages from "@signalbox/api/TaskPackages"
 import * as Robots from "./support/Robots.ts"
 
 const Number = Schema.Struct({ n: Schema.FiniteFromString })
@@ -306,6 +307,50 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a process
     })
   )
 })
+
+test.live(
+  "a process with a step in a task package is one program: its folder is uploaded, and again when it has changed",
+  () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const data = yield* fs.makeTempDirectoryScoped()
+      const says = (text: string) =>
+        fs.writeFileString(
+          `${folder}/robot.yaml`,
+          `tasks:\n  say:\n    command: [node, -e, "console.log('${text}')"]\n`
+        )
+      const say = Process.packageTask({ package: "said", task: "say", input: Schema.Null, output: Schema.Null })
+      const process = Process.make("said", { steps: [say] })
+      const versions = Effect.gen(function* () {
+        const run = yield* Process.startRun(process, { payloads: [null] })
+        if (!run.started) return yield* Effect.die("not started")
+        yield* ProcessRuns.awaitEnd(run.id)
+        const [stepRun] = yield* Robots.stepRuns(run.id)
+        const [found] = yield* Stream.runCollect(TaskPackages.stream({ name: "said" }))
+        const all = found === undefined ? [] : yield* Stream.runCollect(TaskPackages.streamVersions(found.id))
+        // For the next start: a person goes back to the version before.
+        if (all.length === 2 && found !== undefined)
+          yield* TaskPackages.rollback(found.id, { from: 2 }).pipe(Effect.ignore)
+        return { said: stepRun?.console, versions: all.length }
+      })
+      const started = (packages: NonNullable<Process.LayerOptions["packages"]>) =>
+        Effect.provide(
+          versions,
+          Process.layer(process, { data, port: 0, packages }).pipe(Layer.provide(Logger.layer([])))
+        )
+      yield* says("first")
+      assert.deepStrictEqual(yield* started({ said: { folder } }), { said: ["first"], versions: 1 })
+      assert.deepStrictEqual(yield* started({ said: { folder } }), { said: ["first"], versions: 1 })
+      yield* says("second")
+      assert.deepStrictEqual(yield* started({ said: { folder } }), { said: ["second"], versions: 2 })
+      // What was taken back is not uploaded again.
+      assert.deepStrictEqual(yield* started({ said: { folder } }), { said: ["first"], versions: 2 })
+      const refused = yield* Effect.flip(started({ said: { zip: `${folder}/nowhere.zip` } }))
+      assert.strictEqual(refused._tag, "PackageError")
+      assert.match(refused.message, /^packages\.said\.zip: cannot read .*nowhere\.zip/)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+)
 
 test.live("a program with a room hears what its tasks log, warnings and failures, and nothing of what goes well", () =>
   Effect.gen(function* () {

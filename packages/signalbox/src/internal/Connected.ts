@@ -17,6 +17,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { join } from "node:path"
+import type { Source } from "./package/Delivery.ts"
 
 export interface Options<T extends Task.Any> {
   readonly origin: string
@@ -30,6 +31,17 @@ export interface Options<T extends Task.Any> {
   /** Has a folder for each worker. */
   readonly folder: string
 }
+
+/** Brings task packages into the workspace. */
+export const deliverPackages = Effect.fnUntraced(
+  function* (packages: Readonly<Record<string, Source>>) {
+    if (Object.keys(packages).length === 0) return
+    // Loaded only by programs that have packages.
+    const { deliverAll } = yield* Effect.promise(() => import("./package/Delivery.ts"))
+    yield* deliverAll(packages)
+  },
+  Effect.provide([NodeServices.layer])
+)
 
 /** Deploys processes, one after the other. */
 export const deployAll = Effect.fnUntraced(function* (processes: ReadonlyArray<Process>) {

@@ -2,6 +2,7 @@
 import type { ProcessRunId, StepRunId } from "@signalbox/api/contract/Ids"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as StepRuns from "@signalbox/api/StepRuns"
+import * as Workers from "@signalbox/api/Workers"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -30,6 +31,35 @@ export const watched = Effect.fnUntraced(function* (stepRun: StepRuns.StepRun) {
   return found
 })
 
+/** Of a run with more step runs, the newest are watched. */
+const watchedStepRuns = 500
+
+/** What a step run without a reported reason waits for, as far as a client can see. */
+const likelyReason = Effect.fnUntraced(function* (step: string) {
+  const online = yield* Stream.runCollect(
+    Stream.take(
+      Stream.filter(Workers.stream(), ({ state }) => state !== "offline"),
+      1
+    )
+  )
+  return online.length === 0
+    ? `no worker is online, and the step "${step}" waits for one; start one with \`signalbox worker start\``
+    : `the step "${step}" waits for a worker: all that match may be busy, or none matches, which the control room says after 10 seconds`
+})
+
+/** Why a run does not go on: what the first step run without a worker waits for; null when each has one, or it cannot be read. */
+export const whatItWaitsFor = Effect.fnUntraced(
+  function* (run: ProcessRunId) {
+    const found = yield* Stream.runCollect(
+      Stream.take(StepRuns.stream(run, { limit: watchedStepRuns }), watchedStepRuns)
+    )
+    const waiting = found.findLast(({ state }) => state === "awaiting_worker")
+    if (waiting === undefined) return null
+    return (yield* missingWorker(waiting)) ?? (yield* likelyReason(waiting.step.name))
+  },
+  Effect.orElseSucceed(() => null)
+)
+
 const stateOf = (change: Change): readonly [id: string, state: string] =>
   "run" in change
     ? [change.run.id, change.run.state]
@@ -37,8 +67,6 @@ const stateOf = (change: Change): readonly [id: string, state: string] =>
 
 const shortest = 100
 const longest = 2000
-/** Of a run with more step runs, the newest are watched. */
-const watchedStepRuns = 500
 
 const look = Effect.fnUntraced(function* (id: ProcessRunId) {
   // The run first: what its step runs did before it ended is then seen.

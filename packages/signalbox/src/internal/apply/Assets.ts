@@ -1,7 +1,8 @@
 import * as Assets from "@signalbox/api/Assets"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { digestOf, fileDigest, resolve } from "./Content.ts"
+import { digestOf } from "../package/Delivery.ts"
+import { fileDigest, resolve } from "./Content.ts"
 import type { Asset, Document } from "./Document.ts"
 import { type Section, type Step, unchanged } from "./Step.ts"
 

@@ -2,23 +2,11 @@
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Stream from "effect/Stream"
-import { createHash } from "node:crypto"
 import { isAbsolute, join } from "node:path"
+import { digestOf } from "../package/Delivery.ts"
 import { ApplyFileError } from "./Document.ts"
 
 export const resolve = (folder: string, path: string) => (isAbsolute(path) ? path : join(folder, path))
-
-/** The digest of a stream of bytes. */
-export const digestOf = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) =>
-  Effect.map(
-    Stream.runFold(
-      bytes,
-      () => createHash("sha256"),
-      (hash, chunk) => hash.update(chunk)
-    ),
-    (hash) => hash.digest("hex")
-  )
 
 const unreadable = (field: string, path: string) => () =>
   new ApplyFileError({ message: `${field}: cannot read ${path}; paths are relative to the file that is applied` })

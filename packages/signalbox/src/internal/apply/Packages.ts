@@ -2,8 +2,9 @@ import type { TaskPackageId } from "@signalbox/api/contract/Ids"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
 import * as Packing from "@signalbox/task-package/Packing"
 import * as Effect from "effect/Effect"
+import { heldOf, isCurrent } from "../package/Delivery.ts"
 import * as TasksPackage from "../package/TasksPackage.ts"
-import { digestOf, fileDigest, resolve } from "./Content.ts"
+import { fileDigest, resolve } from "./Content.ts"
 import { ApplyFileError, type Document, type Git } from "./Document.ts"
 import { type Ids, type Section, type Step, unchanged } from "./Step.ts"
 
@@ -50,18 +51,6 @@ const differencesOf = (git: Git, { git: known, type }: TaskPackages.TaskPackage)
   const changed = Object.entries(pairs).flatMap(([name, [is, shall]]) => (is === shall ? [] : [name]))
   return known.error === null ? changed : [...changed, `again, as it failed: ${known.error.message}`]
 }
-
-/**
- * Why content is not uploaded again although the package has other content: it is that of the newest version, and somebody
- * has made an older one current. Null when that is not so.
- */
-const heldOf = Effect.fnUntraced(function* ({ current, id, name }: TaskPackages.TaskPackage, digest: string) {
-  if (current === null || current.newest === current.version) return null
-  const { version, ...newest } = yield* TaskPackages.getVersion(id, current.newest)
-  return newest.digest === `sha256:${digest}` && newest.digest !== current.digest
-    ? `version ${version} has this content, and is not current: version ${current.version} is; \`signalbox packages promote ${name} ${version}\` changes that`
-    : null
-})
 
 const gitWork = (git: Git, known: TaskPackages.TaskPackage | null): Work => {
   const differences = known === null ? [] : differencesOf(git, known)
@@ -113,9 +102,7 @@ const zipWork = Effect.fnUntraced(function* (
   if (known === null) return { ...work, isDone: false } satisfies Work
   const held = yield* heldOf(known, digest)
   if (held !== null) return { ...work, isDone: true, held } satisfies Work
-  // A service without versions has the bytes alone.
-  const has = known.current?.digest.replace("sha256:", "") ?? (yield* digestOf(TaskPackages.download(known.id)))
-  return { ...work, isDone: has === digest } satisfies Work
+  return { ...work, isDone: yield* isCurrent(known, digest) } satisfies Work
 })
 
 /** Task packages: a zip or folder with other content is uploaded; a repository with other settings is fetched. */

@@ -8,7 +8,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { connectionFlags } from "../Connection.ts"
 import { printFields } from "../Listing.ts"
-import { PackageError } from "../package/PackageError.ts"
+import { TasksPackageError } from "../package/TasksPackageError.ts"
 import * as TasksPackage from "../package/TasksPackage.ts"
 
 const kilobytes = (bytes: number) => `${Math.ceil(bytes / 1000)} kB`
@@ -33,7 +33,7 @@ export const packageTasks = Command.make(
     const target = Option.getOrElse(out, () => `${name}.zip`)
     yield* Effect.mapError(
       fs.copyFile(zip, target),
-      ({ message }) => new PackageError({ message: `--out: cannot write ${target}: ${message}; check the path` })
+      ({ message }) => new TasksPackageError({ message: `--out: cannot write ${target}: ${message}; check the path` })
     )
     if (json) {
       const listed = packages.map(({ license, name, version }) => ({ name, version, license }))

@@ -19,7 +19,7 @@ import { priorityFlag } from "../OrderFlags.ts"
 import { find } from "../nouns/Noun.ts"
 import { processNoun } from "../nouns/ProcessNoun.ts"
 import { changeLines, runLine } from "../RunLines.ts"
-import { changes } from "../Watching.ts"
+import { changes, whatItWaitsFor } from "../Watching.ts"
 import * as FlagValues from "../FlagValues.ts"
 
 /** A run that did not end as hoped, or was not started; `exitCode` is that of the command. */
@@ -41,12 +41,12 @@ const awaitEnd = Effect.fnUntraced(function* (id: ProcessRunId, timeout: Option.
   else {
     yield* Effect.timeoutOrElse(waited, {
       duration: timeout.value,
-      orElse: () =>
-        Effect.fail(
-          new StillRunning({
-            message: `the run ${id} has not ended within ${Duration.format(timeout.value)}, and continues: watch it with \`signalbox runs watch ${id}\`, end it with \`signalbox runs stop ${id}\``
-          })
-        )
+      orElse: Effect.fnUntraced(function* () {
+        const reason = yield* whatItWaitsFor(id)
+        return yield* new StillRunning({
+          message: `the run ${id} has not ended within ${Duration.format(timeout.value)}, and continues: watch it with \`signalbox runs watch ${id}\`, end it with \`signalbox runs stop ${id}\`${reason === null ? "" : `; ${reason}`}`
+        })
+      })
     })
   }
   return yield* ProcessRuns.get(id)

@@ -6,7 +6,7 @@ import { basename, dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { stripVTControlCharacters } from "node:util"
 import type * as Rolldown from "rolldown"
-import { PackageError } from "./PackageError.ts"
+import { TasksPackageError } from "./TasksPackageError.ts"
 
 /** One module in the format of ECMAScript. */
 export interface Bundle {
@@ -22,14 +22,16 @@ const bundlerOf = Effect.fnUntraced(function* (file: string) {
   const path = yield* Effect.try({
     try: () => createRequire(file).resolve("rolldown"),
     catch: () =>
-      new PackageError({
+      new TasksPackageError({
         message: `cannot bundle ${basename(file)}: its project has no rolldown; install it there with \`npm install --save-dev rolldown\``
       })
   })
   return yield* Effect.tryPromise({
     try: (): Promise<typeof Rolldown> => import(pathToFileURL(path).href),
     catch: (cause) =>
-      new PackageError({ message: `cannot load ${path}: ${String(cause)}; install rolldown in this project again` })
+      new TasksPackageError({
+        message: `cannot load ${path}: ${String(cause)}; install rolldown in this project again`
+      })
   })
 })
 
@@ -52,7 +54,7 @@ const missingOf = ({ dynamicImports, fileName, imports }: Rolldown.OutputChunk) 
   [...imports, ...dynamicImports].find((name) => name !== fileName && !isBuiltin(name))
 
 /**
- * Bundles the program of a package. The same sources give the same code in every folder. Fails with `PackageError` without rolldown,
+ * Bundles the program of a package. The same sources give the same code in every folder. Fails with `TasksPackageError` without rolldown,
  * for what does not compile, and for an import that leads nowhere.
  */
 export const make = Effect.fn("Bundle.make")(function* (file: string, root: string) {
@@ -88,12 +90,12 @@ export const make = Effect.fn("Bundle.make")(function* (file: string, root: stri
           comments: { legal: true, jsdoc: false }
         }
       }),
-    catch: (cause) => new PackageError({ message: `cannot bundle ${basename(file)}: ${problemOf(cause)}` })
+    catch: (cause) => new TasksPackageError({ message: `cannot bundle ${basename(file)}: ${problemOf(cause)}` })
   })
   const [chunk] = output
   const missing = missingOf(chunk)
   if (missing !== undefined) {
-    return yield* new PackageError({
+    return yield* new TasksPackageError({
       message: `cannot bundle ${basename(file)}: ${missing} is not installed in its project; install it with \`npm install ${missing
         .split("/")
         .slice(0, missing.startsWith("@") ? 2 : 1)

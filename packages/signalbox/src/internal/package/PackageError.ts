@@ -1,5 +1,8 @@
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as Schema from "effect/Schema"
 
-/** The tasks file cannot become a task package. The message names what is in the way, and the remedy. */
-export class PackageError extends TaggedError<PackageError>()("PackageError", { message: Schema.String }) {}
+/** The content of a task package cannot be read, or the package takes it from elsewhere. Nothing was uploaded for it. */
+export class PackageError extends TaggedError<PackageError>()("PackageError", {
+  package: Schema.String,
+  message: Schema.String
+}) {}

@@ -11,7 +11,7 @@ import * as Licenses from "./Licenses.ts"
 import * as Manifests from "./Manifests.ts"
 import * as Native from "./Native.ts"
 import * as NodeVersion from "./NodeVersion.ts"
-import { PackageError } from "./PackageError.ts"
+import { TasksPackageError } from "./TasksPackageError.ts"
 
 /** A zip and what is in it. */
 export interface TasksPackage {
@@ -34,11 +34,11 @@ export interface TasksPackage {
 const namesOf = Effect.fnUntraced(function* (file: string) {
   const names = (yield* TasksFile.load(file, undefined, "")).map(({ name }) => name)
   if (names.length === 0) {
-    return yield* new PackageError({ message: `${file} has no tasks; put one into the array \`tasks\`` })
+    return yield* new TasksPackageError({ message: `${file} has no tasks; put one into the array \`tasks\`` })
   }
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice === undefined) return names
-  return yield* new PackageError({
+  return yield* new TasksPackageError({
     message: `${file} has two tasks named ${JSON.stringify(twice)}; give each a name of its own`
   })
 })
@@ -53,7 +53,7 @@ const robotYaml = (names: ReadonlyArray<string>) =>
   ].join("\n")
 
 const refuseNative = (file: string, { name, part }: Native.NativePart) =>
-  new PackageError({
+  new TasksPackageError({
     message: `cannot package ${file}: ${name} has a native part (${part}), which runs only on machines like this one; use a package without it, or start a worker with \`signalbox worker start --tasks ${file}\` where it is installed`
   })
 
@@ -70,7 +70,7 @@ const write = Effect.fnUntraced(function* (zip: string, files: Readonly<Record<s
  * Loads and checks a tasks file, bundles it with what it imports, and zips that with a `robot.yaml` that has a command for each task.
  * The same sources and versions give the same bytes on every machine.
  *
- * Fails with `TasksError` for a file that is no tasks file, and with `PackageError` for one that cannot be packaged.
+ * Fails with `TasksError` for a file that is no tasks file, and with `TasksPackageError` for one that cannot be packaged.
  */
 export const make = Effect.fn("TasksPackage.make")(
   function* (path: string) {
@@ -103,6 +103,6 @@ export const make = Effect.fn("TasksPackage.make")(
   },
   (effect, path) =>
     Effect.catchTag(effect, ["InvalidRobotYaml", "InvalidZip", "ZipError"], (error) =>
-      Effect.fail(new PackageError({ message: `cannot package ${path}: ${error.message}` }))
+      Effect.fail(new TasksPackageError({ message: `cannot package ${path}: ${error.message}` }))
     )
 )
