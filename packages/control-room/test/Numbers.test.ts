@@ -3,7 +3,8 @@
  */
 import { assert, describe, it, layer as withLayer } from "@effect/vitest"
 import { Page } from "@signalbox/api/contract/Common"
-import { ProcessId, WorkItemId } from "@signalbox/api/contract/Ids"
+import { ProcessId, ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
+import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -145,6 +146,28 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })(
         assert.strictEqual((yield* raw("PUT", outputData, { ...as, body: big })).status, 200)
         yield* worker.protocol.finish(lease, null)
         assert.include((yield* raw("GET", `outputs?process_run_id=${run}`)).text, `"payload":${big}`)
+      })
+    )
+
+    it.effect("is known by its path to the workers of tasks in TypeScript, which read the nearest one", () =>
+      Effect.gen(function* () {
+        const { origin } = yield* Service
+        const task = `rounds ${crypto.randomUUID()}`
+        const process = yield* processOf(task)
+        const worker = yield* linkWorker([task])
+        const payload = `{"id":12345678901234567890,"list":[1e-400,1.0,5e-324,"1e-400, -9007199254740993",{"a,1e-400":-9007199254740993}]}`
+        const run = ProcessRunId.make(
+          yield* made(`processes/${process}/process-runs`, `{"type":"with_payloads","payloads":[${payload}]}`)
+        )
+        const { lease, session } = yield* worker.take
+        const rounded = [["id"], ["list", "0"], ["list", "4", "a,1e-400"]]
+        const read = yield* session.readPayload(lease.work_item_id)
+        assert.sameDeepMembers([...read.rounded], rounded)
+        assert.deepStrictEqual(read.payload, JSON.parse(payload))
+        const { nextItems } = yield* WorkerProtocol.makeItems(origin, worker.identity)
+        const [reserved] = yield* nextItems(run, [{ lease, settled: null, reserve: true }])
+        assert.sameDeepMembers([...(reserved?.item?.rounded ?? [])], rounded)
+        assert.deepStrictEqual(reserved?.item?.payload, JSON.parse(payload))
       })
     )
 

@@ -82,7 +82,10 @@ export interface TaskTools<Payload, Out> {
   readonly asset: (name: string) => Promise<string>
   /** Stores a file with the step run, such as a screenshot. */
   readonly saveArtifact: (file: Task.OutputFile) => Promise<void>
-  /** Replaces the stored payload, such as to mark progress for the next attempt. */
+  /**
+   * Replaces the stored payload, such as to mark progress for the next attempt. Rejects with `NumberRounded` where
+   * JavaScript rounded a number that stands unchanged at its path.
+   */
   readonly setPayload: (payload: Schema.Json) => Promise<void>
   /** Returns the current time; in tests that is the virtual time, unlike `new Date()`. */
   readonly now: () => Date

@@ -36,6 +36,12 @@ export class UnexpectedContent extends TaggedError<UnexpectedContent>()("Unexpec
   message: Schema.String
 }) {}
 
+/**
+ * A payload or an output has a number that JavaScript rounded when the item was read, so that saving it would store
+ * another one. The message names its path.
+ */
+export class NumberRounded extends TaggedError<NumberRounded>()("NumberRounded", { message: Schema.String }) {}
+
 /** The environment does not define where the robot's items, secrets or assets are; the message names the variables. */
 export class RobotNotConfigured extends TaggedError<RobotNotConfigured>()("RobotNotConfigured", {
   message: Schema.String
@@ -43,6 +49,13 @@ export class RobotNotConfigured extends TaggedError<RobotNotConfigured>()("Robot
 
 /**
  * The service refused or could not be reached, the step run has ended (`LeaseLost`), a local file failed, or the source
- * of an upload could not be read.
+ * of an upload could not be read; or a number that was rounded would be saved.
  */
-export type RobotError = CallError | LeaseLost | LocalFileError | VaultError | UploadSourceError | AssetUploadFailed
+export type RobotError =
+  | CallError
+  | LeaseLost
+  | LocalFileError
+  | VaultError
+  | UploadSourceError
+  | AssetUploadFailed
+  | NumberRounded

@@ -22,7 +22,8 @@ import {
   Unexpected,
   unexpected
 } from "../ControlRoomError.ts"
-import { parseJson, send, type Transport } from "./Transport.ts"
+import * as RoundedNumbers from "./RoundedNumbers.ts"
+import { send, type Transport } from "./Transport.ts"
 
 type Part<K extends string, S> = [S] extends [never]
   ? unknown
@@ -99,25 +100,45 @@ const withHint = (error: CallError, operation: string): CallError => {
   return new ControlRoomError({ reason, request: error.request })
 }
 
+export interface Options {
+  /** Whether it may be sent again although the service may have acted; default: all but POST and PATCH. */
+  readonly repeatable?: boolean
+  /** Whether its POST carries an idempotency key. */
+  readonly keyed?: boolean
+  /** Whether numbers that JavaScript would round keep their text (`ExactJson`); default: they are rounded. */
+  readonly exactNumbers?: boolean
+}
+
+const rounding = (text: string) => ({ json: JSON.parse(text), rounded: [] })
+const exact = (text: string) => ({ json: ExactJson.parse(text), rounded: [] })
+
+/** What a call returned, with the paths of the numbers in it that were rounded. */
+export interface Exact<A> {
+  readonly value: A
+  readonly rounded: ReadonlyArray<RoundedNumbers.RoundedPath>
+}
+
 /**
  * `make(endpoint)` is `(transport, input) => Effect`. The typed contract meets the untyped interpreter only here: the
  * casts of this file state that a decoded value has the type of its schema.
  */
-export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
+export const make = <E extends HttpApiEndpoint.ConstraintRequest>(declared: E, options?: Options) => {
+  const execute = calling(declared, options?.exactNumbers === true ? exact : rounding, options)
+  return (transport: Transport, input: Input<E>) => Effect.map(execute(transport, input), ({ value }) => value)
+}
+
+/** Like `make`, with the paths of the numbers in the response that JavaScript had to round. */
+export const makeExact = <E extends HttpApiEndpoint.ConstraintRequest>(declared: E, options?: Options) =>
+  calling(declared, RoundedNumbers.parse, options)
+
+const calling = <E extends HttpApiEndpoint.ConstraintRequest>(
   declared: E,
-  options?: {
-    /** Whether it may be sent again although the service may have acted; default: all but POST and PATCH. */
-    readonly repeatable?: boolean
-    /** Whether its POST carries an idempotency key. */
-    readonly keyed?: boolean
-    /** Whether numbers that JavaScript would round keep their text (`ExactJson`); default: they are rounded. */
-    readonly exactNumbers?: boolean
-  }
+  parse: typeof RoundedNumbers.parse,
+  options?: Options
 ) => {
   // Every endpoint of the contract is one; `ConstraintRequest` only lacks its members.
   const endpoint = declared as unknown as HttpApiEndpoint.Top
   let compiled: ReturnType<typeof compile> | undefined
-  const parse = options?.exactNumbers === true ? ExactJson.parse : undefined
   const execute = Effect.fnUntraced(function* (transport: Transport, input: AnyInput) {
     const call = (compiled ??= compile(endpoint))
     /** An error that the operation does not declare is an unexpected one. */
@@ -184,11 +205,15 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
     )
     const malformed = (message: string) =>
       new ControlRoomError({ reason: new Malformed({ message }), request: answer.info })
-    const body = yield* Effect.mapError(parseJson(answer.value, parse), () => malformed("the response is not JSON"))
-    return yield* Effect.mapError(call.decode(body), (error) =>
+    const { json, rounded } = yield* Effect.try({
+      try: () => parse(answer.value),
+      catch: () => malformed("the response is not JSON")
+    })
+    const value = yield* Effect.mapError(call.decode(json), (error) =>
       malformed(`the response does not have the shape of ${endpoint.identifier} (${describe(error)})`)
     )
+    return { value, rounded }
   })
   // Input and output are encoded and decoded by the schemas that these types are derived from.
-  return execute as (transport: Transport, input: Input<E>) => Effect.Effect<Success<E>, Failure<E>>
+  return execute as (transport: Transport, input: Input<E>) => Effect.Effect<Exact<Success<E>>, Failure<E>>
 }

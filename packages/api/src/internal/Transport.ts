@@ -151,8 +151,7 @@ export const send = Effect.fnUntraced(function* <A>(
 })
 
 /** Fails when a text is not JSON. */
-export const parseJson = (text: string, parse: (text: string) => unknown = JSON.parse) =>
-  Effect.try({ try: () => parse(text), catch: () => "not JSON" })
+const parseJson = (text: string) => Effect.try({ try: (): unknown => JSON.parse(text), catch: () => "not JSON" })
 
 /** For `read`: the response itself, whose body the caller streams. */
 export const unread = (response: HttpClientResponse.HttpClientResponse) => Effect.succeed(response)

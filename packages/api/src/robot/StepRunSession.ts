@@ -12,7 +12,7 @@ import * as contract from "../contract/Robot.ts"
 import type { CallError } from "../ControlRoomError.ts"
 import { type DownloadError, fetchSigned } from "../Files.ts"
 import * as Connection from "../internal/Connection.ts"
-import { make as makeCall } from "../internal/EndpointCall.ts"
+import { make as makeCall, makeExact as makeExactCall } from "../internal/EndpointCall.ts"
 import { type SizedBytes, sendForm } from "../Upload.ts"
 import { type Endpoint, transportOf } from "../internal/RobotEndpoint.ts"
 import * as RunAssets from "./RunAssets.ts"
@@ -22,7 +22,7 @@ const call = {
   reserveNext: makeCall(contract.reserveNext, { repeatable: true }),
   release: makeCall(contract.release, { repeatable: true }),
   createOutput: makeCall(contract.createOutput),
-  getData: makeCall(contract.getData),
+  getData: makeExactCall(contract.getData),
   putData: makeCall(contract.putData, { repeatable: true }),
   listFiles: makeCall(contract.listFiles),
   getFile: makeCall(contract.getFile),
@@ -74,6 +74,11 @@ export const makeItems = Effect.fnUntraced(function* (
     step_run_id: options.stepRunId
   }
   const itemParams = (item: WorkItemId) => ({ workspace_id: options.workspaceId, work_item_id: item })
+  const readPayload = (item: WorkItemId) =>
+    call.getData(data, { params: itemParams(item) }).pipe(
+      Effect.map(({ rounded, value }) => ({ payload: value, rounded })),
+      Effect.catchTag("NotFound", () => Effect.succeed({ payload: null, rounded: [] }))
+    )
   return {
     /** Reserves the next waiting item, null when none waits; returns the item that is already reserved, if any. */
     reserveNext: Effect.map(call.reserveNext(process, { params: stepRun }), (answer) => answer.workItemId),
@@ -89,8 +94,9 @@ export const makeItems = Effect.fnUntraced(function* (
         (answer) => answer.id
       ),
     /** The payload; null when the item has none. */
-    payload: (item: WorkItemId) =>
-      Effect.catchTag(call.getData(data, { params: itemParams(item) }), "NotFound", () => Effect.succeed(null)),
+    payload: (item: WorkItemId) => Effect.map(readPayload(item), ({ payload }) => payload),
+    /** The same, with the paths of the numbers in it that JavaScript had to round. */
+    readPayload,
     /** Replaces the payload of the reserved item, or of an output of it. */
     setPayload: (item: WorkItemId, payload: Schema.Json | null) =>
       Effect.asVoid(call.putData(data, { params: itemParams(item), payload })),

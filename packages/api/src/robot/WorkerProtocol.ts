@@ -6,13 +6,20 @@ import type { ProcessRunId, StepRunId, WorkerId, WorkspaceId } from "../contract
 import * as contract from "../contract/WorkerProtocol.ts"
 import type { StepRunEnvironment, StepRunErrorCode } from "../contract/StepRuns.ts"
 import * as Connection from "../internal/Connection.ts"
-import { make as makeCall } from "../internal/EndpointCall.ts"
+import { make as makeCall, makeExact as makeExactCall } from "../internal/EndpointCall.ts"
+import * as RoundedNumbers from "../internal/RoundedNumbers.ts"
 import type { Transport } from "../internal/Transport.ts"
 import { defaultPolicy, RetryPolicy } from "../Policy.ts"
 import { type SizedBytes, sendForm } from "../Upload.ts"
 
-export type { ReservedItem, Lease, SettledItem } from "../contract/WorkerProtocol.ts"
+export type { Lease, SettledItem } from "../contract/WorkerProtocol.ts"
+export type { RoundedPath } from "../internal/RoundedNumbers.ts"
 export type { StepRunEnvironment } from "../contract/StepRuns.ts"
+
+/** A reserved item, with the paths of the numbers in its payload that JavaScript had to round. */
+export interface ReservedItem extends contract.ReservedItem {
+  readonly rounded?: ReadonlyArray<RoundedNumbers.RoundedPath>
+}
 
 /** An event of a worker, such as `SETUP`. `environment` says what `ENVIRONMENT` is about, `message` what any other is. */
 export interface WorkerEvent {
@@ -37,7 +44,7 @@ const call = {
   heartbeat: makeCall(contract.heartbeat, { repeatable: true }),
   start: makeCall(contract.start, { repeatable: true }),
   build: makeCall(contract.build, { repeatable: true }),
-  nextItems: makeCall(contract.nextItems, { repeatable: true }),
+  nextItems: makeExactCall(contract.nextItems, { repeatable: true }),
   finish: makeCall(contract.finish, { repeatable: true }),
   sendConsole: makeCall(contract.sendConsole, { repeatable: true }),
   sendEvents: makeCall(contract.sendEvents, { repeatable: true }),
@@ -164,7 +171,17 @@ export const makeItems = Effect.fnUntraced(function* (origin: string, identity: 
             }))
           }
         }),
-        (answer) => answer.step_runs
+        ({ rounded, value }) =>
+          value.step_runs.map(({ item, ...result }, index) => {
+            const reserved: ReservedItem | null =
+              item === null
+                ? null
+                : {
+                    ...item,
+                    rounded: RoundedNumbers.below(rounded, ["step_runs", String(index), "item", "payload"])
+                  }
+            return { ...result, item: reserved }
+          })
       )
   }
 })

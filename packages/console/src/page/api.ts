@@ -1,5 +1,7 @@
 /** Calls of the control room by the session's cookie. */
 
+import { parse as exact, written } from "./exact.ts"
+
 /** A response that is an error, or none at all: then `status` is 0. */
 export class ApiError extends Error {
   readonly status: number
@@ -47,7 +49,7 @@ export const send = async (method: string, url: string, body?: unknown, signal?:
       ...(body === undefined ? {} : { "content-type": "application/json" })
     },
     credentials: "same-origin",
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: written(body) }),
     ...(signal === undefined ? {} : { signal })
   }).catch((error: unknown) => {
     if (signal?.aborted === true) throw error
@@ -61,7 +63,7 @@ export const send = async (method: string, url: string, body?: unknown, signal?:
 
 const parse = (text: string): unknown => {
   try {
-    return JSON.parse(text)
+    return exact(text)
   } catch {
     return null
   }

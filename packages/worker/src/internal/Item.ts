@@ -27,7 +27,10 @@ export interface Item<out Payload> {
   /** Attaches a file to this item; one of the same name is replaced. Files of outputs are separate. */
   readonly attachFile: (file: OutputFile) => Effect.Effect<void, RobotError>
   readonly removeFile: (name: string) => Effect.Effect<void, FileMissing | RobotError>
-  /** Replaces the stored payload, such as to leave a mark for the next attempt; `payload` does not change. */
+  /**
+   * Replaces the stored payload, such as to leave a mark for the next attempt; `payload` does not change. Fails with
+   * `NumberRounded` where JavaScript rounded a number that stands unchanged at its path.
+   */
   readonly setPayload: (payload: Schema.Json) => Effect.Effect<void, RobotError>
 }
 

@@ -12,6 +12,7 @@ import { type RobotError, LocalFileError } from "../RobotError.ts"
 import { exceptionOf, isLeaseLost, placeOf } from "./Failures.ts"
 import type { Input, OutputFile } from "./Item.ts"
 import { LeaseLost } from "./LeaseLost.ts"
+import * as Rounded from "./Rounded.ts"
 import {
   ApplicationFailure,
   BusinessFailure,
@@ -33,6 +34,7 @@ const nothingSaid: Readonly<Ended> = { failure: null, complete: true }
 /** Opens the reserved item, with all operations on it. */
 const openItem = Effect.fnUntraced(function* (source: ItemSource<unknown>, { id, open }: ReservedItem) {
   const opened = yield* open
+  const checkNumbers = Rounded.check(opened.payload, opened.rounded ?? [])
   /** The list that the task sees is updated in place. */
   const files: Array<ItemFile> = [...opened.files]
   const find = (name: string): Effect.Effect<ItemFile, FileMissing> => {
@@ -73,8 +75,9 @@ const openItem = Effect.fnUntraced(function* (source: ItemSource<unknown>, { id,
         Effect.flatMap((file) => source.removeFile(id, file)),
         Effect.andThen(relist)
       ),
-    setPayload: (payload) => source.setPayload(id, payload),
+    setPayload: (payload) => Effect.andThen(checkNumbers("payload", payload), source.setPayload(id, payload)),
     createOutput: Effect.fnUntraced(function* (payload, options) {
+      yield* checkNumbers("output", payload)
       const created = source.createOutput(id, payload, yield* Effect.forEach(options?.files ?? [], sized))
       // The service may have it or not.
       yield* Effect.onError(created, () => Effect.sync(() => (ended.complete = false)))

@@ -4,6 +4,7 @@
  */
 import type { FileId, WorkItemId } from "@signalbox/api/contract/Ids"
 import type { Release } from "@signalbox/api/robot/StepRunSession"
+import type { RoundedPath } from "@signalbox/api/robot/WorkerProtocol"
 import type { SizedBytes } from "@signalbox/api/Upload"
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
@@ -23,6 +24,8 @@ export interface ItemFile {
 export interface OpenedItem {
   readonly payload: Schema.Json
   readonly files: ReadonlyArray<ItemFile>
+  /** The paths of numbers in the payload that were rounded when it was read; absent: none. */
+  readonly rounded?: ReadonlyArray<RoundedPath>
 }
 
 /** An item that was reserved. One that cannot be opened is failed, and the next is reserved. */

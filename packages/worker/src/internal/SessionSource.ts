@@ -22,7 +22,7 @@ export const make = (session: StepRunItems, first: WorkItemId | null): ItemSourc
       : {
           id,
           open: Effect.gen(function* () {
-            return { payload: yield* retryUntilAvailable(session.payload(id)), files: yield* files(id) }
+            return { ...(yield* retryUntilAvailable(session.readPayload(id))), files: yield* files(id) }
           })
         }
   return {

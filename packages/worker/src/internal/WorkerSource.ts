@@ -54,7 +54,8 @@ export const make = (lease: Lease, next: Next, session: StepRunItems): ItemSourc
       })
       if (item === null) return null
       attempt = item.attempt
-      return { id: item.work_item_id, open: Effect.succeed({ payload: item.payload, files: item.files }) }
+      const { files, payload, rounded = [] } = item
+      return { id: item.work_item_id, open: Effect.succeed({ payload, files, rounded }) }
     }),
     createOutput: Effect.fnUntraced(function* (item, payload, files) {
       const length = JSON.stringify(payload).length

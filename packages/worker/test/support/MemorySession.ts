@@ -2,6 +2,7 @@
 import { FileId, WorkItemId } from "@signalbox/api/contract/Ids"
 import { Conflict, ControlRoomError, Forbidden, NotFound, Unreachable } from "@signalbox/api/ControlRoomError"
 import type { Release, StepRunSession } from "@signalbox/api/robot/StepRunSession"
+import type { RoundedPath } from "@signalbox/api/robot/WorkerProtocol"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
@@ -10,6 +11,8 @@ import type { Tools } from "../../src/internal/ItemRun.ts"
 
 export interface MemoryItem {
   readonly payload: Schema.Json
+  /** The paths of numbers that were rounded. */
+  readonly rounded?: ReadonlyArray<RoundedPath>
   readonly files?: ReadonlyArray<{ readonly name: string; readonly text: string }>
 }
 
@@ -81,6 +84,8 @@ export const make = (
         // `payload` declares no Conflict, so the client reports a lost lease as an unexpected status.
         Effect.catchTag("Conflict", Effect.die)
       ),
+    readPayload: (item) =>
+      Effect.map(session.payload(item), (payload) => ({ payload, rounded: items[item]?.rounded ?? [] })),
     setPayload: (item, payload) => Effect.sync(() => void actions.push({ did: "payload", on: item, payload })),
     files: (item) =>
       Effect.succeed(

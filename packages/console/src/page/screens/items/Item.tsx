@@ -6,6 +6,7 @@ import { useState } from "preact/hooks"
 import { call, reasonOf, useAction } from "../../action.ts"
 import { Button, Empty, Head, Panel, Problem, Time } from "../../kit/Basics.tsx"
 import { Confirm } from "../../kit/Dialog.tsx"
+import { parse } from "../../exact.ts"
 import { useResource } from "../../load.ts"
 import { go, to } from "../../route.ts"
 import { may } from "../../state.ts"
@@ -19,7 +20,7 @@ import { Due } from "./Order.tsx"
 /** Parses what was typed; the error says where it goes wrong. */
 const parsed = (text: string): unknown => {
   try {
-    return JSON.parse(text)
+    return parse(text)
   } catch (error) {
     throw new Error(`This is not JSON: ${reasonOf(error)}`, { cause: error })
   }

@@ -7,6 +7,7 @@ import { useState } from "preact/hooks"
 import { call, reasonOf, useAction } from "../../action.ts"
 import type { Page } from "../../api.ts"
 import { Button, Head, Panel, Problem } from "../../kit/Basics.tsx"
+import { parse } from "../../exact.ts"
 import { AreaField, SelectField, TextField } from "../../kit/Field.tsx"
 import { useResource } from "../../load.ts"
 import { go, to } from "../../route.ts"
@@ -21,7 +22,8 @@ type Mode = "form" | "json" | "many" | "queue"
 
 const parsed = (text: string): Json => {
   try {
-    return JSON.parse(text)
+    // What it parses is JSON, in which a number may be kept as its text.
+    return parse(text) as Json
   } catch (error) {
     throw new Error(`This is not JSON: ${reasonOf(error)}`, { cause: error })
   }

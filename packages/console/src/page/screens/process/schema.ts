@@ -1,4 +1,5 @@
 /** Forms out of JSON Schemas: which fields there are, and the JSON of what was typed into them. */
+import { numberFrom as exactNumber, parse as exact } from "../../exact.ts"
 
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
 export type JsonObject = { readonly [key: string]: Json }
@@ -152,13 +153,16 @@ const localTime = (value: string) => {
     : new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
 
+/** A number that is kept as its text is an object. */
+const shown = (value: Json) => (typeof value === "object" ? JSON.stringify(value) : String(value))
+
 const draftOf = (field: FormField, value: Json): string | boolean => {
   if (field.kind === "check") return value === true
   if (field.kind === "choice")
     return String(field.values.findIndex((one) => JSON.stringify(one) === JSON.stringify(value)))
-  if (field.kind === "lines") return listOf(value).map(String).join("\n")
+  if (field.kind === "lines") return listOf(value).map(shown).join("\n")
   if (field.kind === "json") return JSON.stringify(value, null, 2)
-  return field.kind === "text" && field.type === "datetime-local" ? localTime(String(value)) : String(value)
+  return field.kind === "text" && field.type === "datetime-local" ? localTime(shown(value)) : shown(value)
 }
 
 /** The drafts of a value; without one, those of the defaults. */
@@ -196,6 +200,10 @@ const numberFrom = (text: string, isInteger: boolean): number => {
   return number
 }
 
+/** A number that was checked, with its digits. */
+// It is JSON: a number, or one that is kept as its text.
+const kept = (typed: string) => exactNumber(typed) as Json
+
 /** Throws `Wrong` with what to do. */
 const valueOf = (field: Exclude<FormField, { readonly kind: "group" }>, draft: string): Json => {
   switch (field.kind) {
@@ -212,19 +220,25 @@ const valueOf = (field: Exclude<FormField, { readonly kind: "group" }>, draft: s
       const number = numberFrom(draft, field.isInteger)
       if (field.min !== undefined && number < field.min) throw new Wrong(`At least ${field.min}`)
       if (field.max !== undefined && number > field.max) throw new Wrong(`At most ${field.max}`)
-      return number
+      return kept(draft)
     }
     case "choice":
       return field.values[Number(draft)] ?? null
     case "lines": {
       const lines = draft.split("\n").filter((line) => line.trim() !== "")
-      return field.of === "string" ? lines : lines.map((line) => numberFrom(line, field.of === "integer"))
+      return field.of === "string"
+        ? lines
+        : lines.map((line) => {
+            numberFrom(line, field.of === "integer")
+            return kept(line)
+          })
     }
     case "check":
       return false
     case "json":
       try {
-        return JSON.parse(draft)
+        // What it parses is JSON, in which a number may be kept as its text.
+        return exact(draft) as Json
       } catch {
         throw new Wrong("This is not JSON")
       }

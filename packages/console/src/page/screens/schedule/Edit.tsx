@@ -3,6 +3,7 @@ import type { Schedule, ScheduleInputs, ScheduleTime } from "@signalbox/api/cont
 import { useEffect, useState } from "preact/hooks"
 import { call, reasonOf, useAction } from "../../action.ts"
 import { Head, Panel, Problem } from "../../kit/Basics.tsx"
+import { parse } from "../../exact.ts"
 import { AreaField, CheckField, SelectField, TextField } from "../../kit/Field.tsx"
 import { go, route, to } from "../../route.ts"
 import { Edit, EditActions } from "../work/Edit.tsx"
@@ -176,7 +177,7 @@ const Form = ({ process, schedule }: { readonly schedule?: Schedule; readonly pr
   const inputs = () => {
     if (kind !== "with_payloads") return { type: kind }
     try {
-      const list: unknown = JSON.parse(payloads)
+      const list = parse(payloads)
       return { type: kind, payloads: Array.isArray(list) ? list : [list] }
     } catch (error) {
       throw new Error(`The payloads are not JSON: ${reasonOf(error)}`, { cause: error })
