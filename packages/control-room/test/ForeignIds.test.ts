@@ -6,14 +6,14 @@ import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import { type Endpoint, endpoints, fill } from "./support/Endpoints.ts"
 import { bodyAs } from "./support/Http.ts"
-import { quiet, seed } from "./support/Seed.ts"
+import { headersOf, quiet, type Seed, seed } from "./support/Seed.ts"
 import { Service } from "./support/Service.ts"
 
 const Identified = Schema.Struct({ id: Schema.String })
 const ofKeys = endpoints.filter(({ door }) => door === "key")
 
 /** Members of requests that name something else: `id` and `ids`, whatever is before them. What senders of events call an id is theirs. */
-const namesAnother = (name: string) => /(^|_)ids?$|workItemIds$|^delete_work_items$/.test(name) && name !== "event_id"
+const namesAnother = (name: string) => /(^|_)ids?$|[a-z]Ids?$|^delete_work_items$/.test(name) && name !== "event_id"
 
 /** Where the values of a schema name something by its id. */
 const placesIn = (
@@ -155,6 +155,31 @@ const requests = (
   }
 }
 
+/** The same for the doors of workers and robots, where the ids are those of the seed. */
+const requestsOfWorkers = (
+  { ids, leaseToken, robotIds }: Seed,
+  named: Ids
+): Readonly<Record<string, readonly [door: "worker" | "run", path: string, body: unknown]>> => {
+  const stepRun = { step_run_id: ids["step_run_id"], lease_token: leaseToken }
+  const settled = { work_item_id: named["work_item_id"], attempt: 1, state: "COMPLETED" }
+  const next = `/worker-v1/process-runs/${ids["process_run_id"]}/next`
+  const robotRun = `processes/${ids["process_id"]}/runs/${ids["process_run_id"]}/robotRuns/${ids["step_run_id"]}`
+  return {
+    "heartbeat step_run_ids": ["worker", "/worker-v1/heartbeat", { step_run_ids: [named["step_run_id"]] }],
+    "nextWorkItems step_runs.step_run_id": [
+      "worker",
+      next,
+      { step_runs: [{ ...stepRun, step_run_id: named["step_run_id"] }] }
+    ],
+    "nextWorkItems step_runs.settled.work_item_id": ["worker", next, { step_runs: [{ ...stepRun, settled }] }],
+    "releaseWorkItem workItemId": [
+      "run",
+      `/process-v1/workspaces/${robotIds["workspace_id"]}/${robotRun}/release-work-item`,
+      { workItemId: named["work_item_id"], state: "COMPLETED" }
+    ]
+  }
+}
+
 /** What a workspace needs for the requests above, made with a key of it. */
 const populated = Effect.fnUntraced(function* (workspace: string, key: string, name: string) {
   const { raw } = yield* Service
@@ -178,6 +203,17 @@ const populated = Effect.fnUntraced(function* (workspace: string, key: string, n
   return ids
 })
 
+const Listed = Schema.Struct({ data: Schema.Array(Identified) })
+const nothing: Seed = {
+  ids: {},
+  robotIds: {},
+  tokens: { key: "", keyInQuery: "", worker: "", run: "", none: "" },
+  leaseToken: "",
+  assistantToken: "",
+  linkToken: "",
+  task: "",
+  names: { process: "", asset: "" }
+}
 const nobody = "01900000-0000-7000-8000-000000000000"
 const withoutIds = (text: string) => text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}/g, "ID")
 
@@ -196,6 +232,55 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("an id ins
   it.effect("is in a table of all places where the contract takes one", () =>
     Effect.sync(() => {
       assert.sameMembers(Object.keys(requests({}, {}, "")), ofKeys.flatMap(placesOf))
+      const others = endpoints.filter((endpoint) => !ofKeys.includes(endpoint))
+      assert.sameMembers(Object.keys(requestsOfWorkers(nothing, {})), others.flatMap(placesOf))
+    })
+  )
+
+  it.effect("of another workspace, or of what was deleted, reaches nothing at the doors of workers and robots", () =>
+    Effect.gen(function* () {
+      const { makeKey, makeWorkspace, raw, workspaceId } = yield* Service
+      const of = yield* seed
+      const working = Effect.fnUntraced(function* (workspace: string, key: string) {
+        const ask = (method: string, path: string, json?: unknown) =>
+          raw(method, `/api/v1/workspaces/${workspace}/${path}`, json === undefined ? { key } : { key, json })
+        const name = crypto.randomUUID()
+        const definition = { name, steps: [{ name: "s", task: { name } }] }
+        const { id: process } = bodyAs(Identified, yield* ask("POST", "processes", definition))
+        const input = { type: "with_payloads", payloads: [1] }
+        const { id: run } = bodyAs(Identified, yield* ask("POST", `processes/${process}/process-runs`, input))
+        const idIn = (path: string) =>
+          Effect.map(ask("GET", path), (answer) => bodyAs(Listed, answer).data[0]?.id ?? "")
+        const ids: Ids = {
+          step_run_id: yield* idIn(`step-runs?process_run_id=${run}`),
+          work_item_id: yield* idIn(`work-items?process_run_id=${run}`)
+        }
+        return { ids, ask, process, run }
+      })
+      const other = yield* makeWorkspace
+      const foreign = yield* working(other, yield* makeKey(Permission.literals, other))
+      const gone = yield* working(workspaceId, yield* makeKey(Permission.literals))
+      const stop = { set_remaining_work_items_as_done: true, terminate_ongoing_activity_runs: true }
+      yield* gone.ask("POST", `process-runs/${gone.run}/stop`, stop)
+      const deleted = yield* gone.ask("DELETE", `processes/${gone.process}`)
+      assert.strictEqual(deleted.status, 200, deleted.text)
+      const before = yield* rowsOf(other)
+      const none = requestsOfWorkers(of, { step_run_id: nobody, work_item_id: nobody })
+      for (const { ids } of [foreign, gone]) {
+        for (const [place, [door, path, json]] of Object.entries(requestsOfWorkers(of, ids))) {
+          const send = (json: unknown) =>
+            raw("POST", path, { key: null, headers: headersOf(door, of.tokens[door]), json })
+          const answer = yield* send(json)
+          const [, , body] = none[place] ?? assert.fail(place)
+          const unknown = yield* send(body)
+          assert.deepStrictEqual(
+            [answer.status, withoutIds(answer.text)],
+            [unknown.status, withoutIds(unknown.text)],
+            place
+          )
+        }
+      }
+      assert.deepStrictEqual(yield* rowsOf(other), before)
     })
   )
 
@@ -267,7 +352,12 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("an id ins
           url,
           json === undefined ? { key } : { key, json }
         )
-        if (/^(list|getQueueDepth|createBulkOperation )/.test(place)) continue
+        if (/^(list|getQueueDepth|createBulkOperation )/.test(place)) {
+          // A filter, which nothing matches.
+          assert.include([200, 404], answer.status, `${place}: ${answer.text}`)
+          if (answer.status === 200) assert.match(answer.text, /"data":\[\]|"total":0/, place)
+          continue
+        }
         assert.strictEqual(answer.status, 404, `${place}: ${answer.text}`)
       }
     })

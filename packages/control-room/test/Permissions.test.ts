@@ -33,6 +33,20 @@ const startRules: Readonly<Record<string, readonly [starts: boolean, why: string
     "asked by its body: to retry and to start again it is needed, to settle and delete it is not"
   ],
   cancelBulkOperation: [false, "stops work"],
+  createProcess: [false, "of v1, and starts nothing"],
+  updateProcess: [false, "of v1, whose clients have its permission alone, though other code may run from now on"],
+  deleteProcess: [false, "stops work"],
+  createTaskPackage: [false, "of v1, and has no code yet"],
+  configureTaskPackage: [
+    false,
+    "of v1, whose clients have its permission alone, though other code may run from now on"
+  ],
+  getTaskPackageUpload: [
+    false,
+    "of v1, whose clients have its permission alone, though other code may run from now on"
+  ],
+  deleteTaskPackage: [false, "stops work"],
+  legacyRobotUpload: [false, "of the older interface, whose clients have its permission alone"],
   promoteTaskPackageVersion: [true, "other code runs from now on"],
   rollbackTaskPackage: [true, "other code runs from now on"],
   createSchedule: [true, "starts runs later"],
@@ -77,18 +91,24 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("permissio
     })
   )
 
-  it.effect("of what lets work start include the permission to start it, each with its reason", () =>
-    Effect.sync(() => {
-      const concerned = ofKeys.filter(
-        ({ identifier, method }) =>
-          method !== "GET" && /Trigger|Schedule|pause|resume|Again|batch|retry|Bulk|Version|rollback/i.test(identifier)
-      )
-      const found = concerned.map(({ identifier, needed }) => [identifier, needed.includes(startPermission)] as const)
-      assert.deepStrictEqual(
-        Object.fromEntries(found),
-        Object.fromEntries(Object.entries(startRules).map(([identifier, [starts]]) => [identifier, starts]))
-      )
-    })
+  it.effect(
+    "of what lets work start, or changes the code that runs, include the permission to start it, each with its reason",
+    () =>
+      Effect.sync(() => {
+        const changesCode = (needed: Endpoint["needed"]) =>
+          needed.includes("Processes.write_processes") || needed.includes("Tasks.write_task_packages")
+        const concerned = ofKeys.filter(
+          ({ identifier, method, needed }) =>
+            changesCode(needed) ||
+            (method !== "GET" &&
+              /Trigger|Schedule|pause|resume|Again|batch|retry|Bulk|Version|rollback/i.test(identifier))
+        )
+        const found = concerned.map(({ identifier, needed }) => [identifier, needed.includes(startPermission)] as const)
+        assert.deepStrictEqual(
+          Object.fromEntries(found),
+          Object.fromEntries(Object.entries(startRules).map(([identifier, [starts]]) => [identifier, starts]))
+        )
+      })
   )
 
   for (const endpoint of ofKeys) {
@@ -155,6 +175,50 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("permissio
       })
     )
   }
+
+  it.effect("of bulk operations are those of what each does: to retry and to start again is to start", () =>
+    Effect.gen(function* () {
+      const { makeKey, makeWorkspace, raw, rows } = yield* Service
+      const workspace = yield* makeWorkspace
+      const all = yield* makeKey(Permission.literals, workspace)
+      const key = yield* makeKey(
+        Permission.literals.filter((permission) => permission !== startPermission),
+        workspace
+      )
+      const below = (path: string) => `/api/v1/workspaces/${workspace}/${path}`
+      const made = (path: string, json: unknown) =>
+        Effect.map(
+          raw("POST", below(path), { key: all, json }),
+          (answer) => bodyAs(Schema.Struct({ id: Schema.String }), answer).id
+        )
+      const process_id = yield* made("processes", { name: "bulk", steps: [{ name: "s", task: { name: "t" } }] })
+      const payloads = { type: "with_payloads", payloads: [1, 2] }
+      const run = yield* made(`processes/${process_id}/process-runs`, payloads)
+      const stop = { set_remaining_work_items_as_done: false, terminate_ongoing_activity_runs: false }
+      yield* raw("POST", below(`process-runs/${run}/stop`), { key: all, json: stop })
+      const ask = (operation: string, dry_run: boolean) =>
+        raw("POST", below("bulk-operations"), { key, json: { operation, filter: { process_id }, dry_run } })
+      const before = yield* rows
+      for (const [operation, starts] of [
+        ["retry", true],
+        ["start_again", true],
+        ["mark_as_done", false],
+        ["delete", false]
+      ] as const) {
+        const counted = yield* ask(operation, true)
+        assert.strictEqual(counted.status, starts ? 403 : 200, `${operation}: ${counted.text}`)
+        if (!starts) continue
+        const refused = yield* ask(operation, false)
+        assert.strictEqual(refused.status, 403, `${operation}: ${refused.text}`)
+        assert.include(errorOf(refused).error.message, startPermission)
+      }
+      assert.deepStrictEqual(yield* rows, before)
+      for (const operation of ["mark_as_done", "delete"]) {
+        const taken = yield* ask(operation, false)
+        assert.strictEqual(taken.status, 200, `${operation}: ${taken.text}`)
+      }
+    })
+  )
 
   it.effect("lets any key of a workspace see the workspace", () =>
     Effect.gen(function* () {
