@@ -143,8 +143,15 @@ $ npx signalbox schedules create monthly orders --cron '0 6 1 * *' > monthly.txt
 $ export SHOP_USER=ada SHOP_PASSWORD=correct-horse
 $ npx signalbox secrets create mails --env user=SHOP_USER > mails.txt
 $ npx signalbox secrets create erp --env user=SHOP_USER > erp.txt
+$ printf correct-horse > shop.pem
 `),
-    names: { "delete NAME OTHER": "delete mails erp", NAME: "shop" }
+    // Nobody answers a question here, and there is no other program with secrets.
+    names: {
+      "delete NAME OTHER": "delete mails erp",
+      NAME: "shop",
+      "pass show shop": "cat shop.pem",
+      "set shop password": "set shop password < shop.pem"
+    }
   },
   triggers: {
     before: commands(`${room}
