@@ -135,7 +135,7 @@ export class FlowEngine extends Context.Service<
 
   /**
    * For any number of processes on one Postgres, which share the executions: those of a process that dies continue in another
-   * within ten seconds. An interrupted step then runs again, with the same idempotency keys. Needs `@effect/sql-pg`.
+   * within ten seconds, and at once in one that starts on the same host (Linux, without a container of its own). An interrupted step then runs again, with the same idempotency keys. Needs `@effect/sql-pg`.
    */
   static readonly layerPostgres = (options: PostgresOptions): Layer.Layer<FlowEngine, FlowEngineError> =>
     Layer.unwrap(

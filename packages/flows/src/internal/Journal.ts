@@ -242,6 +242,18 @@ export interface NewExecution extends Pick<
   readonly messages: ReadonlyArray<NewMessage>
 }
 
+/** A process of an operating system. */
+export interface Place {
+  readonly host: string
+  /** Differs after each start of the system. */
+  readonly boot: string
+  /** Within it a pid is one process. */
+  readonly namespace: string
+  readonly pid: number
+  /** Differs between processes with the same pid. */
+  readonly startedAt: string
+}
+
 /** A process that runs flows. */
 export interface Process {
   readonly id: string
@@ -249,6 +261,8 @@ export interface Process {
   readonly flows: ReadonlyArray<FlowVersion>
   /** When its lease expires; null for exclusive storage. */
   readonly expiresAt: number | null
+  /** Absent when it is not known. */
+  readonly place?: Place
 }
 
 /** The change of a command to the rows of an execution that no process runs. */
@@ -351,8 +365,8 @@ export class Journal extends Context.Service<
     readonly renew: (process: Process) => Effect.Effect<boolean>
     /** Removes a process and releases its claims. */
     readonly leave: (process: string) => Effect.Effect<void>
-    /** Releases the claims of expired and unregistered processes; returns the number of executions. */
-    readonly reap: (now: number) => Effect.Effect<number>
+    /** Releases the claims of expired and unregistered processes, and of those in `gone`; returns the number of executions. */
+    readonly reap: (now: number, gone?: ReadonlyArray<string>) => Effect.Effect<number>
     /** Returns the processes whose lease is valid at this time. */
     readonly processes: (now: number) => Effect.Effect<ReadonlyArray<Process>>
     /**

@@ -361,10 +361,10 @@ const make = () => {
         processes.delete(process)
         free((owner) => owner === process, at)
       }),
-    reap: (at) =>
+    reap: (at, gone = []) =>
       Effect.sync(() => {
         for (const [id, process] of processes) {
-          if (isLiving(id, at)) continue
+          if (isLiving(id, at) && !gone.includes(id)) continue
           if ((process.expiresAt ?? at) <= at - forgetAfterMillis) processes.delete(id)
           else processes.set(id, { ...process, reaped: true })
         }

@@ -56,11 +56,12 @@ export const copyEntry = (entry: Entry): Entry => ({
 
 export const copyMessage = (message: Message): Message => ({ ...message, value: copy(message.value) })
 
-export const copyProcess = ({ expiresAt, flows, host, id }: Process): Process => ({
+export const copyProcess = ({ expiresAt, flows, host, id, place }: Process): Process => ({
   id,
   host,
   flows: flows.map(({ flow, version }) => ({ flow, version })),
-  expiresAt
+  expiresAt,
+  ...(place === undefined ? {} : { place: { ...place } })
 })
 
 export const keyOf = (flow: string, key: string) => JSON.stringify([flow, key])

@@ -1,5 +1,6 @@
 /**
- * Any number of processes on one storage: each has one lease, and when it expires the others may claim its executions.
+ * Any number of processes on one storage: each has one lease, and when it expires the others may claim its executions. A process that
+ * starts on the host of one that has ended, such as the one before it, does not wait for that.
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -7,19 +8,40 @@ import { hostname } from "node:os"
 import { NewId } from "../Ids.ts"
 import { type FlowVersion, Journal } from "../Journal.ts"
 import { type Holder, Ownership } from "../Ownership.ts"
+import { hasEnded, isBeside, placeOfSelf } from "./Place.ts"
 
 /** How long a process keeps its claims without a renewal. */
 export const leaseMillis = 6_000
 
-export const make = Effect.gen(function* () {
+/** For drills, the ownership with another lease. */
+export const makeWith = Effect.fnUntraced(function* (leaseMillis: number) {
   const journal = yield* Journal
   const newId = yield* NewId
+  const place = yield* placeOfSelf
   let self = newId()
+
+  /** Releases the claims of processes of this host that have ended without doing so, whose leases may be valid for a while. */
+  const succeed = Effect.gen(function* () {
+    if (place === null) return
+    const now = yield* journal.now
+    const beside = (yield* journal.processes(now)).flatMap(({ id, place: other }) =>
+      other !== undefined && isBeside(place, other) ? [{ id, other }] : []
+    )
+    const gone = yield* Effect.filter(beside, ({ other }) => hasEnded(other))
+    const ids = gone.map(({ id }) => id)
+    if (ids.length > 0) yield* journal.reap(now, ids)
+  })
 
   /** Returns false when the lease had expired and the claims are lost. */
   const renew = Effect.fnUntraced(function* (flows: ReadonlyArray<FlowVersion>) {
     const now = yield* journal.now
-    return yield* journal.renew({ id: self, host: hostname(), flows, expiresAt: now + leaseMillis })
+    return yield* journal.renew({
+      id: self,
+      host: hostname(),
+      flows,
+      expiresAt: now + leaseMillis,
+      ...(place === null ? {} : { place })
+    })
   })
 
   const keep = ({ drop, flows, freed, poke }: Holder) =>
@@ -38,6 +60,7 @@ export const make = Effect.gen(function* () {
       Effect.forever
     )
 
+  yield* succeed
   return Ownership.of({
     self: () => self,
     isShared: true,
@@ -51,5 +74,7 @@ export const make = Effect.gen(function* () {
     leave: Effect.suspend(() => journal.leave(self))
   })
 })
+
+export const make = makeWith(leaseMillis)
 
 export const layer: Layer.Layer<Ownership, never, Journal> = Layer.effect(Ownership, make)

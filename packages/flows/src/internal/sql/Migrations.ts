@@ -250,6 +250,17 @@ const partitions: ReadonlyArray<Statement> = [
   }
 ]
 
+/**
+ * Where the process runs, so that the next one on the same host can tell that it has ended: `Place` in `Journal.ts`. Null when that is
+ * not known, and for processes of an older version.
+ */
+const places: ReadonlyArray<string> = [
+  `ALTER TABLE flow_process ADD COLUMN boot TEXT`,
+  `ALTER TABLE flow_process ADD COLUMN pid_namespace TEXT`,
+  `ALTER TABLE flow_process ADD COLUMN pid INTEGER`,
+  `ALTER TABLE flow_process ADD COLUMN pid_started TEXT`
+]
+
 /** Runs the missing migrations. */
 export const migrate = make({
   table: "flow_migration",
@@ -258,6 +269,7 @@ export const migrate = make({
     "0002_schedules": schedules,
     "0003_journal": journal,
     "0004_limits": limits,
-    "0005_partitions": partitions
+    "0005_partitions": partitions,
+    "0006_places": places
   }
 })

@@ -26,7 +26,9 @@ export const Plan = Schema.Struct({
   alsoBefore: Schema.Boolean,
   /** Whether the process is a runner of a cluster. */
   cluster: Schema.Boolean,
-  /** Whether it can be killed at a given event. */
+  /** The lease of a process that can be killed at a given event; null for the usual one. */
+  leaseMillis: Schema.NullOr(Schema.Finite),
+  /** Whether the process can be killed at a given event. */
   mortal: Schema.Boolean,
   /** Whether executions are cancelled, each at a different event. */
   cancels: Schema.Boolean

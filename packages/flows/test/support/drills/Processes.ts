@@ -27,6 +27,7 @@ export const planOf = (plan: Pick<Plan, "store" | "effects"> & Partial<Plan>): P
   ...firstBuild,
   alsoBefore: false,
   cluster: false,
+  leaseMillis: null,
   mortal: false,
   cancels: false,
   ...plan

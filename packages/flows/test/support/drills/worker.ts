@@ -15,6 +15,7 @@ import { FlowEngine, over } from "../../../src/FlowEngine.ts"
 import { Journal } from "../../../src/internal/Journal.ts"
 import * as Postgres from "../../../src/internal/journal/Postgres.ts"
 import * as Sqlite from "../../../src/internal/journal/Sqlite.ts"
+import { Ownership } from "../../../src/internal/Ownership.ts"
 import * as Cluster from "../../../src/internal/ownership/Cluster.ts"
 import * as Leases from "../../../src/internal/ownership/Leases.ts"
 import * as Local from "../../../src/internal/ownership/Local.ts"
@@ -52,7 +53,9 @@ const journal =
 const dyingJournal = Layer.effect(Journal, Effect.map(Journal, dying)).pipe(Layer.provide(journal))
 const mortal = () => {
   if (runner !== null) return Layer.provide(over(dyingJournal, Cluster.layer), runner)
-  return over(dyingJournal, "file" in store ? Local.layer : Leases.layer)
+  const { leaseMillis } = plan
+  const leases = leaseMillis === null ? Leases.layer : Layer.effect(Ownership, Leases.makeWith(leaseMillis))
+  return over(dyingJournal, "file" in store ? Local.layer : leases)
 }
 const immortal = () => {
   if ("file" in store) return FlowEngine.layerSqlite({ file: store.file })

@@ -237,6 +237,37 @@ export const ownership = part("ownership", (test) => {
       assert.deepStrictEqual(idsOf(yield* journal.processes(time.now())), ["me", "you"])
     }))
 
+  test("the claims of processes that are known to be gone are freed, though their leases are valid", ({
+    journal,
+    time
+  }) =>
+    Effect.gen(function* () {
+      yield* register(journal, "gone", begin + lease)
+      yield* register(journal, "alive", begin + lease)
+      const fence = yield* owned(journal, "a", { owner: "gone" })
+      yield* owned(journal, "b", { owner: "alive" })
+      time.pass(5)
+      yield* journal.reap(time.now(), ["gone", "unknown"])
+      assert.deepInclude(yield* found(journal, "id-a"), { owner: null, epoch: 2, wakeAt: begin + 5 })
+      assert.strictEqual((yield* Effect.flip(journal.write(fence, write())))._tag, "OwnershipLost")
+      assert.deepInclude(yield* found(journal, "id-b"), { owner: "alive", epoch: 1 })
+      assert.deepStrictEqual(idsOf(yield* journal.processes(time.now())), ["alive"])
+      // Were it alive after all, it would learn that its claims are lost.
+      assert.isFalse(yield* register(journal, "gone", begin + lease))
+    }))
+
+  test("a process is registered with its place, which each renewal sets", ({ journal }) =>
+    Effect.gen(function* () {
+      const place = { host: "a", boot: "b", namespace: "pid:[1]", pid: 4_194_304, startedAt: "1844674407370955161" }
+      const process = { id: "me", host: "a", flows: [], expiresAt: begin + lease }
+      yield* journal.renew({ ...process, place })
+      assert.deepStrictEqual(yield* journal.processes(begin), [{ ...process, place }])
+      yield* journal.renew({ ...process, place: { ...place, pid: 7 } })
+      assert.deepStrictEqual(yield* journal.processes(begin), [{ ...process, place: { ...place, pid: 7 } }])
+      yield* journal.renew(process)
+      assert.deepStrictEqual(yield* journal.processes(begin), [process])
+    }))
+
   test("a lease that is renewed too late is lost, also when no process has noticed", ({ journal, time }) =>
     Effect.gen(function* () {
       yield* register(journal, "me", begin + lease)

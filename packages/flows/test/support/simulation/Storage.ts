@@ -153,7 +153,7 @@ export const make = ({ driver, isEmbedded, onRequest, seeded, violation }: Setti
         return through(`renew ${process.id}`, rows.renew(process))
       },
       leave: (process) => through(`leave ${process}`, rows.leave(process)),
-      reap: (now) => through("reap", rows.reap(now)),
+      reap: (now, gone) => through("reap", rows.reap(now, gone)),
       processes: (now) => through("processes", rows.processes(now)),
       claim: (process, flows, now, limit, share) => {
         own.add(process)

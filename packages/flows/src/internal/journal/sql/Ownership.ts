@@ -4,7 +4,7 @@
 import * as Dialect from "@signalbox/sql/Dialect"
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
-import type { FlowVersion, Journal, Process, State } from "../../Journal.ts"
+import type { FlowVersion, Journal, Place, Process, State } from "../../Journal.ts"
 import type { Share } from "../../Partitions.ts"
 import { compareTexts, forgetAfterMillis } from "../Common.ts"
 import { ended, executionColumns, type ExecutionRow, toExecution } from "./Rows.ts"
@@ -16,15 +16,28 @@ interface ProcessRow {
   readonly host: string
   readonly flows: string
   readonly expires_at: number | null
+  readonly boot: string | null
+  readonly pid_namespace: string | null
+  readonly pid: number | null
+  readonly pid_started: string | null
 }
 
-const toProcess = ({ expires_at, flows, host, id }: ProcessRow): Process => ({
-  id: Texts.fromText(id),
-  host: Texts.fromText(host),
-  // Written from the list of a `Process`.
-  flows: JSON.parse(flows) as Process["flows"],
-  expiresAt: expires_at
-})
+const placeOf = ({ boot, host, pid, pid_namespace, pid_started }: ProcessRow): Place | null =>
+  boot === null || pid_namespace === null || pid === null || pid_started === null
+    ? null
+    : { host: Texts.fromText(host), boot, namespace: pid_namespace, pid, startedAt: pid_started }
+
+const toProcess = (row: ProcessRow): Process => {
+  const place = placeOf(row)
+  return {
+    id: Texts.fromText(row.id),
+    host: Texts.fromText(row.host),
+    // Written from the list of a `Process`.
+    flows: JSON.parse(row.flows) as Process["flows"],
+    expiresAt: row.expires_at,
+    ...(place === null ? {} : { place })
+  }
+}
 
 /** The longest due first; a statement returns its rows in any order. */
 const byDue = (a: ExecutionRow, b: ExecutionRow) => (a.wake_at ?? 0) - (b.wake_at ?? 0) || compareTexts(a.id, b.id)
@@ -158,7 +171,9 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
     const mine = token()
     const id = Texts.toText(process.id)
     const flows = JSON.stringify(process.flows.map(({ flow, version }) => ({ flow, version })))
-    const columns = sql`host = ${Texts.toText(process.host)}, flows = ${flows}, expires_at = ${process.expiresAt}`
+    const { boot = null, namespace = null, pid = null, startedAt = null } = process.place ?? {}
+    const columns = sql`host = ${Texts.toText(process.host)}, flows = ${flows}, expires_at = ${process.expiresAt},
+      boot = ${boot}, pid_namespace = ${namespace}, pid = ${pid}, pid_started = ${startedAt}`
     const [renewed] = yield* persist(sql`
       UPDATE flow_process SET ${columns} WHERE id = ${id} AND ${isLiving(at)} RETURNING id`)
     if (renewed !== undefined) return true
@@ -166,8 +181,9 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
     const lost = yield* transaction(
       Effect.gen(function* () {
         const made = yield* sql`
-          INSERT INTO flow_process (id, host, flows, expires_at, reaped, token)
-          VALUES (${id}, ${Texts.toText(process.host)}, ${flows}, ${process.expiresAt}, 0, ${mine})
+          INSERT INTO flow_process (id, host, flows, expires_at, reaped, token, boot, pid_namespace, pid, pid_started)
+          VALUES (${id}, ${Texts.toText(process.host)}, ${flows}, ${process.expiresAt}, 0, ${mine},
+            ${boot}, ${namespace}, ${pid}, ${startedAt})
           ON CONFLICT (id) DO NOTHING RETURNING id`
         if (made.length > 0) return null
         const living = yield* sql`
@@ -194,11 +210,13 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
       SELECT 1 FROM flow_process WHERE flow_process.id = flow_run.owner AND reaped = 0
     ) ${Dialect.skipLocked(sql, "flow_run")}`
 
-  const reap: (typeof Journal.Service)["reap"] = Effect.fnUntraced(function* (at) {
+  const reap: (typeof Journal.Service)["reap"] = Effect.fnUntraced(function* (at, gone = []) {
+    const ids = gone.map(Texts.toText)
+    const isGone = ids.length === 0 ? sql`` : sql`OR ${sql.in("id", ids)}`
     const freed = yield* transaction(
       Effect.gen(function* () {
         yield* sql`DELETE FROM flow_process WHERE reaped = 1 AND expires_at <= ${at - forgetAfterMillis}`
-        yield* sql`UPDATE flow_process SET reaped = 1 WHERE reaped = 0 AND expires_at <= ${at}`
+        yield* sql`UPDATE flow_process SET reaped = 1 WHERE reaped = 0 AND (expires_at <= ${at} ${isGone})`
         return yield* free(orphans, at)
       })
     )
@@ -208,7 +226,9 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
 
   const processes: (typeof Journal.Service)["processes"] = (at) =>
     Effect.map(
-      persist(sql<ProcessRow>`SELECT id, host, flows, expires_at FROM flow_process WHERE ${isLiving(at)} ORDER BY id`),
+      persist(sql<ProcessRow>`
+        SELECT id, host, flows, expires_at, boot, pid_namespace, pid, pid_started
+        FROM flow_process WHERE ${isLiving(at)} ORDER BY id`),
       (rows) => rows.map(toProcess)
     )
 
