@@ -2,7 +2,8 @@
  * Assembles what is published from what `tsc` has built: the public modules with what they import, and the bundled command.
  */
 import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { dirname, join, relative } from "node:path"
+import { basename, dirname, join, relative } from "node:path"
+import { parseSync } from "rolldown/utils"
 import { bundleCommand } from "./bundle.ts"
 
 const here = import.meta.dirname
@@ -15,6 +16,13 @@ const { exports }: { readonly exports: Readonly<Record<string, string>> } = JSON
 
 const copied = new Set<string>()
 
+/** A module without its JSDoc, which its types have. */
+const withoutDocumentation = (path: string) => {
+  const code = readFileSync(path, "utf8")
+  const documentation = parseSync(path, code).comments.filter(({ type, value }) => type === "Block" && value[0] === "*")
+  return documentation.reduceRight((text, { end, start }) => text.slice(0, start) + text.slice(end).trimStart(), code)
+}
+
 /** Copies a module, its types, and what it imports from this package. */
 const copy = (module: string) => {
   if (copied.has(module)) return
@@ -22,7 +30,8 @@ const copy = (module: string) => {
   for (const file of [`${module}.js`, `${module}.d.ts`]) {
     const target = join(dist, relative(built, file))
     mkdirSync(dirname(target), { recursive: true })
-    copyFileSync(file, target)
+    if (file.endsWith(".js")) writeFileSync(target, withoutDocumentation(file))
+    else copyFileSync(file, target)
     for (const [, path = ""] of readFileSync(file, "utf8").matchAll(/(?:from |import\()"(\.[^"]+)\.[jt]s"/g)) {
       copy(join(dirname(file), path))
     }
@@ -36,10 +45,11 @@ for (const source of Object.values(exports)) {
 for (const file of ["bin.js", "bin.d.ts"]) copyFileSync(join(built, file), join(dist, file))
 
 copy(join(built, "internal/Compiled"))
-cpSync(join(here, "../../deploy"), join(dist, "deploy"), { recursive: true })
-// Half as large without its spaces; nobody edits it by hand.
-const dashboard = join(dist, "deploy/grafana/signalbox.json")
-writeFileSync(dashboard, JSON.stringify(JSON.parse(readFileSync(dashboard, "utf8"))))
+// The dashboard of Grafana is half of all of them.
+cpSync(join(here, "../../deploy"), join(dist, "deploy"), {
+  recursive: true,
+  filter: (path) => basename(path) !== "grafana"
+})
 // Without links: a file that a template has from elsewhere is copied.
 cpSync(join(here, "templates"), join(dist, "templates"), { recursive: true, dereference: true })
 await bundleCommand(dist, "js")

@@ -513,6 +513,7 @@ describe("openFlows", () => {
     })
     expectTypeOf(worth.layer).toEqualTypeOf<Layer.Layer<never, never, Prices | Stock | FlowEngine>>()
     // @ts-expect-error the flow does not name the services of the step
+    // @effect-diagnostics-next-line missingEffectContext:off
     defineFlow({ ...definition, name: "unnamed", run: (ctx, article) => ctx.step(priceOf, article) })
     expectTypeOf<{ memory: true; flows: [typeof worth] }>().not.toExtend<OpenOptions<Prices | Stock>>()
     const layer = Layer.mergeAll(Layer.succeed(Prices, { of: () => 3 }), Layer.succeed(Stock, { of: () => 14 }))

@@ -23,8 +23,7 @@ const some: Readonly<Record<(typeof deployKinds)[number], ReadonlyArray<string>>
   kubernetes: ["bucket.yaml", "one-node.yaml", "several-nodes.yaml"],
   nginx: ["signalbox.conf"],
   caddy: ["Caddyfile"],
-  prometheus: ["prometheus.yml", "signalbox.rules.yml"],
-  grafana: ["signalbox.json"]
+  prometheus: ["prometheus.yml", "signalbox.rules.yml"]
 }
 
 describe("signalbox deploy files", () => {

@@ -48,8 +48,7 @@ const kinds = {
     ]
   },
   caddy: { source: "caddy", next: (folder) => [`caddy run --config ${folder}/Caddyfile`] },
-  prometheus: { source: "prometheus", next: (folder) => [`promtool check config ${folder}/prometheus.yml`] },
-  grafana: { source: "grafana", next: (folder) => [`# in Grafana: Dashboards, New, Import: ${folder}/signalbox.json`] }
+  prometheus: { source: "prometheus", next: (folder) => [`promtool check config ${folder}/prometheus.yml`] }
 } satisfies Record<string, Kind>
 
 export type DeployKind = keyof typeof kinds

@@ -52,9 +52,12 @@ export const isBeside = (one: Place, other: Place): boolean =>
 const isKnown = (pid: number): Effect.Effect<boolean> =>
   Effect.match(
     // The signal 0 is not sent.
-    Effect.try({ try: () => process.kill(pid, 0), catch: (error) => error }),
+    Effect.try({
+      try: () => process.kill(pid, 0),
+      catch: (error) => (error instanceof Error && "code" in error ? { code: error.code } : { code: null })
+    }),
     {
-      onFailure: (error) => !(error instanceof Error && "code" in error && error.code === "ESRCH"),
+      onFailure: ({ code }) => code !== "ESRCH",
       onSuccess: () => true
     }
   )
