@@ -1,15 +1,17 @@
 /** Ids inside requests: those of another workspace, and those of what was deleted, reach nothing, now or when the work is done. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Permission } from "@signalbox/api/contract/Authorization"
+import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import { type Endpoint, endpoints, fill } from "./support/Endpoints.ts"
-import { bodyAs } from "./support/Http.ts"
+import { assertError, bodyAs, multipart, send } from "./support/Http.ts"
 import { headersOf, quiet, type Seed, seed } from "./support/Seed.ts"
 import { Service } from "./support/Service.ts"
 
 const Identified = Schema.Struct({ id: Schema.String })
+const Form = Schema.Struct({ url: Schema.String, form_data: Schema.Record(Schema.String, Schema.String) })
 const ofKeys = endpoints.filter(({ door }) => door === "key")
 
 /** Members of requests that name something else: `id` and `ids`, whatever is before them. What senders of events call an id is theirs. */
@@ -410,6 +412,44 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("an id ins
       }
       const again = yield* raw("POST", `/api/v1/workspaces/${workspace}/process-runs/${run}/start-again`, { key })
       assert.strictEqual(again.status, 404, again.text)
+    })
+  )
+
+  it.effect("of a worker group or package is kept while a run that was accepted names it", () =>
+    Effect.gen(function* () {
+      const { makeKey, makeWorkspace, origin, raw } = yield* Service
+      const workspace = yield* makeWorkspace
+      const key = yield* makeKey(Permission.literals, workspace)
+      const ask = (method: string, path: string, json?: unknown) =>
+        raw(method, `/api/v1/workspaces/${workspace}/${path}`, json === undefined ? { key } : { key, json })
+      const made = (path: string, json: unknown) =>
+        Effect.map(ask("POST", path, json), (answer) => bodyAs(Identified, answer).id)
+      const group = yield* made("worker-groups", { name: "named" })
+      const taskPackage = yield* made("task-packages", { name: "named", type: "zip" })
+      const form = bodyAs(Form, yield* ask("GET", `task-packages/${taskPackage}/upload`))
+      const fields = Object.entries(form.form_data).map(([name, value]) => ({ name, value }))
+      const file = { name: "file", filename: "f", value: yield* zipOf({ "robot.yaml": robotYaml("Help") }) }
+      const sent = yield* send(origin, "POST", new URL(form.url).pathname, multipart([...fields, file]))
+      assert.strictEqual(sent.status, 204, sent.text)
+      const plain = { name: "s", task: { name: "t" } }
+      for (const [path, step] of [
+        [`worker-groups/${group}`, { ...plain, worker_group: { id: group } }],
+        [`task-packages/${taskPackage}`, { name: "s", task: { name: "Help", package_id: taskPackage } }]
+      ] as const) {
+        const process = yield* made("processes", { name: path, steps: [step] })
+        const input = { type: "with_payloads", payloads: [1] }
+        const run = yield* made(`processes/${process}/process-runs`, input)
+        const inProcess = yield* ask("DELETE", path)
+        assertError(inProcess, 409, "CONFLICT", /process/)
+        // The run has the steps with which it was started.
+        yield* ask("POST", `processes/${process}`, { name: path, steps: [plain] })
+        const inRun = yield* ask("DELETE", path)
+        assertError(inRun, 409, "CONFLICT", new RegExp(`process run ${run}`))
+        const stop = { set_remaining_work_items_as_done: true, terminate_ongoing_activity_runs: true }
+        yield* ask("POST", `process-runs/${run}/stop`, stop)
+        const deleted = yield* ask("DELETE", path)
+        assert.strictEqual(deleted.status, 200, deleted.text)
+      }
     })
   )
 })
