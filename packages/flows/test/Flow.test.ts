@@ -241,7 +241,7 @@ describe("inputs and results of a step", () => {
       const flow = flowOf(Schema.Void, () => Effect.asVoid(outer(undefined)))
       // @ts-expect-error the requirement that nothing provides shows up in the type
       // @effect-diagnostics-next-line missingEffectContext:off
-      const ready: Effect.Effect<void, Refused | Flow.FlowTimeout | InvalidInput> = Flow.run(flow, undefined)
+      const ready: Effect.Effect<void, Refused | Flow.FlowTimeout | Flow.InvalidInput> = Flow.run(flow, undefined)
       assert.match((yield* defectOf(ready)).message, /a step was called outside the body of a flow/)
     })
   )
