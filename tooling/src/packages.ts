@@ -34,6 +34,7 @@ const sizes: ReadonlyMap<string, readonly [packed: number, unpacked: number]> = 
 const namedOfNode: Readonly<Record<string, RegExp>> = {
   "@signalbox/control-room":
     /^dist\/(?:(?:Mounted|NodeServer)\.d\.ts node:http|internal\/delivery\/(?:Delivery|Mail)Sender\.d\.ts node:net)$/,
+  "@signalbox/flows": /^dist\/Flow(?:Callbacks|Management)\.d\.ts node:http$/,
   // Of the servers and clients of Node themselves.
   "@signalbox/platform": /^dist\/NodeHttp(?:Client|Server|ServerRequest)\.d\.ts node:\w+$/,
   signalbox: /^dist\/Mounted\.d\.ts node:http$/
