@@ -428,7 +428,9 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
       )
       yield* Fiber.interrupt(running)
       assert.deepStrictEqual(readdirSync(place), [])
-      assert.deepStrictEqual(readdirSync(join(folder, "backups")), [])
+      const holds = join(folder, "backups")
+      // There is no folder before the first backup that held files.
+      assert.deepStrictEqual(existsSync(holds) ? readdirSync(holds) : [], [])
     }).pipe(Effect.scoped)
   )
 

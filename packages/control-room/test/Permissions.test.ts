@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import { type Endpoint, endpoints, fill } from "./support/Endpoints.ts"
 import { bodyAs, errorOf } from "./support/Http.ts"
 import { layer, linkWorker, Service } from "./support/Service.ts"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 
 /** Every endpoint that accepts a workspace key. */
@@ -213,9 +214,16 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("permissio
         assert.include(errorOf(refused).error.message, startPermission)
       }
       assert.deepStrictEqual(yield* rows, before)
+      const State = Schema.Struct({ id: Schema.String, state: Schema.String })
       for (const operation of ["mark_as_done", "delete"]) {
         const taken = yield* ask(operation, false)
         assert.strictEqual(taken.status, 200, `${operation}: ${taken.text}`)
+        const { id } = bodyAs(Schema.Struct({ bulk_operation: State }), taken).bulk_operation
+        // Other tests compare all rows, which a job would change meanwhile.
+        yield* Effect.repeat(raw("GET", below(`bulk-operations/${id}`), { key: all }), {
+          until: (answer) => bodyAs(State, answer).state === "completed",
+          schedule: Schedule.spaced("20 millis")
+        })
       }
     })
   )

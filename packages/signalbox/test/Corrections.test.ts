@@ -178,7 +178,8 @@ describe("a change of a payload", () => {
   })
 })
 
-describe("secrets set", () => {
+// The second one is about the secret that the first one makes.
+describe("secrets set", { shuffle: false }, () => {
   it("sets one item from a pipe or a file, keeps the others, and prints no value", async () => {
     await Cli.succeed(["secrets", "create", "shop", "--env", "user=U", "--env", "password=P", "--data", data], {
       env: { U: "ada", P: "old" }

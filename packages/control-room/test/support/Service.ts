@@ -197,8 +197,10 @@ const service = (folder: string) =>
           const rows: Record<string, ReadonlyArray<unknown>> = {}
           // What nodes say of themselves, no request changes.
           for (const { name } of tables.filter(({ name }) => name !== "node" && name !== "node_disk")) {
-            const all = yield* sql.unsafe<object>(`SELECT * FROM "${name}" ORDER BY 1`)
-            rows[name] = all.map((row) => ({ ...row, last_seen_at: null }))
+            const all = yield* sql.unsafe<object>(`SELECT * FROM "${name}"`)
+            // By all columns: the first one of many tables is the workspace, which puts its rows in no order.
+            const texts = new Map(all.map((row) => [JSON.stringify(row), { ...row, last_seen_at: null }]))
+            rows[name] = [...texts.keys()].sort().map((text) => texts.get(text))
           }
           return rows
         }).pipe(Effect.orDie),
