@@ -114,7 +114,8 @@ const Files = ({
 }
 
 const About = ({ item }: { readonly item: WorkItem }) => {
-  const process = useResource<Process>(may("Processes.read_processes") ? `processes/${item.process.id}` : null).data
+  const canRead = may("Processes.read_processes")
+  const { data: process, error } = useResource<Process>(canRead ? `processes/${item.process.id}` : null)
   const step = process?.steps.find(({ id }) => id === item.step?.id)
   return (
     <Panel title="About">
@@ -130,7 +131,7 @@ const About = ({ item }: { readonly item: WorkItem }) => {
           )}
         </dd>
         <dt>Process</dt>
-        <dd>
+        <dd aria-busy={canRead && process === undefined && error === null}>
           <a href={to(["processes", item.process.id])}>{process?.name ?? short(item.process.id)}</a>
         </dd>
         {step === undefined ? null : (
