@@ -15,6 +15,7 @@ import { FlowExpired } from "../FlowErrors.ts"
 import type { Signal } from "../Signals.ts"
 import { NewId } from "./Ids.ts"
 import * as Gates from "./Gates.ts"
+import { haltedBy } from "./Halts.ts"
 import * as Interpreter from "./Interpreter.ts"
 import type { Body, Host, Outcome, Session } from "./interpreter/Contract.ts"
 import {
@@ -132,10 +133,12 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
     const flow = registered.get(versionName(execution))
     if (flow === undefined) return
     const fence: Fence = { id, epoch: execution.epoch }
+    const by = { host: name, process: ownership.self() }
     let seen = 0
     const host: Host = {
       durable: true,
       name,
+      process: by.process,
       now: journal.now,
       write: (write) =>
         Effect.map(journal.write(fence, write), () => {
@@ -168,7 +171,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
         }
       })
       if (outcome._tag === "Halted" && !outcome.mine) {
-        const write = yield* refusals.refused(ownership.self(), current, outcome.cause, seen)
+        const write = yield* refusals.refused(ownership.self(), current, haltedBy(outcome, by), seen)
         yield* journal.write(fence, write)
         changed(id)
         return metrics.wrote(execution.flow, write)

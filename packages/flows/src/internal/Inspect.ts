@@ -2,9 +2,11 @@
  * The inspection of an execution, from its record: what each branch does or waits for, since when, what comes next, and what a person
  * can do.
  */
+import type * as Schema from "effect/Schema"
 import type { Failure } from "../FlowEvents.ts"
 import { executionIn } from "./Awaited.ts"
 import { failedStep } from "./Commands.ts"
+import type { Halt } from "./Halts.ts"
 import { type Entry, type Execution, hasEnded, type History, isActive, type QueuePlace, type Undo } from "./Journal.ts"
 import { addressOf } from "./Paths.ts"
 import { cancelPath, outcomePath } from "./Replay.ts"
@@ -54,6 +56,8 @@ export interface Inspection {
   readonly remedy: string | null
   /** What each branch does or waits for; for a halted or suspended execution, where it stopped. */
   readonly now: ReadonlyArray<Activity>
+  /** Why it is halted; null when it is not. */
+  readonly halt: Halt | null
   /** Its place in the queue of its limits; null when it is not queued, or suspended in its queue. */
   readonly queue: QueuePlace | null
   readonly undos: ReadonlyArray<Undo>
@@ -114,6 +118,17 @@ const messageOf = ({ message }: Failure): string => message.replace(/\s+/g, " ")
 const after = ({ attempt, failure }: Activity): string =>
   failure === null ? "" : `, after attempt ${attempt}: ${messageOf(failure)}`
 
+/** The longest error as JSON that a line has. */
+const longestError = 300
+
+/** The text of an error by its schema: one without a message is shown with its members, as recorded. */
+const errorText = (failure: Failure, error: Schema.Json): string => {
+  const message = messageOf(failure)
+  if (error === null || message !== failure.tag) return message
+  const text = JSON.stringify(error)
+  return `${message} ${text.length <= longestError ? text : `${text.slice(0, longestError)}…`}`
+}
+
 /** The text of each kind of activity, without its start. */
 const said: Readonly<Record<Activity["kind"], (activity: Activity) => string>> = {
   attempt: ({ attempt, host, path }) => `runs ${path}, attempt ${attempt}${host === null ? "" : `, on ${host}`}`,
@@ -149,6 +164,7 @@ const urgency: Readonly<Record<Activity["kind"], number>> = {
 
 interface Standing {
   readonly history: History
+  readonly halt: Halt | null
   readonly queue: QueuePlace | null
   readonly now: ReadonlyArray<Activity>
   readonly cancelling: boolean
@@ -175,8 +191,8 @@ export const queueLine = ({ admitsAt, holders, key, limit, place }: QueuePlace):
 }
 
 export const summaryOf = ({ cancelling, history, now, queue, runnable }: Standing): string => {
-  const { failure, state } = history.execution
-  const why = failure === null ? "" : `: ${messageOf(failure)}`
+  const { error, failure, state } = history.execution
+  const why = failure === null ? "" : `: ${errorText(failure, error)}`
   const [first, ...others] = now.toSorted((one, other) => urgency[one.kind] - urgency[other.kind])
   const more = others.length === 0 ? "" : `, and ${others.length} more`
   if (state === "halted") {
@@ -194,31 +210,10 @@ export const summaryOf = ({ cancelling, history, now, queue, runnable }: Standin
   return first === undefined ? `${missing}${begun}${why}` : `${missing}${begun}: ${lineOf(first)}${more}`
 }
 
-/** The remedies of halted executions, by the tag of the error that halted them. */
-const halts: Readonly<Record<string, (history: History) => string>> = {
-  FlowChanged: ({ execution }) =>
-    `run code that fits its record as ${versionOf(execution)}: it continues when that is registered; or cancel ` +
-    "it, which undoes what still fits",
-  StepCutOff: ({ entries }) => {
-    const path = entries.findLast(({ kind, state }) => kind === "step" && state === "running")?.path
-    return path === undefined
-      ? "check what the step did, then retry from it"
-      : `check what ${path} did; then retry from ${path} to do it again, or cancel the execution`
-  },
-  UndoFailed: ({ undos }) => {
-    const failed = undos.filter(({ state }) => state === "failed").map(({ path }) => path)
-    return `remove the cause for which ${failed.join(", ")} could not be undone, then resume; or undo it by hand and resume with skip`
-  }
-}
-
-export const remedyOf = ({ history, runnable }: Standing): string | null => {
+export const remedyOf = ({ halt, history, runnable }: Standing): string | null => {
   const { execution } = history
-  const { failure, state } = execution
-  if (state === "halted") {
-    const known = failure?.tag === null || failure?.tag === undefined ? undefined : halts[failure.tag]
-    if (known !== undefined) return known(history)
-    return "correct the program and start it, then resume; or cancel the execution, which runs its undos"
-  }
+  const { state } = execution
+  if (halt !== null) return halt.remedy
   if (state === "suspended") return "resume it"
   if (state === "failed") {
     const from = failedStep(history)

@@ -74,14 +74,18 @@ const sessionOf = (stay: Stay.Stay): Session => ({
   }
 })
 
+/** Returns what the body reached instead of a recorded step: a new step before one that is recorded in another order. */
+const insteadOf = ({ operations, reached }: Stay.Stay): Stay.Operation | null =>
+  reached[0] ?? operations.values().next().value ?? null
+
 /** Delivers the next recorded end. */
 const replayed = (stay: Stay.Stay, entry: Entry) => {
-  const { operations, passing, reached, replay } = stay
+  const { operations, passing, replay } = stay
   if (entry.path === Replay.cancelPath) {
     replay.advance()
     return entry.value === Replay.abandonedValue ? Undoing.abandon(stay) : Undoing.cancelBody(stay)
   }
-  if (entry.path === Replay.outcomePath) return Stay.changedFlow(stay, entry.path, [...operations.keys()][0] ?? null)
+  if (entry.path === Replay.outcomePath) return Stay.changedFlow(stay, entry.path, insteadOf(stay))
   const undone = replay.undoneBy(entry)
   if (undone !== undefined) {
     replay.advance()
@@ -91,7 +95,7 @@ const replayed = (stay: Stay.Stay, entry: Entry) => {
   }
   const operation = operations.get(entry.path)
   if (operation === undefined && replay.defer(entry.path)) return
-  if (operation === undefined) return Stay.changedFlow(stay, entry.path, reached[0]?.spec.path ?? null)
+  if (operation === undefined) return Stay.changedFlow(stay, entry.path, insteadOf(stay))
   replay.advance()
   Operations.deliver(stay, operation)
 }
@@ -111,7 +115,7 @@ const advance = (stay: Stay.Stay): Effect.Effect<Outcome | void, OwnershipLost> 
   if (reached.length > 0) {
     const missed = replay.missed()
     if (missed !== null) {
-      Stay.changedFlow(stay, missed, reached.find(({ entry }) => entry.begun === 0)?.spec.path ?? null)
+      Stay.changedFlow(stay, missed, reached.find(({ entry }) => entry.begun === 0) ?? null)
       return Effect.void
     }
     stay.reached = []
@@ -204,7 +208,7 @@ export const run = Effect.fnUntraced(function* (options: Options) {
     context: body.context,
     interpreterOf: (branch) => Calls.interpreterOf(branch, services),
     onRest: () => Stay.wake(stay),
-    onDefect: (_branch, cause) => Stay.halt(stay, cause),
+    onDefect: (_branch, cause) => Stay.haltBody(stay, cause),
     undoWithin: (losers, done) => Undoing.undoWithin(stay, losers, done)
   })
   const stay: Stay.Stay = Stay.make(options, branches, yield* host.now)

@@ -25,6 +25,7 @@ import { type Codec, decodeRecorded, record, recordInput } from "./Values.ts"
 const host: Host = {
   durable: false,
   name: "this process",
+  process: null,
   now: Clock.currentTimeMillis,
   write: () => Effect.void,
   messages: () => Effect.succeed([]),
@@ -64,7 +65,7 @@ const runRecorded = <I extends Codec, S extends Codec, E extends Codec, R>(
           }
         }).pipe(Effect.orDie)
         if (isVerified && outcome._tag !== "Halted") {
-          const cause = yield* replayed(
+          const misfit = yield* replayed(
             {
               ...nothing,
               ...recorder.take(),
@@ -74,7 +75,7 @@ const runRecorded = <I extends Codec, S extends Codec, E extends Codec, R>(
             },
             makeBody({ id, input: json })
           )
-          if (cause !== null) return { _tag: "Halted", cause, mine: true }
+          if (misfit !== null) return { _tag: "Halted", mine: true, ...misfit }
         }
         if (outcome._tag !== "Continued") return outcome
         json = outcome.input

@@ -6,6 +6,7 @@ import type * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type { Gates } from "../Gates.ts"
+import type { Where } from "../Halts.ts"
 import type { Execution, History, Message, OwnershipLost, Write } from "../Journal.ts"
 
 /** The environment of an execution: an engine, or a script. */
@@ -13,6 +14,8 @@ export interface Host {
   /** Whether the execution outlives this process. */
   readonly durable: boolean
   readonly name: string
+  /** The id of the process; null in a script. */
+  readonly process: string | null
   readonly now: Effect.Effect<number>
   readonly write: (write: Write) => Effect.Effect<void, OwnershipLost>
   readonly messages: (after: number) => Effect.Effect<ReadonlyArray<Message>>
@@ -30,7 +33,7 @@ export type Outcome =
   | { readonly _tag: "Failed"; readonly error: Schema.Json; readonly cause: Cause.Cause<unknown> }
   | { readonly _tag: "Cancelled" }
   /** Nothing was undone; a person or a deployment is needed. `mine` is false when another build may be able to continue. */
-  | { readonly _tag: "Halted"; readonly cause: Cause.Cause<unknown>; readonly mine: boolean }
+  | { readonly _tag: "Halted"; readonly cause: Cause.Cause<unknown>; readonly mine: boolean; readonly where: Where }
   | { readonly _tag: "Suspended" }
   /** It waits, and was evicted from memory. */
   | { readonly _tag: "Parked" }

@@ -7,6 +7,7 @@ import type * as Schema from "effect/Schema"
 import type { Failure } from "../../FlowEvents.ts"
 import { detailOf, failureOf } from "../Announce.ts"
 import { Children } from "../Children.ts"
+import { haltedBy } from "../Halts.ts"
 import type { Outcome } from "./Contract.ts"
 import type { OwnershipLost, Write } from "../Journal.ts"
 import { type Halted, isReplay, type Stay, unset } from "./Stay.ts"
@@ -70,7 +71,8 @@ export const leave = Effect.fnUntraced(function* (
   // If another build may be able to run it, the engine decides.
   if (why.mine || !host.durable) {
     const { flow, id } = execution
-    yield* release(stay, { state: "halted", wakeAt: null, failure: detailOf(why.cause) })
+    const by = { host: host.name, process: host.process }
+    yield* release(stay, { state: "halted", wakeAt: null, failure: haltedBy(why, by) })
     yield* publish((at) => ({ _tag: "FlowFailed", executionId: id, flow, at, failure: failureOf(why.cause) }))
   }
   return { _tag: "Halted", ...why }
