@@ -36,7 +36,7 @@ export class FlowChanged extends TaggedError<FlowChanged>()("FlowChanged", {
   reached: Schema.NullOr(Schema.String),
   /** The recorded input of the step and the current one, when they differ. */
   inputs: Schema.NullOr(Schema.Struct({ recorded: Schema.Json, reached: Schema.Json })),
-  /** Whether the reached step is recorded too, in another order. */
+  /** Whether the reached step is recorded too, later than the other. */
   isRecorded: Schema.optionalKey(Schema.Boolean),
   /** The error with which the body ended before the recorded step, when it failed. */
   failure: Schema.optionalKey(Schema.Struct({ tag: Schema.NullOr(Schema.String), message: Schema.String }))
@@ -64,8 +64,8 @@ export class FlowChanged extends TaggedError<FlowChanged>()("FlowChanged", {
     }
     if (this.isRecorded === true) {
       return (
-        `the body of ${this.flow}, version ${this.version}, reached ${this.reached} before ${this.recorded}, which the record has ` +
-        "in another order: a body that calls its steps in another order needs a new version"
+        `the body of ${this.flow}, version ${this.version}, reached ${this.reached} before the recorded step ${this.recorded}, ` +
+        "which the record has first: a body that calls its steps in another order, or leaves one out, needs a new version"
       )
     }
     if (this.failure !== undefined) {

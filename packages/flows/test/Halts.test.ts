@@ -180,8 +180,8 @@ const cases: ReadonlyArray<Expected> = [
     body: "in another order",
     halt: fits({ code: "ORDER_CHANGED", after: null, recorded: loadStep, reached: chargeStep }),
     message:
-      `${body} reached charge before load, which the record has in another order: a body that calls its steps in another ` +
-      "order needs a new version",
+      `${body} reached charge before the recorded step load, which the record has first: a body that calls its steps in ` +
+      "another order, or leaves one out, needs a new version",
     remedy: /^call load before charge again in order@1, and deploy the new order as a new version/
   },
   {
