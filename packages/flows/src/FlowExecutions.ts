@@ -25,6 +25,7 @@ import {
 } from "./internal/Commands.ts"
 import { executionIn } from "./internal/Awaited.ts"
 import { endAll } from "./internal/Children.ts"
+import * as Computing from "./internal/Computing.ts"
 import { engineOf } from "./internal/EngineOf.ts"
 import { haltOf, shown } from "./internal/Halts.ts"
 import {
@@ -187,7 +188,8 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
   const now = yield* Effect.forEach(activitiesOf(history), withChild)
   const queue = history.execution.queuedAt === null ? null : yield* journal.queuePlace(execution)
   const halt = haltOf(history)
-  const standing = { history, halt, now, cancelling, runnable, queue }
+  const computingSince = yield* Computing.sinceOf(journal, history.execution)
+  const standing = { history, halt, computingSince, now, cancelling, runnable, queue }
   const steps = history.entries.filter((entry) => !isMarker(entry))
   return {
     execution: shown(history.execution),
@@ -195,6 +197,7 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
     summary: summaryOf(standing),
     remedy: remedyOf(standing),
     now,
+    computingSince,
     halt,
     queue,
     undos: history.undos,
@@ -213,7 +216,13 @@ export const history = Effect.fn("FlowExecutions.history")(function* (
 ): Effect.fn.Return<FlowHistory, ExecutionNotFound, FlowEngine> {
   const { engine } = yield* engineOf
   const { redos, ...recorded } = yield* historyOf(execution)
-  return { format: 1, ...recorded, execution: shown(recorded.execution), aside: yield* engine.journal.aside(execution), redos: new Map(redos) }
+  return {
+    format: 1,
+    ...recorded,
+    execution: shown(recorded.execution),
+    aside: yield* engine.journal.aside(execution),
+    redos: new Map(redos)
+  }
 })
 
 // ---- signals

@@ -94,7 +94,7 @@ describe("the client", () => {
       const inspection = yield* flows.inspect(id)
       assert.strictEqual(inspection.halt?.code, "BODY_DEFECT")
       assert.deepStrictEqual(inspection, yield* FlowExecutions.inspect(id))
-      const { halt: _halt, ...earlier } = onWire.inspection(inspection)
+      const { computing_since: _since, halt: _halt, ...earlier } = onWire.inspection(inspection)
       const decoded = Schema.decodeUnknownSync(Inspection)(earlier)
       assert.deepStrictEqual(decoded, { ...inspection, halt: null })
     })

@@ -14,6 +14,7 @@ import { hostname } from "node:os"
 import { FlowExpired } from "../FlowErrors.ts"
 import type { Signal } from "../Signals.ts"
 import { NewId } from "./Ids.ts"
+import * as Computing from "./Computing.ts"
 import * as Gates from "./Gates.ts"
 import { haltedBy } from "./Halts.ts"
 import * as Interpreter from "./Interpreter.ts"
@@ -32,6 +33,7 @@ import * as Metrics from "./Metrics.ts"
 import { Ownership } from "./Ownership.ts"
 import * as Queues from "./Queues.ts"
 import * as Refusals from "./Refusals.ts"
+import * as Restless from "./Restless.ts"
 import { inStay } from "./StaySpan.ts"
 import { makeWaker } from "./Waker.ts"
 import type { Codec } from "./Values.ts"
@@ -83,6 +85,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
   /** The waits of callers: completed with the ended execution, or with null when they must read it themselves. */
   const waiters = new Map<string, Set<Deferred.Deferred<Execution | null>>>()
   const gates = Gates.make()
+  const restless = Restless.make()
   const due = Latch.makeUnsafe(true)
   const queues = Queues.make(journal)
   const name = hostname()
@@ -152,6 +155,17 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
           return messages
         }),
       isCrowded: () => crowded,
+      restless,
+      outside: (since) =>
+        Effect.andThen(
+          since === null
+            ? Effect.void
+            : Effect.logWarning(
+                `the body of the execution ${id} of ${execution.flow} computes or waits outside of a step since ` +
+                  `${new Date(since).toISOString()}: nothing is recorded meanwhile; work that takes long belongs into a step`
+              ),
+          Computing.store(journal, fence, since)
+        ),
       gates
     }
     let history = isNew ? null : yield* journal.history(id)
@@ -282,6 +296,8 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
       )
     })
   )
+  // It serves executions that are being released, too.
+  yield* Effect.forkIn(restless.loop, sessions)
   yield* Effect.forkIn(claimDue, scope)
   yield* Effect.forkIn(waker.loop, scope)
   yield* Effect.forkIn(

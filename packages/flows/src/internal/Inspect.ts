@@ -56,6 +56,11 @@ export interface Inspection {
   readonly remedy: string | null
   /** What each branch does or waits for; for a halted or suspended execution, where it stopped. */
   readonly now: ReadonlyArray<Activity>
+  /**
+   * Since when its body computes or waits outside of a step: nothing is recorded meanwhile. Milliseconds since 1970; null when it
+   * does not, or for less than a minute.
+   */
+  readonly computingSince: number | null
   /** Why it is halted; null when it is not. */
   readonly halt: Halt | null
   /** Its place in the queue of its limits; null when it is not queued, or suspended in its queue. */
@@ -165,6 +170,7 @@ const urgency: Readonly<Record<Activity["kind"], number>> = {
 interface Standing {
   readonly history: History
   readonly halt: Halt | null
+  readonly computingSince: number | null
   readonly queue: QueuePlace | null
   readonly now: ReadonlyArray<Activity>
   readonly cancelling: boolean
@@ -174,7 +180,7 @@ interface Standing {
 
 const versionOf = ({ flow, version }: Execution): string => `${flow}@${version}`
 
-const haltedAfter = ({ entries }: History): string => {
+const lastEnd = ({ entries }: History): string => {
   const ends = entries.filter((entry) => entry.ended !== null && !isMarker(entry))
   const last = ends.toSorted((one, other) => (one.ended ?? 0) - (other.ended ?? 0)).at(-1)
   return last === undefined ? "before its first step" : `after ${last.path}`
@@ -190,13 +196,13 @@ export const queueLine = ({ admitsAt, holders, key, limit, place }: QueuePlace):
     : `number ${place} of its queue, at ${at}${after}${held}`
 }
 
-export const summaryOf = ({ cancelling, history, now, queue, runnable }: Standing): string => {
+export const summaryOf = ({ cancelling, computingSince, history, now, queue, runnable }: Standing): string => {
   const { error, failure, state } = history.execution
   const why = failure === null ? "" : `: ${errorText(failure, error)}`
   const [first, ...others] = now.toSorted((one, other) => urgency[one.kind] - urgency[other.kind])
   const more = others.length === 0 ? "" : `, and ${others.length} more`
   if (state === "halted") {
-    const stopped = first?.kind === "stopped" ? `in ${first.path}, attempt ${first.attempt}` : haltedAfter(history)
+    const stopped = first?.kind === "stopped" ? `in ${first.path}, attempt ${first.attempt}` : lastEnd(history)
     const since = first?.kind === "stopped" ? `, since ${timeOf(first.since)}` : ""
     return `halted ${stopped}${since}${why}`
   }
@@ -207,10 +213,14 @@ export const summaryOf = ({ cancelling, history, now, queue, runnable }: Standin
     return `${missing}${state}${cancelling ? ", being cancelled" : ""}: ${queueLine(queue)}, since ${since}`
   }
   const begun = `${state}${cancelling ? ", being cancelled" : ""}`
+  if (computingSince !== null) {
+    const others = first === undefined ? "" : `; ${lineOf(first)}${more}`
+    return `${begun}: computes or waits outside of a step ${lastEnd(history)}, since ${timeOf(computingSince)}${others}`
+  }
   return first === undefined ? `${missing}${begun}${why}` : `${missing}${begun}: ${lineOf(first)}${more}`
 }
 
-export const remedyOf = ({ halt, history, runnable }: Standing): string | null => {
+export const remedyOf = ({ computingSince, halt, history, runnable }: Standing): string | null => {
   const { execution } = history
   const { state } = execution
   if (halt !== null) return halt.remedy
@@ -220,6 +230,11 @@ export const remedyOf = ({ halt, history, runnable }: Standing): string | null =
     return from === null
       ? "retry it from a step that you name"
       : `fix the cause of the failure, then retry: it begins at ${from}, or at an earlier step that you name`
+  }
+  if (computingSince !== null) {
+    return state === "undoing"
+      ? "if it does not end, terminate it: what was not undone stays; work that takes long belongs into a step"
+      : "if it does not end, cancel it, which interrupts its body; work that takes long belongs into a step"
   }
   if (!isActive(state) || runnable) return null
   return `start a program that registers ${versionOf(execution)} with Flow.layer; also to cancel it`

@@ -11,6 +11,7 @@ import { run } from "./Interpreter.ts"
 import { nowhere, type Where } from "./Halts.ts"
 import type { Body, Host, Outcome } from "./interpreter/Contract.ts"
 import type { Entry, Execution, History, Write } from "./Journal.ts"
+import * as Restless from "./Restless.ts"
 import { canonical } from "./Values.ts"
 
 /** The end of a chapter of an execution, as far as its body decides it; null: it has not ended. */
@@ -60,7 +61,7 @@ export const replayed = Effect.fnUntraced(function* (
   body: Body
 ): Effect.fn.Return<Misfit | null> {
   let reached: ReadonlyArray<string> = []
-  const host: Host = {
+  const host: Omit<Host, "restless"> = {
     durable,
     name: "replay",
     process: null,
@@ -69,23 +70,26 @@ export const replayed = Effect.fnUntraced(function* (
     write: () => Effect.void,
     messages: () => Effect.succeed([]),
     isCrowded: () => false,
+    outside: () => Effect.void,
     gates: null,
     onEdge: (paths) => {
       reached = paths
     }
   }
-  const outcome = yield* run({
-    execution: { ...execution, state: "running", mail: 0 },
-    history: {
-      entries,
-      undos,
-      redos,
-      messages: messages.filter(({ kind }) => kind === "signal" || kind === "inbox")
-    },
-    host,
-    body: { ...body, context: Context.add(body.context, FlowEvents, silent) },
-    onSession: () => {}
-  }).pipe(Effect.orDie)
+  const outcome = yield* Restless.around((restless) =>
+    run({
+      execution: { ...execution, state: "running", mail: 0 },
+      history: {
+        entries,
+        undos,
+        redos,
+        messages: messages.filter(({ kind }) => kind === "signal" || kind === "inbox")
+      },
+      host: { ...host, restless },
+      body: { ...body, context: Context.add(body.context, FlowEvents, silent) },
+      onSession: () => {}
+    })
+  ).pipe(Effect.orDie)
   if (outcome._tag === "Halted") return outcome
   const today = endingOf(outcome)
   if (ending === null || canonical(today) === canonical(ending)) return null

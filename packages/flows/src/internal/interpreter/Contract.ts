@@ -7,6 +7,7 @@ import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type { Gates } from "../Gates.ts"
 import type { Where } from "../Halts.ts"
+import type { Restless } from "../Restless.ts"
 import type { Execution, History, Message, OwnershipLost, Write } from "../Journal.ts"
 
 /** The environment of an execution: an engine, or a script. */
@@ -19,6 +20,10 @@ export interface Host {
   readonly now: Effect.Effect<number>
   readonly write: (write: Write) => Effect.Effect<void, OwnershipLost>
   readonly messages: (after: number) => Effect.Effect<ReadonlyArray<Message>>
+  /** The timer of bodies that do not come to rest. */
+  readonly restless: Restless
+  /** Shows that the body computes outside of a step since this time; null: not any more. */
+  readonly outside: (since: number | null) => Effect.Effect<void>
   /** The rate gates of steps with durable retries; null in a script, which has none. */
   readonly gates: Gates | null
   /** Whether other executions wait for the memory of an idle one. */

@@ -289,9 +289,15 @@ export const launchAll = (stay: Stay) => {
   }
 }
 
-/** Interrupts running steps. */
-export const abort = ({ operations }: Stay): Effect.Effect<void> =>
+/** Interrupts a body that computes or waits outside of a step, because it is left. */
+export const stopBody = ({ branches }: Stay) => {
+  for (const { fiber } of branches.running()) fiber?.interruptUnsafe()
+}
+
+/** Interrupts running steps, and a body that does not come to rest. */
+export const abort = (stay: Stay): Effect.Effect<void> =>
   Effect.sync(() => {
-    const fibers = [...operations.values()].flatMap(({ fiber }) => (fiber === null ? [] : [fiber]))
+    const fibers = [...stay.operations.values()].flatMap(({ fiber }) => (fiber === null ? [] : [fiber]))
     for (const fiber of fibers) fiber.interruptUnsafe()
+    if (stay.outside !== null) stopBody(stay)
   })

@@ -2,6 +2,7 @@
  * The state of an execution in memory (a stay), on which the parts of the interpreter work, and the changes that several of them make.
  */
 import * as Cause from "effect/Cause"
+import type * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -47,6 +48,19 @@ export interface Undoing extends Undo {
   failure: Undo["failure"]
 }
 
+/** A body that is not at rest. */
+export interface Outside {
+  /** By the clock of the journal. */
+  readonly since: number
+  /** By the clock of the process, as the others. */
+  readonly from: number
+  /** Whether it is shown as computing. */
+  isShown: boolean
+  looksAt: number
+  /** When the execution is left, because the body does not end; null before a cancel or a halt. */
+  endsAt: number | null
+}
+
 export interface Halted {
   readonly cause: Cause.Cause<unknown>
   /** False: another build may be able to continue. */
@@ -64,6 +78,9 @@ export interface Stay extends Pick<Options, "execution" | "history" | "host" | "
   readonly changed: Latch.Latch
   /** The time of the last turn of the loop. */
   now: number
+  readonly clock: Clock.Clock
+  /** Set while the body is not at rest. */
+  outside: Outside | null
 
   // The body.
   /** The branch of the whole body, when it has started. */
@@ -125,7 +142,8 @@ export interface Stay extends Pick<Options, "execution" | "history" | "host" | "
 export const make = (
   { body, execution, history, host }: Omit<Options, "onSession">,
   branches: Branches,
-  now: number
+  now: number,
+  clock: Clock.Clock
 ): Stay => {
   const replay = Replay.make(history)
   const operations = new Map<string, Operation>()
@@ -143,6 +161,8 @@ export const make = (
     ),
     changed: Latch.makeUnsafe(),
     now,
+    clock,
+    outside: null,
     main: null,
     mainExit: null,
     names: new Map(),

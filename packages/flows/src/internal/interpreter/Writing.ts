@@ -12,15 +12,16 @@ import type { Outcome } from "./Contract.ts"
 import type { OwnershipLost, Write } from "../Journal.ts"
 import { type Halted, isReplay, type Stay, unset } from "./Stay.ts"
 
-/** Writes all pending changes, if there are any. */
+/** Writes all pending changes, if there are any, or if it is forced. */
 export const flush = (
   stay: Stay,
   more: Write["execution"] = {},
-  newChapter = false
+  { force = false, newChapter = false }: { readonly force?: boolean; readonly newChapter?: boolean } = {}
 ): Effect.Effect<void, OwnershipLost> =>
   Effect.suspend(() => {
     const { dirty, dirtyUndos, launched, seen, taken, timers, toLaunch, written } = stay
-    if (!stay.isUndoing) stay.state = launched + toLaunch.length > 0 ? "running" : "waiting"
+    const isRunning = launched + toLaunch.length > 0 || stay.outside?.isShown === true
+    if (!stay.isUndoing) stay.state = isRunning ? "running" : "waiting"
     const { state } = stay
     const wakeAt = timers.first()?.due ?? null
     const row: Write["execution"] = {
@@ -29,7 +30,7 @@ export const flush = (
       ...more
     }
     const isWorth = dirty.size + dirtyUndos.size + taken.length > 0 || Object.keys(row).length > 0
-    if (!isWorth && !newChapter) return Effect.void
+    if (!isWorth && !newChapter && !force) return Effect.void
     const write: Write = {
       execution: row,
       entries: [...dirty.values()],
@@ -125,6 +126,6 @@ export const nextChapter = Effect.fnUntraced(function* (
   )
   stay.taken.push(...received.filter((seq) => seq >= first))
   stay.seen = first - 1
-  yield* flush(stay, { input, chapter: stay.execution.chapter + 1 }, true)
+  yield* flush(stay, { input, chapter: stay.execution.chapter + 1 }, { newChapter: true })
   return { _tag: "Continued", input }
 })

@@ -61,13 +61,14 @@ export const Inspection = Schema.Struct({
   summary: Schema.String,
   remedy: Schema.NullOr(Schema.String),
   now: Schema.Array(Activity),
+  computingSince: Schema.NullOr(Time).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   halt: Schema.NullOr(Halt).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   queue: Schema.NullOr(QueuePlace),
   undos: Schema.Array(Undo),
   cancelling: Schema.Boolean,
   steps: Schema.Array(Entry),
   diagram: Schema.String
-})
+}).pipe(Schema.encodeKeys({ computingSince: "computing_since" }))
 
 /** A page of executions. */
 export const Page = Schema.Struct({ executions: Schema.Array(Listed), next: Schema.NullOr(Schema.String) })
