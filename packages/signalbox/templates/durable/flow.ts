@@ -22,7 +22,7 @@ export const welcome = Flow.make("welcome", {
   input: Schema.Struct({ customer: Schema.NonEmptyString }),
   success: Schema.Struct({ approvedBy: Schema.String, greetings: Schema.Array(Schema.String) }),
   error: Schema.Union([Flow.errorsOf(findCustomer), ProcessSteps.error, WelcomeDeclined]),
-  // A second start for a customer joins the first one.
+  // A second start for a customer joins the first one, also when it has ended; `npm run flows -- retry` runs a failed one again.
   idempotencyKey: ({ customer }) => customer,
   signals: [approval],
   run: Effect.fnUntraced(function* ({ customer }) {

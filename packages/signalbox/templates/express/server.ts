@@ -3,13 +3,20 @@ import * as FlowCallbacks from "@signalbox/flows/FlowCallbacks"
 import * as FlowManagement from "@signalbox/flows/FlowManagement"
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
-import express, { type Response } from "express"
+import express, { type ErrorRequestHandler, type Response } from "express"
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { Runtime, Settings } from "./program.ts"
 import * as Welcomes from "./welcomes.ts"
 
 const send = (response: Response, { body, status }: Welcomes.Answer) => response.status(status).json(body)
+
+/** For what Express refuses itself, such as a body that is no JSON, and for defects. */
+const refuse: ErrorRequestHandler = (error, _request, response, _next) => {
+  const status: number = error.status ?? 500
+  if (status >= 500) console.error(error)
+  response.status(status).json({ code: status < 500 ? "InvalidRequest" : "UnexpectedError" })
+}
 
 /** Listens, and returns the function that ends the server after its last response. */
 export const serve = async (runtime: Runtime, { host, port, token }: Settings) => {
@@ -31,6 +38,8 @@ export const serve = async (runtime: Runtime, { host, port, token }: Settings) =
   app.post("/welcomes/:customer/approval", async ({ body, params }, response) => {
     send(response, await runtime.runPromise(Welcomes.decide(params.customer, body)))
   })
+
+  app.use(refuse)
 
   const server = createServer(app).listen(port, host)
   await once(server, "listening")

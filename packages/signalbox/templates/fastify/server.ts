@@ -14,7 +14,7 @@ export const serve = async (runtime: Runtime, { host, port, token }: Settings) =
   const handlers = Effect.all([FlowManagement.toNodeHandler({ token, prefix: "/flows" }), FlowCallbacks.toNodeHandler])
   const [manage, receive] = await runtime.runPromise(Scope.provide(handlers, runtime.scope))
 
-  const app = Fastify()
+  const app = Fastify({ logger: { level: "error" } })
   app.post("/welcomes", async ({ body }, reply) => send(reply, await runtime.runPromise(Welcomes.start(body))))
   app.get<{ Params: { customer: string } }>("/welcomes/:customer", async ({ params }, reply) =>
     send(reply, await runtime.runPromise(Welcomes.find(params.customer)))
