@@ -1,7 +1,7 @@
 /** The backend that `signalbox init --durable` makes, as its user runs it: requests, a kill in the middle, and an orderly end. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { readFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
@@ -82,6 +82,13 @@ export const walk = async (project: string, { command, env, sh }: User) => {
   }
   const { scripts } = JSON.parse(readFileSync(join(project, "package.json"), "utf8"))
   const script = (name: string) => started(scripts[name].split(" ").slice(1), project, { ...env, ...settings })
+  const tasks = join(project, "tasks.ts")
+  const slower = readFileSync(tasks, "utf8").replace(
+    /Effect\.succeed\((.*)\)$/m,
+    'Effect.delay(Effect.succeed($1), "6 seconds")'
+  )
+  if (!slower.includes("Effect.delay")) throw new Error("tasks.ts has no Effect.succeed that can be slower")
+  writeFileSync(tasks, slower)
   const running: Array<ChildProcess> = []
   const keep = (child: ChildProcess) => {
     running.push(child)
@@ -106,10 +113,14 @@ export const walk = async (project: string, { command, env, sh }: User) => {
     await ask(`${url}/welcomes/ada`, 202, { state: "running" })
     const approval = post('{"approved":true,"by":"ann","comment":null}')
     await ask(`${url}/welcomes/ada/approval`, 400, { code: "InvalidSignal" }, post('{"approved":"yes"}'))
-    const approved = await fetch(`${url}/welcomes/ada/approval`, approval)
-    if (!approved.ok) throw new Error(`the approval is answered with ${approved.status} ${await approved.text()}`)
+    await ask(`${url}/welcomes/ada/approval`, 202, { state: "running" }, approval)
+    // The run takes longer than a request waits, so this is in the middle of it.
+    await end(second, "SIGKILL")
+    const third = keep(await script("start"))
     const ended = await outcome(`${url}/welcomes/ada`)
     if (!ended.startsWith("200") || !ended.includes("Hello, Ada")) throw new Error(`the outcome is ${ended}`)
+    const runs = await sh(process.execPath, [command, "runs", "list", "--json"], settings)
+    if (runs.trim().split("\n").length !== 1) throw new Error(`expected one run, these are there: ${runs}`)
 
     // Through the management, whose requests have bodies.
     await ask(`${url}/welcomes`, 202, { state: "running" }, post('{"customer":"grace"}'))
@@ -122,7 +133,7 @@ export const walk = async (project: string, { command, env, sh }: User) => {
     await end(room, "SIGTERM")
     await ask(`${url}/welcomes`, 503, { code: "ControlRoomError" }, post('{"customer":"grace"}'))
     await ask(`${url}/welcomes/ada`, 200, { greetings: ["Hello, Ada"] })
-    const code = await end(second, "SIGTERM")
+    const code = await end(third, "SIGTERM")
     if (code !== 0) throw new Error(`the exit code of the backend after SIGTERM is ${String(code)}`)
   } finally {
     for (const child of running) await end(child, "SIGKILL")
