@@ -68,10 +68,37 @@ export interface Inspection {
   readonly undos: ReadonlyArray<Undo>
   /** Whether a cancel has arrived and the execution has not ended yet. */
   readonly cancelling: boolean
+  /** The commands that were accepted and not carried out yet. */
+  readonly pending: ReadonlyArray<Pending>
   /** All attempts, in the order in which they began. */
   readonly steps: ReadonlyArray<Entry>
   /** A Mermaid flow chart of the steps. */
   readonly diagram: string
+}
+
+/** A command that was accepted, and is carried out later. */
+export interface Pending {
+  /** `cancel` or `suspend`. */
+  readonly command: string
+  /** When it was accepted: milliseconds since 1970. */
+  readonly at: number
+  /** What it waits for. */
+  readonly waitsFor: string
+}
+
+/** Returns the commands that were accepted and not carried out yet. */
+export const pendingOf = ({ execution, messages }: History, now: ReadonlyArray<Activity>): ReadonlyArray<Pending> => {
+  if (hasEnded(execution.state)) return []
+  const [running, ...others] = now.filter(({ kind }) => kind === "attempt")
+  const waitsFor =
+    execution.owner === null
+      ? `a process that runs ${versionOf(execution)}`
+      : running === undefined
+        ? "its process to read it"
+        : `${running.path} (attempt ${running.attempt}) to end${others.length === 0 ? "" : `, and ${others.length} more`}`
+  return messages.flatMap(({ at, kind }) =>
+    kind === "cancel" || kind === "suspend" ? [{ command: kind, at, waitsFor }] : []
+  )
 }
 
 export const isMarker = ({ path }: Pick<Entry, "path">): boolean => path === cancelPath || path === outcomePath
@@ -174,6 +201,7 @@ interface Standing {
   readonly queue: QueuePlace | null
   readonly now: ReadonlyArray<Activity>
   readonly cancelling: boolean
+  readonly pending: ReadonlyArray<Pending>
   /** Whether a living process has registered its version. */
   readonly runnable: boolean
 }
@@ -196,7 +224,7 @@ export const queueLine = ({ admitsAt, holders, key, limit, place }: QueuePlace):
     : `number ${place} of its queue, at ${at}${after}${held}`
 }
 
-export const summaryOf = ({ cancelling, computingSince, history, now, queue, runnable }: Standing): string => {
+export const summaryOf = ({ cancelling, computingSince, history, now, pending, queue, runnable }: Standing): string => {
   const { error, failure, state } = history.execution
   const why = failure === null ? "" : `: ${errorText(failure, error)}`
   const [first, ...others] = now.toSorted((one, other) => urgency[one.kind] - urgency[other.kind])
@@ -212,7 +240,10 @@ export const summaryOf = ({ cancelling, computingSince, history, now, queue, run
     const since = timeOf(history.execution.queuedAt ?? history.execution.startedAt)
     return `${missing}${state}${cancelling ? ", being cancelled" : ""}: ${queueLine(queue)}, since ${since}`
   }
-  const begun = `${state}${cancelling ? ", being cancelled" : ""}`
+  const suspend = pending.find(({ command }) => command === "suspend")
+  const suspending =
+    suspend === undefined ? "" : `, suspend requested at ${timeOf(suspend.at)}, which waits for ${suspend.waitsFor}`
+  const begun = `${state}${cancelling ? ", being cancelled" : ""}${suspending}`
   if (computingSince !== null) {
     const others = first === undefined ? "" : `; ${lineOf(first)}${more}`
     return `${begun}: computes or waits outside of a step ${lastEnd(history)}, since ${timeOf(computingSince)}${others}`
