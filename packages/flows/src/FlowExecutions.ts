@@ -33,22 +33,33 @@ import {
   type History,
   hasEnded,
   type NewMessage,
+  type Process,
   type State,
   versionName
 } from "./internal/Journal.ts"
-import { activitiesOf, type Activity, type Inspection, isMarker, remedyOf, summaryOf } from "./internal/Inspect.ts"
+import {
+  activitiesOf,
+  type Activity,
+  type Inspection,
+  isMarker,
+  remedyOf,
+  type StandingStill,
+  summaryOf
+} from "./internal/Inspect.ts"
 import { cancelPath } from "./internal/Replay.ts"
 import { messageOf } from "./internal/Sending.ts"
 
 export { type Command, commands } from "./internal/Commands.ts"
-export type { Activity, Inspection } from "./internal/Inspect.ts"
+export type { Activity, Inspection, StandingStill } from "./internal/Inspect.ts"
 
 export {
   type Entry,
   type Execution,
   type QueuePlace,
+  type Stalled,
   type State,
   states,
+  type StepName,
   type Undo,
   type UnendedState,
   unendedStates
@@ -166,6 +177,12 @@ const withChild = Effect.fnUntraced(function* (activity: Activity) {
   return child?.state === "halted" ? { ...activity, failure: child.failure } : activity
 })
 
+const stillOf = (owner: Process | undefined): StandingStill | undefined => {
+  if (owner?.standing === undefined) return undefined
+  const { keeper, millis } = owner.standing
+  return { host: owner.host, millis, step: keeper._tag === "Step" ? keeper.step : null }
+}
+
 /** Returns what each branch of an execution does or waits for, its undos and its steps. Fails with `ExecutionNotFound`. */
 export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
   execution: string
@@ -175,7 +192,10 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
   const history = yield* historyOf(execution)
   const { flow, state, version } = history.execution
   const isRegistered = registered.has(versionName(history.execution))
-  const processes = isRegistered ? [] : yield* journal.processes(yield* journal.now)
+  const { owner } = history.execution
+  const isElsewhere = owner !== null && engine.isShared && !engine.isLive(execution)
+  const processes = isRegistered && !isElsewhere ? [] : yield* journal.processes(yield* journal.now)
+  const standing = stillOf(processes.find(({ id }) => id === owner))
   const runnable =
     isRegistered ||
     processes.some(({ flows }) => flows.some((known) => known.flow === flow && known.version === version))
@@ -184,18 +204,19 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
     (history.messages.some(({ kind }) => kind === "cancel") || history.entries.some(({ path }) => path === cancelPath))
   const now = yield* Effect.forEach(activitiesOf(history), withChild)
   const queue = history.execution.queuedAt === null ? null : yield* journal.queuePlace(execution)
-  const standing = { history, now, cancelling, runnable, queue }
+  const known = { history, now, cancelling, runnable, queue, standing }
   const steps = history.entries.filter((entry) => !isMarker(entry))
   return {
     execution: history.execution,
     registered: isRegistered,
-    summary: summaryOf(standing),
-    remedy: remedyOf(standing),
+    summary: summaryOf(known),
+    remedy: remedyOf(known),
     now,
     queue,
     undos: history.undos,
     cancelling,
     steps,
+    ...(standing === undefined ? {} : { standing }),
     diagram: mermaid(steps)
   }
 })

@@ -149,6 +149,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
           return messages
         }),
       isCrowded: () => crowded,
+      within: ownership.within,
       gates
     }
     let history = isNew ? null : yield* journal.history(id)

@@ -10,6 +10,7 @@ import type { Journal } from "../Journal.ts"
 import { Database, startError } from "../sql/Database.ts"
 import { layerCarryOver } from "./sql/FirstDesign.ts"
 import * as Sql from "./Sql.ts"
+import { defaultSchema } from "./sql/Renewal.ts"
 
 interface Options {
   readonly url: Redacted.Redacted
@@ -17,7 +18,7 @@ interface Options {
 }
 
 /** A client whose tables are in the schema. */
-export const client = ({ schema = "signalbox_flows", url }: Options) =>
+export const client = ({ schema = defaultSchema, url }: Options) =>
   Layer.catch(PostgresClient.layer({ url, schema, applicationName: "signalbox flows" }), (error) =>
     Layer.effectContext(Effect.fail(startError(error)))
   )

@@ -20,7 +20,7 @@ import { type Command, commands } from "../Commands.ts"
 import { activityKinds } from "../Inspect.ts"
 import { states } from "../Journal.ts"
 import * as Schedules from "./Schedules.ts"
-import { Entry, Execution, listedFields, listedKeys, Time, Undo } from "./Rows.ts"
+import { Entry, Execution, listedFields, listedKeys, Stalled, Time, Undo } from "./Rows.ts"
 
 /** An execution in a list. */
 export const Listed = Schema.Struct({ ...listedFields, registered: Schema.Boolean }).pipe(Schema.encodeKeys(listedKeys))
@@ -34,7 +34,8 @@ const Activity = Schema.Struct({
   due: Schema.NullOr(Time),
   subject: Schema.NullOr(Schema.String),
   failure: Schema.NullOr(Failure),
-  host: Schema.NullOr(Schema.String)
+  host: Schema.NullOr(Schema.String),
+  stalled: Schema.optionalKey(Stalled)
 }).pipe(Schema.encodeKeys({ firstAt: "first_at" }))
 
 const QueuePlace = Schema.Struct({
@@ -44,6 +45,12 @@ const QueuePlace = Schema.Struct({
   holders: Schema.Array(Schema.String),
   admitsAt: Schema.NullOr(Time)
 }).pipe(Schema.encodeKeys({ admitsAt: "admits_at" }))
+
+const StandingStill = Schema.Struct({
+  host: Schema.String,
+  millis: Schema.Finite,
+  step: Schema.NullOr(Schema.Struct({ execution: Schema.String, path: Schema.String }))
+})
 
 /** The inspection of an execution. */
 export const Inspection = Schema.Struct({
@@ -56,6 +63,7 @@ export const Inspection = Schema.Struct({
   undos: Schema.Array(Undo),
   cancelling: Schema.Boolean,
   steps: Schema.Array(Entry),
+  standing: Schema.optionalKey(StandingStill),
   diagram: Schema.String
 })
 

@@ -261,6 +261,16 @@ const places: ReadonlyArray<string> = [
   `ALTER TABLE flow_process ADD COLUMN pid_started TEXT`
 ]
 
+/**
+ * The losses of a step whose process stood still: `Stalled` as JSON. Of a process that stands still now, for how long, and the step as
+ * JSON: `Standing` in `Journal.ts`.
+ */
+const stalls: ReadonlyArray<string> = [
+  `ALTER TABLE flow_entry ADD COLUMN stalled TEXT`,
+  `ALTER TABLE flow_process ADD COLUMN stood_millis INTEGER`,
+  `ALTER TABLE flow_process ADD COLUMN stood_in TEXT`
+]
+
 /** Runs the missing migrations. */
 export const migrate = make({
   table: "flow_migration",
@@ -270,6 +280,7 @@ export const migrate = make({
     "0003_journal": journal,
     "0004_limits": limits,
     "0005_partitions": partitions,
-    "0006_places": places
+    "0006_places": places,
+    "0010_stalls": stalls
   }
 })
