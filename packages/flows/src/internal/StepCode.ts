@@ -33,7 +33,7 @@ const marked = <A>(marks: Writer, slot: number, run: () => A): A => {
   try {
     return run()
   } finally {
-    marks.setCurrent(before)
+    marks.restoreCurrent(before)
   }
 }
 
@@ -79,7 +79,7 @@ const makeFollower = (marks: Writer, slotOf: () => number) => {
       outer.push(marks.getCurrent())
       marks.setCurrent(slots.get(id) ?? 0)
     },
-    after: () => marks.setCurrent(outer.pop() ?? 0),
+    after: () => marks.restoreCurrent(outer.pop() ?? 0),
     destroy: (id) => void slots.delete(id)
   })
   let suspects = 0

@@ -12,13 +12,16 @@ export interface Renewal {
   readonly params: ReadonlyArray<unknown>
 }
 
+/** For a lease that ends now: a second ago, since processes know the clock of the server only roughly. */
+export const endedMillis = -1_000
+
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 /** Milliseconds since 1970, by the clock of the server. */
 const now = `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`
 
 /**
- * Extends a lease that has not expired, and records for how long the process has stood still. With a length of 0 the lease expires
- * immediately. Returns a row when the lease was valid.
+ * Extends a lease that has not expired, and records for how long the process has stood still. With `endedMillis` as its length the
+ * lease has expired. Returns a row when the lease was valid.
  */
 export const renewal = (schema: string, process: string, leaseMillis: number, standing: Standing | null): Renewal => ({
   text: `UPDATE ${quoted(schema)}.flow_process

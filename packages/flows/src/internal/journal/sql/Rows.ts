@@ -180,8 +180,9 @@ export interface EntryRow {
   readonly stalled: string | null
 }
 
-/** Parses a column. The cast holds because `toStalled` wrote it. */
+/** Parses a column. */
 export const fromStalled = (text: string | null): Stalled | null =>
+  // `toStalled` wrote it.
   text === null ? null : (JSON.parse(text) as Stalled)
 export const toStalled = (stalled: Stalled | null): string | null => (stalled === null ? null : JSON.stringify(stalled))
 

@@ -7,17 +7,21 @@ import { fromStalled, toStalled } from "./Rows.ts"
 import type { Store } from "./Store.ts"
 import * as Texts from "./Texts.ts"
 
+const unknown: Keeper = { _tag: "Unknown" }
+
 /** Columns of `flow_process`, which its thread writes (`Renewal.ts`). */
 export interface StandingRow {
   readonly stood_millis: number | null
   readonly stood_in: string | null
 }
 
-/** Parses the columns. The cast holds because the thread wrote them from a `Standing`. */
-export const toStanding = ({ stood_in, stood_millis }: StandingRow): Standing | null =>
-  stood_millis === null
-    ? null
-    : { millis: stood_millis, keeper: stood_in === null ? { _tag: "Unknown" } : (JSON.parse(stood_in) as Keeper) }
+/** Parses the columns. */
+export const toStanding = ({ stood_in, stood_millis }: StandingRow): Standing | null => {
+  if (stood_millis === null) return null
+  // The thread wrote it from a `Standing`.
+  const keeper = stood_in === null ? unknown : (JSON.parse(stood_in) as Keeper)
+  return { millis: stood_millis, keeper }
+}
 
 /** A process whose claims are about to be released. */
 export interface Lapsed extends StandingRow {

@@ -40,11 +40,16 @@ export const makeWriter = (memory: SharedArrayBuffer) => {
     },
     end: (slot: number) => {
       Atomics.store(lengths, slot - 1, 0)
+      if (header[current] === slot) header[current] = 0
       free.push(slot)
     },
     /** Sets the slot of the step whose code runs now. */
     setCurrent: (slot: number) => {
       header[current] = slot
+    },
+    /** The same, unless that step has ended meanwhile. */
+    restoreCurrent: (slot: number) => {
+      header[current] = slot === 0 || lengths[slot - 1] === 0 ? 0 : slot
     },
     getCurrent: (): number => header[current] ?? 0,
     setPrecise: (isPrecise: boolean) => void Atomics.store(header, precise, isPrecise ? 1 : 0)

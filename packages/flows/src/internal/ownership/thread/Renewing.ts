@@ -1,17 +1,13 @@
 /**
  * The thread that renews the lease of its process, also while the event loop stands still, but no longer than that may.
  */
-import type * as PgConnection from "@effect/sql-pg/PgConnection"
-import * as PostgresClient from "@signalbox/sql/PostgresClient"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Redacted from "effect/Redacted"
-import * as Scope from "effect/Scope"
 import type { MessagePort } from "node:worker_threads"
 import type { Standing } from "../../Journal.ts"
-import { renewal } from "../../journal/sql/Renewal.ts"
+import * as LeaseRenewer from "../../journal/LeaseRenewer.ts"
+import { endedMillis } from "../../journal/sql/Renewal.ts"
 import { beatMillis, type Given, noticedMillis, type Order, type Report } from "./Protocol.ts"
 import { makeReader, type Reader } from "./Marks.ts"
 
@@ -24,43 +20,10 @@ const makeWatch = ({ beats }: Reader) => {
     const now = performance.now()
     const beat = beats()
     // A process that was stopped, or its machine, is not one that computes.
-    if (beat !== seen || now - lastLook > noticedMillis / 2) lastBeat = now
+    if (beat !== seen || now - lastLook > noticedMillis) lastBeat = now
     seen = beat
     lastLook = now
     return now - lastBeat
-  }
-}
-
-/** Renewals over a connection that is replaced when it fails. */
-const makeRenewer = ({ leaseMillis, schema, url }: Given) => {
-  let current: { readonly connection: PgConnection.PgConnection; readonly scope: Scope.Closeable } | null = null
-
-  const close = Effect.suspend(() => {
-    if (current === null) return Effect.void
-    const { scope } = current
-    current = null
-    return Scope.close(scope, Exit.void)
-  })
-  const connected = Effect.gen(function* () {
-    if (current !== null) return current.connection
-    const scope = yield* Scope.make()
-    const options = { url: Redacted.make(url), schema, applicationName: "signalbox flows lease" }
-    const connection = yield* Scope.provide(PostgresClient.connect(options), scope).pipe(
-      Effect.onError(() => Scope.close(scope, Exit.void))
-    )
-    current = { connection, scope }
-    return connection
-  })
-
-  return {
-    close,
-    renew: (process: string, millis: number, standing: Standing | null) => {
-      const { params, text } = renewal(schema, process, millis, standing)
-      return Effect.flatMap(connected, (connection) => connection.query(text, params)).pipe(
-        Effect.timeout(leaseMillis / 3),
-        Effect.onError(() => close)
-      )
-    }
   }
 }
 
@@ -68,7 +31,8 @@ const makeRenewer = ({ leaseMillis, schema, url }: Given) => {
 export const run = Effect.fnUntraced(function* (port: MessagePort, given: Given) {
   const reader = makeReader(given.memory)
   const watch = makeWatch(reader)
-  const renewer = makeRenewer(given)
+  const { leaseMillis, schema, stallLimitMillis, url } = given
+  const renewer = LeaseRenewer.make({ url, schema, timeoutMillis: leaseMillis / 3 })
   const end = yield* Deferred.make<void>()
   let process: string | null = null
   port.on("message", (order: Order) => {
@@ -110,12 +74,12 @@ export const run = Effect.fnUntraced(function* (port: MessagePort, given: Given)
     } else {
       standing = { millis, keeper: reader.keeper() }
     }
-    if (standing !== null && millis >= given.stallLimitMillis) {
+    if (standing !== null && millis >= stallLimitMillis) {
       if (hasGivenUp) return
-      yield* renew(0)
+      yield* renew(endedMillis)
       hasGivenUp = true
-    } else if (performance.now() - renewedAt >= given.leaseMillis / 3) {
-      yield* renew(given.leaseMillis)
+    } else if (performance.now() - renewedAt >= leaseMillis / 3) {
+      yield* renew(leaseMillis)
     }
   }).pipe(Effect.andThen(Effect.sleep(beatMillis)), Effect.forever, Effect.raceFirst(Deferred.await(end)))
   yield* renewer.close
