@@ -88,8 +88,9 @@ const leaseThreadFile = (): URL => {
 }
 
 /** The thread of an engine on Postgres. */
-const threadOf = ({ leaseThread, schema = defaultSchema, stallLimit = defaultStallLimit, url }: PostgresOptions) => {
-  check("FlowEngine", stallLimit === undefined ? {} : { stallLimit }, { stallLimit: stallTime })
+const threadOf = (of: string, options: PostgresOptions) => {
+  const { leaseThread, schema = defaultSchema, stallLimit = defaultStallLimit, url } = options
+  check(of, { stallLimit }, { stallLimit: stallTime })
   return LeaseThread.layer({
     module: () => leaseThread ?? leaseThreadFile(),
     url: Redacted.value(url),
@@ -184,13 +185,15 @@ export class FlowEngine extends Context.Service<
    * For any number of processes on one Postgres, which share the executions: those of a process that dies continue in another
    * within ten seconds, and at once in one that starts on the same host (Linux, without a container of its own). An interrupted step then runs again, with the same idempotency keys. Needs `@effect/sql-pg`.
    */
-  static readonly layerPostgres = (options: PostgresOptions): Layer.Layer<FlowEngine, FlowEngineError> =>
-    Layer.unwrap(
+  static readonly layerPostgres = (options: PostgresOptions): Layer.Layer<FlowEngine, FlowEngineError> => {
+    const thread = threadOf("FlowEngine.layerPostgres", options)
+    return Layer.unwrap(
       Effect.map(
         load("the engine on Postgres", "@effect/sql-pg", () => import("./internal/journal/Postgres.ts")),
-        ({ layer }) => over(layer(options), Layer.provide(Leases.layer, threadOf(options)), options)
+        ({ layer }) => over(layer(options), Layer.provide(Leases.layer, thread), options)
       )
     )
+  }
 
   /**
    * For the runners of a cluster of `effect/cluster` on one Postgres: like `layerPostgres`, but each runner claims the executions of
@@ -213,14 +216,15 @@ export class FlowEngine extends Context.Service<
    * export const engine = Layer.provide(FlowEngine.layerCluster({ url }), runner)
    * ```
    */
-  static readonly layerCluster = (options: PostgresOptions): Layer.Layer<FlowEngine, FlowEngineError, Sharding> =>
-    Layer.unwrap(
+  static readonly layerCluster = (options: PostgresOptions): Layer.Layer<FlowEngine, FlowEngineError, Sharding> => {
+    const thread = threadOf("FlowEngine.layerCluster", options)
+    return Layer.unwrap(
       Effect.map(
         load("the engine on a cluster", "@effect/sql-pg", () =>
           Promise.all([import("./internal/journal/Postgres.ts"), import("./internal/ownership/Cluster.ts")])
         ),
-        ([journal, ownership]) =>
-          over(journal.layer(options), Layer.provide(ownership.layer, threadOf(options)), options)
+        ([journal, ownership]) => over(journal.layer(options), Layer.provide(ownership.layer, thread), options)
       )
     )
+  }
 }
