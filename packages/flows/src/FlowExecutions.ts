@@ -25,7 +25,9 @@ import {
 } from "./internal/Commands.ts"
 import { executionIn } from "./internal/Awaited.ts"
 import { endAll } from "./internal/Children.ts"
+import * as Computing from "./internal/Computing.ts"
 import { engineOf } from "./internal/EngineOf.ts"
+import { haltOf, shown } from "./internal/Halts.ts"
 import {
   type Change,
   type Entry,
@@ -50,6 +52,7 @@ import { cancelPath } from "./internal/Replay.ts"
 import { messageOf } from "./internal/Sending.ts"
 
 export { type Command, commands } from "./internal/Commands.ts"
+export type { Halt } from "./internal/Halts.ts"
 export type { Activity, Inspection, StandingStill } from "./internal/Inspect.ts"
 
 export {
@@ -115,7 +118,7 @@ const historyOf = Effect.fnUntraced(function* (execution: string) {
 export const get = Effect.fn("FlowExecutions.get")(function* (
   execution: string
 ): Effect.fn.Return<Execution, ExecutionNotFound, FlowEngine> {
-  return yield* found(execution)
+  return shown(yield* found(execution))
 })
 
 /**
@@ -136,7 +139,7 @@ export const list = Effect.fn("FlowExecutions.list")(function* (
   })
   const executions = rows.slice(0, size).map((execution): ListedExecution => {
     const { error: _error, input: _input, result: _result, ...listed } = execution
-    return { ...listed, registered: engine.registered.has(versionName(execution)) }
+    return { ...shown(listed), registered: engine.registered.has(versionName(execution)) }
   })
   return { executions, next: rows.length > size ? (executions.at(-1)?.id ?? null) : null }
 })
@@ -204,14 +207,18 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
     (history.messages.some(({ kind }) => kind === "cancel") || history.entries.some(({ path }) => path === cancelPath))
   const now = yield* Effect.forEach(activitiesOf(history), withChild)
   const queue = history.execution.queuedAt === null ? null : yield* journal.queuePlace(execution)
-  const known = { history, now, cancelling, runnable, queue, standing }
+  const halt = haltOf(history)
+  const computingSince = yield* Computing.sinceOf(journal, history.execution)
+  const known = { history, halt, computingSince, now, cancelling, runnable, queue, standing }
   const steps = history.entries.filter((entry) => !isMarker(entry))
   return {
-    execution: history.execution,
+    execution: shown(history.execution),
     registered: isRegistered,
     summary: summaryOf(known),
     remedy: remedyOf(known),
     now,
+    computingSince,
+    halt,
     queue,
     undos: history.undos,
     cancelling,
@@ -230,7 +237,13 @@ export const history = Effect.fn("FlowExecutions.history")(function* (
 ): Effect.fn.Return<FlowHistory, ExecutionNotFound, FlowEngine> {
   const { engine } = yield* engineOf
   const { redos, ...recorded } = yield* historyOf(execution)
-  return { format: 1, ...recorded, aside: yield* engine.journal.aside(execution), redos: new Map(redos) }
+  return {
+    format: 1,
+    ...recorded,
+    execution: shown(recorded.execution),
+    aside: yield* engine.journal.aside(execution),
+    redos: new Map(redos)
+  }
 })
 
 // ---- signals

@@ -182,6 +182,11 @@ type ResultOf<P> =
  * blocks do not run when an execution is evicted from memory.
  */
 export interface FlowTools<R> {
+  /**
+   * Aborted with `FlowCancelled` when this part of the body is cancelled: pass it to what is awaited outside of steps. A body that
+   * does not end within 10 seconds then halts the execution as `STALLED`.
+   */
+  readonly abortSignal: AbortSignal
   readonly step: <I extends Codec, S extends Codec, E extends Codec>(
     step: Step.Step<I, S, E, R>,
     input: I["Type"],
@@ -257,15 +262,16 @@ export interface FlowTools<R> {
 /** Turns a function with its own context into code of the branch that runs it. */
 const partOf = <A, R>(run: (ctx: FlowTools<R>) => PromiseLike<A> | A): Effect.Effect<A, unknown, FlowContext<R>> =>
   // The operations of `toolsOf` need the services `R`, which `drive` does not see.
-  conceal(drive((ask) => run(toolsOf<R>(ask))) as Effect.Effect<A, unknown, R>)
+  conceal(drive((ask, abortSignal) => run(toolsOf<R>(ask, abortSignal))) as Effect.Effect<A, unknown, R>)
 
 const membersOf = <R>(parts: Parts<R>) =>
   Object.fromEntries(Object.entries<Part<unknown, R>>(parts).map(([key, part]) => [key, partOf(part)]))
 
-const toolsOf = <R>(ask: Ask): FlowTools<R> => {
+const toolsOf = <R>(ask: Ask, abortSignal: AbortSignal): FlowTools<R> => {
   // The fiber of the branch has the services of the steps.
   const answer = <A, E>(effect: Effect.Effect<A, E, FlowContext<R>>) => ask(reveal(effect) as Effect.Effect<A, E>)
   return {
+    abortSignal,
     step: (step, input, options) => answer(step(input, options)),
     sleep: (name, duration, options) => answer(Flow.sleep(name, duration, options)),
     now: (name, options) => answer(Effect.map(Flow.now(name, options), DateTime.toDateUtc)),

@@ -68,13 +68,14 @@ describe("an execution whose step has kept the event loop", () => {
       yield* Effect.gen(function* () {
         const halted = yield* Effect.flip(Flow.execute(orders, { order: "a" }))
         assert(halted._tag === "FlowHalted")
-        assert.strictEqual(halted.tag, "StepStalled")
+        assert.deepStrictEqual([halted.tag, halted.code], ["StepStalled", "STALLED"])
         assert.match(
           halted.message,
           /the step pay .* 3 times; the last time on elsewhere for 120 s: let it compute in a worker/
         )
         const handle = yield* Flow.handle(orders, "a")
-        const { remedy, summary } = yield* handle.describe
+        const { halt, remedy, summary } = yield* handle.describe
+        assert.strictEqual(halt?.code, "STALLED")
         assert.match(summary, /^halted in pay, attempt 1/)
         assert.match(remedy ?? "", /worker thread or in smaller pieces, start the program as orders@1, then resume/)
         yield* handle.resume()

@@ -2,9 +2,11 @@
  * The inspection of an execution, from its record: what each branch does or waits for, since when, what comes next, and what a person
  * can do.
  */
+import type * as Schema from "effect/Schema"
 import type { Failure } from "../FlowEvents.ts"
 import { executionIn } from "./Awaited.ts"
 import { failedStep } from "./Commands.ts"
+import type { Halt } from "./Halts.ts"
 import {
   type Entry,
   type Execution,
@@ -75,6 +77,13 @@ export interface Inspection {
   readonly remedy: string | null
   /** What each branch does or waits for; for a halted or suspended execution, where it stopped. */
   readonly now: ReadonlyArray<Activity>
+  /**
+   * Since when its body computes or waits outside of a step: nothing is recorded meanwhile. Milliseconds since 1970; null when it
+   * does not, or for less than a minute.
+   */
+  readonly computingSince: number | null
+  /** Why it is halted; null when it is not. */
+  readonly halt: Halt | null
   /** Its place in the queue of its limits; null when it is not queued, or suspended in its queue. */
   readonly queue: QueuePlace | null
   readonly undos: ReadonlyArray<Undo>
@@ -145,6 +154,17 @@ const stalledOf = ({ stalled }: Activity): string =>
     : `; kept the event loop of its process ${stalled.times === 1 ? "once" : `${stalled.times} times`} until that lost its ` +
       `executions, the last time on ${stalled.host} for ${secondsOf(stalled.millis)}`
 
+/** The longest error as JSON that a line has. */
+const longestError = 300
+
+/** The text of an error by its schema: one without a message is shown with its members, as recorded. */
+const errorText = (failure: Failure, error: Schema.Json): string => {
+  const message = messageOf(failure)
+  if (error === null || message !== failure.tag) return message
+  const text = JSON.stringify(error)
+  return `${message} ${text.length <= longestError ? text : `${text.slice(0, longestError)}…`}`
+}
+
 /** The text of each kind of activity, without its start. */
 const said: Readonly<Record<Activity["kind"], (activity: Activity) => string>> = {
   attempt: ({ attempt, host, path }) => `runs ${path}, attempt ${attempt}${host === null ? "" : `, on ${host}`}`,
@@ -187,6 +207,8 @@ const urgency: Readonly<Record<Activity["kind"], number>> = {
 
 interface Standing {
   readonly history: History
+  readonly halt: Halt | null
+  readonly computingSince: number | null
   readonly queue: QueuePlace | null
   readonly now: ReadonlyArray<Activity>
   readonly cancelling: boolean
@@ -198,7 +220,7 @@ interface Standing {
 
 const versionOf = ({ flow, version }: Execution): string => `${flow}@${version}`
 
-const haltedAfter = ({ entries }: History): string => {
+const lastEnd = ({ entries }: History): string => {
   const ends = entries.filter((entry) => entry.ended !== null && !isMarker(entry))
   const last = ends.toSorted((one, other) => (one.ended ?? 0) - (other.ended ?? 0)).at(-1)
   return last === undefined ? "before its first step" : `after ${last.path}`
@@ -214,13 +236,21 @@ export const queueLine = ({ admitsAt, holders, key, limit, place }: QueuePlace):
     : `number ${place} of its queue, at ${at}${after}${held}`
 }
 
-export const summaryOf = ({ cancelling, history, now, queue, runnable, standing }: Standing): string => {
-  const { failure, state } = history.execution
-  const why = failure === null ? "" : `: ${messageOf(failure)}`
+export const summaryOf = ({
+  cancelling,
+  computingSince,
+  history,
+  now,
+  queue,
+  runnable,
+  standing
+}: Standing): string => {
+  const { error, failure, state } = history.execution
+  const why = failure === null ? "" : `: ${errorText(failure, error)}`
   const [first, ...others] = now.toSorted((one, other) => urgency[one.kind] - urgency[other.kind])
   const more = others.length === 0 ? "" : `, and ${others.length} more`
   if (state === "halted") {
-    const stopped = first?.kind === "stopped" ? `in ${first.path}, attempt ${first.attempt}` : haltedAfter(history)
+    const stopped = first?.kind === "stopped" ? `in ${first.path}, attempt ${first.attempt}` : lastEnd(history)
     const since = first?.kind === "stopped" ? `, since ${timeOf(first.since)}` : ""
     return `halted ${stopped}${since}${why}`
   }
@@ -232,43 +262,28 @@ export const summaryOf = ({ cancelling, history, now, queue, runnable, standing 
   }
   const begun = `${state}${cancelling ? ", being cancelled" : ""}`
   const late = standing === undefined ? "" : `; ${standingLine(history.execution.id, standing)}`
+  if (computingSince !== null) {
+    const others = first === undefined ? "" : `; ${lineOf(first)}${more}`
+    return `${begun}: computes or waits outside of a step ${lastEnd(history)}, since ${timeOf(computingSince)}${others}${late}`
+  }
   return first === undefined ? `${missing}${begun}${why}${late}` : `${missing}${begun}: ${lineOf(first)}${more}${late}`
 }
 
-/** The remedies of halted executions, by the tag of the error that halted them. */
-const halts: Readonly<Record<string, (history: History) => string>> = {
-  FlowChanged: ({ execution }) =>
-    `run code that fits its record as ${versionOf(execution)}: it continues when that is registered; or cancel ` +
-    "it, which undoes what still fits",
-  StepCutOff: ({ entries }) => {
-    const path = entries.findLast(({ kind, state }) => kind === "step" && state === "running")?.path
-    return path === undefined
-      ? "check what the step did, then retry from it"
-      : `check what ${path} did; then retry from ${path} to do it again, or cancel the execution`
-  },
-  StepStalled: ({ execution }) =>
-    `let the step compute in a worker thread or in smaller pieces, start the program as ${versionOf(execution)}, then resume; or ` +
-    "cancel the execution, which runs its undos",
-  UndoFailed: ({ undos }) => {
-    const failed = undos.filter(({ state }) => state === "failed").map(({ path }) => path)
-    return `remove the cause for which ${failed.join(", ")} could not be undone, then resume; or undo it by hand and resume with skip`
-  }
-}
-
-export const remedyOf = ({ history, runnable }: Standing): string | null => {
+export const remedyOf = ({ computingSince, halt, history, runnable }: Standing): string | null => {
   const { execution } = history
-  const { failure, state } = execution
-  if (state === "halted") {
-    const known = failure?.tag === null || failure?.tag === undefined ? undefined : halts[failure.tag]
-    if (known !== undefined) return known(history)
-    return "correct the program and start it, then resume; or cancel the execution, which runs its undos"
-  }
+  const { state } = execution
+  if (halt !== null) return halt.remedy
   if (state === "suspended") return "resume it"
   if (state === "failed") {
     const from = failedStep(history)
     return from === null
       ? "retry it from a step that you name"
       : `fix the cause of the failure, then retry: it begins at ${from}, or at an earlier step that you name`
+  }
+  if (computingSince !== null) {
+    return state === "undoing"
+      ? "if it does not end, terminate it: what was not undone stays; work that takes long belongs into a step"
+      : "if it does not end, cancel it, which interrupts its body; work that takes long belongs into a step"
   }
   if (!isActive(state) || runnable) return null
   return `start a program that registers ${versionOf(execution)} with Flow.layer; also to cancel it`

@@ -20,8 +20,10 @@ const longestCutOffMillis = Duration.toMillis("156 hours")
 const mostStalls = 3
 
 /** Delivers the end of an operation to its branch. */
-export const deliver = ({ branches, operations }: Stay, { branch, entry, spec }: Operation) => {
+export const deliver = (stay: Stay, { branch, entry, spec }: Operation) => {
+  const { branches, operations } = stay
   operations.delete(spec.path)
+  stay.after = spec.path
   if (spec.numbered !== null && spec.numbered.last !== null && entry.state === "failed") {
     spec.numbered.last.failed = true
   }
@@ -113,8 +115,8 @@ export const park = <A, E>(stay: Stay, branch: Branches.Branch, spec: Calls.Spec
     operations.set(spec.path, operation)
     if (operation.isHeld) beginRegions(operation)
     if (!fits && replay.isAbandoned()) giveUpSoon(stay, operation)
-    else if (!isSame) changedFlow(stay, spec.path, `${spec.path} (${spec.kind} ${spec.name})`)
-    else if (!fits) changedFlow(stay, spec.path, spec.path, { recorded: entry.input, reached: spec.input })
+    else if (!isSame) changedFlow(stay, spec.path, operation)
+    else if (!fits) changedFlow(stay, spec.path, operation, { recorded: entry.input, reached: spec.input })
     else if (!isOver) stay.reached.push(operation)
     else if (replay.isDeferred(spec.path)) deliverSoon(stay, operation)
     return { cancel: () => cancel(stay, operation) }
@@ -156,7 +158,7 @@ const attemptEnded = Effect.fnUntraced(function* (stay: Stay, operation: Operati
     case "Died": {
       set(stay, operation, { state: "retrying", failure: detailOf(end.cause), endedAt: now, due: null })
       yield* publish((at) => ({ _tag: "StepFailed", ...fields(at), failure: failureOf(end.cause) }))
-      halt(stay, end.cause)
+      halt(stay, end.cause, { step: spec.path })
       // So that a cancel can let it run to its end.
       stay.reached.push(operation)
     }
@@ -324,9 +326,15 @@ export const launchAll = (stay: Stay) => {
   }
 }
 
-/** Interrupts running steps. */
-export const abort = ({ operations }: Stay): Effect.Effect<void> =>
+/** Interrupts a body that computes or waits outside of a step, because it is left. */
+export const stopBody = ({ branches }: Stay) => {
+  for (const { fiber } of branches.running()) fiber?.interruptUnsafe()
+}
+
+/** Interrupts running steps, and a body that does not come to rest. */
+export const abort = (stay: Stay): Effect.Effect<void> =>
   Effect.sync(() => {
-    const fibers = [...operations.values()].flatMap(({ fiber }) => (fiber === null ? [] : [fiber]))
+    const fibers = [...stay.operations.values()].flatMap(({ fiber }) => (fiber === null ? [] : [fiber]))
     for (const fiber of fibers) fiber.interruptUnsafe()
+    if (stay.outside !== null) stopBody(stay)
   })

@@ -1,6 +1,7 @@
 /**
  * The management of flows over HTTP: one value from which the routes and the client are built.
  */
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
@@ -17,6 +18,7 @@ import {
 import { FlowHistory } from "../../FlowHistory.ts"
 import { Failure } from "../../FlowEvents.ts"
 import { type Command, commands } from "../Commands.ts"
+import { wireFields } from "../Halts.ts"
 import { activityKinds } from "../Inspect.ts"
 import { states } from "../Journal.ts"
 import * as Schedules from "./Schedules.ts"
@@ -52,20 +54,29 @@ const StandingStill = Schema.Struct({
   step: Schema.NullOr(Schema.Struct({ execution: Schema.String, path: Schema.String }))
 })
 
-/** The inspection of an execution. */
+/** Its code is any text, so that codes can be added. */
+const Halt = Schema.Struct({
+  ...wireFields,
+  since: Time,
+  lastRun: Schema.NullOr(Schema.Struct({ path: Schema.String, host: Schema.String, at: Time }))
+}).pipe(Schema.encodeKeys({ lastRun: "last_run" }))
+
+/** The inspection of an execution. Members that earlier versions do not send have a default. */
 export const Inspection = Schema.Struct({
   execution: Execution,
   registered: Schema.Boolean,
   summary: Schema.String,
   remedy: Schema.NullOr(Schema.String),
   now: Schema.Array(Activity),
+  computingSince: Schema.NullOr(Time).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  halt: Schema.NullOr(Halt).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   queue: Schema.NullOr(QueuePlace),
   undos: Schema.Array(Undo),
   cancelling: Schema.Boolean,
   steps: Schema.Array(Entry),
   standing: Schema.optionalKey(StandingStill),
   diagram: Schema.String
-})
+}).pipe(Schema.encodeKeys({ computingSince: "computing_since" }))
 
 /** A page of executions. */
 export const Page = Schema.Struct({ executions: Schema.Array(Listed), next: Schema.NullOr(Schema.String) })
