@@ -11,19 +11,21 @@ import { endedMillis } from "../../journal/sql/Renewal.ts"
 import { beatMillis, type Given, noticedMillis, type Order, type Report } from "./Protocol.ts"
 import { makeReader, type Reader } from "./Marks.ts"
 
+/** What counts at most for the time between two looks: a process that was stopped, or whose machine slept, does not compute. */
+const longestLookMillis = 2_000
+
 /** Watches the event loop of the process; each call returns for how long it has stood still. */
 const makeWatch = ({ beats }: Reader) => {
   let seen = beats()
-  let lastBeat = performance.now()
-  let lastLook = lastBeat
+  let lookedAt = performance.now()
+  let millis = 0
   return (): number => {
     const now = performance.now()
     const beat = beats()
-    // A process that was stopped, or its machine, is not one that computes.
-    if (beat !== seen || now - lastLook > noticedMillis) lastBeat = now
+    millis = beat === seen ? millis + Math.min(now - lookedAt, longestLookMillis) : 0
     seen = beat
-    lastLook = now
-    return now - lastBeat
+    lookedAt = now
+    return millis
   }
 }
 
