@@ -56,6 +56,28 @@ describe("without its thread", () => {
   )
 })
 
+describe("a process that is stopped", () => {
+  it.live("loses its executions, since its thread is stopped too, and no step is blamed", () =>
+    Effect.gen(function* () {
+      const { all, watcher } = yield* Busy.fleet(2)
+      const [owner = assert.fail()] = all
+      yield* owner.ask({ do: "submit", n: 1, how: "idle", millis: 2_000 })
+      yield* Busy.printed([owner], "begun 1")
+      yield* owner.signal("SIGSTOP")
+      const ended = yield* Busy.until(watcher, 1, ({ state }) => state === "completed")
+      assert.deepStrictEqual(
+        ended.steps.map(({ attempt, stalled }) => [attempt, stalled]),
+        [[1, undefined]]
+      )
+      assert.strictEqual(Busy.begun(all, 1), 2)
+      yield* owner.signal("SIGCONT")
+      // It goes on with others.
+      yield* owner.ask({ do: "submit", n: 2, how: "idle", millis: 1 })
+      yield* Busy.until(watcher, 2, ({ state }) => state === "completed")
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("a process that is told to end", () => {
   it.live("lets a step end that takes longer than the lease", () =>
     Effect.gen(function* () {
