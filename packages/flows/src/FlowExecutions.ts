@@ -38,6 +38,7 @@ import {
   type Execution,
   type History,
   hasEnded,
+  type Process,
   type State,
   versionName
 } from "./internal/Journal.ts"
@@ -48,6 +49,7 @@ import {
   isMarker,
   pendingOf,
   remedyOf,
+  type StandingStill,
   summaryOf
 } from "./internal/Inspect.ts"
 import { cancelPath } from "./internal/Replay.ts"
@@ -55,14 +57,16 @@ import { messageOf } from "./internal/Sending.ts"
 
 export { type Command, commands } from "./internal/Commands.ts"
 export type { Halt } from "./internal/Halts.ts"
-export type { Activity, Inspection, Pending } from "./internal/Inspect.ts"
+export type { Activity, Inspection, Pending, StandingStill } from "./internal/Inspect.ts"
 
 export {
   type Entry,
   type Execution,
   type QueuePlace,
+  type Stalled,
   type State,
   states,
+  type StepName,
   type Undo,
   type UnendedState,
   unendedStates
@@ -180,6 +184,12 @@ const withChild = Effect.fnUntraced(function* (activity: Activity) {
   return child?.state === "halted" ? { ...activity, failure: child.failure } : activity
 })
 
+const stillOf = (owner: Process | undefined): StandingStill | undefined => {
+  if (owner?.standing === undefined) return undefined
+  const { keeper, millis } = owner.standing
+  return { host: owner.host, millis, step: keeper._tag === "Step" ? keeper.step : null }
+}
+
 /** Returns what each branch of an execution does or waits for, its undos and its steps. Fails with `ExecutionNotFound`. */
 export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
   execution: string
@@ -189,7 +199,10 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
   const history = yield* historyOf(execution)
   const { flow, state, version } = history.execution
   const isRegistered = registered.has(versionName(history.execution))
-  const processes = isRegistered ? [] : yield* journal.processes(yield* journal.now)
+  const { owner } = history.execution
+  const isElsewhere = owner !== null && engine.isShared && !engine.isLive(execution)
+  const processes = isRegistered && !isElsewhere ? [] : yield* journal.processes(yield* journal.now)
+  const standing = stillOf(processes.find(({ id }) => id === owner))
   const runnable =
     isRegistered ||
     processes.some(({ flows }) => flows.some((known) => known.flow === flow && known.version === version))
@@ -201,13 +214,13 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
   const halt = haltOf(history)
   const computingSince = yield* Computing.sinceOf(journal, history.execution)
   const pending = pendingOf(history, now)
-  const standing = { pending, history, halt, computingSince, now, cancelling, runnable, queue }
+  const known = { pending, history, halt, computingSince, now, cancelling, runnable, queue, standing }
   const steps = history.entries.filter((entry) => !isMarker(entry))
   return {
     execution: shown(history.execution),
     registered: isRegistered,
-    summary: summaryOf(standing),
-    remedy: remedyOf(standing),
+    summary: summaryOf(known),
+    remedy: remedyOf(known),
     now,
     computingSince,
     halt,
@@ -216,6 +229,7 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
     cancelling,
     pending,
     steps,
+    ...(standing === undefined ? {} : { standing }),
     diagram: mermaid(steps)
   }
 })

@@ -129,6 +129,15 @@ export type EntryKind = (typeof entryKinds)[number]
 export const entryStates = ["running", "retrying", "succeeded", "failed", "interrupted"] as const
 export type EntryState = (typeof entryStates)[number]
 
+/** How often a process stood still while it ran a step, and lost its executions because of that. */
+export interface Stalled {
+  readonly times: number
+  /** The process of the last time. */
+  readonly host: string
+  /** How long that one stood still, in milliseconds. */
+  readonly millis: number
+}
+
 /** An attempt of a step, or a wait. The pair of path and attempt is unique among entries that are not discarded. */
 export interface Entry {
   readonly path: string
@@ -155,6 +164,8 @@ export interface Entry {
   readonly subject: string | null
   /** The host where it runs, or ran. */
   readonly host: string | null
+  /** Absent or null when its process has never stood still. */
+  readonly stalled?: Stalled | null
 }
 
 /** The undo of a call of `Flow.compensate`, by the path of the call. */
@@ -256,6 +267,25 @@ export interface Place {
   readonly startedAt: string
 }
 
+/** A step, by its execution and its path. */
+export interface StepName {
+  readonly execution: string
+  readonly path: string
+}
+
+/** The code that keeps an event loop: that of a step, other code, or that of any of the running steps. */
+export type Keeper =
+  | { readonly _tag: "Step"; readonly step: StepName }
+  | { readonly _tag: "Other" }
+  | { readonly _tag: "Unknown" }
+
+/** A process whose event loop stands still. */
+export interface Standing {
+  /** How long it has stood still, in milliseconds. */
+  readonly millis: number
+  readonly keeper: Keeper
+}
+
 /** A process that runs flows. */
 export interface Process {
   readonly id: string
@@ -265,6 +295,8 @@ export interface Process {
   readonly expiresAt: number | null
   /** Absent when it is not known. */
   readonly place?: Place
+  /** Only for a process that stands still. */
+  readonly standing?: Standing
 }
 
 /** The change of a command to the rows of an execution. */
@@ -371,7 +403,10 @@ export class Journal extends Context.Service<
     readonly renew: (process: Process) => Effect.Effect<boolean>
     /** Removes a process and releases its claims. */
     readonly leave: (process: string) => Effect.Effect<void>
-    /** Releases the claims of expired and unregistered processes, and of those in `gone`; returns the number of executions. */
+    /**
+     * Releases the claims of expired and unregistered processes, and of those in `gone`; returns the number of executions. Counts the
+     * losses of the steps in which such a process stood still (`stalled`).
+     */
     readonly reap: (now: number, gone?: ReadonlyArray<string>) => Effect.Effect<number>
     /** Returns the processes whose lease is valid at this time. */
     readonly processes: (now: number) => Effect.Effect<ReadonlyArray<Process>>

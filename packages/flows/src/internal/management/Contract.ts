@@ -22,7 +22,7 @@ import { wireFields } from "../Halts.ts"
 import { activityKinds } from "../Inspect.ts"
 import { states } from "../Journal.ts"
 import * as Schedules from "./Schedules.ts"
-import { Entry, Execution, listedFields, listedKeys, Time, Undo } from "./Rows.ts"
+import { Entry, Execution, listedFields, listedKeys, Stalled, Time, Undo } from "./Rows.ts"
 
 /** An execution in a list. */
 export const Listed = Schema.Struct({ ...listedFields, registered: Schema.Boolean }).pipe(Schema.encodeKeys(listedKeys))
@@ -36,7 +36,8 @@ const Activity = Schema.Struct({
   due: Schema.NullOr(Time),
   subject: Schema.NullOr(Schema.String),
   failure: Schema.NullOr(Failure),
-  host: Schema.NullOr(Schema.String)
+  host: Schema.NullOr(Schema.String),
+  stalled: Schema.optionalKey(Stalled)
 }).pipe(Schema.encodeKeys({ firstAt: "first_at" }))
 
 const QueuePlace = Schema.Struct({
@@ -46,6 +47,12 @@ const QueuePlace = Schema.Struct({
   holders: Schema.Array(Schema.String),
   admitsAt: Schema.NullOr(Time)
 }).pipe(Schema.encodeKeys({ admitsAt: "admits_at" }))
+
+const StandingStill = Schema.Struct({
+  host: Schema.String,
+  millis: Schema.Finite,
+  step: Schema.NullOr(Schema.Struct({ execution: Schema.String, path: Schema.String }))
+})
 
 /** Its code is any text, so that codes can be added. */
 const Halt = Schema.Struct({
@@ -73,6 +80,7 @@ export const Inspection = Schema.Struct({
   cancelling: Schema.Boolean,
   pending: Schema.Array(Pending).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   steps: Schema.Array(Entry),
+  standing: Schema.optionalKey(StandingStill),
   diagram: Schema.String
 }).pipe(Schema.encodeKeys({ computingSince: "computing_since" }))
 
