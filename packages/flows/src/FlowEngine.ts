@@ -7,7 +7,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as References from "effect/References"
 import type { Sharding } from "effect/cluster/Sharding"
 import { FlowEngineError } from "./FlowErrors.ts"
 import { Engine, make } from "./internal/Engine.ts"
@@ -164,9 +163,7 @@ export class FlowEngine extends Context.Service<
   static readonly layerMemory: Layer.Layer<FlowEngine, FlowEngineError> = Layer.unwrap(
     Effect.map(
       load("the engine in memory", "effect", () => import("./internal/journal/Sqlite.ts")),
-      ({ layer }) =>
-        // Without pauses, an adjusted `TestClock` finds each execution where it waits next.
-        Layer.provide(over(layer(":memory:"), Local.layer), Layer.succeed(References.PreventSchedulerYield, true))
+      ({ layerMemory }) => over(layerMemory, Local.layer)
     )
   )
 

@@ -56,7 +56,7 @@ describe("a parent of another process", () => {
         })
       )
       assert.deepInclude(state, { state: "completed", result: "done" })
-    }).pipe(Effect.provide(Layer.fresh(Sqlite.layer(":memory:"))))
+    }).pipe(Effect.provide(Layer.fresh(Sqlite.layerMemory)))
   )
 
   it.effect("that continues elsewhere joins the child that it had started", () =>
@@ -74,6 +74,6 @@ describe("a parent of another process", () => {
         })
       )
       assert.strictEqual(result, "later")
-    }).pipe(Effect.provide(Layer.fresh(Sqlite.layer(":memory:"))))
+    }).pipe(Effect.provide(Layer.fresh(Sqlite.layerMemory)))
   )
 })

@@ -64,7 +64,7 @@ interface Noted {
 const many = Array.from({ length: 24 }, (_, n) => n)
 
 const cluster = Effect.gen(function* () {
-  const journal = yield* journalOf(Sqlite.layer(":memory:"))
+  const journal = yield* journalOf(Sqlite.layerMemory)
   const shardingOf = makeCluster()
   const noted: Array<Noted> = []
   const start = Effect.fnUntraced(function* (

@@ -68,9 +68,7 @@ const test = (
   title: string,
   body: (journal: Journal["Service"]) => Effect.Effect<void, unknown, Scope.Scope | Diary>
 ) =>
-  it.effect(title, () =>
-    Effect.provide(Effect.flatMap(journalOf(Sqlite.layer(":memory:")), body), Layer.fresh(Diary.layer))
-  )
+  it.effect(title, () => Effect.provide(Effect.flatMap(journalOf(Sqlite.layerMemory), body), Layer.fresh(Diary.layer)))
 
 describe("an execution that a build refuses", () => {
   /** Cancels it when the process comes to a call of its journal, once. */

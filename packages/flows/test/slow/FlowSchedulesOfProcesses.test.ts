@@ -5,7 +5,7 @@ import { suite } from "../support/ScheduleSuite.ts"
 
 suite({
   name: "in memory",
-  journal: Sqlite.layer(":memory:"),
+  journal: Sqlite.layerMemory,
   virtual: true,
   pass: TestClock.adjust,
   points: 30,

@@ -46,7 +46,7 @@ export class Store extends Context.Service<Store, { readonly process: (options?:
   /** A journal in memory that outlives the processes. */
   static readonly memory = Layer.effect(
     Store,
-    Effect.map(Layer.build(Layer.fresh(Sqlite.layer(":memory:"))), (context) => {
+    Effect.map(Layer.build(Layer.fresh(Sqlite.layerMemory)), (context) => {
       const journal = Layer.succeed(Journal, Context.get(context, Journal))
       return Store.of({ process: (options) => Layer.fresh(over(journal, Local.layer, options)) })
     })

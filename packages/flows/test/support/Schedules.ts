@@ -71,7 +71,7 @@ export const process = Effect.fnUntraced(function* <A, E>(
 })
 
 export const test = (title: string, body: (journal: Journal["Service"]) => Effect.Effect<void, unknown, Scope.Scope>) =>
-  it.effect(title, () => Effect.flatMap(journalOf(Sqlite.layer(":memory:")), body))
+  it.effect(title, () => Effect.flatMap(journalOf(Sqlite.layerMemory), body))
 
 /** What became of the occurrences, by their time. */
 export const outcomes = (name = "daily") =>

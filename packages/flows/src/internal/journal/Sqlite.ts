@@ -2,13 +2,14 @@
  * The journal in a SQLite file, which one process has to itself.
  */
 import * as SqliteClient from "@signalbox/sql/SqliteClient"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlClient } from "effect/sql/SqlClient"
 import { mkdirSync } from "node:fs"
 import { dirname } from "node:path"
 import { FlowEngineError } from "../../FlowErrors.ts"
-import type { Journal } from "../Journal.ts"
+import { Journal } from "../Journal.ts"
 import { Database } from "../sql/Database.ts"
 import * as Sql from "./Sql.ts"
 
@@ -28,3 +29,28 @@ const client = (file: string): Layer.Layer<SqlClient, FlowEngineError> => {
 
 export const layer = (file: string): Layer.Layer<Journal, FlowEngineError> =>
   Sql.layer.pipe(Layer.provide(Database.layer), Layer.provide(client(file)))
+
+type Call = (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, unknown>
+
+/** Nothing is waited for in memory, so a call is one operation of its caller, however many its statements take. */
+const atOnce = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.contextWith((context: Context.Context<never>) => Effect.suspend(() => Effect.runSyncExitWith(context)(effect)))
+
+/**
+ * The journal in memory. Its calls end in the turn in which they are made: a `TestClock` that is adjusted once finds each execution
+ * where it waits next.
+ */
+export const layerMemory: Layer.Layer<Journal, FlowEngineError> = Layer.effect(
+  Journal,
+  Effect.map(Journal, ({ changes, ...calls }) => {
+    const all = Object.entries(calls).map(([name, member]) => [
+      name,
+      Effect.isEffect(member)
+        ? atOnce(member)
+        : // All other members are functions that return effects.
+          (...args: ReadonlyArray<unknown>) => atOnce((member as Call)(...args))
+    ])
+    // The members are the same ones.
+    return Journal.of({ ...(Object.fromEntries(all) as typeof calls), changes })
+  })
+).pipe(Layer.provide(layer(":memory:")))

@@ -57,7 +57,7 @@ export const make = ({ driver, isEmbedded, onRequest, seeded, violation }: Setti
   const sync = <A, E>(effect: Effect.Effect<A, E>): Exit.Exit<A, E> => Effect.runSyncExitWith(context)(effect)
   const scope = Scope.makeUnsafe()
   const rows: Rows = Effect.runSyncWith(context)(
-    Effect.map(Layer.buildWithScope(Layer.fresh(Sqlite.layer(":memory:")), scope), Context.get(Journal))
+    Effect.map(Layer.buildWithScope(Layer.fresh(Sqlite.layerMemory), scope), Context.get(Journal))
   )
 
   interface Listener {
