@@ -108,6 +108,22 @@ export class RecordUnreadable extends TaggedError<RecordUnreadable>()("RecordUnr
   value: Schema.optionalKey(UnreadableValue)
 }) {}
 
+/**
+ * The program closed its flows while a call waited. An execution that had begun continues in the next program that opens its flow.
+ */
+export class FlowsClosed extends TaggedError<FlowsClosed>()("FlowsClosed", {
+  /** The execution that the call waited for; null when the call may not have arrived. */
+  execution: Schema.NullOr(Schema.String)
+}) {
+  override get message(): string {
+    return this.execution === null
+      ? "the program closed its flows before the call was answered, and it may have been carried out: repeat it when the flows " +
+          "are open again; inputs with one key are one execution"
+      : `the program closed its flows before the execution ${this.execution} had ended: it continues in the next program that ` +
+          "opens them; execute it there again to join it"
+  }
+}
+
 /** The execution was cancelled. */
 export class FlowCancelled extends TaggedError<FlowCancelled>()("FlowCancelled", { execution: Schema.String }) {
   override get message(): string {
@@ -118,6 +134,17 @@ export class FlowCancelled extends TaggedError<FlowCancelled>()("FlowCancelled",
 /**
  * The execution is halted: nothing was undone, and a person or a deployment is needed. `signalbox flows show` shows why; `resume`
  * continues it.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import type { FlowHalted } from "@signalbox/flows/FlowErrors"
+ *
+ * // For what `Flow.execute` and `handle.result` return.
+ * export const orCode = <A, R>(executed: Effect.Effect<A, FlowHalted, R>) =>
+ *   Effect.catchTag(executed, "FlowHalted", ({ code, execution }) =>
+ *     Effect.succeed(`${execution} is halted: ${code ?? "unknown"}`)
+ *   )
+ * ```
  */
 export class FlowHalted extends TaggedError<FlowHalted>()("FlowHalted", {
   execution: Schema.String,

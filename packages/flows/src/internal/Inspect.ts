@@ -89,12 +89,39 @@ export interface Inspection {
   readonly undos: ReadonlyArray<Undo>
   /** Whether a cancel has arrived and the execution has not ended yet. */
   readonly cancelling: boolean
+  /** The commands that were accepted and not carried out yet. */
+  readonly pending: ReadonlyArray<Pending>
   /** All attempts, in the order in which they began. */
   readonly steps: ReadonlyArray<Entry>
   /** Present while the process that runs it stands still. */
   readonly standing?: StandingStill
   /** A Mermaid flow chart of the steps. */
   readonly diagram: string
+}
+
+/** A command that was accepted, and is carried out later. */
+export interface Pending {
+  /** `cancel` or `suspend`. */
+  readonly command: string
+  /** When it was accepted: milliseconds since 1970. */
+  readonly at: number
+  /** What it waits for. */
+  readonly waitsFor: string
+}
+
+/** Returns the commands that were accepted and not carried out yet. */
+export const pendingOf = ({ execution, messages }: History, now: ReadonlyArray<Activity>): ReadonlyArray<Pending> => {
+  if (hasEnded(execution.state)) return []
+  const [running, ...others] = now.filter(({ kind }) => kind === "attempt")
+  const waitsFor =
+    execution.owner === null
+      ? `a process that runs ${versionOf(execution)}`
+      : running === undefined
+        ? "its process to read it"
+        : `${running.path} (attempt ${running.attempt}) to end${others.length === 0 ? "" : `, and ${others.length} more`}`
+  return messages.flatMap(({ at, kind }) =>
+    kind === "cancel" || kind === "suspend" ? [{ command: kind, at, waitsFor }] : []
+  )
 }
 
 export const isMarker = ({ path }: Pick<Entry, "path">): boolean => path === cancelPath || path === outcomePath
@@ -212,6 +239,7 @@ interface Standing {
   readonly queue: QueuePlace | null
   readonly now: ReadonlyArray<Activity>
   readonly cancelling: boolean
+  readonly pending: ReadonlyArray<Pending>
   /** Whether a living process has registered its version. */
   readonly runnable: boolean
   /** Absent unless its process stands still. */
@@ -241,6 +269,7 @@ export const summaryOf = ({
   computingSince,
   history,
   now,
+  pending,
   queue,
   runnable,
   standing
@@ -260,7 +289,10 @@ export const summaryOf = ({
     const since = timeOf(history.execution.queuedAt ?? history.execution.startedAt)
     return `${missing}${state}${cancelling ? ", being cancelled" : ""}: ${queueLine(queue)}, since ${since}`
   }
-  const begun = `${state}${cancelling ? ", being cancelled" : ""}`
+  const suspend = pending.find(({ command }) => command === "suspend")
+  const suspending =
+    suspend === undefined ? "" : `, suspend requested at ${timeOf(suspend.at)}, which waits for ${suspend.waitsFor}`
+  const begun = `${state}${cancelling ? ", being cancelled" : ""}${suspending}`
   const late = standing === undefined ? "" : `; ${standingLine(history.execution.id, standing)}`
   if (computingSince !== null) {
     const others = first === undefined ? "" : `; ${lineOf(first)}${more}`

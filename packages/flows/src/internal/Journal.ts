@@ -229,9 +229,11 @@ export interface Write {
   readonly undos: ReadonlyArray<Undo>
   /** Messages to delete, by `seq`: equal ones may be sent again afterwards. */
   readonly taken: ReadonlyArray<number>
+  /** The suspends that this write carries out, by `seq`: deleted only when it leaves the execution suspended. */
+  readonly suspends?: ReadonlyArray<number>
   /**
    * The last message that the owner has read: a write that releases the claim makes the execution due when `mail` is larger. One that
-   * would be halted is then waiting and due, since the message may be a cancel.
+   * would be halted or suspended is then waiting and due, since there may be another command.
    */
   readonly seen: number
   /**
@@ -297,8 +299,12 @@ export interface Process {
   readonly standing?: Standing
 }
 
-/** The change of a command to the rows of an execution that no process runs. */
+/** The change of a command to the rows of an execution. */
 export interface Change {
+  /** Whether the process that runs it goes on with it; otherwise its writes are refused from now on. */
+  readonly keepsOwner?: boolean
+  /** The command that is sent with the change, unless it waits to be read already. */
+  readonly command?: "cancel" | "suspend"
   readonly execution: Partial<
     Pick<Execution, "state" | "failure" | "error" | "result" | "endedAt" | "wakeAt" | "version" | "round">
   >
@@ -381,9 +387,9 @@ export class Journal extends Context.Service<
     readonly messages: (id: string, after: number) => Effect.Effect<ReadonlyArray<Message>>
 
     /**
-     * Changes an execution that is not running, or ends one: `decide` gets its locked rows, and returns a change, or fails. A change
-     * increments the epoch and clears the owner, so that writes of the former owner are refused; null changes nothing. `decide` may run
-     * more than once. Returns null when the execution does not exist.
+     * Changes an execution by a command: `decide` gets its locked rows, and returns a change, or fails. A change increments the epoch
+     * and clears the owner, so that writes of the former owner are refused, unless it `keepsOwner`: then the owner, or the next one, has
+     * something to read. Null changes nothing. `decide` may run more than once. Returns null when the execution does not exist.
      */
     readonly change: <E>(
       id: string,

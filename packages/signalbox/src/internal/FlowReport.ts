@@ -114,12 +114,12 @@ const operationOf = ({ kind, name, path }: Operation): string =>
   path === name ? `${kind} ${path}` : `${path} (${kind} ${name})`
 
 /** Why it is halted: the cause, the recorded and the reached step side by side, and who ran it last. */
-const haltLines = (halt: Halt | null): ReadonlyArray<string> => {
+const haltLines = (halt: Halt | null, summary: string): ReadonlyArray<string> => {
   if (halt === null) return []
   const { code, host, lastRun, message, process, reached, recorded, since } = halt
   const on = host === null ? "" : ` on ${host}${process === null ? "" : `, process ${process}`}`
   return [
-    `halt ${code}: ${inLine(message)}`,
+    summary.endsWith(inLine(message)) ? `halt ${code}` : `halt ${code}: ${inLine(message)}`,
     ...(recorded === null
       ? []
       : [`recorded ${operationOf(recorded)}; reached ${reached === null ? "the end" : operationOf(reached)}`]),
@@ -137,7 +137,7 @@ export const report = (
   return [
     columns([id, 36], [state, 9], [`${flow}@${version}`, 0]),
     inLine(summary),
-    ...haltLines(halt),
+    ...haltLines(halt, inLine(summary)),
     ...(remedy === null ? [] : [`remedy: ${remedy}`]),
     `key ${key}, began ${timeOf(startedAt)} (${durationOf(now - startedAt)})${ended}`,
     ...(tags.length === 0 ? [] : [`tags ${tags.join(", ")}`]),

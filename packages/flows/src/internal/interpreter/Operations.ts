@@ -31,7 +31,7 @@ export const deliver = (stay: Stay, { branch, entry, spec }: Operation) => {
 }
 
 /** Delivers a recorded end, unless the operation is abandoned before. */
-const deliverSoon = (stay: Stay, operation: Operation) => {
+export const deliverSoon = (stay: Stay, operation: Operation) => {
   stay.ready.push(() =>
     Effect.sync(() => {
       if (stay.operations.get(operation.spec.path) === operation) deliver(stay, operation)
@@ -163,7 +163,9 @@ const attemptEnded = Effect.fnUntraced(function* (stay: Stay, operation: Operati
       stay.reached.push(operation)
     }
   }
-  if (isEnd(operation.entry) && stay.halted === null && stay.closing === "no") deliver(stay, operation)
+  if (!isEnd(operation.entry) || stay.halted !== null) return
+  if (stay.closing === "no") deliver(stay, operation)
+  else stay.undelivered.push(operation)
 })
 
 /** Runs an attempt whose start is recorded. */

@@ -61,6 +61,11 @@ const Halt = Schema.Struct({
   lastRun: Schema.NullOr(Schema.Struct({ path: Schema.String, host: Schema.String, at: Time }))
 }).pipe(Schema.encodeKeys({ lastRun: "last_run" }))
 
+/** Its command is any text, so that commands can be added. */
+const Pending = Schema.Struct({ command: Schema.String, at: Time, waitsFor: Schema.String }).pipe(
+  Schema.encodeKeys({ waitsFor: "waits_for" })
+)
+
 /** The inspection of an execution. Members that earlier versions do not send have a default. */
 export const Inspection = Schema.Struct({
   execution: Execution,
@@ -73,6 +78,7 @@ export const Inspection = Schema.Struct({
   queue: Schema.NullOr(QueuePlace),
   undos: Schema.Array(Undo),
   cancelling: Schema.Boolean,
+  pending: Schema.Array(Pending).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   steps: Schema.Array(Entry),
   standing: Schema.optionalKey(StandingStill),
   diagram: Schema.String

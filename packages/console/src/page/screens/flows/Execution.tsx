@@ -376,7 +376,7 @@ export const Execution = ({ id }: { readonly id: string }) => {
       ) : (
         <div class={`notice ${noticeOf(state)}`} role="note" aria-label="Why, and what to do">
           <b>{withTimes(summary)}</b>
-          {halt === null ? null : (
+          {halt === null || summary.endsWith(halt.message) ? null : (
             <>
               <br />
               {halt.message}
