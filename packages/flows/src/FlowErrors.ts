@@ -186,6 +186,28 @@ export class StepCutOff extends TaggedError<StepCutOff>()("StepCutOff", {
 }
 
 /**
+ * A step kept the event loop of its process for so long that the process lost its executions, three times. The execution halts with
+ * this; nothing was undone.
+ */
+export class StepStalled extends TaggedError<StepStalled>()("StepStalled", {
+  execution: Schema.String,
+  path: Schema.String,
+  /** Where it was run the last time. */
+  host: Schema.String,
+  times: Schema.Finite,
+  /** How long the process stood still the last time. */
+  millis: Schema.Finite
+}) {
+  override get message(): string {
+    return (
+      `the step ${this.path} kept the event loop of its process until that lost its executions, ${this.times} times; the last ` +
+      `time on ${this.host} for ${Math.round(this.millis / 1_000)} s: let it compute in a worker thread or another process, or in ` +
+      "pieces of at most a few seconds with Effect.yieldNow (or an awaited setImmediate) between them; then resume the execution"
+    )
+  }
+}
+
+/**
  * The body was cancelled while it computed or waited outside of a step, and did not end. The execution halts with this; nothing was
  * undone.
  */

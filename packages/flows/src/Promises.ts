@@ -21,7 +21,7 @@ import { compensate } from "./Compensation.ts"
 import * as Durable from "./Durable.ts"
 import * as Flow from "./Flow.ts"
 import type { FlowContext } from "./FlowContext.ts"
-import { FlowEngine, type FlowEngineError, type RetainOptions } from "./FlowEngine.ts"
+import { FlowEngine, type FlowEngineError, type RetainOptions, type SharedOptions } from "./FlowEngine.ts"
 import { FlowsClosed } from "./FlowErrors.ts"
 import { Attempt } from "./internal/Attempt.ts"
 import { type Ask, drive } from "./internal/Driver.ts"
@@ -421,7 +421,7 @@ interface Common<R> {
 /** The storage of executions: a SQLite file, Postgres, or memory, for tests. */
 type Storage =
   | { readonly file: string }
-  | { readonly url: string; readonly schema?: string }
+  | ({ readonly url: string; readonly schema?: string } & SharedOptions)
   | { readonly memory: true }
 
 export type OpenOptions<R> = Common<R> &
@@ -515,11 +515,13 @@ const engineOf = (options: Storage & Settings): Layer.Layer<FlowEngine, FlowEngi
   }
   if ("file" in options) return FlowEngine.layerSqlite({ file: options.file, ...limits })
   if ("memory" in options) return Layer.fresh(FlowEngine.layerMemory)
-  const { schema, url } = options
+  const { leaseThread, schema, stallLimit, url } = options
   return FlowEngine.layerPostgres({
     url: Redacted.make(url),
     ...limits,
-    ...(schema === undefined ? {} : { schema })
+    ...(schema === undefined ? {} : { schema }),
+    ...(stallLimit === undefined ? {} : { stallLimit }),
+    ...(leaseThread === undefined ? {} : { leaseThread })
   })
 }
 

@@ -155,6 +155,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
           return messages
         }),
       isCrowded: () => crowded,
+      within: ownership.within,
       restless,
       outside: (since) =>
         Effect.andThen(

@@ -11,6 +11,7 @@ import {
   FlowChanged,
   RecordUnreadable,
   StepCutOff,
+  StepStalled,
   UndoFailed,
   UnreadableValue
 } from "../FlowErrors.ts"
@@ -106,6 +107,7 @@ const classes = [
   [StepCutOff, "STEP_CUT_OFF"],
   [UndoFailed, "UNDO_FAILED"],
   [BodyStalled, "STALLED"],
+  [StepStalled, "STALLED"],
   [FlowDefect, "RULE_BROKEN"]
 ] as const
 
@@ -223,9 +225,12 @@ const remedies: Readonly<Record<HaltCode, (known: Known) => string>> = {
     const failed = undos.filter(({ state }) => state === "failed").map(({ path }) => path)
     return `remove the cause for which ${failed.join(", ")} could not be undone, then resume; or undo it by hand and resume with skip`
   },
-  STALLED: () =>
-    "make the body end when it is cancelled, or move what takes so long into a step; start that build and resume: the cancel " +
-    "continues and its undos run. Or terminate it, which undoes nothing"
+  STALLED: ({ history: { execution } }) =>
+    execution.failure?.tag === "StepStalled"
+      ? `let the step compute in a worker thread or in smaller pieces, start the program as ${versionName(execution)}, then ` +
+        "resume; or cancel the execution, which runs its undos"
+      : "make the body end when it is cancelled, or move what takes so long into a step; start that build and resume: the cancel " +
+        "continues and its undos run. Or terminate it, which undoes nothing"
 }
 
 const afterOf = ({ halt: { after } }: Known): string => (after === null ? "" : ` after ${after}`)

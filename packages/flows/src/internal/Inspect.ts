@@ -7,7 +7,17 @@ import type { Failure } from "../FlowEvents.ts"
 import { executionIn } from "./Awaited.ts"
 import { failedStep } from "./Commands.ts"
 import type { Halt } from "./Halts.ts"
-import { type Entry, type Execution, hasEnded, type History, isActive, type QueuePlace, type Undo } from "./Journal.ts"
+import {
+  type Entry,
+  type Execution,
+  hasEnded,
+  type History,
+  isActive,
+  type QueuePlace,
+  type Stalled,
+  type StepName,
+  type Undo
+} from "./Journal.ts"
 import { addressOf } from "./Paths.ts"
 import { cancelPath, outcomePath } from "./Replay.ts"
 
@@ -43,6 +53,17 @@ export interface Activity {
   /** How the last attempt failed, or why the awaited execution is halted. */
   readonly failure: Failure | null
   readonly host: string | null
+  /** How often its process stood still while it ran the step, and lost its executions. */
+  readonly stalled?: Stalled
+}
+
+/** The process of an execution, whose event loop stands still: nothing that it runs goes on. */
+export interface StandingStill {
+  readonly host: string
+  /** For how long, in milliseconds. */
+  readonly millis: number
+  /** The step whose code runs, maybe of another execution; null when that is not known. */
+  readonly step: StepName | null
 }
 
 /** The state of an execution, with everything that is known of it. */
@@ -68,10 +89,39 @@ export interface Inspection {
   readonly undos: ReadonlyArray<Undo>
   /** Whether a cancel has arrived and the execution has not ended yet. */
   readonly cancelling: boolean
+  /** The commands that were accepted and not carried out yet. */
+  readonly pending: ReadonlyArray<Pending>
   /** All attempts, in the order in which they began. */
   readonly steps: ReadonlyArray<Entry>
+  /** Present while the process that runs it stands still. */
+  readonly standing?: StandingStill
   /** A Mermaid flow chart of the steps. */
   readonly diagram: string
+}
+
+/** A command that was accepted, and is carried out later. */
+export interface Pending {
+  /** `cancel` or `suspend`. */
+  readonly command: string
+  /** When it was accepted: milliseconds since 1970. */
+  readonly at: number
+  /** What it waits for. */
+  readonly waitsFor: string
+}
+
+/** Returns the commands that were accepted and not carried out yet. */
+export const pendingOf = ({ execution, messages }: History, now: ReadonlyArray<Activity>): ReadonlyArray<Pending> => {
+  if (hasEnded(execution.state)) return []
+  const [running, ...others] = now.filter(({ kind }) => kind === "attempt")
+  const waitsFor =
+    execution.owner === null
+      ? `a process that runs ${versionOf(execution)}`
+      : running === undefined
+        ? "its process to read it"
+        : `${running.path} (attempt ${running.attempt}) to end${others.length === 0 ? "" : `, and ${others.length} more`}`
+  return messages.flatMap(({ at, kind }) =>
+    kind === "cancel" || kind === "suspend" ? [{ command: kind, at, waitsFor }] : []
+  )
 }
 
 export const isMarker = ({ path }: Pick<Entry, "path">): boolean => path === cancelPath || path === outcomePath
@@ -108,7 +158,8 @@ export const activitiesOf = ({ entries, execution }: History): ReadonlyArray<Act
         due: last.due,
         subject: isSignal ? addressOf(last.path) : last.subject,
         failure: all.findLast(({ failure }) => failure !== null)?.failure ?? null,
-        host: last.host
+        host: last.host,
+        ...(last.stalled === undefined || last.stalled === null ? {} : { stalled: last.stalled })
       }
     ]
   })
@@ -122,6 +173,13 @@ const until = (due: number | null): string => (due === null || due > lastMillis 
 const messageOf = ({ message }: Failure): string => message.replace(/\s+/g, " ")
 const after = ({ attempt, failure }: Activity): string =>
   failure === null ? "" : `, after attempt ${attempt}: ${messageOf(failure)}`
+
+const secondsOf = (millis: number): string => `${Math.round(millis / 1_000)} s`
+const stalledOf = ({ stalled }: Activity): string =>
+  stalled === undefined
+    ? ""
+    : `; kept the event loop of its process ${stalled.times === 1 ? "once" : `${stalled.times} times`} until that lost its ` +
+      `executions, the last time on ${stalled.host} for ${secondsOf(stalled.millis)}`
 
 /** The longest error as JSON that a line has. */
 const longestError = 300
@@ -152,7 +210,14 @@ const said: Readonly<Record<Activity["kind"], (activity: Activity) => string>> =
 
 /** Returns a line with what a branch does or waits for, and since when. */
 export const lineOf = (activity: Activity): string =>
-  `${said[activity.kind](activity)}, since ${timeOf(activity.since)}`
+  `${said[activity.kind](activity)}, since ${timeOf(activity.since)}${stalledOf(activity)}`
+
+/** Returns what a process that stands still means for one of its executions. */
+const standingLine = (id: string, { host, millis, step }: StandingStill): string => {
+  if (step === null) return `late by ${secondsOf(millis)}: the process on ${host} stands still`
+  const whose = step.execution === id ? "" : ` of the execution ${step.execution}`
+  return `late by ${secondsOf(millis)}: the process on ${host} stands still in the step ${step.path}${whose}`
+}
 
 /** The order of activities in the summary: a stopped step is more informative than a wait. */
 const urgency: Readonly<Record<Activity["kind"], number>> = {
@@ -174,8 +239,11 @@ interface Standing {
   readonly queue: QueuePlace | null
   readonly now: ReadonlyArray<Activity>
   readonly cancelling: boolean
+  readonly pending: ReadonlyArray<Pending>
   /** Whether a living process has registered its version. */
   readonly runnable: boolean
+  /** Absent unless its process stands still. */
+  readonly standing?: StandingStill | undefined
 }
 
 const versionOf = ({ flow, version }: Execution): string => `${flow}@${version}`
@@ -196,7 +264,16 @@ export const queueLine = ({ admitsAt, holders, key, limit, place }: QueuePlace):
     : `number ${place} of its queue, at ${at}${after}${held}`
 }
 
-export const summaryOf = ({ cancelling, computingSince, history, now, queue, runnable }: Standing): string => {
+export const summaryOf = ({
+  cancelling,
+  computingSince,
+  history,
+  now,
+  pending,
+  queue,
+  runnable,
+  standing
+}: Standing): string => {
   const { error, failure, state } = history.execution
   const why = failure === null ? "" : `: ${errorText(failure, error)}`
   const [first, ...others] = now.toSorted((one, other) => urgency[one.kind] - urgency[other.kind])
@@ -212,12 +289,16 @@ export const summaryOf = ({ cancelling, computingSince, history, now, queue, run
     const since = timeOf(history.execution.queuedAt ?? history.execution.startedAt)
     return `${missing}${state}${cancelling ? ", being cancelled" : ""}: ${queueLine(queue)}, since ${since}`
   }
-  const begun = `${state}${cancelling ? ", being cancelled" : ""}`
+  const suspend = pending.find(({ command }) => command === "suspend")
+  const suspending =
+    suspend === undefined ? "" : `, suspend requested at ${timeOf(suspend.at)}, which waits for ${suspend.waitsFor}`
+  const begun = `${state}${cancelling ? ", being cancelled" : ""}${suspending}`
+  const late = standing === undefined ? "" : `; ${standingLine(history.execution.id, standing)}`
   if (computingSince !== null) {
     const others = first === undefined ? "" : `; ${lineOf(first)}${more}`
-    return `${begun}: computes or waits outside of a step ${lastEnd(history)}, since ${timeOf(computingSince)}${others}`
+    return `${begun}: computes or waits outside of a step ${lastEnd(history)}, since ${timeOf(computingSince)}${others}${late}`
   }
-  return first === undefined ? `${missing}${begun}${why}` : `${missing}${begun}: ${lineOf(first)}${more}`
+  return first === undefined ? `${missing}${begun}${why}${late}` : `${missing}${begun}: ${lineOf(first)}${more}${late}`
 }
 
 export const remedyOf = ({ computingSince, halt, history, runnable }: Standing): string | null => {

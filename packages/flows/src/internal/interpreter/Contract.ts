@@ -9,6 +9,7 @@ import type { Gates } from "../Gates.ts"
 import type { Where } from "../Halts.ts"
 import type { Restless } from "../Restless.ts"
 import type { Execution, History, Message, OwnershipLost, Write } from "../Journal.ts"
+import type { StepCode } from "../StepCode.ts"
 
 /** The environment of an execution: an engine, or a script. */
 export interface Host {
@@ -28,6 +29,8 @@ export interface Host {
   readonly gates: Gates | null
   /** Whether other executions wait for the memory of an idle one. */
   readonly isCrowded: () => boolean
+  /** Starts the code of steps; absent where nothing asks which of them runs. */
+  readonly within?: StepCode["within"] | undefined
   /** Set when a record is only replayed: called with the paths of new steps and waits, instead of beginning them. */
   readonly onEdge?: (reached: ReadonlyArray<string>) => void
 }

@@ -136,6 +136,10 @@ export interface Stay extends Pick<Options, "execution" | "history" | "host" | "
   /** Whether the whole body was cancelled. */
   cancelled: boolean
   closing: "no" | "suspend" | "close"
+  /** The suspends that were read, by `seq`. */
+  suspends: Array<number>
+  /** Operations that have ended since then: their branches go on when it is resumed. */
+  readonly undelivered: Array<Operation>
   aborted: boolean
 }
 
@@ -197,6 +201,8 @@ export const make = (
     continued: null,
     cancelled: false,
     closing: "no",
+    suspends: [],
+    undelivered: [],
     aborted: false
   }
 }

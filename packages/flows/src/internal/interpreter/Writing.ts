@@ -12,11 +12,15 @@ import type { Outcome } from "./Contract.ts"
 import type { OwnershipLost, Write } from "../Journal.ts"
 import { type Halted, isReplay, type Stay, unset } from "./Stay.ts"
 
+interface Options extends Pick<Write, "newChapter" | "suspends"> {
+  readonly force?: boolean
+}
+
 /** Writes all pending changes, if there are any, or if it is forced. */
 export const flush = (
   stay: Stay,
   more: Write["execution"] = {},
-  { force = false, newChapter = false }: { readonly force?: boolean; readonly newChapter?: boolean } = {}
+  { force = false, newChapter = false, suspends = [] }: Options = {}
 ): Effect.Effect<void, OwnershipLost> =>
   Effect.suspend(() => {
     const { dirty, dirtyUndos, launched, seen, taken, timers, toLaunch, written } = stay
@@ -43,6 +47,7 @@ export const flush = (
       })),
       taken,
       seen,
+      ...(suspends.length === 0 ? {} : { suspends }),
       ...(newChapter ? { newChapter } : {})
     }
     dirty.clear()
@@ -53,7 +58,8 @@ export const flush = (
   })
 
 /** Releases the claim. */
-export const release = (stay: Stay, more: Write["execution"] = {}) => flush(stay, { owner: null, ...more })
+export const release = (stay: Stay, more: Write["execution"] = {}, options: Options = {}) =>
+  flush(stay, { owner: null, ...more }, options)
 
 /** Evicts the execution from memory before its end. */
 export const leave = Effect.fnUntraced(function* (
@@ -66,7 +72,8 @@ export const leave = Effect.fnUntraced(function* (
   for (const operation of stay.toLaunch) if (!operation.hasRun) unset(stay, operation)
   if (why === null) {
     const suspended = stay.closing === "suspend"
-    yield* release(stay, suspended ? { state: "suspended", wakeAt: null } : { wakeAt: now })
+    if (suspended) yield* release(stay, { state: "suspended", wakeAt: null }, { suspends: stay.suspends })
+    else yield* release(stay, { wakeAt: now })
     return suspended ? { _tag: "Suspended" } : { _tag: "Parked" }
   }
   // If another build may be able to run it, the engine decides.

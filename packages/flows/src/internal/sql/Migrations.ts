@@ -178,6 +178,16 @@ const places: ReadonlyArray<string> = [
   `ALTER TABLE flow_process ADD COLUMN pid_started TEXT`
 ]
 
+/**
+ * The losses of a step whose process stood still: `Stalled` as JSON. Of a process that stands still now, for how long, and the step as
+ * JSON: `Standing` in `Journal.ts`.
+ */
+const stalls: ReadonlyArray<string> = [
+  `ALTER TABLE flow_entry ADD COLUMN stalled TEXT`,
+  `ALTER TABLE flow_process ADD COLUMN stood_millis INTEGER`,
+  `ALTER TABLE flow_process ADD COLUMN stood_in TEXT`
+]
+
 /** The tables of an earlier design, which no released version has written to. */
 const firstDesign: ReadonlyArray<string> = ["execution", "step", "deferred", "wait", "schedule"].map(
   (name) => `DROP TABLE IF EXISTS flow_${name}`
@@ -190,6 +200,7 @@ export const migrate = make({
     // Databases of 0.1.0 have recorded the last of the steps by which it made its tables.
     "0005_partitions": initial,
     "0006_places": places,
-    "0007_first_design": firstDesign
+    "0007_first_design": firstDesign,
+    "0010_stalls": stalls
   }
 })

@@ -8,10 +8,11 @@ import type { FlowVersion, Journal, Place, Process, State } from "../../Journal.
 import type { Share } from "../../Partitions.ts"
 import { compareTexts, forgetAfterMillis } from "../Common.ts"
 import { ended, executionColumns, type ExecutionRow, toExecution } from "./Rows.ts"
+import * as Stalls from "./Stalls.ts"
 import { isDue, type Store } from "./Store.ts"
 import * as Texts from "./Texts.ts"
 
-interface ProcessRow {
+interface ProcessRow extends Stalls.StandingRow {
   readonly id: string
   readonly host: string
   readonly flows: string
@@ -29,13 +30,15 @@ const placeOf = ({ boot, host, pid, pid_namespace, pid_started }: ProcessRow): P
 
 const toProcess = (row: ProcessRow): Process => {
   const place = placeOf(row)
+  const standing = Stalls.toStanding(row)
   return {
     id: Texts.fromText(row.id),
     host: Texts.fromText(row.host),
     // Written from the list of a `Process`.
     flows: JSON.parse(row.flows) as Process["flows"],
     expiresAt: row.expires_at,
-    ...(place === null ? {} : { place })
+    ...(place === null ? {} : { place }),
+    ...(standing === null ? {} : { standing })
   }
 }
 
@@ -43,6 +46,7 @@ const toProcess = (row: ProcessRow): Process => {
 const byDue = (a: ExecutionRow, b: ExecutionRow) => (a.wake_at ?? 0) - (b.wake_at ?? 0) || compareTexts(a.id, b.id)
 
 export const make = ({ now, persist, publish, sql, token, transaction }: Store) => {
+  const stalls = Stalls.make({ sql })
   const columns = sql.literal(executionColumns)
 
   const isLiving = (at: number): Fragment => sql`reaped = 0 AND (expires_at IS NULL OR expires_at > ${at})`
@@ -173,7 +177,8 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
     const flows = JSON.stringify(process.flows.map(({ flow, version }) => ({ flow, version })))
     const { boot = null, namespace = null, pid = null, startedAt = null } = process.place ?? {}
     const columns = sql`host = ${Texts.toText(process.host)}, flows = ${flows}, expires_at = ${process.expiresAt},
-      boot = ${boot}, pid_namespace = ${namespace}, pid = ${pid}, pid_started = ${startedAt}`
+      boot = ${boot}, pid_namespace = ${namespace}, pid = ${pid}, pid_started = ${startedAt},
+      stood_millis = NULL, stood_in = NULL`
     const [renewed] = yield* persist(sql`
       UPDATE flow_process SET ${columns} WHERE id = ${id} AND ${isLiving(at)} RETURNING id`)
     if (renewed !== undefined) return true
@@ -189,6 +194,9 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
         const living = yield* sql`
           UPDATE flow_process SET ${columns} WHERE id = ${id} AND ${isLiving(at)} AND token <> ${again} RETURNING id`
         if (living.length > 0) return null
+        const [lapsed] = yield* sql<Stalls.Lapsed>`
+          SELECT id, host, stood_millis, stood_in FROM flow_process WHERE id = ${id} AND reaped = 0 ${Dialect.forUpdate(sql)}`
+        if (lapsed !== undefined) yield* stalls.count(lapsed)
         yield* sql`UPDATE flow_process SET ${columns}, reaped = 0, token = ${again} WHERE id = ${id}`
         return yield* freeOf(id, at)
       })
@@ -216,7 +224,10 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
     const freed = yield* transaction(
       Effect.gen(function* () {
         yield* sql`DELETE FROM flow_process WHERE reaped = 1 AND expires_at <= ${at - forgetAfterMillis}`
-        yield* sql`UPDATE flow_process SET reaped = 1 WHERE reaped = 0 AND (expires_at <= ${at} ${isGone})`
+        const lapsed = yield* sql<Stalls.Lapsed>`
+          UPDATE flow_process SET reaped = 1 WHERE reaped = 0 AND (expires_at <= ${at} ${isGone})
+          RETURNING id, host, stood_millis, stood_in`
+        yield* Effect.forEach(lapsed, stalls.count, { discard: true })
         return yield* free(orphans, at)
       })
     )
@@ -227,7 +238,7 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
   const processes: (typeof Journal.Service)["processes"] = (at) =>
     Effect.map(
       persist(sql<ProcessRow>`
-        SELECT id, host, flows, expires_at, boot, pid_namespace, pid, pid_started
+        SELECT id, host, flows, expires_at, boot, pid_namespace, pid, pid_started, stood_millis, stood_in
         FROM flow_process WHERE ${isLiving(at)} ORDER BY id`),
       (rows) => rows.map(toProcess)
     )
