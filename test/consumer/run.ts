@@ -263,6 +263,10 @@ const startPages = async () => {
   const commands = join(place, "commands")
   mkdirSync(commands)
   symlinkSync(binary, join(commands, "signalbox"))
+  // Those of Node, which no program imports, and no others.
+  const types = join(place, "types")
+  mkdirSync(types)
+  symlinkSync(join(folder, "node_modules/@types/node"), join(types, "node"))
   const managers = join(place, "managers")
   await sh("npm", ["install", "--prefix", managers, "--no-audit", "--no-fund", "--prefer-offline", "pnpm@12"])
   // The path of a socket is short.
@@ -280,19 +284,19 @@ const startPages = async () => {
     if (values.keep === true) console.log(place)
     else rmSync(place, { recursive: true, force: true })
   }
-  return { place, commands, door, installing, close }
+  return { place, commands, types, door, installing, close }
 }
 type Pages = Awaited<ReturnType<typeof startPages>>
 
 /** Checks the types of the programs of a page, where it was followed: with what it has installed, and no other package. */
-const typesOf = (text: string, place: string, env: Readonly<Record<string, string>>) => {
+const typesOf = (text: string, place: string, typeRoot: string) => {
   const programs = fences(text).flatMap(({ language, title }) =>
     language === "ts" && title !== undefined ? [title] : []
   )
   if (programs.length === 0 || !/^\$ npm install/m.test(text)) return
-  const types = ["--types", "node", "--typeRoots", join(folder, "node_modules/@types")]
+  const types = ["--types", "node", "--typeRoots", typeRoot]
   const modules = ["--module", "preserve", "--target", "es2024", "--allowImportingTsExtensions"]
-  return sh(bin("tsc"), ["--ignoreConfig", "--noEmit", "--strict", ...modules, ...types, ...programs], env, place)
+  return sh(bin("tsc"), ["--ignoreConfig", "--noEmit", "--strict", ...modules, ...types, ...programs], {}, place)
 }
 
 const textOf = (name: string) => readFileSync(join(root, `${name}.md`), "utf8")
@@ -306,7 +310,7 @@ const page = async (name: string, copies: Readonly<Record<string, string>>, mana
   const followed = async (doors: ReadonlyArray<Door>, env: Readonly<Record<string, string>>) => {
     const variables = { ...environment, ...env, PATH: path }
     await follow(name, text, place, variables, files, [of.door, ...doors], of.installing(manager))
-    await typesOf(text, place, env)
+    await typesOf(text, place, of.types)
     rmSync(place, { recursive: true, force: true })
   }
   if (!withServices.includes(name)) return followed([], {})
