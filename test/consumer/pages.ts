@@ -8,7 +8,10 @@ import { execFile } from "node:child_process"
 import { chmodSync, cpSync, mkdirSync, writeFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
 import { promisify, stripVTControlCharacters } from "node:util"
+import { fileURLToPath } from "node:url"
 import { type Door, isolated, within } from "./network.ts"
+
+const install = fileURLToPath(new URL("install.ts", import.meta.url))
 
 interface Command {
   readonly line: string
@@ -46,11 +49,36 @@ const marker = "-- next command --"
 /** Whether a command shows how the one before it ended, which may then have failed. */
 const showsExitCode = (line: string) => /\$\?/.test(line)
 
-/** The packages are installed above the folder, so that nothing is fetched. */
-const programs = {
-  npx: '#!/bin/sh\nexec "$@"\n',
-  npm: '#!/bin/sh\n[ "$1" = install ] && exit 0\nPATH="${PATH#*:}" exec npm "$@"\n'
+/** How a page installs: the program of the manager, the address of the registry in the network of the page, and what was installed. */
+export interface Installing {
+  readonly manager: string
+  readonly registry: string
+  readonly store: string
 }
+
+const quoted = (words: ReadonlyArray<string>) => words.map((word) => `'${word}'`).join(" ")
+
+/**
+ * `npx` runs what the page has installed, and else a command that is there already, so that nothing is fetched. `npm install` installs, without
+ * what else `npm` would say.
+ */
+const programs = ({ manager, registry, store }: Installing) => ({
+  npx: `#!/bin/sh
+place=$PWD
+while [ "$place" != / ]; do
+  program=$place/node_modules/.bin/$1
+  if [ -x "$program" ]; then shift; exec "$program" "$@"; fi
+  place=$(dirname "$place")
+done
+exec "$@"
+`,
+  npm: `#!/bin/sh
+PATH="\${PATH#*:}"
+[ "$1" = install ] || exec npm "$@"
+shift
+exec ${quoted([process.execPath, install, manager, registry, store])} "$@"
+`
+})
 
 /** Of a page, in milliseconds. */
 const limit = 120_000
@@ -65,7 +93,8 @@ export const follow = async (
   folder: string,
   env: Readonly<Record<string, string>>,
   copies: Readonly<Record<string, string>>,
-  doors: ReadonlyArray<Door>
+  doors: ReadonlyArray<Door>,
+  installing: Installing
 ): Promise<void> => {
   mkdirSync(folder, { recursive: true })
   const parts = fences(text)
@@ -77,7 +106,7 @@ export const follow = async (
   for (const [name, from] of Object.entries(copies)) cpSync(from, join(folder, name), { recursive: true })
   const commands = parts.filter(({ language }) => language === "console").flatMap(({ body }) => commandsIn(body))
   if (commands.length === 0) throw new Error(`${page} has no commands`)
-  for (const [name, body] of Object.entries(programs)) {
+  for (const [name, body] of Object.entries(programs(installing))) {
     put(`.bin/${name}`, body)
     chmodSync(join(folder, ".bin", name), 0o755)
   }

@@ -49,6 +49,9 @@ import * as Schema from "effect/Schema"
 export const tasks = [Task.make("greet", { input: Schema.Json, output: Schema.Json, run: () => Effect.succeed("Hello") })]
 `
 
+/** What tasks in TypeScript import, and what makes a package of them. */
+const bundling = "$ npm install @signalbox/worker effect rolldown > installed.txt"
+
 const orders = `$ npx signalbox processes create orders --task enter > orders.txt`
 
 /** A folder of a task package, and a zip of one. */
@@ -86,7 +89,8 @@ $ npx signalbox alerts create unresolved run_unresolved --channel team > unresol
       file("workspace.yaml", workspace),
       file("workspace.ts", workspaceModule),
       file("erp/robot.yaml", "tasks:\n  Post:\n    shell: python robot.py"),
-      commands(`${room}$ npx signalbox apply workspace.ts > applied.txt`)
+      commands(`$ npm install @signalbox/api effect > installed.txt
+${room}$ npx signalbox apply workspace.ts > applied.txt`)
     ].join("\n")
   },
   assets: {
@@ -108,12 +112,13 @@ $ npx signalbox groups create macos > macos.txt
     names: { "delete NAME OTHER": "delete desktops macos", NAME: "linux" }
   },
   keys: { before: commands(room), names: { NAME: "ci" } },
-  package: { before: [file("tasks.ts", tasks), file("src/tasks.ts", tasks)].join("\n") },
+  package: { before: [file("tasks.ts", tasks), file("src/tasks.ts", tasks), commands(bundling)].join("\n") },
   packages: {
     before: [
       robots,
       file("tasks.ts", tasks),
-      commands(`${room}
+      commands(`${bundling}
+${room}
 $ npx signalbox packages create letters robots/invoices > letters.txt
 $ npx signalbox packages create mails robots/invoices > mails.txt
 `)

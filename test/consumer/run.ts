@@ -28,11 +28,12 @@ import { startServer } from "../../packages/testkit/src/Postgres.ts"
 import { pack, root, type Tarball } from "../../tooling/src/tarballs.ts"
 import * as backend from "./backend.ts"
 import * as container from "./container.ts"
-import { firstProgram } from "./firstProgram.ts"
+import { firstProgram, type Manager } from "./firstProgram.ts"
 import { figure, followed, isReference, problems, withServices } from "./followed.ts"
 import { type Door, isolated } from "./network.ts"
 import { fences, follow } from "./pages.ts"
 import { pageOf } from "./reference.ts"
+import { startRegistry } from "./registry.ts"
 import { startServices } from "./services.ts"
 import * as userFiles from "./userFiles.ts"
 
@@ -278,14 +279,62 @@ const rule = async () => {
 const referenceOf = (name: string) =>
   pageOf(basename(name), (...path) => sh(process.execPath, [binary, ...path, "--help"]))
 
-/** Follows a page of the documentation. */
-const page = async (name: string, copies: Readonly<Record<string, string>>) => {
-  const place = join(folder, "pages", name.replaceAll("/", "-"))
-  const path = [dirname(bin("signalbox")), environment.PATH].join(delimiter)
+/** Where pages install from, and what they share; nothing of it is above a page. */
+const startPages = async () => {
+  const place = mkdtempSync(join(tmpdir(), "signalbox-pages-"))
+  const commands = join(place, "commands")
+  mkdirSync(commands)
+  symlinkSync(binary, join(commands, "signalbox"))
+  // Those of Node, which no program imports, and no others.
+  const types = join(place, "types")
+  mkdirSync(types)
+  symlinkSync(join(folder, "node_modules/@types/node"), join(types, "node"))
+  const managers = join(place, "managers")
+  await sh("npm", ["install", "--prefix", managers, "--no-audit", "--no-fund", "--prefer-offline", "pnpm@12"])
+  // The path of a socket is short.
+  const socket = join(place, "registry")
+  const upstream = (await sh("npm", ["config", "get", "registry"])).trim()
+  const registry = await startRegistry(tarballs, upstream, socket)
+  const door: Door = { name: "registry.example", port: 80, to: [socket] }
+  const installing = (manager: Manager) => ({
+    manager: manager === "npm" ? "npm" : join(managers, "node_modules/.bin/pnpm"),
+    registry: isolated ? "http://registry.example/" : `${registry.url}/`,
+    store: join(place, "installed")
+  })
+  const close = async () => {
+    await registry.close()
+    if (values.keep === true) console.log(place)
+    else rmSync(place, { recursive: true, force: true })
+  }
+  return { place, commands, types, door, installing, close }
+}
+type Pages = Awaited<ReturnType<typeof startPages>>
+
+/** Checks the types of the programs of a page, where it was followed: with what it has installed, and no other package. */
+const typesOf = (text: string, place: string, typeRoot: string) => {
+  const programs = fences(text).flatMap(({ language, title }) =>
+    language === "ts" && title !== undefined ? [title] : []
+  )
+  if (programs.length === 0 || !/^\$ npm install/m.test(text)) return
+  const types = ["--types", "node", "--typeRoots", typeRoot]
+  const modules = ["--module", "preserve", "--target", "es2024", "--allowImportingTsExtensions"]
+  return sh(bin("tsc"), ["--ignoreConfig", "--noEmit", "--strict", ...modules, ...types, ...programs], {}, place)
+}
+
+const textOf = (name: string) => readFileSync(join(root, `${name}.md`), "utf8")
+
+/** Follows a page of the documentation, with one of the managers. */
+const page = async (name: string, copies: Readonly<Record<string, string>>, manager: Manager, of: Pages) => {
+  const place = join(of.place, manager, name.replaceAll("/", "-"))
+  const path = [of.commands, environment.PATH].join(delimiter)
   const files = Object.fromEntries(Object.entries(copies).map(([to, from]) => [to, join(root, from)]))
-  const text = isReference(name) ? await referenceOf(name) : readFileSync(join(root, `${name}.md`), "utf8")
-  const followed = (doors: ReadonlyArray<Door>, env: Readonly<Record<string, string>>) =>
-    follow(name, text, place, { ...environment, ...env, PATH: path }, files, doors)
+  const text = isReference(name) ? await referenceOf(name) : textOf(name)
+  const followed = async (doors: ReadonlyArray<Door>, env: Readonly<Record<string, string>>) => {
+    const variables = { ...environment, ...env, PATH: path }
+    await follow(name, text, place, variables, files, [of.door, ...doors], of.installing(manager))
+    await typesOf(text, place, of.types)
+    rmSync(place, { recursive: true, force: true })
+  }
   if (!withServices.includes(name)) return followed([], {})
   if (!isolated) return console.log(`  ${name} is not followed: this machine lets nobody have a network of their own`)
   // The path of a socket is short.
@@ -512,9 +561,15 @@ writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "consumer", p
 /** Without these nothing else can work. */
 const installs = ["npm i signalbox", "what the rest needs", "npm i all packages"]
 
+/** Pages that are followed with pnpm too, which lets a program import only what its page installs. */
+const withPnpm = (name: string) => name.startsWith("docs/start/") && /^\$ npm install/m.test(textOf(name))
+
 /** These need no other, and may run at the same time. */
-const pages: Readonly<Record<string, () => Promise<unknown>>> = Object.fromEntries(
-  Object.entries(followed).map(([name, copies]) => [`page ${name}`, () => page(name, copies)])
+const pages: Readonly<Record<string, (of: Pages) => Promise<unknown>>> = Object.fromEntries(
+  Object.entries(followed).flatMap(([name, copies]) => [
+    [`page ${name}`, (of: Pages) => page(name, copies, "npm", of)] as const,
+    ...(withPnpm(name) ? [[`page ${name}, with pnpm`, (of: Pages) => page(name, copies, "pnpm", of)] as const] : [])
+  ])
 )
 
 const wanted = (name: string) => positionals.length === 0 || positionals.some((part) => name.includes(part))
@@ -535,13 +590,16 @@ const checked = async (name: string, check: () => Promise<unknown>) => {
 }
 const following = async () => {
   const left = Object.entries(pages).filter(([name]) => wanted(name))
+  if (left.length === 0) return
+  const shared = await startPages()
   const next = async (): Promise<void> => {
     const entry = left.shift()
     if (entry === undefined) return
-    await checked(...entry)
+    const [name, check] = entry
+    await checked(name, () => check(shared))
     return next()
   }
-  await Promise.all(Array.from({ length: isolated ? 3 : 1 }, next))
+  await Promise.all(Array.from({ length: isolated ? 3 : 1 }, next)).finally(shared.close)
 }
 
 for (const [name, check] of Object.entries(checks)) {
