@@ -201,15 +201,22 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
 })
 
 /**
- * Returns the whole record of an execution, discarded entries included, to archive it or to check other code against it. Fails with
- * `ExecutionNotFound`.
+ * Returns the record of an execution, discarded entries included, to archive it or to check other code against it: that of its last
+ * chapter, and a summary of those that `Flow.continueAs` has ended. Fails with `ExecutionNotFound`.
  */
 export const history = Effect.fn("FlowExecutions.history")(function* (
   execution: string
 ): Effect.fn.Return<FlowHistory, ExecutionNotFound, FlowEngine> {
   const { engine } = yield* engineOf
   const { redos, ...recorded } = yield* historyOf(execution)
-  return { format: 1, ...recorded, aside: yield* engine.journal.aside(execution), redos: new Map(redos) }
+  const { aside, chapters } = engine.journal
+  return {
+    format: 1,
+    ...recorded,
+    aside: yield* aside(execution),
+    redos: new Map(redos),
+    chapters: yield* chapters(execution)
+  }
 })
 
 // ---- signals

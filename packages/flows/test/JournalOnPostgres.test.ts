@@ -15,8 +15,9 @@ import { Database } from "../src/internal/sql/Database.ts"
 import * as Postgres from "../src/internal/journal/Postgres.ts"
 import { postgresOptions, temporarySchema } from "./support/Engines.ts"
 import { journalSuite } from "./support/JournalSuite.ts"
-import { order, owned, register, signal } from "./support/journal/Bench.ts"
+import { begin, order, owned, register, signal, write } from "./support/journal/Bench.ts"
 import { held, type Process } from "./support/journal/Held.ts"
+import { longList } from "./support/journal/LongList.ts"
 import { longQueue } from "./support/journal/LongQueue.ts"
 import { losingAnswers } from "./support/journal/LostAnswers.ts"
 import { listen } from "./support/journal/Notifications.ts"
@@ -64,14 +65,32 @@ const twoProcesses = Effect.flatMap(suiteSchema(), (schema) =>
 
 held(twoProcesses)
 
-describe("the journal on Postgres: a long queue", () => {
-  longQueue(
-    Effect.flatMap(temporarySchema, (schema) => open(postgresOptions(schema))),
-    ({ sql }, statement) => {
-      const parameters = Array.from(new Set(statement.match(/\$\d+/g)), () => null)
-      const plan = sql.unsafe<{ readonly "QUERY PLAN": string }>(`EXPLAIN (GENERIC_PLAN) ${statement}`, parameters)
-      return Effect.map(Effect.orDie(plan), (rows) => rows.map((row) => row["QUERY PLAN"]))
-    }
+describe("the journal on Postgres: with many executions", () => {
+  const process = Effect.flatMap(temporarySchema, (schema) => open(postgresOptions(schema)))
+  const explain = ({ sql }: Process, statement: string) => {
+    const parameters = Array.from(new Set(statement.match(/\$\d+/g)), () => null)
+    const plan = sql.unsafe<{ readonly "QUERY PLAN": string }>(`EXPLAIN (GENERIC_PLAN) ${statement}`, parameters)
+    return Effect.map(Effect.orDie(plan), (rows) => rows.map((row) => row["QUERY PLAN"]))
+  }
+  longQueue(process, explain)
+  longList(process, explain)
+
+  it.live("the writes of an owner are updates in place, which change no index", () =>
+    Effect.gen(function* () {
+      const { journal, sql } = yield* process
+      const fence = yield* owned(journal, "a")
+      const states = ["waiting", "running"] as const
+      for (let n = 0; n < 40; n++) {
+        yield* journal.write(fence, write({ execution: { state: states[n % 2] ?? "running", wakeAt: begin + n } }))
+      }
+      const counted = sql<{ readonly all: number; readonly inPlace: number }>`
+        SELECT n_tup_upd AS all, n_tup_hot_upd AS "inPlace" FROM pg_stat_user_tables
+        WHERE relname = 'flow_run' AND schemaname = current_schema()`
+      yield* until(Effect.map(Effect.orDie(counted), ([row]) => (row?.all ?? 0) >= 40))
+      const [row] = yield* counted
+      // An update that needs another page is none in place.
+      assert.isAtLeast(row?.inPlace ?? 0, 35)
+    }).pipe(Effect.scoped)
   )
 })
 

@@ -167,6 +167,15 @@ export interface Undo {
   readonly failure: Failure | null
 }
 
+/** What remains of a chapter that `Flow.continueAs` has ended. */
+export interface Chapter {
+  readonly chapter: number
+  /** How many entries it had, discarded ones included. */
+  readonly entries: number
+  readonly startedAt: number
+  readonly endedAt: number
+}
+
 /** A message to the owner of an execution. */
 export interface Message {
   /** Its number among the messages of the execution, from 1: `mail` when it was sent, under the lock of the execution. */
@@ -225,7 +234,7 @@ export interface Write {
   readonly seen: number
   /**
    * Starts a new chapter, which `execution` names: entries and undos, those of this write included, and the messages up to `seen` are
-   * discarded. Later messages belong to the new chapter.
+   * deleted, and a summary of the chapter remains. Later messages belong to the new chapter.
    */
   readonly newChapter?: boolean
 }
@@ -327,8 +336,10 @@ export class Journal extends Context.Service<
     /** Returns a page of executions, the newest first. */
     readonly list: (page: Page) => Effect.Effect<ReadonlyArray<Execution>>
     readonly history: (id: string) => Effect.Effect<History | null>
-    /** Returns the discarded entries, the oldest first. */
+    /** Returns the discarded entries of the last chapter, the oldest first. */
     readonly aside: (id: string) => Effect.Effect<ReadonlyArray<Entry>>
+    /** Returns the ended chapters, the oldest first; of more than `mostChapters` the last ones. */
+    readonly chapters: (id: string) => Effect.Effect<ReadonlyArray<Chapter>>
 
     /** Writes for an owner. */
     readonly write: (fence: Fence, write: Write) => Effect.Effect<void, OwnershipLost>

@@ -301,6 +301,7 @@ const make = () => {
         const run = all.get(id)
         return run === undefined ? null : historyOf(run)
       }),
+    chapters: () => Effect.succeed([]),
     aside: (id) => Effect.sync(() => (all.get(id)?.aside ?? []).map(copyEntry)),
     write: ({ epoch, id }, write) =>
       Effect.flatMap(

@@ -89,6 +89,13 @@ export const Entry = Schema.Struct({
   host: Schema.NullOr(Schema.String)
 }).pipe(Schema.encodeKeys({ startedAt: "started_at", endedAt: "ended_at" }))
 
+export const Chapter = Schema.Struct({
+  chapter: Schema.Finite,
+  entries: Schema.Finite,
+  startedAt: Time,
+  endedAt: Time
+}).pipe(Schema.encodeKeys({ startedAt: "started_at", endedAt: "ended_at" }))
+
 export const Undo = Schema.Struct({
   path: Schema.String,
   redo: Schema.Finite,

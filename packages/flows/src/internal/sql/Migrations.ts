@@ -261,6 +261,41 @@ const places: ReadonlyArray<string> = [
   `ALTER TABLE flow_process ADD COLUMN pid_started TEXT`
 ]
 
+/**
+ * What remains of the chapters before the last one of an execution. Builds before this one kept their entries, which the next chapter
+ * deletes.
+ */
+const chapters: ReadonlyArray<string> = [
+  `CREATE TABLE flow_chapter (
+    execution TEXT NOT NULL,
+    chapter INTEGER NOT NULL,
+    entries INTEGER NOT NULL,
+    started_at INTEGER NOT NULL,
+    ended_at INTEGER NOT NULL,
+    PRIMARY KEY (execution, chapter)
+  )`
+]
+
+/**
+ * Indexes of lists by state and flow. An owner often writes `waiting` and `running`, so no index may contain `state`, or Postgres would
+ * no longer update the rows in place: `shown_state` is null for these two. SQLite computes the column; Postgres stores it, and the
+ * migration writes the table again and locks it for that time.
+ */
+const lists: ReadonlyArray<Statement> = [
+  {
+    sqlite: `ALTER TABLE flow_run ADD COLUMN shown_state TEXT GENERATED ALWAYS AS (
+      CASE WHEN expired = 0 AND state NOT IN ('waiting', 'running') THEN state END
+    ) VIRTUAL`,
+    postgres: `ALTER TABLE flow_run ADD COLUMN shown_state TEXT GENERATED ALWAYS AS (
+      CASE WHEN expired = 0 AND state NOT IN ('waiting', 'running') THEN state END
+    ) STORED`
+  },
+  `CREATE INDEX flow_run_shown ON flow_run (shown_state, started_at, id) WHERE shown_state IS NOT NULL`,
+  `CREATE INDEX flow_run_shown_of_flow ON flow_run (flow, shown_state, started_at, id) WHERE shown_state IS NOT NULL`,
+  `CREATE INDEX flow_run_unended ON flow_run (started_at, id) WHERE ended_at IS NULL`,
+  `CREATE INDEX flow_run_by_key ON flow_run (flow_key) WHERE expired = 0`
+]
+
 /** Runs the missing migrations. */
 export const migrate = make({
   table: "flow_migration",
@@ -270,6 +305,8 @@ export const migrate = make({
     "0003_journal": journal,
     "0004_limits": limits,
     "0005_partitions": partitions,
-    "0006_places": places
+    "0006_places": places,
+    "0007_chapters": chapters,
+    "0008_lists": lists
   }
 })

@@ -120,6 +120,7 @@ export const make = ({ driver, isEmbedded, onRequest, seeded, violation }: Setti
       list: (page) => through("list", rows.list(page)),
       history: (id) => through(`history ${id}`, rows.history(id)),
       aside: (id) => through(`aside ${id}`, rows.aside(id)),
+      chapters: (id) => through(`chapters ${id}`, rows.chapters(id)),
       write: (fence, write) => {
         const before = Effect.sync(() => {
           const exit = sync(rows.find(fence.id))

@@ -5,6 +5,7 @@ import type * as Schema from "effect/Schema"
 import type { Failure } from "../../../FlowEvents.ts"
 import {
   activeStates,
+  type Chapter,
   endStates,
   type Entry,
   type EntryKind,
@@ -218,6 +219,20 @@ export const toEntry = (row: EntryRow): Entry => ({
   due: row.due,
   subject: Texts.fromNullable(row.subject),
   host: Texts.fromNullable(row.host)
+})
+
+export interface ChapterRow {
+  readonly chapter: number
+  readonly entries: number
+  readonly started_at: number
+  readonly ended_at: number
+}
+
+export const toChapter = ({ chapter, ended_at, entries, started_at }: ChapterRow): Chapter => ({
+  chapter,
+  entries,
+  startedAt: started_at,
+  endedAt: ended_at
 })
 
 export const undoTable = table<UndoRow>("flow_undo", ["execution", "path"], {
