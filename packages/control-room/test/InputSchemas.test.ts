@@ -8,9 +8,6 @@ import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { InputSchemas } from "../src/internal/runs/InputSchemas.ts"
-import { revisionOf, Processes as ProcessStore } from "../src/internal/store/Processes.ts"
-import { migrate } from "../src/internal/store/Migrations.ts"
-import { beforeHeldOutputs } from "./support/Migrations.ts"
 import { assertError } from "./support/Http.ts"
 import { layer, linkWorker, Service } from "./support/Service.ts"
 
@@ -261,25 +258,4 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("payloads 
       })
     )
   })
-
-  it.effect("a process from before the columns has neither, and is as it was", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { workspaceId } = yield* Service
-      const store = yield* ProcessStore
-      const process = yield* Processes.create({ name: `old ${crypto.randomUUID()}`, steps: [] })
-      const before = yield* store.get(workspaceId, process.id)
-      yield* sql`ALTER TABLE process DROP COLUMN input_schema`
-      yield* sql`ALTER TABLE process DROP COLUMN check_payloads`
-      yield* beforeHeldOutputs
-      yield* sql`DELETE FROM migration WHERE migration_id >= 15`
-      yield* migrate
-      const after = yield* store.get(workspaceId, process.id)
-      if (before === null || after === null) return assert.fail("not there")
-      assert.deepStrictEqual(after, before)
-      assert.strictEqual(revisionOf(after), revisionOf(before))
-      assert.isNull(after.inputSchema)
-      assert.isFalse(after.checkPayloads)
-    })
-  )
 })

@@ -6,6 +6,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as References from "effect/References"
 import type * as Redacted from "effect/Redacted"
 import type { Sharding } from "effect/cluster/Sharding"
 import { FlowEngineError } from "./FlowErrors.ts"
@@ -114,8 +115,10 @@ export class FlowEngine extends Context.Service<
    */
   static readonly layerMemory: Layer.Layer<FlowEngine, FlowEngineError> = Layer.unwrap(
     Effect.map(
-      load("the engine in memory", "effect", () => import("./internal/journal/Memory.ts")),
-      ({ layer }) => over(layer, Local.layer)
+      load("the engine in memory", "effect", () => import("./internal/journal/Sqlite.ts")),
+      ({ layer }) =>
+        // Without pauses, an adjusted `TestClock` finds each execution where it waits next.
+        Layer.provide(over(layer(":memory:"), Local.layer), Layer.succeed(References.PreventSchedulerYield, true))
     )
   )
 

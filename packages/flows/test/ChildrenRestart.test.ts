@@ -6,7 +6,7 @@ import * as TestClock from "effect/testing/TestClock"
 import * as Flow from "../src/Flow.ts"
 import type { FlowEngine } from "../src/FlowEngine.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
-import * as Memory from "../src/internal/journal/Memory.ts"
+import * as Sqlite from "../src/internal/journal/Sqlite.ts"
 import { Journal } from "../src/internal/Journal.ts"
 import { alone, engineOver } from "./support/Processes.ts"
 
@@ -56,7 +56,7 @@ describe("a parent of another process", () => {
         })
       )
       assert.deepInclude(state, { state: "completed", result: "done" })
-    }).pipe(Effect.provide(Layer.fresh(Memory.layer)))
+    }).pipe(Effect.provide(Layer.fresh(Sqlite.layer(":memory:"))))
   )
 
   it.effect("that continues elsewhere joins the child that it had started", () =>
@@ -74,6 +74,6 @@ describe("a parent of another process", () => {
         })
       )
       assert.strictEqual(result, "later")
-    }).pipe(Effect.provide(Layer.fresh(Memory.layer)))
+    }).pipe(Effect.provide(Layer.fresh(Sqlite.layer(":memory:"))))
   )
 })

@@ -13,7 +13,7 @@ import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import * as Flow from "../src/Flow.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
-import * as MemoryJournal from "../src/internal/journal/Memory.ts"
+import * as Sqlite from "../src/internal/journal/Sqlite.ts"
 import * as Cluster from "../src/internal/ownership/Cluster.ts"
 import { partitionOf } from "../src/internal/Partitions.ts"
 import { until } from "./support/Polling.ts"
@@ -64,7 +64,7 @@ interface Noted {
 const many = Array.from({ length: 24 }, (_, n) => n)
 
 const cluster = Effect.gen(function* () {
-  const journal = yield* journalOf(MemoryJournal.layer)
+  const journal = yield* journalOf(Sqlite.layer(":memory:"))
   const shardingOf = makeCluster()
   const noted: Array<Noted> = []
   const start = Effect.fnUntraced(function* (

@@ -8,7 +8,6 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as SqlClient from "effect/sql/SqlClient"
 import { Journal } from "../src/internal/Journal.ts"
-import * as Memory from "../src/internal/journal/Memory.ts"
 import * as Sql from "../src/internal/journal/Sql.ts"
 import { Database } from "../src/internal/sql/Database.ts"
 import { temporaryFile } from "./support/Engines.ts"
@@ -40,7 +39,7 @@ const inFile = (filename: string, database = Database.layer) =>
 
 journalSuite({
   name: "in memory",
-  make: Effect.map(Layer.build(Layer.fresh(Memory.layer)), opened)
+  make: Effect.map(inFile(":memory:"), opened)
 })
 
 journalSuite({

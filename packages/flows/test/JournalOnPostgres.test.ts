@@ -17,7 +17,6 @@ import { postgresOptions, temporarySchema } from "./support/Engines.ts"
 import { journalSuite } from "./support/JournalSuite.ts"
 import { begin, order, owned, register, signal, write } from "./support/journal/Bench.ts"
 import { held, type Process } from "./support/journal/Held.ts"
-import { longList } from "./support/journal/LongList.ts"
 import { longQueue } from "./support/journal/LongQueue.ts"
 import { losingAnswers } from "./support/journal/LostAnswers.ts"
 import { listen } from "./support/journal/Notifications.ts"
@@ -67,13 +66,11 @@ held(twoProcesses)
 
 describe("the journal on Postgres: with many executions", () => {
   const process = Effect.flatMap(temporarySchema, (schema) => open(postgresOptions(schema)))
-  const explain = ({ sql }: Process, statement: string) => {
+  longQueue(process, ({ sql }, statement) => {
     const parameters = Array.from(new Set(statement.match(/\$\d+/g)), () => null)
     const plan = sql.unsafe<{ readonly "QUERY PLAN": string }>(`EXPLAIN (GENERIC_PLAN) ${statement}`, parameters)
     return Effect.map(Effect.orDie(plan), (rows) => rows.map((row) => row["QUERY PLAN"]))
-  }
-  longQueue(process, explain)
-  longList(process, explain)
+  })
 
   it.live("the writes of an owner are updates in place, which change no index", () =>
     Effect.gen(function* () {

@@ -1,4 +1,3 @@
-/** Executions of a database that was made before they had partitions. */
 import { assert, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -8,9 +7,9 @@ import { Journal } from "../src/internal/Journal.ts"
 import * as Postgres from "../src/internal/journal/Postgres.ts"
 import { partitionOf } from "../src/internal/Partitions.ts"
 import { postgresOptions, temporarySchema } from "./support/Engines.ts"
-import { end, order, owned } from "./support/journal/Bench.ts"
+import { order } from "./support/journal/Bench.ts"
 
-it.live("executions that have not ended get the partitions that new ones have", () =>
+it.live("an execution has the partition of its id", () =>
   Effect.gen(function* () {
     const options = postgresOptions(yield* temporarySchema)
     const open = Effect.map(Layer.build(Layer.fresh(Postgres.layer(options))), Context.get(Journal))
@@ -29,14 +28,5 @@ it.live("executions that have not ended get the partitions that new ones have", 
       made,
       made.map(([id]) => [id, partitionOf(`${id}`)])
     )
-    yield* end(journal, yield* owned(journal, "ended"), 1)
-    yield* sql`ALTER TABLE flow_run DROP COLUMN partition_no`
-    // The later migrations run again, too.
-    for (const column of ["boot", "pid_namespace", "pid", "pid_started"]) {
-      yield* sql`ALTER TABLE flow_process DROP COLUMN ${sql(column)}`
-    }
-    yield* sql`DELETE FROM flow_migration WHERE name IN ('partitions', 'places')`
-    yield* open
-    assert.deepStrictEqual(yield* partitions, [...made, ["id-ended", 0]].sort())
   }).pipe(Effect.scoped)
 )

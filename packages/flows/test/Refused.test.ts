@@ -12,10 +12,11 @@ import { FlowEngine } from "../src/FlowEngine.ts"
 import { FlowHalted } from "../src/FlowErrors.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
 import type { Journal } from "../src/internal/Journal.ts"
-import { layer as memory } from "../src/internal/journal/Memory.ts"
+import * as Sqlite from "../src/internal/journal/Sqlite.ts"
 import { Diary, note, Refused } from "./support/Flows.ts"
 import { alone, engineOver, journalOf, shared } from "./support/Processes.ts"
 import { errorOf, stateOf } from "./support/Running.ts"
+import { until } from "./support/Polling.ts"
 import { advance, throughTime } from "./support/Time.ts"
 
 const nap = Flow.sleep("nap", "1 hour")
@@ -66,7 +67,10 @@ const refusals = (journal: Journal["Service"]) => journal.names("refused ")
 const test = (
   title: string,
   body: (journal: Journal["Service"]) => Effect.Effect<void, unknown, Scope.Scope | Diary>
-) => it.effect(title, () => Effect.provide(Effect.flatMap(journalOf(memory), body), Layer.fresh(Diary.layer)))
+) =>
+  it.effect(title, () =>
+    Effect.provide(Effect.flatMap(journalOf(Sqlite.layer(":memory:")), body), Layer.fresh(Diary.layer))
+  )
 
 describe("an execution that a build refuses", () => {
   /** Cancels it when the process comes to a call of its journal, once. */
@@ -115,7 +119,7 @@ describe("an execution that a build refuses", () => {
       const one = yield* beside({ ...journal, claim }, after)
       const two = yield* beside(journal, after)
       yield* advance("2 hours")
-      assert.strictEqual((yield* journal.find(id))?.state, "halted")
+      yield* throughTime(until(Effect.map(journal.find(id), (found) => found?.state === "halted")))
       assert.deepStrictEqual(yield* refusals(journal), [])
       yield* one.stop
       yield* two.stop
@@ -171,9 +175,8 @@ describe("executions that older builds have refused", () => {
           yield* throughTime(Flow.execute(before, "new"))
           assert.strictEqual((yield* journal.list({ states: ["halted"], limit: 500 })).length, many)
           yield* gate.open
-          yield* advance("1 minute")
-          yield* advance("2 hours")
-          assert.strictEqual((yield* journal.list({ states: ["completed"], limit: 500 })).length, many + 1)
+          const completed = journal.list({ states: ["completed"], limit: 500 })
+          yield* throughTime(until(Effect.map(completed, ({ length }) => length === many + 1)))
         })
       )
     }))

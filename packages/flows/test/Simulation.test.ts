@@ -13,7 +13,7 @@ const check = ({ seed, violations }: Simulation.Report) =>
 
 describe("processes that are killed, stopped and disconnected from a journal and a service", () => {
   it("run every execution to an end that its record explains, and do nothing twice", () => {
-    for (let seed = 1; seed <= sized(80, 1_000_000); seed++) check(Simulation.run(seed))
+    for (let seed = 1; seed <= sized(40, 1_000_000); seed++) check(Simulation.run(seed))
   })
 
   it("do so for the seeds that once failed", () => {

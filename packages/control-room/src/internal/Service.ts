@@ -63,7 +63,6 @@ import { Git } from "./git/Git.ts"
 import { GitPackages } from "./git/GitPackages.ts"
 import { BulkOperations } from "./runs/BulkOperations.ts"
 import * as Gauges from "./runs/Gauges.ts"
-import * as OldFailures from "./runs/OldFailures.ts"
 import { InputSchemas } from "./runs/InputSchemas.ts"
 import { Alerter } from "./runs/Alerter.ts"
 import { NextItems } from "./runs/NextItems.ts"
@@ -161,7 +160,6 @@ export const running = ({ retainRuns }: Pick<ServiceOptions, "retainRuns">) =>
     Deliverer.layerRunning,
     GitPackages.layerTicking,
     BulkOperations.layerTicking,
-    OldFailures.layerTicking,
     sayPaused,
     AlertSender.layerRunning,
     Alerter.layerTicking,

@@ -9,10 +9,10 @@ import { sized } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
+import { failureOf } from "../../src/internal/engine/Failures.ts"
+import type { Exception } from "../../src/internal/engine/State.ts"
 import * as Chunks from "../../src/internal/store/Chunks.ts"
-import { migrate } from "../../src/internal/store/Migrations.ts"
 import { Failures as Store } from "../../src/internal/store/Failures.ts"
-import { beforeFailureOrder } from "../support/Migrations.ts"
 import { analysed, planOf, recorded } from "../support/Plans.ts"
 import { layer, linkWorker, Service } from "../support/Service.ts"
 
@@ -59,32 +59,37 @@ const theOnly = Effect.fnUntraced(function* (process: ProcessId) {
 const itemsOf = (run: Effect.Success<ReturnType<typeof startedWith>>) =>
   Effect.map(Stream.runCollect(WorkItems.stream({ processRun: run })), (items) => items.map(({ id }) => id))
 
-/** Items in 40 shapes, as if they had failed before there were groups. */
+/** Items in 40 shapes that have failed, and their groups. */
 const shaped = Effect.fnUntraced(function* (count: number) {
   const { process } = yield* newProcess()
   const { workspaceId } = yield* Service
   const sql = yield* SqlClient.SqlClient
+  const step = process.steps[0]?.id ?? null
+  const exceptionOf = (n: number): Exception => ({
+    code: n % 2 === 0 ? "LATE" : "LOST",
+    type: n % 4 < 2 ? "application" : "business",
+    message: `${"abcdefghij"[Math.floor(n / 4) % 10]} of order ${n} at '/in/${n}.xlsx'`
+  })
+  const kinds = Array.from({ length: count }, (_, n) => failureOf(process.id, step, exceptionOf(n)))
   const row = (n: number) => ({
     id: `01900000-0000-7000-8000-${n.toString(16).padStart(12, "0")}`,
     workspace_id: workspaceId,
     process_id: process.id,
     step: 0,
-    step_id: process.steps[0]?.id ?? null,
+    step_id: step,
     state: "failed",
     state_updated_at: new Date(1_600_000_000_000 + n).toISOString(),
     created_at: "2020-01-01T00:00:00.000Z",
     payload: "1",
     attempts: 1,
-    exception: JSON.stringify({
-      code: n % 2 === 0 ? "LATE" : "LOST",
-      type: n % 4 < 2 ? "application" : "business",
-      message: `${"abcdefghij"[Math.floor(n / 4) % 10]} of order ${n} at '/in/${n}.xlsx'`
-    })
+    exception: JSON.stringify(exceptionOf(n)),
+    failure: kinds[n]?.fingerprint ?? null
   })
   yield* Chunks.forEach(
     Array.from({ length: count }, (_, n) => row(n)),
     (rows) => sql`INSERT INTO work_item ${sql.insert(rows)}`
   )
+  yield* (yield* Store).occurred({ workspaceId, processId: process.id }, kinds)
   return process
 })
 
@@ -268,33 +273,9 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("failures"
     })
   )
 
-  it.effect("of before they had an order have that of their items", () =>
-    Effect.gen(function* () {
-      const { process } = yield* failing(["order 1 is late", "order 22 is late", "no access"])
-      const sql = yield* SqlClient.SqlClient
-      const before = yield* groupsOf(process.id)
-      const [late] = before
-      yield* sql`
-        UPDATE work_item SET state_updated_at = ${"2026-11-20T08:15:30.000Z"} WHERE failure = ${late?.id ?? ""}`
-      yield* beforeFailureOrder
-      yield* sql`DELETE FROM migration WHERE migration_id >= 31`
-      yield* migrate
-      const rows = yield* sql<{ readonly id: string; readonly last_seen_at: string }>`
-        SELECT id, last_seen_at FROM failure_group WHERE process_id = ${process.id}`
-      const after = yield* groupsOf(process.id)
-      assert.strictEqual(rows.length, 2)
-      for (const { id, last_seen_at } of rows) {
-        assert.strictEqual(last_seen_at, after.find((group) => group.id === id)?.last_failed_at, id)
-      }
-    })
-  )
-
-  it.effect(`of before are grouped in chunks: ${many} items in 40 shapes are 40 groups, by an index`, () =>
+  it.effect(`are few however many items: ${many} in 40 shapes are 40 groups, by an index`, () =>
     Effect.gen(function* () {
       const process = yield* shaped(many)
-      const { fill } = yield* Store
-      assert.deepStrictEqual(yield* groupsOf(process.id), [])
-      yield* Chunks.sweep(fill)
       const groups = yield* groupsOf(process.id)
       assert.strictEqual(groups.length, 40)
       assert.isTrue(groups.every(({ count }) => count === many / 40))

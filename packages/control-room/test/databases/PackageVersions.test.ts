@@ -6,15 +6,12 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import * as SqlClient from "effect/sql/SqlClient"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { BlobStore } from "../../src/BlobStore.ts"
-import { migrate } from "../../src/internal/store/Migrations.ts"
 import { PackageVersions } from "../../src/internal/store/PackageVersions.ts"
 import { Files } from "../../src/internal/store/Files.ts"
 import { bodyAs, errorOf, multipart, send } from "../support/Http.ts"
-import { beforePackageVersions } from "../support/Migrations.ts"
 import { layer, movedBy, Service } from "../support/Service.ts"
 import { releaseInvoices } from "../examples/ReleaseInvoices.ts"
 import { zip, digestOf, upload, withVersions } from "../support/PackageVersions.ts"
@@ -181,49 +178,6 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("versions 
       const late = yield* send(origin, "POST", url.slice(origin.length), multipart([...fields, file]))
       assert.strictEqual(late.status, 404, late.text)
       assert.deepStrictEqual({ rows: yield* rows, blobs: yield* blobs }, without)
-    })
-  )
-
-  it.effect("begin with the content that a package had before there were versions", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const uploaded = yield* withVersions("a")
-      const fetched = yield* withVersions("b")
-      const empty = yield* withVersions()
-      const bytes = yield* Stream.mkUint8Array(TaskPackages.download(uploaded))
-      const { rows } = yield* Service
-      // Files belonged to packages, and only the last content was there.
-      yield* sql`UPDATE file SET owner_id = (SELECT package_id FROM task_package_version AS held WHERE held.id = owner_id)
-        WHERE owner_id IN (SELECT id FROM task_package_version WHERE package_id IN (${uploaded}, ${fetched}))`
-      yield* sql`UPDATE task_package_version SET id = package_id WHERE package_id IN (${uploaded}, ${fetched})`
-      yield* sql`UPDATE task_package SET type = 'github' WHERE id = ${fetched}`
-      yield* sql`INSERT INTO package_source ${sql.insert({
-        package_id: fetched,
-        workspace_id: (yield* Service).workspaceId,
-        version: 1,
-        repository: "https://example.com/r.git",
-        mode: "detached",
-        reference: "main",
-        automatic: 0,
-        commit_id: "5ac4b14",
-        fetched_at: "2026-11-20T08:15:30.000Z"
-      })}`
-      yield* beforePackageVersions
-      yield* sql`DELETE FROM migration WHERE migration_id >= 30`
-      yield* migrate
-      assert.isTrue(Object.hasOwn(yield* rows, "task_package_version"))
-      assert.deepStrictEqual(yield* states(uploaded), ["1 current"])
-      assert.strictEqual((yield* TaskPackages.get(uploaded)).current?.by, null)
-      assert.deepStrictEqual(yield* Stream.mkUint8Array(TaskPackages.download(uploaded)), bytes)
-      assert.deepInclude((yield* TaskPackages.get(fetched)).current, {
-        version: 1,
-        since: "2026-11-20T08:15:30.000Z",
-        by: { type: "commit", id: "5ac4b14", name: null }
-      })
-      assert.strictEqual((yield* TaskPackages.get(empty)).current, null)
-      yield* upload(uploaded, "next")
-      assert.deepStrictEqual(yield* states(uploaded), ["2 current", "1 available"])
-      yield* TaskPackages.remove(uploaded)
     })
   )
 })

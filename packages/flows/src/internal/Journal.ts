@@ -1,5 +1,5 @@
 /**
- * The record of executions, as one interface: in memory, on SQLite and on Postgres. Every write of an owner names
+ * The record of executions, as one interface: on SQLite, in a file or in memory, and on Postgres. Every write of an owner names
  * the epoch of its claim and changes nothing when another process has claimed the execution.
  *
  * Times are milliseconds since 1970. Inputs, results and errors are JSON by the schemas of the flow.

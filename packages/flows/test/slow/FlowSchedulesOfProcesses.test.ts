@@ -1,11 +1,11 @@
 import { sized } from "@signalbox/testkit/Soak"
 import * as TestClock from "effect/testing/TestClock"
-import { layer } from "../../src/internal/journal/Memory.ts"
+import * as Sqlite from "../../src/internal/journal/Sqlite.ts"
 import { suite } from "../support/ScheduleSuite.ts"
 
 suite({
   name: "in memory",
-  journal: layer,
+  journal: Sqlite.layer(":memory:"),
   virtual: true,
   pass: TestClock.adjust,
   points: 30,

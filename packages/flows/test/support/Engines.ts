@@ -13,7 +13,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { FlowEngine, type FlowEngineError, type Options, over } from "../../src/FlowEngine.ts"
 import { Journal } from "../../src/internal/Journal.ts"
-import * as MemoryJournal from "../../src/internal/journal/Memory.ts"
+import * as Sqlite from "../../src/internal/journal/Sqlite.ts"
 import * as Local from "../../src/internal/ownership/Local.ts"
 import { throughTime } from "./Time.ts"
 
@@ -46,7 +46,7 @@ export class Store extends Context.Service<Store, { readonly process: (options?:
   /** A journal in memory that outlives the processes. */
   static readonly memory = Layer.effect(
     Store,
-    Effect.map(Layer.build(Layer.fresh(MemoryJournal.layer)), (context) => {
+    Effect.map(Layer.build(Layer.fresh(Sqlite.layer(":memory:"))), (context) => {
       const journal = Layer.succeed(Journal, Context.get(context, Journal))
       return Store.of({ process: (options) => Layer.fresh(over(journal, Local.layer, options)) })
     })

@@ -11,7 +11,7 @@ import * as Flow from "../../src/Flow.ts"
 import { FlowEngine } from "../../src/FlowEngine.ts"
 import * as FlowSchedules from "../../src/FlowSchedules.ts"
 import type { Journal } from "../../src/internal/Journal.ts"
-import { layer as memory } from "../../src/internal/journal/Memory.ts"
+import * as Sqlite from "../../src/internal/journal/Sqlite.ts"
 import { alone, engineOver, journalOf } from "./Processes.ts"
 
 export const minuteOf = (at: number): string => new Date(at).toISOString().slice(0, 16)
@@ -71,7 +71,7 @@ export const process = Effect.fnUntraced(function* <A, E>(
 })
 
 export const test = (title: string, body: (journal: Journal["Service"]) => Effect.Effect<void, unknown, Scope.Scope>) =>
-  it.effect(title, () => Effect.flatMap(journalOf(memory), body))
+  it.effect(title, () => Effect.flatMap(journalOf(Sqlite.layer(":memory:")), body))
 
 /** What became of the occurrences, by their time. */
 export const outcomes = (name = "daily") =>

@@ -10,11 +10,9 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { failureOf } from "../engine/Failures.ts"
 import type { FailureKind, Run } from "../engine/State.ts"
 import * as Chunks from "./Chunks.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
-import { parseException } from "./StoredItem.ts"
 
 export interface FailureFilter {
   readonly processId: ProcessId | null
@@ -56,21 +54,6 @@ interface Row {
   readonly newest: string | null
 }
 
-interface OldItem {
-  readonly id: string
-  readonly workspace_id: string
-  readonly process_id: string
-  readonly step_id: string | null
-  readonly exception: string | null
-  readonly state_updated_at: string | null
-}
-
-/** A kind of failure, and when it was seen. */
-interface Seen {
-  readonly failure: FailureKind
-  readonly at: string
-}
-
 /** Items of a group that it names. */
 const samples = 5
 
@@ -107,8 +90,6 @@ export class Failures extends Context.Service<
       run: Pick<Run, "workspaceId" | "processId">,
       failures: ReadonlyArray<FailureKind>
     ) => Effect.Effect<void>
-    /** Groups some items that failed before there were groups; returns how many it found. */
-    readonly fill: (limit: number) => Effect.Effect<number>
     /** Deletes groups without failed items that have not changed since `cutoff`, and are not muted; returns how many. */
     readonly sweep: (cutoff: string, limit: number) => Effect.Effect<number>
   }
@@ -116,7 +97,7 @@ export class Failures extends Context.Service<
   static readonly layer = Layer.effect(
     Failures,
     Effect.gen(function* () {
-      const { millis, now, sql, transaction } = yield* Database
+      const { millis, now, sql } = yield* Database
       const forUpdate = Dialect.forUpdate(sql)
       const ofGroup = sql.literal(
         "work_item.workspace_id = failure_group.workspace_id AND work_item.state = 'failed' AND work_item.failure = failure_group.id"
@@ -197,14 +178,18 @@ export class Failures extends Context.Service<
         return view ?? null
       }, Effect.orDie)
 
-      const insert = Effect.fnUntraced(function* (workspace: string, process: string, failures: ReadonlyArray<Seen>) {
-        const inTime = failures.toSorted((a, b) => (a.at < b.at ? -1 : 1))
-        const kinds = [...new Map(inTime.map((seen) => [seen.failure.fingerprint, seen])).values()]
+      const insert = Effect.fnUntraced(function* (
+        workspace: string,
+        process: string,
+        failures: ReadonlyArray<FailureKind>,
+        at: string
+      ) {
+        const kinds = [...new Map(failures.map((failure) => [failure.fingerprint, failure])).values()]
         const time = yield* now
         // Sorted, because all transactions create groups in this order.
         const rows = kinds
-          .toSorted((a, b) => (a.failure.fingerprint < b.failure.fingerprint ? -1 : 1))
-          .map(({ at, failure: { code, fingerprint, message, step, type } }) => ({
+          .toSorted((a, b) => (a.fingerprint < b.fingerprint ? -1 : 1))
+          .map(({ code, fingerprint, message, step, type }) => ({
             workspace_id: workspace,
             id: fingerprint,
             process_id: process,
@@ -255,8 +240,7 @@ export class Failures extends Context.Service<
           if (failures.length === 0) return
           const time = yield* millis
           const at = new Date(time).toISOString()
-          const seen = failures.map((failure) => ({ failure, at }))
-          const ids = yield* insert(workspaceId, processId, seen)
+          const ids = yield* insert(workspaceId, processId, failures, at)
           yield* Chunks.forEach(
             ids,
             (some) => sql`
@@ -275,35 +259,6 @@ export class Failures extends Context.Service<
                 ${Dialect.skipLocked(sql, "failure_group")})`
           )
         }, Effect.orDie),
-        fill: (limit) =>
-          transaction(
-            Effect.gen(function* () {
-              const items = yield* sql<OldItem>`
-                SELECT id, workspace_id, process_id, step_id, exception, state_updated_at FROM work_item
-                WHERE state = 'failed' AND failure IS NULL
-                ORDER BY id LIMIT ${limit} ${Dialect.skipLocked(sql, "work_item")}`
-              const found = items.map((item) => {
-                const step = item.step_id === null ? null : StepId.make(item.step_id)
-                return { item, failure: failureOf(item.process_id, step, parseException(item.exception)) }
-              })
-              const byProcess = Map.groupBy(found, ({ item }) => `${item.workspace_id} ${item.process_id}`)
-              for (const [ids, some] of [...byProcess].toSorted()) {
-                const [workspace = "", process = ""] = ids.split(" ")
-                yield* insert(
-                  workspace,
-                  process,
-                  some.map(({ failure, item }) => ({ failure, at: item.state_updated_at ?? "" }))
-                )
-              }
-              yield* Chunks.forEach(found, (some) => {
-                const pairs = sql.csv(some.map(({ failure, item }) => sql`(${item.id}, ${failure.fingerprint})`))
-                return sql`
-                  UPDATE work_item SET failure = found.column2 FROM (VALUES ${pairs}) AS found
-                  WHERE work_item.id = found.column1`
-              })
-              return found.length
-            }).pipe(Effect.orDie)
-          ),
         sweep: Effect.fnUntraced(function* (cutoff, limit) {
           const rows = yield* sql`
             DELETE FROM failure_group WHERE (workspace_id, id) IN (

@@ -5,79 +5,39 @@
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { make } from "@signalbox/sql/Migrations"
+import * as Access from "./migrations/initial/Access.ts"
+import * as Alerts from "./migrations/initial/Alerts.ts"
+import * as Content from "./migrations/initial/Content.ts"
+import * as Processes from "./migrations/initial/Processes.ts"
+import * as Room from "./migrations/initial/Room.ts"
+import * as Webhooks from "./migrations/initial/Webhooks.ts"
+import * as Work from "./migrations/initial/Work.ts"
+import * as Workers from "./migrations/initial/Workers.ts"
 import * as AlertGathering from "./migrations/AlertGathering.ts"
 import * as AlertReceivers from "./migrations/AlertReceivers.ts"
-import * as Alerts from "./migrations/Alerts.ts"
-import * as Access from "./migrations/Access.ts"
-import * as Backups from "./migrations/Backups.ts"
-import * as Bulk from "./migrations/Bulk.ts"
-import * as ConsoleSessions from "./migrations/ConsoleSessions.ts"
-import * as BulkOperations from "./migrations/BulkOperations.ts"
 import * as ConsoleMarks from "./migrations/ConsoleMarks.ts"
-import * as Content from "./migrations/Content.ts"
-import * as FailureOrder from "./migrations/FailureOrder.ts"
-import * as Failures from "./migrations/Failures.ts"
-import * as Git from "./migrations/Git.ts"
 import * as IdempotencyMakers from "./migrations/IdempotencyMakers.ts"
-import * as HeldOutputs from "./migrations/HeldOutputs.ts"
-import * as ReservedItems from "./migrations/ReservedItems.ts"
-import * as Init from "./migrations/Init.ts"
 import * as ItemSteps from "./migrations/ItemSteps.ts"
-import * as InputSchemas from "./migrations/InputSchemas.ts"
-import * as KeyLifetimes from "./migrations/KeyLifetimes.ts"
-import * as Looks from "./migrations/Looks.ts"
 import * as Nodes from "./migrations/Nodes.ts"
-import * as Names from "./migrations/Names.ts"
-import * as Operations from "./migrations/Operations.ts"
-import * as Order from "./migrations/Order.ts"
-import * as PackageVersions from "./migrations/PackageVersions.ts"
-import * as Pages from "./migrations/Pages.ts"
-import * as Pauses from "./migrations/Pauses.ts"
-import * as ProcessSteps from "./migrations/ProcessSteps.ts"
-import * as Requests from "./migrations/Requests.ts"
-import * as Retention from "./migrations/Retention.ts"
-import * as RunSteps from "./migrations/RunSteps.ts"
-import * as RunTraces from "./migrations/RunTraces.ts"
 import * as RefusedHooks from "./migrations/RefusedHooks.ts"
+import * as RunTraces from "./migrations/RunTraces.ts"
 import * as SecretHosts from "./migrations/SecretHosts.ts"
-import * as Schedules from "./migrations/Schedules.ts"
-import * as Triggers from "./migrations/Triggers.ts"
-import * as Waits from "./migrations/Waits.ts"
-import * as Webhooks from "./migrations/Webhooks.ts"
-import * as WorkerLabels from "./migrations/WorkerLabels.ts"
+
+/** The tables of version 0.1.0, the oldest whose rooms are opened, in the order of their references. */
+const initial = [
+  ...Access.statements,
+  ...Workers.statements,
+  ...Content.statements,
+  ...Processes.statements,
+  ...Work.statements,
+  ...Webhooks.statements,
+  ...Alerts.statements,
+  ...Room.statements
+]
 
 export const migrations = {
-  "0001_init": Init.statements,
-  "0002_access": Access.statements,
-  "0003_webhooks": Webhooks.statements,
-  "0004_content": Content.statements,
-  "0005_requests": Requests.statements,
-  "0006_pages": Pages.statements,
-  "0007_looks": Looks.statements,
-  "0008_retention": Retention.statements,
-  "0009_git": Git.statements,
-  "0010_in_hand": ReservedItems.statements,
-  "0011_waits": Waits.statements,
-  "0012_bulk": Bulk.statements,
-  "0013_key_lifetimes": KeyLifetimes.statements,
-  "0014_process_steps": ProcessSteps.statements,
-  "0015_input_schemas": InputSchemas.statements,
-  "0016_held_outputs": HeldOutputs.statements,
-  "0017_operations": Operations.statements,
-  "0018_worker_labels": WorkerLabels.statements,
-  "0019_names": Names.statements,
-  "0020_schedules": Schedules.statements,
-  "0021_triggers": Triggers.statements,
-  "0022_order": Order.statements,
-  "0023_pauses": Pauses.statements,
-  "0024_failures": Failures.statements,
-  "0025_bulk_operations": BulkOperations.statements,
-  "0027_backups": Backups.statements,
-  "0028_alerts": Alerts.statements,
-  "0029_console_sessions": ConsoleSessions.statements,
-  "0030_package_versions": PackageVersions.statements,
-  "0031_failure_order": FailureOrder.statements,
-  "0032_run_steps": RunSteps.statements,
+  // Rooms of 0.1.0 have recorded the last of the steps by which it made its tables.
+  "0032_run_steps": initial,
   "0033_run_traces": RunTraces.statements,
   "0034_console_marks": ConsoleMarks.statements,
   "0035_item_steps": ItemSteps.statements,
@@ -86,7 +46,9 @@ export const migrations = {
   "0044_secret_hosts": SecretHosts.statements,
   "0046_refused_hooks": RefusedHooks.statements,
   "0047_alert_gathering": AlertGathering.statements,
-  "0048_alert_receivers": AlertReceivers.statements
+  "0048_alert_receivers": AlertReceivers.statements,
+  // Rooms that were made before 0.1.0 had failed items without a group.
+  "0049_failures_grouped": ["DROP INDEX IF EXISTS work_item_without_failure"]
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */

@@ -1,5 +1,5 @@
 /**
- * Rules shared by the journals in memory and in databases.
+ * Rules of the journal that are not SQL.
  */
 import type * as Schema from "effect/Schema"
 import { type Execution, hasEnded, type NewExecution, type State, type Write } from "../Journal.ts"

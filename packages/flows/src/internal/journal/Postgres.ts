@@ -8,7 +8,6 @@ import type * as Redacted from "effect/Redacted"
 import type { FlowEngineError } from "../../FlowErrors.ts"
 import type { Journal } from "../Journal.ts"
 import { Database, startError } from "../sql/Database.ts"
-import { layerCarryOver } from "./sql/FirstDesign.ts"
 import * as Sql from "./Sql.ts"
 
 interface Options {
@@ -23,4 +22,4 @@ export const client = ({ schema = "signalbox_flows", url }: Options) =>
   )
 
 export const layer = (options: Options): Layer.Layer<Journal, FlowEngineError> =>
-  Sql.layer.pipe(Layer.provide(layerCarryOver), Layer.provide(Database.layer), Layer.provide(client(options)))
+  Sql.layer.pipe(Layer.provide(Database.layer), Layer.provide(client(options)))

@@ -10,7 +10,6 @@ import { dirname } from "node:path"
 import { FlowEngineError } from "../../FlowErrors.ts"
 import type { Journal } from "../Journal.ts"
 import { Database } from "../sql/Database.ts"
-import { layerCarryOver } from "./sql/FirstDesign.ts"
 import * as Sql from "./Sql.ts"
 
 const failed = (message: string) => new FlowEngineError({ message })
@@ -28,4 +27,4 @@ const client = (file: string): Layer.Layer<SqlClient, FlowEngineError> => {
 }
 
 export const layer = (file: string): Layer.Layer<Journal, FlowEngineError> =>
-  Sql.layer.pipe(Layer.provide(layerCarryOver), Layer.provide(Database.layer), Layer.provide(client(file)))
+  Sql.layer.pipe(Layer.provide(Database.layer), Layer.provide(client(file)))

@@ -10,7 +10,6 @@ import { detailOf } from "../Announce.ts"
 import type { EngineParts } from "../Engine.ts"
 import { hasEnded, type Journal } from "../Journal.ts"
 import * as Decide from "./Decide.ts"
-import * as Progress from "./Progress.ts"
 import * as Row from "./Row.ts"
 
 export interface Local extends Decide.Wanted {
@@ -155,19 +154,16 @@ const begunOf = (journal: Journal["Service"], { definition, flow, starting }: Ro
 /** Sets the definition: from now on only builds with the same one carry the schedule out. */
 export const set = Effect.fnUntraced(function* (journal: Journal["Service"], wanted: Decide.Wanted) {
   const { name } = wanted.definition
-  const progress = yield* Progress.read(journal, name)
   yield* Row.update(
     journal,
     name,
     Effect.fnUntraced(function* (row, now): Effect.fn.Return<readonly [Row.Row, void]> {
-      if (row === null) return [Decide.created(wanted, now, progress), undefined]
+      if (row === null) return [Decide.created(wanted, now), undefined]
       if (row.digest === wanted.digest) return [row, undefined]
       const begun = row.flow === wanted.flow ? [] : yield* begunOf(journal, row)
       return [Decide.changed(row, wanted, now, begun), undefined]
     })
   )
-  // Otherwise a schedule that is removed and created again would begin there.
-  if (progress !== null) yield* Progress.forget(journal, name, progress)
 })
 
 /** Carries a schedule out until it is interrupted. */

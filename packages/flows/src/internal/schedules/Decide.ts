@@ -6,7 +6,6 @@ import type { Definition } from "@signalbox/schedule/Definition"
 import * as Due from "@signalbox/schedule/Due"
 import { occurrences } from "@signalbox/schedule/Occurrences"
 import type { State } from "../Journal.ts"
-import type { Progress } from "./Progress.ts"
 import type { Outcome, Row, Started } from "./Row.ts"
 
 /** The definition of a schedule in this build. */
@@ -130,9 +129,9 @@ export const tick = (row: Row, running: ReadonlyArray<Running>, now: number): Ro
   }
 }
 
-/** Returns the row of a new schedule, which begins now, or continues from the progress of the first design. */
-export const created = ({ definition, ...wanted }: Wanted, now: number, progress: Progress | null): Row => {
-  const { state, wakeAt } = Due.change(definition, Due.start(definition, utc(progress?.upTo ?? now)), utc(now))
+/** Returns the row of a new schedule, which begins now. */
+export const created = ({ definition, ...wanted }: Wanted, now: number): Row => {
+  const { state, wakeAt } = Due.change(definition, Due.start(definition, utc(now)), utc(now))
   return {
     format: 1,
     ...wanted,
@@ -143,7 +142,7 @@ export const created = ({ definition, ...wanted }: Wanted, now: number, progress
     starting: [],
     stop: null,
     backfill: [],
-    running: progress?.running ?? [],
+    running: [],
     problem: null,
     recent: []
   }

@@ -4,81 +4,18 @@
  */
 import { make, type Statement } from "@signalbox/sql/Migrations"
 
-const init: ReadonlyArray<string> = [
-  /*
-   * `version` is null when a workflow is no flow; its `flow` is then the tag of the workflow, its `flow_key` the id.
-   * `phase` of a running one: `active` (due), `waiting` (for a timer, a deferred, a child), `halted` (failed, until a person resumes
-   * it). `wakes` counts its events: it can wait only if none happened while it ran.
-   */
-  `CREATE TABLE flow_execution (
-    id TEXT PRIMARY KEY,
-    workflow TEXT NOT NULL,
-    flow TEXT NOT NULL,
-    version REAL,
-    flow_key TEXT NOT NULL,
-    generation INTEGER NOT NULL,
-    input TEXT NOT NULL,
-    resumes TEXT,
-    parent TEXT,
-    state TEXT NOT NULL,
-    phase TEXT NOT NULL,
-    wakes INTEGER NOT NULL,
-    interrupted TEXT NOT NULL,
-    value TEXT,
-    cause TEXT,
-    failure TEXT,
-    started_at INTEGER NOT NULL,
-    ended_at INTEGER,
-    UNIQUE (flow, flow_key, generation)
-  )`,
-  `CREATE INDEX flow_execution_active ON flow_execution (workflow, id) WHERE state = 'running' AND phase = 'active'`,
-  `CREATE INDEX flow_execution_by_start ON flow_execution (started_at, id)`,
-  `CREATE TABLE flow_step (
-    seq SEQUENCE,
-    execution TEXT NOT NULL,
-    path TEXT NOT NULL,
-    attempt INTEGER NOT NULL,
-    name TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    input TEXT,
-    state TEXT NOT NULL,
-    value TEXT,
-    cause TEXT,
-    failure TEXT,
-    started_at INTEGER NOT NULL,
-    ended_at INTEGER NOT NULL,
-    UNIQUE (execution, path, attempt)
-  )`,
-  // A timer is a deferred that is done at the time `due`.
-  `CREATE TABLE flow_deferred (
-    execution TEXT NOT NULL,
-    name TEXT NOT NULL,
-    due INTEGER,
-    result TEXT,
-    PRIMARY KEY (execution, name)
-  )`,
-  `CREATE INDEX flow_deferred_due ON flow_deferred (due) WHERE result IS NULL AND due IS NOT NULL`,
-  `CREATE TABLE flow_wait (
-    execution TEXT NOT NULL,
-    path TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    subject TEXT NOT NULL,
-    PRIMARY KEY (execution, path)
-  )`,
-  `CREATE INDEX flow_wait_by_subject ON flow_wait (kind, subject)`
-]
-
-const schedules: ReadonlyArray<string> = [
-  // The time up to which each schedule has been carried out.
-  `CREATE TABLE flow_schedule (name TEXT PRIMARY KEY, scheduled_to INTEGER NOT NULL)`
-]
-
-const journal: ReadonlyArray<string> = [
+/** The tables of version 0.1.0, the oldest whose executions are continued. */
+const initial: ReadonlyArray<string> = [
   /*
    * `flow_key` is the hash of a long key, and `long_key` that key. `mail` counts messages, `seen` is the last one that a write has
    * seen, `asides` counts how often entries were discarded. `token` identifies the call that created, claimed or changed the row
-   * last. An expired row has only its key, state and end. `due_at` has a value while the execution needs an owner: so the writes of
-   * an owner do not change the index.
+   * last. An expired row has only its key, state and end.
+   *
+   * `limits` are its keys for the limits of its flow; null when it had none. `lane` is its queue, `queued_at` its place there, which a
+   * suspended one keeps. `slots` is 1 while it has rows in `flow_slot`. `partition_no`: see `Partitions.ts`; SQLite has one process,
+   * which uses none.
+   *
+   * No index has a column that an owner writes before the end: `due_at` has a value only while the execution needs an owner.
    */
   `CREATE TABLE flow_run (
     id TEXT PRIMARY KEY,
@@ -109,6 +46,11 @@ const journal: ReadonlyArray<string> = [
     due_at INTEGER GENERATED ALWAYS AS (
       CASE WHEN owner IS NULL AND state IN ('queued', 'waiting', 'running', 'undoing') THEN wake_at END
     ) STORED,
+    limits TEXT,
+    lane TEXT,
+    queued_at INTEGER,
+    slots INTEGER,
+    partition_no INTEGER NOT NULL DEFAULT 0,
     UNIQUE (flow, flow_key)
   )`,
   `CREATE INDEX flow_run_due ON flow_run (due_at, id) WHERE due_at IS NOT NULL`,
@@ -181,18 +123,7 @@ const journal: ReadonlyArray<string> = [
     reaped INTEGER NOT NULL,
     token TEXT NOT NULL
   )`,
-  `CREATE TABLE flow_value (name TEXT PRIMARY KEY, value TEXT, token TEXT NOT NULL)`
-]
-
-const limits: ReadonlyArray<string> = [
-  /*
-   * `limits` are its keys for the limits of its flow; null when it had none. `lane` is its queue, `queued_at` its place there, which a
-   * suspended one keeps. `slots` is 1 while it has rows in `flow_slot`. No index has a column that an owner writes before the end.
-   */
-  `ALTER TABLE flow_run ADD COLUMN limits TEXT`,
-  `ALTER TABLE flow_run ADD COLUMN lane TEXT`,
-  `ALTER TABLE flow_run ADD COLUMN queued_at INTEGER`,
-  `ALTER TABLE flow_run ADD COLUMN slots INTEGER`,
+  `CREATE TABLE flow_value (name TEXT PRIMARY KEY, value TEXT, token TEXT NOT NULL)`,
   `CREATE INDEX flow_run_queued ON flow_run (lane, queued_at, id) WHERE lane IS NOT NULL`,
   `CREATE INDEX flow_run_slots_over ON flow_run (flow, id) WHERE slots = 1 AND (ended_at IS NOT NULL OR lane IS NOT NULL)`,
   // `version` is the one that has set `limits`. `turns` is the last turn of a lane. An admission locks the row.
@@ -237,20 +168,6 @@ const limits: ReadonlyArray<string> = [
 ]
 
 /**
- * The partition of an execution, for processes that share them; see `Partitions.ts`. The default is for processes of an older
- * version, which run until they are replaced. SQLite has one process, which uses no partitions.
- */
-const partitions: ReadonlyArray<Statement> = [
-  `ALTER TABLE flow_run ADD COLUMN partition_no INTEGER NOT NULL DEFAULT 0`,
-  {
-    sqlite: `SELECT 1`,
-    postgres: `UPDATE flow_run SET partition_no = (get_byte(digest.bytes, 0) * 256 + get_byte(digest.bytes, 1)) % 1024
-      FROM (SELECT id, sha256(convert_to(id, 'UTF8')) AS bytes FROM flow_run WHERE ended_at IS NULL) digest
-      WHERE digest.id = flow_run.id`
-  }
-]
-
-/**
  * Where the process runs, so that the next one on the same host can tell that it has ended: `Place` in `Journal.ts`. Null when that is
  * not known, and for processes of an older version.
  */
@@ -260,6 +177,11 @@ const places: ReadonlyArray<string> = [
   `ALTER TABLE flow_process ADD COLUMN pid INTEGER`,
   `ALTER TABLE flow_process ADD COLUMN pid_started TEXT`
 ]
+
+/** The tables of an earlier design, which no released version has written to. */
+const firstDesign: ReadonlyArray<string> = ["execution", "step", "deferred", "wait", "schedule"].map(
+  (name) => `DROP TABLE IF EXISTS flow_${name}`
+)
 
 /**
  * What remains of the chapters before the last one of an execution. Builds before this one kept their entries, which the next chapter
@@ -300,13 +222,11 @@ const lists: ReadonlyArray<Statement> = [
 export const migrate = make({
   table: "flow_migration",
   migrations: {
-    "0001_init": init,
-    "0002_schedules": schedules,
-    "0003_journal": journal,
-    "0004_limits": limits,
-    "0005_partitions": partitions,
+    // Databases of 0.1.0 have recorded the last of the steps by which it made its tables.
+    "0005_partitions": initial,
     "0006_places": places,
-    "0007_chapters": chapters,
-    "0008_lists": lists
+    "0007_first_design": firstDesign,
+    "0008_chapters": chapters,
+    "0009_lists": lists
   }
 })

@@ -50,7 +50,7 @@ export const longList = (
         for (const text of texts) {
           const plan = yield* explain(process, text)
           assert.notMatch(plan.join("\n"), /Seq Scan on flow_run|SCAN (r|flow_run)$/m)
-          assert.match(plan.join("\n"), index)
+          assert.match(plan.join("\n"), index, text)
         }
       }
     }).pipe(Effect.orDie, Effect.scoped)

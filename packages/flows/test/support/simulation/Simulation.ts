@@ -433,6 +433,7 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
   }
   const states = executions.map(({ state }) => state)
   trace.note(states.join())
+  storage.close()
   return {
     seed,
     violations,

@@ -6,10 +6,11 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type { Exit } from "effect/Exit"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
 import { Journal } from "../../../src/internal/Journal.ts"
-import * as Memory from "../../../src/internal/journal/Memory.ts"
+import * as Sqlite from "../../../src/internal/journal/Sqlite.ts"
 import type { Driver, Machine } from "./Driver.ts"
 import type { Seeded } from "./Seeded.ts"
 
@@ -53,8 +54,11 @@ export const make = ({ driver, isEmbedded, onRequest, seeded, violation }: Setti
     currentTimeMillis: Effect.sync(() => driver.now() + clockOffset)
   }
   const context = Context.make(Clock.Clock, clock)
-  const sync = <A, E>(effect: Effect.Effect<A, E>): Exit<A, E> => Effect.runSyncExitWith(context)(effect)
-  const rows: Rows = Effect.runSync(Effect.scoped(Effect.map(Layer.build(Memory.layer), Context.get(Journal))))
+  const sync = <A, E>(effect: Effect.Effect<A, E>): Exit.Exit<A, E> => Effect.runSyncExitWith(context)(effect)
+  const scope = Scope.makeUnsafe()
+  const rows: Rows = Effect.runSyncWith(context)(
+    Effect.map(Layer.buildWithScope(Layer.fresh(Sqlite.layer(":memory:")), scope), Context.get(Journal))
+  )
 
   interface Listener {
     readonly machine: Machine
@@ -84,7 +88,7 @@ export const make = ({ driver, isEmbedded, onRequest, seeded, violation }: Setti
     once: boolean
   ): Effect.Effect<A, E> =>
     Effect.callback<A, E>((resume) => {
-      let first: Exit<A, E> | null = null
+      let first: Exit.Exit<A, E> | null = null
       const arrive = () => {
         const now = driver.now()
         if (isEmbedded && !machine.isAlive) return
@@ -205,6 +209,8 @@ export const make = ({ driver, isEmbedded, onRequest, seeded, violation }: Setti
       driver.trace.note(`the clock of the storage jumps to ${millis}`)
       clockOffset = millis
     },
+    /** Frees the database. */
+    close: () => Effect.runSync(Scope.close(scope, Exit.void)),
     /** A process is gone for good: its listeners are forgotten. */
     forget: (machine: Machine) => {
       for (const listener of listeners.filter((one) => one.machine === machine)) {

@@ -1,34 +1,26 @@
-/**
- * API keys, secrets, workers and their groups.
- */
+/** Workers, their groups, and the tokens that link them. */
 export const statements: ReadonlyArray<string> = [
-  `CREATE INDEX api_key_by_workspace ON api_key (workspace_id, id)`,
-  `CREATE TABLE master_key (
-    id INTEGER PRIMARY KEY,
-    fingerprint TEXT NOT NULL
-  )`,
-  `CREATE TABLE data_key (
+  `CREATE TABLE link_token (
     id TEXT PRIMARY KEY,
-    wrapped TEXT NOT NULL
+    workspace_id TEXT NOT NULL REFERENCES workspace (id),
+    secret_hash TEXT NOT NULL,
+    expires_at TEXT NOT NULL
   )`,
-  `CREATE TABLE secret (
+  `CREATE INDEX link_token_by_expiry ON link_token (expires_at)`,
+  `CREATE TABLE worker (
     id TEXT PRIMARY KEY,
     workspace_id TEXT NOT NULL REFERENCES workspace (id),
     name TEXT NOT NULL,
-    description TEXT,
-    version INTEGER NOT NULL,
-    items TEXT NOT NULL,
+    secret_hash TEXT NOT NULL,
     created_at TEXT NOT NULL,
-    updated_at TEXT NOT NULL,
-    UNIQUE (workspace_id, name)
-  )`,
-  `CREATE INDEX secret_by_workspace ON secret (workspace_id, id)`,
-  `CREATE TABLE transit_key (
-    workspace_id TEXT PRIMARY KEY REFERENCES workspace (id),
-    public_key TEXT NOT NULL,
-    private_key TEXT NOT NULL
+    last_seen_at TEXT NOT NULL,
+    tasks TEXT NOT NULL DEFAULT '[]',
+    packages INTEGER NOT NULL DEFAULT 0,
+    labels TEXT NOT NULL DEFAULT '[]',
+    draining INTEGER NOT NULL DEFAULT 0
   )`,
   `CREATE INDEX worker_by_workspace ON worker (workspace_id, id)`,
+  `CREATE INDEX worker_by_name ON worker (workspace_id, name, id)`,
   `CREATE TABLE worker_group (
     id TEXT PRIMARY KEY,
     workspace_id TEXT NOT NULL REFERENCES workspace (id),
@@ -52,5 +44,5 @@ export const statements: ReadonlyArray<string> = [
     created_at TEXT NOT NULL
   )`,
   `CREATE INDEX group_link_token_by_group ON group_link_token (worker_group_id, id)`,
-  `ALTER TABLE step_run ADD COLUMN worker_group_id TEXT`
+  `CREATE INDEX group_link_token_by_expiry ON group_link_token (expires_at) WHERE expires_at IS NOT NULL`
 ]

@@ -1,9 +1,17 @@
-/**
- * Assets, assistants, task packages, artifacts and console messages. Their bytes are rows of `file`, whose owner is the
- * asset, the package, or the step run that left the artifact.
- */
+/** Files, assets, task packages and assistants. */
 export const statements: ReadonlyArray<string> = [
+  `CREATE TABLE file (
+    id TEXT PRIMARY KEY,
+    workspace_id TEXT NOT NULL,
+    owner_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    size BIGINT NOT NULL,
+    blob TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    UNIQUE (owner_id, name)
+  )`,
   `CREATE INDEX file_by_owner ON file (owner_id, id)`,
+  `CREATE INDEX file_by_blob ON file (blob)`,
   `CREATE TABLE asset (
     id TEXT PRIMARY KEY,
     workspace_id TEXT NOT NULL REFERENCES workspace (id),
@@ -23,20 +31,51 @@ export const statements: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX asset_upload_by_asset ON asset_upload (asset_id, id)`,
   `CREATE INDEX asset_upload_pending ON asset_upload (expires_at) WHERE status = 'pending'`,
+  // `current_version`: null while a package has no content.
   `CREATE TABLE task_package (
     id TEXT PRIMARY KEY,
     workspace_id TEXT NOT NULL REFERENCES workspace (id),
     name TEXT NOT NULL,
     type TEXT NOT NULL,
-    tasks TEXT NOT NULL,
-    digest TEXT,
     created_at TEXT NOT NULL,
+    current_version INTEGER,
+    current_since TEXT,
+    current_by TEXT,
     UNIQUE (workspace_id, name)
   )`,
   `CREATE INDEX task_package_by_workspace ON task_package (workspace_id, id)`,
-  `ALTER TABLE step_run ADD COLUMN package_id TEXT`,
-  `CREATE INDEX step_run_awaiting_package ON step_run (workspace_id, id)
-    WHERE state = 'awaiting_worker' AND package_id IS NOT NULL`,
+  `CREATE TABLE task_package_version (
+    workspace_id TEXT NOT NULL,
+    package_id TEXT NOT NULL REFERENCES task_package (id) ON DELETE CASCADE,
+    version INTEGER NOT NULL,
+    id TEXT NOT NULL UNIQUE,
+    digest TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    tasks TEXT NOT NULL,
+    rolled_back INTEGER NOT NULL DEFAULT 0,
+    created_at TEXT NOT NULL,
+    created_by TEXT,
+    note TEXT,
+    PRIMARY KEY (workspace_id, package_id, version)
+  )`,
+  `CREATE INDEX task_package_version_by_package ON task_package_version (workspace_id, package_id, id)`,
+  `CREATE TABLE package_source (
+    package_id TEXT PRIMARY KEY REFERENCES task_package (id) ON DELETE CASCADE,
+    workspace_id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    repository TEXT NOT NULL,
+    directory TEXT,
+    credentials_secret TEXT,
+    mode TEXT NOT NULL,
+    reference TEXT NOT NULL,
+    automatic INTEGER NOT NULL,
+    commit_id TEXT NOT NULL,
+    fetched_at TEXT NOT NULL,
+    error TEXT,
+    failed_at TEXT,
+    look_at TEXT
+  )`,
+  `CREATE INDEX package_source_due ON package_source (look_at) WHERE look_at IS NOT NULL`,
   `CREATE TABLE assistant (
     id TEXT PRIMARY KEY,
     workspace_id TEXT NOT NULL REFERENCES workspace (id),
@@ -58,18 +97,11 @@ export const statements: ReadonlyArray<string> = [
     started_at TEXT NOT NULL,
     ended_at TEXT,
     last_seen_at TEXT NOT NULL,
-    run_token_hash TEXT NOT NULL
+    run_token_hash TEXT NOT NULL,
+    package_version INTEGER
   )`,
   `CREATE INDEX assistant_run_by_workspace ON assistant_run (workspace_id, id)`,
   `CREATE INDEX assistant_run_by_assistant ON assistant_run (assistant_id, id)`,
   `CREATE INDEX assistant_run_live ON assistant_run (last_seen_at) WHERE state = 'in_progress'`,
-  `ALTER TABLE step_run ADD COLUMN messages_received BIGINT NOT NULL DEFAULT 0`,
-  `ALTER TABLE step_run ADD COLUMN events_received BIGINT NOT NULL DEFAULT 0`,
-  `CREATE TABLE console_message (
-    id TEXT PRIMARY KEY,
-    step_run_id TEXT NOT NULL REFERENCES step_run (id) ON DELETE CASCADE,
-    timestamp TEXT NOT NULL,
-    message TEXT NOT NULL
-  )`,
-  `CREATE INDEX console_message_by_step_run ON console_message (step_run_id, id)`
+  `CREATE INDEX assistant_run_by_end ON assistant_run (ended_at) WHERE ended_at IS NOT NULL`
 ]

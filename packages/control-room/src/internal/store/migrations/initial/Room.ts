@@ -1,4 +1,4 @@
-/** Whether the room acts, and who keeps blobs from being removed. */
+/** Whether the room acts, who keeps blobs from being removed, and the disks of its nodes. */
 export const statements: ReadonlyArray<string> = [
   // The row is missing in a restored room: backups leave it out, so that however one is restored, it is paused.
   `CREATE TABLE room_running (
@@ -10,5 +10,11 @@ export const statements: ReadonlyArray<string> = [
   `CREATE TABLE blob_hold (
     id TEXT PRIMARY KEY,
     expires_at TEXT NOT NULL
+  )`,
+  // How full the disk of each node is; a node belongs to no workspace.
+  `CREATE TABLE node_disk (
+    node TEXT PRIMARY KEY,
+    used_percent INTEGER NOT NULL,
+    measured_at TEXT NOT NULL
   )`
 ]

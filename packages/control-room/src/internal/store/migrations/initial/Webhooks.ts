@@ -1,9 +1,5 @@
-/**
- * Webhooks, callbacks and their deliveries. A callback is a webhook of one run.
- */
+/** Webhooks, callbacks and their deliveries. A callback is a webhook of one run. */
 export const statements: ReadonlyArray<string> = [
-  // How many events a run has had.
-  `ALTER TABLE process_run ADD COLUMN event_seq BIGINT NOT NULL DEFAULT 0`,
   // No reference to the run: pending deliveries outlive it.
   `CREATE TABLE webhook (
     id TEXT PRIMARY KEY,
@@ -42,5 +38,8 @@ export const statements: ReadonlyArray<string> = [
   `CREATE INDEX webhook_delivery_by_webhook ON webhook_delivery (webhook_id, id)`,
   `CREATE INDEX webhook_delivery_due ON webhook_delivery (endpoint, next_attempt_at, id) WHERE state = 'pending'`,
   `CREATE INDEX webhook_delivery_claimed ON webhook_delivery (endpoint) WHERE claim IS NOT NULL`,
-  `CREATE INDEX webhook_delivery_by_age ON webhook_delivery (created_at)`
+  `CREATE INDEX webhook_delivery_by_age ON webhook_delivery (created_at)`,
+  `CREATE INDEX webhook_delivery_by_state ON webhook_delivery (webhook_id, state, id)`,
+  `CREATE INDEX webhook_delivery_retried ON webhook_delivery (webhook_id, state, last_attempt_at)
+    WHERE state = 'pending' AND attempts > 0`
 ]

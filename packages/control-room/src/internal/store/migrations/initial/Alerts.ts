@@ -85,20 +85,5 @@ export const statements: ReadonlyArray<string> = [
   `CREATE INDEX alert_message_by_channel ON alert_message (workspace_id, channel_id)`,
   `CREATE INDEX alert_message_pending ON alert_message (workspace_id, channel_id, next_attempt_at, id)
     WHERE state = 'pending'`,
-  `CREATE INDEX alert_message_by_age ON alert_message (created_at)`,
-  // The last success of a process whose runs have been deleted since: written with their deletion alone.
-  `CREATE TABLE process_success (
-    workspace_id TEXT NOT NULL REFERENCES workspace (id),
-    process_id TEXT NOT NULL REFERENCES process (id) ON DELETE CASCADE,
-    completed_at TEXT NOT NULL,
-    PRIMARY KEY (workspace_id, process_id)
-  )`,
-  `CREATE INDEX process_success_by_process ON process_success (process_id)`,
-  `CREATE INDEX process_run_completed ON process_run (process_id, ended_at) WHERE state = 'completed'`,
-  // How full the disk of each node is; a node belongs to no workspace.
-  `CREATE TABLE node_disk (
-    node TEXT PRIMARY KEY,
-    used_percent INTEGER NOT NULL,
-    measured_at TEXT NOT NULL
-  )`
+  `CREATE INDEX alert_message_by_age ON alert_message (created_at)`
 ]
