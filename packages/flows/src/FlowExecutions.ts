@@ -175,7 +175,7 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
   const history = yield* historyOf(execution)
   const { flow, state, version } = history.execution
   const isRegistered = registered.has(versionName(history.execution))
-  const processes = isRegistered ? [] : yield* journal.processes(yield* journal.now)
+  const processes = isRegistered ? [] : yield* journal.processes
   const runnable =
     isRegistered ||
     processes.some(({ flows }) => flows.some((known) => known.flow === flow && known.version === version))
@@ -361,7 +361,7 @@ export interface RetryOptions {
 const runnable = Effect.fnUntraced(function* (execution: string, version: number) {
   const { engine } = yield* engineOf
   const there = yield* found(execution)
-  const processes = yield* engine.journal.processes(yield* engine.journal.now)
+  const processes = yield* engine.journal.processes
   const versions = processes
     .flatMap(({ flows }) => flows)
     .flatMap((known) => (known.flow === there.flow ? [known.version] : []))

@@ -79,7 +79,7 @@ describe("the journal on SQLite: its file", () => {
       })
       const { fence, history } = yield* Effect.scoped(first)
       const journal = Context.get(yield* inFile(file), Journal)
-      assert.deepStrictEqual(yield* journal.processes(0), [])
+      assert.deepStrictEqual(yield* journal.processes, [])
       const after = yield* historyOf(journal, "id-a")
       const { changedAt, wakeAt } = after.execution
       assert.isNotNull(wakeAt)

@@ -268,10 +268,16 @@ export interface Process {
   readonly id: string
   readonly host: string
   readonly flows: ReadonlyArray<FlowVersion>
-  /** When its lease expires; null for exclusive storage. */
+  /** When its lease expires, by the clock of leases; null for exclusive storage. */
   readonly expiresAt: number | null
   /** Absent when it is not known. */
   readonly place?: Place
+}
+
+/** A process as it registers itself. */
+export interface Registration extends Omit<Process, "expiresAt"> {
+  /** How long its lease is valid, from now on; null for exclusive storage. */
+  readonly leaseMillis: number | null
 }
 
 /** The change of a command to the rows of an execution that no process runs. */
@@ -373,13 +379,13 @@ export class Journal extends Context.Service<
      * Registers a process, or renews its lease and its versions. Returns false when its lease had expired and its claims are lost; it is
      * then registered without claims.
      */
-    readonly renew: (process: Process) => Effect.Effect<boolean>
+    readonly renew: (process: Registration) => Effect.Effect<boolean>
     /** Removes a process and releases its claims. */
     readonly leave: (process: string) => Effect.Effect<void>
     /** Releases the claims of expired and unregistered processes, and of those in `gone`; returns the number of executions. */
-    readonly reap: (now: number, gone?: ReadonlyArray<string>) => Effect.Effect<number>
-    /** Returns the processes whose lease is valid at this time. */
-    readonly processes: (now: number) => Effect.Effect<ReadonlyArray<Process>>
+    readonly reap: (gone?: ReadonlyArray<string>) => Effect.Effect<number>
+    /** Returns the processes whose lease is valid. */
+    readonly processes: Effect.Effect<ReadonlyArray<Process>>
     /**
      * Claims active and due executions of these versions that no process owns, the longest due first. No two processes get the same one.
      * The claims are committed when this returns. Without a share, the process may claim all.

@@ -31,7 +31,7 @@ export const make = (journal: Journal["Service"], look: () => void) => {
   ): Effect.fn.Return<Write> {
     const failure = detailOf(cause)
     const now = yield* journal.now
-    const others = (yield* journal.processes(now)).filter(
+    const others = (yield* journal.processes).filter(
       (process) =>
         process.id !== self && process.flows.some((known) => known.flow === flow && known.version === version)
     )

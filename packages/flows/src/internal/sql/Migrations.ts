@@ -218,6 +218,12 @@ const lists: ReadonlyArray<Statement> = [
   `CREATE INDEX flow_run_by_key ON flow_run (flow_key) WHERE expired = 0`
 ]
 
+/**
+ * How long a lease is valid, for processes that write `expires_at` by the clock of the server. Those of an older version leave it null,
+ * and go by their own clock.
+ */
+const leases: ReadonlyArray<string> = [`ALTER TABLE flow_process ADD COLUMN lease INTEGER`]
+
 /** Runs the missing migrations. */
 export const migrate = make({
   table: "flow_migration",
@@ -227,6 +233,7 @@ export const migrate = make({
     "0006_places": places,
     "0007_first_design": firstDesign,
     "0008_chapters": chapters,
-    "0009_lists": lists
+    "0009_lists": lists,
+    "0010_leases": leases
   }
 })

@@ -66,7 +66,7 @@ interface Written {
 }
 
 export const make = (
-  { isPostgres, now, persist, publish, sql, token, transaction }: Store,
+  { isPostgres, leaseNow, now, persist, publish, sql, token, transaction }: Store,
   { rest }: Pick<ReturnType<typeof Executions.make>, "rest">
 ) => {
   const each = (statements: ReadonlyArray<Fragment>) =>
@@ -101,7 +101,7 @@ export const make = (
     const next = wakeAt === undefined ? sql`wake_at` : sql`${wakeAt}`
     const wake = isReleased(execution)
       ? // The update sees the current row, so a message that was sent since the owner last read counts.
-        [sql`wake_at = CASE WHEN mail > ${seen} THEN CAST(${at} AS BIGINT) ELSE ${next} END`]
+        [sql`wake_at = CASE WHEN mail > ${seen} THEN ${leaseNow(at)} ELSE ${next} END`]
       : wakeAt === undefined
         ? []
         : [sql`wake_at = ${next}`]
