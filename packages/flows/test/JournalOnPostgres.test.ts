@@ -22,6 +22,7 @@ import { longQueue } from "./support/journal/LongQueue.ts"
 import { losingAnswers } from "./support/journal/LostAnswers.ts"
 import { listen } from "./support/journal/Notifications.ts"
 import { troubled } from "./support/journal/Troubled.ts"
+import { makeJumping } from "./support/Jumping.ts"
 import { until } from "./support/Polling.ts"
 import { suiteSchema } from "./support/SuiteSchema.ts"
 
@@ -194,27 +195,6 @@ describe("the journal on Postgres: leases", () => {
     }).pipe(Effect.scoped)
   )
 })
-
-/** A clock whose wall and monotonic time jump. */
-const makeJumping = (real: Clock.Clock) => {
-  let by = 0
-  const millis = () => real.currentTimeMillisUnsafe() + by
-  const nanos = () => real.currentTimeNanosUnsafe() + BigInt(by) * 1_000_000n
-  const monotonic = () => real.monotonicTimeNanosUnsafe() + BigInt(by) * 1_000_000n
-  const clock: Clock.Clock = {
-    currentTimeMillisUnsafe: millis,
-    currentTimeMillis: Effect.sync(millis),
-    currentTimeNanosUnsafe: nanos,
-    currentTimeNanos: Effect.sync(nanos),
-    monotonicTimeNanosUnsafe: monotonic,
-    monotonicTimeNanos: Effect.sync(monotonic),
-    sleep: (duration) => real.sleep(duration)
-  }
-  const jump = (millis: number) => {
-    by = millis
-  }
-  return { clock, jump }
-}
 
 const ownServer = Effect.map(
   Effect.acquireRelease(
