@@ -4,7 +4,7 @@
  *
  * `node src/flows/lists.ts sqlite|postgres 1000000`: so many ended executions, 100 halted ones, and 100 that wait.
  */
-import { FlowEngine } from "@signalbox/flows/FlowEngine"
+import { FlowEngine, type FlowEngineError } from "@signalbox/flows/FlowEngine"
 import * as FlowExecutions from "@signalbox/flows/FlowExecutions"
 import * as Flow from "@signalbox/flows/Flow"
 import { startServer } from "@signalbox/testkit/Postgres"
@@ -35,17 +35,16 @@ const waiting = Flow.make("waiting", {
 })
 
 /** Runs an effect in a new engine, and prints how long it took to be there. */
-const inEngine = (effect: Effect.Effect<void, never, FlowEngine>) => {
+const inEngine = (effect: Effect.Effect<void, FlowEngineError, FlowEngine>) => {
   const begin = performance.now()
   const engine =
     postgres === null
       ? FlowEngine.layerSqlite({ file })
       : FlowEngine.layerPostgres({ url: Redacted.make(postgres.url), schema: "lists" })
-  const main = Effect.andThen(
-    Effect.suspend(() => Effect.sync(() => console.log(`there after ${(performance.now() - begin).toFixed(0)} ms`))),
-    effect
+  const there = Effect.sync(() => console.log(`there after ${(performance.now() - begin).toFixed(0)} ms`))
+  return Effect.runPromise(
+    Effect.provide(Effect.andThen(there, effect), Layer.provideMerge(Flow.layer(waiting), engine))
   )
-  return Effect.runPromise(Effect.provide(main, Layer.provideMerge(Flow.layer(waiting), engine)) as Effect.Effect<void>)
 }
 
 const numbers = (from: number, to: number) =>
@@ -62,12 +61,12 @@ const fill = [
 
 const main = Effect.gen(function* () {
   const lists = {
-    halted: { states: ["halted"] },
-    "halted of one flow": { states: ["halted"], flow: "many" },
-    waiting: { states: ["waiting"] },
-    "what has not ended": { states: ["queued", "waiting", "running", "undoing", "halted", "suspended"] },
-    suspended: { states: ["suspended"] },
-    "failed of one flow": { states: ["failed"], flow: "many" },
+    halted: { state: ["halted"] },
+    "halted of one flow": { state: ["halted"], flow: "many" },
+    waiting: { state: ["waiting"] },
+    "what has not ended": { state: ["queued", "waiting", "running", "undoing", "halted", "suspended"] },
+    suspended: { state: ["suspended"] },
+    "failed of one flow": { state: ["failed"], flow: "many" },
     "by flow": { flow: "waiting" },
     "by key": { key: "many-7" },
     all: {}

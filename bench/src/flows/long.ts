@@ -54,7 +54,7 @@ const steps = Flow.make("steps", {
   idempotencyKey: String,
   run: Effect.fnUntraced(function* (count: number) {
     for (let n = 0; n < count; n += 2) {
-      yield* note.with({ key: String(n) })(n)
+      yield* note(n, { key: String(n) })
       yield* Flow.sleep("nap", 0, { key: String(n) })
     }
     return count

@@ -124,6 +124,8 @@ const advance = (stay: Stay.Stay): Effect.Effect<Outcome | void, OwnershipLost> 
 const rest = Effect.fnUntraced(function* (stay: Stay.Stay, idleSince: number) {
   const { changed, host, launched, now, timers } = stay
   const dueAt = timers.first()?.due ?? Infinity
+  // A timer of the runtime would take a millisecond.
+  if (dueAt <= now) return false
   const parkAt = host.durable && launched === 0 ? idleSince + (host.isCrowded() ? 0 : parkAfterMillis) : Infinity
   const until = Math.min(dueAt, parkAt, now + longestWaitMillis)
   const woken = yield* Wall.openBefore(changed, until, host.now, now)
