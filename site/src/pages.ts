@@ -50,6 +50,7 @@ export const sections: ReadonlyArray<Section> = [
     label: "Guides",
     files: inDocs(
       "durable-flows",
+      "flow-symptoms",
       "errors-and-retries",
       "without-effect",
       "robots",

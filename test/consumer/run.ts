@@ -15,6 +15,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync
 } from "node:fs"
 import { connect } from "node:net"
@@ -25,6 +26,7 @@ import { setTimeout } from "node:timers/promises"
 import { parseArgs, promisify } from "node:util"
 import { startServer } from "../../packages/testkit/src/Postgres.ts"
 import { pack, root, type Tarball } from "../../tooling/src/tarballs.ts"
+import * as backend from "./backend.ts"
 import * as container from "./container.ts"
 import { firstProgram } from "./firstProgram.ts"
 import { figure, followed, isReference, problems, withServices } from "./followed.ts"
@@ -44,6 +46,7 @@ const versions = {
   "@effect/sql-pg": "4.0.5",
   "@effect/vitest": "4.0.5",
   "@hono/node-server": "2.1.8",
+  "@types/express": "5.0.6",
   "@types/node": "24.19.2",
   bun: "1.4.5",
   deno: "2.9.6",
@@ -188,18 +191,25 @@ const line = (stream: NodeJS.ReadableStream, text: string, ended: Promise<unknow
   ])
 
 /** Each form of `signalbox init`: its folder and its flags. */
-const forms: Readonly<Record<string, ReadonlyArray<string>>> = { fresh: [], "fresh-python": ["--python"] }
+const forms: Readonly<Record<string, ReadonlyArray<string>>> = {
+  fresh: [],
+  "fresh-python": ["--python"],
+  "fresh-fastify": ["--durable"],
+  "fresh-express": ["--durable", "--server", "express"],
+  "fresh-hono": ["--durable", "--server", "hono"]
+}
 
 /** The version before TypeScript 7, in a folder of its own, since both have a command `tsc`. */
 const olderTypeScript = "5.9.3"
 
 /** What each form of `signalbox init` makes, as it stands: its tests, and its types under both versions of TypeScript. */
-const madeProjects = async () => {
+const madeProjects = async (names: ReadonlyArray<string>) => {
   const older = join(folder, "older-typescript")
   await sh("npm", ["install", "--prefix", older, "--no-audit", "--no-fund", `typescript@${olderTypeScript}`])
-  for (const [name, flags] of Object.entries(forms)) {
+  for (const name of names) {
     const project = join(folder, name)
-    await sh("npx", ["signalbox", "init", name, ...flags])
+    await sh("npx", ["signalbox", "init", name, ...(forms[name] ?? [])])
+    symlinkSync(join(folder, "node_modules"), join(project, "node_modules"))
     await sh("npm", ["test"], {}, project)
     await sh("npm", ["run", "types"], {}, project)
     await sh(join(older, "node_modules/.bin/tsc"), ["-p", "tsconfig.json"], {}, project)
@@ -208,7 +218,7 @@ const madeProjects = async () => {
 
 /** What `signalbox init` makes, as its user goes on: a control room that loads changed tasks, its flow, and what is there. */
 const firstMinutes = async () => {
-  await madeProjects()
+  await madeProjects(["fresh", "fresh-python"])
   const fresh = join(folder, "fresh")
   const child = spawn(process.execPath, [binary, "dev", "--json", "--port=0"], {
     cwd: fresh,
@@ -241,6 +251,20 @@ const firstMinutes = async () => {
     child.kill("SIGTERM")
   }
   expected("the exit code of `dev` after SIGTERM", await exited, 0)
+}
+
+/** The backends that `signalbox init --durable` makes. */
+const backends = async () => {
+  const names = ["fresh-fastify", "fresh-express", "fresh-hono"]
+  await madeProjects(names)
+  for (const name of names) {
+    const project = join(folder, name)
+    await backend.walk(project, {
+      command: binary,
+      env: environment,
+      sh: (file, args, env) => sh(file, args, env, project)
+    })
+  }
 }
 
 /** Every page with commands is followed, or has a reason; so has every answer. */
@@ -446,6 +470,7 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
   "a test with signalbox/Testing": () => sh(bin("vitest"), ["run"]),
   "signalbox init: each form with its tests and types, its flow, its tasks changed under `signalbox dev`, and nouns":
     firstMinutes,
+  "signalbox init --durable: a backend on each server, with its tests and types, killed in the middle": backends,
   "types of the files that commands load": () =>
     compile(
       "loaded",

@@ -27,6 +27,14 @@ const messageOf = (issues: ReadonlyArray<StandardSchemaV1.Issue>): string =>
 
 const issueOf = (message: string) => new SchemaIssue.InvalidValue({ message })
 
+/** At the path of the first one; its message has the others, with their paths. */
+const issueOfAll = ([first, ...others]: ReadonlyArray<StandardSchemaV1.Issue>): SchemaIssue.Issue => {
+  if (first === undefined) return issueOf("Expected another value")
+  const issue = issueOf(messageOf([{ message: first.message }, ...others]))
+  const path = (first.path ?? []).map(segmentOf)
+  return path.length === 0 ? issue : new SchemaIssue.Pointer(path, issue)
+}
+
 /** The JSON is what stands before validation; code gets what the library makes of it. */
 const bridged = ({ "~standard": standard }: StandardSchemaV1) => {
   const validated = (json: unknown) => {
@@ -36,7 +44,7 @@ const bridged = ({ "~standard": standard }: StandardSchemaV1) => {
         issueOf(`the schema (${standard.vendor}) validates asynchronously: move such checks into the code`)
       )
     }
-    return result.issues === undefined ? Effect.succeed(result.value) : Effect.fail(issueOf(messageOf(result.issues)))
+    return result.issues === undefined ? Effect.succeed(result.value) : Effect.fail(issueOfAll(result.issues))
   }
   return Schema.Json.pipe(
     Schema.decodeTo(Schema.Unknown, {

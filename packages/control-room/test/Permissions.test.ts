@@ -307,7 +307,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("permissio
         ["DELETE", `api-keys/${apiKey.id}`]
       ]
       const { rows, tickIn } = yield* Service
-      // Says that the step run has no worker, which the service would do by itself after 10 seconds, while the rows are compared.
+      // Says that the step run has no worker, which the service would do by itself after a second, while the rows are compared.
       yield* tickIn(11_000)
       const before = yield* rows
       for (const [method, path, json] of foreign) {

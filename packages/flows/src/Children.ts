@@ -6,9 +6,10 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { FlowContext } from "./FlowContext.ts"
 import { FlowDefect } from "./FlowDefect.ts"
-import { ExecutionConflict, FlowCancelled, FlowHalted, SignalConflict } from "./FlowErrors.ts"
+import { ExecutionConflict, FlowCancelled, FlowHalted, type InvalidInput, SignalConflict } from "./FlowErrors.ts"
 import { Attempt } from "./internal/Attempt.ts"
 import { subjectOf } from "./internal/Awaited.ts"
+import { recordChildInput } from "./internal/ChildInput.ts"
 import { Children, Started } from "./internal/Children.ts"
 import type { Flow } from "./internal/FlowType.ts"
 import { outcomeOf } from "./internal/Outcome.ts"
@@ -58,7 +59,8 @@ const work = { retry: once, transient: null, repeatable: true } as const
  * Starts another flow as a separate execution, a child with its own journal, key and commands, without waiting for it. In a plain
  * run the child runs concurrently with its parent, in memory.
  *
- * Repeated calls in one place are numbered, like steps. The execution halts when the key belongs to an execution that is no longer
+ * Fails with `InvalidInput` when the input does not fit the schema of the flow: nothing was started, and the failure is recorded like
+ * that of a step. Repeated calls in one place are numbered, like steps. The execution halts when the key belongs to an execution that is no longer
  * retained.
  *
  * ```ts
@@ -79,7 +81,7 @@ const work = { retry: once, transient: null, repeatable: true } as const
  *   version: 1,
  *   input: Schema.Array(Schema.String),
  *   success: Schema.Array(Schema.Finite),
- *   error: Flow.FlowCancelled,
+ *   error: Flow.errorsOf(invoice, Flow.FlowCancelled),
  *   idempotencyKey: (orders) => orders.join(),
  *   run: (orders) =>
  *     Flow.forEach(
@@ -99,15 +101,16 @@ export const start = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
   input: I["Type"],
   { key, onParentEnd = "cancel" }: StartOptions = {}
-): Effect.Effect<Child<S["Type"], E["Type"]>, never, FlowContext<R>> =>
+): Effect.Effect<Child<S["Type"], E["Type"]>, InvalidInput, FlowContext<R>> =>
   conceal(
     claimed(
       flow.name,
       key,
-      ({ numbered, path }, interpreter) =>
+      (claim, interpreter) =>
         Effect.gen(function* () {
+          const { numbered, path } = claim
           const { prefix } = yield* Position
-          const given = yield* record(flow.input, input, `the input of the child ${path}`)
+          const given = yield* recordChildInput(flow, input, claim, interpreter)
           const started = yield* interpreter.step({
             path,
             name: flow.name,

@@ -134,8 +134,18 @@ const result = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E 
 export const execute = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
   input: I["Type"]
+): Effect.Effect<S["Type"], E["Type"] | DurableError, FlowEngine> => executed(flow, input, () => {})
+
+/** @internal Like `execute`; calls a function with the id of the execution when it has begun. */
+export const executed = <I extends Codec, S extends Codec, E extends Codec, R>(
+  flow: Flow<I, S, E, R>,
+  input: I["Type"],
+  onBegun: (id: string) => void
 ): Effect.Effect<S["Type"], E["Type"] | DurableError, FlowEngine> =>
-  Effect.flatMap(begin(flow, input), (execution) => result(flow, execution))
+  Effect.flatMap(begin(flow, input), (execution) => {
+    onBegun(execution.id)
+    return result(flow, execution)
+  })
 
 /** Like `execute`, without waiting: returns the id of the execution. `key` replaces that of the flow's `idempotencyKey`. */
 export const submit = <I extends Codec, S extends Codec, E extends Codec, R>(

@@ -17,6 +17,7 @@ import type { InvalidInput } from "./FlowErrors.ts"
 import type { Flow } from "./internal/FlowType.ts"
 import { type FlowLimit, keysOf, limitsOf } from "./internal/Limits.ts"
 import { runPlain } from "./internal/Plain.ts"
+import { recordChildInput } from "./internal/ChildInput.ts"
 import { claimed, conceal, Position, reveal } from "./internal/Position.ts"
 import { Reporter } from "./internal/Reporter.ts"
 import { type Codec, record } from "./internal/Values.ts"
@@ -141,17 +142,20 @@ export const stream = <I extends Codec, S extends Codec, E extends Codec, R>(
     })
   )
 
-/** Runs another flow as a part of this one: its steps get the path `name/...`, or `name[key]/...`. */
+/**
+ * Runs another flow as a part of this one: its steps get the path `name/...`, or `name[key]/...`. Fails with its errors, and with
+ * `InvalidInput`, which is recorded like the failure of a step, when the input does not fit its schema.
+ */
 export const call = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
   input: I["Type"],
   options: { readonly key?: string } = {}
-): Effect.Effect<S["Type"], E["Type"], FlowContext<R>> =>
+): Effect.Effect<S["Type"], E["Type"] | InvalidInput, FlowContext<R>> =>
   conceal(
-    claimed(flow.name, options.key, ({ path }, interpreter) =>
-      Effect.flatMap(record(flow.input, input, `the input of the flow ${path}`), (given) =>
+    claimed(flow.name, options.key, (claim, interpreter) =>
+      Effect.flatMap(recordChildInput(flow, input, claim, interpreter), (given) =>
         interpreter.flow({
-          path,
+          path: claim.path,
           name: flow.name,
           input: given.json,
           success: flow.success,

@@ -10,6 +10,7 @@ import type { FlowHistory } from "./FlowHistory.ts"
 import { detailOf } from "./internal/Announce.ts"
 import { bodyOf } from "./internal/Body.ts"
 import type { Flow } from "./internal/FlowType.ts"
+import { codeOf } from "./internal/Halts.ts"
 import { recordedEnding, replayed } from "./internal/Verify.ts"
 import type { Codec } from "./internal/Values.ts"
 
@@ -51,13 +52,13 @@ export const check = Effect.fnUntraced(function* <I extends Codec, S extends Cod
   const around = yield* Effect.context<never>()
   // No step runs, so their services are never used.
   const context = around as Context.Context<R>
-  const cause = yield* replayed(
+  const misfit = yield* replayed(
     { execution, entries, undos, messages, redos, durable: true, ending: recordedEnding(execution) },
     bodyOf(flow, context)(execution)
   )
-  if (cause === null) return
-  const defect = Cause.squash(cause)
+  if (misfit === null) return
+  const defect = Cause.squash(misfit.cause)
   if (defect instanceof FlowChanged) return yield* defect
-  const { message, tag } = detailOf(cause)
-  return yield* new FlowHalted({ execution: execution.id, tag, message })
+  const { message, tag } = detailOf(misfit.cause)
+  return yield* new FlowHalted({ execution: execution.id, tag, message, code: codeOf(misfit.cause, misfit.where) })
 })

@@ -1,18 +1,20 @@
 /**
  * The engine of durable flows, as one layer: it runs and stores executions.
  */
-import { check, orNull, text, time, whole } from "@signalbox/transport/OptionError"
+import { check, orNull, type Rule, text, time, whole } from "@signalbox/transport/OptionError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
-import type * as Redacted from "effect/Redacted"
 import type { Sharding } from "effect/cluster/Sharding"
 import { FlowEngineError } from "./FlowErrors.ts"
 import { Engine, make } from "./internal/Engine.ts"
 import type { Journal } from "./internal/Journal.ts"
+import { defaultSchema } from "./internal/journal/sql/Renewal.ts"
 import type { Ownership } from "./internal/Ownership.ts"
+import * as LeaseThread from "./internal/ownership/LeaseThread.ts"
 import * as Leases from "./internal/ownership/Leases.ts"
 import * as Local from "./internal/ownership/Local.ts"
 import * as Retention from "./internal/Retention.ts"
@@ -43,7 +45,21 @@ export interface SqliteOptions extends Options {
   readonly file: string
 }
 
-export interface PostgresOptions extends Options {
+/** Options of the processes that share one Postgres. */
+export interface SharedOptions {
+  /**
+   * How long a step may keep the event loop before the process loses its executions: they then continue in another process. At most 10
+   * minutes; default 2 minutes. A step that costs its process the executions three times halts its execution.
+   */
+  readonly stallLimit?: Duration.Input
+  /**
+   * The file of `@signalbox/flows/LeaseThread`, the module of the thread that renews the lease of this process while a step
+   * computes. Set it in a bundled program that has it as a file of its own. `false`: without a thread, so that a step may keep the event loop for 30 seconds.
+   */
+  readonly leaseThread?: URL | string | false
+}
+
+export interface PostgresOptions extends Options, SharedOptions {
   /** `postgres://user:password@host:port/database`. */
   readonly url: Redacted.Redacted
   /** The schema of the tables; created if it is missing. Default: `signalbox_flows`. */
@@ -51,6 +67,38 @@ export interface PostgresOptions extends Options {
 }
 
 const kept = orNull(time)
+const defaultStallLimit = "2 minutes"
+const longestStallLimit = Duration.minutes(10)
+
+/** At most the longest one; else an endless loop would keep its executions. */
+const stallTime: Rule = (value) => {
+  const expected = time(value)
+  if (expected !== null) return expected
+  // `time` has checked it.
+  return Duration.isLessThanOrEqualTo(Duration.fromInputUnsafe(value as Duration.Input), longestStallLimit)
+    ? null
+    : "expected a length of time of at most 10 minutes"
+}
+
+/** The module of the thread. In a program of CommonJS this throws; it is then started without. */
+const leaseThreadFile = (): URL => {
+  const file = new URL("./LeaseThread.js", import.meta.url)
+  // Started from the sources.
+  if (import.meta.url.endsWith(".ts")) file.pathname = file.pathname.replace(/js$/, "ts")
+  return file
+}
+
+/** The thread of an engine on Postgres. */
+const threadOf = (of: string, options: PostgresOptions) => {
+  const { leaseThread, schema = defaultSchema, stallLimit = defaultStallLimit, url } = options
+  check(of, { stallLimit }, { stallLimit: stallTime })
+  return LeaseThread.layer({
+    module: () => leaseThread ?? leaseThreadFile(),
+    url: Redacted.value(url),
+    schema,
+    stallLimitMillis: Duration.toMillis(Duration.fromInputUnsafe(stallLimit))
+  })
+}
 
 const defaultConcurrency = 1_000
 
@@ -140,13 +188,15 @@ export class FlowEngine extends Context.Service<
    * For any number of processes on one Postgres, which share the executions: those of a process that dies continue in another
    * within ten seconds, and at once in one that starts on the same host (Linux, without a container of its own). An interrupted step then runs again, with the same idempotency keys. Needs `@effect/sql-pg`.
    */
-  static readonly layerPostgres = (options: PostgresOptions): Layer.Layer<FlowEngine, FlowEngineError> =>
-    Layer.unwrap(
+  static readonly layerPostgres = (options: PostgresOptions): Layer.Layer<FlowEngine, FlowEngineError> => {
+    const thread = threadOf("FlowEngine.layerPostgres", options)
+    return Layer.unwrap(
       Effect.map(
         load("the engine on Postgres", "@effect/sql-pg", () => import("./internal/journal/Postgres.ts")),
-        ({ layer }) => over(layer(options), Leases.layer, options)
+        ({ layer }) => over(layer(options), Layer.provide(Leases.layer, thread), options)
       )
     )
+  }
 
   /**
    * For the runners of a cluster of `effect/cluster` on one Postgres: like `layerPostgres`, but each runner claims the executions of
@@ -169,13 +219,15 @@ export class FlowEngine extends Context.Service<
    * export const engine = Layer.provide(FlowEngine.layerCluster({ url }), runner)
    * ```
    */
-  static readonly layerCluster = (options: PostgresOptions): Layer.Layer<FlowEngine, FlowEngineError, Sharding> =>
-    Layer.unwrap(
+  static readonly layerCluster = (options: PostgresOptions): Layer.Layer<FlowEngine, FlowEngineError, Sharding> => {
+    const thread = threadOf("FlowEngine.layerCluster", options)
+    return Layer.unwrap(
       Effect.map(
         load("the engine on a cluster", "@effect/sql-pg", () =>
           Promise.all([import("./internal/journal/Postgres.ts"), import("./internal/ownership/Cluster.ts")])
         ),
-        ([journal, ownership]) => over(journal.layer(options), ownership.layer, options)
+        ([journal, ownership]) => over(journal.layer(options), Layer.provide(ownership.layer, thread), options)
       )
     )
+  }
 }

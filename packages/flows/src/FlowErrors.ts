@@ -35,7 +35,11 @@ export class FlowChanged extends TaggedError<FlowChanged>()("FlowChanged", {
   /** The step that was reached instead and is not recorded; null when the body ended. */
   reached: Schema.NullOr(Schema.String),
   /** The recorded input of the step and the current one, when they differ. */
-  inputs: Schema.NullOr(Schema.Struct({ recorded: Schema.Json, reached: Schema.Json }))
+  inputs: Schema.NullOr(Schema.Struct({ recorded: Schema.Json, reached: Schema.Json })),
+  /** Whether the reached step is recorded too, later than the other. */
+  isRecorded: Schema.optionalKey(Schema.Boolean),
+  /** The error with which the body ended before the recorded step, when it failed. */
+  failure: Schema.optionalKey(Schema.Struct({ tag: Schema.NullOr(Schema.String), message: Schema.String }))
 }) {
   override get message(): string {
     if (this.inputs !== null && this.recorded === endPath) {
@@ -58,6 +62,20 @@ export class FlowChanged extends TaggedError<FlowChanged>()("FlowChanged", {
         "that calls other steps than before needs a new version"
       )
     }
+    if (this.isRecorded === true) {
+      return (
+        `the body of ${this.flow}, version ${this.version}, reached ${this.reached} before the recorded step ${this.recorded}, ` +
+        "which the record has first: a body that calls its steps in another order, or leaves one out, needs a new version"
+      )
+    }
+    if (this.failure !== undefined) {
+      const { message, tag } = this.failure
+      const error = tag === null || tag === message ? message : `${tag}: ${message}`
+      return (
+        `the body of ${this.flow}, version ${this.version}, failed before the recorded step ${this.recorded}: ${error}; the ` +
+        "code that was recorded had passed this point"
+      )
+    }
     const instead = this.reached === null ? "ended" : `reached ${this.reached}`
     return (
       `the body of ${this.flow}, version ${this.version}, ${instead} before the recorded step ${this.recorded}: a body ` +
@@ -66,14 +84,45 @@ export class FlowChanged extends TaggedError<FlowChanged>()("FlowChanged", {
   }
 }
 
+/** A recorded value that the current schema does not accept: where and how, without the value itself. */
+export const UnreadableValue = Schema.Struct({
+  /** Such as `the recorded result of charge`. */
+  what: Schema.String,
+  /** The field, such as `lines.0.price`; empty for the value as a whole. */
+  path: Schema.String,
+  /** What the schema expects there. */
+  expected: Schema.String,
+  /** The JSON type of what is recorded there: `string`, `object`, …, or `nothing`. */
+  type: Schema.String
+})
+export interface UnreadableValue extends Schema.Schema.Type<typeof UnreadableValue> {}
+
 /**
  * The record does not fit the schemas of the current code. The execution halts with this; it continues automatically when a build
  * is registered that can read it.
  */
 export class RecordUnreadable extends TaggedError<RecordUnreadable>()("RecordUnreadable", {
   execution: Schema.String,
-  message: Schema.String
+  message: Schema.String,
+  /** What does not fit, without the value itself. */
+  value: Schema.optionalKey(UnreadableValue)
 }) {}
+
+/**
+ * The program closed its flows while a call waited. An execution that had begun continues in the next program that opens its flow.
+ */
+export class FlowsClosed extends TaggedError<FlowsClosed>()("FlowsClosed", {
+  /** The execution that the call waited for; null when the call may not have arrived. */
+  execution: Schema.NullOr(Schema.String)
+}) {
+  override get message(): string {
+    return this.execution === null
+      ? "the program closed its flows before the call was answered, and it may have been carried out: repeat it when the flows " +
+          "are open again; inputs with one key are one execution"
+      : `the program closed its flows before the execution ${this.execution} had ended: it continues in the next program that ` +
+          "opens them; execute it there again to join it"
+  }
+}
 
 /** The execution was cancelled. */
 export class FlowCancelled extends TaggedError<FlowCancelled>()("FlowCancelled", { execution: Schema.String }) {
@@ -85,12 +134,25 @@ export class FlowCancelled extends TaggedError<FlowCancelled>()("FlowCancelled",
 /**
  * The execution is halted: nothing was undone, and a person or a deployment is needed. `signalbox flows show` shows why; `resume`
  * continues it.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import type { FlowHalted } from "@signalbox/flows/FlowErrors"
+ *
+ * // For what `Flow.execute` and `handle.result` return.
+ * export const orCode = <A, R>(executed: Effect.Effect<A, FlowHalted, R>) =>
+ *   Effect.catchTag(executed, "FlowHalted", ({ code, execution }) =>
+ *     Effect.succeed(`${execution} is halted: ${code ?? "unknown"}`)
+ *   )
+ * ```
  */
 export class FlowHalted extends TaggedError<FlowHalted>()("FlowHalted", {
   execution: Schema.String,
   /** The tag of the error that halted it, such as `FlowChanged`; null when it has none. */
   tag: Schema.NullOr(Schema.String),
-  message: Schema.String
+  message: Schema.String,
+  /** The code of the halt, as in `FlowExecutions.inspect`. */
+  code: Schema.optionalKey(Schema.String)
 }) {}
 
 /** The execution has ended and is no longer retained. */
@@ -120,6 +182,48 @@ export class StepCutOff extends TaggedError<StepCutOff>()("StepCutOff", {
       ? `the step ${this.path} was interrupted more than six days ago, so its idempotency keys may have expired: check what it ` +
           "did, then retry the execution from it, or complete it by hand"
       : `the step ${this.path} was interrupted and must not be repeated: check what it did, then retry the execution from it`
+  }
+}
+
+/**
+ * A step kept the event loop of its process for so long that the process lost its executions, three times. The execution halts with
+ * this; nothing was undone.
+ */
+export class StepStalled extends TaggedError<StepStalled>()("StepStalled", {
+  execution: Schema.String,
+  path: Schema.String,
+  /** Where it was run the last time. */
+  host: Schema.String,
+  times: Schema.Finite,
+  /** How long the process stood still the last time. */
+  millis: Schema.Finite
+}) {
+  override get message(): string {
+    return (
+      `the step ${this.path} kept the event loop of its process until that lost its executions, ${this.times} times; the last ` +
+      `time on ${this.host} for ${Math.round(this.millis / 1_000)} s: let it compute in a worker thread or another process, or in ` +
+      "pieces of at most a few seconds with Effect.yieldNow (or an awaited setImmediate) between them; then resume the execution"
+    )
+  }
+}
+
+/**
+ * The body was cancelled while it computed or waited outside of a step, and did not end. The execution halts with this; nothing was
+ * undone.
+ */
+export class BodyStalled extends TaggedError<BodyStalled>()("BodyStalled", {
+  execution: Schema.String,
+  /** The step or wait whose end the body got last; null before the first. */
+  after: Schema.NullOr(Schema.String),
+  /** Since when nothing was recorded: milliseconds since 1970. */
+  since: Schema.Finite
+}) {
+  override get message(): string {
+    const place = this.after === null ? "before its first step" : `after ${this.after}`
+    return (
+      `the body was cancelled while it computed or waited outside of a step ${place}, and has not ended: it runs since ` +
+      new Date(this.since).toISOString()
+    )
   }
 }
 

@@ -10,6 +10,7 @@ import { ExecutionConflict, ExecutionNotFound, type InvalidSignal, SignalConflic
 import type { FlowHistory } from "./FlowHistory.ts"
 import { mermaid } from "./FlowDiagram.ts"
 import {
+  type Action,
   actions,
   cancelledInQueue,
   type Command,
@@ -18,37 +19,54 @@ import {
   isRecorded,
   paused,
   refusal,
+  reopenedToCancel,
   resumed,
   retried,
+  sent,
   standingOf,
-  terminated
+  terminated,
+  withdrawn
 } from "./internal/Commands.ts"
 import { executionIn } from "./internal/Awaited.ts"
 import { endAll } from "./internal/Children.ts"
+import * as Computing from "./internal/Computing.ts"
 import { engineOf } from "./internal/EngineOf.ts"
+import { haltOf, shown } from "./internal/Halts.ts"
 import {
   type Change,
   type Entry,
   type Execution,
   type History,
   hasEnded,
-  type NewMessage,
+  type Process,
   type State,
   versionName
 } from "./internal/Journal.ts"
-import { activitiesOf, type Activity, type Inspection, isMarker, remedyOf, summaryOf } from "./internal/Inspect.ts"
+import {
+  activitiesOf,
+  type Activity,
+  type Inspection,
+  isMarker,
+  pendingOf,
+  remedyOf,
+  type StandingStill,
+  summaryOf
+} from "./internal/Inspect.ts"
 import { cancelPath } from "./internal/Replay.ts"
 import { messageOf } from "./internal/Sending.ts"
 
 export { type Command, commands } from "./internal/Commands.ts"
-export type { Activity, Inspection } from "./internal/Inspect.ts"
+export type { Halt } from "./internal/Halts.ts"
+export type { Activity, Inspection, Pending, StandingStill } from "./internal/Inspect.ts"
 
 export {
   type Entry,
   type Execution,
   type QueuePlace,
+  type Stalled,
   type State,
   states,
+  type StepName,
   type Undo,
   type UnendedState,
   unendedStates
@@ -104,7 +122,7 @@ const historyOf = Effect.fnUntraced(function* (execution: string) {
 export const get = Effect.fn("FlowExecutions.get")(function* (
   execution: string
 ): Effect.fn.Return<Execution, ExecutionNotFound, FlowEngine> {
-  return yield* found(execution)
+  return shown(yield* found(execution))
 })
 
 /**
@@ -125,7 +143,7 @@ export const list = Effect.fn("FlowExecutions.list")(function* (
   })
   const executions = rows.slice(0, size).map((execution): ListedExecution => {
     const { error: _error, input: _input, result: _result, ...listed } = execution
-    return { ...listed, registered: engine.registered.has(versionName(execution)) }
+    return { ...shown(listed), registered: engine.registered.has(versionName(execution)) }
   })
   return { executions, next: rows.length > size ? (executions.at(-1)?.id ?? null) : null }
 })
@@ -166,6 +184,12 @@ const withChild = Effect.fnUntraced(function* (activity: Activity) {
   return child?.state === "halted" ? { ...activity, failure: child.failure } : activity
 })
 
+const stillOf = (owner: Process | undefined): StandingStill | undefined => {
+  if (owner?.standing === undefined) return undefined
+  const { keeper, millis } = owner.standing
+  return { host: owner.host, millis, step: keeper._tag === "Step" ? keeper.step : null }
+}
+
 /** Returns what each branch of an execution does or waits for, its undos and its steps. Fails with `ExecutionNotFound`. */
 export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
   execution: string
@@ -175,7 +199,10 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
   const history = yield* historyOf(execution)
   const { flow, state, version } = history.execution
   const isRegistered = registered.has(versionName(history.execution))
-  const processes = isRegistered ? [] : yield* journal.processes
+  const { owner } = history.execution
+  const isElsewhere = owner !== null && engine.isShared && !engine.isLive(execution)
+  const processes = isRegistered && !isElsewhere ? [] : yield* journal.processes
+  const standing = stillOf(processes.find(({ id }) => id === owner))
   const runnable =
     isRegistered ||
     processes.some(({ flows }) => flows.some((known) => known.flow === flow && known.version === version))
@@ -184,18 +211,25 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
     (history.messages.some(({ kind }) => kind === "cancel") || history.entries.some(({ path }) => path === cancelPath))
   const now = yield* Effect.forEach(activitiesOf(history), withChild)
   const queue = history.execution.queuedAt === null ? null : yield* journal.queuePlace(execution)
-  const standing = { history, now, cancelling, runnable, queue }
+  const halt = haltOf(history)
+  const computingSince = yield* Computing.sinceOf(journal, history.execution)
+  const pending = pendingOf(history, now)
+  const known = { pending, history, halt, computingSince, now, cancelling, runnable, queue, standing }
   const steps = history.entries.filter((entry) => !isMarker(entry))
   return {
-    execution: history.execution,
+    execution: shown(history.execution),
     registered: isRegistered,
-    summary: summaryOf(standing),
-    remedy: remedyOf(standing),
+    summary: summaryOf(known),
+    remedy: remedyOf(known),
     now,
+    computingSince,
+    halt,
     queue,
     undos: history.undos,
     cancelling,
+    pending,
     steps,
+    ...(standing === undefined ? {} : { standing }),
     diagram: mermaid(steps)
   }
 })
@@ -213,6 +247,7 @@ export const history = Effect.fn("FlowExecutions.history")(function* (
   return {
     format: 1,
     ...recorded,
+    execution: shown(recorded.execution),
     aside: yield* aside(execution),
     redos: new Map(redos),
     chapters: yield* chapters(execution)
@@ -254,22 +289,15 @@ const conflict = ({ id, state }: Execution, message: string) => new ExecutionCon
 const carryOut = Effect.fnUntraced(function* <E = never>(
   command: Command,
   id: string,
-  change: (history: History, now: number) => Effect.Effect<Change, E>
+  change: (history: History, now: number) => Effect.Effect<Change | null, E> = () => Effect.succeed(null)
 ): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict | E, FlowEngine> {
   const { engine } = yield* engineOf
   const { journal } = engine
-  const message: NewMessage = { kind: command === "suspend" ? "suspend" : "cancel", name: "", id: "", value: null }
   const now = yield* journal.now
-  const send = journal.send(id, message)
-  const there = yield* found(id)
-  if (actions[command][standingOf(there)] === "send") {
-    yield* send
-    return yield* engine.poke(id)
-  }
-  // The state is read again under the lock of the row.
-  let action = actions[command][standingOf(there)]
+  const decided: { action: Action } = { action: "nothing" }
   const changed = yield* journal.change(id, (history): Effect.Effect<Change | null, ExecutionConflict | E> => {
-    action = actions[command][standingOf(history.execution, history.entries)]
+    const action = actions[command][standingOf(history.execution, history)]
+    decided.action = action
     switch (action) {
       case "refuse":
         return Effect.fail(
@@ -279,8 +307,13 @@ const carryOut = Effect.fnUntraced(function* <E = never>(
         return Effect.succeed(command === "cancel" ? cancelledInQueue(now) : terminated(now))
       case "pause":
         return Effect.succeed(paused)
-      case "reopen":
+      case "send":
+        return Effect.succeed(sent(command === "suspend" ? "suspend" : "cancel", history))
+      case "withdraw":
+        return Effect.succeed(withdrawn(history))
       case "reopen and send":
+        return Effect.succeed(reopenedToCancel(history, now))
+      case "reopen":
       case "set aside":
         return change(history, now)
       default:
@@ -288,8 +321,8 @@ const carryOut = Effect.fnUntraced(function* <E = never>(
     }
   })
   if (changed === null) return yield* new ExecutionNotFound({ execution: id })
-  if (action !== "nothing" && action !== "send") engine.metrics.entered(changed.flow, changed.state)
-  if (action === "send" || action === "reopen and send") yield* send
+  const { action } = decided
+  if (!["nothing", "send", "withdraw"].includes(action)) engine.metrics.entered(changed.flow, changed.state)
   if (action === "end") yield* engine.drop(id)
   yield* engine.poke(id)
 })
@@ -301,10 +334,7 @@ const carryOut = Effect.fnUntraced(function* <E = never>(
 export const cancel = Effect.fn("FlowExecutions.cancel")(function* (
   execution: string
 ): Effect.fn.Return<void, ExecutionNotFound, FlowEngine> {
-  // Failed undos are retried.
-  yield* carryOut("cancel", execution, (history, now) => Effect.succeed(resumed(history, now, []))).pipe(
-    Effect.catchTag("ExecutionConflict", () => Effect.void)
-  )
+  yield* carryOut("cancel", execution).pipe(Effect.catchTag("ExecutionConflict", () => Effect.void))
 })
 
 /** Ends an execution without undos; a running step may still have its effect. */
@@ -312,18 +342,20 @@ export const terminate = Effect.fn("FlowExecutions.terminate")(function* (
   execution: string
 ): Effect.fn.Return<void, ExecutionNotFound, FlowEngine> {
   const { engine } = yield* engineOf
-  yield* carryOut("terminate", execution, (_history, now) => Effect.succeed(terminated(now))).pipe(
-    Effect.catchTag("ExecutionConflict", () => Effect.void)
-  )
+  yield* carryOut("terminate", execution).pipe(Effect.catchTag("ExecutionConflict", () => Effect.void))
   // Also when it had ended already: the process that ended it may have died before this.
   yield* endAll(engine.journal, execution, (child) => Effect.ignore(cancel(child)))
 })
 
-/** Pauses an execution: running steps run to their end, and no other begins before `resume`. It keeps its timers and signals. */
+/**
+ * Pauses an execution: running steps run to their end, and no other begins before `resume`, in this process or the next one. It keeps
+ * its timers and signals. A halted one is not continued by a deployment then. Fails with `ExecutionConflict` when it has ended, or is
+ * being cancelled and its undos do not run yet.
+ */
 export const suspend = Effect.fn("FlowExecutions.suspend")(function* (
   execution: string
 ): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict, FlowEngine> {
-  yield* carryOut("suspend", execution, () => Effect.succeed(paused))
+  yield* carryOut("suspend", execution)
 })
 
 export interface ResumeOptions {
@@ -332,7 +364,8 @@ export interface ResumeOptions {
 }
 
 /**
- * Continues a halted or suspended execution, with the same idempotency keys. Failed undos are retried. Fails with `StepNotFound` when
+ * Continues a halted or suspended execution, with the same idempotency keys, or withdraws a suspend for which a step is still awaited.
+ * Failed undos are retried. Fails with `StepNotFound` when
  * `skip` names no failed undo.
  */
 export const resume = Effect.fn("FlowExecutions.resume")(function* (

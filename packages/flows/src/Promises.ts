@@ -4,20 +4,25 @@
  */
 import { TaggedError } from "@signalbox/transport/Printed"
 import { type AnySchema, codecOf, type TypeOf } from "@signalbox/api/StandardSchema"
+import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import type * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Branches from "./Branches.ts"
 import { compensate } from "./Compensation.ts"
 import * as Durable from "./Durable.ts"
 import * as Flow from "./Flow.ts"
 import type { FlowContext } from "./FlowContext.ts"
-import { FlowEngine, type FlowEngineError } from "./FlowEngine.ts"
+import { FlowEngine, type FlowEngineError, type RetainOptions, type SharedOptions } from "./FlowEngine.ts"
+import { FlowsClosed } from "./FlowErrors.ts"
 import { Attempt } from "./internal/Attempt.ts"
 import { type Ask, drive } from "./internal/Driver.ts"
 import { conceal, reveal } from "./internal/Position.ts"
@@ -25,7 +30,8 @@ import type { Codec } from "./internal/Values.ts"
 import type { Signal } from "./Signals.ts"
 import * as Step from "./Step.ts"
 
-export { FlowCancelled, InvalidInput } from "./FlowErrors.ts"
+export { FlowCancelled, FlowsClosed, InvalidInput } from "./FlowErrors.ts"
+export type { RetainOptions } from "./FlowEngine.ts"
 export type { AnySchema, TypeOf } from "@signalbox/api/StandardSchema"
 export type { Child, StartOptions } from "./Children.ts"
 export { approval, inbox, signal } from "./Signals.ts"
@@ -182,6 +188,11 @@ type ResultOf<P> =
  * blocks do not run when an execution is evicted from memory.
  */
 export interface FlowTools<R> {
+  /**
+   * Aborted with `FlowCancelled` when this part of the body is cancelled: pass it to what is awaited outside of steps. A body that
+   * does not end within 10 seconds then halts the execution as `STALLED`.
+   */
+  readonly abortSignal: AbortSignal
   readonly step: <I extends Codec, S extends Codec, E extends Codec>(
     step: Step.Step<I, S, E, R>,
     input: I["Type"],
@@ -257,15 +268,16 @@ export interface FlowTools<R> {
 /** Turns a function with its own context into code of the branch that runs it. */
 const partOf = <A, R>(run: (ctx: FlowTools<R>) => PromiseLike<A> | A): Effect.Effect<A, unknown, FlowContext<R>> =>
   // The operations of `toolsOf` need the services `R`, which `drive` does not see.
-  conceal(drive((ask) => run(toolsOf<R>(ask))) as Effect.Effect<A, unknown, R>)
+  conceal(drive((ask, abortSignal) => run(toolsOf<R>(ask, abortSignal))) as Effect.Effect<A, unknown, R>)
 
 const membersOf = <R>(parts: Parts<R>) =>
   Object.fromEntries(Object.entries<Part<unknown, R>>(parts).map(([key, part]) => [key, partOf(part)]))
 
-const toolsOf = <R>(ask: Ask): FlowTools<R> => {
+const toolsOf = <R>(ask: Ask, abortSignal: AbortSignal): FlowTools<R> => {
   // The fiber of the branch has the services of the steps.
   const answer = <A, E>(effect: Effect.Effect<A, E, FlowContext<R>>) => ask(reveal(effect) as Effect.Effect<A, E>)
   return {
+    abortSignal,
     step: (step, input, options) => answer(step(input, options)),
     sleep: (name, duration, options) => answer(Flow.sleep(name, duration, options)),
     now: (name, options) => answer(Effect.map(Flow.now(name, options), DateTime.toDateUtc)),
@@ -400,14 +412,16 @@ export const defineFlow = <I extends AnySchema, O extends AnySchema, S extends A
 interface Common<R> {
   /** The flows of this program: those of `defineFlow`, and `{ layer: Flow.layer(flow) }` for others. */
   readonly flows: ReadonlyArray<{ readonly layer: Layer.Layer<never, never, R> }>
-  /** The largest number of executions in memory; default 1,000. */
+  /** The largest number of executions in memory; default 1,000. Not for `memory`. */
   readonly concurrency?: number
+  /** How long executions are retained after their end: by default 30 days, and 90 days when they failed. Not for `memory`. */
+  readonly retain?: RetainOptions
 }
 
 /** The storage of executions: a SQLite file, Postgres, or memory, for tests. */
 type Storage =
   | { readonly file: string }
-  | { readonly url: string; readonly schema?: string }
+  | ({ readonly url: string; readonly schema?: string } & SharedOptions)
   | { readonly memory: true }
 
 export type OpenOptions<R> = Common<R> &
@@ -468,19 +482,46 @@ export interface Flows {
   ) => Promise<PromiseHandle<S["Type"]>>
   /** Runs any effect that needs the engine. */
   readonly run: <A, E>(effect: Effect.Effect<A, E, FlowEngine>) => Promise<A>
-  /** Lets running steps end for up to 10 seconds, and releases the executions. */
+  /**
+   * The management of executions over HTTP for `signalbox flows`, as a handler for `node:http`, Express or Fastify: see
+   * `FlowManagement.toNodeHandler`. Rejects with `InvalidManagement` when the token has fewer than 16 characters.
+   */
+  readonly toNodeHandler: (
+    options: ManagementOptions
+  ) => Promise<(request: IncomingMessage, response: ServerResponse) => void>
+  /** Like `toNodeHandler`, for servers that use web requests, such as Hono. */
+  readonly toWebHandler: (options: ManagementOptions) => Promise<(request: Request) => Promise<Response>>
+  /**
+   * Lets running steps end for up to 10 seconds, and releases the executions. Calls that wait reject with `FlowsClosed`: their
+   * executions continue in the next program.
+   */
   readonly close: () => Promise<void>
 }
 
-const engineOf = (options: Storage & { readonly concurrency?: number }): Layer.Layer<FlowEngine, FlowEngineError> => {
-  const limits = options.concurrency === undefined ? {} : { concurrency: options.concurrency }
+export interface ManagementOptions {
+  /** At least 16 characters; `signalbox flows` sends it. */
+  readonly token: string
+  /** The path that the routes are mounted at, such as `/flows`; default: none. */
+  readonly prefix?: string
+}
+
+type Settings = Pick<Common<never>, "concurrency" | "retain">
+
+const engineOf = (options: Storage & Settings): Layer.Layer<FlowEngine, FlowEngineError> => {
+  const { concurrency, retain } = options
+  const limits = {
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(retain === undefined ? {} : { retain })
+  }
   if ("file" in options) return FlowEngine.layerSqlite({ file: options.file, ...limits })
   if ("memory" in options) return Layer.fresh(FlowEngine.layerMemory)
-  const { schema, url } = options
+  const { leaseThread, schema, stallLimit, url } = options
   return FlowEngine.layerPostgres({
     url: Redacted.make(url),
     ...limits,
-    ...(schema === undefined ? {} : { schema })
+    ...(schema === undefined ? {} : { schema }),
+    ...(stallLimit === undefined ? {} : { stallLimit }),
+    ...(leaseThread === undefined ? {} : { leaseThread })
   })
 }
 
@@ -503,7 +544,7 @@ const checked = <R>(options: OpenOptions<R>): OpenOptions<R> => {
  */
 export const openFlows = async <R = never>(options: OpenOptions<R>): Promise<Flows> => {
   const { flows, layer } = checked(options)
-  const storage: Storage & Pick<Common<R>, "concurrency"> = options
+  const storage: Storage & Settings = options
   // The overload without a layer accepts only flows without services.
   const services = (layer ?? Layer.empty) as Layer.Layer<Exclude<R, FlowEngine>, unknown>
   const registered = flows.reduce<Layer.Layer<never, never, R>>(
@@ -513,29 +554,67 @@ export const openFlows = async <R = never>(options: OpenOptions<R>): Promise<Flo
   const runtime = ManagedRuntime.make(registered.pipe(Layer.provideMerge(engineOf(storage)), Layer.provide(services)))
   // Storage that cannot be opened rejects here, not at the first call.
   await runtime.context()
+  const handlers = Scope.makeUnsafe()
+  let isClosed = false
+  /** Runs a call. `begun` has the execution that it waits for, when it is known. */
+  const called = async <A, E>(
+    effect: Effect.Effect<A, E, FlowEngine>,
+    begun: { id: string | null } = { id: null }
+  ): Promise<A> => {
+    if (isClosed) throw new FlowsClosed({ execution: begun.id })
+    const exit = await runtime.runPromiseExit(effect)
+    if (Exit.isSuccess(exit)) return exit.value
+    throw isClosed && Cause.hasInterruptsOnly(exit.cause)
+      ? new FlowsClosed({ execution: begun.id })
+      : Cause.squash(exit.cause)
+  }
   const handleOf = async <I extends Codec, S extends Codec, E extends Codec, R>(
     flow: AnyFlow<I, S, E, R>,
     key: string
   ): Promise<PromiseHandle<S["Type"]>> => {
-    const handle = await runtime.runPromise(Durable.handle(flow, key))
+    const handle = await called(Durable.handle(flow, key))
     return {
       id: handle.id,
-      result: () => runtime.runPromise(handle.result),
-      signal: (signal, value, sending) => runtime.runPromise(handle.signal(signal, value, sending)),
-      cancel: () => runtime.runPromise(handle.cancel),
-      terminate: () => runtime.runPromise(handle.terminate),
-      suspend: () => runtime.runPromise(handle.suspend),
-      resume: () => runtime.runPromise(handle.resume()),
-      retry: (retrying) => runtime.runPromise(handle.retry(retrying))
+      result: () => called(handle.result, handle),
+      signal: (signal, value, sending) => called(handle.signal(signal, value, sending)),
+      cancel: () => called(handle.cancel),
+      terminate: () => called(handle.terminate),
+      suspend: () => called(handle.suspend),
+      resume: () => called(handle.resume()),
+      retry: (retrying) => called(handle.retry(retrying))
     }
   }
+  const execute: Flows["execute"] = (flow, input) => {
+    const begun: { id: string | null } = { id: null }
+    const executed = Durable.executed(flow, input, (id) => {
+      begun.id = id
+    })
+    return called(executed, begun)
+  }
+  const managed = ({ prefix, token }: ManagementOptions) => ({
+    token: Redacted.make(token),
+    ...(prefix === undefined ? {} : { prefix })
+  })
   return {
-    execute: (flow, input) => runtime.runPromise(Durable.execute(flow, input)),
-    submit: (flow, input, submitting) => runtime.runPromise(Durable.submit(flow, input, submitting)),
+    execute,
+    submit: (flow, input, submitting) => called(Durable.submit(flow, input, submitting)),
     signal: (flow, key, signal, value, sending) =>
-      runtime.runPromise(Effect.flatMap(Durable.handle(flow, key), (handle) => handle.signal(signal, value, sending))),
+      called(Effect.flatMap(Durable.handle(flow, key), (handle) => handle.signal(signal, value, sending))),
     handle: handleOf,
-    run: (effect) => runtime.runPromise(effect),
-    close: () => runtime.dispose()
+    run: (effect) => called(effect),
+    // Loaded when it is used: programs without a server need none of it.
+    toNodeHandler: async (options) => {
+      const { toNodeHandler } = await import("./FlowManagement.ts")
+      return called(Scope.provide(toNodeHandler(managed(options)), handlers))
+    },
+    toWebHandler: async (options) => {
+      const { toWebHandler } = await import("./FlowManagement.ts")
+      return called(Scope.provide(toWebHandler(managed(options)), handlers))
+    },
+    close: async () => {
+      isClosed = true
+      await Effect.runPromise(Scope.close(handlers, Exit.void))
+      await runtime.dispose()
+    }
   }
 }

@@ -7,6 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Failing, FlowContext } from "./FlowContext.ts"
+import { InvalidInput } from "./FlowErrors.ts"
 import { type Awaited, claimed, conceal, once, type Retry, type Transient } from "./internal/Position.ts"
 import { checkRetry, retryOf } from "./internal/Retrying.ts"
 import { durably } from "./internal/Transient.ts"
@@ -216,9 +217,21 @@ export const makeStep = <
 /** A value with an error schema, such as a step or a flow, or an error schema itself. */
 type Failable = Codec | { readonly error: Codec }
 
-type ErrorSchemaOf<F> = F extends Codec ? F : F extends { readonly error: infer E extends Codec } ? E : never
+/** A flow that is called or started fails with `InvalidInput` too. */
+type ErrorSchemaOf<F> = F extends Codec
+  ? F
+  : F extends { readonly error: infer E extends Codec; readonly body: unknown }
+    ? Schema.Union<readonly [E, typeof InvalidInput]>
+    : F extends { readonly error: infer E extends Codec }
+      ? E
+      : never
 
 const isCodec = (failable: Failable): failable is Codec => Schema.isSchema(failable)
+
+const schemaOf = (failable: Failable): Codec => {
+  if (isCodec(failable)) return failable
+  return "body" in failable ? Schema.Union([failable.error, InvalidInput]) : failable.error
+}
 
 /** The schemas of `errorsOf`, in its order. */
 export type ErrorSchemas<F extends ReadonlyArray<Failable>> = { readonly [K in keyof F]: ErrorSchemaOf<F[K]> }
@@ -252,7 +265,7 @@ export type ErrorSchemas<F extends ReadonlyArray<Failable>> = { readonly [K in k
  * ```
  */
 export const errorsOf = <const F extends ReadonlyArray<Failable>>(...failables: F): Schema.Union<ErrorSchemas<F>> => {
-  const schemas = failables.map((failable) => (isCodec(failable) ? failable : failable.error))
+  const schemas = failables.map(schemaOf)
   // `map` does to each element what `ErrorSchemas` declares.
   return Schema.Union(schemas) as unknown as Schema.Union<ErrorSchemas<F>>
 }

@@ -1,8 +1,10 @@
 /** Every module under its name. `Promises`, `LintRules` and the steps of the graph stand apart. */
 export * as Flow from "./Flow.ts"
 export * as FlowCallbacks from "./FlowCallbacks.ts"
+export * as FlowDefect from "./FlowDefect.ts"
 export * as FlowDiagram from "./FlowDiagram.ts"
 export * as FlowEngine from "./FlowEngine.ts"
+export * as FlowErrors from "./FlowErrors.ts"
 export * as FlowEvents from "./FlowEvents.ts"
 export * as FlowExecutions from "./FlowExecutions.ts"
 export * as FlowHistory from "./FlowHistory.ts"

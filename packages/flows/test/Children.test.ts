@@ -67,7 +67,7 @@ const parents = {
   }),
   leaves: Flow.make("leaves", {
     ...common,
-    error: Schema.Never,
+    error: Flow.InvalidInput,
     run: Effect.fnUntraced(function* (text) {
       yield* Flow.start(child, `${text} cancelled`)
       yield* Flow.start(child, `${text} left`, { onParentEnd: "leave" })
@@ -86,7 +86,7 @@ const parents = {
   }),
   sends: Flow.make("sends", {
     ...common,
-    error: Flow.errorsOf(Flow.FlowCancelled, Flow.SignalConflict, Flow.ExecutionConflict),
+    error: Flow.errorsOf(priced, Flow.FlowCancelled, Flow.SignalConflict, Flow.ExecutionConflict),
     run: Effect.fnUntraced(function* (text) {
       const started = yield* Flow.start(priced, text)
       yield* started.signal(offers, "a")
@@ -118,7 +118,7 @@ const parents = {
   }),
   hopes: Flow.make("hopes", {
     ...common,
-    error: Flow.FlowCancelled,
+    error: Flow.errorsOf(broken, Flow.FlowCancelled),
     run: (text) => Effect.flatMap(Flow.start(broken, text), ({ result }) => result)
   })
 }

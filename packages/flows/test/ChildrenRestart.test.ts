@@ -20,7 +20,7 @@ const go = Flow.signal("go", Schema.String)
 const child = Flow.make("child", { ...common, error: Schema.Never, signals: [go], run: () => go.receive() })
 const parent = Flow.make("parent", {
   ...common,
-  error: Flow.FlowCancelled,
+  error: Flow.errorsOf(child, Flow.FlowCancelled),
   run: (text) => Effect.flatMap(Flow.start(child, text), ({ result }) => result)
 })
 const flows = Layer.merge(Flow.layer(parent), Flow.layer(child))

@@ -41,7 +41,7 @@ const flow = Flow.make("f", {
 describe("errorsOf", () => {
   it("is the union of the errors of steps, flows and plain schemas", () => {
     expectTypeOf(Flow.errorsOf(one, two).Type).toEqualTypeOf<Bad | Worse>()
-    expectTypeOf(Flow.errorsOf(flow, one, Own).Type).toEqualTypeOf<Bad | Worse | Own>()
+    expectTypeOf(Flow.errorsOf(flow, one, Own).Type).toEqualTypeOf<Bad | Worse | Own | Flow.InvalidInput>()
     expectTypeOf(Flow.errorsOf(two.with({ timeout: "1 second" })).Type).toEqualTypeOf<Worse | Flow.StepTimeout>()
     expectTypeOf(Flow.errorsOf().Type).toEqualTypeOf<never>()
     expectTypeOf(Flow.run(flow, "x")).toEqualTypeOf<Effect.Effect<number, Bad | Worse | Own | Flow.InvalidInput>>()

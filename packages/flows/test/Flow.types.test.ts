@@ -183,7 +183,9 @@ describe("a flow", () => {
     expectTypeOf(Flow.stream(flow, "x")).toEqualTypeOf<
       Stream.Stream<FlowEvent, Bad | Worse | Flow.InvalidInput, One | Two>
     >()
-    expectTypeOf(Flow.call(flow, "x")).toEqualTypeOf<Effect.Effect<number, Bad | Worse, Flow.FlowContext<One | Two>>>()
+    expectTypeOf(Flow.call(flow, "x")).toEqualTypeOf<
+      Effect.Effect<number, Bad | Worse | Flow.InvalidInput, Flow.FlowContext<One | Two>>
+    >()
     // @ts-expect-error the input has the type of its schema
     assert.isDefined(Flow.run(flow, 1))
   })

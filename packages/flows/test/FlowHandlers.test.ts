@@ -130,3 +130,16 @@ for (const [name, made] of Object.entries(callbacks)) {
     )
   })
 }
+
+describe("FlowCallbacks.receive", () => {
+  it.live("reads requests that have no `bytes`, as those of Hono on Node", () =>
+    Effect.gen(function* () {
+      const body = JSON.stringify({ other: true })
+      const headers = yield* WebhookSignature.sign({ body, secret, id: "evt-1" })
+      const request = new Request("http://127.0.0.1:4800/callbacks", { method: "POST", headers, body })
+      Object.defineProperty(request, "bytes", { value: () => Promise.reject(new TypeError("a foreign request")) })
+      const response = yield* FlowCallbacks.receive(request)
+      assert.include(yield* Effect.promise(() => response.text()), "not an event of a process run")
+    }).pipe(Effect.provide(layer))
+  )
+})

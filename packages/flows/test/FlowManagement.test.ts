@@ -12,7 +12,8 @@ import * as Flow from "../src/Flow.ts"
 import { FlowEngine } from "../src/FlowEngine.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
 import * as FlowManagement from "../src/FlowManagement.ts"
-import { FlowManagementClient, type FlowManagementError } from "../src/FlowManagementClient.ts"
+import { Inspection } from "../src/internal/management/Contract.ts"
+import { FlowManagementClient, type FlowManagementError, onWire } from "../src/FlowManagementClient.ts"
 import { freePort } from "@signalbox/testkit/FreePort"
 import { until } from "./support/Polling.ts"
 import { address, Diary, layer, oldOrders, orders, token } from "./support/Served.ts"
@@ -71,6 +72,31 @@ describe("the client", () => {
       const rest = yield* flows.list({ before: next ?? "" })
       assert.deepStrictEqual([executions[0]?.id, rest.executions[0]?.id].sort(), [id, old].sort())
       assert.isNull(rest.next)
+    })
+  )
+
+  test(
+    "says why an execution halted, and reads what a program of an earlier version sends, which does not",
+    Effect.gen(function* () {
+      const flows = yield* FlowManagementClient
+      const halting = Flow.make("halting", {
+        version: 1,
+        input: Schema.Void,
+        success: Schema.Void,
+        error: Schema.Never,
+        idempotencyKey: () => "one",
+        run: () => Effect.die(new TypeError("a mistake"))
+      })
+      const id = yield* Flow.submit(halting, undefined).pipe(
+        Effect.tap((id) => isIn(id, "halted")),
+        Effect.provide(Flow.layer(halting))
+      )
+      const inspection = yield* flows.inspect(id)
+      assert.strictEqual(inspection.halt?.code, "BODY_DEFECT")
+      assert.deepStrictEqual(inspection, yield* FlowExecutions.inspect(id))
+      const { computing_since: _since, halt: _halt, ...earlier } = onWire.inspection(inspection)
+      const decoded = Schema.decodeUnknownSync(Inspection)(earlier)
+      assert.deepStrictEqual(decoded, { ...inspection, halt: null })
     })
   )
 

@@ -331,7 +331,7 @@ describe("the inspection of a halted execution shows why and what to do", () => 
       )
       assert.strictEqual(execution.state, "halted")
       assert.match(summary, /^halted after echo: the recorded result of echo does not fit its schema/)
-      assert.match(remedy ?? "", /^correct the program and start it, then resume/)
+      assert.match(remedy ?? "", /^make the schema of the recorded result of echo accept what is recorded/)
     })
   )
 

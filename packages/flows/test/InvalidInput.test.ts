@@ -1,11 +1,13 @@
 /** Inputs that do not fit their flow: nothing is started, however it would have been. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { StandardSchemaV1 } from "effect/StandardSchema"
+import * as TestClock from "effect/testing/TestClock"
 import * as Flow from "../src/Flow.ts"
 import { FlowEngine } from "../src/FlowEngine.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
@@ -79,6 +81,56 @@ describe("an input that does not fit", () => {
   )
 })
 
+describe("an input that does not fit a flow in a body", () => {
+  const ways: ReadonlyArray<readonly [string, Effect.Effect<unknown, InvalidInput, Flow.FlowContext<never>>]> = [
+    ["call", Flow.call(order, wrong)],
+    ["start", Flow.start(order, wrong)]
+  ]
+  for (const [name, begun] of ways) {
+    it.effect(
+      `is the failure of ${name}, also when the body is replayed, and of a body that does not handle it`,
+      () => {
+        const parent = Flow.make("parent", {
+          version: 1,
+          input: Schema.String,
+          success: Schema.String,
+          error: Flow.errorsOf(order),
+          idempotencyKey: (text) => text,
+          run: Effect.fnUntraced(function* (text) {
+            if (text === "fails") yield* begun
+            const caught = yield* Effect.catch(Effect.as(begun, ""), ({ message }) => Effect.succeed(message))
+            yield* Flow.sleep("day", "1 day")
+            return caught
+          })
+        })
+        return Effect.gen(function* () {
+          const handled = yield* Effect.forkChild(Flow.execute(parent, "handles"))
+          yield* TestClock.adjust("2 days")
+          assert.strictEqual(
+            yield* Fiber.join(handled),
+            "the input of the flow order: lines.0.count: Expected a value less than 10"
+          )
+          const failed = yield* Effect.flip(Flow.execute(parent, "fails"))
+          assert.instanceOf(failed, InvalidInput)
+          assert.strictEqual(failed.path, "lines.0.count")
+          const { executions } = yield* FlowExecutions.list()
+          assert.deepStrictEqual(
+            executions.map(({ flow, state }) => [flow, state]),
+            [
+              ["parent", "failed"],
+              ["parent", "completed"]
+            ]
+          )
+          for (const { id } of executions) {
+            const [first] = yield* FlowExecutions.steps(id)
+            assert.deepInclude(first, { path: "order", state: "failed" })
+          }
+        }).pipe(Effect.provide(Layer.provideMerge(Flow.layer(parent), engine)))
+      }
+    )
+  }
+})
+
 describe("a signal that does not fit", () => {
   it.effect("fails its sender, and starts nothing", () =>
     Effect.gen(function* () {
@@ -119,6 +171,7 @@ describe("a flow of promises", () => {
     for (const start of [() => flows.submit(greet, sent), () => flows.execute(greet, sent)]) {
       const error: unknown = await start().catch((thrown: unknown) => thrown)
       assert.instanceOf(error, InvalidInput)
+      assert.deepInclude(error, { path: "id", expected: "Expected a text" })
       assert.strictEqual(error.message, "the input of the flow greet: id: Expected a text")
       assert.notInstanceOf(error, FlowError)
     }

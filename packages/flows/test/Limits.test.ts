@@ -256,7 +256,7 @@ describe("a limit", () => {
       version: 1,
       input: Schema.String,
       success: Schema.String,
-      error: Schema.String,
+      error: Flow.errorsOf(byCustomer),
       idempotencyKey: (text) => text,
       run: Effect.fnUntraced(function* (text) {
         for (const n of [1, 2]) yield* Flow.start(byCustomer, { customer: text, n })

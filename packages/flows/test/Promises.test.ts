@@ -7,6 +7,10 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type { StandardSchemaV1 } from "effect/StandardSchema"
 import * as TestClock from "effect/testing/TestClock"
+import { mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import * as Flow from "../src/Flow.ts"
 import { FlowEngine } from "../src/FlowEngine.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
@@ -15,11 +19,13 @@ import {
   defineStep,
   FlowCancelled,
   FlowError,
+  FlowsClosed,
   inbox,
   type OpenOptions,
   openFlows,
   signal
 } from "../src/Promises.ts"
+import { until } from "./support/Polling.ts"
 
 const log: Array<string> = []
 const keys: Array<string> = []
@@ -488,6 +494,70 @@ describe("openFlows", () => {
     const handle = await flows.handle(flow, "asks")
     assert.strictEqual(handle.id, id)
     assert.strictEqual(await handle.result(), "asks 5")
+    await flows.close()
+  })
+
+  it("rejects calls that wait when it is closed with the execution, which continues in the next program", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-flows-"))
+    const file = join(folder, "flows.db")
+    const flows = await openFlows({ file, flows: [flow] })
+    const pending = flows.execute(flow, "asks").catch((error: unknown) => error)
+    const handle = await flows
+      .handle(flow, "asks")
+      .catch(() => flows.submit(flow, "asks").then(() => flows.handle(flow, "asks")))
+    const awaited = handle.result().catch((error: unknown) => error)
+    await flows.close()
+    for (const error of [await pending, await awaited]) {
+      assert.instanceOf(error, FlowsClosed)
+      assert.deepInclude(error, { _tag: "FlowsClosed", execution: handle.id })
+      assert.include(String(error), `before the execution ${handle.id} had ended: it continues in the next program`)
+    }
+    const late = await flows.submit(flow, "x").catch((error: unknown) => error)
+    assert.deepInclude(late, { _tag: "FlowsClosed", execution: null })
+    const next = await openFlows({ file, flows: [flow] })
+    await next.signal(flow, "asks", price, 7)
+    assert.strictEqual(await next.execute(flow, "asks"), "asks 7")
+    await next.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  it("retains executions as long as it is told", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-flows-"))
+    const file = join(folder, "flows.db")
+    const flows = await openFlows({ file, flows: [flow] })
+    await flows.execute(flow, "x")
+    await flows.close()
+    const next = await openFlows({ file, flows: [flow], retain: { completed: 1 } })
+    const error = await next
+      .run(until(Effect.map(FlowExecutions.list(), ({ executions }) => executions.length === 0)))
+      .then(() => next.execute(flow, "x").catch((error: unknown) => error))
+    assert.propertyVal(error, "_tag", "FlowExpired")
+    await next.close()
+    assert.match(
+      String(await openFlows({ file, flows: [flow], retain: { completed: -1 } }).catch(String)),
+      /retain\.completed/
+    )
+    rmSync(folder, { recursive: true })
+  })
+
+  it("has the management of its executions for the server of the program", async () => {
+    const flows = await openFlows({ memory: true, flows: [flow] })
+    const id = await flows.submit(flow, "asks")
+    const token = "a token of some length"
+    const headers = { authorization: `Bearer ${token}` }
+    const manage = await flows.toWebHandler({ token, prefix: "/flows" })
+    const response = await manage(new Request(`http://localhost/flows/flow-executions/${id}`, { headers }))
+    assert.strictEqual((await response.json()).execution.id, id)
+    const server = createServer(await flows.toNodeHandler({ token }))
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    const address = server.address()
+    const port = typeof address === "object" && address !== null ? address.port : 0
+    const listed = await fetch(`http://127.0.0.1:${port}/flow-executions`, { headers })
+    assert.strictEqual((await listed.json()).executions[0].id, id)
+    assert.strictEqual((await fetch(`http://127.0.0.1:${port}/flow-executions`)).status, 401)
+    const short = await flows.toWebHandler({ token: "short" }).catch((error: unknown) => error)
+    assert.propertyVal(short, "_tag", "InvalidManagement")
+    server.close()
     await flows.close()
   })
 

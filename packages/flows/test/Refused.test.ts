@@ -111,13 +111,19 @@ describe("an execution that a build refuses", () => {
   test("leaves nothing but its row when all have refused it", (journal) =>
     Effect.gen(function* () {
       const id = yield* napping(journal)
-      // Leaves it to the other one when it has refused it.
-      const claim: Journal["Service"]["claim"] = (...claiming) =>
-        Effect.flatMap(refusals(journal), ({ length }) =>
-          length > 0 ? Effect.succeed([]) : journal.claim(...claiming)
-        )
-      const one = yield* beside({ ...journal, claim }, after)
-      const two = yield* beside(journal, after)
+      // Each claims it once, and leaves it to the other one when it has refused it.
+      const claimsOnce = (): Journal["Service"] => {
+        let has = false
+        return {
+          ...journal,
+          claim: (...claiming) =>
+            Effect.suspend(() => (has ? Effect.succeed([]) : journal.claim(...claiming))).pipe(
+              Effect.tap(({ length }) => Effect.sync(() => void (has ||= length > 0)))
+            )
+        }
+      }
+      const one = yield* beside(claimsOnce(), after)
+      const two = yield* beside(claimsOnce(), after)
       yield* advance("2 hours")
       yield* throughTime(until(Effect.map(journal.find(id), (found) => found?.state === "halted")))
       assert.deepStrictEqual(yield* refusals(journal), [])

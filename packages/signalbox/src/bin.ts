@@ -3,9 +3,9 @@
  * Starts the `signalbox` command. Old versions of Node can parse this file and get a sentence; what they cannot parse, and
  * everything that `--version` does not need, is loaded after that.
  */
-import { existsSync, readFileSync, statfsSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import * as nodeModule from "node:module"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 
 interface Manifest {
   readonly version: string
@@ -27,6 +27,30 @@ const isOld = () => {
   return major < neededMajor || (major === neededMajor && minor < neededMinor)
 }
 
+/** Kinds of file systems that ask another machine or program, and wait for it without end when it is gone. */
+const remote = /^(9p|afs|autofs|ceph|cifs|fuse|glusterfs|gpfs|lustre|ncpfs|nfs|smb|virtiofs)/
+
+/**
+ * Whether nothing can be stored in a folder without waiting for others: on Linux, by the mount that it is on, which the kernel knows
+ * without looking into the folder. `/proc` takes no files.
+ */
+const isElsewhere = (folder: string) => {
+  if (process.platform !== "linux" || !existsSync("/proc/self/mounts")) return false
+  let longest = ""
+  let kind = ""
+  for (const line of readFileSync("/proc/self/mounts", "utf8").split("\n")) {
+    const [, escaped = "", type = ""] = line.split(" ")
+    const point = escaped.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(parseInt(digits, 8)))
+    const isOnIt = folder === point || folder.startsWith(point.endsWith("/") ? point : `${point}/`)
+    // Of several mounts at one point the last one is seen.
+    if (point !== "" && isOnIt && point.length >= longest.length) {
+      longest = point
+      kind = type
+    }
+  }
+  return kind === "proc" || remote.test(kind)
+}
+
 /**
  * Caches compiled code for the next start, which saves up to half of it; in a folder of the user, since write access to
  * it decides what runs. Deno has no such cache.
@@ -35,9 +59,17 @@ const cacheCompiled = () => {
   const given = process.env["XDG_CACHE_HOME"]
   const home = process.env["HOME"] ?? ""
   const parent = given ?? home
-  // Without a home folder, as in some containers, and in `/proc` Node may retry endlessly to create the cache.
-  if (existsSync(parent) && statfsSync(parent).type !== 0x9fa0)
+  // Without a home folder, as in some containers, and in `/proc` Node may retry endlessly to create the cache; and no command hangs
+  // because of a server that does not answer.
+  if (parent !== "" && !isElsewhere(resolve(parent)) && existsSync(parent))
     nodeModule.enableCompileCache?.(join(given ?? join(home, ".cache"), "signalbox"))
+}
+
+/** What WebSockets would use if it were installed, Node looks for in the home folder too, where that may hang. */
+const withoutModulesOfHome = () => {
+  if (!isElsewhere(resolve(process.env["HOME"] ?? ""))) return
+  process.env["WS_NO_BUFFER_UTIL"] = "1"
+  process.env["WS_NO_UTF_8_VALIDATE"] = "1"
 }
 
 /** Node 22 calls its SQLite experimental at each start, whatever the command is; what is used of it is tested there. */
@@ -57,6 +89,7 @@ if (isOld()) {
   console.log(`signalbox v${manifest.version}`)
 } else {
   cacheCompiled()
+  withoutModulesOfHome()
   quietSqlite()
   // One file with what `up` needs, and all the others.
   await (first === "up" ? import("./internal/UpMain.ts") : import("./internal/Main.ts"))

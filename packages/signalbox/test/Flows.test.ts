@@ -45,12 +45,34 @@ const payment = Flow.make("payment", {
   })
 })
 
+class Refused extends Schema.TaggedError<Refused>()("Refused", { why: Schema.String, details: Schema.Json }) {}
+
+const file = Flow.step("file", {
+  input: Schema.String,
+  success: Schema.String,
+  error: Refused,
+  run: (text) =>
+    text === "empty"
+      ? Effect.fail(new Refused({ why: "nothing to file", details: { pages: 0 } }))
+      : text === "long"
+        ? Effect.fail(new Refused({ why: "too long", details: "x".repeat(10_000) }))
+        : Effect.succeed(text)
+})
+const filing = Flow.make("filing", {
+  version: 1,
+  input: Schema.String,
+  success: Schema.String,
+  error: Refused,
+  idempotencyKey: (text) => text,
+  run: (text) => Effect.andThen(file(text), Effect.die(new TypeError("text.pages is not a function")))
+})
+
 const program = HttpRouter.serve(FlowManagement.layerRoutes({ token: Redacted.make(token) }), {
   disableLogger: true,
   disableListenLog: true
 }).pipe(
   Layer.provideMerge(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 })),
-  Layer.provideMerge(Flow.layer(payment)),
+  Layer.provideMerge(Layer.merge(Flow.layer(payment), Flow.layer(filing))),
   Layer.provideMerge(Layer.fresh(FlowEngine.layerMemory))
 )
 
@@ -136,6 +158,40 @@ describe("signalbox flows", { shuffle: false }, () => {
       const history = JSON.parse((yield* flows("export", id)).stdout)
       assert.deepStrictEqual([history.format, history.execution.round], [1, 2])
       assert.isTrue(history.aside.some(({ path }: { readonly path: string }) => path === "day"))
+    }).pipe(Effect.provide(program))
+  )
+
+  it.live("shows the members of an error without a message, and not all of a long one", () =>
+    Effect.gen(function* () {
+      const id = yield* Flow.submit(filing, "empty")
+      yield* isIn(id, "failed")
+      const shown = (yield* flows("show", id)).stdout
+      const error = '{"_tag":"Refused","why":"nothing to file","details":{"pages":0}}'
+      assert.include(shown, `failed: Refused ${error}\n`)
+      assert.include(shown, `\nerror ${error}\n`)
+      assert.match(shown, /^file +step +1 +failed .*Refused \{"_tag":"Refused","why":"nothing to file"/m)
+      const long = yield* Flow.submit(filing, "long")
+      yield* isIn(long, "failed")
+      const { lines } = yield* flows("show", long)
+      assert.isBelow(Math.max(...lines.map((line) => line.length)), 5_000)
+      assert.match(lines.join("\n"), /^error .*… \(\d+ characters; --json shows all\)$/m)
+    }).pipe(Effect.provide(program))
+  )
+
+  it.live("shows why one halted, where, and the next thing to do", () =>
+    Effect.gen(function* () {
+      const id = yield* Flow.submit(filing, "one")
+      yield* isIn(id, "halted")
+      const shown = (yield* flows("show", id)).stdout
+      assert.match(
+        shown,
+        /^halt BODY_DEFECT: the body of filing@1 threw after file: TypeError: text.pages is not a function$/m
+      )
+      assert.match(shown, /^halted \d{4}-\S+Z on \S+, process \S+; last run on \S+: file, \d{4}-\S+Z$/m)
+      assert.match(shown, /^remedy: correct the program and start it, then resume the execution; or cancel it/m)
+      const json = JSON.parse((yield* flows("show", id, "--json")).stdout)
+      assert.deepInclude(json.halt, { code: "BODY_DEFECT", after: "file", recorded: null, reached: null, value: null })
+      assert.strictEqual(json.halt.last_run.path, "file")
     }).pipe(Effect.provide(program))
   )
 

@@ -19,7 +19,14 @@ import { setTimeout } from "node:timers/promises"
 import * as Effect from ${JSON.stringify(import.meta.resolve("effect/Effect"))}
 import * as Schema from ${JSON.stringify(import.meta.resolve("effect/Schema"))}
 import * as Task from ${JSON.stringify(import.meta.resolve("@signalbox/worker/Task"))}
-export const tasks = [Task.make("gated", {
+import { defineTask } from ${JSON.stringify(import.meta.resolve("@signalbox/worker/Promises"))}
+const floods = defineTask({
+  name: "floods",
+  run: ({ log }) => {
+    for (let n = 0; n < 4_000; n++) log("x".repeat(1_000))
+  }
+})
+export const tasks = [floods, Task.make("gated", {
   input: Schema.Json,
   output: Schema.Json,
   run: () => Effect.gen(function* () {
@@ -39,6 +46,7 @@ beforeAll(async () => {
   room = await Cli.upHere(data, ["--tasks", join(folder, "tasks.ts")])
   await signalbox("processes create gated --task gated")
   await signalbox("processes create unheard --task unheard")
+  await signalbox("processes create floods --task floods")
 })
 afterAll(async () => {
   await room.end()
@@ -111,6 +119,21 @@ describe("a run", { shuffle: false }, () => {
       lines.map((line) => JSON.parse(line).id),
       made.map(({ stdout }) => JSON.parse(stdout).id)
     )
+  })
+
+  it("whose log is incomplete is shown with how many lines are missing, and why", async () => {
+    const { id } = JSON.parse((await signalbox("run floods --wait --json")).stdout)
+    const { step_runs } = JSON.parse((await signalbox(`runs show ${id} --json`)).stdout)
+    const said = /\d+ lines of the log were dropped: the task wrote them faster than the service received them/
+    assert.match(step_runs[0].log_incomplete, said)
+    assert.match(
+      (await signalbox(`runs show ${id}`)).stdout,
+      new RegExp(`\n {4}the log is incomplete, though the task did its work: ${said.source}\n`)
+    )
+    open()
+    const whole = JSON.parse((await signalbox("run gated --wait --json")).stdout).id
+    assert.isNull(JSON.parse((await signalbox(`runs show ${whole} --json`)).stdout).step_runs[0].log_incomplete)
+    assert.notInclude((await signalbox(`runs show ${whole}`)).stdout, "incomplete")
   })
 
   it("that has ended can be deleted", async () => {

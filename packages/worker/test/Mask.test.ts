@@ -34,6 +34,28 @@ describe("a value of a secret", () => {
     })
   }
 
+  for (const before of ["", "u", "us", "use", "user", "user:"]) {
+    for (const behind of ["", "!", "@host", " and more"]) {
+      for (const encoding of ["base64", "base64url"] as const) {
+        it(`is hidden in ${encoding} between "${before}" and "${behind}", wherever the text is cut`, () => {
+          const text = `Basic ${Buffer.from(`${before}${value}${behind}`).toString(encoding)} sent`
+          const from = 6 + Math.ceil((Buffer.byteLength(before) * 8) / 6)
+          const bits = Buffer.byteLength(before + value) * 8
+          // A character at the end that also has bits of what is behind is hidden where those are zero.
+          const hidden = [Math.floor(bits / 6), Math.ceil(bits / 6)].map(
+            (end) => `${text.slice(0, from)}***${text.slice(6 + end)}`
+          )
+          for (let size = 1; size <= text.length; size++) {
+            const masking = hiding(value).stream()
+            let written = ""
+            for (let at = 0; at < text.length; at += size) written += masking.push(text.slice(at, at + size))
+            assert.include(hidden, written + masking.end(), `pieces of ${size}`)
+          }
+        })
+      }
+    }
+  }
+
   it("is hidden as part of a list or an object, and as a number", () => {
     const mask = hiding({ user: "ada.l", list: ["hunter2"], pin: 48_151, on: true, short: "abc" })
     assert.strictEqual(mask.text("ada.l hunter2 48151 true abc"), "*** *** *** true abc")

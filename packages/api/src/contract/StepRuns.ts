@@ -87,9 +87,9 @@ export const StepRunEnvironment = Schema.Struct({
 export interface StepRunEnvironment extends Schema.Schema.Type<typeof StepRunEnvironment> {}
 
 /**
- * `NO_WORKER`, `PAUSED`, `message` and `environment` are extensions. `NO_WORKER`: a step run has been unassigned for 10 seconds, and
- * no worker that is online matches; the message says what is missing. It is reported once, and the step run continues when
- * a worker leases it. `environment` is that of the event `ENVIRONMENT`, null in all others. `PAUSED`: it waits
+ * `NO_WORKER`, `PAUSED`, `message` and `environment` are extensions. `NO_WORKER`: a step run has been unassigned for 10 seconds, or for
+ * one when no worker of its group is online, and no worker that is online matches; the message says what is missing. It is reported
+ * once, and the step run continues when a worker leases it. `environment` is that of the event `ENVIRONMENT`, null in all others. `PAUSED`: it waits
  * because something is paused, or the failure of its item has paused its step or process. `LOG_INCOMPLETE`, of a worker: lines of
  * the log were dropped; the message says how many.
  */

@@ -48,6 +48,8 @@ export interface FaultServer {
   readonly origin: string
   /** The next responses, in order; the last one repeats. */
   readonly script: (faults: ReadonlyArray<Fault>) => void
+  /** The next responses, each from the time of its request. */
+  readonly respond: (by: (at: number) => Fault) => void
   /** The requests since the script was set. */
   readonly received: () => ReadonlyArray<Received>
   /** Whether a request is being handled now; one that hangs does not count. */
@@ -84,7 +86,7 @@ const reply = (fault: Fault, response: ServerResponse): boolean => {
 
 export const make: Effect.Effect<FaultServer, never, Scope.Scope> = Effect.gen(function* () {
   const clock = yield* Clock.Clock
-  let faults: ReadonlyArray<Fault> = []
+  let faultAt: (at: number) => Fault = () => answer(200, {})
   let received: Array<Received> = []
   let open = 0
   const inFlight = VirtualHttp.inFlight()
@@ -96,8 +98,9 @@ export const make: Effect.Effect<FaultServer, never, Scope.Scope> = Effect.gen(f
     request.on("data", (chunk: string) => (body += chunk))
     request.once("end", () => {
       const { headers, method = "", url: path = "" } = request
-      const fault = faults[Math.min(received.length, faults.length - 1)] ?? answer(200, {})
-      received.push({ method, path, headers, body, at: clock.currentTimeMillisUnsafe() })
+      const at = clock.currentTimeMillisUnsafe()
+      const fault = faultAt(at)
+      received.push({ method, path, headers, body, at })
       response.once("close", () => {
         if (!response.writableEnded) closed()
       })
@@ -117,8 +120,12 @@ export const make: Effect.Effect<FaultServer, never, Scope.Scope> = Effect.gen(f
   const address = server.address()
   return {
     origin: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
-    script: (next) => {
-      faults = next
+    script: (faults) => {
+      faultAt = () => faults[Math.min(received.length, faults.length - 1)] ?? answer(200, {})
+      received = []
+    },
+    respond: (by) => {
+      faultAt = by
       received = []
     },
     received: () => received,

@@ -1,7 +1,9 @@
-/** Workers linked, and keys made and revoked. Part of the journeys, whose room it shares. */
+/** Workers linked, secrets and keys made, changed and revoked. Part of the journeys, whose room it shares. */
 import { assert } from "@effect/vitest"
+import * as Secrets from "@signalbox/api/Secrets"
 import * as Workers from "@signalbox/api/Workers"
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { hands } from "./Hands.ts"
 import { Room } from "./Room.ts"
 import { type Operators, person, settled, signedIn } from "./Sight.ts"
@@ -47,6 +49,74 @@ export const house = (it: Operators) => {
         const worker = data.find((one) => one.name.includes(name))
         assert.include(worker?.name, "now")
         if (worker !== undefined) yield* api(Workers.remove(worker.id))
+        assert.deepStrictEqual(reports, [])
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect(`make a secret, add a value, remove one, and delete it, whose values are shown nowhere, by ${by}`, () =>
+      Effect.gen(function* () {
+        const { api } = yield* Room
+        const { page, reports } = yield* signedIn
+        const { fill, press } = hands(page, by)
+        const name = `shop_${by}`
+        const dialog = page.getByRole("dialog")
+        const valueOf = (number: number) => {
+          const fields = dialog.getByRole("group", { name: `Value ${number}` })
+          return { key: fields.getByLabel("Key"), value: fields.getByLabel("Value", { exact: true }) }
+        }
+        const keys = Effect.map(api(Secrets.get(name)), ({ item_names }) => item_names.toSorted())
+        const shown = Effect.promise(() => page.content())
+        /** What a press sends. */
+        const sentBy = async (button: string) => {
+          const sent = page.waitForRequest((request) => request.method() === "POST")
+          await press(dialog.getByRole("button", { name: button }))
+          const body: unknown = JSON.parse((await sent).postData() ?? "null")
+          await dialog.waitFor({ state: "detached" })
+          return body
+        }
+        yield* person(async () => {
+          await press(page.getByRole("link", { name: "Vault", exact: true }))
+          await settled(page)
+          await press(page.getByRole("button", { name: "Make a secret" }))
+          await fill(dialog.getByLabel("Name"), name)
+          await fill(valueOf(1).key, "password")
+          await fill(valueOf(1).value, "first value")
+          assert.strictEqual(await valueOf(1).value.getAttribute("type"), "password")
+          await sentBy("Make it")
+          await press(page.getByRole("region", { name: "Secrets" }).getByRole("link", { name, exact: true }))
+          await settled(page)
+        })
+        assert.deepStrictEqual(yield* keys, ["password"])
+        assert.notInclude(yield* shown, "first value")
+        const added = yield* person(async () => {
+          await press(page.getByRole("button", { name: "Change…" }))
+          await press(dialog.getByRole("button", { name: "Add a value" }))
+          await fill(valueOf(2).key, "token")
+          await fill(valueOf(2).value, "second value")
+          return sentBy("Change the values")
+        })
+        // The first one was left empty, so it stays as it is.
+        assert.deepStrictEqual(added, { items: { token: "second value" }, description: null, remove: [] })
+        assert.deepStrictEqual(yield* keys, ["password", "token"])
+        yield* person(async () => {
+          await page.getByRole("list", { name: "Keys" }).getByText("token").waitFor()
+          await press(page.getByRole("button", { name: "Change…" }))
+          await press(dialog.getByRole("button", { name: "Remove value 1" }))
+          await sentBy("Change the values")
+          await page.getByRole("list", { name: "Keys" }).getByText("password").waitFor({ state: "detached" })
+        })
+        assert.deepStrictEqual(yield* keys, ["token"])
+        assert.notMatch(yield* shown, /first value|second value/)
+        yield* person(async () => {
+          await press(page.getByRole("button", { name: "Delete…" }))
+          await fill(dialog.getByRole("textbox"), name)
+          await press(dialog.getByRole("button", { name: "Delete the secret" }))
+          await page.getByRole("heading", { level: 1, name: "Vault" }).waitFor()
+        })
+        assert.notInclude(
+          (yield* api(Stream.runCollect(Secrets.stream()))).map((secret) => secret.name),
+          name
+        )
         assert.deepStrictEqual(reports, [])
       }).pipe(Effect.scoped)
     )

@@ -134,6 +134,8 @@ export const show = async (page: Page, fragment: string): Promise<void> => {
 
 /** Until the screen has a heading, and nothing of it is being loaded. */
 export const settled = async (page: Page): Promise<void> => {
+  // A change of the address is shown in one of the next frames; until then the screen before it is there.
+  await page.evaluate(() => new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown))))
   await page.locator("main h1").first().waitFor()
   await page.waitForFunction(() => document.querySelector("[aria-busy=true]") === null)
 }
@@ -144,6 +146,7 @@ interface Axe {
 declare const window: { readonly axe: Axe }
 declare const document: Document
 declare const location: { hash: string }
+declare const requestAnimationFrame: (then: (time: unknown) => void) => void
 
 /** What axe finds on the page, a line each. The second theme needs its colours checked alone: all else is the same. */
 export const violations = async (page: Page, rules: "all" | "colours" = "all"): Promise<ReadonlyArray<string>> => {

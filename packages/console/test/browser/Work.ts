@@ -7,7 +7,11 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { hands } from "./Hands.ts"
 import { Room } from "./Room.ts"
-import { type Operators, person, settled, signedIn } from "./Sight.ts"
+import { type Operators, person, settled, show, signedIn } from "./Sight.ts"
+
+declare const document: {
+  querySelector(selector: "textarea"): { readonly value: string } | null
+}
 
 /** The most actions that settling a group may take somebody who has read nothing. */
 const few = 5
@@ -70,6 +74,39 @@ export const work = (it: Operators) => {
         const item = data.find(({ process_run }) => process_run?.id === run)
         assert.strictEqual(item?.files?.[0]?.name, "statement.csv")
         assert.deepStrictEqual(item?.payload, { bank: by })
+        assert.deepStrictEqual(reports, [])
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect(`edit a payload that somebody else changes meanwhile, and lose neither change by ${by}`, () =>
+      Effect.gen(function* () {
+        const { api, ids } = yield* Room
+        const { page, reports } = yield* signedIn
+        const { fill, press } = hands(page, by)
+        const payloadOf = (amount: number) => ({ invoice: "RE-40000", customer: by, amount })
+        const { id } = yield* api(WorkItems.create({ process: ids.match, payload: payloadOf(1) }))
+        const payload = page.getByLabel("Payload")
+        const save = page.locator("main header").getByRole("button", { name: "Save" })
+        yield* person(async () => {
+          await show(page, `#/items/${id}`)
+          await fill(payload, JSON.stringify(payloadOf(2)))
+        })
+        yield* api(WorkItems.updatePayload(id, payloadOf(3)))
+        yield* person(async () => {
+          await press(save)
+          await page.getByRole("alert").getByText("changed since you began to edit it, and nothing is saved").waitFor()
+        })
+        assert.deepStrictEqual((yield* api(WorkItems.get(id))).payload, payloadOf(3))
+        yield* person(async () => {
+          await press(page.getByRole("button", { name: "Discard changes" }))
+          await page.getByRole("alert").waitFor({ state: "detached" })
+          await page.waitForFunction(() => document.querySelector("textarea")?.value.includes('"amount": 3'))
+          await fill(payload, JSON.stringify(payloadOf(4)))
+          await press(save)
+          await page.getByText("The payload is saved.").waitFor()
+        })
+        assert.deepStrictEqual((yield* api(WorkItems.get(id))).payload, payloadOf(4))
+        yield* api(WorkItems.remove([id]))
         assert.deepStrictEqual(reports, [])
       }).pipe(Effect.scoped)
     )

@@ -5,12 +5,13 @@ import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as StepRuns from "@signalbox/api/StepRuns"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
 import * as WorkerGroups from "@signalbox/api/WorkerGroups"
+import * as WorkersClient from "@signalbox/api/Workers"
 import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { Workers } from "../../src/internal/store/Workers.ts"
-import { missing } from "../../src/internal/runs/UnassignedStepRuns.ts"
+import { missing, UnassignedStepRuns } from "../../src/internal/runs/UnassignedStepRuns.ts"
 import { layer, linkWorker, movedBy, Service } from "../support/Service.ts"
 
 const need = {
@@ -116,6 +117,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a step ru
       const { tickIn } = yield* Service
       const task = `only here ${crypto.randomUUID()}`
       const stepRun = yield* started({ task: { name: task } })
+      yield* heardIn((yield* linkWorker(["another"])).identity.workerId, 8000)
       yield* tickIn(9000)
       assert.deepStrictEqual(yield* told(stepRun), [])
       yield* tickIn(11_000)
@@ -130,6 +132,49 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a step ru
       assert.isDefined(session)
       assert.strictEqual((yield* StepRuns.get(stepRun)).state, "in_progress")
     })
+  )
+
+  it.effect("is reported after a second when no worker of its group is there, and not when one is", () =>
+    Effect.gen(function* () {
+      const { tickIn } = yield* Service
+      const task = `absent ${crypto.randomUUID()}`
+      const startedIn = Effect.fnUntraced(function* (...workers: ReadonlyArray<WorkerId>) {
+        const group = yield* WorkerGroups.create(`group ${crypto.randomUUID()}`)
+        for (const worker of workers) yield* WorkerGroups.addWorker(group.id, worker)
+        return yield* started({ task: { name: task }, worker_group: { id: group.id } })
+      })
+      const worker = yield* linkWorker(["another"])
+      const draining = yield* linkWorker([task])
+      yield* WorkersClient.drain(draining.identity.workerId)
+      const absent = yield* startedIn()
+      const present = yield* startedIn(worker.identity.workerId)
+      const replaced = yield* startedIn(draining.identity.workerId)
+      yield* tickIn(4000)
+      assert.match((yield* told(absent)).join(), /^no worker of the group "group .*" is online, and the task "absent/)
+      assert.deepStrictEqual([yield* told(present), yield* told(replaced)], [[], []])
+      yield* tickIn(5000)
+      assert.lengthOf(yield* told(absent), 1)
+    })
+  )
+
+  it.effect("is not reported while workers that start with the service may not have registered", () =>
+    Effect.gen(function* () {
+      const reports = yield* UnassignedStepRuns
+      const group = yield* WorkerGroups.create(`group ${crypto.randomUUID()}`)
+      const stepRun = yield* started({ worker_group: { id: group.id } })
+      const clock = yield* Clock.Clock
+      const now = yield* Clock.currentTimeMillis
+      const reportIn = (millis: number, upFor: number) =>
+        Effect.provideService(reports.report(now + millis - upFor), Clock.Clock, movedBy(clock, millis))
+      yield* reportIn(60_000, 2500)
+      assert.deepStrictEqual(yield* told(stepRun), [])
+      const known = yield* linkWorker(["read"])
+      yield* WorkerGroups.addWorker(group.id, known.identity.workerId)
+      yield* reportIn(60_000, 9500)
+      assert.deepStrictEqual(yield* told(stepRun), [])
+      yield* reportIn(60_000, 10_500)
+      assert.lengthOf(yield* told(stepRun), 1)
+    }).pipe(Effect.provide(UnassignedStepRuns.layer))
   )
 
   it.effect("is reported again when a lease was not started and the worker is offline", () =>

@@ -21,6 +21,10 @@ const { key, origin, workspaceId } = Schema.decodeSync(
   Schema.fromJsonString(Schema.Struct({ key: Schema.String, origin: Schema.String, workspaceId: WorkspaceId }))
 )(connection)
 
+let peak = 0
+/** Called for each part. `maxRSS` of the system would count the process that has started this one, too. */
+const measure = Effect.sync(() => void (peak = Math.max(peak, process.memoryUsage.rss())))
+
 const requests: Array<string> = []
 const counted = Layer.effect(
   HttpClient.HttpClient,
@@ -31,9 +35,8 @@ const counted = Layer.effect(
 ).pipe(Layer.provide(NodeHttpClient.layerUndici))
 
 const walk = Effect.gen(function* () {
-  const items = yield* Stream.runCount(
-    WorkItems.stream({ processRun: ProcessRunId.make(id), includeData: true, limit: 500 })
-  )
+  const all = WorkItems.stream({ processRun: ProcessRunId.make(id), includeData: true, limit: 500 })
+  const items = yield* Stream.runCount(Stream.tap(all, () => measure))
   return { items, requests: requests.length, distinct: new Set(requests).size }
 })
 
@@ -49,10 +52,13 @@ const receive = Effect.fnUntraced(function* <E, R>(download: Stream.Stream<Uint8
   let received = 0
   let sevens = true
   yield* Stream.runForEach(download, (part) =>
-    Effect.sync(() => {
-      received += part.length
-      sevens &&= part[0] === 7 && part.at(-1) === 7
-    })
+    Effect.andThen(
+      measure,
+      Effect.sync(() => {
+        received += part.length
+        sevens &&= part[0] === 7 && part.at(-1) === 7
+      })
+    )
   )
   return { received, sevens }
 })
@@ -62,7 +68,13 @@ const asset = Effect.gen(function* () {
   yield* Assets.put(
     id,
     { name: "large.bin", size, stream },
-    { onProgress: (sentBytes) => Effect.sync(() => void (sent = sentBytes)) }
+    {
+      onProgress: (sentBytes) =>
+        Effect.andThen(
+          measure,
+          Effect.sync(() => void (sent = sentBytes))
+        )
+    }
   )
   return { sent, ...(yield* receive(Assets.download(`name:${id}`))) }
 })
@@ -73,7 +85,13 @@ const transfer = Effect.gen(function* () {
   yield* WorkItems.attachFile(
     item,
     { name: "large.bin", size, stream },
-    { onProgress: (sentBytes) => Effect.sync(() => void (sent = sentBytes)) }
+    {
+      onProgress: (sentBytes) =>
+        Effect.andThen(
+          measure,
+          Effect.sync(() => void (sent = sentBytes))
+        )
+    }
   )
   const { files } = yield* WorkItems.get(item)
   const [file] = files
@@ -83,7 +101,7 @@ const transfer = Effect.gen(function* () {
 
 Effect.gen(function* () {
   const result = yield* mode === "walk" ? walk : mode === "asset" ? asset : transfer
-  console.log(JSON.stringify({ ...result, peakMegabytes: process.resourceUsage().maxRSS / 1024 }))
+  console.log(JSON.stringify({ ...result, peakMegabytes: peak / 1024 / 1024 }))
 }).pipe(
   Effect.provide(
     Layer.provide(ControlRoom.layerHttpClient({ baseUrl: origin, workspaceId, apiKey: Redacted.make(key) }), counted)

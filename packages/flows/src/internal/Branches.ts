@@ -7,6 +7,7 @@ import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import { FlowDefect } from "../FlowDefect.ts"
 import type { Interpreter, Position } from "./Position.ts"
 
@@ -30,7 +31,7 @@ export interface Branch {
   readonly parent: Branch | null
   /** The interpreter that the code of the branch calls. */
   readonly interpreter: Interpreter
-  fiber: number | null
+  fiber: Fiber.Fiber<unknown, unknown> | null
   parked: Parked | null
   cancelled: boolean
   readonly regions: Array<Region>
@@ -89,6 +90,8 @@ export type Branches = ReturnType<typeof make>
 
 export const make = ({ context, interpreterOf, onDefect, onRest, undoWithin }: Options) => {
   let running = 0
+  /** The branches that have not ended. */
+  const open = new Set<Branch>()
   const began = () => {
     running++
   }
@@ -116,11 +119,13 @@ export const make = ({ context, interpreterOf, onDefect, onRest, undoWithin }: O
     }
     const interpreter = interpreterOf(branch)
     began()
+    open.add(branch)
     const program = Effect.withFiber((fiber) => {
-      branch.fiber = fiber.id
+      branch.fiber = fiber
       return code({ interpreter, prefix })
     })
     Effect.runForkWith(context)(program).addObserver((exit) => {
+      open.delete(branch)
       onEnd(exit, branch)
       rested()
     })
@@ -142,13 +147,18 @@ export const make = ({ context, interpreterOf, onDefect, onRest, undoWithin }: O
     if (isOpenToCancel(branch)) branch.parked?.cancel()
   }
 
+  /** Interrupts the running code of a cancelled branch, unless it must run to its end. */
+  const interruptRunning = (branch: Branch) => {
+    if (branch.cancelled && isOpenToCancel(branch)) branch.fiber?.interruptUnsafe()
+  }
+
   /** Interrupts a branch at the operation that it is parked at. */
   const interrupt = (branch: Branch) => resume(branch, Effect.interrupt)
 
   /** Parks the branch of the calling fiber. */
   const park = <A, E>(branch: Branch, register: () => { readonly cancel: () => void }): Effect.Effect<A, E> =>
     Effect.withFiber((fiber) => {
-      if (branch.fiber !== fiber.id || branch.parked !== null) {
+      if (branch.fiber !== fiber || branch.parked !== null) {
         const cause = Cause.die(misuse)
         onDefect(branch, cause)
         return Effect.failCause(cause)
@@ -286,7 +296,10 @@ export const make = ({ context, interpreterOf, onDefect, onRest, undoWithin }: O
     busy: { began, rested },
     /** Reports that the code of a branch broke the rules. */
     broken: onDefect,
-    isAtRest: () => running === 0
+    isAtRest: () => running === 0,
+    /** Returns the branches whose code runs: they are at no operation. */
+    running: (): ReadonlyArray<Branch> => [...open].filter(({ parked }) => parked === null),
+    interruptRunning
   }
 }
 

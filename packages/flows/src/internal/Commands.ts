@@ -10,25 +10,38 @@ export const commands = ["cancel", "terminate", "suspend", "resume", "retry"] as
 export type Command = (typeof commands)[number]
 
 /**
- * `send`: sends a message to the process that runs it. `pause`: suspends it in its queue, where it keeps its place. `reopen`: makes it
- * due again. `end`: ends it without undos. `set aside`: discards entries and makes it due again. `nothing`: it is already so.
- * `refuse`: see `refusal`.
+ * `send`: a message to the process that runs it, or to the next one. `withdraw`: deletes a suspend that was not carried out yet.
+ * `pause`: suspends what no process runs; in its queue it keeps its place. `reopen`: makes it due again. `end`: ends it without undos.
+ * `set aside`: discards entries and makes it due again. `nothing`: it is already so. `refuse`: see `refusal`.
  */
-export type Action = "send" | "pause" | "reopen" | "reopen and send" | "end" | "set aside" | "nothing" | "refuse"
+export type Action =
+  | "send"
+  | "withdraw"
+  | "pause"
+  | "reopen"
+  | "reopen and send"
+  | "end"
+  | "set aside"
+  | "nothing"
+  | "refuse"
 
 /**
  * The state, as commands distinguish it. `held`: suspended in its queue. `requeued`: queued or suspended in its queue, after a retry:
- * its earlier steps may have to be undone.
+ * its earlier steps may have to be undone. `cancelling`: a cancel was accepted, and nothing is undone yet.
  */
-export type Standing = State | "held" | "requeued"
+export type Standing = State | "held" | "requeued" | "cancelling"
 
 export const standingOf = (
   { queuedAt, state }: Pick<Execution, "queuedAt" | "state">,
-  entries: ReadonlyArray<Entry> = []
+  { entries, messages }: Pick<History, "entries" | "messages"> = { entries: [], messages: [] }
 ): Standing => {
-  if (queuedAt === null) return state
-  if (entries.length > 0) return "requeued"
-  return state === "suspended" ? "held" : state
+  if (queuedAt !== null) {
+    if (entries.length > 0) return "requeued"
+    return state === "suspended" ? "held" : state
+  }
+  if (state !== "waiting" && state !== "running") return state
+  const isCancelled = messages.some(({ kind }) => kind === "cancel") || entries.some(({ path }) => path === cancelPath)
+  return isCancelled ? "cancelling" : state
 }
 
 /** The action for every pair of command and standing. */
@@ -39,6 +52,7 @@ export const actions: Readonly<Record<Command, Readonly<Record<Standing, Action>
     requeued: "reopen and send",
     waiting: "send",
     running: "send",
+    cancelling: "nothing",
     undoing: "nothing",
     halted: "reopen and send",
     suspended: "reopen and send",
@@ -52,6 +66,7 @@ export const actions: Readonly<Record<Command, Readonly<Record<Standing, Action>
     requeued: "end",
     waiting: "end",
     running: "end",
+    cancelling: "end",
     undoing: "end",
     halted: "end",
     suspended: "end",
@@ -65,8 +80,9 @@ export const actions: Readonly<Record<Command, Readonly<Record<Standing, Action>
     requeued: "pause",
     waiting: "send",
     running: "send",
+    cancelling: "refuse",
     undoing: "send",
-    halted: "refuse",
+    halted: "pause",
     suspended: "nothing",
     completed: "refuse",
     failed: "refuse",
@@ -76,9 +92,10 @@ export const actions: Readonly<Record<Command, Readonly<Record<Standing, Action>
     queued: "nothing",
     held: "reopen",
     requeued: "reopen",
-    waiting: "nothing",
-    running: "nothing",
-    undoing: "nothing",
+    waiting: "withdraw",
+    running: "withdraw",
+    cancelling: "nothing",
+    undoing: "withdraw",
     halted: "reopen",
     suspended: "reopen",
     completed: "refuse",
@@ -91,6 +108,7 @@ export const actions: Readonly<Record<Command, Readonly<Record<Standing, Action>
     requeued: "refuse",
     waiting: "refuse",
     running: "refuse",
+    cancelling: "refuse",
     undoing: "refuse",
     halted: "set aside",
     suspended: "refuse",
@@ -110,7 +128,7 @@ export const isOpenTo = (command: Command, execution: Pick<Execution, "queuedAt"
 export const refusal = (command: Command, state: State): string => {
   switch (command) {
     case "suspend":
-      return state === "halted" ? "is halted already: resume or cancel it" : `has ended (${state})`
+      return hasEnded(state) ? `has ended (${state})` : "is being cancelled: suspend it when its undos run"
     case "resume":
       return `has ended (${state}): retry it, from a step if it is completed`
     default:
@@ -119,6 +137,30 @@ export const refusal = (command: Command, state: State): string => {
 }
 
 const unchanged: Change = { execution: {}, aside: [], asideUndos: [], undos: [], taken: [] }
+
+const suspendsOf = ({ messages }: Pick<History, "messages">): ReadonlyArray<number> =>
+  messages.flatMap(({ kind, seq }) => (kind === "suspend" ? [seq] : []))
+
+/** Withdraws a suspend that was not carried out yet. */
+export const withdrawn = (history: Pick<History, "messages">): Change | null => {
+  const taken = suspendsOf(history)
+  return taken.length === 0 ? null : { ...unchanged, keepsOwner: true, taken }
+}
+
+/** Sends a command to the process that runs the execution. A cancel withdraws a suspend. */
+export const sent = (command: "cancel" | "suspend", history: Pick<History, "messages">): Change => ({
+  ...unchanged,
+  keepsOwner: true,
+  command,
+  taken: command === "cancel" ? suspendsOf(history) : []
+})
+
+/** Makes an execution due again, and cancels it. Failed undos are retried. */
+export const reopenedToCancel = (history: History, now: number): Change => ({
+  ...resumed(history, now, []),
+  command: "cancel",
+  taken: suspendsOf(history)
+})
 
 const again = { failure: null, endedAt: null }
 
@@ -129,7 +171,7 @@ export const reopened = ({ queuedAt }: Pick<Execution, "queuedAt">, now: number)
     queuedAt === null ? { ...again, state: "waiting", wakeAt: now } : { ...again, state: "queued", wakeAt: null }
 })
 
-/** Suspends an execution in its queue. */
+/** Suspends an execution that no process runs. */
 export const paused: Change = { ...unchanged, execution: { state: "suspended", wakeAt: null } }
 
 const underUndo = (undo: Pick<Undo, "path">) => `${undo.path}/undo/`

@@ -74,6 +74,10 @@ const channel = (halt: (defect: FlowDefect) => void) => {
       arrived = null
       if (event !== null) return resume(Effect.succeed(event))
       take = (next) => resume(Effect.succeed(next))
+      // An interrupted branch takes the next event after it.
+      return Effect.sync(() => {
+        take = null
+      })
     })
   }
 }
@@ -83,42 +87,55 @@ const isMistake = (error: unknown): boolean =>
   error instanceof FlowDefect ||
   [TypeError, ReferenceError, RangeError, SyntaxError].some((mistake) => error instanceof mistake)
 
-/** Runs the function; fails with what it throws. */
-export const drive = <A>(run: (ask: Ask) => PromiseLike<A> | A): Effect.Effect<A, unknown> =>
-  Effect.gen(function* () {
-    const { interpreter } = yield* Position
-    const execution = yield* ExecutionId
-    const { answered, ask, end, next } = channel(interpreter.halt)
-    let isCancelled = false
-    Promise.resolve()
-      .then(() => run(ask))
-      .then(
-        (value) => end({ _tag: "Returned", value }),
-        (error: unknown) => end({ _tag: "Threw", error })
-      )
-    for (;;) {
-      const event = yield* next
-      // An interrupted branch ends as interrupted, even if its code caught that.
-      if (event._tag !== "Asked" && isCancelled) return yield* Effect.interrupt
-      // The value comes from the code that `drive` was given, which returns an `A`.
-      if (event._tag === "Returned") return event.value as A
-      if (event._tag === "Threw") {
-        return yield* isMistake(event.error) ? Effect.die(event.error) : Effect.fail(event.error)
-      }
-      const exit = yield* Effect.exit(event.effect)
-      answered()
-      if (Exit.isSuccess(exit)) {
-        event.resolve(exit.value)
-        continue
-      }
-      const failed = exit.cause.reasons.find(Cause.isFailReason)
-      if (failed !== undefined) {
-        event.reject(failed.error)
-      } else if (Cause.hasInterruptsOnly(exit.cause)) {
+/** Runs the function; fails with what it throws. The signal is aborted when the branch is cancelled. */
+export const drive = <A>(run: (ask: Ask, signal: AbortSignal) => PromiseLike<A> | A): Effect.Effect<A, unknown> =>
+  // The code of an interrupted branch cannot be stopped: it is told, and the branch ends with it.
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const { interpreter } = yield* Position
+      const execution = yield* ExecutionId
+      const { answered, ask, end, next } = channel(interpreter.halt)
+      const controller = new AbortController()
+      let isCancelled = false
+      const cancelled = () => {
         isCancelled = true
-        event.reject(new FlowCancelled({ execution }))
-      } else {
-        return yield* Effect.failCause(exit.cause)
+        controller.abort(new FlowCancelled({ execution }))
       }
-    }
-  })
+      Promise.resolve()
+        .then(() => run(ask, controller.signal))
+        .then(
+          (value) => end({ _tag: "Returned", value }),
+          (error: unknown) => end({ _tag: "Threw", error })
+        )
+      for (;;) {
+        const taken = yield* isCancelled ? Effect.exit(next) : Effect.exit(restore(next))
+        if (Exit.isFailure(taken)) {
+          cancelled()
+          continue
+        }
+        const event = taken.value
+        // An interrupted branch ends as interrupted, even if its code caught that.
+        if (event._tag !== "Asked" && isCancelled) return yield* Effect.interrupt
+        // The value comes from the code that `drive` was given, which returns an `A`.
+        if (event._tag === "Returned") return event.value as A
+        if (event._tag === "Threw") {
+          return yield* isMistake(event.error) ? Effect.die(event.error) : Effect.fail(event.error)
+        }
+        const exit = yield* Effect.exit(restore(event.effect))
+        answered()
+        if (Exit.isSuccess(exit)) {
+          event.resolve(exit.value)
+          continue
+        }
+        const failed = exit.cause.reasons.find(Cause.isFailReason)
+        if (failed !== undefined) {
+          event.reject(failed.error)
+        } else if (Cause.hasInterruptsOnly(exit.cause)) {
+          cancelled()
+          event.reject(new FlowCancelled({ execution }))
+        } else {
+          return yield* Effect.failCause(exit.cause)
+        }
+      }
+    })
+  )

@@ -14,7 +14,9 @@ import { hostname } from "node:os"
 import { FlowExpired } from "../FlowErrors.ts"
 import type { Signal } from "../Signals.ts"
 import { NewId } from "./Ids.ts"
+import * as Computing from "./Computing.ts"
 import * as Gates from "./Gates.ts"
+import { haltedBy } from "./Halts.ts"
 import * as Interpreter from "./Interpreter.ts"
 import type { Body, Host, Outcome, Session } from "./interpreter/Contract.ts"
 import {
@@ -31,6 +33,7 @@ import * as Metrics from "./Metrics.ts"
 import { Ownership } from "./Ownership.ts"
 import * as Queues from "./Queues.ts"
 import * as Refusals from "./Refusals.ts"
+import * as Restless from "./Restless.ts"
 import { inStay } from "./StaySpan.ts"
 import * as Wall from "./Wall.ts"
 import { makeWaker } from "./Waker.ts"
@@ -83,6 +86,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
   /** The waits of callers: completed with the ended execution, or with null when they must read it themselves. */
   const waiters = new Map<string, Set<Deferred.Deferred<Execution | null>>>()
   const gates = Gates.make()
+  const restless = Restless.make()
   const due = Latch.makeUnsafe(true)
   const queues = Queues.make(journal)
   const name = hostname()
@@ -133,10 +137,12 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
     const flow = registered.get(versionName(execution))
     if (flow === undefined) return
     const fence: Fence = { id, epoch: execution.epoch }
+    const by = { host: name, process: ownership.self() }
     let seen = 0
     const host: Host = {
       durable: true,
       name,
+      process: by.process,
       now: journal.now,
       write: (write) =>
         Effect.map(journal.write(fence, write), () => {
@@ -150,6 +156,18 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
           return messages
         }),
       isCrowded: () => crowded,
+      within: ownership.within,
+      restless,
+      outside: (since) =>
+        Effect.andThen(
+          since === null
+            ? Effect.void
+            : Effect.logWarning(
+                `the body of the execution ${id} of ${execution.flow} computes or waits outside of a step since ` +
+                  `${new Date(since).toISOString()}: nothing is recorded meanwhile; work that takes long belongs into a step`
+              ),
+          Computing.store(journal, fence, since)
+        ),
       gates
     }
     let history = isNew ? null : yield* journal.history(id)
@@ -169,7 +187,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
         }
       })
       if (outcome._tag === "Halted" && !outcome.mine) {
-        const write = yield* refusals.refused(ownership.self(), current, outcome.cause, seen)
+        const write = yield* refusals.refused(ownership.self(), current, haltedBy(outcome, by), seen)
         yield* journal.write(fence, write)
         changed(id)
         return metrics.wrote(execution.flow, write)
@@ -280,6 +298,8 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
       )
     })
   )
+  // It serves executions that are being released, too.
+  yield* Effect.forkIn(restless.loop, sessions)
   yield* Effect.forkIn(claimDue, scope)
   yield* Effect.forkIn(waker.loop, scope)
   yield* Effect.forkIn(

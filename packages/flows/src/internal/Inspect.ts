@@ -2,10 +2,22 @@
  * The inspection of an execution, from its record: what each branch does or waits for, since when, what comes next, and what a person
  * can do.
  */
+import type * as Schema from "effect/Schema"
 import type { Failure } from "../FlowEvents.ts"
 import { executionIn } from "./Awaited.ts"
 import { failedStep } from "./Commands.ts"
-import { type Entry, type Execution, hasEnded, type History, isActive, type QueuePlace, type Undo } from "./Journal.ts"
+import type { Halt } from "./Halts.ts"
+import {
+  type Entry,
+  type Execution,
+  hasEnded,
+  type History,
+  isActive,
+  type QueuePlace,
+  type Stalled,
+  type StepName,
+  type Undo
+} from "./Journal.ts"
 import { addressOf } from "./Paths.ts"
 import { cancelPath, outcomePath } from "./Replay.ts"
 
@@ -41,6 +53,17 @@ export interface Activity {
   /** How the last attempt failed, or why the awaited execution is halted. */
   readonly failure: Failure | null
   readonly host: string | null
+  /** How often its process stood still while it ran the step, and lost its executions. */
+  readonly stalled?: Stalled
+}
+
+/** The process of an execution, whose event loop stands still: nothing that it runs goes on. */
+export interface StandingStill {
+  readonly host: string
+  /** For how long, in milliseconds. */
+  readonly millis: number
+  /** The step whose code runs, maybe of another execution; null when that is not known. */
+  readonly step: StepName | null
 }
 
 /** The state of an execution, with everything that is known of it. */
@@ -54,15 +77,51 @@ export interface Inspection {
   readonly remedy: string | null
   /** What each branch does or waits for; for a halted or suspended execution, where it stopped. */
   readonly now: ReadonlyArray<Activity>
+  /**
+   * Since when its body computes or waits outside of a step: nothing is recorded meanwhile. Milliseconds since 1970; null when it
+   * does not, or for less than a minute.
+   */
+  readonly computingSince: number | null
+  /** Why it is halted; null when it is not. */
+  readonly halt: Halt | null
   /** Its place in the queue of its limits; null when it is not queued, or suspended in its queue. */
   readonly queue: QueuePlace | null
   readonly undos: ReadonlyArray<Undo>
   /** Whether a cancel has arrived and the execution has not ended yet. */
   readonly cancelling: boolean
+  /** The commands that were accepted and not carried out yet. */
+  readonly pending: ReadonlyArray<Pending>
   /** All attempts, in the order in which they began. */
   readonly steps: ReadonlyArray<Entry>
+  /** Present while the process that runs it stands still. */
+  readonly standing?: StandingStill
   /** A Mermaid flow chart of the steps. */
   readonly diagram: string
+}
+
+/** A command that was accepted, and is carried out later. */
+export interface Pending {
+  /** `cancel` or `suspend`. */
+  readonly command: string
+  /** When it was accepted: milliseconds since 1970. */
+  readonly at: number
+  /** What it waits for. */
+  readonly waitsFor: string
+}
+
+/** Returns the commands that were accepted and not carried out yet. */
+export const pendingOf = ({ execution, messages }: History, now: ReadonlyArray<Activity>): ReadonlyArray<Pending> => {
+  if (hasEnded(execution.state)) return []
+  const [running, ...others] = now.filter(({ kind }) => kind === "attempt")
+  const waitsFor =
+    execution.owner === null
+      ? `a process that runs ${versionOf(execution)}`
+      : running === undefined
+        ? "its process to read it"
+        : `${running.path} (attempt ${running.attempt}) to end${others.length === 0 ? "" : `, and ${others.length} more`}`
+  return messages.flatMap(({ at, kind }) =>
+    kind === "cancel" || kind === "suspend" ? [{ command: kind, at, waitsFor }] : []
+  )
 }
 
 export const isMarker = ({ path }: Pick<Entry, "path">): boolean => path === cancelPath || path === outcomePath
@@ -99,7 +158,8 @@ export const activitiesOf = ({ entries, execution }: History): ReadonlyArray<Act
         due: last.due,
         subject: isSignal ? addressOf(last.path) : last.subject,
         failure: all.findLast(({ failure }) => failure !== null)?.failure ?? null,
-        host: last.host
+        host: last.host,
+        ...(last.stalled === undefined || last.stalled === null ? {} : { stalled: last.stalled })
       }
     ]
   })
@@ -113,6 +173,24 @@ const until = (due: number | null): string => (due === null || due > lastMillis 
 const messageOf = ({ message }: Failure): string => message.replace(/\s+/g, " ")
 const after = ({ attempt, failure }: Activity): string =>
   failure === null ? "" : `, after attempt ${attempt}: ${messageOf(failure)}`
+
+const secondsOf = (millis: number): string => `${Math.round(millis / 1_000)} s`
+const stalledOf = ({ stalled }: Activity): string =>
+  stalled === undefined
+    ? ""
+    : `; kept the event loop of its process ${stalled.times === 1 ? "once" : `${stalled.times} times`} until that lost its ` +
+      `executions, the last time on ${stalled.host} for ${secondsOf(stalled.millis)}`
+
+/** The longest error as JSON that a line has. */
+const longestError = 300
+
+/** The text of an error by its schema: one without a message is shown with its members, as recorded. */
+const errorText = (failure: Failure, error: Schema.Json): string => {
+  const message = messageOf(failure)
+  if (error === null || message !== failure.tag) return message
+  const text = JSON.stringify(error)
+  return `${message} ${text.length <= longestError ? text : `${text.slice(0, longestError)}…`}`
+}
 
 /** The text of each kind of activity, without its start. */
 const said: Readonly<Record<Activity["kind"], (activity: Activity) => string>> = {
@@ -132,7 +210,14 @@ const said: Readonly<Record<Activity["kind"], (activity: Activity) => string>> =
 
 /** Returns a line with what a branch does or waits for, and since when. */
 export const lineOf = (activity: Activity): string =>
-  `${said[activity.kind](activity)}, since ${timeOf(activity.since)}`
+  `${said[activity.kind](activity)}, since ${timeOf(activity.since)}${stalledOf(activity)}`
+
+/** Returns what a process that stands still means for one of its executions. */
+const standingLine = (id: string, { host, millis, step }: StandingStill): string => {
+  if (step === null) return `late by ${secondsOf(millis)}: the process on ${host} stands still`
+  const whose = step.execution === id ? "" : ` of the execution ${step.execution}`
+  return `late by ${secondsOf(millis)}: the process on ${host} stands still in the step ${step.path}${whose}`
+}
 
 /** The order of activities in the summary: a stopped step is more informative than a wait. */
 const urgency: Readonly<Record<Activity["kind"], number>> = {
@@ -149,16 +234,21 @@ const urgency: Readonly<Record<Activity["kind"], number>> = {
 
 interface Standing {
   readonly history: History
+  readonly halt: Halt | null
+  readonly computingSince: number | null
   readonly queue: QueuePlace | null
   readonly now: ReadonlyArray<Activity>
   readonly cancelling: boolean
+  readonly pending: ReadonlyArray<Pending>
   /** Whether a living process has registered its version. */
   readonly runnable: boolean
+  /** Absent unless its process stands still. */
+  readonly standing?: StandingStill | undefined
 }
 
 const versionOf = ({ flow, version }: Execution): string => `${flow}@${version}`
 
-const haltedAfter = ({ entries }: History): string => {
+const lastEnd = ({ entries }: History): string => {
   const ends = entries.filter((entry) => entry.ended !== null && !isMarker(entry))
   const last = ends.toSorted((one, other) => (one.ended ?? 0) - (other.ended ?? 0)).at(-1)
   return last === undefined ? "before its first step" : `after ${last.path}`
@@ -174,13 +264,22 @@ export const queueLine = ({ admitsAt, holders, key, limit, place }: QueuePlace):
     : `number ${place} of its queue, at ${at}${after}${held}`
 }
 
-export const summaryOf = ({ cancelling, history, now, queue, runnable }: Standing): string => {
-  const { failure, state } = history.execution
-  const why = failure === null ? "" : `: ${messageOf(failure)}`
+export const summaryOf = ({
+  cancelling,
+  computingSince,
+  history,
+  now,
+  pending,
+  queue,
+  runnable,
+  standing
+}: Standing): string => {
+  const { error, failure, state } = history.execution
+  const why = failure === null ? "" : `: ${errorText(failure, error)}`
   const [first, ...others] = now.toSorted((one, other) => urgency[one.kind] - urgency[other.kind])
   const more = others.length === 0 ? "" : `, and ${others.length} more`
   if (state === "halted") {
-    const stopped = first?.kind === "stopped" ? `in ${first.path}, attempt ${first.attempt}` : haltedAfter(history)
+    const stopped = first?.kind === "stopped" ? `in ${first.path}, attempt ${first.attempt}` : lastEnd(history)
     const since = first?.kind === "stopped" ? `, since ${timeOf(first.since)}` : ""
     return `halted ${stopped}${since}${why}`
   }
@@ -190,41 +289,33 @@ export const summaryOf = ({ cancelling, history, now, queue, runnable }: Standin
     const since = timeOf(history.execution.queuedAt ?? history.execution.startedAt)
     return `${missing}${state}${cancelling ? ", being cancelled" : ""}: ${queueLine(queue)}, since ${since}`
   }
-  const begun = `${state}${cancelling ? ", being cancelled" : ""}`
-  return first === undefined ? `${missing}${begun}${why}` : `${missing}${begun}: ${lineOf(first)}${more}`
-}
-
-/** The remedies of halted executions, by the tag of the error that halted them. */
-const halts: Readonly<Record<string, (history: History) => string>> = {
-  FlowChanged: ({ execution }) =>
-    `run code that fits its record as ${versionOf(execution)}: it continues when that is registered; or cancel ` +
-    "it, which undoes what still fits",
-  StepCutOff: ({ entries }) => {
-    const path = entries.findLast(({ kind, state }) => kind === "step" && state === "running")?.path
-    return path === undefined
-      ? "check what the step did, then retry from it"
-      : `check what ${path} did; then retry from ${path} to do it again, or cancel the execution`
-  },
-  UndoFailed: ({ undos }) => {
-    const failed = undos.filter(({ state }) => state === "failed").map(({ path }) => path)
-    return `remove the cause for which ${failed.join(", ")} could not be undone, then resume; or undo it by hand and resume with skip`
+  const suspend = pending.find(({ command }) => command === "suspend")
+  const suspending =
+    suspend === undefined ? "" : `, suspend requested at ${timeOf(suspend.at)}, which waits for ${suspend.waitsFor}`
+  const begun = `${state}${cancelling ? ", being cancelled" : ""}${suspending}`
+  const late = standing === undefined ? "" : `; ${standingLine(history.execution.id, standing)}`
+  if (computingSince !== null) {
+    const others = first === undefined ? "" : `; ${lineOf(first)}${more}`
+    return `${begun}: computes or waits outside of a step ${lastEnd(history)}, since ${timeOf(computingSince)}${others}${late}`
   }
+  return first === undefined ? `${missing}${begun}${why}${late}` : `${missing}${begun}: ${lineOf(first)}${more}${late}`
 }
 
-export const remedyOf = ({ history, runnable }: Standing): string | null => {
+export const remedyOf = ({ computingSince, halt, history, runnable }: Standing): string | null => {
   const { execution } = history
-  const { failure, state } = execution
-  if (state === "halted") {
-    const known = failure?.tag === null || failure?.tag === undefined ? undefined : halts[failure.tag]
-    if (known !== undefined) return known(history)
-    return "correct the program and start it, then resume; or cancel the execution, which runs its undos"
-  }
+  const { state } = execution
+  if (halt !== null) return halt.remedy
   if (state === "suspended") return "resume it"
   if (state === "failed") {
     const from = failedStep(history)
     return from === null
       ? "retry it from a step that you name"
       : `fix the cause of the failure, then retry: it begins at ${from}, or at an earlier step that you name`
+  }
+  if (computingSince !== null) {
+    return state === "undoing"
+      ? "if it does not end, terminate it: what was not undone stays; work that takes long belongs into a step"
+      : "if it does not end, cancel it, which interrupts its body; work that takes long belongs into a step"
   }
   if (!isActive(state) || runnable) return null
   return `start a program that registers ${versionOf(execution)} with Flow.layer; also to cancel it`

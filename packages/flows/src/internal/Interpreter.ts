@@ -5,8 +5,9 @@
  * new entries are written together, and only then do the reached steps begin.
  *
  * This file has the loop. Its parts work on one value, the `Stay`: `Operations` has steps and waits, `Mail` incoming events,
- * `Undoing` undos, `Writing` the writes.
+ * `Outside` bodies that do not come to rest, `Undoing` undos, `Writing` the writes.
  */
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -16,6 +17,7 @@ import * as Branches from "./Branches.ts"
 import * as Calls from "./Calls.ts"
 import * as Mail from "./interpreter/Mail.ts"
 import * as Operations from "./interpreter/Operations.ts"
+import * as Outside from "./interpreter/Outside.ts"
 import * as Stay from "./interpreter/Stay.ts"
 import * as Undoing from "./interpreter/Undoing.ts"
 import * as Writing from "./interpreter/Writing.ts"
@@ -74,14 +76,18 @@ const sessionOf = (stay: Stay.Stay): Session => ({
   }
 })
 
+/** Returns what the body reached instead of a recorded step: a new step before one that is recorded in another order. */
+const insteadOf = ({ operations, reached }: Stay.Stay): Stay.Operation | null =>
+  reached[0] ?? operations.values().next().value ?? null
+
 /** Delivers the next recorded end. */
 const replayed = (stay: Stay.Stay, entry: Entry) => {
-  const { operations, passing, reached, replay } = stay
+  const { operations, passing, replay } = stay
   if (entry.path === Replay.cancelPath) {
     replay.advance()
     return entry.value === Replay.abandonedValue ? Undoing.abandon(stay) : Undoing.cancelBody(stay)
   }
-  if (entry.path === Replay.outcomePath) return Stay.changedFlow(stay, entry.path, [...operations.keys()][0] ?? null)
+  if (entry.path === Replay.outcomePath) return Stay.changedFlow(stay, entry.path, insteadOf(stay))
   const undone = replay.undoneBy(entry)
   if (undone !== undefined) {
     replay.advance()
@@ -91,7 +97,7 @@ const replayed = (stay: Stay.Stay, entry: Entry) => {
   }
   const operation = operations.get(entry.path)
   if (operation === undefined && replay.defer(entry.path)) return
-  if (operation === undefined) return Stay.changedFlow(stay, entry.path, reached[0]?.spec.path ?? null)
+  if (operation === undefined) return Stay.changedFlow(stay, entry.path, insteadOf(stay))
   replay.advance()
   Operations.deliver(stay, operation)
 }
@@ -111,7 +117,7 @@ const advance = (stay: Stay.Stay): Effect.Effect<Outcome | void, OwnershipLost> 
   if (reached.length > 0) {
     const missed = replay.missed()
     if (missed !== null) {
-      Stay.changedFlow(stay, missed, reached.find(({ entry }) => entry.begun === 0)?.spec.path ?? null)
+      Stay.changedFlow(stay, missed, reached.find(({ entry }) => entry.begun === 0) ?? null)
       return Effect.void
     }
     stay.reached = []
@@ -147,9 +153,13 @@ const loop = Effect.fnUntraced(function* (stay: Stay.Stay): Effect.fn.Return<Out
       return { _tag: "Parked" }
     }
     if (!branches.isAtRest()) {
+      const outside = Outside.look(stay)
+      const outcome = outside === null ? undefined : yield* outside
+      if (outcome !== undefined) return outcome
       yield* changed.await
       continue
     }
+    if (stay.outside !== null) yield* Outside.over(stay)
     const cutOff = stay.cutOff
     stay.cutOff = []
     for (const event of cutOff) yield* publish(event)
@@ -206,10 +216,10 @@ export const run = Effect.fnUntraced(function* (options: Options) {
     context: body.context,
     interpreterOf: (branch) => Calls.interpreterOf(branch, services),
     onRest: () => Stay.wake(stay),
-    onDefect: (_branch, cause) => Stay.halt(stay, cause),
+    onDefect: (_branch, cause) => Stay.haltBody(stay, cause),
     undoWithin: (losers, done) => Undoing.undoWithin(stay, losers, done)
   })
-  const stay: Stay.Stay = Stay.make(options, branches, yield* host.now)
+  const stay: Stay.Stay = Stay.make(options, branches, yield* host.now, yield* Clock.Clock)
   const services = servicesOf(stay)
   stay.main = branches.start(
     null,
@@ -226,5 +236,9 @@ export const run = Effect.fnUntraced(function* (options: Options) {
     yield* stay.publish((at) => ({ _tag: "FlowStarted", executionId: id, flow, at, version }))
   }
   // Parked fibers are dropped, not interrupted: no code of the body runs because an execution is evicted.
-  return yield* loop(stay).pipe(Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Operations.abort(stay))))
+  return yield* loop(stay).pipe(
+    Effect.onExit((exit) =>
+      Effect.andThen(Exit.isSuccess(exit) ? Effect.void : Operations.abort(stay), Outside.over(stay))
+    )
+  )
 })

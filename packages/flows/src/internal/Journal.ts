@@ -129,6 +129,15 @@ export type EntryKind = (typeof entryKinds)[number]
 export const entryStates = ["running", "retrying", "succeeded", "failed", "interrupted"] as const
 export type EntryState = (typeof entryStates)[number]
 
+/** How often a process stood still while it ran a step, and lost its executions because of that. */
+export interface Stalled {
+  readonly times: number
+  /** The process of the last time. */
+  readonly host: string
+  /** How long that one stood still, in milliseconds. */
+  readonly millis: number
+}
+
 /** An attempt of a step, or a wait. The pair of path and attempt is unique among entries that are not discarded. */
 export interface Entry {
   readonly path: string
@@ -155,6 +164,8 @@ export interface Entry {
   readonly subject: string | null
   /** The host where it runs, or ran. */
   readonly host: string | null
+  /** Absent or null when its process has never stood still. */
+  readonly stalled?: Stalled | null
 }
 
 /** The undo of a call of `Flow.compensate`, by the path of the call. */
@@ -227,9 +238,11 @@ export interface Write {
   readonly undos: ReadonlyArray<Undo>
   /** Messages to delete, by `seq`: equal ones may be sent again afterwards. */
   readonly taken: ReadonlyArray<number>
+  /** The suspends that this write carries out, by `seq`: deleted only when it leaves the execution suspended. */
+  readonly suspends?: ReadonlyArray<number>
   /**
    * The last message that the owner has read: a write that releases the claim makes the execution due when `mail` is larger. One that
-   * would be halted is then waiting and due, since the message may be a cancel.
+   * would be halted or suspended is then waiting and due, since there may be another command.
    */
   readonly seen: number
   /**
@@ -263,6 +276,25 @@ export interface Place {
   readonly startedAt: string
 }
 
+/** A step, by its execution and its path. */
+export interface StepName {
+  readonly execution: string
+  readonly path: string
+}
+
+/** The code that keeps an event loop: that of a step, other code, or that of any of the running steps. */
+export type Keeper =
+  | { readonly _tag: "Step"; readonly step: StepName }
+  | { readonly _tag: "Other" }
+  | { readonly _tag: "Unknown" }
+
+/** A process whose event loop stands still. */
+export interface Standing {
+  /** How long it has stood still, in milliseconds. */
+  readonly millis: number
+  readonly keeper: Keeper
+}
+
 /** A process that runs flows. */
 export interface Process {
   readonly id: string
@@ -272,6 +304,8 @@ export interface Process {
   readonly expiresAt: number | null
   /** Absent when it is not known. */
   readonly place?: Place
+  /** Only for a process that stands still. */
+  readonly standing?: Standing
 }
 
 /** A process as it registers itself. */
@@ -280,8 +314,12 @@ export interface Registration extends Omit<Process, "expiresAt"> {
   readonly leaseMillis: number | null
 }
 
-/** The change of a command to the rows of an execution that no process runs. */
+/** The change of a command to the rows of an execution. */
 export interface Change {
+  /** Whether the process that runs it goes on with it; otherwise its writes are refused from now on. */
+  readonly keepsOwner?: boolean
+  /** The command that is sent with the change, unless it waits to be read already. */
+  readonly command?: "cancel" | "suspend"
   readonly execution: Partial<
     Pick<Execution, "state" | "failure" | "error" | "result" | "endedAt" | "wakeAt" | "version" | "round">
   >
@@ -366,9 +404,9 @@ export class Journal extends Context.Service<
     readonly messages: (id: string, after: number) => Effect.Effect<ReadonlyArray<Message>>
 
     /**
-     * Changes an execution that is not running, or ends one: `decide` gets its locked rows, and returns a change, or fails. A change
-     * increments the epoch and clears the owner, so that writes of the former owner are refused; null changes nothing. `decide` may run
-     * more than once. Returns null when the execution does not exist.
+     * Changes an execution by a command: `decide` gets its locked rows, and returns a change, or fails. A change increments the epoch
+     * and clears the owner, so that writes of the former owner are refused, unless it `keepsOwner`: then the owner, or the next one, has
+     * something to read. Null changes nothing. `decide` may run more than once. Returns null when the execution does not exist.
      */
     readonly change: <E>(
       id: string,
@@ -382,7 +420,10 @@ export class Journal extends Context.Service<
     readonly renew: (process: Registration) => Effect.Effect<boolean>
     /** Removes a process and releases its claims. */
     readonly leave: (process: string) => Effect.Effect<void>
-    /** Releases the claims of expired and unregistered processes, and of those in `gone`; returns the number of executions. */
+    /**
+     * Releases the claims of expired and unregistered processes, and of those in `gone`; returns the number of executions. Counts the
+     * losses of the steps in which such a process stood still (`stalled`).
+     */
     readonly reap: (gone?: ReadonlyArray<string>) => Effect.Effect<number>
     /** Returns the processes whose lease is valid. */
     readonly processes: Effect.Effect<ReadonlyArray<Process>>

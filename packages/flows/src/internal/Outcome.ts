@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import { FlowDefect } from "../FlowDefect.ts"
 import { FlowCancelled, FlowHalted } from "../FlowErrors.ts"
 import type { Ended } from "./Children.ts"
+import { codeIn } from "./Halts.ts"
 import { type Codec, decodeRecorded } from "./Values.ts"
 
 /** Returns the result of an ended execution, or fails with its error, from the record. */
@@ -20,7 +21,8 @@ export const outcomeOf = Effect.fnUntraced(function* <S extends Codec, E extends
     return yield* new FlowHalted({
       execution: id,
       tag: failure?.tag ?? null,
-      message: `${what} is halted: ${failure?.message ?? "unknown"}`
+      message: `${what} is halted: ${failure?.message ?? "unknown"}`,
+      ...(failure === null ? {} : { code: codeIn(failure) })
     })
   }
   if (failure?.kind === "failed") {

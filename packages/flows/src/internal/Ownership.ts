@@ -5,6 +5,7 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { Execution, FlowVersion } from "./Journal.ts"
+import type { StepCode } from "./StepCode.ts"
 
 /** The callbacks of the engine for its ownership. */
 export interface Holder {
@@ -41,6 +42,8 @@ export class Ownership extends Context.Service<
     readonly nextDue: (flows: ReadonlyArray<FlowVersion>) => Effect.Effect<number | null>
     /** Keeps the claims of this process until it is interrupted. */
     readonly keep: (holder: Holder) => Effect.Effect<never>
+    /** Starts the code of steps, so that the one that keeps the event loop can be named; undefined where nothing asks for it. */
+    readonly within: StepCode["within"] | undefined
     /** Releases all claims, because the process ends. */
     readonly leave: Effect.Effect<void>
   }

@@ -19,16 +19,19 @@ import { NewId } from "./Ids.ts"
 import { run as interpret } from "./Interpreter.ts"
 import type { Host, Outcome, Session } from "./interpreter/Contract.ts"
 import * as PlainChildren from "./PlainChildren.ts"
+import * as Restless from "./Restless.ts"
 import { endingOf, makeRecorder, replayed } from "./Verify.ts"
 import { type Codec, decodeRecorded, record, recordInput } from "./Values.ts"
 
-const host: Host = {
+const host: Omit<Host, "restless"> = {
   durable: false,
   name: "this process",
+  process: null,
   now: Clock.currentTimeMillis,
   write: () => Effect.void,
   messages: () => Effect.succeed([]),
   isCrowded: () => false,
+  outside: () => Effect.void,
   gates: null
 }
 
@@ -48,23 +51,23 @@ const runRecorded = <I extends Codec, S extends Codec, E extends Codec, R>(
     const makeBody = bodyOf(flow, Context.add(context, Children, children))
     const isVerified = verify ?? Context.get(context, VerifyRuns)
     const recorder = makeRecorder()
-    const inspected: Host = isVerified ? { ...host, write: recorder.write } : host
+    const inspected = isVerified ? { ...host, write: recorder.write } : host
     let session: Session | undefined
 
-    const chapters = Effect.gen(function* (): Effect.fn.Return<Outcome> {
+    const chapters = Effect.fnUntraced(function* (restless: Restless.Restless): Effect.fn.Return<Outcome> {
       let json = input
       for (let chapter = 0; ; chapter++) {
         const outcome = yield* interpret({
           execution: { id, flow: flow.name, version: flow.version, chapter, state: "running", mail: 0 },
           history: nothing,
-          host: inspected,
+          host: { ...inspected, restless },
           body: makeBody({ id, input: json }),
           onSession: (made) => {
             session = made
           }
         }).pipe(Effect.orDie)
         if (isVerified && outcome._tag !== "Halted") {
-          const cause = yield* replayed(
+          const misfit = yield* replayed(
             {
               ...nothing,
               ...recorder.take(),
@@ -74,7 +77,7 @@ const runRecorded = <I extends Codec, S extends Codec, E extends Codec, R>(
             },
             makeBody({ id, input: json })
           )
-          if (cause !== null) return { _tag: "Halted", cause, mine: true }
+          if (misfit !== null) return { _tag: "Halted", mine: true, ...misfit }
         }
         if (outcome._tag !== "Continued") return outcome
         json = outcome.input
@@ -88,7 +91,7 @@ const runRecorded = <I extends Codec, S extends Codec, E extends Codec, R>(
       })
 
     // A plain run that halts ends too, because it cannot be resumed.
-    const whole = Effect.ensuring(chapters, children.endAll(id))
+    const whole = Effect.ensuring(Restless.around(chapters), children.endAll(id))
     return Effect.flatMap(Effect.forkDetach(whole), (fiber) =>
       Effect.flatMap(
         Effect.onInterrupt(Fiber.join(fiber), () => undone(fiber)),

@@ -2,18 +2,13 @@
  * Builds that refuse an execution, because its record does not fit their code: it is halted once all that are registered have
  * refused it, and reopened when a new one is registered.
  */
-import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import { detailOf } from "./Announce.ts"
 import { reopened } from "./Commands.ts"
+import { type HaltedFailure, isRefused } from "./Halts.ts"
 import { type Execution, type FlowVersion, type Journal, versionName, type Write } from "./Journal.ts"
 
 /** The number of halted executions that are read together. */
 const reopenedAtATime = 100
-
-/** Whether it was halted because all builds refused it, so that another one may continue it. */
-const isRefused = ({ failure, state }: Pick<Execution, "failure" | "state">): boolean =>
-  state === "halted" && (failure?.tag === "FlowChanged" || failure?.tag === "RecordUnreadable")
 
 export const make = (journal: Journal["Service"], look: () => void) => {
   /** The name of the value with the processes that have refused an execution. */
@@ -26,10 +21,9 @@ export const make = (journal: Journal["Service"], look: () => void) => {
   const refused = Effect.fnUntraced(function* (
     self: string,
     { flow, id, version }: Execution,
-    cause: Cause.Cause<unknown>,
+    failure: HaltedFailure,
     seen: number
   ): Effect.fn.Return<Write> {
-    const failure = detailOf(cause)
     const now = yield* journal.now
     const others = (yield* journal.processes).filter(
       (process) =>

@@ -4,6 +4,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Computing from "./Computing.ts"
 import { Journal } from "./Journal.ts"
 
 interface Options {
@@ -31,6 +32,7 @@ export const layer = ({ completed = "30 days", keys = null, others = "90 days" }
         if (times[0] !== null) yield* all(journal.expire(["completed"], times[0], atATime))
         if (times[1] !== null) yield* all(journal.expire(["failed", "cancelled"], times[1], atATime))
         if (times[2] !== null) yield* all(journal.forget(times[2], atATime))
+        yield* Computing.forget(journal)
       }).pipe(
         Effect.catchDefect((defect) => Effect.logWarning("ended executions could not be deleted, retrying", defect))
       )

@@ -4,11 +4,12 @@
  */
 import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { FlowDefect } from "../FlowDefect.ts"
-import { InvalidInput, InvalidSignal, RecordUnreadable } from "../FlowErrors.ts"
+import { InvalidInput, InvalidSignal, RecordUnreadable, type UnreadableValue } from "../FlowErrors.ts"
 
 /** A schema that needs no services to encode or decode. */
 export type Codec = Schema.ConstraintCodec<unknown, unknown, never, never>
@@ -88,14 +89,27 @@ export const recordResult = Effect.fnUntraced(function* <S extends Codec>(schema
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
+/** Returns where a value does not fit its schema, and what the schema expects there. Contains nothing of the value. */
+const misfitOf = ({ issue }: Schema.SchemaError) => {
+  const [first] = format(issue).issues
+  const keys = (first?.path ?? []).map((part) => (typeof part === "object" ? part.key : part))
+  return { keys, path: keys.map(String).join("."), expected: first?.message ?? "Expected another value" }
+}
+
+/** Returns the JSON type of the value at a path. */
+const typeAt = (json: Schema.Json, keys: ReadonlyArray<PropertyKey>): string => {
+  let at: unknown = json
+  for (const key of keys) at = Predicate.hasProperty(at, key) ? at[key] : undefined
+  if (at === undefined) return "nothing"
+  if (at === null) return "null"
+  return Array.isArray(at) ? "array" : typeof at
+}
+
 /** Like `record`, for the input with which a program starts a flow. */
 export const recordInput = <I extends Codec>(flow: { readonly name: string; readonly input: I }, input: I["Type"]) =>
-  recordOr(flow.input, input, `the input of the flow ${flow.name}`, ({ issue }) => {
-    const [first] = format(issue).issues
-    const path = (first?.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
-    return Effect.fail(
-      new InvalidInput({ flow: flow.name, path, expected: first?.message ?? "Expected another value" })
-    )
+  recordOr(flow.input, input, `the input of the flow ${flow.name}`, (error) => {
+    const { expected, path } = misfitOf(error)
+    return Effect.fail(new InvalidInput({ flow: flow.name, path, expected }))
   })
 
 /** Like `recordInput`, with the size limit of results. */
@@ -134,6 +148,10 @@ export const checkError = <E extends Codec>(schema: E, error: E["Type"], what: s
 export const decodeRecorded = <S extends Codec>(schema: S, json: Schema.Json, what: string): Effect.Effect<S["Type"]> =>
   Effect.catch(codecOf(schema).decode(json), (error) => refuse(`${what} does not fit its schema: ${error.message}`))
 
+/** The sentence about a value that does not fit. */
+const unreadable = ({ expected, path, type, what }: UnreadableValue): string =>
+  `${what} does not fit its schema: ${path === "" ? "" : `${path}: `}${expected}, and ${type} is recorded`
+
 /** Like `decodeRecorded`, for the record that an execution continues from: another build may be able to read it. */
 export const readRecorded = <S extends Codec>(
   execution: string,
@@ -141,9 +159,11 @@ export const readRecorded = <S extends Codec>(
   json: Schema.Json,
   what: string
 ): Effect.Effect<S["Type"]> =>
-  Effect.catchDefect(decodeRecorded(schema, json, what), (defect) =>
-    Effect.die(defect instanceof FlowDefect ? new RecordUnreadable({ execution, message: defect.message }) : defect)
-  )
+  Effect.catch(codecOf(schema).decode(json), (error) => {
+    const { expected, keys, path } = misfitOf(error)
+    const value = { what, path, expected, type: typeAt(json, keys) }
+    return Effect.die(new RecordUnreadable({ execution, message: unreadable(value), value }))
+  })
 
 /** Returns JSON with the members of objects sorted by name: equal values have equal texts. */
 export const canonical = (json: Schema.Json): string => JSON.stringify(json, sorted)

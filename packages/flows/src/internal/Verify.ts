@@ -8,8 +8,10 @@ import type * as Schema from "effect/Schema"
 import { endPath, FlowChanged } from "../FlowErrors.ts"
 import { FlowEvents } from "../FlowEvents.ts"
 import { run } from "./Interpreter.ts"
+import { nowhere, type Where } from "./Halts.ts"
 import type { Body, Host, Outcome } from "./interpreter/Contract.ts"
 import type { Entry, Execution, History, Write } from "./Journal.ts"
+import * as Restless from "./Restless.ts"
 import { canonical } from "./Values.ts"
 
 /** The end of a chapter of an execution, as far as its body decides it; null: it has not ended. */
@@ -47,51 +49,60 @@ interface Record extends Pick<History, "entries" | "undos" | "messages" | "redos
 
 const silent = { publish: () => Effect.void }
 
-/** Replays a record; returns the cause of the halt if the body does not take the recorded path. */
+/** Why a body does not take the recorded path. */
+export interface Misfit {
+  readonly cause: Cause.Cause<unknown>
+  readonly where: Where
+}
+
+/** Replays a record; returns why the body halts if it does not take the recorded path. */
 export const replayed = Effect.fnUntraced(function* (
   { durable, ending, entries, execution, messages, redos, undos }: Record,
   body: Body
-): Effect.fn.Return<Cause.Cause<unknown> | null> {
+): Effect.fn.Return<Misfit | null> {
   let reached: ReadonlyArray<string> = []
-  const host: Host = {
+  const host: Omit<Host, "restless"> = {
     durable,
     name: "replay",
+    process: null,
     // At time 0 no timer is due.
     now: Effect.succeed(0),
     write: () => Effect.void,
     messages: () => Effect.succeed([]),
     isCrowded: () => false,
+    outside: () => Effect.void,
     gates: null,
     onEdge: (paths) => {
       reached = paths
     }
   }
-  const outcome = yield* run({
-    execution: { ...execution, state: "running", mail: 0 },
-    history: {
-      entries,
-      undos,
-      redos,
-      messages: messages.filter(({ kind }) => kind === "signal" || kind === "inbox")
-    },
-    host,
-    body: { ...body, context: Context.add(body.context, FlowEvents, silent) },
-    onSession: () => {}
-  }).pipe(Effect.orDie)
-  if (outcome._tag === "Halted") return outcome.cause
+  const outcome = yield* Restless.around((restless) =>
+    run({
+      execution: { ...execution, state: "running", mail: 0 },
+      history: {
+        entries,
+        undos,
+        redos,
+        messages: messages.filter(({ kind }) => kind === "signal" || kind === "inbox")
+      },
+      host: { ...host, restless },
+      body: { ...body, context: Context.add(body.context, FlowEvents, silent) },
+      onSession: () => {}
+    })
+  ).pipe(Effect.orDie)
+  if (outcome._tag === "Halted") return outcome
   const today = endingOf(outcome)
   if (ending === null || canonical(today) === canonical(ending)) return null
   const { flow, id, version } = execution
-  return Cause.die(
-    new FlowChanged({
-      flow,
-      version,
-      execution: id,
-      recorded: endPath,
-      reached: reached[0] ?? null,
-      inputs: today === null ? null : { recorded: ending, reached: today }
-    })
-  )
+  const changed = new FlowChanged({
+    flow,
+    version,
+    execution: id,
+    recorded: endPath,
+    reached: reached[0] ?? null,
+    inputs: today === null ? null : { recorded: ending, reached: today }
+  })
+  return { cause: Cause.die(changed), where: nowhere }
 })
 
 /** Collects the record of an execution, for a replay. */

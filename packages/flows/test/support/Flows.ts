@@ -50,7 +50,7 @@ export const work = Flow.step("work", {
   })
 })
 
-const anyError = Schema.Union([Refused, Flow.FlowTimeout])
+const anyError = Schema.Union([Refused, Flow.FlowTimeout, Flow.InvalidInput])
 
 /** A flow of no input around a body. */
 export const flowOf = <S extends Codec, C extends Flow.FlowContext<unknown>>(

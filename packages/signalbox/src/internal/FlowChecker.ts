@@ -11,6 +11,8 @@ type History = Parameters<typeof Flow.check>[1]
 export interface Misfit {
   readonly tag: string | null
   readonly message: string
+  /** The code of the halt, as `signalbox flows show` would show it. */
+  readonly code?: string
   /** The recorded step, and the one that the body reaches instead, for `FlowChanged`. */
   readonly recorded?: string
   readonly reached?: string | null
@@ -19,7 +21,10 @@ export interface Misfit {
 
 /** By the tag: the class of the error is that of another copy. */
 const misfitOf = (error: Effect.Error<ReturnType<typeof Flow.check>>): Misfit => {
-  if (error._tag === "FlowHalted") return { tag: error.tag, message: error.message }
+  if (error._tag === "FlowHalted") {
+    const { code, message, tag } = error
+    return { tag, message, ...(code === undefined ? {} : { code }) }
+  }
   const { _tag: tag, inputs, message, reached, recorded } = error
   return { tag, message, recorded, reached, inputs }
 }

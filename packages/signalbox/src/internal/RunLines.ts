@@ -4,7 +4,7 @@ import type * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as Argument from "effect/cli/Argument"
 import { columns } from "./Connection.ts"
 import type { Columns } from "./Listing.ts"
-import type { Change, WatchedStepRun } from "./Watching.ts"
+import type { Change, ShownStepRun, WatchedStepRun } from "./Watching.ts"
 
 export const runArgument = Argument.String("run").pipe(
   Argument.withDescription("The id of a run"),
@@ -36,5 +36,11 @@ export const stepRunLines = (stepRun: WatchedStepRun) => {
   )
   return [`  ${line}`, ...(stepRun.no_worker === null ? [] : [`    ${stepRun.no_worker}`])].join("\n")
 }
+
+/** The same, and what its log lacks. */
+export const shownLines = (stepRun: ShownStepRun) =>
+  stepRun.log_incomplete === null
+    ? stepRunLines(stepRun)
+    : `${stepRunLines(stepRun)}\n    the log is incomplete, though the task did its work: ${stepRun.log_incomplete}`
 
 export const changeLines = (change: Change) => ("run" in change ? runLine(change.run) : stepRunLines(change.step_run))

@@ -31,6 +31,37 @@ export const watched = Effect.fnUntraced(function* (stepRun: StepRuns.StepRun) {
   return found
 })
 
+/** A step run as it is shown; `log_incomplete`: how many lines of its log are missing, and why; null when none is. */
+export interface ShownStepRun extends WatchedStepRun {
+  readonly log_incomplete: string | null
+}
+
+/** How many requests read the events of step runs at a time. */
+const readers = 8
+
+/** Why the log of a step run is not whole; null when it is, or its events cannot be read. */
+const incompleteLog = Effect.fnUntraced(
+  function* (stepRun: StepRunId) {
+    const said = yield* Stream.runCollect(
+      Stream.filter(StepRuns.events(stepRun), ({ event_type }) => event_type === "LOG_INCOMPLETE")
+    )
+    return said.length === 0 ? null : said.map(({ message }) => message ?? "lines of the log were dropped").join("; ")
+  },
+  Effect.catchReason("ControlRoomError", "Forbidden", () => Effect.succeed(null))
+)
+
+/** Every step run of a run, the oldest first, with what it waits for and what its log lacks. */
+export const shownStepRuns = Effect.fnUntraced(function* (run: ProcessRunId) {
+  const found = yield* Stream.runCollect(StepRuns.stream(run))
+  const show = Effect.fnUntraced(function* (stepRun: StepRuns.StepRun) {
+    // A step run that has not begun has no log.
+    const log_incomplete = stepRun.started_at === null ? null : yield* incompleteLog(stepRun.id)
+    const shown: ShownStepRun = { ...(yield* watched(stepRun)), log_incomplete }
+    return shown
+  })
+  return yield* Effect.forEach(found.toReversed(), show, { concurrency: readers })
+})
+
 /** Of a run with more step runs, the newest are watched. */
 const watchedStepRuns = 500
 

@@ -3,7 +3,7 @@
  */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { spawn, spawnSync } from "node:child_process"
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { existsSync, globSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { machine, signalbox, start, succeed, temporaryFolder, up } from "../support/Cli.ts"
@@ -90,6 +90,46 @@ describe("signalbox init", () => {
     assert.include(printed, "Hello, Ada")
     assert.include(await outputs(), "Hello, Ada,\\nwelcome.")
     assert.strictEqual(await room.end(), 0)
+  })
+
+  it("--durable: makes a backend whose tests pass, with keys that only its user can read", async () => {
+    const project = await init("welcomes", "--durable")
+    assert.match(testProject(project), /4 passed/)
+    const env = readFileSync(join(project, ".env"), "utf8")
+    const keys = [...env.matchAll(/^SIGNALBOX_\w+(?:TOKEN|SECRET)=([\w-]{32})$/gm)].map(([, key]) => key)
+    assert.strictEqual(new Set(keys).size, 2, env)
+    assert.strictEqual(statSync(join(project, ".env")).mode & 0o077, 0)
+    assert.include(readFileSync(join(project, ".gitignore"), "utf8"), ".env\n")
+    assert.include(readFileSync(join(project, "server.ts"), "utf8"), 'from "fastify"')
+  })
+
+  it("--durable --server: only the server and what is installed for it differ", async () => {
+    const contents = await Promise.all(
+      ["fastify", "express", "hono"].map(async (server) => {
+        const project = await init(`on-${server}`, "--durable", "--server", server)
+        const { dependencies } = JSON.parse(readFileSync(join(project, "package.json"), "utf8"))
+        assert.include(readFileSync(join(project, "server.ts"), "utf8"), `from "${server}"`)
+        assert.deepStrictEqual(
+          Object.keys(dependencies).filter((name) => ["fastify", "express", "hono"].includes(name)),
+          [server]
+        )
+        const others = globSync("*.ts", { cwd: project }).filter((name) => name !== "server.ts")
+        return others.toSorted().map((name) => [name, readFileSync(join(project, name), "utf8")])
+      })
+    )
+    assert.deepStrictEqual(contents[1], contents[0])
+    assert.deepStrictEqual(contents[2], contents[0])
+  })
+
+  it("refuses flags that do not fit each other, and writes nothing", async () => {
+    const project = join(folder, "refused")
+    const both = await signalbox(["init", project, "--durable", "--python"])
+    assert.strictEqual(both.status, 1)
+    assert.match(both.stderr, /--durable and --python: give one of them/)
+    const alone = await signalbox(["init", project, "--server", "hono"])
+    assert.strictEqual(alone.status, 1)
+    assert.match(alone.stderr, /--server hono: give --durable too/)
+    assert.isFalse(existsSync(project))
   })
 
   it("writes a workflow that has no expression in a script", async () => {

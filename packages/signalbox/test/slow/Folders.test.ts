@@ -46,6 +46,13 @@ describe.skipIf(!canMount)("a folder on a mount that does not answer", () => {
     rmSync(mount, { recursive: true })
   })
 
+  for (const variable of ["HOME", "XDG_CACHE_HOME"]) {
+    it(`is no place for compiled code: commands start without it when ${variable} is there`, async () => {
+      const { status, stderr } = await Cli.signalbox(["--help"], { env: { [variable]: mount }, cwd: tmpdir() })
+      assert.deepStrictEqual([status, stderr], [0, ""])
+    })
+  }
+
   for (const command of ["up --port 0", "migrate", "doctor", "runs list", worker]) {
     it(`is refused by ${command}, with the folder and what to do`, async () => {
       const { status, stderr, stdout } = await Cli.signalbox([...command.split(" "), "--data", join(mount, "room")], {

@@ -43,18 +43,33 @@ const percent = (text: string) => {
   return forms.flatMap((form) => [form, form.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())])
 }
 
+/**
+ * The characters of base64 that have bits of these bytes alone, where so many others stand before them: three bytes are four
+ * characters. What is before and behind them does not change these.
+ */
+const innerBase64 = (bytes: Uint8Array, before: number) => {
+  const all = new Uint8Array(before + bytes.length)
+  all.set(bytes, before)
+  return Base64.encode(all).slice(Math.ceil((before * 8) / 6), Math.floor((all.length * 8) / 6))
+}
+
 /** How a value may be written. */
 const formsOf = (value: string): ReadonlyArray<string> => {
   const text = value.toWellFormed()
-  const base64 = Base64.encode(new TextEncoder().encode(text)).replace(/=+$/, "")
+  const encoder = new TextEncoder()
+  const trimmed = encoder.encode(text.trim())
+  const base64 = [
+    Base64.encode(encoder.encode(text)).replace(/=+$/, ""),
+    ...[0, 1, 2].map((before) => innerBase64(trimmed, before))
+  ]
   const lines = text.split(/\r?\n/)
   return [
     text,
     text.trim(),
     ...(lines.length > 1 ? [lines.join("\r\n"), ...lines.filter((line) => line.length >= minLine)] : []),
     JSON.stringify(text).slice(1, -1),
-    base64,
-    base64.replaceAll("+", "-").replaceAll("/", "_"),
+    ...base64,
+    ...base64.map((form) => form.replaceAll("+", "-").replaceAll("/", "_")),
     ...percent(text)
   ].filter((form) => form.length >= minLength)
 }

@@ -65,8 +65,8 @@ export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
       for (const stepRun of yield* leases.withLostWorker(new Date(cutoff).toISOString())) {
         yield* end(stepRun, { code: "WORKER_LOST", message: "the worker has sent no heartbeat in time" })
       }
-      yield* unassigned.report(new Date(cutoff).toISOString())
     }
+    yield* unassigned.report(upSince)
     const silent = (yield* millis) - silentAfter
     if (silent >= upSince) yield* assistants.failSilent(new Date(silent).toISOString())
     yield* assets.expireUploads

@@ -9,9 +9,16 @@ import { Changes } from "../store/Changes.ts"
 import { Database } from "../store/Database.ts"
 import { type PausedStepRuns, Pauses } from "../store/Pauses.ts"
 import { type Need, type Offer, Waits } from "../store/Waits.ts"
+import { lostAfter } from "../store/Workers.ts"
 
-/** How long a step run may be unassigned before it is reported. */
-const gracePeriod = Duration.seconds(10)
+/** How long a step run may be unassigned before it is reported, while workers are online that could be about to match. */
+const gracePeriod = Duration.toMillis("10 seconds")
+
+/** The same when something is paused or no worker is online: time alone changes nothing. */
+const shortGracePeriod = Duration.toMillis("1 second")
+
+/** How long workers that start together with the service have to register. */
+const startPeriod = Duration.toMillis("3 seconds")
 
 const takes =
   ({ task, taskPackage }: Need) =>
@@ -26,10 +33,13 @@ const lackOf = (unknown: ReadonlyArray<string>, wanted: ReadonlyArray<string>) =
     ? `all of the labels ${quoted(wanted)}`
     : `the label${unknown.length === 1 ? "" : "s"} ${quoted(unknown)}`
 
+const membersOf = ({ group }: Need, offers: ReadonlyArray<Offer>) =>
+  group === null ? offers : offers.filter(({ groups }) => groups.includes(group.id))
+
 /** Returns what is missing, and the remedy; null when a worker that is online matches. */
 export const missing = (need: Need, offers: ReadonlyArray<Offer>): string | null => {
   const { group, labels, task, taskPackage } = need
-  const members = group === null ? offers : offers.filter(({ groups }) => groups.includes(group.id))
+  const members = membersOf(need, offers).filter(({ draining }) => draining !== true)
   const able = members.filter(takes(need))
   const fit = able.filter((offer) => labels.every((label) => offer.labels.includes(label)))
   if (fit.some(({ paused }) => paused !== true)) return null
@@ -65,8 +75,11 @@ const reasonOf = ({ kind, name, paused: { by, note, since } }: PausedStepRuns) =
 export class UnassignedStepRuns extends Context.Service<
   UnassignedStepRuns,
   {
-    /** Reports each unassigned step run once. Workers with a heartbeat since `heardSince` count as online. */
-    readonly report: (heardSince: string) => Effect.Effect<void>
+    /**
+     * Reports each unassigned step run once. `upSince`: since when, in milliseconds since 1970, workers could send heartbeats; until
+     * each had the time for one, all that are registered count as online.
+     */
+    readonly report: (upSince: number) => Effect.Effect<void>
   }
 >()("@signalbox/control-room/runs/UnassignedStepRuns") {
   static readonly layer = Layer.effect(
@@ -77,16 +90,24 @@ export class UnassignedStepRuns extends Context.Service<
       const changes = yield* Changes
       const waits = yield* Waits
       return UnassignedStepRuns.of({
-        report: Effect.fn("UnassignedStepRuns.report")(function* (heardSince: string) {
-          const cutoff = new Date((yield* millis) - Duration.toMillis(gracePeriod)).toISOString()
-          for (const waiting of yield* pauses.untold(cutoff)) yield* pauses.tell(waiting, cutoff, reasonOf(waiting))
-          const byWorkspace = Map.groupBy(yield* waits.needs(cutoff), ({ workspaceId }) => workspaceId)
+        report: Effect.fn("UnassignedStepRuns.report")(function* (upSince: number) {
+          const now = yield* millis
+          const before = (period: number) => new Date(now - period).toISOString()
+          const hasBeenUp = (period: number) => upSince <= now - period
+          if (!hasBeenUp(startPeriod)) return
+          const short = before(shortGracePeriod)
+          const long = hasBeenUp(gracePeriod) ? before(gracePeriod) : null
+          const lost = Duration.toMillis(lostAfter)
+          const heardSince = before(hasBeenUp(lost) ? lost : now)
+          for (const waiting of yield* pauses.untold(short)) yield* pauses.tell(waiting, short, reasonOf(waiting))
+          const byWorkspace = Map.groupBy(yield* waits.needs(short), ({ workspaceId }) => workspaceId)
           for (const [workspace, needs] of byWorkspace) {
             const offers = yield* waits.offers(workspace, heardSince)
             for (const need of needs) {
               const message = missing(need, offers)
-              if (message === null) continue
-              yield* waits.report(need, cutoff, message)
+              const cutoff = membersOf(need, offers).length === 0 ? short : long
+              if (message === null || cutoff === null) continue
+              if ((yield* waits.report(need, cutoff, message)) === 0) continue
               yield* changes.tell(workspace, () => [{ topic: "step_runs", id: null }])
             }
           }

@@ -37,6 +37,8 @@ export interface Offer {
   readonly groups: ReadonlyArray<string>
   readonly labels: ReadonlyArray<string>
   readonly paused?: boolean
+  /** It takes nothing more, and another may follow it. */
+  readonly draining?: boolean
 }
 
 interface OfferRow {
@@ -46,6 +48,7 @@ interface OfferRow {
   readonly labels: string
   readonly worker_group_id: string | null
   readonly paused: string | null
+  readonly draining: number
 }
 
 export class Waits extends Context.Service<
@@ -96,10 +99,10 @@ export class Waits extends Context.Service<
           ),
         offers: Effect.fnUntraced(function* (workspace, cutoff) {
           const rows = yield* sql<OfferRow>`
-            SELECT worker.id, worker.tasks, worker.packages, worker.labels, worker_group_member.worker_group_id,
+            SELECT worker.id, worker.tasks, worker.packages, worker.labels, worker.draining, worker_group_member.worker_group_id,
               ${sql.literal(selectPaused("worker"))}
             FROM worker LEFT JOIN worker_group_member ON worker_group_member.worker_id = worker.id
-            WHERE worker.workspace_id = ${workspace} AND worker.last_seen_at >= ${cutoff} AND worker.draining = 0`
+            WHERE worker.workspace_id = ${workspace} AND worker.last_seen_at >= ${cutoff}`
           return [...Map.groupBy(rows, ({ id }) => id).values()].flatMap(([first, ...others]) =>
             first === undefined
               ? []
@@ -109,6 +112,7 @@ export class Waits extends Context.Service<
                     packages: first.packages === 1,
                     labels: Labels.decode(first.labels),
                     paused: first.paused !== null,
+                    draining: first.draining === 1,
                     groups: [first, ...others].flatMap((row) => row.worker_group_id ?? [])
                   }
                 ]

@@ -6,20 +6,31 @@ import type * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type { Gates } from "../Gates.ts"
+import type { Where } from "../Halts.ts"
+import type { Restless } from "../Restless.ts"
 import type { Execution, History, Message, OwnershipLost, Write } from "../Journal.ts"
+import type { StepCode } from "../StepCode.ts"
 
 /** The environment of an execution: an engine, or a script. */
 export interface Host {
   /** Whether the execution outlives this process. */
   readonly durable: boolean
   readonly name: string
+  /** The id of the process; null in a script. */
+  readonly process: string | null
   readonly now: Effect.Effect<number>
   readonly write: (write: Write) => Effect.Effect<void, OwnershipLost>
   readonly messages: (after: number) => Effect.Effect<ReadonlyArray<Message>>
+  /** The timer of bodies that do not come to rest. */
+  readonly restless: Restless
+  /** Shows that the body computes outside of a step since this time; null: not any more. */
+  readonly outside: (since: number | null) => Effect.Effect<void>
   /** The rate gates of steps with durable retries; null in a script, which has none. */
   readonly gates: Gates | null
   /** Whether other executions wait for the memory of an idle one. */
   readonly isCrowded: () => boolean
+  /** Starts the code of steps; absent where nothing asks which of them runs. */
+  readonly within?: StepCode["within"] | undefined
   /** Set when a record is only replayed: called with the paths of new steps and waits, instead of beginning them. */
   readonly onEdge?: (reached: ReadonlyArray<string>) => void
 }
@@ -30,7 +41,7 @@ export type Outcome =
   | { readonly _tag: "Failed"; readonly error: Schema.Json; readonly cause: Cause.Cause<unknown> }
   | { readonly _tag: "Cancelled" }
   /** Nothing was undone; a person or a deployment is needed. `mine` is false when another build may be able to continue. */
-  | { readonly _tag: "Halted"; readonly cause: Cause.Cause<unknown>; readonly mine: boolean }
+  | { readonly _tag: "Halted"; readonly cause: Cause.Cause<unknown>; readonly mine: boolean; readonly where: Where }
   | { readonly _tag: "Suspended" }
   /** It waits, and was evicted from memory. */
   | { readonly _tag: "Parked" }

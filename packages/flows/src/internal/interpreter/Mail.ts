@@ -16,10 +16,20 @@ export const sortIn = (stay: Stay) => {
   }
 }
 
-/** Reads messages that have arrived since. */
+/** Goes on with what would have been suspended when its running steps end. */
+const goOn = (stay: Stay) => {
+  stay.closing = "no"
+  stay.suspends = []
+  for (const operation of stay.undelivered.splice(0)) Operations.deliverSoon(stay, operation)
+}
+
+/** Reads messages that have arrived since. A suspend that is there no more was withdrawn. */
 export const read = Effect.fnUntraced(function* (stay: Stay) {
   stay.hasMail = false
-  for (const message of yield* stay.host.messages(stay.seen)) {
+  const messages = yield* stay.host.messages((stay.suspends[0] ?? stay.seen + 1) - 1)
+  if (stay.closing === "suspend" && !messages.some(({ seq }) => stay.suspends.includes(seq))) goOn(stay)
+  for (const message of messages) {
+    if (message.seq <= stay.seen) continue
     stay.seen = message.seq
     stay.mail.push(message)
   }
@@ -40,7 +50,8 @@ const received = (stay: Stay, message: Message): Effect.Effect<void> =>
           : Operations.waited(stay, operation, message.value, operation.entry.subject)
       }
       case "suspend":
-        stay.taken.push(message.seq)
+        // It stays where it is until the execution is suspended, by this process or the next one.
+        stay.suspends.push(message.seq)
         stay.closing = "suspend"
         return Effect.void
       case "cancel":
@@ -48,6 +59,11 @@ const received = (stay: Stay, message: Message): Effect.Effect<void> =>
         // Once undoing has begun, a cancel changes nothing.
         if (!stay.isUndoing && !stay.cancelled) Undoing.cancel(stay)
         return Effect.void
+      default:
+        // Of a newer version, which reads it.
+        return Effect.logWarning(
+          `the message ${message.seq} of the execution ${stay.execution.id} is of a kind that this version does not know (${String(message.kind)}): it is left to a newer one`
+        )
     }
   })
 

@@ -2,21 +2,28 @@
  * Steps and waits, from the call by a branch to the delivery of their end.
  */
 import * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { StepCutOff } from "../../FlowErrors.ts"
+import { StepCutOff, StepStalled } from "../../FlowErrors.ts"
 import { detailOf, failureOf } from "../Announce.ts"
 import * as Branches from "../Branches.ts"
 import * as Calls from "../Calls.ts"
+import type { Stalled } from "../Journal.ts"
 import { changedFlow, halt, isEnd, type Operation, set, type Stay, wake } from "./Stay.ts"
 
 /** A step that was interrupted longer ago halts the execution: the idempotency keys of its POSTs expire after seven days. */
 const longestCutOffMillis = Duration.toMillis("156 hours")
 
+/** A step whose process stood still so often is not run again. */
+const mostStalls = 3
+
 /** Delivers the end of an operation to its branch. */
-export const deliver = ({ branches, operations }: Stay, { branch, entry, spec }: Operation) => {
+export const deliver = (stay: Stay, { branch, entry, spec }: Operation) => {
+  const { branches, operations } = stay
   operations.delete(spec.path)
+  stay.after = spec.path
   if (spec.numbered !== null && spec.numbered.last !== null && entry.state === "failed") {
     spec.numbered.last.failed = true
   }
@@ -24,7 +31,7 @@ export const deliver = ({ branches, operations }: Stay, { branch, entry, spec }:
 }
 
 /** Delivers a recorded end, unless the operation is abandoned before. */
-const deliverSoon = (stay: Stay, operation: Operation) => {
+export const deliverSoon = (stay: Stay, operation: Operation) => {
   stay.ready.push(() =>
     Effect.sync(() => {
       if (stay.operations.get(operation.spec.path) === operation) deliver(stay, operation)
@@ -108,8 +115,8 @@ export const park = <A, E>(stay: Stay, branch: Branches.Branch, spec: Calls.Spec
     operations.set(spec.path, operation)
     if (operation.isHeld) beginRegions(operation)
     if (!fits && replay.isAbandoned()) giveUpSoon(stay, operation)
-    else if (!isSame) changedFlow(stay, spec.path, `${spec.path} (${spec.kind} ${spec.name})`)
-    else if (!fits) changedFlow(stay, spec.path, spec.path, { recorded: entry.input, reached: spec.input })
+    else if (!isSame) changedFlow(stay, spec.path, operation)
+    else if (!fits) changedFlow(stay, spec.path, operation, { recorded: entry.input, reached: spec.input })
     else if (!isOver) stay.reached.push(operation)
     else if (replay.isDeferred(spec.path)) deliverSoon(stay, operation)
     return { cancel: () => cancel(stay, operation) }
@@ -151,12 +158,14 @@ const attemptEnded = Effect.fnUntraced(function* (stay: Stay, operation: Operati
     case "Died": {
       set(stay, operation, { state: "retrying", failure: detailOf(end.cause), endedAt: now, due: null })
       yield* publish((at) => ({ _tag: "StepFailed", ...fields(at), failure: failureOf(end.cause) }))
-      halt(stay, end.cause)
+      halt(stay, end.cause, { step: spec.path })
       // So that a cancel can let it run to its end.
       stay.reached.push(operation)
     }
   }
-  if (isEnd(operation.entry) && stay.halted === null && stay.closing === "no") deliver(stay, operation)
+  if (!isEnd(operation.entry) || stay.halted !== null) return
+  if (stay.closing === "no") deliver(stay, operation)
+  else stay.undelivered.push(operation)
 })
 
 /** Runs an attempt whose start is recorded. */
@@ -171,7 +180,17 @@ export const launch = (stay: Stay, operation: Operation) => {
     awaited: operation.awaited,
     elapsedMillis: () => stay.now - operation.firstStartedAt
   })
-  const fiber = Effect.runForkWith(stay.body.context)(attempt)
+  const { within } = stay.host
+  const { context } = stay.body
+  const start = (context: Context.Context<never>) => Effect.runForkWith(context)(attempt)
+  const fiber =
+    within === undefined
+      ? start(context)
+      : within(
+          { execution: stay.execution.id, path: spec.path, isSuspect: (entry.stalled ?? null) !== null },
+          context,
+          start
+        )
   operation.fiber = fiber
   fiber.addObserver((exit) => {
     const end: Calls.End = Exit.isSuccess(exit) ? exit.value : { _tag: "Died", cause: exit.cause }
@@ -195,22 +214,45 @@ const begin = (stay: Stay, operation: Operation, attempt: number) => {
     startedAt: now,
     endedAt: null,
     due: isTimed ? Math.min(Math.ceil(now + spec.dueMillis), Number.MAX_SAFE_INTEGER) : null,
-    host: Calls.isWork(spec) || spec.kind === "run" ? host.name : null
+    host: Calls.isWork(spec) || spec.kind === "run" ? host.name : null,
+    ...(operation.entry.stalled === undefined ? {} : { stalled: null })
   })
 }
 
+/** Halts the execution because of a step that kept the event loop too often. A person who resumes it begins another attempt. */
+const haltStalled = (stay: Stay, operation: Operation, { host, millis, times }: Stalled) => {
+  const { path } = operation.spec
+  const cause = Cause.die(new StepStalled({ execution: stay.execution.id, path, host, millis, times }))
+  set(stay, operation, { state: "retrying", failure: detailOf(cause), endedAt: stay.now, due: null })
+  stay.reached.push(operation)
+  halt(stay, cause)
+}
+
 /** Resumes a step: an interrupted attempt runs again, under the same keys, unless that is not safe. */
-const takeUpWork = (stay: Stay, operation: Operation, wasRunning: boolean) => {
+const takeUpWork = (stay: Stay, operation: Operation, wasRunning: boolean): Effect.Effect<void> => {
   const { execution, host, now, toLaunch } = stay
   const { entry, spec } = operation
   const { startedAt } = entry
   if (wasRunning && (!spec.repeatable || (spec.kind === "step" && now - startedAt > longestCutOffMillis))) {
     const { path, repeatable } = spec
     stay.reached.push(operation)
-    return halt(stay, Cause.die(new StepCutOff({ execution: execution.id, path, repeatable, startedAt })))
+    halt(stay, Cause.die(new StepCutOff({ execution: execution.id, path, repeatable, startedAt })))
+    return Effect.void
+  }
+  const stalled = wasRunning ? (entry.stalled ?? null) : null
+  if (stalled !== null && stalled.times >= mostStalls) {
+    haltStalled(stay, operation, stalled)
+    return Effect.void
   }
   if (wasRunning && entry.host !== host.name) set(stay, operation, { host: host.name })
   toLaunch.push(operation)
+  return stalled === null
+    ? Effect.void
+    : Effect.logWarning(
+        `the step ${spec.path} of the execution ${execution.id} kept the event loop of its process on ${stalled.host} for ` +
+          `${Math.round(stalled.millis / 1_000)} s, which lost its executions (${stalled.times} of ${mostStalls} times): it runs ` +
+          "again here, and is halted the last time"
+      )
 }
 
 /** Begins or resumes an operation that was reached. */
@@ -229,8 +271,7 @@ export const takeUp = (stay: Stay, operation: Operation): Effect.Effect<void> =>
     if (due !== null) stay.timers.add(due, operation)
     if (operation.entry.state === "retrying") return Effect.void
     if (Calls.isWork(spec)) {
-      takeUpWork(stay, operation, operation.entry === entry)
-      return Effect.void
+      return takeUpWork(stay, operation, operation.entry === entry)
     }
     if (spec.kind === "run" && operation.entry.attempt > 1) {
       operation.awaited = true
@@ -287,9 +328,15 @@ export const launchAll = (stay: Stay) => {
   }
 }
 
-/** Interrupts running steps. */
-export const abort = ({ operations }: Stay): Effect.Effect<void> =>
+/** Interrupts a body that computes or waits outside of a step, because it is left. */
+export const stopBody = ({ branches }: Stay) => {
+  for (const { fiber } of branches.running()) fiber?.interruptUnsafe()
+}
+
+/** Interrupts running steps, and a body that does not come to rest. */
+export const abort = (stay: Stay): Effect.Effect<void> =>
   Effect.sync(() => {
-    const fibers = [...operations.values()].flatMap(({ fiber }) => (fiber === null ? [] : [fiber]))
+    const fibers = [...stay.operations.values()].flatMap(({ fiber }) => (fiber === null ? [] : [fiber]))
     for (const fiber of fibers) fiber.interruptUnsafe()
+    if (stay.outside !== null) stopBody(stay)
   })

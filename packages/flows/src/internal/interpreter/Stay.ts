@@ -2,17 +2,19 @@
  * The state of an execution in memory (a stay), on which the parts of the interpreter work, and the changes that several of them make.
  */
 import * as Cause from "effect/Cause"
+import type * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
+import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import type * as Schema from "effect/Schema"
 import { FlowChanged, RecordUnreadable } from "../../FlowErrors.ts"
 import { type FlowEvent, FlowEvents } from "../../FlowEvents.ts"
-import { publishTo } from "../Announce.ts"
 import type { Branch, Branches, Code } from "../Branches.ts"
 import * as Calls from "../Calls.ts"
+import { failureOf, publishTo } from "../Announce.ts"
+import { nowhere, type Where } from "../Halts.ts"
 import type { Host, Options, Outcome } from "./Contract.ts"
 import type { Entry, EntryKind, Execution, Message, Undo } from "../Journal.ts"
 import * as Replay from "../Replay.ts"
@@ -46,9 +48,24 @@ export interface Undoing extends Undo {
   failure: Undo["failure"]
 }
 
+/** A body that is not at rest. */
+export interface Outside {
+  /** By the clock of the journal. */
+  readonly since: number
+  /** By the clock of the process, as the others. */
+  readonly from: number
+  /** Whether it is shown as computing. */
+  isShown: boolean
+  looksAt: number
+  /** When the execution is left, because the body does not end; null before a cancel or a halt. */
+  endsAt: number | null
+}
+
 export interface Halted {
   readonly cause: Cause.Cause<unknown>
+  /** False: another build may be able to continue. */
   readonly mine: boolean
+  readonly where: Where
 }
 
 export interface Stay extends Pick<Options, "execution" | "history" | "host" | "body"> {
@@ -61,6 +78,9 @@ export interface Stay extends Pick<Options, "execution" | "history" | "host" | "
   readonly changed: Latch.Latch
   /** The time of the last turn of the loop. */
   now: number
+  readonly clock: Clock.Clock
+  /** Set while the body is not at rest. */
+  outside: Outside | null
 
   // The body.
   /** The branch of the whole body, when it has started. */
@@ -79,6 +99,8 @@ export interface Stay extends Pick<Options, "execution" | "history" | "host" | "
   mayHaveChildren: boolean
 
   // Events to process.
+  /** The operation whose end was delivered last. */
+  after: string | null
   readonly ready: Array<() => Effect.Effect<void>>
   /** Events of interrupted steps, in order. */
   cutOff: Array<(at: number) => FlowEvent>
@@ -114,13 +136,18 @@ export interface Stay extends Pick<Options, "execution" | "history" | "host" | "
   /** Whether the whole body was cancelled. */
   cancelled: boolean
   closing: "no" | "suspend" | "close"
+  /** The suspends that were read, by `seq`. */
+  suspends: Array<number>
+  /** Operations that have ended since then: their branches go on when it is resumed. */
+  readonly undelivered: Array<Operation>
   aborted: boolean
 }
 
 export const make = (
   { body, execution, history, host }: Omit<Options, "onSession">,
   branches: Branches,
-  now: number
+  now: number,
+  clock: Clock.Clock
 ): Stay => {
   const replay = Replay.make(history)
   const operations = new Map<string, Operation>()
@@ -138,6 +165,8 @@ export const make = (
     ),
     changed: Latch.makeUnsafe(),
     now,
+    clock,
+    outside: null,
     main: null,
     mainExit: null,
     names: new Map(),
@@ -147,6 +176,7 @@ export const make = (
     launched: 0,
     mayHaveChildren:
       execution.chapter > 0 || history.redos.size > 0 || history.entries.some(({ kind }) => kind === "child"),
+    after: null,
     ready: [],
     cutOff: [],
     // Earlier messages were processed, or are in the history.
@@ -171,28 +201,75 @@ export const make = (
     continued: null,
     cancelled: false,
     closing: "no",
+    suspends: [],
+    undelivered: [],
     aborted: false
   }
 }
 
 export const wake = ({ changed }: Stay) => void changed.openUnsafe()
 
+/** Whether the record has something that the body has not reached yet. */
+const isBehind = ({ replay }: Stay) => replay.next() !== undefined || replay.missed() !== null
+
+const isMisfit = (error: unknown) => error instanceof FlowChanged || error instanceof RecordUnreadable
+
 /** Halts the execution; the first cause counts. */
-export const halt = (stay: Stay, cause: Cause.Cause<unknown>) => {
-  const error = Cause.squash(cause)
-  stay.halted ??= { cause, mine: !(error instanceof FlowChanged || error instanceof RecordUnreadable) }
+export const halt = (stay: Stay, cause: Cause.Cause<unknown>, where: Partial<Where> = {}) => {
+  stay.halted ??= {
+    cause,
+    mine: !isMisfit(Cause.squash(cause)),
+    where: { ...nowhere, after: stay.after, ...where }
+  }
   wake(stay)
 }
 
-/** Halts the execution because the body does not fit the record. */
+/** Halts the execution because its code threw. Code that was recorded got further, so another build may be able to continue. */
+export const haltBody = (stay: Stay, cause: Cause.Cause<unknown>) => {
+  const behind = isBehind(stay)
+  halt(stay, cause)
+  if (behind && stay.halted?.cause === cause) stay.halted = { ...stay.halted, mine: false }
+}
+
+/** The error with which the whole body ended, when that is why it did not reach the recorded step. */
+const errorOf = ({ isUndoing, mainExit }: Stay) =>
+  mainExit !== null && !isUndoing && Exit.isFailure(mainExit) ? mainExit.cause : null
+
+/** Halts the execution because the body does not fit the record: it reached another operation, or ended. */
 export const changedFlow = (
   stay: Stay,
   recorded: string,
-  reached: string | null,
+  reached: Operation | null,
   inputs: FlowChanged["inputs"] = null
 ) => {
-  const { flow, id, version } = stay.execution
-  halt(stay, Cause.die(new FlowChanged({ flow, version, execution: id, recorded, reached, inputs })))
+  const { execution, replay } = stay
+  const error = reached === null ? errorOf(stay) : null
+  // An exception is more informative than the step that was not reached because of it.
+  if (error !== null && !Cause.hasFails(error) && !Cause.hasInterruptsOnly(error)) return haltBody(stay, error)
+  const failure = error !== null && Cause.hasFails(error) ? failureOf(error) : null
+  const { flow, id, version } = execution
+  const other = reached?.spec
+  const isSamePath = other?.path === recorded
+  const changed = new FlowChanged({
+    flow,
+    version,
+    execution: id,
+    recorded,
+    reached:
+      other === undefined
+        ? null
+        : isSamePath && inputs === null
+          ? `${other.path} (${other.kind} ${other.name})`
+          : other.path,
+    inputs,
+    ...(other === undefined || isSamePath || replay.at(other.path) === undefined ? {} : { isRecorded: true }),
+    ...(failure === null ? {} : { failure: { tag: failure.tag, message: failure.message } })
+  })
+  const entry = replay.at(recorded)
+  halt(stay, Cause.die(changed), {
+    recorded: { path: recorded, kind: entry?.kind ?? "step", name: entry?.name ?? recorded },
+    reached: other === undefined ? null : { path: other.path, kind: other.kind, name: other.name }
+  })
 }
 
 const keyOf = ({ attempt, path }: Entry) => `${path} ${attempt}`

@@ -10,7 +10,7 @@ import * as Branches from "../Branches.ts"
 import type { Outcome } from "./Contract.ts"
 import * as Replay from "../Replay.ts"
 import * as Operations from "./Operations.ts"
-import { changedFlow, halt, mark, type Stay, type Undoing, wake } from "./Stay.ts"
+import { changedFlow, halt, haltBody, mark, type Stay, type Undoing, wake } from "./Stay.ts"
 
 /** Registers the undo of the call at a path. */
 export const register = (stay: Stay, branch: Branches.Branch, path: string, undo: Branches.Code<unknown, unknown>) => {
@@ -127,7 +127,7 @@ export const conclude = (stay: Stay): Effect.Effect<void> =>
     }
     // A cancel that arrived during the last step also undoes that step.
     const cause = Exit.isSuccess(exit) ? Cause.interrupt() : exit.cause
-    if (!cancelled && !Cause.hasFails(cause)) return halt(stay, cause)
+    if (!cancelled && !Cause.hasFails(cause)) return haltBody(stay, cause)
     if (recordedOutcome !== undefined && recordedOutcome.path !== Replay.outcomePath) {
       return changedFlow(stay, recordedOutcome.path, null)
     }

@@ -7,19 +7,25 @@ import type * as Schema from "effect/Schema"
 import type { Failure } from "../../FlowEvents.ts"
 import { detailOf, failureOf } from "../Announce.ts"
 import { Children } from "../Children.ts"
+import { haltedBy } from "../Halts.ts"
 import type { Outcome } from "./Contract.ts"
 import type { OwnershipLost, Write } from "../Journal.ts"
 import { type Halted, isReplay, type Stay, unset } from "./Stay.ts"
 
-/** Writes all pending changes, if there are any. */
+interface Options extends Pick<Write, "newChapter" | "suspends"> {
+  readonly force?: boolean
+}
+
+/** Writes all pending changes, if there are any, or if it is forced. */
 export const flush = (
   stay: Stay,
   more: Write["execution"] = {},
-  newChapter = false
+  { force = false, newChapter = false, suspends = [] }: Options = {}
 ): Effect.Effect<void, OwnershipLost> =>
   Effect.suspend(() => {
     const { dirty, dirtyUndos, launched, seen, taken, timers, toLaunch, written } = stay
-    if (!stay.isUndoing) stay.state = launched + toLaunch.length > 0 ? "running" : "waiting"
+    const isRunning = launched + toLaunch.length > 0 || stay.outside?.isShown === true
+    if (!stay.isUndoing) stay.state = isRunning ? "running" : "waiting"
     const { state } = stay
     const wakeAt = timers.first()?.due ?? null
     const row: Write["execution"] = {
@@ -28,7 +34,7 @@ export const flush = (
       ...more
     }
     const isWorth = dirty.size + dirtyUndos.size + taken.length > 0 || Object.keys(row).length > 0
-    if (!isWorth && !newChapter) return Effect.void
+    if (!isWorth && !newChapter && !force) return Effect.void
     const write: Write = {
       execution: row,
       entries: [...dirty.values()],
@@ -41,6 +47,7 @@ export const flush = (
       })),
       taken,
       seen,
+      ...(suspends.length === 0 ? {} : { suspends }),
       ...(newChapter ? { newChapter } : {})
     }
     dirty.clear()
@@ -51,7 +58,8 @@ export const flush = (
   })
 
 /** Releases the claim. */
-export const release = (stay: Stay, more: Write["execution"] = {}) => flush(stay, { owner: null, ...more })
+export const release = (stay: Stay, more: Write["execution"] = {}, options: Options = {}) =>
+  flush(stay, { owner: null, ...more }, options)
 
 /** Evicts the execution from memory before its end. */
 export const leave = Effect.fnUntraced(function* (
@@ -64,13 +72,15 @@ export const leave = Effect.fnUntraced(function* (
   for (const operation of stay.toLaunch) if (!operation.hasRun) unset(stay, operation)
   if (why === null) {
     const suspended = stay.closing === "suspend"
-    yield* release(stay, suspended ? { state: "suspended", wakeAt: null } : { wakeAt: now })
+    if (suspended) yield* release(stay, { state: "suspended", wakeAt: null }, { suspends: stay.suspends })
+    else yield* release(stay, { wakeAt: now })
     return suspended ? { _tag: "Suspended" } : { _tag: "Parked" }
   }
   // If another build may be able to run it, the engine decides.
   if (why.mine || !host.durable) {
     const { flow, id } = execution
-    yield* release(stay, { state: "halted", wakeAt: null, failure: detailOf(why.cause) })
+    const by = { host: host.name, process: host.process }
+    yield* release(stay, { state: "halted", wakeAt: null, failure: haltedBy(why, by) })
     yield* publish((at) => ({ _tag: "FlowFailed", executionId: id, flow, at, failure: failureOf(why.cause) }))
   }
   return { _tag: "Halted", ...why }
@@ -123,6 +133,6 @@ export const nextChapter = Effect.fnUntraced(function* (
   )
   stay.taken.push(...received.filter((seq) => seq >= first))
   stay.seen = first - 1
-  yield* flush(stay, { input, chapter: stay.execution.chapter + 1 }, true)
+  yield* flush(stay, { input, chapter: stay.execution.chapter + 1 }, { newChapter: true })
   return { _tag: "Continued", input }
 })

@@ -9,6 +9,7 @@ import type { FlowEngineError } from "../../FlowErrors.ts"
 import type { Journal } from "../Journal.ts"
 import { Database, startError } from "../sql/Database.ts"
 import * as Sql from "./Sql.ts"
+import { defaultSchema } from "./sql/Renewal.ts"
 
 interface Options {
   readonly url: Redacted.Redacted
@@ -16,7 +17,7 @@ interface Options {
 }
 
 /** A client whose tables are in the schema. */
-export const client = ({ schema = "signalbox_flows", url }: Options) =>
+export const client = ({ schema = defaultSchema, url }: Options) =>
   Layer.catch(PostgresClient.layer({ url, schema, applicationName: "signalbox flows" }), (error) =>
     Layer.effectContext(Effect.fail(startError(error)))
   )

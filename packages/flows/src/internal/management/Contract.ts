@@ -1,6 +1,7 @@
 /**
  * The management of flows over HTTP: one value from which the routes and the client are built.
  */
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
@@ -17,10 +18,11 @@ import {
 import { FlowHistory } from "../../FlowHistory.ts"
 import { Failure } from "../../FlowEvents.ts"
 import { type Command, commands } from "../Commands.ts"
+import { wireFields } from "../Halts.ts"
 import { activityKinds } from "../Inspect.ts"
 import { states } from "../Journal.ts"
 import * as Schedules from "./Schedules.ts"
-import { Entry, Execution, listedFields, listedKeys, Time, Undo } from "./Rows.ts"
+import { Entry, Execution, listedFields, listedKeys, Stalled, Time, Undo } from "./Rows.ts"
 
 /** An execution in a list. */
 export const Listed = Schema.Struct({ ...listedFields, registered: Schema.Boolean }).pipe(Schema.encodeKeys(listedKeys))
@@ -34,7 +36,8 @@ const Activity = Schema.Struct({
   due: Schema.NullOr(Time),
   subject: Schema.NullOr(Schema.String),
   failure: Schema.NullOr(Failure),
-  host: Schema.NullOr(Schema.String)
+  host: Schema.NullOr(Schema.String),
+  stalled: Schema.optionalKey(Stalled)
 }).pipe(Schema.encodeKeys({ firstAt: "first_at" }))
 
 const QueuePlace = Schema.Struct({
@@ -45,19 +48,41 @@ const QueuePlace = Schema.Struct({
   admitsAt: Schema.NullOr(Time)
 }).pipe(Schema.encodeKeys({ admitsAt: "admits_at" }))
 
-/** The inspection of an execution. */
+const StandingStill = Schema.Struct({
+  host: Schema.String,
+  millis: Schema.Finite,
+  step: Schema.NullOr(Schema.Struct({ execution: Schema.String, path: Schema.String }))
+})
+
+/** Its code is any text, so that codes can be added. */
+const Halt = Schema.Struct({
+  ...wireFields,
+  since: Time,
+  lastRun: Schema.NullOr(Schema.Struct({ path: Schema.String, host: Schema.String, at: Time }))
+}).pipe(Schema.encodeKeys({ lastRun: "last_run" }))
+
+/** Its command is any text, so that commands can be added. */
+const Pending = Schema.Struct({ command: Schema.String, at: Time, waitsFor: Schema.String }).pipe(
+  Schema.encodeKeys({ waitsFor: "waits_for" })
+)
+
+/** The inspection of an execution. Members that earlier versions do not send have a default. */
 export const Inspection = Schema.Struct({
   execution: Execution,
   registered: Schema.Boolean,
   summary: Schema.String,
   remedy: Schema.NullOr(Schema.String),
   now: Schema.Array(Activity),
+  computingSince: Schema.NullOr(Time).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  halt: Schema.NullOr(Halt).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   queue: Schema.NullOr(QueuePlace),
   undos: Schema.Array(Undo),
   cancelling: Schema.Boolean,
+  pending: Schema.Array(Pending).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   steps: Schema.Array(Entry),
+  standing: Schema.optionalKey(StandingStill),
   diagram: Schema.String
-})
+}).pipe(Schema.encodeKeys({ computingSince: "computing_since" }))
 
 /** A page of executions. */
 export const Page = Schema.Struct({ executions: Schema.Array(Listed), next: Schema.NullOr(Schema.String) })

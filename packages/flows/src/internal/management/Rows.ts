@@ -70,6 +70,8 @@ export const Execution = Schema.Struct({
   error: Schema.Json
 }).pipe(Schema.encodeKeys(listedKeys))
 
+export const Stalled = Schema.Struct({ times: Schema.Finite, host: Schema.String, millis: Schema.Finite })
+
 export const Entry = Schema.Struct({
   path: Schema.String,
   attempt: Schema.Finite,
@@ -86,7 +88,8 @@ export const Entry = Schema.Struct({
   endedAt: Schema.NullOr(Time),
   due: Schema.NullOr(Time),
   subject: Schema.NullOr(Schema.String),
-  host: Schema.NullOr(Schema.String)
+  host: Schema.NullOr(Schema.String),
+  stalled: Schema.optionalKey(Schema.NullOr(Stalled))
 }).pipe(Schema.encodeKeys({ startedAt: "started_at", endedAt: "ended_at" }))
 
 export const Chapter = Schema.Struct({

@@ -8,16 +8,16 @@ import { hostname } from "node:os"
 import { NewId } from "../Ids.ts"
 import { type FlowVersion, Journal } from "../Journal.ts"
 import { type Holder, Ownership } from "../Ownership.ts"
+import { leaseMillis, LeaseThread } from "./LeaseThread.ts"
 import { hasEnded, isBeside, placeOfSelf } from "./Place.ts"
 
-/** How long a process keeps its claims without a renewal. */
-export const leaseMillis = 6_000
-
 /** For drills, the ownership with another lease. */
-export const makeWith = Effect.fnUntraced(function* (leaseMillis: number) {
+export const makeWith = Effect.fnUntraced(function* (usualMillis: number) {
   const journal = yield* Journal
   const newId = yield* NewId
   const place = yield* placeOfSelf
+  const thread = yield* LeaseThread
+  const millis = () => thread?.leaseMillis() ?? usualMillis
   let self = newId()
 
   /** Releases the claims of processes of this host that have ended without doing so, whose leases may be valid for a while. */
@@ -33,22 +33,38 @@ export const makeWith = Effect.fnUntraced(function* (leaseMillis: number) {
 
   /** Returns false when the lease had expired and the claims are lost. */
   const renew = (flows: ReadonlyArray<FlowVersion>) =>
-    journal.renew({ id: self, host: hostname(), flows, leaseMillis, ...(place === null ? {} : { place }) })
+    journal.renew({ id: self, host: hostname(), flows, leaseMillis: millis(), ...(place === null ? {} : { place }) })
+
+  const announce = (flows: ReadonlyArray<FlowVersion>) => Effect.map(renew(flows), () => thread?.follow(self))
+
+  /** Renews a longer lease as soon as the thread has ended. */
+  const lengthen = (flows: Holder["flows"]) =>
+    thread === null
+      ? Effect.never
+      : Effect.andThen(
+          thread.ended,
+          Effect.andThen(
+            Effect.suspend(() => renew(flows())),
+            Effect.never
+          )
+        )
 
   const keep = ({ drop, flows, freed, poke }: Holder) =>
     Effect.gen(function* () {
-      yield* Effect.sleep(leaseMillis / 3)
+      // Also notices that the lease is lost, which the thread cannot prevent when the loop stands still for too long.
+      yield* Effect.sleep(usualMillis / 3)
       if (!(yield* renew(flows()))) {
         // Others may have claimed the executions of this process: its writes are refused from now on.
         yield* drop
         self = newId()
-        yield* renew(flows())
+        yield* announce(flows())
       }
       for (const id of yield* journal.unread(self)) poke(id)
       if ((yield* journal.reap()) > 0) freed()
     }).pipe(
       Effect.catchDefect((defect) => Effect.logWarning("the lease of the flows could not be renewed", defect)),
-      Effect.forever
+      Effect.forever,
+      Effect.raceFirst(lengthen(flows))
     )
 
   yield* succeed
@@ -58,11 +74,15 @@ export const makeWith = Effect.fnUntraced(function* (leaseMillis: number) {
     // Notifications may be lost.
     longestPauseMillis: 5_000,
     isNear: () => true,
-    announce: (flows) => Effect.asVoid(renew(flows)),
+    announce,
+    within: thread?.within,
     claim: (flows, limit) => Effect.flatMap(journal.now, (now) => journal.claim(self, flows, now, limit)),
     nextDue: (flows) => journal.nextDue(flows),
     keep,
-    leave: Effect.suspend(() => journal.leave(self))
+    leave: Effect.suspend(() => {
+      thread?.rest()
+      return journal.leave(self)
+    })
   })
 })
 

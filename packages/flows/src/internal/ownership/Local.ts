@@ -23,6 +23,7 @@ export const layer: Layer.Layer<Ownership, never, Journal> = Layer.effect(
       claim: (flows, limit) => Effect.flatMap(journal.now, (now) => journal.claim(self, flows, now, limit)),
       nextDue: (flows) => journal.nextDue(flows),
       keep: () => Effect.never,
+      within: undefined,
       leave: journal.leave(self)
     })
   })

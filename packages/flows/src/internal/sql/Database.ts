@@ -11,6 +11,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type * as Migrator from "effect/sql/Migrator"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { FlowEngineError } from "../../FlowErrors.ts"
+import * as Outage from "./Outage.ts"
 import { migrate } from "./Migrations.ts"
 
 /** Converts an error of the database at the start of an engine. */
@@ -48,15 +49,14 @@ export class Database extends Context.Service<
       const clock = yield* Clock.Clock
       yield* Effect.mapError(migrate, startError)
       let ending = false
+      const outage = Outage.make(clock)
       const persist = <A, R>(effect: Effect.Effect<A, SqlError, R>) =>
-        effect.pipe(
-          Effect.tapError((error) =>
-            isPassing(error) && !ending
-              ? Effect.logWarning(`the database of the flows does not respond, retrying: ${error.message}`)
-              : Effect.void
-          ),
-          Effect.retry({ schedule: pauses, while: (error) => isPassing(error) && !ending }),
-          Effect.orDie
+        outage.watched((failed) =>
+          effect.pipe(
+            Effect.tapError((error) => (isPassing(error) && !ending ? failed(error.message) : Effect.void)),
+            Effect.retry({ schedule: pauses, while: (error) => isPassing(error) && !ending }),
+            Effect.orDie
+          )
         )
       return Database.of({
         sql,

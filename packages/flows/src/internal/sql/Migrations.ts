@@ -178,6 +178,16 @@ const places: ReadonlyArray<string> = [
   `ALTER TABLE flow_process ADD COLUMN pid_started TEXT`
 ]
 
+/**
+ * The losses of a step whose process stood still: `Stalled` as JSON. Of a process that stands still now, for how long, and the step as
+ * JSON: `Standing` in `Journal.ts`.
+ */
+const stalls: ReadonlyArray<string> = [
+  `ALTER TABLE flow_entry ADD COLUMN stalled TEXT`,
+  `ALTER TABLE flow_process ADD COLUMN stood_millis INTEGER`,
+  `ALTER TABLE flow_process ADD COLUMN stood_in TEXT`
+]
+
 /** The tables of an earlier design, which no released version has written to. */
 const firstDesign: ReadonlyArray<string> = ["execution", "step", "deferred", "wait", "schedule"].map(
   (name) => `DROP TABLE IF EXISTS flow_${name}`
@@ -232,8 +242,9 @@ export const migrate = make({
     "0005_partitions": initial,
     "0006_places": places,
     "0007_first_design": firstDesign,
-    "0008_chapters": chapters,
-    "0009_lists": lists,
-    "0010_leases": leases
+    "0010_stalls": stalls,
+    "0011_chapters": chapters,
+    "0012_lists": lists,
+    "0013_leases": leases
   }
 })

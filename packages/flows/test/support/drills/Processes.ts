@@ -33,8 +33,12 @@ export const planOf = (plan: Pick<Plan, "store" | "effects"> & Partial<Plan>): P
   ...plan
 })
 
-/** Starts a process, and waits until it takes orders or is gone; killed with the scope at the latest. */
-export const start = Effect.fnUntraced(function* (plan: Plan, wrap: ReadonlyArray<string> = []) {
+/** Starts a process of a script, and waits until it takes orders or is gone; killed with the scope at the latest. */
+export const startScript = Effect.fnUntraced(function* <O>(
+  script: string,
+  plan: unknown,
+  wrap: ReadonlyArray<string> = []
+) {
   const [program = process.execPath, ...args] = [...wrap, process.execPath, script, JSON.stringify(plan)]
   const waiting = new Map<number, (reply: Effect.Effect<Schema.Json, Gone | Refusal>) => void>()
   let output = ""
@@ -72,7 +76,7 @@ export const start = Effect.fnUntraced(function* (plan: Plan, wrap: ReadonlyArra
     pid: child.pid ?? 0,
     isGone: () => isGone,
     output: () => output,
-    ask: (order: Order): Effect.Effect<Schema.Json, Gone | Refusal> =>
+    ask: (order: O): Effect.Effect<Schema.Json, Gone | Refusal> =>
       Effect.callback((resume) => {
         if (isGone) return resume(Effect.fail(new Gone({ output })))
         const id = count++
@@ -85,6 +89,9 @@ export const start = Effect.fnUntraced(function* (plan: Plan, wrap: ReadonlyArra
     kill: Effect.andThen(signal("SIGKILL"), hasEnded)
   }
 })
+
+/** Starts a process that runs the family. */
+export const start = (plan: Plan, wrap: ReadonlyArray<string> = []) => startScript<Order>(script, plan, wrap)
 
 export type Process = Effect.Success<ReturnType<typeof start>>
 

@@ -309,7 +309,12 @@ export const make = (programs: ReadonlyArray<Program>, limit: ReturnType<typeof 
       case "Timeout":
         return Flow.timeout(node.name, node.millis, run(node.node, program))
       case "Call":
-        return Flow.call(part, { program, part: node.id }, { key: node.key })
+        return Effect.catchTag(
+          Flow.call(part, { program, part: node.id }, { key: node.key }),
+          "InvalidInput",
+          // The programs are made with fitting inputs.
+          Effect.die
+        )
       case "Caught":
         return Effect.catch(run(node.node, program), (error) => Effect.succeed(caughtOf(encodeFailed(error))))
       case "Compensate": {

@@ -2,7 +2,6 @@
 import { processRunStates } from "@signalbox/api/contract/ProcessRuns"
 import * as Outputs from "@signalbox/api/Outputs"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
-import * as StepRuns from "@signalbox/api/StepRuns"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -15,8 +14,8 @@ import { connected, connectionFlags, print } from "../Connection.ts"
 import { type Columns, printList } from "../Listing.ts"
 import { find } from "../nouns/Noun.ts"
 import { processNoun } from "../nouns/ProcessNoun.ts"
-import { runArgument, runColumns, runLine, stepRunLines } from "../RunLines.ts"
-import { watched } from "../Watching.ts"
+import { runArgument, runColumns, runLine, shownLines } from "../RunLines.ts"
+import { shownStepRuns } from "../Watching.ts"
 import { logs, watch } from "./RunWatch.ts"
 import * as FlagValues from "../FlagValues.ts"
 
@@ -56,15 +55,17 @@ const show = Command.make(
   Effect.fnUntraced(function* ({ data, json, run }) {
     const program = Effect.gen(function* () {
       const found = yield* ProcessRuns.get(run)
-      const stepRuns = yield* Effect.forEach(yield* Stream.runCollect(StepRuns.stream(run)), watched)
-      if (json) return yield* Console.log(JSON.stringify({ ...found, step_runs: stepRuns.toReversed() }))
+      const stepRuns = yield* shownStepRuns(run)
+      if (json) return yield* Console.log(JSON.stringify({ ...found, step_runs: stepRuns }))
       yield* Console.log(runLine(found))
-      for (const stepRun of stepRuns.toReversed()) yield* Console.log(stepRunLines(stepRun))
+      for (const stepRun of stepRuns) yield* Console.log(shownLines(stepRun))
     })
     return yield* connected(data)(program)
   })
 ).pipe(
-  Command.withDescription("Shows a run and its step runs, and what they wait for when no worker can take them"),
+  Command.withDescription(
+    "Shows a run and its step runs, what they wait for when no worker can take them, and what their logs lack"
+  ),
   Command.withExamples([{ command: "signalbox runs show 0199a1b2-...", description: "Its progress" }])
 )
 

@@ -46,9 +46,13 @@ const plain = { retry: {}, suspend: undefined, cancel: undefined } as const
 
 export const Commands = ({ inspection, onDone }: { readonly inspection: Inspection; readonly onDone: () => void }) => {
   const [asked, setAsked] = useState<Command | null>(null)
-  const { cancelling, execution, undos } = inspection
+  const { cancelling, execution, pending = [], undos } = inspection
   const { id, state } = execution
-  const commands = commandsOf[state].filter((command) => command !== "cancel" || !cancelling)
+  const isSuspending = pending.some(({ command }) => command === "suspend")
+  const commands = commandsOf[state]
+    // A suspend that waits for a step can be taken back.
+    .map((command) => (command === "suspend" && isSuspending ? "resume" : command))
+    .filter((command) => !cancelling || (command !== "cancel" && (command !== "suspend" || state === "undoing")))
   const close = () => setAsked(null)
   return (
     <>

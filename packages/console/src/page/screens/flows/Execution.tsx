@@ -221,6 +221,71 @@ const Undos = ({ undos }: Pick<Inspection, "undos">) => (
   </Panel>
 )
 
+type Halt = NonNullable<Inspection["halt"]>
+
+const Operation = ({ operation }: { readonly operation: Halt["recorded"] }) =>
+  operation === null ? (
+    <>the end of the flow</>
+  ) : (
+    <>
+      <Path path={operation.path} />
+      <span class="quiet">
+        {" "}
+        {operation.kind}
+        {operation.path === operation.name ? "" : ` ${operation.name}`}
+      </span>
+    </>
+  )
+
+/** Why it halted: the recorded and the reached step side by side, the value that does not fit, and who ran it last. */
+const Cause = ({ halt }: { readonly halt: Halt }) => {
+  const { code, host, last_run, process, reached, recorded, since, value } = halt
+  return (
+    <Panel title="Cause">
+      <dl class="facts">
+        <dt>Code</dt>
+        <dd class="mono">{code}</dd>
+        {recorded === null ? null : (
+          <>
+            <dt>Recorded</dt>
+            <dd>
+              <Operation operation={recorded} />
+            </dd>
+            <dt>Reached</dt>
+            <dd>
+              <Operation operation={reached} />
+            </dd>
+          </>
+        )}
+        {value === null ? null : (
+          <>
+            <dt>Value</dt>
+            <dd>
+              {value.what}
+              {value.path === "" ? null : <span class="mono"> {value.path}</span>}: {value.expected}, and {value.type}{" "}
+              is recorded
+            </dd>
+          </>
+        )}
+        <dt>Halted</dt>
+        <dd>
+          <Time at={since} />
+          {host === null ? null : ` on ${host}`}
+          {process === null ? null : <span class="mono quiet"> {short(process)}</span>}
+        </dd>
+        {last_run === null ? null : (
+          <>
+            <dt>Last run</dt>
+            <dd>
+              <Path path={last_run.path} /> on {last_run.host}, <Time at={last_run.at} />
+            </dd>
+          </>
+        )}
+      </dl>
+    </Panel>
+  )
+}
+
 const About = ({ inspection }: { readonly inspection: Inspection }) => {
   const { execution, queue, registered } = inspection
   const { changed_at, ended_at, flow, id, parent, tags, version } = execution
@@ -294,7 +359,7 @@ export const Execution = ({ id }: { readonly id: string }) => {
       </>
     )
   }
-  const { execution, now, remedy, summary, undos } = inspection
+  const { execution, halt = null, now, remedy, summary, undos } = inspection
   const { flow, input, key, result, started_at, state } = execution
   return (
     <>
@@ -311,6 +376,12 @@ export const Execution = ({ id }: { readonly id: string }) => {
       ) : (
         <div class={`notice ${noticeOf(state)}`} role="note" aria-label="Why, and what to do">
           <b>{withTimes(summary)}</b>
+          {halt === null || summary.endsWith(halt.message) ? null : (
+            <>
+              <br />
+              {halt.message}
+            </>
+          )}
           <br />
           What to do: {remedy}
         </div>
@@ -322,6 +393,7 @@ export const Execution = ({ id }: { readonly id: string }) => {
           {undos.length === 0 ? null : <Undos undos={undos} />}
         </div>
         <div class="stack">
+          {halt === null ? null : <Cause halt={halt} />}
           <About inspection={inspection} />
           <Json title="Input" value={input} />
           {state === "completed" ? <Json title="Result" value={result} /> : null}

@@ -4,6 +4,7 @@ import type { Process } from "@signalbox/api/contract/Processes"
 import type { WorkItem } from "@signalbox/api/contract/WorkItems"
 import { useState } from "preact/hooks"
 import { call, reasonOf, useAction } from "../../action.ts"
+import { ApiError } from "../../api.ts"
 import { Button, Empty, Head, Panel, Problem, Time } from "../../kit/Basics.tsx"
 import { Confirm } from "../../kit/Dialog.tsx"
 import { parse } from "../../exact.ts"
@@ -179,26 +180,48 @@ const About = ({ item }: { readonly item: WorkItem }) => {
   )
 }
 
+/** Payload as it is edited, and the one that the edit began with. */
+interface Edit {
+  readonly text: string
+  readonly previous: WorkItem["payload"]
+}
+
+/** Says what to do when the item has another payload by now. */
+const explained = (error: unknown): never => {
+  if (!(error instanceof ApiError) || error.status !== 409 || !error.message.startsWith("previous_payload")) throw error
+  throw new Error(
+    "The payload has been changed since you began to edit it, and nothing is saved. Discard your changes to see it, and make them again.",
+    { cause: error }
+  )
+}
+
 export const Item = ({ id }: { readonly id: string }) => {
   const item = useResource<WorkItem>(`work-items/${id}`)
-  const [text, setText] = useState<string | null>(null)
+  const [edit, setEdit] = useState<Edit | null>(null)
   const [isDeleting, setDeleting] = useState(false)
   const action = useAction()
   if (item.data === undefined) return <NotLoaded title="Work item" error={item.error} />
   const { created_at, exception, payload, reference, state, state_updated_at } = item.data
-  const shown = text ?? JSON.stringify(payload, null, 2)
+  const shown = edit?.text ?? JSON.stringify(payload, null, 2)
   const batch = (operation: "retry" | "mark_as_done" | "delete") =>
     call("POST", "work-items/batch", { body: { batch_operation: operation, work_item_ids: [id] } })
   const store = async () => {
-    if (text !== null) await call("POST", `work-items/${id}/payload`, { body: { payload: parsed(text) } })
+    if (edit === null) return
+    const body = { payload: parsed(edit.text), previous_payload: edit.previous }
+    await call("POST", `work-items/${id}/payload`, { body }).catch(explained)
   }
   const settle = (operation: "retry" | "mark_as_done" | null, said: string) =>
     action.run(async () => {
       await store()
       if (operation !== null) await batch(operation)
-      setText(null)
+      setEdit(null)
       item.reload()
     }, said)
+  const discard = () =>
+    action.run(async () => {
+      setEdit(null)
+      item.reload()
+    })
   const mayWrite = may("Processes.write_work_items")
   const canSettle = mayWrite && state === "failed"
   const canEdit = canSettle || (mayWrite && state === "new")
@@ -214,14 +237,15 @@ export const Item = ({ id }: { readonly id: string }) => {
                 Delete…
               </Button>
             ) : null}
+            {canEdit && edit !== null ? <Button onClick={() => void discard()}>Discard changes</Button> : null}
             {canSettle ? (
               <>
                 <Button onClick={() => void settle("mark_as_done", "The item is marked as done.")}>Mark as done</Button>
                 <Button kind="primary" onClick={() => void settle("retry", "The item waits to be processed again.")}>
-                  {text === null ? "Retry" : "Save and retry"}
+                  {edit === null ? "Retry" : "Save and retry"}
                 </Button>
               </>
-            ) : canEdit && text !== null ? (
+            ) : canEdit && edit !== null ? (
               <Button kind="primary" onClick={() => void settle(null, "The payload is saved.")}>
                 Save
               </Button>
@@ -254,7 +278,9 @@ export const Item = ({ id }: { readonly id: string }) => {
                   rows={Math.min(24, Math.max(8, shown.split("\n").length + 1))}
                   spellcheck={false}
                   value={shown}
-                  onInput={(event) => setText(event.currentTarget.value)}
+                  onInput={({ currentTarget: { value: text } }) =>
+                    setEdit((before) => ({ text, previous: before === null ? payload : before.previous }))
+                  }
                 />
               </>
             ) : (

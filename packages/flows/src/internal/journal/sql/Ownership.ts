@@ -8,13 +8,14 @@ import { type FlowVersion, isActive, type Journal, type Place, type Process, typ
 import type { Share } from "../../Partitions.ts"
 import { compareTexts, forgetAfterMillis } from "../Common.ts"
 import { ended, executionColumns, type ExecutionRow, toExecution } from "./Rows.ts"
+import * as Stalls from "./Stalls.ts"
 import type { Store } from "./Store.ts"
 import * as Texts from "./Texts.ts"
 
 /** The lease of builds that write no `lease`, in milliseconds. */
 const formerLease = 6_000
 
-interface ProcessRow {
+interface ProcessRow extends Stalls.StandingRow {
   readonly id: string
   readonly host: string
   readonly flows: string
@@ -32,13 +33,15 @@ const placeOf = ({ boot, host, pid, pid_namespace, pid_started }: ProcessRow): P
 
 const toProcess = (row: ProcessRow): Process => {
   const place = placeOf(row)
+  const standing = Stalls.toStanding(row)
   return {
     id: Texts.fromText(row.id),
     host: Texts.fromText(row.host),
     // Written from the list of a `Process`.
     flows: JSON.parse(row.flows) as Process["flows"],
     expiresAt: row.expires_at,
-    ...(place === null ? {} : { place })
+    ...(place === null ? {} : { place }),
+    ...(standing === null ? {} : { standing })
   }
 }
 
@@ -46,12 +49,12 @@ const toProcess = (row: ProcessRow): Process => {
 const byDue = (a: ExecutionRow, b: ExecutionRow) => (a.wake_at ?? 0) - (b.wake_at ?? 0) || compareTexts(a.id, b.id)
 
 export const make = ({ leaseNow, now, persist, publish, sql, token, transaction }: Store) => {
+  const stalls = Stalls.make({ sql })
   const columns = sql.literal(executionColumns)
 
   /** When a lease expires for others. Builds that write no `lease` go by their own clock, which may be behind by as much. */
   const expiry = sql`expires_at + CASE WHEN lease IS NULL THEN ${formerLease} ELSE 0 END`
-  const isLiving = (at: number): Fragment =>
-    sql`reaped = 0 AND (expires_at IS NULL OR ${expiry} > ${leaseNow(at)})`
+  const isLiving = (at: number): Fragment => sql`reaped = 0 AND (expires_at IS NULL OR ${expiry} > ${leaseNow(at)})`
 
   /**
    * Wraps a condition in `CASE`, which has no index and no statistics: so the planner walks `flow_run_due`, instead of the index of
@@ -180,7 +183,8 @@ export const make = ({ leaseNow, now, persist, publish, sql, token, transaction 
     const lease = process.leaseMillis
     const expiresAt = lease === null ? sql`NULL` : sql`${leaseNow(at)} + ${lease}`
     const columns = sql`host = ${Texts.toText(process.host)}, flows = ${flows}, expires_at = ${expiresAt}, lease = ${lease},
-      boot = ${boot}, pid_namespace = ${namespace}, pid = ${pid}, pid_started = ${startedAt}`
+      boot = ${boot}, pid_namespace = ${namespace}, pid = ${pid}, pid_started = ${startedAt},
+      stood_millis = NULL, stood_in = NULL`
     const [renewed] = yield* persist(sql`
       UPDATE flow_process SET ${columns} WHERE id = ${id} AND ${isLiving(at)} RETURNING id`)
     if (renewed !== undefined) return true
@@ -196,6 +200,9 @@ export const make = ({ leaseNow, now, persist, publish, sql, token, transaction 
         const living = yield* sql`
           UPDATE flow_process SET ${columns} WHERE id = ${id} AND ${isLiving(at)} AND token <> ${again} RETURNING id`
         if (living.length > 0) return null
+        const [lapsed] = yield* sql<Stalls.Lapsed>`
+          SELECT id, host, stood_millis, stood_in FROM flow_process WHERE id = ${id} AND reaped = 0 ${Dialect.forUpdate(sql)}`
+        if (lapsed !== undefined) yield* stalls.count(lapsed)
         yield* sql`UPDATE flow_process SET ${columns}, reaped = 0, token = ${again} WHERE id = ${id}`
         return yield* freeOf(id, at)
       })
@@ -224,7 +231,10 @@ export const make = ({ leaseNow, now, persist, publish, sql, token, transaction 
     const freed = yield* transaction(
       Effect.gen(function* () {
         yield* sql`DELETE FROM flow_process WHERE reaped = 1 AND ${expiry} <= ${leaseNow(at)} - ${forgetAfterMillis}`
-        yield* sql`UPDATE flow_process SET reaped = 1 WHERE reaped = 0 AND (${expiry} <= ${leaseNow(at)} ${isGone})`
+        const lapsed = yield* sql<Stalls.Lapsed>`
+          UPDATE flow_process SET reaped = 1 WHERE reaped = 0 AND (${expiry} <= ${leaseNow(at)} ${isGone})
+          RETURNING id, host, stood_millis, stood_in`
+        yield* Effect.forEach(lapsed, stalls.count, { discard: true })
         return yield* free(orphans, at)
       })
     )
@@ -235,7 +245,7 @@ export const make = ({ leaseNow, now, persist, publish, sql, token, transaction 
   const processes: (typeof Journal.Service)["processes"] = Effect.flatMap(now, (at) =>
     Effect.map(
       persist(sql<ProcessRow>`
-        SELECT id, host, flows, expires_at, boot, pid_namespace, pid, pid_started
+        SELECT id, host, flows, expires_at, boot, pid_namespace, pid, pid_started, stood_millis, stood_in
         FROM flow_process WHERE ${isLiving(at)} ORDER BY id`),
       (rows) => rows.map(toProcess)
     )

@@ -14,6 +14,7 @@ import {
   type Expired,
   type Message,
   type NewMessage,
+  type Stalled,
   type State,
   type Undo
 } from "../../Journal.ts"
@@ -153,7 +154,8 @@ export const entryTable = table<EntryRow>("flow_entry", ["execution", "aside", "
   due: "INTEGER",
   subject: "TEXT",
   awaits: "TEXT",
-  host: "TEXT"
+  host: "TEXT",
+  stalled: "TEXT"
 })
 
 export interface EntryRow {
@@ -176,7 +178,14 @@ export interface EntryRow {
   /** The prefix of the subject while it is awaited. */
   readonly awaits: string | null
   readonly host: string | null
+  readonly stalled: string | null
 }
+
+/** Parses a column. */
+export const fromStalled = (text: string | null): Stalled | null =>
+  // `toStalled` wrote it.
+  text === null ? null : (JSON.parse(text) as Stalled)
+export const toStalled = (stalled: Stalled | null): string | null => (stalled === null ? null : JSON.stringify(stalled))
 
 export const entryRow = (entry: Entry): EntryRow => {
   const [path, long_path] = Texts.split(entry.path)
@@ -198,7 +207,8 @@ export const entryRow = (entry: Entry): EntryRow => {
     due: entry.due,
     subject: Texts.toNullable(entry.subject),
     awaits: entry.ended === null && entry.subject !== null ? Texts.beginOf(entry.subject) : null,
-    host: Texts.toNullable(entry.host)
+    host: Texts.toNullable(entry.host),
+    stalled: toStalled(entry.stalled ?? null)
   }
 }
 
@@ -218,7 +228,8 @@ export const toEntry = (row: EntryRow): Entry => ({
   endedAt: row.ended_at,
   due: row.due,
   subject: Texts.fromNullable(row.subject),
-  host: Texts.fromNullable(row.host)
+  host: Texts.fromNullable(row.host),
+  ...(row.stalled === null ? {} : { stalled: fromStalled(row.stalled) })
 })
 
 export interface ChapterRow {

@@ -25,6 +25,7 @@ import {
   entryTable,
   executionColumns,
   type ExecutionRow,
+  newMessageRow,
   tagRows,
   tagTable,
   toExecution,
@@ -58,6 +59,12 @@ const columns: { readonly [M in Member]: readonly [string, (value: Execution[M])
 const slice = 1_000
 
 type Chaptered = Pick<ExecutionRow, "id" | "chapter" | "asides" | "started_at">
+
+interface Changed {
+  readonly before: ExecutionRow
+  readonly after: ExecutionRow
+  readonly isChanged: boolean
+}
 
 interface Written {
   readonly state: State
@@ -106,17 +113,17 @@ export const make = (
         ? []
         : [sql`wake_at = ${next}`]
     const { state, ...members } = execution
-    const halts = state === "halted" && isReleased(execution)
-    const states = halts
-      ? [sql`state = CASE WHEN mail > ${seen} THEN 'waiting' ELSE 'halted' END`]
+    const rests = (state === "halted" || state === "suspended") && isReleased(execution)
+    const states = rests
+      ? [sql`state = CASE WHEN mail > ${seen} THEN 'waiting' ELSE ${state} END`]
       : set(execution, "state")
     const assigned = [sql`changed_at = ${at}`, sql`seen = ${seen}`, ...states, ...sets(members), ...wake]
     return sql<Written>`
       UPDATE flow_run SET ${sql.csv(assigned)} WHERE id = ${Texts.toText(id)} AND epoch = ${epoch}
-      RETURNING state, owner, wake_at`
+      RETURNING id, state, owner, wake_at`
   }
 
-  const deleted = (id: string, seqs: ReadonlyArray<number>, where = ""): ReadonlyArray<Fragment> => {
+  const deleted = (id: string, seqs: ReadonlyArray<number>, from = "", where = ""): ReadonlyArray<Fragment> => {
     if (seqs.length === 0) return []
     const rows = rowsOf(
       sql,
@@ -124,16 +131,26 @@ export const make = (
       seqs.map((seq) => ({ seq }))
     )
     return [
-      sql`DELETE FROM flow_message WHERE execution = ${id} AND seq IN (SELECT r.seq FROM ${sql.literal(where)}${rows})`
+      sql`DELETE FROM flow_message WHERE execution = ${id}
+        AND seq IN (SELECT r.seq FROM ${sql.literal(from)}${rows}${sql.literal(where)})`
     ]
   }
 
   /** Returns the statements for all other rows. */
-  const others = (id: string, { entries, taken, undos }: Write, where?: string): ReadonlyArray<Fragment> => [
-    ...put(sql, entryTable, { execution: id, aside: 0, next_redo: 0 }, entries.map(entryRow), where),
-    ...put(sql, undoTable, { execution: id }, undos.map(undoRow), where),
-    ...deleted(id, taken, where === undefined ? "" : `${where}, `)
-  ]
+  const others = (
+    id: string,
+    { entries, suspends = [], taken, undos }: Write,
+    mine = "flow_run"
+  ): ReadonlyArray<Fragment> => {
+    const from = mine === "flow_run" ? undefined : mine
+    const isSuspended = ` WHERE EXISTS (SELECT 1 FROM ${mine} s WHERE s.id = flow_message.execution AND s.state = 'suspended')`
+    return [
+      ...put(sql, entryTable, { execution: id, aside: 0, next_redo: 0 }, entries.map(entryRow), from),
+      ...put(sql, undoTable, { execution: id }, undos.map(undoRow), from),
+      ...deleted(id, taken, from === undefined ? "" : `${from}, `),
+      ...deleted(id, suspends, "", isSuspended)
+    ]
+  }
 
   const plain = (fence: Fence, write: Write, at: number) => {
     const run = fenced(fence, write, at)
@@ -238,6 +255,21 @@ export const make = (
     return [sql`lane = ${lane}`, sql`queued_at = ${queued_at}`]
   })
 
+  /** Adds a command to the messages, and returns how many were added: none when it is there already. */
+  const command = Effect.fnUntraced(function* (
+    { id, mail }: Pick<ExecutionRow, "id" | "mail">,
+    kind: Change["command"],
+    at: number,
+    token: string
+  ) {
+    if (kind === undefined) return 0
+    const row = newMessageRow({ kind, name: "", id: "", value: null }, mail + 1)
+    const there = yield* sql`SELECT 1 FROM flow_message WHERE execution = ${id} AND address = ${row.address}`
+    if (there.length > 0) return 0
+    yield* sql`INSERT INTO flow_message ${sql.insert({ ...row, execution: id, at, token })}`
+    return 1
+  })
+
   const apply = Effect.fnUntraced(function* (before: ExecutionRow, change: Change, at: number, mine: string) {
     const { id } = before
     const { aside, asideUndos, execution, taken, undos } = change
@@ -249,7 +281,18 @@ export const make = (
         DELETE FROM flow_undo WHERE execution = ${id} AND path IN (SELECT r.path FROM ${rowsOf(sql, { path: "TEXT" }, rows)})`
     }
     yield* each([...put(sql, undoTable, { execution: id }, undos.map(undoRow)), ...deleted(id, taken)])
+    const sent = yield* command(before, change.command, at, mine)
+    // Who runs it sees by this number that there is news, also when a suspend was withdrawn.
+    const mail = sql`mail = mail + ${Math.max(sent, change.keepsOwner === true ? taken.length : 0)}`
+    if (change.keepsOwner === true) {
+      const wake = sql`wake_at = CASE WHEN owner IS NOT NULL OR lane IS NOT NULL OR wake_at <= ${at} THEN wake_at
+        ELSE CAST(${at} AS BIGINT) END`
+      return yield* sql<ExecutionRow>`
+        UPDATE flow_run SET ${sql.csv([mail, sql`changed_at = ${at}`, wake])} WHERE id = ${id}
+        RETURNING ${sql.literal(executionColumns)}`
+    }
     const assigned = [
+      mail,
       sql`owner = NULL`,
       sql`epoch = epoch + 1`,
       sql`token = ${mine}`,
@@ -269,15 +312,15 @@ export const make = (
     decide: (history: History) => Effect.Effect<Change | null, E>,
     at: number,
     mine: string
-  ): Effect.fn.Return<Exit.Exit<readonly [ExecutionRow, ExecutionRow] | null, E>, SqlError> {
+  ): Effect.fn.Return<Exit.Exit<Changed | null, E>, SqlError> {
     const [before] = yield* locked(Texts.toText(id))
     if (before === undefined) return Exit.succeed(null)
-    if (before.token === mine) return Exit.succeed([before, before])
+    if (before.token === mine) return Exit.succeed({ before, after: before, isChanged: true })
     const decision = yield* Effect.exit(decide(yield* rest(before)))
     if (Exit.isFailure(decision)) return Exit.failCause(decision.cause)
-    if (decision.value === null) return Exit.succeed([before, before])
+    if (decision.value === null) return Exit.succeed({ before, after: before, isChanged: false })
     const [after = before] = yield* apply(before, decision.value, at, mine)
-    return Exit.succeed([before, after])
+    return Exit.succeed({ before, after, isChanged: true })
   })
 
   const change: (typeof Journal.Service)["change"] = Effect.fnUntraced(function* (id, decide) {
@@ -285,8 +328,8 @@ export const make = (
     const mine = token()
     const both = yield* yield* transaction(decided(id, decide, at, mine))
     if (both === null) return null
-    const [before, after] = both
-    if (after.token === mine) {
+    const { after, before, isChanged } = both
+    if (isChanged) {
       if (before.owner !== null) publish([Texts.fromText(before.owner), id, false])
       const isOver = hasEnded(after.state)
       if (isOver || after.state === "queued" || isDue(after, at)) publish([null, id, isOver])

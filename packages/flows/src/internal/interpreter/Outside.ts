@@ -1,0 +1,138 @@
+/**
+ * A body that computes, or waits for something that is no step: it does not come to rest, so nothing is recorded and no event is
+ * processed. After a minute it is shown as computing. A cancel interrupts it.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import { BodyStalled } from "../../FlowErrors.ts"
+import type { Outcome } from "./Contract.ts"
+import type { OwnershipLost } from "../Journal.ts"
+import * as Replay from "../Replay.ts"
+import * as Mail from "./Mail.ts"
+import * as Operations from "./Operations.ts"
+import { halt, mark, type Outside, type Stay, wake } from "./Stay.ts"
+import * as Undoing from "./Undoing.ts"
+import * as Writing from "./Writing.ts"
+
+/** A body that comes to rest within this time is between two steps. */
+const settleMillis = 1_000
+const shownAfterMillis = 60_000
+/** How long a body may take to end after it was interrupted. */
+const graceMillis = 10_000
+
+const lookAt = (stay: Stay, at: number) => stay.host.restless.set(stay, at, () => wake(stay))
+
+/** Interrupts the cancelled branches that run. A call of `Flow.compensate` that has begun is not interrupted: its undo needs it. */
+const interrupt = (stay: Stay, outside: Outside, at: number) => {
+  for (const branch of stay.branches.running()) stay.branches.interruptRunning(branch)
+  outside.endsAt = at + graceMillis
+}
+
+/** The value of a cancel that interrupted a running body: after how many milliseconds. */
+const interruptedAfter = (value: unknown): number | null =>
+  Predicate.hasProperty(value, "outside") && Predicate.isNumber(value.outside) ? value.outside : null
+
+/** Cancels the body that runs: by a message, or as recorded. Returns when it is to be cancelled, if that is later. */
+const cancel = (stay: Stay, outside: Outside, at: number): number | void => {
+  const { mail, replay } = stay
+  if (stay.cancelled || stay.isUndoing || stay.halted !== null) return
+  const recorded = replay.at(Replay.cancelPath)
+  if (recorded?.value === Replay.abandonedValue) {
+    Undoing.abandon(stay)
+    return interrupt(stay, outside, at)
+  }
+  const next = replay.next()
+  const after = next?.path === Replay.cancelPath ? interruptedAfter(next.value) : null
+  if (after !== null) {
+    // The body must get as far as the first time before it is interrupted.
+    const dueAt = outside.from + Math.min(after, graceMillis)
+    if (at < dueAt) return dueAt
+    replay.advance()
+    Undoing.cancelBody(stay)
+    return interrupt(stay, outside, at)
+  }
+  const index = mail.findIndex(({ kind }) => kind === "cancel")
+  const [message] = index < 0 ? [] : mail.splice(index, 1)
+  if (message === undefined) return
+  if (stay.host.durable) stay.taken.push(message.seq)
+  // A record that was not reached cannot be reached any more.
+  if (next !== undefined || replay.missed() !== null) Undoing.abandon(stay)
+  else {
+    mark(stay, Replay.cancelPath, "cancel", { outside: at - outside.from })
+    Undoing.cancelBody(stay)
+  }
+  interrupt(stay, outside, at)
+}
+
+/** Writes what has happened, and begins the steps that others have reached. */
+const record = Effect.fnUntraced(function* (stay: Stay) {
+  yield* Writing.flush(stay, {}, { force: true })
+  const begun = stay.begunWaits
+  stay.begunWaits = []
+  for (const recorded of begun) yield* recorded
+  Operations.launchAll(stay)
+})
+
+/** Leaves an execution whose body does not end, when its running steps have. */
+const leave = Effect.fnUntraced(function* (stay: Stay): Effect.fn.Return<Outcome | void, OwnershipLost> {
+  for (const event of stay.ready.splice(0)) yield* event()
+  if (stay.launched > 0) return
+  Operations.stopBody(stay)
+  return yield* Writing.leave(stay, stay.halted)
+})
+
+const looked = Effect.fnUntraced(function* (
+  stay: Stay,
+  outside: Outside,
+  at: number
+): Effect.fn.Return<Outcome | void, OwnershipLost> {
+  const { execution, host } = stay
+  const isDue = at >= outside.looksAt
+  const isNews = stay.hasMail
+  // A notification may have been lost.
+  if (isNews || isDue) yield* Mail.read(stay)
+  const cancelsAt = cancel(stay, outside, at) ?? Infinity
+  if ((stay.halted !== null || stay.closing !== "no") && outside.endsAt === null) outside.endsAt = at + graceMillis
+  if (outside.endsAt !== null && at >= outside.endsAt) {
+    if (stay.closing === "no") {
+      const { after } = stay
+      halt(stay, Cause.die(new BodyStalled({ execution: execution.id, after, since: outside.since })))
+    }
+    const outcome = yield* leave(stay)
+    if (outcome !== undefined) return outcome
+  }
+  if (isDue) {
+    if (!outside.isShown) yield* host.outside(outside.since)
+    outside.isShown = true
+    outside.looksAt = at + shownAfterMillis
+  }
+  // A write fails when the execution was ended or claimed meanwhile.
+  if (isNews || isDue) yield* record(stay)
+  if (stay.branches.isAtRest()) return
+  const endsAt = outside.endsAt !== null && outside.endsAt > at ? outside.endsAt : Infinity
+  lookAt(stay, Math.min(outside.looksAt, cancelsAt, endsAt))
+})
+
+/** Called when the body is not at rest: returns what is to be done about it, or null. */
+export const look = (stay: Stay): Effect.Effect<Outcome | void, OwnershipLost> | null => {
+  const at = stay.clock.currentTimeMillisUnsafe()
+  const { outside } = stay
+  if (outside === null) {
+    stay.outside = { since: stay.now, from: at, isShown: false, looksAt: at + shownAfterMillis, endsAt: null }
+    lookAt(stay, at + settleMillis)
+    return null
+  }
+  // The end of an interrupted step is awaited too.
+  if (at < outside.from + settleMillis || stay.branches.running().length === 0) return null
+  return looked(stay, outside, at)
+}
+
+/** Called when the body is at rest again, or left. */
+export const over = (stay: Stay): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const { host, outside } = stay
+    stay.outside = null
+    host.restless.clear(stay)
+    return outside?.isShown === true ? host.outside(null) : Effect.void
+  })
