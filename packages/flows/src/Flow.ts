@@ -188,7 +188,8 @@ export const patched = (name: string): Effect.Effect<boolean, never, FlowContext
 
 /**
  * Restarts the execution with another input and an empty journal, under the same id and key: for flows that run for years, whose
- * journal would grow without limit. Earlier calls under `Flow.compensate` are no longer undone after that.
+ * journal would grow without limit. Earlier calls under `Flow.compensate` are no longer undone after that, and of the steps before
+ * only their number and time is kept. Signals that were not received stay.
  */
 export const continueAs = <I extends Codec>(
   flow: { readonly name: string; readonly input: I },

@@ -201,7 +201,7 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
   const isRegistered = registered.has(versionName(history.execution))
   const { owner } = history.execution
   const isElsewhere = owner !== null && engine.isShared && !engine.isLive(execution)
-  const processes = isRegistered && !isElsewhere ? [] : yield* journal.processes(yield* journal.now)
+  const processes = isRegistered && !isElsewhere ? [] : yield* journal.processes
   const standing = stillOf(processes.find(({ id }) => id === owner))
   const runnable =
     isRegistered ||
@@ -235,20 +235,22 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
 })
 
 /**
- * Returns the whole record of an execution, discarded entries included, to archive it or to check other code against it. Fails with
- * `ExecutionNotFound`.
+ * Returns the record of an execution, discarded entries included, to archive it or to check other code against it: that of its last
+ * chapter, and a summary of those that `Flow.continueAs` has ended. Fails with `ExecutionNotFound`.
  */
 export const history = Effect.fn("FlowExecutions.history")(function* (
   execution: string
 ): Effect.fn.Return<FlowHistory, ExecutionNotFound, FlowEngine> {
   const { engine } = yield* engineOf
   const { redos, ...recorded } = yield* historyOf(execution)
+  const { aside, chapters } = engine.journal
   return {
     format: 1,
     ...recorded,
     execution: shown(recorded.execution),
-    aside: yield* engine.journal.aside(execution),
-    redos: new Map(redos)
+    aside: yield* aside(execution),
+    redos: new Map(redos),
+    chapters: yield* chapters(execution)
   }
 })
 
@@ -392,7 +394,7 @@ export interface RetryOptions {
 const runnable = Effect.fnUntraced(function* (execution: string, version: number) {
   const { engine } = yield* engineOf
   const there = yield* found(execution)
-  const processes = yield* engine.journal.processes(yield* engine.journal.now)
+  const processes = yield* engine.journal.processes
   const versions = processes
     .flatMap(({ flows }) => flows)
     .flatMap((known) => (known.flow === there.flow ? [known.version] : []))

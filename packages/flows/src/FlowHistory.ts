@@ -1,11 +1,12 @@
 /**
- * The exported history of one execution: its whole record, discarded entries included.
+ * The exported history of one execution: its record since the last `Flow.continueAs`, discarded entries included, and a summary of
+ * each chapter before.
  */
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
-import { Entry, Execution, Message, Undo } from "./internal/management/Rows.ts"
+import { Chapter, Entry, Execution, Message, Undo } from "./internal/management/Rows.ts"
 
 const Redos = Schema.Record(Schema.String, Schema.Finite).pipe(
   Schema.decodeTo(
@@ -24,13 +25,15 @@ export const FlowHistory = Schema.Struct({
   execution: Execution,
   /** In the order in which they began. */
   entries: Schema.Array(Entry),
-  /** Entries that `retry` and `Flow.continueAs` discarded, the oldest first. */
+  /** Entries that `retry` discarded since the last `Flow.continueAs`, the oldest first. */
   aside: Schema.Array(Entry),
   undos: Schema.Array(Undo),
   /** Signals, messages of inboxes and commands, in the order of arrival. */
   messages: Schema.Array(Message),
   /** How often each step is repeated although it had succeeded, by path: from all entries that `retry` discarded. */
-  redos: Redos
+  redos: Redos,
+  /** What remains of the chapters that `Flow.continueAs` has ended, the oldest first: at most the last 1,000. */
+  chapters: Schema.Array(Chapter).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 })
 export interface FlowHistory extends Schema.Schema.Type<typeof FlowHistory> {}
 

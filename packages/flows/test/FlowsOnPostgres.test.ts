@@ -4,12 +4,14 @@ import * as Layer from "effect/Layer"
 import { FlowEngine } from "../src/FlowEngine.ts"
 import { conformance } from "./support/Conformance.ts"
 import { durable } from "./support/conformance/Bench.ts"
-import { postgresOptions, temporarySchema } from "./support/Engines.ts"
+import { leasesInVirtualTime, postgresOptions, temporarySchema } from "./support/Engines.ts"
 
 conformance(
   "on Postgres",
   durable,
-  Layer.unwrap(Effect.map(temporarySchema, (schema) => FlowEngine.layerPostgres(postgresOptions(schema)))),
+  Layer.unwrap(Effect.map(temporarySchema, (schema) => FlowEngine.layerPostgres(postgresOptions(schema)))).pipe(
+    Layer.provide(leasesInVirtualTime)
+  ),
   false
 )
 
@@ -17,7 +19,7 @@ conformance(
   "on a cluster",
   durable,
   Layer.unwrap(Effect.map(temporarySchema, (schema) => FlowEngine.layerCluster(postgresOptions(schema)))).pipe(
-    Layer.provide(TestRunner.layer)
+    Layer.provide([TestRunner.layer, leasesInVirtualTime])
   ),
   false
 )

@@ -24,6 +24,8 @@ import {
   undo,
   write
 } from "./support/journal/Bench.ts"
+import type { Process } from "./support/journal/Held.ts"
+import { longList } from "./support/journal/LongList.ts"
 import { longQueue } from "./support/journal/LongQueue.ts"
 import { losingAnswers } from "./support/journal/LostAnswers.ts"
 import { until } from "./support/Polling.ts"
@@ -77,7 +79,7 @@ describe("the journal on SQLite: its file", () => {
       })
       const { fence, history } = yield* Effect.scoped(first)
       const journal = Context.get(yield* inFile(file), Journal)
-      assert.deepStrictEqual(yield* journal.processes(0), [])
+      assert.deepStrictEqual(yield* journal.processes, [])
       const after = yield* historyOf(journal, "id-a")
       const { changedAt, wakeAt } = after.execution
       assert.isNotNull(wakeAt)
@@ -113,15 +115,15 @@ describe("the journal on SQLite: its file", () => {
   )
 })
 
-describe("the journal on SQLite: a long queue", () => {
-  longQueue(
-    Effect.map(
-      Effect.flatMap(temporaryFile, (file) => inFile(file)),
-      (context) => ({ journal: Context.get(context, Journal), sql: Context.get(context, SqlClient.SqlClient) })
-    ),
-    ({ sql }, statement) =>
-      Effect.map(Effect.orDie(sql.unsafe<{ readonly detail: string }>(`EXPLAIN QUERY PLAN ${statement}`)), (rows) =>
-        rows.map(({ detail }) => detail)
-      )
+describe("the journal on SQLite: with many executions", () => {
+  const process = Effect.map(
+    Effect.flatMap(temporaryFile, (file) => inFile(file)),
+    (context) => ({ journal: Context.get(context, Journal), sql: Context.get(context, SqlClient.SqlClient) })
   )
+  const explain = ({ sql }: Process, statement: string) =>
+    Effect.map(Effect.orDie(sql.unsafe<{ readonly detail: string }>(`EXPLAIN QUERY PLAN ${statement}`)), (rows) =>
+      rows.map(({ detail }) => detail)
+    )
+  longQueue(process, explain)
+  longList(process, explain)
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { startServer } from "@signalbox/testkit/Postgres"
 import { sized, soak } from "@signalbox/testkit/Soak"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -15,12 +16,13 @@ import { Database } from "../src/internal/sql/Database.ts"
 import * as Postgres from "../src/internal/journal/Postgres.ts"
 import { postgresOptions, temporarySchema } from "./support/Engines.ts"
 import { journalSuite } from "./support/JournalSuite.ts"
-import { order, owned, register, signal } from "./support/journal/Bench.ts"
+import { begin, found, idsOf, order, orders, owned, register, signal, write } from "./support/journal/Bench.ts"
 import { held, type Process } from "./support/journal/Held.ts"
 import { longQueue } from "./support/journal/LongQueue.ts"
 import { losingAnswers } from "./support/journal/LostAnswers.ts"
 import { listen } from "./support/journal/Notifications.ts"
 import { troubled } from "./support/journal/Troubled.ts"
+import { makeJumping } from "./support/Jumping.ts"
 import { until } from "./support/Polling.ts"
 import { suiteSchema } from "./support/SuiteSchema.ts"
 
@@ -64,14 +66,30 @@ const twoProcesses = Effect.flatMap(suiteSchema(), (schema) =>
 
 held(twoProcesses)
 
-describe("the journal on Postgres: a long queue", () => {
-  longQueue(
-    Effect.flatMap(temporarySchema, (schema) => open(postgresOptions(schema))),
-    ({ sql }, statement) => {
-      const parameters = Array.from(new Set(statement.match(/\$\d+/g)), () => null)
-      const plan = sql.unsafe<{ readonly "QUERY PLAN": string }>(`EXPLAIN (GENERIC_PLAN) ${statement}`, parameters)
-      return Effect.map(Effect.orDie(plan), (rows) => rows.map((row) => row["QUERY PLAN"]))
-    }
+describe("the journal on Postgres: with many executions", () => {
+  const process = Effect.flatMap(temporarySchema, (schema) => open(postgresOptions(schema)))
+  longQueue(process, ({ sql }, statement) => {
+    const parameters = Array.from(new Set(statement.match(/\$\d+/g)), () => null)
+    const plan = sql.unsafe<{ readonly "QUERY PLAN": string }>(`EXPLAIN (GENERIC_PLAN) ${statement}`, parameters)
+    return Effect.map(Effect.orDie(plan), (rows) => rows.map((row) => row["QUERY PLAN"]))
+  })
+
+  it.live("the writes of an owner are updates in place, which change no index", () =>
+    Effect.gen(function* () {
+      const { journal, sql } = yield* process
+      const fence = yield* owned(journal, "a")
+      const states = ["waiting", "running"] as const
+      for (let n = 0; n < 40; n++) {
+        yield* journal.write(fence, write({ execution: { state: states[n % 2] ?? "running", wakeAt: begin + n } }))
+      }
+      const counted = sql<{ readonly all: number; readonly inPlace: number }>`
+        SELECT n_tup_upd AS all, n_tup_hot_upd AS "inPlace" FROM pg_stat_user_tables
+        WHERE relname = 'flow_run' AND schemaname = current_schema()`
+      yield* until(Effect.map(Effect.orDie(counted), ([row]) => (row?.all ?? 0) >= 40))
+      const [row] = yield* counted
+      // An update that needs another page is none in place.
+      assert.isAtLeast(row?.inPlace ?? 0, 35)
+    }).pipe(Effect.scoped)
   )
 })
 
@@ -127,6 +145,54 @@ describe("the journal on Postgres: changes in other processes", () => {
       yield* until(Effect.sync(() => heard.length > 1))
       assert.deepStrictEqual(heard[1], [null, "id-a", false])
     }).pipe(Effect.provideService(References.MinimumLogLevel, "None"), Effect.scoped)
+  )
+})
+
+describe("the journal on Postgres: leases", () => {
+  it.live("a process whose clock jumps by an hour takes nothing from another, and keeps what it has", () =>
+    Effect.gen(function* () {
+      const real = yield* Clock.Clock
+      const jumping = makeJumping(real)
+      const { one, schema } = yield* twoProcesses
+      const two = yield* Effect.provideService(open(postgresOptions(schema)), Clock.Clock, jumping.clock)
+      yield* register(one.journal, "one", 60_000)
+      yield* register(two.journal, "two", 60_000)
+      const fence = yield* owned(one.journal, "a", { owner: "one" })
+      const other = yield* owned(one.journal, "b", { owner: "two" })
+      for (const hours of [1, -1]) {
+        jumping.jump(hours * 3_600_000)
+        yield* Effect.gen(function* () {
+          assert.strictEqual(yield* two.journal.reap(), 0)
+          assert.isNull(yield* two.journal.claimOne("two", "id-a"))
+          assert.isTrue(yield* register(two.journal, "two", 60_000))
+          assert.deepStrictEqual(idsOf(yield* two.journal.processes), ["one", "two"])
+        }).pipe(Effect.provideService(Clock.Clock, jumping.clock))
+        assert.strictEqual(yield* one.journal.reap(), 0)
+        assert.isTrue(yield* register(one.journal, "one", 60_000))
+        yield* one.journal.write(fence, write())
+        yield* two.journal.write(other, write())
+      }
+      // What it leaves is due for others, whatever its clock says.
+      jumping.jump(3_600_000)
+      yield* Effect.provideService(two.journal.leave("two"), Clock.Clock, jumping.clock)
+      assert.deepStrictEqual(idsOf(yield* one.journal.claim("one", [orders], Date.now() + 1_000, 5)), ["id-b"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("the lease of a process of an older version has one more lease, since its clock wrote it", () =>
+    Effect.gen(function* () {
+      const { one, two } = yield* twoProcesses
+      const expired = (id: string, millis: number) => one.sql`
+        INSERT INTO flow_process (id, host, flows, expires_at, reaped, token)
+        VALUES (${id}, 'here', '[]', CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) - ${millis}, 0, '')`
+      yield* expired("a while ago", 3_000)
+      yield* expired("long ago", 7_000)
+      yield* owned(one.journal, "a", { owner: "a while ago" })
+      yield* owned(one.journal, "b", { owner: "long ago" })
+      assert.strictEqual(yield* two.journal.reap(), 1)
+      assert.isNull((yield* found(one.journal, "id-b")).owner)
+      assert.deepStrictEqual(idsOf(yield* two.journal.processes), ["a while ago"])
+    }).pipe(Effect.scoped)
   )
 })
 

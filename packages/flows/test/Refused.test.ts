@@ -101,7 +101,7 @@ describe("an execution that a build refuses", () => {
   })
 
   test("and that is cancelled while it is being halted is undone, without another cancel", (journal) =>
-    cancelledAt(journal, (cancel) => ({ processes: (now) => Effect.andThen(cancel, journal.processes(now)) })))
+    cancelledAt(journal, (cancel) => ({ processes: Effect.andThen(cancel, journal.processes) })))
 
   test("and that is cancelled while it is being replayed is undone, without another cancel", (journal) =>
     cancelledAt(journal, (cancel) => ({ history: (id) => Effect.tap(journal.history(id), () => cancel) })))

@@ -20,8 +20,7 @@ const bench = Effect.gen(function* () {
     yield* Effect.orDie(Layer.build(Layer.fresh(Postgres.layer(postgresOptions(schema))))),
     Journal
   )
-  const now = yield* journal.now
-  yield* journal.renew({ id: "me", host: "here", flows: [orders], expiresAt: now + lease })
+  yield* journal.renew({ id: "me", host: "here", flows: [orders], leaseMillis: lease })
   for (const key of ["a", "b"]) {
     const fence = yield* owned(journal, key)
     yield* journal.write(fence, write({ entries: [entry("pay", { state: "running", ended: null, endedAt: null })] }))
@@ -29,7 +28,7 @@ const bench = Effect.gen(function* () {
   const thread = LeaseRenewer.make({ url: postgresUrl, schema, timeoutMillis: 10_000 })
   yield* Effect.addFinalizer(() => thread.close)
   /** Its lease ends at the present moment by the clock of the server, which others know to the millisecond only. */
-  const reaped: Effect.Effect<number> = Effect.flatMap(Effect.flatMap(journal.now, journal.reap), (count) =>
+  const reaped: Effect.Effect<number> = Effect.flatMap(journal.reap(), (count) =>
     count > 0 ? Effect.succeed(count) : reaped
   )
   const losses = Effect.forEach(["a", "b"], (key) =>
@@ -45,11 +44,11 @@ describe("a process whose event loop stands still", () => {
     Effect.gen(function* () {
       const { journal, thread } = yield* bench
       yield* thread.renew("me", lease, { millis: 9_000, keeper: pay("a") })
-      const [process] = yield* journal.processes(yield* journal.now)
+      const [process] = yield* journal.processes
       assert.deepStrictEqual(process?.standing, { millis: 9_000, keeper: pay("a") })
-      assert.strictEqual(yield* journal.reap(yield* journal.now), 0)
+      assert.strictEqual(yield* journal.reap(), 0)
       yield* thread.renew("me", lease, null)
-      assert.isUndefined((yield* journal.processes(yield* journal.now))[0]?.standing)
+      assert.isUndefined((yield* journal.processes)[0]?.standing)
     }).pipe(Effect.scoped)
   )
 
@@ -57,23 +56,21 @@ describe("a process whose event loop stands still", () => {
     Effect.gen(function* () {
       const { journal, losses, thread } = yield* bench
       yield* thread.renew("me", endedMillis, { millis: 120_000, keeper: pay("a") })
-      assert.strictEqual(yield* journal.reap(yield* journal.now), 2)
+      assert.strictEqual(yield* journal.reap(), 2)
       const once = { times: 1, host: "here", millis: 120_000 }
       assert.deepStrictEqual(yield* losses, [once, null])
       // Nothing is counted twice.
-      yield* journal.reap(yield* journal.now)
+      yield* journal.reap()
       // A lease that has expired is not renewed.
       yield* thread.renew("me", lease, { millis: 121_000, keeper: pay("a") })
-      assert.deepStrictEqual(yield* journal.processes(yield* journal.now), [])
+      assert.deepStrictEqual(yield* journal.processes, [])
       assert.deepStrictEqual(yield* losses, [once, null])
 
-      yield* journal.renew({ id: "you", host: "there", flows: [orders], expiresAt: (yield* journal.now) + lease })
+      yield* journal.renew({ id: "you", host: "there", flows: [orders], leaseMillis: lease })
       assert.lengthOf(yield* journal.claim("you", [orders], yield* journal.now, 10), 2)
       yield* thread.renew("you", endedMillis, { millis: 130_000, keeper: pay("a") })
       // It notices that itself before another one does.
-      assert.isFalse(
-        yield* journal.renew({ id: "you", host: "there", flows: [orders], expiresAt: (yield* journal.now) + lease })
-      )
+      assert.isFalse(yield* journal.renew({ id: "you", host: "there", flows: [orders], leaseMillis: lease }))
       assert.deepStrictEqual(yield* losses, [{ times: 2, host: "there", millis: 130_000 }, null])
     }).pipe(Effect.scoped)
   )
@@ -84,12 +81,12 @@ describe("a process whose event loop stands still", () => {
       Effect.gen(function* () {
         const { journal, losses, thread } = yield* bench
         yield* thread.renew("me", endedMillis, { millis: 120_000, keeper: { _tag: "Other" } })
-        yield* journal.reap(yield* journal.now)
+        yield* journal.reap()
         assert.deepStrictEqual(yield* losses, [null, null])
-        yield* journal.renew({ id: "you", host: "there", flows: [orders], expiresAt: (yield* journal.now) + lease })
+        yield* journal.renew({ id: "you", host: "there", flows: [orders], leaseMillis: lease })
         assert.lengthOf(yield* journal.claim("you", [orders], yield* journal.now, 10), 2)
         yield* thread.renew("you", endedMillis, { millis: 130_000, keeper: { _tag: "Unknown" } })
-        yield* journal.reap(yield* journal.now)
+        yield* journal.reap()
         const once = { times: 1, host: "there", millis: 130_000 }
         assert.deepStrictEqual(yield* losses, [once, once])
       }).pipe(Effect.scoped)

@@ -35,6 +35,7 @@ import * as Queues from "./Queues.ts"
 import * as Refusals from "./Refusals.ts"
 import * as Restless from "./Restless.ts"
 import { inStay } from "./StaySpan.ts"
+import * as Wall from "./Wall.ts"
 import { makeWaker } from "./Waker.ts"
 import type { Codec } from "./Values.ts"
 
@@ -257,7 +258,8 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
       }
       const next = mine.length === 0 ? null : yield* ownership.nextDue(mine)
       const first = Math.min(next ?? Infinity, queues.nextAt())
-      const millis = first === Infinity ? Infinity : first - (yield* journal.now)
+      const now = yield* journal.now
+      const millis = first - now
       const wasCrowded = crowded
       crowded = free <= 0 && millis <= 0
       // Executions that become idle later check `crowded` themselves.
@@ -265,9 +267,8 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
       // Due executions that were not claimed are being claimed by another process, or do not fit in memory.
       const wait = Math.max(millis, free <= 0 ? Infinity : shortestPauseMillis)
       const pause = Math.min(wait, ownership.longestPauseMillis)
-      const woken = yield* pause === Infinity ? Effect.asSome(due.await) : Effect.timeoutOption(due.await, pause)
       // A notification may have been lost.
-      if (Option.isNone(woken)) queues.changed()
+      if (!(yield* Wall.openBefore(due, now + pause, journal.now, now))) queues.changed()
     }
   })
 

@@ -11,7 +11,6 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import { FlowEvents } from "../FlowEvents.ts"
 import * as Branches from "./Branches.ts"
@@ -25,6 +24,7 @@ import * as Writing from "./interpreter/Writing.ts"
 import type { Entry, OwnershipLost } from "./Journal.ts"
 import { at } from "./Position.ts"
 import * as Replay from "./Replay.ts"
+import * as Wall from "./Wall.ts"
 import type { Options, Outcome, Session } from "./interpreter/Contract.ts"
 
 /** An execution that has been idle for so long is evicted from memory. */
@@ -130,10 +130,12 @@ const advance = (stay: Stay.Stay): Effect.Effect<Outcome | void, OwnershipLost> 
 const rest = Effect.fnUntraced(function* (stay: Stay.Stay, idleSince: number) {
   const { changed, host, launched, now, timers } = stay
   const dueAt = timers.first()?.due ?? Infinity
+  // A timer of the runtime would take a millisecond.
+  if (dueAt <= now) return false
   const parkAt = host.durable && launched === 0 ? idleSince + (host.isCrowded() ? 0 : parkAfterMillis) : Infinity
   const until = Math.min(dueAt, parkAt, now + longestWaitMillis)
-  const woken = yield* Effect.timeoutOption(changed.await, Math.max(until - now, 0))
-  return Option.isNone(woken) && until === parkAt && dueAt > parkAt
+  const woken = yield* Wall.openBefore(changed, until, host.now, now)
+  return !woken && until === parkAt && dueAt > parkAt
 })
 
 /** Whether steps and waits may begin. */

@@ -178,6 +178,15 @@ export interface Undo {
   readonly failure: Failure | null
 }
 
+/** What remains of a chapter that `Flow.continueAs` has ended. */
+export interface Chapter {
+  readonly chapter: number
+  /** How many entries it had, discarded ones included. */
+  readonly entries: number
+  readonly startedAt: number
+  readonly endedAt: number
+}
+
 /** A message to the owner of an execution. */
 export interface Message {
   /** Its number among the messages of the execution, from 1: `mail` when it was sent, under the lock of the execution. */
@@ -238,7 +247,7 @@ export interface Write {
   readonly seen: number
   /**
    * Starts a new chapter, which `execution` names: entries and undos, those of this write included, and the messages up to `seen` are
-   * discarded. Later messages belong to the new chapter.
+   * deleted, and a summary of the chapter remains. Later messages belong to the new chapter.
    */
   readonly newChapter?: boolean
 }
@@ -291,12 +300,18 @@ export interface Process {
   readonly id: string
   readonly host: string
   readonly flows: ReadonlyArray<FlowVersion>
-  /** When its lease expires; null for exclusive storage. */
+  /** When its lease expires, by the clock of leases; null for exclusive storage. */
   readonly expiresAt: number | null
   /** Absent when it is not known. */
   readonly place?: Place
   /** Only for a process that stands still. */
   readonly standing?: Standing
+}
+
+/** A process as it registers itself. */
+export interface Registration extends Omit<Process, "expiresAt"> {
+  /** How long its lease is valid, from now on; null for exclusive storage. */
+  readonly leaseMillis: number | null
 }
 
 /** The change of a command to the rows of an execution. */
@@ -365,8 +380,10 @@ export class Journal extends Context.Service<
     /** Returns a page of executions, the newest first. */
     readonly list: (page: Page) => Effect.Effect<ReadonlyArray<Execution>>
     readonly history: (id: string) => Effect.Effect<History | null>
-    /** Returns the discarded entries, the oldest first. */
+    /** Returns the discarded entries of the last chapter, the oldest first. */
     readonly aside: (id: string) => Effect.Effect<ReadonlyArray<Entry>>
+    /** Returns the ended chapters, the oldest first; of more than `mostChapters` the last ones. */
+    readonly chapters: (id: string) => Effect.Effect<ReadonlyArray<Chapter>>
 
     /** Writes for an owner. */
     readonly write: (fence: Fence, write: Write) => Effect.Effect<void, OwnershipLost>
@@ -400,16 +417,16 @@ export class Journal extends Context.Service<
      * Registers a process, or renews its lease and its versions. Returns false when its lease had expired and its claims are lost; it is
      * then registered without claims.
      */
-    readonly renew: (process: Process) => Effect.Effect<boolean>
+    readonly renew: (process: Registration) => Effect.Effect<boolean>
     /** Removes a process and releases its claims. */
     readonly leave: (process: string) => Effect.Effect<void>
     /**
      * Releases the claims of expired and unregistered processes, and of those in `gone`; returns the number of executions. Counts the
      * losses of the steps in which such a process stood still (`stalled`).
      */
-    readonly reap: (now: number, gone?: ReadonlyArray<string>) => Effect.Effect<number>
-    /** Returns the processes whose lease is valid at this time. */
-    readonly processes: (now: number) => Effect.Effect<ReadonlyArray<Process>>
+    readonly reap: (gone?: ReadonlyArray<string>) => Effect.Effect<number>
+    /** Returns the processes whose lease is valid. */
+    readonly processes: Effect.Effect<ReadonlyArray<Process>>
     /**
      * Claims active and due executions of these versions that no process owns, the longest due first. No two processes get the same one.
      * The claims are committed when this returns. Without a share, the process may claim all.

@@ -25,7 +25,7 @@ export const make = (journal: Journal["Service"], look: () => void) => {
     seen: number
   ): Effect.fn.Return<Write> {
     const now = yield* journal.now
-    const others = (yield* journal.processes(now)).filter(
+    const others = (yield* journal.processes).filter(
       (process) =>
         process.id !== self && process.flows.some((known) => known.flow === flow && known.version === version)
     )

@@ -15,6 +15,7 @@ import { FlowEngine, type FlowEngineError, type Options, over } from "../../src/
 import { Journal } from "../../src/internal/Journal.ts"
 import * as Sqlite from "../../src/internal/journal/Sqlite.ts"
 import * as Local from "../../src/internal/ownership/Local.ts"
+import { LeaseClock } from "../../src/internal/journal/sql/Store.ts"
 import { throughTime } from "./Time.ts"
 
 /** A file in a new folder. */
@@ -34,6 +35,9 @@ export const temporarySchema = Effect.acquireRelease(
   Effect.sync(() => `flows_${randomUUID().replaceAll("-", "")}`),
   (schema) => dropSchema(postgresUrl, schema)
 )
+
+/** Leases by the clock of the journal: where time is virtual, that of the server says nothing. */
+export const leasesInVirtualTime = Layer.succeed(LeaseClock, "journal")
 
 export const postgresOptions = (schema: string) => ({ url: Redacted.make(postgresUrl), schema })
 
@@ -63,7 +67,9 @@ export class Store extends Context.Service<Store, { readonly process: (options?:
     Store,
     Effect.map(temporarySchema, (schema) =>
       Store.of({
-        process: (options) => Layer.fresh(FlowEngine.layerPostgres({ ...postgresOptions(schema), ...options }))
+        process: (options) => Layer.fresh(
+            Layer.provide(FlowEngine.layerPostgres({ ...postgresOptions(schema), ...options }), leasesInVirtualTime)
+          )
       })
     )
   )

@@ -79,7 +79,7 @@ export const mortal = (journal: Journal["Service"], random: () => number) => {
     change: (id, decide) => guard(journal.change(id, decide)),
     renew: (process) => guard(journal.renew(process)),
     claim: (process, flows, now, limit, share) => guard(journal.claim(process, flows, now, limit, share)),
-    reap: (now, gone) => guard(journal.reap(now, gone)),
+    reap: (gone) => guard(journal.reap(gone)),
     read: (name) => guard(journal.read(name)),
     swap: (name, expected, value) => guard(journal.swap(name, expected, value)),
     leave: (process) => guard(journal.leave(process)),

@@ -8,6 +8,9 @@ import { canonical } from "../Values.ts"
 /** How long the row of an expired process remains, so that the process detects that when it returns. */
 export const forgetAfterMillis = 86_400_000
 
+/** The most summaries of ended chapters of an execution; then the oldest is deleted. */
+export const mostChapters = 1_000
+
 export const sameJson = (a: Schema.Json, b: Schema.Json): boolean => canonical(a) === canonical(b)
 
 /** Returns the defect of two keys with one id. */

@@ -20,7 +20,7 @@ import * as Messages from "./sql/Messages.ts"
 import * as Notifier from "./sql/Notifier.ts"
 import * as Ownership from "./sql/Ownership.ts"
 import * as Retention from "./sql/Retention.ts"
-import type { Store } from "./sql/Store.ts"
+import { LeaseClock, type Store } from "./sql/Store.ts"
 import * as Writes from "./sql/Writes.ts"
 
 const make = Effect.gen(function* () {
@@ -36,6 +36,7 @@ const make = Effect.gen(function* () {
         Notifier.makePostgres(sql, listening.value, row?.schema ?? "")
       )
 
+  const isByServer = isPostgres && (yield* LeaseClock) === "server"
   const caller = randomUUID()
   let calls = 0
   const store: Store = {
@@ -44,6 +45,10 @@ const make = Effect.gen(function* () {
     persist,
     transaction,
     now,
+    leaseNow: (at) =>
+      isByServer
+        ? sql`CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`
+        : sql`CAST(${at} AS BIGINT)`,
     token: () => `${caller} ${calls++}`,
     publish: notifier.publish
   }

@@ -92,6 +92,13 @@ export const Entry = Schema.Struct({
   stalled: Schema.optionalKey(Schema.NullOr(Stalled))
 }).pipe(Schema.encodeKeys({ startedAt: "started_at", endedAt: "ended_at" }))
 
+export const Chapter = Schema.Struct({
+  chapter: Schema.Finite,
+  entries: Schema.Finite,
+  startedAt: Time,
+  endedAt: Time
+}).pipe(Schema.encodeKeys({ startedAt: "started_at", endedAt: "ended_at" }))
+
 export const Undo = Schema.Struct({
   path: Schema.String,
   redo: Schema.Finite,

@@ -23,26 +23,17 @@ export const makeWith = Effect.fnUntraced(function* (usualMillis: number) {
   /** Releases the claims of processes of this host that have ended without doing so, whose leases may be valid for a while. */
   const succeed = Effect.gen(function* () {
     if (place === null) return
-    const now = yield* journal.now
-    const beside = (yield* journal.processes(now)).flatMap(({ id, place: other }) =>
+    const beside = (yield* journal.processes).flatMap(({ id, place: other }) =>
       other !== undefined && isBeside(place, other) ? [{ id, other }] : []
     )
     const gone = yield* Effect.filter(beside, ({ other }) => hasEnded(other))
     const ids = gone.map(({ id }) => id)
-    if (ids.length > 0) yield* journal.reap(now, ids)
+    if (ids.length > 0) yield* journal.reap(ids)
   })
 
   /** Returns false when the lease had expired and the claims are lost. */
-  const renew = Effect.fnUntraced(function* (flows: ReadonlyArray<FlowVersion>) {
-    const now = yield* journal.now
-    return yield* journal.renew({
-      id: self,
-      host: hostname(),
-      flows,
-      expiresAt: now + millis(),
-      ...(place === null ? {} : { place })
-    })
-  })
+  const renew = (flows: ReadonlyArray<FlowVersion>) =>
+    journal.renew({ id: self, host: hostname(), flows, leaseMillis: millis(), ...(place === null ? {} : { place }) })
 
   const announce = (flows: ReadonlyArray<FlowVersion>) => Effect.map(renew(flows), () => thread?.follow(self))
 
@@ -69,7 +60,7 @@ export const makeWith = Effect.fnUntraced(function* (usualMillis: number) {
         yield* announce(flows())
       }
       for (const id of yield* journal.unread(self)) poke(id)
-      if ((yield* journal.reap(yield* journal.now)) > 0) freed()
+      if ((yield* journal.reap()) > 0) freed()
     }).pipe(
       Effect.catchDefect((defect) => Effect.logWarning("the lease of the flows could not be renewed", defect)),
       Effect.forever,

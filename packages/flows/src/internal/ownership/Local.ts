@@ -19,7 +19,7 @@ export const layer: Layer.Layer<Ownership, never, Journal> = Layer.effect(
       isShared: false,
       longestPauseMillis: Infinity,
       isNear: () => true,
-      announce: (flows) => Effect.asVoid(journal.renew({ id: self, host: hostname(), flows, expiresAt: null })),
+      announce: (flows) => Effect.asVoid(journal.renew({ id: self, host: hostname(), flows, leaseMillis: null })),
       claim: (flows, limit) => Effect.flatMap(journal.now, (now) => journal.claim(self, flows, now, limit)),
       nextDue: (flows) => journal.nextDue(flows),
       keep: () => Effect.never,

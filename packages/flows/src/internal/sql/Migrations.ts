@@ -2,7 +2,7 @@
  * The tables of durable flows, the same on SQLite and Postgres. Times are milliseconds since 1970, JSON is text. A
  * migration that has been released is never edited.
  */
-import { make } from "@signalbox/sql/Migrations"
+import { make, type Statement } from "@signalbox/sql/Migrations"
 
 /** The tables of version 0.1.0, the oldest whose executions are continued. */
 const initial: ReadonlyArray<string> = [
@@ -193,6 +193,47 @@ const firstDesign: ReadonlyArray<string> = ["execution", "step", "deferred", "wa
   (name) => `DROP TABLE IF EXISTS flow_${name}`
 )
 
+/**
+ * What remains of the chapters before the last one of an execution. Builds before this one kept their entries, which the next chapter
+ * deletes.
+ */
+const chapters: ReadonlyArray<string> = [
+  `CREATE TABLE flow_chapter (
+    execution TEXT NOT NULL,
+    chapter INTEGER NOT NULL,
+    entries INTEGER NOT NULL,
+    started_at INTEGER NOT NULL,
+    ended_at INTEGER NOT NULL,
+    PRIMARY KEY (execution, chapter)
+  )`
+]
+
+/**
+ * Indexes of lists by state and flow. An owner often writes `waiting` and `running`, so no index may contain `state`, or Postgres would
+ * no longer update the rows in place: `shown_state` is null for these two. SQLite computes the column; Postgres stores it, and the
+ * migration writes the table again and locks it for that time.
+ */
+const lists: ReadonlyArray<Statement> = [
+  {
+    sqlite: `ALTER TABLE flow_run ADD COLUMN shown_state TEXT GENERATED ALWAYS AS (
+      CASE WHEN expired = 0 AND state NOT IN ('waiting', 'running') THEN state END
+    ) VIRTUAL`,
+    postgres: `ALTER TABLE flow_run ADD COLUMN shown_state TEXT GENERATED ALWAYS AS (
+      CASE WHEN expired = 0 AND state NOT IN ('waiting', 'running') THEN state END
+    ) STORED`
+  },
+  `CREATE INDEX flow_run_shown ON flow_run (shown_state, started_at, id) WHERE shown_state IS NOT NULL`,
+  `CREATE INDEX flow_run_shown_of_flow ON flow_run (flow, shown_state, started_at, id) WHERE shown_state IS NOT NULL`,
+  `CREATE INDEX flow_run_unended ON flow_run (started_at, id) WHERE ended_at IS NULL`,
+  `CREATE INDEX flow_run_by_key ON flow_run (flow_key) WHERE expired = 0`
+]
+
+/**
+ * How long a lease is valid, for processes that write `expires_at` by the clock of the server. Those of an older version leave it null,
+ * and go by their own clock.
+ */
+const leases: ReadonlyArray<string> = [`ALTER TABLE flow_process ADD COLUMN lease INTEGER`]
+
 /** Runs the missing migrations. */
 export const migrate = make({
   table: "flow_migration",
@@ -201,6 +242,9 @@ export const migrate = make({
     "0005_partitions": initial,
     "0006_places": places,
     "0007_first_design": firstDesign,
-    "0010_stalls": stalls
+    "0010_stalls": stalls,
+    "0011_chapters": chapters,
+    "0012_lists": lists,
+    "0013_leases": leases
   }
 })

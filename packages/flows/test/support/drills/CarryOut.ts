@@ -40,6 +40,7 @@ export const make = (
     Effect.gen(function* () {
       switch (order.do) {
         case "die":
+        case "jump":
           return null
         case "submit":
           return yield* Flow.submit(family, { n: order.n, kind: order.kind })

@@ -11,6 +11,9 @@ export const Die = Schema.Struct({
   count: Schema.Finite
 })
 
+/** Sets the clocks of a process apart from those of the machine, the monotonic one included. */
+export const Jump = Schema.Struct({ do: Schema.Literal("jump"), millis: Schema.Finite })
+
 export const Plan = Schema.Struct({
   store: Schema.Union([
     Schema.Struct({ file: Schema.String }),
@@ -47,6 +50,7 @@ export const Order = Schema.Union([
   Schema.Struct({ do: Schema.Literal("signal"), n, value: Schema.String }),
   Schema.Struct({ do: Schema.Literals(["cancel", "terminate", "suspend", "resume"]), n }),
   Die,
+  Jump,
   Schema.Struct({ do: Schema.Literal("retry"), n, from: Schema.NullOr(Schema.String), version: Schema.NullOr(n) })
 ])
 export type Order = typeof Order.Type

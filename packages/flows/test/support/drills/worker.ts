@@ -4,6 +4,7 @@
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -19,6 +20,7 @@ import { Ownership } from "../../../src/internal/Ownership.ts"
 import * as Cluster from "../../../src/internal/ownership/Cluster.ts"
 import * as Leases from "../../../src/internal/ownership/Leases.ts"
 import * as Local from "../../../src/internal/ownership/Local.ts"
+import { makeJumping } from "../Jumping.ts"
 import * as CarryOut from "./CarryOut.ts"
 import { type Die, Numbered, Plan } from "./Orders.ts"
 import * as Runner from "./Runner.ts"
@@ -67,6 +69,8 @@ const engine = plan.mortal ? mortal() : immortal()
 
 const drill = CarryOut.make(plan)
 
+const jumping = makeJumping(Clock.Clock.defaultValue())
+
 const say = (line: object) => Effect.sync(() => void process.stdout.write(`${JSON.stringify(line)}\n`))
 
 const program = Effect.gen(function* () {
@@ -76,6 +80,7 @@ const program = Effect.gen(function* () {
     Stream.runForEach((line) =>
       Effect.gen(function* () {
         const { id, order } = yield* Schema.decodeEffect(Schema.fromJsonString(Numbered))(line)
+        if (order.do === "jump") jumping.jump(order.millis)
         if (order.do === "die") death = { at: order.at, count: order.count }
         const exit = yield* Effect.exit(drill.carryOut(order))
         yield* say({
@@ -91,5 +96,8 @@ const program = Effect.gen(function* () {
 // Around the flows: beside them, they would not see it.
 const events = drill.events(reach("event"))
 NodeRuntime.runMain(
-  program.pipe(Effect.provide(Layer.provideMerge(drill.flows, engine).pipe(Layer.provideMerge(events))))
+  program.pipe(
+    Effect.provide(Layer.provideMerge(drill.flows, engine).pipe(Layer.provideMerge(events))),
+    Effect.provideService(Clock.Clock, jumping.clock)
+  )
 )

@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import { LeaseClock } from "../../../src/internal/journal/sql/Store.ts"
 import type {
   Entry,
   Execution,
@@ -78,7 +79,7 @@ export const part = (name: string, tests: (test: Test) => void) => (place: Place
         yield* Effect.gen(function* () {
           const { open } = yield* place.make
           yield* body({ open, journal: yield* open, time, losesAnswers: place.losesAnswers === true })
-        }).pipe(Effect.provideService(Clock.Clock, clock))
+        }).pipe(Effect.provideService(Clock.Clock, clock), Effect.provideService(LeaseClock, "journal"))
       }).pipe(Effect.scoped)
     )
   describe(`the journal ${place.name}: ${name}`, () => tests(test))
@@ -207,7 +208,7 @@ export const end = (journal: TheJournal, fence: { readonly id: string; readonly 
     write({ execution: { state: "completed", result: "done", owner: null, wakeAt: null, endedAt: at } })
   )
 
-export const register = (journal: TheJournal, id: string, expiresAt: number | null = null) =>
-  journal.renew({ id, host: `host of ${id}`, flows: [orders], expiresAt })
+export const register = (journal: TheJournal, id: string, leaseMillis: number | null = null) =>
+  journal.renew({ id, host: `host of ${id}`, flows: [orders], leaseMillis })
 
 export const idsOf = (executions: ReadonlyArray<{ readonly id: string }>) => executions.map(({ id }) => id)

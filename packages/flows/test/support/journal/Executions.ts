@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type { Page } from "../../../src/internal/Journal.ts"
+import { hasEnded, type Page } from "../../../src/internal/Journal.ts"
 import {
   begin,
   boom,
@@ -154,6 +154,36 @@ export const executions = part("executions", (test) => {
       assert.deepStrictEqual(yield* list({ tag: "green" }), [])
       assert.deepStrictEqual(yield* list({ startedFrom: begin + 10, startedBefore: begin + 30 }), ["id-c", "id-b"])
       assert.lengthOf(yield* journal.list({ limit: 3 }), 3)
+    }))
+
+  test("a list of several states, or of a flow, has the order of starts", ({ journal, time }) =>
+    Effect.gen(function* () {
+      const states = [
+        "completed",
+        "waiting",
+        "halted",
+        "failed",
+        "running",
+        "suspended",
+        "undoing",
+        "cancelled"
+      ] as const
+      for (const state of states) {
+        const fence = yield* owned(journal, state)
+        const endedAt = hasEnded(state) ? time.now() : null
+        yield* journal.write(fence, write({ execution: { state, ...(endedAt === null ? {} : { endedAt }) } }))
+        time.pass(1)
+      }
+      yield* create(journal, order("other", { flow: "other" }))
+      const list = (page: Partial<Page>) => Effect.map(journal.list({ limit: 10, ...page }), idsOf)
+      const ids = (...keys: ReadonlyArray<string>) => keys.map((key) => `id-${key}`)
+      assert.deepStrictEqual(yield* list({ states, flow: "orders" }), ids(...states.toReversed()))
+      assert.deepStrictEqual(yield* list({ flow: "orders" }), ids(...states.toReversed()))
+      const some = ["failed", "running", "waiting", "halted", "failed"] as const
+      assert.deepStrictEqual(yield* list({ states: some }), ids("other", "running", "failed", "halted", "waiting"))
+      const before = { id: "id-running", startedAt: begin + 4 }
+      assert.deepStrictEqual(yield* list({ states: some, limit: 2, before }), ids("failed", "halted"))
+      assert.deepStrictEqual(yield* list({ states: ["queued"] }), [])
     }))
 
   test("pages walk all executions once, also those that started at the same time", ({ journal, time }) =>

@@ -107,7 +107,7 @@ export const held = (make: Effect.Effect<Both, never, Scope.Scope>): void => {
           const commit = yield* hold(one, one.journal.write(fence, write(more)))
           assert.deepStrictEqual(yield* two.journal.claim("two", [orders], Date.now() + 1e9, 5), [])
           assert.strictEqual((yield* historyOf(two.journal, "id-a")).execution.epoch, 1)
-          const reaped = yield* two.journal.reap(Date.now())
+          const reaped = yield* two.journal.reap()
           assert.strictEqual(reaped, 0)
           const claiming = yield* begun(two, two.journal.claimOne("two", "id-a"))
           yield* commit

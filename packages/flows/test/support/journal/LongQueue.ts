@@ -12,7 +12,7 @@ const each = (keyed: boolean, concurrency: number): Limit => ({ keyed, concurren
 const rate: Limit = { keyed: true, concurrency: null, rate: { count: 1_000, perMillis: 1_000 } }
 
 /** The statements of an effect, in their order. */
-const statementsOf = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
+export const statementsOf = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
   const texts: Array<string> = []
   const tracer = Tracer.make({
     span: (options) => {

@@ -90,8 +90,8 @@ export const ownership = part("ownership", (test) => {
 
   test("one execution is claimed, due or not, unless a living process has it or it has ended", ({ journal, time }) =>
     Effect.gen(function* () {
-      yield* register(journal, "alive", begin + lease)
-      yield* register(journal, "dead", begin + 10)
+      yield* register(journal, "alive", lease)
+      yield* register(journal, "dead", 10)
       const halted = { state: "halted", wakeAt: null } as const
       yield* create(journal, order("free", halted))
       for (const owner of ["alive", "dead", "unknown"]) yield* owned(journal, owner, { owner })
@@ -181,30 +181,29 @@ export const ownership = part("ownership", (test) => {
       assert.deepStrictEqual(yield* journal.nextDue([{ flow: "orders", version: 2 }], shareOf("a")), null)
     }))
 
-  test("a process is registered, renewed with what it runs now, and gone when it leaves", ({ journal }) =>
+  test("a process is registered, renewed with what it runs now, and gone when it leaves", ({ journal, time }) =>
     Effect.gen(function* () {
-      const process = { id: "me", host: "a", flows: [orders], expiresAt: begin + lease }
-      assert.isTrue(yield* journal.renew(process))
-      const renewed = {
-        ...process,
-        host: "b",
-        flows: [orders, { flow: "x", version: 2.5 }],
-        expiresAt: begin + 2 * lease
-      }
-      assert.isTrue(yield* journal.renew(renewed))
-      const local = { id: "local", host: "c", flows: [], expiresAt: null }
-      assert.isTrue(yield* journal.renew(local))
-      assert.deepStrictEqual(yield* journal.processes(begin), [local, renewed])
-      assert.deepStrictEqual(yield* journal.processes(begin + 2 * lease - 1), [local, renewed])
-      assert.deepStrictEqual(yield* journal.processes(begin + 2 * lease), [local])
+      const process = { id: "me", host: "a", flows: [orders] }
+      assert.isTrue(yield* journal.renew({ ...process, leaseMillis: lease }))
+      time.pass(lease - 1)
+      const renewed = { ...process, host: "b", flows: [orders, { flow: "x", version: 2.5 }] }
+      assert.isTrue(yield* journal.renew({ ...renewed, leaseMillis: lease }))
+      const mine = { ...renewed, expiresAt: begin + 2 * lease - 1 }
+      const local = { id: "local", host: "c", flows: [] }
+      assert.isTrue(yield* journal.renew({ ...local, leaseMillis: null }))
+      assert.deepStrictEqual(yield* journal.processes, [{ ...local, expiresAt: null }, mine])
+      time.pass(lease - 1)
+      assert.deepStrictEqual(yield* journal.processes, [{ ...local, expiresAt: null }, mine])
       yield* journal.leave("local")
       yield* journal.leave("local")
-      assert.deepStrictEqual(yield* journal.processes(begin), [renewed])
+      assert.deepStrictEqual(yield* journal.processes, [mine])
+      time.pass(1)
+      assert.deepStrictEqual(yield* journal.processes, [])
     }))
 
   test("the claims of a process that leaves are released immediately", ({ journal, time }) =>
     Effect.gen(function* () {
-      yield* register(journal, "me", begin + lease)
+      yield* register(journal, "me", lease)
       const fence = yield* owned(journal, "a", { wakeAt: null })
       yield* owned(journal, "b", { owner: "you" })
       time.pass(5)
@@ -212,29 +211,30 @@ export const ownership = part("ownership", (test) => {
       assert.deepInclude(yield* found(journal, "id-a"), { owner: null, epoch: 2, wakeAt: begin + 5 })
       assert.deepInclude(yield* found(journal, "id-b"), { owner: "you", epoch: 1 })
       assert.strictEqual((yield* Effect.flip(journal.write(fence, write())))._tag, "OwnershipLost")
-      assert.isTrue(yield* register(journal, "me", begin + lease))
+      assert.isTrue(yield* register(journal, "me", lease))
     }))
 
   test("a reaped owner cannot write, learns that once, and starts again", ({ journal, losesAnswers, time }) =>
     Effect.gen(function* () {
-      yield* register(journal, "me", begin + lease)
-      yield* register(journal, "you", begin + 2 * lease)
+      yield* register(journal, "me", lease)
+      yield* register(journal, "you", 2 * lease)
       const fences = [yield* owned(journal, "a"), yield* owned(journal, "b", { wakeAt: begin + hour })]
       yield* owned(journal, "c", { owner: "you" })
-      assert.strictEqual(yield* journal.reap(begin + lease - 1), 0)
-      time.pass(lease)
-      const reaped = yield* journal.reap(time.now())
+      time.pass(lease - 1)
+      assert.strictEqual(yield* journal.reap(), 0)
+      time.pass(1)
+      const reaped = yield* journal.reap()
       if (!losesAnswers) assert.strictEqual(reaped, 2)
       for (const fence of fences) {
         assert.deepInclude(yield* found(journal, fence.id), { owner: null, epoch: 2, wakeAt: begin + lease })
         assert.strictEqual((yield* Effect.flip(journal.write(fence, write())))._tag, "OwnershipLost")
       }
       assert.deepInclude(yield* found(journal, "id-c"), { owner: "you", epoch: 1 })
-      assert.deepStrictEqual(idsOf(yield* journal.processes(time.now())), ["you"])
-      assert.strictEqual(yield* journal.reap(time.now()), 0)
-      assert.isFalse(yield* register(journal, "me", begin + 2 * lease))
-      assert.isTrue(yield* register(journal, "me", begin + 2 * lease))
-      assert.deepStrictEqual(idsOf(yield* journal.processes(time.now())), ["me", "you"])
+      assert.deepStrictEqual(idsOf(yield* journal.processes), ["you"])
+      assert.strictEqual(yield* journal.reap(), 0)
+      assert.isFalse(yield* register(journal, "me", 2 * lease))
+      assert.isTrue(yield* register(journal, "me", 2 * lease))
+      assert.deepStrictEqual(idsOf(yield* journal.processes), ["me", "you"])
     }))
 
   test("the claims of processes that are known to be gone are freed, though their leases are valid", ({
@@ -242,50 +242,52 @@ export const ownership = part("ownership", (test) => {
     time
   }) =>
     Effect.gen(function* () {
-      yield* register(journal, "gone", begin + lease)
-      yield* register(journal, "alive", begin + lease)
+      yield* register(journal, "gone", lease)
+      yield* register(journal, "alive", lease)
       const fence = yield* owned(journal, "a", { owner: "gone" })
       yield* owned(journal, "b", { owner: "alive" })
       time.pass(5)
-      yield* journal.reap(time.now(), ["gone", "unknown"])
+      yield* journal.reap(["gone", "unknown"])
       assert.deepInclude(yield* found(journal, "id-a"), { owner: null, epoch: 2, wakeAt: begin + 5 })
       assert.strictEqual((yield* Effect.flip(journal.write(fence, write())))._tag, "OwnershipLost")
       assert.deepInclude(yield* found(journal, "id-b"), { owner: "alive", epoch: 1 })
-      assert.deepStrictEqual(idsOf(yield* journal.processes(time.now())), ["alive"])
+      assert.deepStrictEqual(idsOf(yield* journal.processes), ["alive"])
       // Were it alive after all, it would learn that its claims are lost.
-      assert.isFalse(yield* register(journal, "gone", begin + lease))
+      assert.isFalse(yield* register(journal, "gone", lease))
     }))
 
   test("a process is registered with its place, which each renewal sets", ({ journal }) =>
     Effect.gen(function* () {
       const place = { host: "a", boot: "b", namespace: "pid:[1]", pid: 4_194_304, startedAt: "1844674407370955161" }
-      const process = { id: "me", host: "a", flows: [], expiresAt: begin + lease }
-      yield* journal.renew({ ...process, place })
-      assert.deepStrictEqual(yield* journal.processes(begin), [{ ...process, place }])
-      yield* journal.renew({ ...process, place: { ...place, pid: 7 } })
-      assert.deepStrictEqual(yield* journal.processes(begin), [{ ...process, place: { ...place, pid: 7 } }])
-      yield* journal.renew(process)
-      assert.deepStrictEqual(yield* journal.processes(begin), [process])
+      const process = { id: "me", host: "a", flows: [] }
+      const registered = { ...process, expiresAt: begin + lease }
+      yield* journal.renew({ ...process, leaseMillis: lease, place })
+      assert.deepStrictEqual(yield* journal.processes, [{ ...registered, place }])
+      yield* journal.renew({ ...process, leaseMillis: lease, place: { ...place, pid: 7 } })
+      assert.deepStrictEqual(yield* journal.processes, [{ ...registered, place: { ...place, pid: 7 } }])
+      yield* journal.renew({ ...process, leaseMillis: lease })
+      assert.deepStrictEqual(yield* journal.processes, [registered])
     }))
 
   test("a lease that is renewed too late is lost, also when no process has noticed", ({ journal, time }) =>
     Effect.gen(function* () {
-      yield* register(journal, "me", begin + lease)
+      yield* register(journal, "me", lease)
       const fence = yield* owned(journal, "a")
       time.pass(lease)
-      assert.isFalse(yield* register(journal, "me", begin + 3 * lease))
+      assert.isFalse(yield* register(journal, "me", 3 * lease))
       assert.deepInclude(yield* found(journal, "id-a"), { owner: null, epoch: 2, wakeAt: begin + lease })
       assert.strictEqual((yield* Effect.flip(journal.write(fence, write())))._tag, "OwnershipLost")
-      assert.strictEqual(yield* journal.reap(time.now()), 0)
-      assert.isTrue(yield* register(journal, "me", begin + 3 * lease))
+      assert.strictEqual(yield* journal.reap(), 0)
+      assert.isTrue(yield* register(journal, "me", 3 * lease))
     }))
 
-  test("what belongs to a process that is not registered is freed", ({ journal, losesAnswers }) =>
+  test("what belongs to a process that is not registered is freed", ({ journal, losesAnswers, time }) =>
     Effect.gen(function* () {
       yield* register(journal, "local")
       yield* owned(journal, "a", { owner: "nobody" })
       yield* owned(journal, "b", { owner: "local" })
-      const reaped = yield* journal.reap(begin + 100 * hour)
+      time.pass(100 * hour)
+      const reaped = yield* journal.reap()
       if (!losesAnswers) assert.strictEqual(reaped, 1)
       assert.isNull((yield* found(journal, "id-a")).owner)
       assert.strictEqual((yield* found(journal, "id-b")).owner, "local")

@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type { Entry } from "../../../src/internal/Journal.ts"
 import {
-  begin,
   create,
   entry,
   found,
@@ -122,7 +121,7 @@ export const kept = part("values", (test) => {
     Effect.gen(function* () {
       const short = Object.values(texts).filter((text) => text.length < 1_000)
       for (const id of short) assert.isTrue(yield* register(journal, id))
-      assert.deepStrictEqual(new Set(idsOf(yield* journal.processes(begin))), new Set(short))
+      assert.deepStrictEqual(new Set(idsOf(yield* journal.processes)), new Set(short))
       const fence = yield* owned(journal, "a")
       const entries = short.map((text, n) => entry(`p${n}`, { subject: `${text}/end`, begun: n + 1 }))
       yield* journal.write(fence, write({ entries }))

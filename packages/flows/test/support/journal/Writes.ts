@@ -207,7 +207,9 @@ export const writes = part("writes", (test) => {
       assert.deepInclude(yield* found(journal, "id-a"), { owner: null, wakeAt: null, state: "halted" })
     }))
 
-  test("a new chapter discards earlier entries, and keeps the messages that were not seen", ({ journal }) =>
+  test("a new chapter deletes earlier entries, and keeps their number and the messages that were not seen", ({
+    journal
+  }) =>
     Effect.gen(function* () {
       const fence = yield* owned(journal, "a")
       yield* journal.write(fence, write({ entries: [succeeded("a", 1), entry("b", { begun: 3 })], undos: [undo("a")] }))
@@ -224,17 +226,55 @@ export const writes = part("writes", (test) => {
       assert.deepInclude(begun.execution, { chapter: 1, input: { chapter: 1 }, mail: 2 })
       assert.deepStrictEqual([begun.entries, begun.undos], [[], []])
       assert.deepStrictEqual(begun.messages, [message(2, signal("y"))])
-      assert.deepStrictEqual(yield* journal.aside("id-a"), [succeeded("a", 1), succeeded("b", 3)])
+      assert.deepStrictEqual(yield* journal.aside("id-a"), [])
+      const [first] = yield* journal.chapters("id-a")
+      assert.deepInclude(first, { chapter: 0, entries: 2, startedAt: begun.execution.startedAt })
       // The same paths are new in it; a repeated begin does not end it.
       yield* journal.write(fence, write({ entries: [entry("a", { begun: 5 })] }))
       yield* journal.write(fence, next)
       assert.deepStrictEqual((yield* historyOf(journal, "id-a")).entries, [entry("a", { begun: 5 })])
       yield* journal.write(fence, write({ execution: { chapter: 2 }, newChapter: true }))
-      assert.deepStrictEqual(yield* journal.aside("id-a"), [
-        succeeded("a", 1),
-        succeeded("b", 3),
-        entry("a", { begun: 5 })
-      ])
+      const [, second, ...more] = yield* journal.chapters("id-a")
+      assert.deepInclude(second, { chapter: 1, entries: 1 })
+      assert.strictEqual(second?.startedAt, first?.endedAt)
+      assert.deepStrictEqual(more, [])
+    }))
+
+  test("a new chapter leaves nothing of thousands of entries, undos and messages, those of a retry included", ({
+    journal
+  }) =>
+    Effect.gen(function* () {
+      const fence = yield* owned(journal, "a")
+      const paths = Array.from({ length: 2_500 }, (_, n) => `step-${n}`)
+      yield* journal.write(
+        fence,
+        write({ entries: paths.map((path, n) => succeeded(path, 2 * n + 1)), undos: paths.map((path) => undo(path)) })
+      )
+      for (const name of ["x", "y"]) yield* journal.send("id-a", signal(name))
+      yield* journal.change("id-a", () =>
+        Effect.succeed(change({ aside: [{ path: "step-0", attempt: 1, redo: 1 }], asideUndos: ["step-0"] }))
+      )
+      const claimed = yield* journal.claimOne("me", "id-a")
+      assert(claimed !== null)
+      yield* journal.write(claimed, write({ execution: { chapter: 1 }, seen: 1, newChapter: true }))
+      const { entries, messages, redos, undos } = yield* historyOf(journal, "id-a")
+      assert.deepStrictEqual({ entries, undos, redos }, { entries: [], undos: [], redos: new Map() })
+      assert.deepStrictEqual(messages, [message(2, signal("y"))])
+      assert.deepStrictEqual(yield* journal.aside("id-a"), [])
+      assert.deepStrictEqual(
+        (yield* journal.chapters("id-a")).map(({ entries }) => entries),
+        [2_500]
+      )
+    }))
+
+  test("the last thousand chapters have a summary", ({ journal }) =>
+    Effect.gen(function* () {
+      const fence = yield* owned(journal, "a")
+      for (let chapter = 1; chapter <= 1_003; chapter++) {
+        yield* journal.write(fence, write({ execution: { chapter }, newChapter: true }))
+      }
+      const chapters = yield* journal.chapters("id-a")
+      assert.deepStrictEqual([chapters.length, chapters[0]?.chapter, chapters.at(-1)?.chapter], [1_000, 3, 1_002])
     }))
 
   test("a change raises the epoch, takes the execution from its owner, and sees what it decides on", ({

@@ -68,7 +68,7 @@ export const check = ({ aside, effects, history, root }: Over): ReadonlyArray<st
   for (const { key } of effects) {
     const [, path, redo] = /^[^/]*\/(.*)~(\d+)\/1$/.exec(key) ?? []
     // The steps of an undo follow what they undo.
-    if (path === undefined || path.includes("/undo/") || !key.startsWith(`${id}/`)) continue
+    if (path === undefined || path.includes("/undo/") || !key.startsWith(`${origin}/`)) continue
     const before = Number(redo) - 1
     if (aside.some((entry) => entry.path === path && entry.redo === before && entry.state === "succeeded")) continue
     wrong(`${path} was done under ${key}, and had not succeeded before`)

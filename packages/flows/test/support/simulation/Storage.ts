@@ -124,6 +124,7 @@ export const make = ({ driver, isEmbedded, onRequest, seeded, violation }: Setti
       list: (page) => through("list", rows.list(page)),
       history: (id) => through(`history ${id}`, rows.history(id)),
       aside: (id) => through(`aside ${id}`, rows.aside(id)),
+      chapters: (id) => through(`chapters ${id}`, rows.chapters(id)),
       write: (fence, write) => {
         const before = Effect.sync(() => {
           const exit = sync(rows.find(fence.id))
@@ -157,8 +158,8 @@ export const make = ({ driver, isEmbedded, onRequest, seeded, violation }: Setti
         return through(`renew ${process.id}`, rows.renew(process))
       },
       leave: (process) => through(`leave ${process}`, rows.leave(process)),
-      reap: (now, gone) => through("reap", rows.reap(now, gone)),
-      processes: (now) => through("processes", rows.processes(now)),
+      reap: (gone) => through("reap", rows.reap(gone)),
+      processes: through("processes", rows.processes),
       claim: (process, flows, now, limit, share) => {
         own.add(process)
         return once("claim", rows.claim(process, flows, now, limit, share))

@@ -2,11 +2,22 @@
  * Creates and reads executions.
  */
 import * as Effect from "effect/Effect"
-import type { Execution, History, Journal, NewExecution, NewMessage } from "../../Journal.ts"
+import type { Fragment } from "effect/sql/Statement"
+import {
+  type Execution,
+  type History,
+  type Journal,
+  type NewExecution,
+  type NewMessage,
+  type Page,
+  type State,
+  states as allStates
+} from "../../Journal.ts"
 import { partitionOf } from "../../Partitions.ts"
 import { idTaken, newExecution } from "../Common.ts"
 import { enqueued, queuedColumns } from "./Lanes.ts"
 import {
+  type ChapterRow,
   entryTable,
   type EntryRow,
   executionColumns,
@@ -17,6 +28,7 @@ import {
   messageTable,
   tagRows,
   tagTable,
+  toChapter,
   toEntry,
   toExecution,
   toExpired,
@@ -39,6 +51,9 @@ const distinct = (messages: ReadonlyArray<NewMessage>) => {
   }
   return [...rows.values()]
 }
+
+/** Whether `shown_state` has this state: an owner seldom writes it. */
+const isShown = (state: State): boolean => state !== "waiting" && state !== "running"
 
 export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) => {
   const columns = sql.literal(executionColumns)
@@ -156,36 +171,79 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
     } satisfies History
   })
 
+  const among = (states: ReadonlyArray<State>): Fragment =>
+    states.length === 0 ? sql`1 = 0` : sql.in("r.state", states)
+
+  /** Returns one condition for each index that has the order of a list: of a state, or of the two that are often written. */
+  const partsOf = (states: ReadonlyArray<State>): ReadonlyArray<Fragment> => {
+    const distinct = [...new Set(states)]
+    const written = distinct.filter((state) => !isShown(state))
+    return [
+      ...(written.length === 0 ? [] : [sql`r.ended_at IS NULL AND ${among(written)}`]),
+      ...distinct.filter(isShown).map((state) => sql`r.shown_state = ${state}`)
+    ]
+  }
+
+  /** Returns the statement of a page, the newest first. */
+  const pageOf = (
+    from: string,
+    names: string,
+    { before, flow, key, limit, startedBefore, startedFrom, version }: Page,
+    more: ReadonlyArray<Fragment>,
+    [start, id]: readonly [string, string] = ["r.started_at", "r.id"]
+  ): Fragment => {
+    const [startedAt, last] = [sql.literal(start), sql.literal(id)]
+    const conditions = [
+      sql`r.expired = 0`,
+      ...more,
+      ...(flow === undefined ? [] : [sql`r.flow = ${Texts.toText(flow)}`]),
+      ...(version === undefined ? [] : [sql`r.version = ${version}`]),
+      ...(key === undefined ? [] : [sql`r.flow_key = ${Texts.addressOf(key)}`]),
+      ...(startedFrom === undefined ? [] : [sql`${startedAt} >= ${startedFrom}`]),
+      ...(startedBefore === undefined ? [] : [sql`${startedAt} < ${startedBefore}`]),
+      ...(before === undefined
+        ? []
+        : [sql`(${startedAt}, ${last}) < (${before.startedAt}, ${Texts.toText(before.id)})`])
+    ]
+    return sql`
+      SELECT ${sql.literal(names)} FROM ${sql.literal(from)} WHERE ${sql.and(conditions)}
+      ORDER BY ${startedAt} DESC, ${last} DESC LIMIT ${limit}`
+  }
+
+  /** Tags have the start of their executions, so that their index has the order of the page. */
+  const taggedPage = (page: Page, tag: string): Fragment =>
+    pageOf(
+      "flow_tag t JOIN flow_run r ON r.id = t.execution",
+      executionColumnsOf("r"),
+      page,
+      [sql`t.tag = ${Texts.addressOf(tag)}`, ...(page.states === undefined ? [] : [among(page.states)])],
+      ["t.started_at", "t.execution"]
+    )
+
+  const listed = (statement: Fragment) =>
+    Effect.map(persist(sql<ExecutionRow>`${statement}`), (found) => found.map(toExecution))
+
   const reads = {
     find: (id) => Effect.map(persist(row(id)), first),
     findKey: (flow, key) =>
       Effect.map(persist(byKey(flow, key)), ([row]) =>
         row === undefined || row.expired === 1 ? null : toExecution(row)
       ),
-    list: ({ before, flow, key, limit, startedBefore, startedFrom, states, tag, version }) => {
-      // Tags have the start of their executions, so that the index has the order of the page.
-      const [from, start, id] =
-        tag === undefined
-          ? ["flow_run r", "r.started_at", "r.id"]
-          : ["flow_tag t JOIN flow_run r ON r.id = t.execution", "t.started_at", "t.execution"]
-      const [startedAt, last] = [sql.literal(start), sql.literal(id)]
-      const conditions = [
-        sql`r.expired = 0`,
-        ...(tag === undefined ? [] : [sql`t.tag = ${Texts.addressOf(tag)}`]),
-        ...(flow === undefined ? [] : [sql`r.flow = ${Texts.toText(flow)}`]),
-        ...(version === undefined ? [] : [sql`r.version = ${version}`]),
-        ...(key === undefined ? [] : [sql`r.flow_key = ${Texts.addressOf(key)}`]),
-        ...(startedFrom === undefined ? [] : [sql`${startedAt} >= ${startedFrom}`]),
-        ...(startedBefore === undefined ? [] : [sql`${startedAt} < ${startedBefore}`]),
-        ...(before === undefined
-          ? []
-          : [sql`(${startedAt}, ${last}) < (${before.startedAt}, ${Texts.toText(before.id)})`]),
-        ...(states === undefined ? [] : [states.length === 0 ? sql`1 = 0` : sql.in("r.state", states)])
-      ]
-      const rows = sql<ExecutionRow>`
-        SELECT ${sql.literal(executionColumnsOf("r"))} FROM ${sql.literal(from)} WHERE ${sql.and(conditions)}
-        ORDER BY ${startedAt} DESC, ${last} DESC LIMIT ${limit}`
-      return Effect.map(persist(rows), (found) => found.map(toExecution))
+    list: (page) => {
+      const { flow, key, states, tag } = page
+      if (tag !== undefined) return listed(taggedPage(page, tag))
+      if (key !== undefined || (states === undefined && flow === undefined)) {
+        return listed(pageOf("flow_run r", executionColumnsOf("r"), page, states === undefined ? [] : [among(states)]))
+      }
+      const all = partsOf(states ?? allStates).map((part) => pageOf("flow_run r", "r.id, r.started_at", page, [part]))
+      const selects = all.map((part, n) => sql`SELECT * FROM (${part}) ${sql.literal(`part${n}`)}`)
+      return all.length === 0
+        ? Effect.succeed([])
+        : listed(sql`
+            SELECT ${sql.literal(executionColumnsOf("r"))} FROM flow_run r WHERE r.id IN (
+              SELECT id FROM (${selects.reduce((one, other) => sql`${one} UNION ALL ${other}`)}) parts
+              ORDER BY started_at DESC, id DESC LIMIT ${page.limit}
+            ) ORDER BY r.started_at DESC, r.id DESC`)
     },
     /** The execution is read first, so that at least the messages that it counts are in the result. */
     history: (id) => persist(Effect.flatMap(row(id), ([of]) => (of === undefined ? Effect.succeed(null) : rest(of)))),
@@ -195,6 +253,13 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
           SELECT ${entryColumns} FROM flow_entry WHERE execution = ${Texts.toText(id)} AND aside > 0
           ORDER BY aside, begun, path, attempt`),
         (rows) => rows.map(toEntry)
+      ),
+    chapters: (id) =>
+      Effect.map(
+        persist(sql<ChapterRow>`
+          SELECT chapter, entries, started_at, ended_at FROM flow_chapter
+          WHERE execution = ${Texts.toText(id)} ORDER BY chapter`),
+        (rows) => rows.map(toChapter)
       )
   } satisfies Partial<typeof Journal.Service>
 

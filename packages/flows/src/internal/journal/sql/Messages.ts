@@ -33,14 +33,14 @@ const orNone = <A>(effect: Effect.Effect<ReadonlyArray<A>, SqlError>): Effect.Ef
     () => Effect.succeed([])
   )
 
-export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) => {
+export const make = ({ isPostgres, leaseNow, now, persist, publish, sql, token }: Store) => {
   const numbered = (id: string, address: string, at: number) => sql<Sent>`
     UPDATE flow_run SET
       mail = mail + 1,
       changed_at = ${at},
       wake_at = CASE
-        WHEN owner IS NOT NULL OR lane IS NOT NULL OR wake_at <= ${at} THEN wake_at
-        ELSE CAST(${at} AS BIGINT)
+        WHEN owner IS NOT NULL OR lane IS NOT NULL OR wake_at <= ${leaseNow(at)} THEN wake_at
+        ELSE ${leaseNow(at)}
       END
     WHERE id = ${id} AND expired = 0 AND state NOT IN ${sql.literal(ended)}
       AND NOT EXISTS (SELECT 1 FROM flow_message WHERE execution = ${id} AND address = ${address})
@@ -83,7 +83,7 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
       const [sent] = yield* persist(put(id, message, at, mine))
       if (sent !== undefined) {
         if (sent.owner !== null) publish([Texts.fromText(sent.owner), execution, false])
-        else if (isDue(sent, at)) publish([null, execution, false])
+        else if (isDue(sent, Infinity)) publish([null, execution, false])
         return sentTo(sent.owner)
       }
       const [found] = yield* persist(there(id, messageAddress(message)))

@@ -4,13 +4,16 @@
 import * as Dialect from "@signalbox/sql/Dialect"
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
-import type { FlowVersion, Journal, Place, Process, State } from "../../Journal.ts"
+import { type FlowVersion, isActive, type Journal, type Place, type Process, type State } from "../../Journal.ts"
 import type { Share } from "../../Partitions.ts"
 import { compareTexts, forgetAfterMillis } from "../Common.ts"
 import { ended, executionColumns, type ExecutionRow, toExecution } from "./Rows.ts"
 import * as Stalls from "./Stalls.ts"
-import { isDue, type Store } from "./Store.ts"
+import type { Store } from "./Store.ts"
 import * as Texts from "./Texts.ts"
+
+/** The lease of builds that write no `lease`, in milliseconds. */
+const formerLease = 6_000
 
 interface ProcessRow extends Stalls.StandingRow {
   readonly id: string
@@ -45,11 +48,13 @@ const toProcess = (row: ProcessRow): Process => {
 /** The longest due first; a statement returns its rows in any order. */
 const byDue = (a: ExecutionRow, b: ExecutionRow) => (a.wake_at ?? 0) - (b.wake_at ?? 0) || compareTexts(a.id, b.id)
 
-export const make = ({ now, persist, publish, sql, token, transaction }: Store) => {
+export const make = ({ leaseNow, now, persist, publish, sql, token, transaction }: Store) => {
   const stalls = Stalls.make({ sql })
   const columns = sql.literal(executionColumns)
 
-  const isLiving = (at: number): Fragment => sql`reaped = 0 AND (expires_at IS NULL OR expires_at > ${at})`
+  /** When a lease expires for others. Builds that write no `lease` go by their own clock, which may be behind by as much. */
+  const expiry = sql`expires_at + CASE WHEN lease IS NULL THEN ${formerLease} ELSE 0 END`
+  const isLiving = (at: number): Fragment => sql`reaped = 0 AND (expires_at IS NULL OR ${expiry} > ${leaseNow(at)})`
 
   /**
    * Wraps a condition in `CASE`, which has no index and no statistics: so the planner walks `flow_run_due`, instead of the index of
@@ -153,21 +158,20 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
   interface Freed {
     readonly id: string
     readonly state: State
-    readonly owner: string | null
-    readonly wake_at: number | null
   }
 
   /** Releases the claims of executions that `rows` selects. */
   const free = (rows: Fragment, at: number) => sql<Freed>`
     WITH lost AS MATERIALIZED (${rows}) UPDATE flow_run SET
-      owner = NULL, wake_at = CAST(${at} AS BIGINT), epoch = epoch + 1, changed_at = ${at}
-    WHERE id IN (SELECT id FROM lost) RETURNING id, state, owner, wake_at`
+      owner = NULL, wake_at = ${leaseNow(at)}, epoch = epoch + 1, changed_at = ${at}
+    WHERE id IN (SELECT id FROM lost) RETURNING id, state`
 
   const freeOf = (process: string, at: number) =>
     free(sql`SELECT id FROM flow_run WHERE owner = ${process} ORDER BY id ${Dialect.forUpdate(sql)}`, at)
 
-  const tell = (freed: ReadonlyArray<Freed>, at: number) => {
-    for (const one of freed) if (isDue(one, at)) publish([null, Texts.fromText(one.id), false])
+  /** Those that were released are due. */
+  const tell = (freed: ReadonlyArray<Freed>) => {
+    for (const { id, state } of freed) if (isActive(state)) publish([null, Texts.fromText(id), false])
   }
 
   const renew: (typeof Journal.Service)["renew"] = Effect.fnUntraced(function* (process) {
@@ -176,7 +180,9 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
     const id = Texts.toText(process.id)
     const flows = JSON.stringify(process.flows.map(({ flow, version }) => ({ flow, version })))
     const { boot = null, namespace = null, pid = null, startedAt = null } = process.place ?? {}
-    const columns = sql`host = ${Texts.toText(process.host)}, flows = ${flows}, expires_at = ${process.expiresAt},
+    const lease = process.leaseMillis
+    const expiresAt = lease === null ? sql`NULL` : sql`${leaseNow(at)} + ${lease}`
+    const columns = sql`host = ${Texts.toText(process.host)}, flows = ${flows}, expires_at = ${expiresAt}, lease = ${lease},
       boot = ${boot}, pid_namespace = ${namespace}, pid = ${pid}, pid_started = ${startedAt},
       stood_millis = NULL, stood_in = NULL`
     const [renewed] = yield* persist(sql`
@@ -186,8 +192,8 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
     const lost = yield* transaction(
       Effect.gen(function* () {
         const made = yield* sql`
-          INSERT INTO flow_process (id, host, flows, expires_at, reaped, token, boot, pid_namespace, pid, pid_started)
-          VALUES (${id}, ${Texts.toText(process.host)}, ${flows}, ${process.expiresAt}, 0, ${mine},
+          INSERT INTO flow_process (id, host, flows, expires_at, lease, reaped, token, boot, pid_namespace, pid, pid_started)
+          VALUES (${id}, ${Texts.toText(process.host)}, ${flows}, ${expiresAt}, ${lease}, 0, ${mine},
             ${boot}, ${namespace}, ${pid}, ${startedAt})
           ON CONFLICT (id) DO NOTHING RETURNING id`
         if (made.length > 0) return null
@@ -202,7 +208,7 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
       })
     )
     if (lost === null) return true
-    tell(lost, at)
+    tell(lost)
     return false
   })
 
@@ -210,7 +216,7 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
     const at = yield* now
     const id = Texts.toText(process)
     const freed = yield* transaction(Effect.andThen(sql`DELETE FROM flow_process WHERE id = ${id}`, freeOf(id, at)))
-    tell(freed, at)
+    tell(freed)
   })
 
   const orphans = sql`
@@ -218,30 +224,32 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
       SELECT 1 FROM flow_process WHERE flow_process.id = flow_run.owner AND reaped = 0
     ) ${Dialect.skipLocked(sql, "flow_run")}`
 
-  const reap: (typeof Journal.Service)["reap"] = Effect.fnUntraced(function* (at, gone = []) {
+  const reap: (typeof Journal.Service)["reap"] = Effect.fnUntraced(function* (gone = []) {
+    const at = yield* now
     const ids = gone.map(Texts.toText)
     const isGone = ids.length === 0 ? sql`` : sql`OR ${sql.in("id", ids)}`
     const freed = yield* transaction(
       Effect.gen(function* () {
-        yield* sql`DELETE FROM flow_process WHERE reaped = 1 AND expires_at <= ${at - forgetAfterMillis}`
+        yield* sql`DELETE FROM flow_process WHERE reaped = 1 AND ${expiry} <= ${leaseNow(at)} - ${forgetAfterMillis}`
         const lapsed = yield* sql<Stalls.Lapsed>`
-          UPDATE flow_process SET reaped = 1 WHERE reaped = 0 AND (expires_at <= ${at} ${isGone})
+          UPDATE flow_process SET reaped = 1 WHERE reaped = 0 AND (${expiry} <= ${leaseNow(at)} ${isGone})
           RETURNING id, host, stood_millis, stood_in`
         yield* Effect.forEach(lapsed, stalls.count, { discard: true })
         return yield* free(orphans, at)
       })
     )
-    tell(freed, at)
+    tell(freed)
     return freed.length
   })
 
-  const processes: (typeof Journal.Service)["processes"] = (at) =>
+  const processes: (typeof Journal.Service)["processes"] = Effect.flatMap(now, (at) =>
     Effect.map(
       persist(sql<ProcessRow>`
         SELECT id, host, flows, expires_at, boot, pid_namespace, pid, pid_started, stood_millis, stood_in
         FROM flow_process WHERE ${isLiving(at)} ORDER BY id`),
       (rows) => rows.map(toProcess)
     )
+  )
 
   /** For exclusive storage: earlier processes have ended, so their claims are released. */
   const begin = Effect.gen(function* () {

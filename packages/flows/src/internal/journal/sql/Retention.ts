@@ -13,7 +13,7 @@ import { isAmong, rowsOf } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
 
 /** Tables with rows of executions. */
-const tables = ["flow_entry", "flow_undo", "flow_message", "flow_tag"]
+const tables = ["flow_entry", "flow_undo", "flow_message", "flow_tag", "flow_chapter"]
 
 interface AwaitingRow {
   readonly execution: string

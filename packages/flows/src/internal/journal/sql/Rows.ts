@@ -5,6 +5,7 @@ import type * as Schema from "effect/Schema"
 import type { Failure } from "../../../FlowEvents.ts"
 import {
   activeStates,
+  type Chapter,
   endStates,
   type Entry,
   type EntryKind,
@@ -229,6 +230,20 @@ export const toEntry = (row: EntryRow): Entry => ({
   subject: Texts.fromNullable(row.subject),
   host: Texts.fromNullable(row.host),
   ...(row.stalled === null ? {} : { stalled: fromStalled(row.stalled) })
+})
+
+export interface ChapterRow {
+  readonly chapter: number
+  readonly entries: number
+  readonly started_at: number
+  readonly ended_at: number
+}
+
+export const toChapter = ({ chapter, ended_at, entries, started_at }: ChapterRow): Chapter => ({
+  chapter,
+  entries,
+  startedAt: started_at,
+  endedAt: ended_at
 })
 
 export const undoTable = table<UndoRow>("flow_undo", ["execution", "path"], {

@@ -17,7 +17,7 @@ import {
   type State,
   type Write
 } from "../../Journal.ts"
-import { isReleased, queuedAfter } from "../Common.ts"
+import { isReleased, mostChapters, queuedAfter } from "../Common.ts"
 import type * as Executions from "./Executions.ts"
 import { enqueued, queuedColumns } from "./Lanes.ts"
 import {
@@ -55,6 +55,11 @@ const columns: { readonly [M in Member]: readonly [string, (value: Execution[M])
   endedAt: ["ended_at", (value) => value]
 }
 
+/** How many rows a statement deletes at most. */
+const slice = 1_000
+
+type Chaptered = Pick<ExecutionRow, "id" | "chapter" | "asides" | "started_at">
+
 interface Changed {
   readonly before: ExecutionRow
   readonly after: ExecutionRow
@@ -68,7 +73,7 @@ interface Written {
 }
 
 export const make = (
-  { isPostgres, now, persist, publish, sql, token, transaction }: Store,
+  { isPostgres, leaseNow, now, persist, publish, sql, token, transaction }: Store,
   { rest }: Pick<ReturnType<typeof Executions.make>, "rest">
 ) => {
   const each = (statements: ReadonlyArray<Fragment>) =>
@@ -103,7 +108,7 @@ export const make = (
     const next = wakeAt === undefined ? sql`wake_at` : sql`${wakeAt}`
     const wake = isReleased(execution)
       ? // The update sees the current row, so a message that was sent since the owner last read counts.
-        [sql`wake_at = CASE WHEN mail > ${seen} THEN CAST(${at} AS BIGINT) ELSE ${next} END`]
+        [sql`wake_at = CASE WHEN mail > ${seen} THEN ${leaseNow(at)} ELSE ${next} END`]
       : wakeAt === undefined
         ? []
         : [sql`wake_at = ${next}`]
@@ -159,15 +164,35 @@ export const make = (
     return sql.withTransaction(Effect.tap(run, ([mine]) => (mine === undefined ? Effect.void : each(more))))
   }
 
-  const setAllAside = Effect.fnUntraced(function* (id: string, seen: number) {
-    const [run] = yield* sql<{ readonly asides: number }>`
-      UPDATE flow_run SET asides = asides + 1 WHERE id = ${id} RETURNING asides`
-    yield* sql`
-      UPDATE flow_entry SET
-        aside = CASE WHEN aside = 0 THEN ${run?.asides ?? 0} ELSE aside END, next_redo = -1, awaits = NULL
-      WHERE execution = ${id} AND next_redo >= 0`
-    yield* sql`DELETE FROM flow_undo WHERE execution = ${id}`
-    yield* sql`DELETE FROM flow_message WHERE execution = ${id} AND seq <= ${seen}`
+  /** Deletes the rows of an execution that match a condition, a slice at a time; returns their number. */
+  const deleteAll = Effect.fnUntraced(function* (table: string, key: string, condition: Fragment) {
+    const [from, columns] = [sql.literal(table), sql.literal(key)]
+    let count = 0
+    while (true) {
+      const rows = yield* sql`
+        DELETE FROM ${from} WHERE ${condition} AND (${columns}) IN (
+          SELECT ${columns} FROM ${from} WHERE ${condition} LIMIT ${slice}
+        ) RETURNING 1 AS one`
+      count += rows.length
+      if (rows.length < slice) return count
+      // SQLite would keep the event loop for as long as all slices take.
+      yield* Effect.yieldNow
+    }
+  })
+
+  /** Deletes the rows of the chapter that ends, and leaves a summary. */
+  const endChapter = Effect.fnUntraced(function* (run: Chaptered, seen: number, at: number) {
+    const { chapter, id } = run
+    const mine = sql`execution = ${id}`
+    const entries = yield* deleteAll("flow_entry", "aside, path, attempt", mine)
+    yield* deleteAll("flow_undo", "path", mine)
+    yield* deleteAll("flow_message", "seq", sql`execution = ${id} AND seq <= ${seen}`)
+    if (run.asides > 0) yield* sql`UPDATE flow_run SET asides = 0 WHERE id = ${id}`
+    const [before] = yield* sql<{ readonly ended_at: number }>`
+      SELECT ended_at FROM flow_chapter WHERE execution = ${id} ORDER BY chapter DESC LIMIT 1`
+    const summary = { execution: id, chapter, entries, started_at: before?.ended_at ?? run.started_at, ended_at: at }
+    yield* sql`INSERT INTO flow_chapter ${sql.insert(summary)}`
+    yield* sql`DELETE FROM flow_chapter WHERE execution = ${id} AND chapter <= ${chapter - mostChapters}`
   })
 
   const replaceTags = Effect.fnUntraced(function* (id: string, tags: ReadonlyArray<string>, startedAt: number) {
@@ -181,15 +206,15 @@ export const make = (
       Effect.gen(function* () {
         const id = Texts.toText(fence.id)
         const { chapter, tags } = write.execution
-        const rows = yield* sql<Written & { readonly chapter: number; readonly started_at: number }>`
-          SELECT state, owner, wake_at, chapter, started_at FROM flow_run
+        const rows = yield* sql<Written & Chaptered>`
+          SELECT id, state, owner, wake_at, chapter, asides, started_at FROM flow_run
           WHERE id = ${id} AND epoch = ${fence.epoch} ${Dialect.forUpdate(sql)}`
         const [before] = rows
         // A repeated write of a chapter that has already begun.
         if (before === undefined || (write.newChapter === true && before.chapter === chapter)) return rows
         const written = yield* plain(fence, write, at)
         if (tags !== undefined) yield* replaceTags(id, tags, before.started_at)
-        if (write.newChapter === true) yield* setAllAside(id, write.seen)
+        if (write.newChapter === true) yield* endChapter(before, write.seen, at)
         return written
       })
     )
