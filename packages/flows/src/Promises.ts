@@ -15,7 +15,6 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
-import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Branches from "./Branches.ts"
 import { compensate } from "./Compensation.ts"
 import * as Durable from "./Durable.ts"
@@ -486,9 +485,7 @@ export interface Flows {
    * The management of executions over HTTP for `signalbox flows`, as a handler for `node:http`, Express or Fastify: see
    * `FlowManagement.toNodeHandler`. Rejects with `InvalidManagement` when the token has fewer than 16 characters.
    */
-  readonly toNodeHandler: (
-    options: ManagementOptions
-  ) => Promise<(request: IncomingMessage, response: ServerResponse) => void>
+  readonly toNodeHandler: (options: ManagementOptions) => Promise<NodeHandler>
   /** Like `toNodeHandler`, for servers that use web requests, such as Hono. */
   readonly toWebHandler: (options: ManagementOptions) => Promise<(request: Request) => Promise<Response>>
   /**
@@ -497,6 +494,12 @@ export interface Flows {
    */
   readonly close: () => Promise<void>
 }
+
+/** A listener for `createServer` of `node:http`. Its types are not named, since not every program has those of Node. */
+export type NodeHandler = (
+  request: { readonly method?: string | undefined; readonly url?: string | undefined },
+  response: { readonly headersSent: boolean }
+) => void
 
 export interface ManagementOptions {
   /** At least 16 characters; `signalbox flows` sends it. */
@@ -605,7 +608,10 @@ export const openFlows = async <R = never>(options: OpenOptions<R>): Promise<Flo
     // Loaded when it is used: programs without a server need none of it.
     toNodeHandler: async (options) => {
       const { toNodeHandler } = await import("./FlowManagement.ts")
-      return called(Scope.provide(toNodeHandler(managed(options)), handlers))
+      const handler = await called(Scope.provide(toNodeHandler(managed(options)), handlers))
+      type Listener = Parameters<typeof handler>
+      // Servers of Node call it with their own requests and responses.
+      return (request, response) => handler(request as Listener[0], response as Listener[1])
     },
     toWebHandler: async (options) => {
       const { toWebHandler } = await import("./FlowManagement.ts")

@@ -67,7 +67,8 @@ export class Store extends Context.Service<Store, { readonly process: (options?:
     Store,
     Effect.map(temporarySchema, (schema) =>
       Store.of({
-        process: (options) => Layer.fresh(
+        process: (options) =>
+          Layer.fresh(
             Layer.provide(FlowEngine.layerPostgres({ ...postgresOptions(schema), ...options }), leasesInVirtualTime)
           )
       })

@@ -39,11 +39,14 @@ const run = <A>(
   responses: ReadonlyArray<Response>
 ) =>
   Effect.andThen(Process.deploy(greetings), test).pipe(
-    Effect.provide(Flow.layer(welcome)),
-    Effect.provide(service(responses)),
-    Effect.provide([Layer.fresh(FlowEngine.layerMemory), Testing.layer({ tasks })]),
-    Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ CUSTOMERS_URL: "http://customers.test" }))),
-    Effect.provide(TestClock.layer()),
+    Effect.provide(
+      Flow.layer(welcome).pipe(
+        Layer.provide(service(responses)),
+        Layer.provideMerge(Layer.merge(Layer.fresh(FlowEngine.layerMemory), Testing.layer({ tasks }))),
+        Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ CUSTOMERS_URL: "http://customers.test" }))),
+        Layer.provideMerge(TestClock.layer())
+      )
+    ),
     Effect.runPromise
   )
 

@@ -46,9 +46,7 @@ const make = Effect.gen(function* () {
     transaction,
     now,
     leaseNow: (at) =>
-      isByServer
-        ? sql`CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`
-        : sql`CAST(${at} AS BIGINT)`,
+      isByServer ? sql`CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)` : sql`CAST(${at} AS BIGINT)`,
     token: () => `${caller} ${calls++}`,
     publish: notifier.publish
   }

@@ -46,7 +46,7 @@ export const layerMemory: Layer.Layer<Journal, FlowEngineError> = Layer.effect(
     const all = Object.entries(calls).map(([name, member]) => [
       name,
       Effect.isEffect(member)
-        ? atOnce(member)
+        ? atOnce<unknown, never>(member)
         : // All other members are functions that return effects.
           (...args: ReadonlyArray<unknown>) => atOnce((member as Call)(...args))
     ])
