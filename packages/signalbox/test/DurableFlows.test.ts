@@ -1,6 +1,7 @@
 /** Durable flows over the real service: waiting for runs, callbacks, restarts. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -134,6 +135,27 @@ describe("a durable flow that awaits runs", () => {
         yield* Testing.elapse(ended)
       }).pipe(Effect.provide(program()))
       assert.strictEqual((yield* Stream.runCollect(ProcessRuns.stream())).length, 1)
+    }).pipe(Effect.scoped, Effect.provide(service))
+  )
+
+  it.effect("gets the end of a run at once, though the program before was still waiting for one when it ended", () =>
+    Effect.gen(function* () {
+      const folder = yield* Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "signalbox-durable-"))),
+        (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+      )
+      const program = () =>
+        Layer.fresh(Layer.provideMerge(Flow.layer(flow), FlowEngine.layerSqlite({ file: join(folder, "flows.db") })))
+      const process = yield* makeProcess
+      yield* Effect.andThen(Flow.submit(flow, { process, minutes: [30] }), Testing.advance("1 minute")).pipe(
+        Effect.provide(program())
+      )
+      const seconds = yield* Effect.gen(function* () {
+        const began = yield* Clock.currentTimeMillis
+        yield* Testing.elapse(Flow.execute(flow, { process, minutes: [0.01] }))
+        return ((yield* Clock.currentTimeMillis) - began) / 1_000
+      }).pipe(Effect.provide(program()))
+      assert.isBelow(seconds, 10)
     }).pipe(Effect.scoped, Effect.provide(service))
   )
 

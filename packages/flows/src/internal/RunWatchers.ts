@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import { ProcessRunId } from "@signalbox/api/contract/Ids"
@@ -107,7 +108,7 @@ export class RunWatchers extends Context.Service<
   static readonly layer = Layer.effect(
     RunWatchers,
     Effect.gen(function* () {
-      const { journal, poke } = yield* Engine
+      const { isShared, journal, poke } = yield* Engine
       const scope = yield* Effect.scope
       const me = (yield* NewId)()
 
@@ -153,9 +154,10 @@ export class RunWatchers extends Context.Service<
           Effect.catchDefect((defect) => Effect.as(Effect.logWarning("runs could not be polled", defect), 0))
         )
 
+        const name = `watcher ${prefix}`
         /** Acquires or renews the lease; returns whether this process polls. */
         const hold = Effect.gen(function* () {
-          const name = `watcher ${prefix}`
+          if (!isShared) return true
           const now = yield* journal.now
           const known = yield* journal.read(name)
           const holder = holderOf(known)
@@ -186,6 +188,15 @@ export class RunWatchers extends Context.Service<
             }
           }
         })
+        /** So that the next process need not wait until the lease expires. */
+        const release = Effect.gen(function* () {
+          const known = yield* journal.read(name)
+          if (holderOf(known)?.process === me) yield* journal.swap(name, known, null)
+        })
+        if (isShared) {
+          // Its end is not held up by a database that does not respond.
+          yield* Scope.addFinalizer(scope, Effect.timeoutOption(Effect.interruptible(release), "1 second"))
+        }
         yield* Effect.forkIn(loop, scope)
         return { notice: Effect.sync(() => void changed.openUnsafe()) }
       })
