@@ -54,6 +54,7 @@ export const withServices: ReadonlyArray<string> = ["docs/operate/keys", "docs/o
 
 /** Pages whose commands outside of `console` are not followed, and why. */
 const notFollowed: Readonly<Record<string, string>> = {
+  "docs/flow-symptoms": "what it shows is compared with what the command prints by `FlowSymptoms.test.ts`",
   "docs/operate/deploy": "it needs root, systemd, or an engine of containers",
   "docs/operate/kubernetes": "they need a cluster; its files are checked by `test:deploy`",
   "packages/graph-sandbox/README": "it lists the flags of a command",

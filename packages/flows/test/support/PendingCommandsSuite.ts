@@ -76,40 +76,22 @@ const begin = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E e
 
 const stands = (id: string, state: FlowExecutions.State) => until(Effect.map(stateOf(id), (there) => there === state))
 
+/** A process in which a payment is being made. */
+const paying = (made: Made, key = "one") =>
+  Effect.gen(function* () {
+    const { context, stop } = yield* begin(made)
+    const before = made.did.length
+    const id = yield* Effect.provideContext(Flow.submit(made.flow, key), context)
+    yield* until(Effect.sync(() => made.did.slice(before).includes("pay")))
+    return { context, id, stop }
+  })
+
+const testOn = (store: Suite["store"]) => (title: string, body: Effect.Effect<void, unknown, Scope.Scope | Store>) =>
+  it.live(title, () => body.pipe(Effect.scoped, Effect.provide(Layer.fresh(store))))
+
 export const pendingCommands = ({ name, store }: Suite) => {
   describe(`a command ${name}`, () => {
-    /** A process in which a payment is being made. */
-    const paying = (made: Made, key = "one") =>
-      Effect.gen(function* () {
-        const { context, stop } = yield* begin(made)
-        const before = made.did.length
-        const id = yield* Effect.provideContext(Flow.submit(made.flow, key), context)
-        yield* until(Effect.sync(() => made.did.slice(before).includes("pay")))
-        return { context, id, stop }
-      })
-
-    const test = (title: string, body: Effect.Effect<void, unknown, Scope.Scope | Store>) =>
-      it.live(title, () => body.pipe(Effect.scoped, Effect.provide(Layer.fresh(store))))
-
-    test(
-      "to suspend counts after the next start, when the process ended before the step did",
-      Effect.gen(function* () {
-        const made = makeFlow()
-        const { context, id, stop } = yield* paying(made)
-        yield* Effect.provideContext(FlowExecutions.suspend(id), context)
-        yield* stop
-        const next = yield* begin(made)
-        yield* Effect.gen(function* () {
-          yield* stands(id, "suspended")
-          assert.deepStrictEqual(made.did, ["reserve", "pay"])
-          yield* FlowExecutions.resume(id)
-          yield* made.gate.open
-          yield* stands(id, "completed")
-          assert.deepStrictEqual(made.did, ["reserve", "pay", "pay", "send"])
-        }).pipe(Effect.provideContext(next.context))
-      })
-    )
-
+    const test = testOn(store)
     test(
       "to suspend is shown while a step is awaited, and lets nothing begin",
       Effect.gen(function* () {
@@ -191,7 +173,7 @@ export const pendingCommands = ({ name, store }: Suite) => {
       })
     )
 
-    const many = sized(40, 400)
+    const many = sized(100, 400)
 
     test(
       `to cancel counts when it comes with a suspend, ${many} times`,
@@ -213,7 +195,7 @@ export const pendingCommands = ({ name, store }: Suite) => {
           yield* stands(id, "cancelled")
         })
         const all = Array.from({ length: many }, (_, n) => n)
-        yield* Effect.provideContext(Effect.forEach(all, one, { concurrency: 10, discard: true }), context)
+        yield* Effect.provideContext(Effect.forEach(all, one, { concurrency: 20, discard: true }), context)
       })
     )
 
@@ -237,6 +219,32 @@ export const pendingCommands = ({ name, store }: Suite) => {
         const begun = until(Effect.sync(() => broken.did.filter((name) => name === "pay").length === many))
         const opened = Effect.andThen(begun, broken.gate.open)
         yield* Effect.provideContext(Effect.all([all, opened], { concurrency: 2, discard: true }), context)
+      })
+    )
+  })
+}
+
+/** The process waits for ten seconds until it leaves a step. */
+export const restartedCommands = ({ name, store }: Suite) => {
+  describe(`a command ${name}, over a restart`, () => {
+    const test = testOn(store)
+
+    test(
+      "to suspend counts after the next start, when the process ended before the step did",
+      Effect.gen(function* () {
+        const made = makeFlow()
+        const { context, id, stop } = yield* paying(made)
+        yield* Effect.provideContext(FlowExecutions.suspend(id), context)
+        yield* stop
+        const next = yield* begin(made)
+        yield* Effect.gen(function* () {
+          yield* stands(id, "suspended")
+          assert.deepStrictEqual(made.did, ["reserve", "pay"])
+          yield* FlowExecutions.resume(id)
+          yield* made.gate.open
+          yield* stands(id, "completed")
+          assert.deepStrictEqual(made.did, ["reserve", "pay", "pay", "send"])
+        }).pipe(Effect.provideContext(next.context))
       })
     )
   })

@@ -50,6 +50,8 @@ const received = (stay: Stay, message: Message): Effect.Effect<void> =>
           : Operations.waited(stay, operation, message.value, operation.entry.subject)
       }
       case "suspend":
+        // A cancel that was read with it has withdrawn it.
+        if (stay.mail.some(({ kind }) => kind === "cancel")) return Effect.void
         // It stays where it is until the execution is suspended, by this process or the next one.
         stay.suspends.push(message.seq)
         stay.closing = "suspend"
