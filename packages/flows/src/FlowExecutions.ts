@@ -365,8 +365,7 @@ export interface ResumeOptions {
 
 /**
  * Continues a halted or suspended execution, with the same idempotency keys, or withdraws a suspend for which a step is still awaited.
- * Failed undos are retried. Fails with `StepNotFound` when
- * `skip` names no failed undo.
+ * Failed undos are retried. Fails with `StepNotFound` when `skip` names no failed undo.
  */
 export const resume = Effect.fn("FlowExecutions.resume")(function* (
   execution: string,

@@ -65,6 +65,16 @@ const makeProcess = Effect.map(
 const service = Layer.fresh(Testing.layer({ tasks: [slow], workers: 6 }))
 const engine = Layer.fresh(FlowEngine.layerMemory)
 
+/** Programs that run one after the other on a file; each build is a new one. */
+const restarting = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "signalbox-durable-"))),
+    (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+  ),
+  (folder) => () =>
+    Layer.fresh(Layer.provideMerge(Flow.layer(flow), FlowEngine.layerSqlite({ file: join(folder, "flows.db") })))
+)
+
 /** A client that counts its requests. */
 const counting = () => {
   let requests = 0
@@ -113,12 +123,7 @@ describe("a durable flow that awaits runs", () => {
 
   it.effect("is woken after a restart without a request", () =>
     Effect.gen(function* () {
-      const folder = yield* Effect.acquireRelease(
-        Effect.sync(() => mkdtempSync(join(tmpdir(), "signalbox-durable-"))),
-        (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
-      )
-      const program = () =>
-        Layer.fresh(Layer.provideMerge(Flow.layer(flow), FlowEngine.layerSqlite({ file: join(folder, "flows.db") })))
+      const program = yield* restarting
       const process = yield* makeProcess
       const id = yield* Effect.gen(function* () {
         const id = yield* Flow.submit(flow, { process, minutes: [2] })
@@ -140,12 +145,7 @@ describe("a durable flow that awaits runs", () => {
 
   it.effect("gets the end of a run at once, though the program before was still waiting for one when it ended", () =>
     Effect.gen(function* () {
-      const folder = yield* Effect.acquireRelease(
-        Effect.sync(() => mkdtempSync(join(tmpdir(), "signalbox-durable-"))),
-        (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
-      )
-      const program = () =>
-        Layer.fresh(Layer.provideMerge(Flow.layer(flow), FlowEngine.layerSqlite({ file: join(folder, "flows.db") })))
+      const program = yield* restarting
       const process = yield* makeProcess
       yield* Effect.andThen(Flow.submit(flow, { process, minutes: [30] }), Testing.advance("1 minute")).pipe(
         Effect.provide(program())

@@ -2,7 +2,7 @@
  * Limits of executions: their declaration, and the arithmetic of admissions.
  */
 import { FlowDefect } from "../FlowDefect.ts"
-import type { FlowVersion, Limit } from "./Journal.ts"
+import type { Limit } from "./Journal.ts"
 
 /** How often: a number per second, minute, hour or day. */
 export type Rate = `${number}/${"s" | "min" | "h" | "d"}`
@@ -52,17 +52,6 @@ export const keysOf = <Input>(limits: ReadonlyArray<FlowLimit<Input>>, input: In
   limits.map(({ key }) => (key === undefined ? null : key(input)))
 
 // ---- what one limit and key have admitted
-
-/** The names of buckets and lanes, in which `address` shortens texts. */
-export const namesOf = (address: (text: string) => string) => ({
-  /** The name of the bucket of a limit for a key, or for the whole flow. Begins with the index of the limit. */
-  bucketOf: (flow: string, index: number, { keyed }: Limit, key: string | null): string =>
-    `${index} ${address(JSON.stringify(keyed && key !== null ? [flow, key] : [flow]))}`,
-  /** The name of the queue of executions with the same version and keys. */
-  laneOf: ({ flow, version }: FlowVersion, keys: ReadonlyArray<string | null>): string =>
-    address(JSON.stringify([flow, version, ...keys]))
-})
-export type Names = ReturnType<typeof namesOf>
 
 /** Returns the index of the limit of a bucket. */
 export const indexOf = (bucket: string): number => Number.parseInt(bucket, 10)

@@ -1,13 +1,15 @@
 /**
- * The admission of queued executions, over the rows of any journal.
+ * The admission of queued executions, over the rows of the journal.
  *
  * Executions with the same version and keys are in one lane. A refused lane is blocked at the bucket that refused it, and skipped
  * until that bucket has room; the others take turns. So the cost depends on the number of admitted executions, not on the length of
  * the queue. Invariant: no lane is blocked at a bucket that has room.
  */
 import * as Effect from "effect/Effect"
+import type { SqlError } from "effect/sql/SqlError"
 import type { Admitted, Execution, FlowVersion, Limit } from "../Journal.ts"
-import { type Bucket, empty, indexOf, type Names, openOf, taken, verdictOf } from "../Limits.ts"
+import { type Bucket, empty, indexOf, openOf, taken, verdictOf } from "../Limits.ts"
+import { bucketOf } from "./sql/Lanes.ts"
 
 export interface Lane {
   readonly lane: string
@@ -33,30 +35,29 @@ export interface Saved {
 }
 
 /** The rows of one flow, while no other admission of the flow runs. */
-export interface Rows<E> {
-  readonly names: Names
+export interface Rows {
   /** Locks and returns the limits of the flow and its last turn; null: it has none. */
-  readonly limits: Effect.Effect<{ readonly limits: ReadonlyArray<Limit>; readonly turns: number } | null, E>
+  readonly limits: Effect.Effect<{ readonly limits: ReadonlyArray<Limit>; readonly turns: number } | null, SqlError>
   /** Releases the slots of ended executions, and returns their buckets. */
-  readonly release: Effect.Effect<ReadonlyArray<string>, E>
+  readonly release: Effect.Effect<ReadonlyArray<string>, SqlError>
   /** Returns the buckets of keys whose rate admits again. */
-  readonly recovered: Effect.Effect<ReadonlyArray<string>, E>
-  readonly load: (buckets: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, Bucket>, E>
+  readonly recovered: Effect.Effect<ReadonlyArray<string>, SqlError>
+  readonly load: (buckets: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, Bucket>, SqlError>
   /** Unblocks the first lanes that are blocked at buckets; returns how many. */
   readonly unblock: (
     buckets: ReadonlyArray<{ readonly bucket: string; readonly most: number }>
-  ) => Effect.Effect<number, E>
+  ) => Effect.Effect<number, SqlError>
   /** Returns the first lanes of the version that are not blocked, in their turns. */
-  readonly lanes: (most: number) => Effect.Effect<ReadonlyArray<Lane>, E>
+  readonly lanes: (most: number) => Effect.Effect<ReadonlyArray<Lane>, SqlError>
   /** Returns the first executions of lanes, in their order. */
   readonly heads: (
     lanes: ReadonlyArray<{ readonly lane: string; readonly most: number }>
-  ) => Effect.Effect<ReadonlyArray<{ readonly lane: string; readonly id: string }>, E>
+  ) => Effect.Effect<ReadonlyArray<{ readonly lane: string; readonly id: string }>, SqlError>
   /** Claims those that are still queued. `holds`: whether they hold slots until they end. */
-  readonly begin: (ids: ReadonlyArray<string>, holds: boolean) => Effect.Effect<ReadonlyArray<Execution>, E>
-  readonly save: (saved: Saved, turns: number) => Effect.Effect<void, E>
+  readonly begin: (ids: ReadonlyArray<string>, holds: boolean) => Effect.Effect<ReadonlyArray<Execution>, SqlError>
+  readonly save: (saved: Saved, turns: number) => Effect.Effect<void, SqlError>
   /** Returns when the rate of a key that refused an execution admits again. */
-  readonly next: Effect.Effect<number | null, E>
+  readonly next: Effect.Effect<number | null, SqlError>
 }
 
 /** The numbers of lanes that are checked together, at least and at most. */
@@ -67,12 +68,12 @@ const mostRounds = 50
 
 const nothing: Admitted = { executions: [], more: false, next: null }
 
-export const admit = Effect.fnUntraced(function* <E>(
-  rows: Rows<E>,
+export const admit = Effect.fnUntraced(function* (
+  rows: Rows,
   { flow }: FlowVersion,
   most: number,
   now: number
-): Effect.fn.Return<Admitted, E> {
+): Effect.fn.Return<Admitted, SqlError> {
   const known = yield* rows.limits
   if (known === null) return nothing
   const { limits } = known
@@ -85,9 +86,7 @@ export const admit = Effect.fnUntraced(function* <E>(
     limits.flatMap((limit, index) => {
       const key = keys[index]
       // An execution that was queued before this limit was added is not limited by it.
-      return key === undefined || !isWanted(limit)
-        ? []
-        : [{ limit, name: rows.names.bucketOf(flow, index, limit, key) }]
+      return key === undefined || !isWanted(limit) ? [] : [{ limit, name: bucketOf(flow, index, limit, key) }]
     })
   const common = bucketsOf(
     limits.map(() => null),

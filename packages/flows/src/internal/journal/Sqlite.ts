@@ -1,5 +1,5 @@
 /**
- * The journal in a SQLite file, which one process has to itself.
+ * The journal on SQLite: in a file, which one process has to itself, or in memory.
  */
 import * as SqliteClient from "@signalbox/sql/SqliteClient"
 import * as Context from "effect/Context"

@@ -2,18 +2,23 @@
  * Adds executions to the queues of their limits.
  */
 import type { Fragment } from "effect/sql/Statement"
-import type { Execution } from "../../Journal.ts"
-import { namesOf } from "../../Limits.ts"
+import type { Execution, FlowVersion, Limit } from "../../Journal.ts"
 import { toLimits } from "./Rows.ts"
 import type { Store } from "./Store.ts"
 import * as Texts from "./Texts.ts"
 
-export const names = namesOf(Texts.addressOf)
+/** The name of the bucket of a limit for a key, or for the whole flow. Begins with the index of the limit. */
+export const bucketOf = (flow: string, index: number, { keyed }: Limit, key: string | null): string =>
+  `${index} ${Texts.addressOf(JSON.stringify(keyed && key !== null ? [flow, key] : [flow]))}`
+
+/** The name of the queue of executions with the same version and keys. */
+const laneOf = ({ flow, version }: FlowVersion, keys: ReadonlyArray<string | null>): string =>
+  Texts.addressOf(JSON.stringify([flow, version, ...keys]))
 
 /** Returns the queue columns of an execution. */
 export const queuedColumns = ({ flow, limits, queuedAt, state, version }: Execution) => ({
   limits: toLimits(limits),
-  lane: state === "queued" && limits.length > 0 ? names.laneOf({ flow, version }, limits) : null,
+  lane: state === "queued" && limits.length > 0 ? laneOf({ flow, version }, limits) : null,
   queued_at: queuedAt
 })
 
@@ -26,7 +31,7 @@ export const enqueued = (
   const name = Texts.toText(flow)
   return sql`
     INSERT INTO flow_lane (flow, lane, version, keys, stamp, turn)
-    SELECT CAST(${name} AS TEXT), CAST(${names.laneOf({ flow, version }, limits)} AS TEXT),
+    SELECT CAST(${name} AS TEXT), CAST(${laneOf({ flow, version }, limits)} AS TEXT),
       CAST(${version} AS DOUBLE PRECISION), CAST(${JSON.stringify(limits)} AS TEXT), 1,
       CAST(${queuedAt} AS BIGINT)
     ${sql.literal(from === undefined ? "" : `FROM ${from}`)} WHERE TRUE

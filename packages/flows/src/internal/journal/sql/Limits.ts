@@ -6,12 +6,11 @@
  */
 import * as Dialect from "@signalbox/sql/Dialect"
 import * as Effect from "effect/Effect"
-import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type { Admitted, Execution, FlowVersion, Journal, Limit } from "../../Journal.ts"
 import { type Bucket, empty, verdictOf } from "../../Limits.ts"
 import * as Admission from "../Admission.ts"
-import { names } from "./Lanes.ts"
+import { bucketOf } from "./Lanes.ts"
 import { executionColumns, type ExecutionRow, toExecution } from "./Rows.ts"
 import type { Store } from "./Store.ts"
 import { isAmong, put, rowsOf, table } from "./Tables.ts"
@@ -77,7 +76,7 @@ export const make = ({ isPostgres, now, persist, sql, token, transaction }: Stor
     process: string,
     at: number,
     mine: string
-  ): Admission.Rows<SqlError> => {
+  ): Admission.Rows => {
     const flow = Texts.toText(named)
     const release = Effect.gen(function* () {
       const buckets: Array<string> = []
@@ -98,7 +97,6 @@ export const make = ({ isPostgres, now, persist, sql, token, transaction }: Stor
       }
     })
     return {
-      names,
       limits: Effect.map(
         sql<{ readonly limits: string; readonly turns: number }>`
           SELECT limits, turns FROM flow_limit WHERE flow = ${flow} ${Dialect.forUpdate(sql)}`,
@@ -267,7 +265,7 @@ export const make = ({ isPostgres, now, persist, sql, token, transaction }: Stor
     // Written from a list of limits.
     const limits = JSON.parse(known?.limits ?? "[]") as ReadonlyArray<Limit>
     const found = { limit: null, key: null, place: Number(ahead?.count ?? 0) + 1, holders: [], admitsAt: null }
-    const named = limits.map((limit, index) => names.bucketOf(flow, index, limit, keys[index] ?? null))
+    const named = limits.map((limit, index) => bucketOf(flow, index, limit, keys[index] ?? null))
     const buckets = yield* load(row.flow, named)
     for (const [index, limit] of limits.entries()) {
       const name = named[index]
