@@ -59,8 +59,13 @@ export interface SharedOptions {
 }
 
 export interface PostgresOptions extends Options, SharedOptions {
-  /** `postgres://user:password@host:port/database`. */
+  /** `postgres://user:password@host:port/database`, of the server or, together with `directUrl`, of a connection pooler. */
   readonly url: Redacted.Redacted
+  /**
+   * The address of the server itself when `url` leads to a connection pooler, such as PgBouncer in transaction mode. Migrations,
+   * notifications and the renewal of leases use it. Default: `url` is that of the server.
+   */
+  readonly directUrl?: Redacted.Redacted
   /** The schema of the tables; created if it is missing. Default: `signalbox_flows`. */
   readonly schema?: string
 }
@@ -89,11 +94,11 @@ const leaseThreadFile = (): URL => {
 
 /** The thread of an engine on Postgres. */
 const threadOf = (of: string, options: PostgresOptions) => {
-  const { leaseThread, schema = defaultSchema, stallLimit = defaultStallLimit, url } = options
+  const { leaseThread, schema = defaultSchema, stallLimit = defaultStallLimit, url, directUrl = url } = options
   check(of, { stallLimit }, { stallLimit: stallTime })
   return LeaseThread.layer({
     module: () => leaseThread ?? leaseThreadFile(),
-    url: Redacted.value(url),
+    url: Redacted.value(directUrl),
     schema,
     stallLimitMillis: Duration.toMillis(Duration.fromInputUnsafe(stallLimit))
   })

@@ -2,41 +2,23 @@ import { assert, describe, it } from "@effect/vitest"
 import { startServer } from "@signalbox/testkit/Postgres"
 import { sized, soak } from "@signalbox/testkit/Soak"
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
-import * as SqlClient from "effect/sql/SqlClient"
-import type { PostgresOptions } from "../src/FlowEngine.ts"
-import { Journal } from "../src/internal/Journal.ts"
-import * as Sql from "../src/internal/journal/Sql.ts"
 import { channelOf } from "../src/internal/journal/sql/Notifier.ts"
 import { Database } from "../src/internal/sql/Database.ts"
-import * as Postgres from "../src/internal/journal/Postgres.ts"
 import { postgresOptions, temporarySchema } from "./support/Engines.ts"
 import { journalSuite } from "./support/JournalSuite.ts"
 import { begin, found, idsOf, order, orders, owned, register, signal, write } from "./support/journal/Bench.ts"
-import { held, type Process } from "./support/journal/Held.ts"
+import { held } from "./support/journal/Held.ts"
 import { longQueue } from "./support/journal/LongQueue.ts"
 import { losingAnswers } from "./support/journal/LostAnswers.ts"
 import { listen } from "./support/journal/Notifications.ts"
+import { open } from "./support/journal/OnPostgres.ts"
 import { troubled } from "./support/journal/Troubled.ts"
 import { makeJumping } from "./support/Jumping.ts"
 import { until } from "./support/Polling.ts"
 import { suiteSchema } from "./support/SuiteSchema.ts"
-
-/** A process with its own pool. */
-const open = (options: PostgresOptions, database = Database.layer) =>
-  Layer.build(
-    Layer.fresh(Sql.layer.pipe(Layer.provide(database), Layer.provideMerge(Layer.fresh(Postgres.client(options)))))
-  ).pipe(
-    Effect.map((context): Process => ({
-      journal: Context.get(context, Journal),
-      sql: Context.get(context, SqlClient.SqlClient)
-    })),
-    Effect.orDie
-  )
 
 const inSchema = (schema: string, database = Database.layer) =>
   Effect.map(open(postgresOptions(schema), database), ({ journal }) => journal)

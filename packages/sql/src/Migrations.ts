@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Dialect from "./Dialect.ts"
+import { bypassing } from "./internal/DirectClient.ts"
 import { unhurried } from "./QueryDeadline.ts"
 
 /** In the dialect of SQLite, which `Dialect.definition` translates; or one for each, where that cannot. */
@@ -65,5 +66,5 @@ export const make = (options: Options) => {
     Object.fromEntries(Object.entries(migrations).map(([name, statements]) => [name, run(statements)]))
   )
   // A newer database has every migration of this version, so that none is run before the check.
-  return unhurried(Effect.tap(Migrator.make({})({ loader, table }), () => checkKnown(options)))
+  return Effect.tap(Migrator.make({})({ loader, table }), () => checkKnown(options)).pipe(bypassing, unhurried)
 }

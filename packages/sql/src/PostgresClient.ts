@@ -17,9 +17,13 @@ import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Client from "effect/sql/SqlClient"
 import type { Connection } from "effect/sql/SqlConnection"
 import { SqlError, StatementTimeoutError } from "effect/sql/SqlError"
+import { DirectClient } from "./internal/DirectClient.ts"
 import { Listening } from "./Listening.ts"
-import type { PostgresOptions } from "./PostgresOptions.ts"
+import { direct, type PostgresOptions } from "./PostgresOptions.ts"
 import { QueryDeadline, unhurried } from "./QueryDeadline.ts"
+import * as Pooled from "./internal/Pooled.ts"
+import type { Session, Sessions } from "./internal/Pooled.ts"
+import * as Settings from "./internal/PostgresSettings.ts"
 
 /** Connections of one node, besides the one that listens. */
 const maxConnections = 20
@@ -38,25 +42,20 @@ const numbers = () => {
   return types
 }
 
-const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
-
-/** The settings of every connection. */
-const settings = ({
-  applicationName = "signalbox",
-  schema = "signalbox",
-  url
-}: PostgresOptions): PgConnection.Config => ({
+/** What every connection has. */
+const connectionTo = ({ applicationName = "signalbox", url }: PostgresOptions): PgConnection.Config => ({
   url,
   types: numbers(),
   applicationName,
-  keepAlive: "30 seconds",
+  keepAlive: "30 seconds"
+})
+
+/** A connection to the server itself, with its settings. */
+const directTo = (options: PostgresOptions): PgConnection.Config => ({
+  ...connectionTo(options),
   startupParameters: {
-    search_path: quoted(schema),
+    ...Settings.of(options),
     client_min_messages: "warning",
-    // A statement that waits longer for a lock fails, and can be retried.
-    lock_timeout: "30s",
-    // Ends the transaction of a node that died without closing its connections, and with it its locks.
-    idle_in_transaction_session_timeout: "60s",
     tcp_keepalives_idle: "15",
     tcp_keepalives_interval: "5",
     tcp_keepalives_count: "3"
@@ -119,7 +118,7 @@ const makeBounded =
 
 const unbounded: Bounded = (effect) => effect
 
-const makeConnection = (connection: PgConnection.PgConnection, bounded: Bounded, answers: LastResponse): Connection => {
+const makeConnection = (connection: Session, bounded: Bounded, answers: LastResponse): Connection => {
   const answered = <A>(answer: A): A => {
     answers.last = performance.now()
     return answer
@@ -150,11 +149,19 @@ const commit = (connection: Connection) =>
       : Effect.void
   )
 
+/** The connections of a client: to the server, or through a pooler. */
+const makeSessions = (options: PostgresOptions): Effect.Effect<Sessions, SqlError, Scope.Scope> =>
+  options.directUrl === undefined
+    ? PgPool.make({ ...directTo(options), maxConnections })
+    : Effect.map(PgPool.make({ ...connectionTo(options), ...Pooled.config, maxConnections }), (pool) =>
+        Pooled.make(pool, Settings.of(options))
+      )
+
 const makeClient = Effect.fnUntraced(function* (options: PostgresOptions) {
   const scope = yield* Effect.scope
   const openPool = Effect.gen(function* () {
     const own = yield* Scope.fork(scope)
-    const pool = yield* Scope.provide(PgPool.make({ ...settings(options), maxConnections }), own)
+    const pool = yield* Scope.provide(makeSessions(options), own)
     return { pool, openedAt: performance.now(), close: Scope.close(own, Exit.void) }
   })
   let current = yield* openPool
@@ -167,9 +174,9 @@ const makeClient = Effect.fnUntraced(function* (options: PostgresOptions) {
   })
   const answers: LastResponse = { last: 0 }
   const bounded = makeBounded(answers, replacePool)
-  const each = (connection: PgConnection.PgConnection) => makeConnection(connection, bounded, answers)
+  const each = (connection: Session) => makeConnection(connection, bounded, answers)
   // The deadline of a single statement includes the wait for a connection.
-  const whole = (connection: PgConnection.PgConnection) => makeConnection(connection, unbounded, answers)
+  const whole = (connection: Session) => makeConnection(connection, unbounded, answers)
   const client = yield* Client.make({
     acquirer: Effect.map(bounded(Effect.suspend(() => current.pool.get)), each),
     borrower: (use) => bounded(Effect.suspend(() => current.pool.use((connection) => use(whole(connection))))),
@@ -181,17 +188,19 @@ const makeClient = Effect.fnUntraced(function* (options: PostgresOptions) {
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
     spanAttributes: [["db.system.name", "postgresql"]]
   })
-  // Nodes that start concurrently create it once.
-  yield* client
+  return client
+})
+
+/** Nodes that start concurrently create it once. */
+const createSchema = (sql: Client.SqlClient, options: PostgresOptions) =>
+  sql
     .withTransaction(
       Effect.andThen(
-        client`SELECT pg_advisory_xact_lock(hashtextextended('signalbox schema', 0))`,
-        client.unsafe(`CREATE SCHEMA IF NOT EXISTS ${quoted(options.schema ?? "signalbox")}`)
+        sql`SELECT pg_advisory_xact_lock(hashtextextended('signalbox schema', 0))`,
+        sql.unsafe(`CREATE SCHEMA IF NOT EXISTS ${Settings.quoted(Settings.schemaOf(options))}`)
       )
     )
     .pipe(unhurried)
-  return client
-})
 
 /** The interval of checking the listening connection, and the time limit of a check. */
 const heartbeat = "5 seconds"
@@ -202,11 +211,11 @@ const heartbeat = "5 seconds"
  */
 const listen = (options: PostgresOptions): (typeof Listening.Service)["texts"] =>
   Effect.fnUntraced(function* (channel, begun) {
-    const connection = yield* Effect.flatMap(PgConnection.make(settings(options)), ({ pin }) => pin)
+    const connection = yield* Effect.flatMap(PgConnection.make(directTo(options)), ({ pin }) => pin)
     const queue = yield* connection.listen(channel)
     yield* begun
     // Repeats LISTEN as the check, since that statement identifies the connections of nodes in `pg_stat_activity`.
-    const alive = connection.query(`LISTEN ${quoted(channel)}`).pipe(
+    const alive = connection.query(`LISTEN ${Settings.quoted(channel)}`).pipe(
       makeBounded({ last: 0 }, () => Effect.void),
       Effect.provideService(QueryDeadline, heartbeat),
       Effect.delay(heartbeat),
@@ -216,14 +225,25 @@ const listen = (options: PostgresOptions): (typeof Listening.Service)["texts"] =
     return Stream.merge(texts, Stream.fromEffectDrain(alive), { haltStrategy: "either" })
   }, Stream.unwrap)
 
-/** A separate connection, outside the pool. */
-export const connect = (options: PostgresOptions) => PgConnection.make(settings(options))
+/** A separate connection to the server itself, outside the pool. */
+export const connect = (options: PostgresOptions) => PgConnection.make(directTo(direct(options)))
 
-/** A `SqlClient` whose tables are in the schema, and `Listening`. */
-export const layer = (options: PostgresOptions) =>
-  Layer.mergeAll(
-    Layer.effectContext(Effect.map(makeClient(options), (client) => Context.make(Client.SqlClient, client))).pipe(
-      Layer.provide(Reactivity.layer)
-    ),
-    Layer.succeed(Listening, Listening.of({ texts: listen(options) }))
+const makeContext = Effect.fnUntraced(function* (options: PostgresOptions) {
+  const server = direct(options)
+  const directClient = yield* makeClient(server)
+  yield* createSchema(directClient, server)
+  yield* Settings.check(directClient, server)
+  const client = options.directUrl === undefined ? directClient : yield* makeClient(options)
+  if (client !== directClient) yield* Settings.check(client, options)
+  return Context.make(Client.SqlClient, client).pipe(
+    Context.add(DirectClient, directClient),
+    Context.add(Listening, Listening.of({ texts: listen(server) }))
   )
+}, Effect.mapError(Settings.explained))
+
+/**
+ * A `SqlClient` whose tables are in the schema, and `Listening`. Fails with a `SqlError` whose cause is a
+ * `PostgresSettingsError` when connections do not have the settings that the tables need.
+ */
+export const layer = (options: PostgresOptions): Layer.Layer<Client.SqlClient | Listening, SqlError> =>
+  Layer.effectContext(makeContext(options)).pipe(Layer.provide(Reactivity.layer))

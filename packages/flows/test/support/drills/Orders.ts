@@ -17,7 +17,8 @@ export const Jump = Schema.Struct({ do: Schema.Literal("jump"), millis: Schema.F
 export const Plan = Schema.Struct({
   store: Schema.Union([
     Schema.Struct({ file: Schema.String }),
-    Schema.Struct({ url: Schema.String, schema: Schema.String })
+    /** With `directUrl`, the other one is that of a connection pooler. */
+    Schema.Struct({ url: Schema.String, directUrl: Schema.optionalKey(Schema.String), schema: Schema.String })
   ]),
   effects: Schema.String,
   version: Schema.Finite,

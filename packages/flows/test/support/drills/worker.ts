@@ -49,9 +49,14 @@ const dying = (journal: typeof Journal.Service) =>
       )
   })
 const { store } = plan
-const runner = "file" in store || !plan.cluster ? null : Runner.layer(store)
-const journal =
-  "file" in store ? Sqlite.layer(store.file) : Postgres.layer({ url: Redacted.make(store.url), schema: store.schema })
+const runner = "file" in store || !plan.cluster ? null : Runner.layer({ ...store, url: store.directUrl ?? store.url })
+/** The options of a Postgres. */
+const optionsOf = ({ directUrl, schema, url }: Exclude<Plan["store"], { readonly file: string }>) => ({
+  url: Redacted.make(url),
+  ...(directUrl === undefined ? {} : { directUrl: Redacted.make(directUrl) }),
+  schema
+})
+const journal = "file" in store ? Sqlite.layer(store.file) : Postgres.layer(optionsOf(store))
 const dyingJournal = Layer.effect(Journal, Effect.map(Journal, dying)).pipe(Layer.provide(journal))
 const mortal = () => {
   if (runner !== null) return Layer.provide(over(dyingJournal, Cluster.layer), runner)
@@ -61,7 +66,7 @@ const mortal = () => {
 }
 const immortal = () => {
   if ("file" in store) return FlowEngine.layerSqlite({ file: store.file })
-  const options = { url: Redacted.make(store.url), schema: store.schema }
+  const options = optionsOf(store)
   if (runner !== null) return Layer.provide(FlowEngine.layerCluster(options), runner)
   return FlowEngine.layerPostgres(options)
 }
