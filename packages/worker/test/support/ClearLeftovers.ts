@@ -6,5 +6,8 @@ import * as RoutineLog from "../../src/RoutineLog.ts"
 
 const [folder = ""] = process.argv.slice(2)
 await Effect.runPromise(
-  RunFolders.clearLeftovers(folder).pipe(Effect.provideService(RoutineLog.Level, "Info"), Effect.provide(NodeServices.layer))
+  RunFolders.clearLeftovers(folder).pipe(
+    Effect.provideService(RoutineLog.Level, "Info"),
+    Effect.provide(NodeServices.layer)
+  )
 )
