@@ -14,6 +14,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
 import * as Backup from "./internal/storage/Backup.ts"
 import * as BlobStores from "./internal/storage/BlobStores.ts"
 import * as BucketCheck from "./internal/storage/BucketCheck.ts"
@@ -239,6 +240,15 @@ export const check = (options: StorageOptions) =>
       return finding === null ? Effect.failCause(cause) : Effect.succeed([finding])
     })
   )
+
+/**
+ * Checks that transactions through the connection pooler of the options have the settings that the tables need, as each start does.
+ * Fails with an `SqlError` that says what to do when they have not, or when the pooler or the server cannot be reached.
+ */
+export const checkPooler = ({ database }: StorageOptions) =>
+  database === undefined
+    ? Effect.void
+    : Effect.provide(Effect.asVoid(SqlClient.SqlClient), Opening.layerDatabase(database), { local: true })
 
 /**
  * Writes an object to the bucket of the options, reads it, lists and deletes it. Fails with `BucketError` when the bucket

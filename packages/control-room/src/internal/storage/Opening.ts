@@ -1,6 +1,6 @@
 /** Opens the storage of the options: the database with its tables, and the master key. */
 import * as PostgresDriver from "@signalbox/sql/PostgresDriver"
-import type { PostgresDriverError } from "@signalbox/sql/PostgresOptions"
+import { direct, type PostgresDriverError, type PostgresOptions } from "@signalbox/sql/PostgresOptions"
 import * as SqliteClient from "@signalbox/sql/SqliteClient"
 import * as Folder from "@signalbox/transport/Folder"
 import * as Effect from "effect/Effect"
@@ -108,11 +108,14 @@ type Client<R> = Layer.Layer<
   R
 >
 
+/** A Postgres: through a connection pooler only for the service, which has short transactions. */
+export const layerDatabase = (database: PostgresOptions) =>
+  Layer.unwrap(Effect.map(PostgresDriver.load, (postgres) => postgres.layer(database)))
+
 /** The database without migration; fails while another process has the folder of an SQLite one open. */
 export const layerClient = (options: StorageOptions): Client<FileSystem.FileSystem> => {
   const { data, database } = options
-  if (database !== undefined)
-    return Layer.unwrap(Effect.map(PostgresDriver.load, (postgres) => postgres.layer(database)))
+  if (database !== undefined) return layerDatabase(direct(database))
   const folder = Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     yield* Folder.check(data)
@@ -126,7 +129,7 @@ export const layerBeside = (options: StorageOptions): Client<never> => {
   const { database } = options
   return database === undefined
     ? SqliteClient.layerReadOnly({ filename: databaseFile(options) })
-    : Layer.unwrap(Effect.map(PostgresDriver.load, (postgres) => postgres.layer(database)))
+    : layerDatabase(direct(database))
 }
 
 /** The database for a check, which may run while the service does. */

@@ -1,5 +1,5 @@
 /** `pg_dump` and `pg_restore`. The password of the address is passed by the environment, where other users cannot see it. */
-import type { PostgresOptions } from "@signalbox/sql/PostgresOptions"
+import { direct, type PostgresOptions } from "@signalbox/sql/PostgresOptions"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
@@ -30,7 +30,7 @@ export const withoutPassword = (url: Redacted.Redacted) => {
 
 const run = Effect.fnUntraced(
   function* (tool: Tool, args: ReadonlyArray<string>, database?: PostgresOptions) {
-    const { address = null, password = "" } = database === undefined ? {} : withoutPassword(database.url)
+    const { address = null, password = "" } = database === undefined ? {} : withoutPassword(direct(database).url)
     const child = yield* ChildProcess.make(tool, [...args, ...(address === null ? [] : [`--dbname=${address}`])], {
       env: { LC_ALL: "C", PGCONNECT_TIMEOUT: "30", ...(password === "" ? {} : { PGPASSWORD: password }) },
       extendEnv: true,

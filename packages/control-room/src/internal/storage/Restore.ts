@@ -1,5 +1,5 @@
 /** Restores a backup into an empty place. The room is paused: backups leave out what says that it runs. */
-import type { PostgresOptions } from "@signalbox/sql/PostgresOptions"
+import { direct, type PostgresOptions } from "@signalbox/sql/PostgresOptions"
 import * as PostgresDriver from "@signalbox/sql/PostgresDriver"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -155,7 +155,7 @@ const bucketTarget = Effect.gen(function* () {
 
 const layerTarget = (database: PostgresOptions) =>
   Database.layer.pipe(
-    Layer.provideMerge(Layer.unwrap(Effect.map(PostgresDriver.load, (postgres) => postgres.layer(database))))
+    Layer.provideMerge(Layer.unwrap(Effect.map(PostgresDriver.load, (postgres) => postgres.layer(direct(database)))))
   )
 
 /** Creates the schema and fills it; drops it again when that fails. */

@@ -2,6 +2,7 @@
  * What went wrong, as a command says it: in one line, with the remedy where there is one, and an exit code.
  */
 import { ControlRoomError, NotFound } from "@signalbox/api/ControlRoomError"
+import { PostgresSettingsError } from "@signalbox/sql/PostgresOptions"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
 import * as Cause from "effect/Cause"
 import * as Predicate from "effect/Predicate"
@@ -67,6 +68,8 @@ const textOf = (error: unknown): string => {
   if (storage !== null && storage.kind !== "unavailable") return storage.message
   if (isSqlError(error)) {
     const reason = StorageFailure.reasonOf(Cause.fail(error))
+    // Names the remedy itself.
+    if (error.reason.cause instanceof PostgresSettingsError) return `the database: ${reason}`
     return `the database: ${reason}; check SIGNALBOX_DATABASE_URL or --database-url, and that it can be reached`
   }
   if (error instanceof PlatformError) return ofPlatform(error)

@@ -164,6 +164,14 @@ export const definitions = {
     null,
     { show: hidden, fallback: "SQLite in the data folder" }
   ),
+  databaseDirectUrl: define(
+    "SIGNALBOX_DATABASE_DIRECT_URL",
+    "database-direct-url",
+    "The address of the Postgres server itself, when the other one leads to a connection pooler such as PgBouncer",
+    secret,
+    null,
+    { show: hidden, fallback: "none: no pooler" }
+  ),
   databasePassword: define(
     "SIGNALBOX_DATABASE_PASSWORD",
     null,
@@ -352,6 +360,7 @@ export const config: Config.Config<Settings> = Config.all({
   port: definitions.port.config,
   data: definitions.data.config,
   databaseUrl: definitions.databaseUrl.config,
+  databaseDirectUrl: definitions.databaseDirectUrl.config,
   databasePassword: definitions.databasePassword.config,
   masterKey: definitions.masterKey.config,
   s3Bucket: definitions.s3Bucket.config,
@@ -387,6 +396,7 @@ const described =
 export const storageFlags = {
   data: Flag.String("data").pipe(described("data"), Flag.optional),
   databaseUrl: Flag.String("database-url").pipe(described("databaseUrl"), Flag.optional),
+  databaseDirectUrl: Flag.String("database-direct-url").pipe(described("databaseDirectUrl"), Flag.optional),
   s3Bucket: Flag.String("s3-bucket").pipe(described("s3Bucket"), Flag.optional),
   s3Prefix: Flag.String("s3-prefix").pipe(described("s3Prefix"), Flag.optional),
   s3Endpoint: Flag.String("s3-endpoint").pipe(described("s3Endpoint"), Flag.optional),
@@ -506,6 +516,11 @@ export const read = Effect.fnUntraced(function* (given: Given): Effect.fn.Return
     const missing = settings.s3AccessKeyId === null ? "AWS_ACCESS_KEY_ID" : "AWS_SECRET_ACCESS_KEY"
     return yield* new SettingsError({ message: `${missing}: missing; a bucket (--s3-bucket) needs an access key` })
   }
+  if (settings.databaseDirectUrl !== null && settings.databaseUrl === null) {
+    const message =
+      "--database-url or SIGNALBOX_DATABASE_URL: missing; it is the address of the pooler beside --database-direct-url, or alone that of the server"
+    return yield* new SettingsError({ message })
+  }
   return settings
 })
 
@@ -536,11 +551,18 @@ const withPassword = (url: Redacted.Redacted, password: Redacted.Redacted | null
 
 /** The options of the storage. */
 export const storageOptions = (settings: Settings): StorageOptions => {
-  const { data, databasePassword, databaseUrl, masterKey } = settings
+  const { data, databaseDirectUrl, databasePassword, databaseUrl, masterKey } = settings
   const s3 = s3Options(settings)
   return {
     data,
-    ...(databaseUrl === null ? {} : { database: { url: withPassword(databaseUrl, databasePassword) } }),
+    ...(databaseUrl === null
+      ? {}
+      : {
+          database: {
+            url: withPassword(databaseUrl, databasePassword),
+            ...(databaseDirectUrl === null ? {} : { directUrl: withPassword(databaseDirectUrl, databasePassword) })
+          }
+        }),
     ...(masterKey === null ? {} : { masterKey }),
     ...(s3 ? { s3 } : {})
   }

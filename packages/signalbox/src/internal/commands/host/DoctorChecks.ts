@@ -145,6 +145,12 @@ const database = Effect.fnUntraced(function* (settings: Settings.Settings) {
     : fail(`${wrong.check}: ${wrong.message}`, "`signalbox check` says more")
 })
 
+/** What the pooler does with the settings of statements. */
+const pooler = Effect.fnUntraced(function* (settings: Settings.Settings) {
+  yield* Administration.checkPooler(Settings.storageOptions(settings))
+  return ok("transactions through the connection pooler have their settings")
+})
+
 /** Writes an object, reads it and deletes it. */
 const bucket = Effect.fnUntraced(function* (settings: Settings.Settings) {
   return yield* Administration.checkBucket(Settings.storageOptions(settings)).pipe(
@@ -282,6 +288,7 @@ export const ofMachine = (settings: Settings.Settings, isPortChosen: boolean) =>
     found("port", port(settings, isPortChosen)),
     found("proxy", proxy(settings)),
     found("database", database(settings)),
+    ...(settings.databaseDirectUrl === null ? [] : [found("pooler", pooler(settings))]),
     ...(settings.s3Bucket === null ? [] : [found("bucket", bucket(settings))])
   ])
 
