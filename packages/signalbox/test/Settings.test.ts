@@ -47,7 +47,8 @@ describe("signalbox config", () => {
 
   it("shows no secret, in either form", async () => {
     const env = {
-      SIGNALBOX_DATABASE_URL: `postgres://u:${password}@db/x`,
+      SIGNALBOX_DATABASE_URL: `postgres://u:${password}@pooler/x`,
+      SIGNALBOX_DATABASE_DIRECT_URL: `postgres://u:${password}@db/x`,
       SIGNALBOX_DATABASE_PASSWORD: password,
       SIGNALBOX_MASTER_KEY: password
     }
@@ -64,13 +65,18 @@ describe("signalbox config", () => {
       const options = storageOptions(yield* read({}))
       assert.strictEqual(
         Redacted.value(options.database?.url ?? Redacted.make("")),
+        "postgres://u:a%40b%2Fc%3A%23%25%20d@pooler/x"
+      )
+      assert.strictEqual(
+        Redacted.value(options.database?.directUrl ?? Redacted.make("")),
         "postgres://u:a%40b%2Fc%3A%23%25%20d@db/x"
       )
     }).pipe(
       Effect.provideService(
         ConfigProvider.ConfigProvider,
         ConfigProvider.fromEnvRecord({
-          SIGNALBOX_DATABASE_URL: "postgres://u@db/x",
+          SIGNALBOX_DATABASE_URL: "postgres://u@pooler/x",
+          SIGNALBOX_DATABASE_DIRECT_URL: "postgres://u@db/x",
           SIGNALBOX_DATABASE_PASSWORD: "a@b/c:#% d"
         })
       )
@@ -78,6 +84,7 @@ describe("signalbox config", () => {
   )
 
   const wrong: ReadonlyArray<readonly [Env, RegExp]> = [
+    [{ SIGNALBOX_DATABASE_DIRECT_URL: "postgres://u@db/x" }, /SIGNALBOX_DATABASE_URL: missing/],
     [{ SIGNALBOX_PORT: "http" }, /^--port or SIGNALBOX_PORT: Expected/],
     [{ SIGNALBOX_PORT: "70000" }, /--port or SIGNALBOX_PORT: Expected a value between 0 and 65535/],
     [{ SIGNALBOX_RATE_LIMIT: "fast" }, /--rate-limit or SIGNALBOX_RATE_LIMIT: Expected `off`, or requests a second/],

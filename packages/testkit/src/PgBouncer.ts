@@ -35,8 +35,8 @@ export interface Options {
   readonly size?: number
 }
 
-/** Kills the pooler when its input ends, however this process ends. */
-const script = 'trap "" INT HUP; pgbouncer "$@" & pid=$!; while read -r line; do :; done; kill -QUIT $pid; wait $pid'
+/** Kills the pooler when its input ends, however this process ends. Other signals mean other things from version to version. */
+const script = 'trap "" INT HUP; pgbouncer "$@" & pid=$!; while read -r line; do :; done; kill -KILL $pid; wait $pid'
 
 /** Starts a pooler in front of the Postgres of an address. */
 export const startPooler = async (url: string, options: Options = {}): Promise<Pooler> => {
