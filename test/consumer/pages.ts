@@ -28,6 +28,9 @@ export const fences = (text: string) =>
     })
   )
 
+/** The sentences of a page. */
+export const withoutFences = (text: string) => text.replace(/^( *)```[^]*?^\1```$/gm, "")
+
 const commandsIn = (body: string): ReadonlyArray<Command> =>
   body
     .split(/^\$ /m)
@@ -81,7 +84,7 @@ exec ${quoted([process.execPath, install, manager, registry, store])} "$@"
 })
 
 /** Of a page, in milliseconds. */
-const limit = 120_000
+const limit = 300_000
 
 /** What is left running is stopped. */
 const prelude = "trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT"
