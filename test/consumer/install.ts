@@ -51,7 +51,9 @@ if (existsSync(kept)) copy(kept, project)
 else {
   const isPnpm = basename(manager) === "pnpm"
   const words = isPnpm && args.some((arg) => !arg.startsWith("-")) ? ["add", ...args] : ["install", ...args]
-  execFileSync(manager, [...words, `--registry=${registry}`, "--prefer-offline"], { stdio: "inherit" })
+  // Without this, pnpm lets packages find what they do not declare, if another one brings it.
+  const isolated = isPnpm ? ["--config.hoist=false"] : []
+  execFileSync(manager, [...words, ...isolated, `--registry=${registry}`, "--prefer-offline"], { stdio: "inherit" })
   mkdirSync(store, { recursive: true })
   const made = mkdtempSync(join(store, "new-"))
   copy(project, made)
