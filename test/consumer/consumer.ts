@@ -24,7 +24,7 @@ export interface Consumer {
   readonly close: () => void
 }
 
-export const environmentOf = (home: string) => ({
+const environmentOf = (home: string) => ({
   ...Object.fromEntries(
     Object.entries(process.env).filter(
       ([name]) => !/^(npm_(?!config_registry)|pnpm_|SIGNALBOX_|NODE_(OPTIONS|PATH|COMPILE_CACHE)|INIT_CWD)/i.test(name)

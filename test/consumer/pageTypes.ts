@@ -25,7 +25,12 @@ const projectOf = (place: string) => {
 const promisesOlder = /TypeScript 5\.9/
 
 /** Checks the types of the programs of a page, where it was followed. One without a title is in a file of its own. */
-export const typesOf = async (text: string, place: string, manager: Manager, { consumer, olderCompiler, types }: Pages) => {
+export const typesOf = async (
+  text: string,
+  place: string,
+  manager: Manager,
+  { consumer, olderCompiler, types }: Pages
+) => {
   const project = projectOf(place)
   const programs = fences(text).flatMap(({ body, language, title }, index) => {
     if (language !== "ts") return []

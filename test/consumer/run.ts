@@ -43,7 +43,7 @@ const inFolder = async (): Promise<ReadonlyArray<boolean>> => {
   return results
 }
 
-/** Those that take longest come first, so that none of them is alone in the end. */
+/** The forms of `init` come first: they take longest, and none of them is to be alone in the end. */
 const following = async (): Promise<ReadonlyArray<boolean>> => {
   const left = Object.entries({ ...projectChecks, ...pageChecks }).filter(([name]) => wanted(name))
   if (left.length === 0) return []
