@@ -7,8 +7,9 @@ import { fences, withoutFences } from "./pages.ts"
 /** What sentences of a page say to install besides, after all else that it shows: for its other programs. */
 export const optional = (text: string) => {
   const lines = [...withoutFences(text).matchAll(/`(npm install (?!--global)[^`<]+)`/g)].map(([, line]) => line)
-  if (lines.length === 0) return ""
-  const commands = ["kill $(jobs -p) 2> /dev/null; wait", ...new Set(lines)].flatMap((line) => [`$ ${line}`, "..."])
+  const others = [...new Set(lines)].filter((line) => !text.includes(`\n$ ${line}\n`))
+  if (others.length === 0) return ""
+  const commands = ["kill $(jobs -p) 2> /dev/null; wait", ...others].flatMap((line) => [`$ ${line}`, "..."])
   return ["", "```console", ...commands, "```", ""].join("\n")
 }
 
