@@ -60,8 +60,9 @@ export const word = <A extends string>(): Column<A> => textOf<A>()
 export const converted = <A>(parse: (stored: string) => A, encode: (value: A) => string): Column<A> => ({
   type: "TEXT",
   accepts: isText,
-  // `accepts` is asked first, and `insert` passes values of the type of the column.
+  // `accepts` is asked first.
   parse: (stored) => parse(stored as string),
+  // `insert` and `update` take values of the type of the column alone.
   encode: (value) => encode(value as A)
 })
 
