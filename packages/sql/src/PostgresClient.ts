@@ -141,6 +141,13 @@ const noting =
 const notingCommit = noting((sql) => sql === "COMMIT")
 const notingWrites = noting((sql) => !/^\s*SELECT\b/i.test(sql))
 
+/**
+ * The ends of transactions and savepoints whose failure `withTransaction` would turn into a defect. They fail with their
+ * connection, which ends the transaction, too, and is not used again; the caller gets the error of its own statement, or
+ * of the COMMIT.
+ */
+const isUndone = (sql: string) => /^(ROLLBACK|RELEASE)\b/.test(sql)
+
 const makeConnection = (
   connection: PgConnection.PgConnection,
   bounded: Bounded,
@@ -157,8 +164,12 @@ const makeConnection = (
     bounded(noted(sql, Effect.map(connection.queryValues(sql, storable(params), prepare), answered)))
   const execute =
     (prepare: boolean): Connection["execute"] =>
-    (sql, params, transformRows) =>
-      Effect.map(query(sql, params, prepare), ({ rows }) => (transformRows === undefined ? rows : transformRows(rows)))
+    (sql, params, transformRows) => {
+      const rows = Effect.map(query(sql, params, prepare), ({ rows }) =>
+        transformRows === undefined ? rows : transformRows(rows)
+      )
+      return isUndone(sql) ? Effect.catch(rows, () => Effect.succeed([])) : rows
+    }
   return {
     execute: execute(true),
     executeUnprepared: execute(false),

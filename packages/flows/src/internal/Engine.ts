@@ -55,7 +55,7 @@ export interface Settings {
 /** How long an ending process waits for its running steps. */
 const graceMillis = 10_000
 /** Of that, for the writes of executions none of whose steps runs any more: the database may be away. */
-const writingMillis = 5_000
+const writingMillis = 3_000
 /** How long an ending process waits for the database otherwise. */
 const leavingMillis = 1_000
 const closingLookMillis = 100
@@ -295,25 +295,31 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
       // A notification may have been lost.
       if (!(yield* Wall.openBefore(due, now + pause, journal.now, now))) queues.changed()
     }
-  })
+  }).pipe(
+    // The loop must survive a failed pass.
+    Effect.catchDefect((defect) =>
+      Effect.andThen(Effect.logWarning("due executions could not be claimed, retrying", defect), Effect.sleep("1 second"))
+    ),
+    Effect.repeat({ while: isOpen })
+  )
 
-  /** Lets running steps end, and releases executions. */
+  /** Lets running steps end, and releases executions. Returns false when that took too long, such as without the database. */
   const close = Effect.fnUntraced(function* (which: (version: string) => boolean) {
     const entries = [...live.values()].filter(({ aborted, version }) => !aborted && which(version))
-    if (entries.length === 0) return
+    if (entries.length === 0) return true
     for (const { session } of entries) session?.close()
     // Finalizers are uninterruptible by default.
     const all = Effect.interruptible(Effect.forEach(entries, ({ done }) => Deferred.await(done), { discard: true }))
     let idleMillis = 0
     for (let millis = 0; millis < graceMillis && idleMillis < writingMillis; millis += closingLookMillis) {
-      if (Option.isSome(yield* Effect.timeoutOption(all, closingLookMillis))) return
+      if (Option.isSome(yield* Effect.timeoutOption(all, closingLookMillis))) return true
       idleMillis = entries.some(({ session }) => session?.isBusy() === true) ? 0 : idleMillis + closingLookMillis
     }
     for (const entry of entries) {
       entry.aborted = true
       entry.session?.abort()
     }
-    yield* Effect.timeoutOption(all, leavingMillis)
+    return Option.isSome(yield* Effect.timeoutOption(all, leavingMillis))
   })
 
   /** Runs a statement of an ending process, unless the database is away. */
@@ -398,9 +404,9 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
           registered.delete(versionName(flow))
           queues.forget(flow)
           // Other processes rely on the registered versions.
-          return Effect.andThen(
+          return Effect.flatMap(
             close((version) => version === versionName(flow)),
-            briefly(announce)
+            (isDone) => (isDone ? Effect.asVoid(briefly(announce)) : Effect.void)
           )
         })
       )

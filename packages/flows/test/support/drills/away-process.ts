@@ -51,10 +51,10 @@ const program = Effect.gen(function* () {
         const exit: any = yield* Effect.exit(
           order.limit === null
             ? calls[order.do](order.n, order.millis)
-            : Effect.timeout(calls[order.do](order.n, order.millis), order.limit)
+            : (order.plain ? Effect.timeout(calls[order.do](order.n, order.millis), order.limit) : Flow.callWithin(order.limit)(calls[order.do](order.n, order.millis)))
         )
         const millis = Math.round(performance.now() - begun)
-        yield* say({ id, ok: true, value: [millis, Exit.isSuccess(exit) ? "ok" : String(Cause.squash(exit.cause))] })
+        yield* say({ id, ok: true, value: [millis, Exit.isSuccess(exit) ? "ok" : ((e: any) => [e._tag, e.sent, e.why].join(" "))(Cause.squash(exit.cause))] })
       }).pipe(Effect.forkScoped)
     )
   )

@@ -31,7 +31,7 @@ const one = (dbUrl: string, mode: string, state: string) =>
       for (let round = 0; round < 2; round++) {
         const results = yield* Effect.all(
           ["submit", "execute", "signal", "list"].map((name, i) =>
-            child.ask({ do: name, n: name === "signal" ? 0 : 10 + i + round * 10, millis: 10, limit: 2000 }).pipe(
+            child.ask({ do: name, n: name === "signal" ? 0 : 10 + i + round * 10, millis: 10, limit: 2000, plain: round === 1 }).pipe(
               Effect.raceFirst(Effect.as(Effect.sleep(40_000), "over 40 s")),
               Effect.map((v) => [name, v] as const),
               Effect.catch((e: any) => Effect.succeed([name, "gone " + e.output]))
