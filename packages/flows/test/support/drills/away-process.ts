@@ -1,5 +1,5 @@
 /**
- * A process whose database goes away: it makes calls with a limit, and runs steps that take long.
+ * A process whose database goes away: it makes calls that end after two seconds, and runs steps. Prints `begun` when a step begins.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Cause from "effect/Cause"
@@ -12,16 +12,19 @@ import * as Stream from "effect/Stream"
 import { createInterface } from "node:readline"
 import * as Flow from "../../../src/Flow.ts"
 import { FlowEngine } from "../../../src/FlowEngine.ts"
+import { CallUnanswered } from "../../../src/FlowErrors.ts"
 import * as FlowExecutions from "../../../src/FlowExecutions.ts"
+import { type AwayOrder, AwayPlan, NumberedAwayOrder } from "./Away.ts"
 
-const plan = JSON.parse(process.argv[2] ?? "")
-const say = (line: object) => Effect.sync(() => void process.stdout.write(`${JSON.stringify(line)}\n`))
+const plan = Schema.decodeSync(Schema.fromJsonString(AwayPlan))(process.argv[2] ?? "")
+const say = (line: string) => Effect.sync(() => void process.stdout.write(`${line}\n`))
+
 const go = Flow.signal("go", Schema.String)
 const work = Flow.step("work", {
   input: Schema.Finite,
   success: Schema.Void,
   error: Schema.Never,
-  run: (millis) => Effect.andThen(Effect.sync(() => console.log("begun")), Effect.sleep(millis))
+  run: (millis) => Effect.andThen(say("begun"), Effect.sleep(millis))
 })
 const flow = Flow.make("away", {
   version: 1,
@@ -30,42 +33,56 @@ const flow = Flow.make("away", {
   error: Schema.Never,
   signals: [go],
   idempotencyKey: ({ n }) => `${n}`,
-  run: Effect.fnUntraced(function* ({ millis }) {
-    if (millis < 0) return yield* Effect.asVoid(go.receive())
-    yield* work(millis)
-  })
+  run: ({ millis }) => (millis < 0 ? Effect.asVoid(go.receive()) : work(millis))
 })
-const calls: any = {
-  submit: (n: number, millis: number) => Flow.submit(flow, { n, millis }),
-  execute: (n: number, millis: number) => Flow.execute(flow, { n, millis }),
-  signal: (n: number) => Effect.flatMap(Flow.handle(flow, `${n}`), (handle) => handle.signal(go, "x")),
-  list: () => FlowExecutions.list({})
+
+const callOf = ({ do: name, millis, n }: AwayOrder): Effect.Effect<unknown, unknown, FlowEngine> => {
+  switch (name) {
+    case "submit":
+      return Flow.submit(flow, { n, millis })
+    case "execute":
+      return Flow.execute(flow, { n, millis })
+    case "signal":
+      return Effect.flatMap(Flow.handle(flow, `${n}`), (handle) => handle.signal(go, "now"))
+    case "list":
+      return FlowExecutions.list()
+  }
 }
+
+const limit = "2 seconds"
+const carryOut = (order: AwayOrder) => {
+  const call = callOf(order)
+  if (order.by === "nobody") return call
+  return order.by === "limit" ? Flow.callWithin(limit)(call) : Effect.timeout(call, limit)
+}
+
+/** What became of a call, and whether a timer that was set with it ran first: in one event loop, however busy the machine is. */
+const outcomeOf = Effect.fnUntraced(function* (order: AwayOrder) {
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+  }, 4_000)
+  const begun = performance.now()
+  const exit = yield* Effect.exit(carryOut(order))
+  clearTimeout(timer)
+  const millis = Math.round(performance.now() - begun)
+  if (Exit.isSuccess(exit)) return { outcome: "done", isLate, millis }
+  const error = Cause.squash(exit.cause)
+  return { outcome: error instanceof CallUnanswered ? `${error.why} ${error.sent}` : String(error), isLate, millis }
+})
+
 const program = Effect.gen(function* () {
-  yield* say({ ready: true })
+  yield* say('{"ready":true}')
   yield* Stream.fromAsyncIterable(createInterface({ input: process.stdin }), (cause) => cause).pipe(
     Stream.runForEach((line) =>
       Effect.gen(function* () {
-        const { id, order } = JSON.parse(line)
-        const begun = performance.now()
-        const exit: any = yield* Effect.exit(
-          order.limit === null
-            ? calls[order.do](order.n, order.millis)
-            : (order.plain ? Effect.timeout(calls[order.do](order.n, order.millis), order.limit) : Flow.callWithin(order.limit)(calls[order.do](order.n, order.millis)))
-        )
-        const millis = Math.round(performance.now() - begun)
-        yield* say({ id, ok: true, value: [millis, Exit.isSuccess(exit) ? "ok" : ((e: any) => [e._tag, e.sent, e.why].join(" "))(Cause.squash(exit.cause))] })
+        const { id, order } = yield* Schema.decodeEffect(Schema.fromJsonString(NumberedAwayOrder))(line)
+        const value = yield* outcomeOf(order)
+        yield* say(JSON.stringify({ id, ok: true, value }))
       }).pipe(Effect.forkScoped)
     )
   )
 }).pipe(Effect.scoped)
-NodeRuntime.runMain(
-  program.pipe(
-    Effect.provide(
-      Layer.provideMerge(
-        Flow.layer(flow),
-        FlowEngine.layerPostgres({ url: Redacted.make(plan.url), schema: plan.schema })
-      )
-    )
-  )
-)
+
+const engine = FlowEngine.layerPostgres({ url: Redacted.make(plan.url), schema: plan.schema })
+NodeRuntime.runMain(program.pipe(Effect.provide(Layer.provideMerge(Flow.layer(flow), engine))))
