@@ -44,7 +44,7 @@ for (const source of Object.values(exports)) {
 }
 for (const file of ["bin.js", "bin.d.ts"]) copyFileSync(join(built, file), join(dist, file))
 
-copy(join(built, "internal/Compiled"))
+copy(join(built, "internal/process/CompileCache"))
 // The dashboard of Grafana is half of all of them.
 cpSync(join(here, "../../deploy"), join(dist, "deploy"), {
   recursive: true,
