@@ -30,7 +30,14 @@ export { type Child, start, type StartOptions } from "./Children.ts"
 export { compensate } from "./Compensation.ts"
 export { callWithin, execute, handle, type Handle, layer, signalWithStart, submit } from "./Durable.ts"
 export type { Failing, FlowContext } from "./FlowContext.ts"
-export { CallUnanswered, ExecutionConflict, FlowCancelled, FlowTimeout, InvalidInput, SignalConflict } from "./FlowErrors.ts"
+export {
+  CallUnanswered,
+  ExecutionConflict,
+  FlowCancelled,
+  FlowTimeout,
+  InvalidInput,
+  SignalConflict
+} from "./FlowErrors.ts"
 export { type Flow, isFlow } from "./internal/FlowType.ts"
 export type { Limit } from "./internal/Journal.ts"
 export type { FlowLimit, Rate } from "./internal/Limits.ts"

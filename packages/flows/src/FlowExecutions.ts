@@ -136,12 +136,14 @@ export const list = Effect.fn("FlowExecutions.list")(function* (
   const { engine } = yield* engineOf
   const { before, limit = defaultPage, state, ...filter } = options
   const size = Math.min(Math.max(Math.trunc(limit), 1), largestPage)
-  const rows = yield* asCall(engine.journal.list({
-    ...filter,
-    ...(state === undefined ? {} : { states: Array.isArray(state) ? state : [state] }),
-    ...(before === undefined ? {} : { before: yield* asCall(found(before)) }),
-    limit: size + 1
-  }))
+  const rows = yield* asCall(
+    engine.journal.list({
+      ...filter,
+      ...(state === undefined ? {} : { states: Array.isArray(state) ? state : [state] }),
+      ...(before === undefined ? {} : { before: yield* asCall(found(before)) }),
+      limit: size + 1
+    })
+  )
   const executions = rows.slice(0, size).map((execution): ListedExecution => {
     const { error: _error, input: _input, result: _result, ...listed } = execution
     return { ...shown(listed), registered: engine.registered.has(versionName(execution)) }

@@ -97,14 +97,14 @@ const layerEdge = Layer.succeed(Edge, (httpEffect): Answer<InvalidRequestRespons
         : defect instanceof CallUnanswered
           ? Effect.succeed(HttpServerResponse.jsonUnsafe(body("UNAVAILABLE", defect.message), { status: 503 }))
           : Effect.as(
-            Effect.logError("a request to manage flows failed", defect),
-            HttpServerResponse.jsonUnsafe(
-              body("UNEXPECTED_ERROR", "something went wrong: see the log of the program"),
-              {
-                status: 500
-              }
+              Effect.logError("a request to manage flows failed", defect),
+              HttpServerResponse.jsonUnsafe(
+                body("UNEXPECTED_ERROR", "something went wrong: see the log of the program"),
+                {
+                  status: 500
+                }
+              )
             )
-          )
     ),
     Effect.provideService(HttpIncomingMessage.MaxBodySize, largestBody)
   )

@@ -76,5 +76,7 @@ export const within = <A, E, R>(
   Effect.timeoutOrElse(followed(call, progress), {
     duration: limit,
     orElse: () =>
-      Effect.suspend(() => Effect.fail(progress.unanswered("limit", Duration.toMillis(Duration.fromInputUnsafe(limit)))))
+      Effect.suspend(() =>
+        Effect.fail(progress.unanswered("limit", Duration.toMillis(Duration.fromInputUnsafe(limit))))
+      )
   })

@@ -298,7 +298,10 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
   }).pipe(
     // The loop must survive a failed pass.
     Effect.catchDefect((defect) =>
-      Effect.andThen(Effect.logWarning("due executions could not be claimed, retrying", defect), Effect.sleep("1 second"))
+      Effect.andThen(
+        Effect.logWarning("due executions could not be claimed, retrying", defect),
+        Effect.sleep("1 second")
+      )
     ),
     Effect.repeat({ while: isOpen })
   )
@@ -333,10 +336,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
       return Effect.andThen(
         close(() => true),
         // If the database is unavailable, the claims end with the lease.
-        Effect.andThen(
-          Scope.close(sessions, Exit.void),
-          briefly(ownership.leave)
-        )
+        Effect.andThen(Scope.close(sessions, Exit.void), briefly(ownership.leave))
       )
     })
   )

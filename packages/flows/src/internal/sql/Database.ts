@@ -27,7 +27,8 @@ export const startError = (error: SqlError | Migrator.MigrationError): FlowEngin
       : `the tables of the flows cannot be created: ${error.message}`
   })
 
-const pausesUpTo = (longest: Duration.Input) => Schedule.min([Schedule.exponential("20 millis"), Schedule.spaced(longest)])
+const pausesUpTo = (longest: Duration.Input) =>
+  Schedule.min([Schedule.exponential("20 millis"), Schedule.spaced(longest)])
 const pauses = pausesUpTo("5 seconds")
 /** Those of a call, whose caller waits. */
 const shortPauses = pausesUpTo("1 second")
