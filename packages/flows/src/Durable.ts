@@ -24,7 +24,7 @@ import {
 } from "./FlowErrors.ts"
 import * as FlowExecutions from "./FlowExecutions.ts"
 import { bodyOf } from "./internal/Body.ts"
-import * as Calling from "./internal/Calling.ts"
+import * as Calling from "./internal/sql/Calling.ts"
 import * as Children from "./internal/Children.ts"
 import * as DurableChildren from "./internal/DurableChildren.ts"
 import { Engine } from "./internal/Engine.ts"

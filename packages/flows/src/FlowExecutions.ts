@@ -28,7 +28,7 @@ import {
   withdrawn
 } from "./internal/Commands.ts"
 import { executionIn } from "./internal/Awaited.ts"
-import { asCall } from "./internal/Calling.ts"
+import { asCall } from "./internal/sql/Calling.ts"
 import { endAll } from "./internal/Children.ts"
 import * as Computing from "./internal/Computing.ts"
 import { engineOf } from "./internal/EngineOf.ts"

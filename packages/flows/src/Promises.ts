@@ -3,7 +3,6 @@
  * and steps.
  */
 import { TaggedError } from "@signalbox/transport/Printed"
-import { ofCause } from "@signalbox/sql/StorageFailure"
 import { type AnySchema, codecOf, type TypeOf } from "@signalbox/api/StandardSchema"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -24,7 +23,7 @@ import type { FlowContext } from "./FlowContext.ts"
 import { FlowEngine, type FlowEngineError, type RetainOptions, type SharedOptions } from "./FlowEngine.ts"
 import { FlowsClosed } from "./FlowErrors.ts"
 import { Attempt } from "./internal/Attempt.ts"
-import * as Calling from "./internal/Calling.ts"
+import * as Calling from "./internal/sql/Calling.ts"
 import { type Ask, drive } from "./internal/Driver.ts"
 import { conceal, reveal } from "./internal/Position.ts"
 import type { Codec } from "./internal/Values.ts"
@@ -591,8 +590,7 @@ export const openFlows = async <R = never>(options: OpenOptions<R>): Promise<Flo
         : Calling.within(noted, limit, progress)
     const exit = await runtime.runPromiseExit(call, abortSignal === undefined ? undefined : { signal: abortSignal })
     if (Exit.isSuccess(exit)) return exit.value
-    // The storage may have been closed first.
-    if (isClosed && (Cause.hasInterruptsOnly(exit.cause) || ofCause(exit.cause) !== null)) {
+    if (isClosed && Cause.hasInterruptsOnly(exit.cause)) {
       throw new FlowsClosed({ execution: progress.execution })
     }
     if (abortSignal?.aborted === true && Cause.hasInterruptsOnly(exit.cause)) {

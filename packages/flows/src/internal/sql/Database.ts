@@ -15,7 +15,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type * as Migrator from "effect/sql/Migrator"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { CallUnanswered, FlowEngineError } from "../../FlowErrors.ts"
-import { Patience } from "../Calling.ts"
+import { Patience } from "./Calling.ts"
 import * as Outage from "./Outage.ts"
 import { migrate } from "./Migrations.ts"
 

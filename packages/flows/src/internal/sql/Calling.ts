@@ -7,7 +7,7 @@ import { Sent } from "@signalbox/sql/Sent"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { CallUnanswered } from "../FlowErrors.ts"
+import { CallUnanswered } from "../../FlowErrors.ts"
 
 /** How long a call without a limit waits. */
 export const defaultPatienceMillis = 30_000
@@ -15,9 +15,9 @@ export const defaultPatienceMillis = 30_000
 /** How long the current call waits for a database that is away, in milliseconds; null: it is one of the engine. */
 export const Patience = Context.Reference<number | null>("@signalbox/flows/Patience", { defaultValue: () => null })
 
-/** Whose calls wait without a limit: flows and their steps, which have limits of their own, and schedules. */
+/** Services of code whose calls wait without a limit: flows and their steps, which have limits of their own, and schedules. */
 export const unlimited = <R>(context: Context.Context<R>): Context.Context<R> =>
-  Context.add(context, Patience, Infinity) as Context.Context<R>
+  Context.merge(context, Context.make(Patience, Infinity))
 
 /** Runs an effect that outlives the call that starts it. */
 export const ofEngine = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
