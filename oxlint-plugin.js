@@ -29,6 +29,26 @@ const castReason = {
   }
 }
 
+/** The type argument of a statement is a cast that nothing checks. */
+const declaredRows = {
+  meta: {
+    type: "problem",
+    docs: { description: "Refuses a type argument of `sql`: `query` and `queryOne` parse rows by their declaration" }
+  },
+  create(context) {
+    return {
+      TaggedTemplateExpression(node) {
+        const isTyped = (node.typeArguments ?? node.typeParameters ?? null) !== null
+        if (!isTyped || node.tag.type !== "Identifier" || node.tag.name !== "sql") return
+        context.report({
+          node,
+          message: "Declare what the query selects: query(Row({ n: integer }), sql`...`) of @signalbox/sql/Table"
+        })
+      }
+    }
+  }
+}
+
 const layout = JSON.parse(readFileSync(new URL("layout.json", import.meta.url), "utf8")).packages
 const packagesFolder = fileURLToPath(new URL("packages", import.meta.url))
 
@@ -89,5 +109,5 @@ const layoutRule = {
 
 export default {
   meta: { name: "signalbox" },
-  rules: { "cast-reason": castReason, layout: layoutRule }
+  rules: { "cast-reason": castReason, "declared-rows": declaredRows, layout: layoutRule }
 }
