@@ -2,6 +2,7 @@
  * Durable executions: register flows, start and join executions, and find them by their key.
  */
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -9,6 +10,7 @@ import { ControlRoom } from "@signalbox/api/ControlRoom"
 import type { Flow } from "./internal/FlowType.ts"
 import type { FlowEngine } from "./FlowEngine.ts"
 import {
+  type CallUnanswered,
   type ExecutionConflict,
   ExecutionNotFound,
   type FlowCancelled,
@@ -22,6 +24,7 @@ import {
 } from "./FlowErrors.ts"
 import * as FlowExecutions from "./FlowExecutions.ts"
 import { bodyOf } from "./internal/Body.ts"
+import * as Calling from "./internal/sql/Calling.ts"
 import * as Children from "./internal/Children.ts"
 import * as DurableChildren from "./internal/DurableChildren.ts"
 import { Engine } from "./internal/Engine.ts"
@@ -44,8 +47,8 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
   Layer.effectDiscard(
     Effect.gen(function* () {
       const { engine, watchers } = yield* engineOf
-      const context = yield* Effect.context<R>()
-      const services = yield* Effect.context<FlowEngine>()
+      const context = Calling.unlimited(yield* Effect.context<R>())
+      const services = Calling.unlimited(yield* Effect.context<FlowEngine>())
       const children = DurableChildren.make(engine, (id) =>
         Effect.ignore(Effect.provideContext(FlowExecutions.cancel(id), services))
       )
@@ -83,7 +86,7 @@ const begin = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E e
     limits: flow.limitKeys(given.value),
     messages: options.messages ?? []
   })
-})
+}, Calling.asCall)
 
 /** Fails when the execution has not ended and no registered version would run it. */
 const registered = Effect.fnUntraced(function* ({ registered }: Engine["Service"], execution: Execution) {
@@ -134,18 +137,8 @@ const result = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E 
 export const execute = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
   input: I["Type"]
-): Effect.Effect<S["Type"], E["Type"] | DurableError, FlowEngine> => executed(flow, input, () => {})
-
-/** @internal Like `execute`; calls a function with the id of the execution when it has begun. */
-export const executed = <I extends Codec, S extends Codec, E extends Codec, R>(
-  flow: Flow<I, S, E, R>,
-  input: I["Type"],
-  onBegun: (id: string) => void
 ): Effect.Effect<S["Type"], E["Type"] | DurableError, FlowEngine> =>
-  Effect.flatMap(begin(flow, input), (execution) => {
-    onBegun(execution.id)
-    return result(flow, execution)
-  })
+  Effect.flatMap(begin(flow, input), (execution) => Calling.waitsFor(execution.id, result(flow, execution)))
 
 /** Like `execute`, without waiting: returns the id of the execution. `key` replaces that of the flow's `idempotencyKey`. */
 export const submit = <I extends Codec, S extends Codec, E extends Codec, R>(
@@ -159,6 +152,27 @@ export const submit = <I extends Codec, S extends Codec, E extends Codec, R>(
     yield* registered(engine, execution)
     return execution.id
   })
+
+/**
+ * Ends a call that takes longer than its limit, whatever the database does: it then fails with `CallUnanswered`, whose `sent` says
+ * whether the call may have been carried out. The limit replaces the 30 seconds for which a call waits for a database that is away; an
+ * execution that has begun continues.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as FlowExecutions from "@signalbox/flows/FlowExecutions"
+ * import * as Flow from "@signalbox/flows/Flow"
+ *
+ * export const recent = FlowExecutions.list({ limit: 10 }).pipe(
+ *   Flow.callWithin("2 seconds"),
+ *   Effect.catchTag("CallUnanswered", () => Effect.succeed(null))
+ * )
+ * ```
+ */
+export const callWithin =
+  (limit: Duration.Input) =>
+  <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E | CallUnanswered, R> =>
+    Calling.within(call, limit)
 
 /** Options of sending a signal. */
 export interface SendOptions {
@@ -231,12 +245,15 @@ export const handle = Effect.fn("Flow.handle")(function* <I extends Codec, S ext
   key: string
 ): Effect.fn.Return<Handle<S["Type"], E["Type"]>, ExecutionNotFound, FlowEngine> {
   const { engine } = yield* engineOf
-  const found = yield* engine.journal.findKey(flow.name, key)
+  const found = yield* Calling.asCall(engine.journal.findKey(flow.name, key))
   if (found === null) return yield* new ExecutionNotFound({ execution: `${flow.name} ${key}` })
   const { id } = found
   return {
     id,
-    result: Effect.suspend(() => result(flow, found)),
+    result: Calling.waitsFor(
+      id,
+      Effect.suspend(() => result(flow, found))
+    ),
     signal: (signal, value, options = {}) =>
       Effect.flatMap(recordSignal(signal, value), ({ json }) =>
         FlowExecutions.signal(

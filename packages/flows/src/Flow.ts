@@ -28,9 +28,16 @@ export { all, type AllResults, type Concurrency, forEach, race, type RaceResult,
 export { check } from "./FlowCheck.ts"
 export { type Child, start, type StartOptions } from "./Children.ts"
 export { compensate } from "./Compensation.ts"
-export { execute, handle, type Handle, layer, signalWithStart, submit } from "./Durable.ts"
+export { callWithin, execute, handle, type Handle, layer, signalWithStart, submit } from "./Durable.ts"
 export type { Failing, FlowContext } from "./FlowContext.ts"
-export { ExecutionConflict, FlowCancelled, FlowTimeout, InvalidInput, SignalConflict } from "./FlowErrors.ts"
+export {
+  CallUnanswered,
+  ExecutionConflict,
+  FlowCancelled,
+  FlowTimeout,
+  InvalidInput,
+  SignalConflict
+} from "./FlowErrors.ts"
 export { type Flow, isFlow } from "./internal/FlowType.ts"
 export type { Limit } from "./internal/Journal.ts"
 export type { FlowLimit, Rate } from "./internal/Limits.ts"

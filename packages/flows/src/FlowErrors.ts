@@ -124,6 +124,36 @@ export class FlowsClosed extends TaggedError<FlowsClosed>()("FlowsClosed", {
   }
 }
 
+/**
+ * A call ended before the database of the flows responded: its limit passed, its caller aborted it, or it had no limit and the database
+ * was away for 30 seconds. With `sent: "no"` nothing has changed; with `"maybe"` the call may have been carried out, and repeating it does
+ * no harm: inputs with one key are one execution, and a signal has one value. An execution that had begun continues.
+ */
+export class CallUnanswered extends TaggedError<CallUnanswered>()("CallUnanswered", {
+  why: Schema.Literals(["limit", "aborted", "database"]),
+  /** Whether a statement that changes something may have reached the database. */
+  sent: Schema.Literals(["no", "maybe"]),
+  /** The execution that the call waited for, when it had begun. */
+  execution: Schema.NullOr(Schema.String),
+  /** How long the call waited. */
+  afterMillis: Schema.Finite
+}) {
+  override get message(): string {
+    const after = `after ${this.afterMillis} ms`
+    const why = {
+      limit: `the limit of the call passed ${after}`,
+      aborted: `the call was aborted ${after}`,
+      database: `the database of the flows did not respond, ${after}`
+    }[this.why]
+    if (this.execution !== null) {
+      return `${why}, before the execution ${this.execution} had ended: it continues; execute it again to join it`
+    }
+    return this.sent === "no"
+      ? `${why}: nothing was sent to the database, so nothing has changed`
+      : `${why}: it may have been carried out; repeat it: inputs with one key are one execution, and a signal has one value`
+  }
+}
+
 /** The execution was cancelled. */
 export class FlowCancelled extends TaggedError<FlowCancelled>()("FlowCancelled", { execution: Schema.String }) {
   override get message(): string {

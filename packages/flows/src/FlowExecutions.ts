@@ -28,6 +28,7 @@ import {
   withdrawn
 } from "./internal/Commands.ts"
 import { executionIn } from "./internal/Awaited.ts"
+import { asCall } from "./internal/sql/Calling.ts"
 import { endAll } from "./internal/Children.ts"
 import * as Computing from "./internal/Computing.ts"
 import { engineOf } from "./internal/EngineOf.ts"
@@ -123,7 +124,7 @@ export const get = Effect.fn("FlowExecutions.get")(function* (
   execution: string
 ): Effect.fn.Return<Execution, ExecutionNotFound, FlowEngine> {
   return shown(yield* found(execution))
-})
+}, asCall)
 
 /**
  * Returns a page of the executions, the newest first: of all versions, also of those that this program has not registered. Fails
@@ -135,12 +136,14 @@ export const list = Effect.fn("FlowExecutions.list")(function* (
   const { engine } = yield* engineOf
   const { before, limit = defaultPage, state, ...filter } = options
   const size = Math.min(Math.max(Math.trunc(limit), 1), largestPage)
-  const rows = yield* engine.journal.list({
-    ...filter,
-    ...(state === undefined ? {} : { states: Array.isArray(state) ? state : [state] }),
-    ...(before === undefined ? {} : { before: yield* found(before) }),
-    limit: size + 1
-  })
+  const rows = yield* asCall(
+    engine.journal.list({
+      ...filter,
+      ...(state === undefined ? {} : { states: Array.isArray(state) ? state : [state] }),
+      ...(before === undefined ? {} : { before: yield* asCall(found(before)) }),
+      limit: size + 1
+    })
+  )
   const executions = rows.slice(0, size).map((execution): ListedExecution => {
     const { error: _error, input: _input, result: _result, ...listed } = execution
     return { ...shown(listed), registered: engine.registered.has(versionName(execution)) }
@@ -174,7 +177,7 @@ export const steps = Effect.fn("FlowExecutions.steps")(function* (
   execution: string
 ): Effect.fn.Return<ReadonlyArray<Entry>, ExecutionNotFound, FlowEngine> {
   return (yield* historyOf(execution)).entries
-})
+}, asCall)
 
 /** An execution that waits for a halted one waits for a person. */
 const withChild = Effect.fnUntraced(function* (activity: Activity) {
@@ -232,7 +235,7 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
     ...(standing === undefined ? {} : { standing }),
     diagram: mermaid(steps)
   }
-})
+}, asCall)
 
 /**
  * Returns the record of an execution, discarded entries included, to archive it or to check other code against it: that of its last
@@ -252,7 +255,7 @@ export const history = Effect.fn("FlowExecutions.history")(function* (
     redos: new Map(redos),
     chapters: yield* chapters(execution)
   }
-})
+}, asCall)
 
 // ---- signals
 
@@ -279,7 +282,7 @@ export const signal = Effect.fn("FlowExecutions.signal")(function* (
     return yield* conflict(there, `the execution ${execution} has ended and accepts no signals`)
   }
   yield* engine.poke(execution)
-})
+}, asCall)
 
 // ---- commands
 
@@ -325,7 +328,7 @@ const carryOut = Effect.fnUntraced(function* <E = never>(
   if (!["nothing", "send", "withdraw"].includes(action)) engine.metrics.entered(changed.flow, changed.state)
   if (action === "end") yield* engine.drop(id)
   yield* engine.poke(id)
-})
+}, asCall)
 
 /**
  * Cancels an execution: its waits end, running steps run to their end, no other begins, and its undos run. Callers that wait for it
@@ -345,7 +348,7 @@ export const terminate = Effect.fn("FlowExecutions.terminate")(function* (
   yield* carryOut("terminate", execution).pipe(Effect.catchTag("ExecutionConflict", () => Effect.void))
   // Also when it had ended already: the process that ended it may have died before this.
   yield* endAll(engine.journal, execution, (child) => Effect.ignore(cancel(child)))
-})
+}, asCall)
 
 /**
  * Pauses an execution: running steps run to their end, and no other begins before `resume`, in this process or the next one. It keeps
@@ -428,7 +431,7 @@ export const retry = Effect.fn("FlowExecutions.retry")(function* (
     }
     return Effect.succeed(retried(history, from, now, version))
   })
-})
+}, asCall)
 
 export interface CommandOptions extends ResumeOptions, RetryOptions {}
 

@@ -29,6 +29,7 @@ import {
   UnauthenticatedResponse
 } from "@signalbox/api/contract/Responses"
 import { FlowEngine } from "./FlowEngine.ts"
+import { CallUnanswered } from "./FlowErrors.ts"
 import * as FlowExecutions from "./FlowExecutions.ts"
 import * as FlowSchedules from "./FlowSchedules.ts"
 import { engineOf } from "./internal/EngineOf.ts"
@@ -93,15 +94,17 @@ const layerEdge = Layer.succeed(Edge, (httpEffect): Answer<InvalidRequestRespons
     Effect.catchDefect((defect): Answer<PayloadTooLargeResponse> =>
       isTooLarge(defect)
         ? Effect.fail(tooLarge)
-        : Effect.as(
-            Effect.logError("a request to manage flows failed", defect),
-            HttpServerResponse.jsonUnsafe(
-              body("UNEXPECTED_ERROR", "something went wrong: see the log of the program"),
-              {
-                status: 500
-              }
+        : defect instanceof CallUnanswered
+          ? Effect.succeed(HttpServerResponse.jsonUnsafe(body("UNAVAILABLE", defect.message), { status: 503 }))
+          : Effect.as(
+              Effect.logError("a request to manage flows failed", defect),
+              HttpServerResponse.jsonUnsafe(
+                body("UNEXPECTED_ERROR", "something went wrong: see the log of the program"),
+                {
+                  status: 500
+                }
+              )
             )
-          )
     ),
     Effect.provideService(HttpIncomingMessage.MaxBodySize, largestBody)
   )

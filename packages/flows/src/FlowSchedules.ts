@@ -16,6 +16,7 @@ import * as FlowExecutions from "./FlowExecutions.ts"
 import { versionName } from "./internal/Journal.ts"
 import { engineOf } from "./internal/EngineOf.ts"
 import type { Flow } from "./internal/FlowType.ts"
+import { asCall, unlimited } from "./internal/sql/Calling.ts"
 import * as Carry from "./internal/schedules/Carry.ts"
 import * as Decide from "./internal/schedules/Decide.ts"
 import * as Row from "./internal/schedules/Row.ts"
@@ -111,7 +112,7 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
   Layer.effectDiscard(
     Effect.gen(function* () {
       const { engine, schedules } = yield* engineOf
-      const context = yield* Effect.context<FlowEngine>()
+      const context = unlimited(yield* Effect.context<FlowEngine>())
       const definition = yield* definitionOf(options)
       const { name } = definition
       const digest = `${versionName({ flow: flow.name, version: flow.version })} ${Definition.digest(definition)}`
@@ -212,7 +213,7 @@ export const get = Effect.fn("FlowSchedules.get")(function* (
   const { engine } = yield* engineOf
   const row = yield* Row.read(engine.journal, name)
   return yield* row === null ? new ScheduleNotFound({ schedule: name }) : shown(row)
-})
+}, asCall)
 
 /**
  * Returns all schedules of the store in the order of their names, those of other programs included.
@@ -276,7 +277,7 @@ export const pause = Effect.fn("FlowSchedules.pause")(function* (
     const state = Due.pause(row.state, { at: Decide.utc(now), by, note })
     return Effect.succeed([{ ...row, state }, undefined] as const)
   })
-})
+}, asCall)
 
 /**
  * Resumes a paused schedule: occurrences from now on begin. Changes nothing when it is not paused. Fails with `ScheduleNotFound`.
@@ -295,7 +296,7 @@ export const resume = Effect.fn("FlowSchedules.resume")(function* (
       row.state.paused === null ? row : Decide.decided(row, Due.resume(row.definition, row.state, Decide.utc(now)), [])
     return Effect.succeed([resumed, undefined] as const)
   })
-})
+}, asCall)
 
 /**
  * Deletes a schedule with its progress; its executions continue. A program whose `layer` still defines the schedule creates it
@@ -311,7 +312,7 @@ export const remove = Effect.fn("FlowSchedules.remove")(function* (
   name: string
 ): Effect.fn.Return<void, ScheduleNotFound, FlowEngine> {
   yield* command(name, () => Effect.succeed([null, undefined] as const))
-})
+}, asCall)
 
 /** The decision of `runNow`. */
 export interface RunNow {
@@ -357,7 +358,7 @@ export const runNow = Effect.fn("FlowSchedules.runNow")(function* (
       return [next, { at: now, outcome, why: skipped?.why ?? null } satisfies RunNow] as const
     })
   )
-})
+}, asCall)
 
 const mostBackfilled = 1_000
 
@@ -413,4 +414,4 @@ export const backfill = Effect.fn("FlowSchedules.backfill")(function* (
       return [{ ...row, backfill: [...row.backfill, ...asked] }, asked.length] as const
     })
   )
-})
+}, asCall)

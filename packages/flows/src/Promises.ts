@@ -23,13 +23,14 @@ import type { FlowContext } from "./FlowContext.ts"
 import { FlowEngine, type FlowEngineError, type RetainOptions, type SharedOptions } from "./FlowEngine.ts"
 import { FlowsClosed } from "./FlowErrors.ts"
 import { Attempt } from "./internal/Attempt.ts"
+import * as Calling from "./internal/sql/Calling.ts"
 import { type Ask, drive } from "./internal/Driver.ts"
 import { conceal, reveal } from "./internal/Position.ts"
 import type { Codec } from "./internal/Values.ts"
 import type { Signal } from "./Signals.ts"
 import * as Step from "./Step.ts"
 
-export { FlowCancelled, FlowsClosed, InvalidInput } from "./FlowErrors.ts"
+export { CallUnanswered, FlowCancelled, FlowsClosed, InvalidInput } from "./FlowErrors.ts"
 export type { RetainOptions } from "./FlowEngine.ts"
 export type { AnySchema, TypeOf } from "@signalbox/api/StandardSchema"
 export type { Child, StartOptions } from "./Children.ts"
@@ -434,37 +435,47 @@ export type OpenOptions<R> = Common<R> &
 
 type AnyFlow<I extends Codec, S extends Codec, E extends Codec, R> = Flow.Flow<I, S, E, R>
 
+/** How long a call waits, whatever the database does. It then rejects with `CallUnanswered`. */
+export interface CallOptions {
+  /** Default: 30 seconds for a database that is away, and no limit for the result of an execution. */
+  readonly limit?: Duration.Input
+  /** Ends the call when it is aborted, such as `request.signal`. */
+  readonly abortSignal?: AbortSignal
+}
+
 /** An execution of a flow. */
 export interface PromiseHandle<S> {
   readonly id: string
-  readonly result: () => Promise<S>
+  readonly result: (options?: CallOptions) => Promise<S>
   readonly signal: <V extends Codec>(
     signal: Signal<V>,
     value: V["Type"],
-    options?: Durable.SendOptions
+    options?: Durable.SendOptions & CallOptions
   ) => Promise<void>
-  readonly cancel: () => Promise<void>
-  readonly terminate: () => Promise<void>
-  readonly suspend: () => Promise<void>
-  readonly resume: () => Promise<void>
-  readonly retry: (options?: { readonly from?: string }) => Promise<void>
+  readonly cancel: (options?: CallOptions) => Promise<void>
+  readonly terminate: (options?: CallOptions) => Promise<void>
+  readonly suspend: (options?: CallOptions) => Promise<void>
+  readonly resume: (options?: CallOptions) => Promise<void>
+  readonly retry: (options?: { readonly from?: string } & CallOptions) => Promise<void>
 }
 
 /**
  * The flows of a program. Promises reject with the tagged errors of the call (`error._tag`): `execute` and `submit` with
- * `InvalidInput` when the input does not fit the schema of the flow, which a backend returns as a status 400.
+ * `InvalidInput` when the input does not fit the schema of the flow, which a backend returns as a status 400, and every call with
+ * `CallUnanswered` when the database does not respond in time, a status 503.
  */
 export interface Flows {
   /** Starts an execution or joins the one with its key, and waits for its result: see `Flow.execute`. */
   readonly execute: <I extends Codec, S extends Codec, E extends Codec, R>(
     flow: AnyFlow<I, S, E, R>,
-    input: I["Type"]
+    input: I["Type"],
+    options?: CallOptions
   ) => Promise<S["Type"]>
   /** Starts an execution or joins the one with its key; returns its id. */
   readonly submit: <I extends Codec, S extends Codec, E extends Codec, R>(
     flow: AnyFlow<I, S, E, R>,
     input: I["Type"],
-    options?: { readonly key?: string }
+    options?: { readonly key?: string } & CallOptions
   ) => Promise<string>
   /** Sends a signal to the execution of a key. */
   readonly signal: <I extends Codec, S extends Codec, E extends Codec, R, V extends Codec>(
@@ -472,15 +483,16 @@ export interface Flows {
     key: string,
     signal: Signal<V>,
     value: V["Type"],
-    options?: Durable.SendOptions
+    options?: Durable.SendOptions & CallOptions
   ) => Promise<void>
   /** Resolves to the execution of a key. */
   readonly handle: <I extends Codec, S extends Codec, E extends Codec, R>(
     flow: AnyFlow<I, S, E, R>,
-    key: string
+    key: string,
+    options?: CallOptions
   ) => Promise<PromiseHandle<S["Type"]>>
   /** Runs any effect that needs the engine. */
-  readonly run: <A, E>(effect: Effect.Effect<A, E, FlowEngine>) => Promise<A>
+  readonly run: <A, E>(effect: Effect.Effect<A, E, FlowEngine>, options?: CallOptions) => Promise<A>
   /**
    * The management of executions over HTTP for `signalbox flows`, as a handler for `node:http`, Express or Fastify: see
    * `FlowManagement.toNodeHandler`. Rejects with `InvalidManagement` when the token has fewer than 16 characters.
@@ -559,52 +571,64 @@ export const openFlows = async <R = never>(options: OpenOptions<R>): Promise<Flo
   await runtime.context()
   const handlers = Scope.makeUnsafe()
   let isClosed = false
-  /** Runs a call. `begun` has the execution that it waits for, when it is known. */
+  /** Runs a call. `execution` is the one that it waits for, when it is known. */
   const called = async <A, E>(
     effect: Effect.Effect<A, E, FlowEngine>,
-    begun: { id: string | null } = { id: null }
+    { abortSignal, limit }: CallOptions = {},
+    execution: string | null = null
   ): Promise<A> => {
-    if (isClosed) throw new FlowsClosed({ execution: begun.id })
-    const exit = await runtime.runPromiseExit(effect)
+    if (isClosed) throw new FlowsClosed({ execution })
+    const progress = new Calling.Progress()
+    progress.execution = execution
+    const begun = performance.now()
+    const noted = Effect.provideService(effect, Calling.CurrentProgress, progress)
+    const call: Effect.Effect<A, unknown, FlowEngine> =
+      limit === undefined
+        ? abortSignal === undefined
+          ? noted
+          : Calling.followed(noted, progress)
+        : Calling.within(noted, limit, progress)
+    const exit = await runtime.runPromiseExit(call, abortSignal === undefined ? undefined : { signal: abortSignal })
     if (Exit.isSuccess(exit)) return exit.value
-    throw isClosed && Cause.hasInterruptsOnly(exit.cause)
-      ? new FlowsClosed({ execution: begun.id })
-      : Cause.squash(exit.cause)
+    if (isClosed && Cause.hasInterruptsOnly(exit.cause)) {
+      throw new FlowsClosed({ execution: progress.execution })
+    }
+    if (abortSignal?.aborted === true && Cause.hasInterruptsOnly(exit.cause)) {
+      throw progress.unanswered("aborted", Math.round(performance.now() - begun))
+    }
+    throw Cause.squash(exit.cause)
   }
   const handleOf = async <I extends Codec, S extends Codec, E extends Codec, R>(
     flow: AnyFlow<I, S, E, R>,
-    key: string
+    key: string,
+    calling?: CallOptions
   ): Promise<PromiseHandle<S["Type"]>> => {
-    const handle = await called(Durable.handle(flow, key))
+    const handle = await called(Durable.handle(flow, key), calling)
     return {
       id: handle.id,
-      result: () => called(handle.result, handle),
-      signal: (signal, value, sending) => called(handle.signal(signal, value, sending)),
-      cancel: () => called(handle.cancel),
-      terminate: () => called(handle.terminate),
-      suspend: () => called(handle.suspend),
-      resume: () => called(handle.resume()),
-      retry: (retrying) => called(handle.retry(retrying))
+      result: (calling) => called(handle.result, calling, handle.id),
+      signal: (signal, value, sending) => called(handle.signal(signal, value, sending), sending),
+      cancel: (calling) => called(handle.cancel, calling),
+      terminate: (calling) => called(handle.terminate, calling),
+      suspend: (calling) => called(handle.suspend, calling),
+      resume: (calling) => called(handle.resume(), calling),
+      retry: (retrying) => called(handle.retry(retrying), retrying)
     }
-  }
-  const execute: Flows["execute"] = (flow, input) => {
-    const begun: { id: string | null } = { id: null }
-    const executed = Durable.executed(flow, input, (id) => {
-      begun.id = id
-    })
-    return called(executed, begun)
   }
   const managed = ({ prefix, token }: ManagementOptions) => ({
     token: Redacted.make(token),
     ...(prefix === undefined ? {} : { prefix })
   })
   return {
-    execute,
-    submit: (flow, input, submitting) => called(Durable.submit(flow, input, submitting)),
+    execute: (flow, input, calling) => called(Durable.execute(flow, input), calling),
+    submit: (flow, input, submitting) => called(Durable.submit(flow, input, submitting), submitting),
     signal: (flow, key, signal, value, sending) =>
-      called(Effect.flatMap(Durable.handle(flow, key), (handle) => handle.signal(signal, value, sending))),
+      called(
+        Effect.flatMap(Durable.handle(flow, key), (handle) => handle.signal(signal, value, sending)),
+        sending
+      ),
     handle: handleOf,
-    run: (effect) => called(effect),
+    run: (effect, calling) => called(effect, calling),
     // Loaded when it is used: programs without a server need none of it.
     toNodeHandler: async (options) => {
       const { toNodeHandler } = await import("./FlowManagement.ts")

@@ -8,7 +8,6 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
@@ -18,12 +17,15 @@ import * as Client from "effect/sql/SqlClient"
 import type { Connection } from "effect/sql/SqlConnection"
 import { SqlError, StatementTimeoutError } from "effect/sql/SqlError"
 import { DirectClient } from "./internal/DirectClient.ts"
-import { Listening } from "./Listening.ts"
-import { direct, type PostgresOptions } from "./PostgresOptions.ts"
-import { QueryDeadline, unhurried } from "./QueryDeadline.ts"
 import * as Pooled from "./internal/Pooled.ts"
 import type { Session, Sessions } from "./internal/Pooled.ts"
 import * as Settings from "./internal/PostgresSettings.ts"
+import * as Sockets from "./internal/Sockets.ts"
+import { Listening } from "./Listening.ts"
+import { direct, type PostgresOptions } from "./PostgresOptions.ts"
+import { abandon, promptly } from "./Promptly.ts"
+import { QueryDeadline, unhurried } from "./QueryDeadline.ts"
+import { Sent } from "./Sent.ts"
 
 /** Connections of one node, besides the one that listens. */
 const maxConnections = 20
@@ -111,26 +113,62 @@ const makeBounded =
         })
         return Effect.suspend(() => {
           clearTimeout(timer)
-          return Fiber.interrupt(fiber)
+          return abandon(fiber)
         })
       })
     )
 
 const unbounded: Bounded = (effect) => effect
 
-const makeConnection = (connection: Session, bounded: Bounded, answers: LastResponse): Connection => {
+/** Records that a statement has left, before it does, when it is one of those that change something. */
+const noting =
+  (changes: (sql: string) => boolean) =>
+  <A, E, R>(sql: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    changes(sql)
+      ? Effect.andThen(
+          Effect.contextWith((context: Context.Context<never>) =>
+            Effect.sync(() => {
+              const sent = Context.get(context, Sent)
+              if (sent !== null) sent.isSent = true
+            })
+          ),
+          effect
+        )
+      : effect
+
+/** Of the statements of a transaction, only the last one. */
+const notingCommit = noting((sql) => sql === "COMMIT")
+const notingWrites = noting((sql) => !/^\s*SELECT\b/i.test(sql))
+
+/**
+ * The ends of transactions and savepoints whose failure `withTransaction` would turn into a defect. They fail with their
+ * connection, which ends the transaction, too, and is not used again; the caller gets the error of its own statement, or
+ * of the COMMIT.
+ */
+const isUndone = (sql: string) => /^(ROLLBACK|RELEASE)\b/.test(sql)
+
+const makeConnection = (
+  connection: Session,
+  bounded: Bounded,
+  answers: LastResponse,
+  noted: ReturnType<typeof noting>
+): Connection => {
   const answered = <A>(answer: A): A => {
     answers.last = performance.now()
     return answer
   }
   const query = (sql: string, params: ReadonlyArray<unknown>, prepare: boolean) =>
-    bounded(Effect.map(connection.query(sql, storable(params), prepare), answered))
+    bounded(noted(sql, Effect.map(connection.query(sql, storable(params), prepare), answered)))
   const values = (sql: string, params: ReadonlyArray<unknown>, prepare: boolean) =>
-    bounded(Effect.map(connection.queryValues(sql, storable(params), prepare), answered))
+    bounded(noted(sql, Effect.map(connection.queryValues(sql, storable(params), prepare), answered)))
   const execute =
     (prepare: boolean): Connection["execute"] =>
-    (sql, params, transformRows) =>
-      Effect.map(query(sql, params, prepare), ({ rows }) => (transformRows === undefined ? rows : transformRows(rows)))
+    (sql, params, transformRows) => {
+      const rows = Effect.map(query(sql, params, prepare), ({ rows }) =>
+        transformRows === undefined ? rows : transformRows(rows)
+      )
+      return isUndone(sql) ? Effect.catch(rows, () => Effect.succeed([])) : rows
+    }
   return {
     execute: execute(true),
     executeUnprepared: execute(false),
@@ -150,34 +188,61 @@ const commit = (connection: Connection) =>
   )
 
 /** The connections of a client: to the server, or through a pooler. */
-const makeSessions = (options: PostgresOptions): Effect.Effect<Sessions, SqlError, Scope.Scope> =>
+const makeSessions = (options: PostgresOptions, stream: Sockets.Sockets["stream"]) =>
   options.directUrl === undefined
-    ? PgPool.make({ ...directTo(options), maxConnections })
-    : Effect.map(PgPool.make({ ...connectionTo(options), ...Pooled.config, maxConnections }), (pool) =>
+    ? PgPool.make({ ...directTo(options), stream, maxConnections })
+    : Effect.map(PgPool.make({ ...connectionTo(options), ...Pooled.config, stream, maxConnections }), (pool) =>
         Pooled.make(pool, Settings.of(options))
       )
 
+/** How long connections may take to end in peace. */
+const endMillis = 500
+
+/** A connection of its own, which closing its scope ends also when the server does not respond. */
+const connectIn = Effect.fnUntraced(function* (options: PostgresOptions, closeMillis: number) {
+  const sockets = Sockets.make(options.url)
+  const connection = yield* PgConnection.make({ ...directTo(options), stream: sockets.stream })
+  const close = Effect.sync(() => sockets.close(closeMillis))
+  // Runs before the connection is closed.
+  yield* Effect.addFinalizer(() => close)
+  return { connection, close }
+})
+
 const makeClient = Effect.fnUntraced(function* (options: PostgresOptions) {
   const scope = yield* Effect.scope
+  let isClosing = false
   const openPool = Effect.gen(function* () {
     const own = yield* Scope.fork(scope)
-    const pool = yield* Scope.provide(makeSessions(options), own)
+    const sockets = Sockets.make(options.url)
+    const pool: Sessions = yield* Scope.provide(makeSessions(options, sockets.stream), own)
+    // The pool waits for statements that run; nobody waits for their results any more.
+    yield* Scope.addFinalizer(
+      own,
+      Effect.sync(() => {
+        if (isClosing) sockets.close(endMillis)
+      })
+    )
     return { pool, openedAt: performance.now(), close: Scope.close(own, Exit.void) }
   })
   let current = yield* openPool
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      isClosing = true
+    })
+  )
   // Otherwise each dead connection would be discovered by another deadline.
   const replacePool = Effect.fnUntraced(function* (silentSince: number) {
     const old = current
-    if (old.openedAt > silentSince) return
+    if (isClosing || old.openedAt > silentSince) return
     current = yield* openPool
     yield* old.close
   })
   const answers: LastResponse = { last: 0 }
   const bounded = makeBounded(answers, replacePool)
-  const each = (connection: Session) => makeConnection(connection, bounded, answers)
+  const each = (connection: Session) => makeConnection(connection, bounded, answers, notingCommit)
   // The deadline of a single statement includes the wait for a connection.
-  const whole = (connection: Session) => makeConnection(connection, unbounded, answers)
-  const client = yield* Client.make({
+  const whole = (connection: Session) => makeConnection(connection, unbounded, answers, notingWrites)
+  const made = yield* Client.make({
     acquirer: Effect.map(bounded(Effect.suspend(() => current.pool.get)), each),
     borrower: (use) => bounded(Effect.suspend(() => current.pool.use((connection) => use(whole(connection))))),
     transactionAcquirer: Effect.map(bounded(Effect.suspend(() => current.pool.reserve)), each),
@@ -188,7 +253,14 @@ const makeClient = Effect.fnUntraced(function* (options: PostgresOptions) {
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
     spanAttributes: [["db.system.name", "postgresql"]]
   })
-  return client
+  const { transactionService, withTransaction } = made
+  return Object.assign(made, {
+    // A rollback, too, waits for a server that does not respond, up to its deadline.
+    withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
+      Effect.flatMap(Effect.serviceOption(transactionService), (outer) =>
+        outer._tag === "Some" ? withTransaction(effect) : promptly(withTransaction(effect))
+      )
+  })
 })
 
 /** Nodes that start concurrently create it once. */
@@ -211,8 +283,11 @@ const heartbeat = "5 seconds"
  */
 const listen = (options: PostgresOptions): (typeof Listening.Service)["texts"] =>
   Effect.fnUntraced(function* (channel, begun) {
-    const connection = yield* Effect.flatMap(PgConnection.make(directTo(options)), ({ pin }) => pin)
-    const queue = yield* connection.listen(channel)
+    const { close, connection: whole } = yield* connectIn(options, 0)
+    const connection = yield* whole.pin
+    const queue = yield* promptly(connection.listen(channel))
+    // Else the end would wait for a response to UNLISTEN.
+    yield* Effect.addFinalizer(() => close)
     yield* begun
     // Repeats LISTEN as the check, since that statement identifies the connections of nodes in `pg_stat_activity`.
     const alive = connection.query(`LISTEN ${Settings.quoted(channel)}`).pipe(
@@ -226,7 +301,8 @@ const listen = (options: PostgresOptions): (typeof Listening.Service)["texts"] =
   }, Stream.unwrap)
 
 /** A separate connection to the server itself, outside the pool. */
-export const connect = (options: PostgresOptions) => PgConnection.make(directTo(direct(options)))
+export const connect = (options: PostgresOptions) =>
+  Effect.map(connectIn(direct(options), endMillis), ({ connection }) => connection)
 
 const makeContext = Effect.fnUntraced(function* (options: PostgresOptions) {
   const server = direct(options)

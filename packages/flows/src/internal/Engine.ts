@@ -13,6 +13,7 @@ import * as Scope from "effect/Scope"
 import { hostname } from "node:os"
 import { FlowExpired } from "../FlowErrors.ts"
 import type { Signal } from "../Signals.ts"
+import { ofEngine } from "./sql/Calling.ts"
 import { NewId } from "./Ids.ts"
 import * as Computing from "./Computing.ts"
 import * as Gates from "./Gates.ts"
@@ -53,6 +54,13 @@ export interface Settings {
 
 /** How long an ending process waits for its running steps. */
 const graceMillis = 10_000
+/** Of that, for the writes of executions none of whose steps runs any more: the database may be away. */
+const writingMillis = 3_000
+/** How long an ending process waits for the database otherwise. */
+const leavingMillis = 1_000
+const closingLookMillis = 100
+/** When a row is looked for whose creation was not answered: a statement may arrive late. */
+const adoptedAfter = ["0 seconds", "30 seconds", "2 minutes"] as const
 /** Notifications may be lost, so callers poll after this. */
 const longestPauseMillis = 5_000
 const shortestPauseMillis = 20
@@ -68,6 +76,8 @@ interface Live {
   poked: boolean
   /** Whether it was released before the session existed. */
   leaving: boolean
+  /** Whether an ending process no longer waits for it. */
+  aborted: boolean
   readonly done: Deferred.Deferred<void>
 }
 
@@ -79,7 +89,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
   const ownership = yield* Ownership
   const scope = yield* Effect.scope
   // A separate scope, so that executions are released before they are interrupted.
-  const sessions = yield* Scope.make()
+  const sessions = yield* Scope.make("parallel")
   const registered = new Map<string, Registered>()
   const live = new Map<string, Live>()
   const metrics = yield* Metrics.make
@@ -208,6 +218,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
         session: null,
         poked: false,
         leaving: false,
+        aborted: false,
         done: Deferred.makeUnsafe()
       }
       live.set(execution.id, entry)
@@ -236,8 +247,22 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
           })
         )
       )
-      return Effect.asVoid(Effect.forkIn(run, sessions))
+      return Effect.asVoid(Effect.forkIn(ofEngine(run), sessions))
     })
+
+  /** Runs an execution of this process whose creation was not answered, if it was created. */
+  const adopt = (id: string) =>
+    Effect.forEach(
+      adoptedAfter,
+      (pause) =>
+        Effect.gen(function* () {
+          yield* Effect.sleep(pause)
+          const found = isOpen() && !live.has(id) ? yield* journal.find(id) : null
+          const isMine = found !== null && found.owner === ownership.self() && !hasEnded(found.state)
+          if (isMine && !live.has(id)) yield* start(found, false)
+        }),
+      { discard: true }
+    )
 
   const claimDue = Effect.gen(function* () {
     while (isOpen()) {
@@ -270,19 +295,39 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
       // A notification may have been lost.
       if (!(yield* Wall.openBefore(due, now + pause, journal.now, now))) queues.changed()
     }
-  })
+  }).pipe(
+    // The loop must survive a failed pass.
+    Effect.catchDefect((defect) =>
+      Effect.andThen(
+        Effect.logWarning("due executions could not be claimed, retrying", defect),
+        Effect.sleep("1 second")
+      )
+    ),
+    Effect.repeat({ while: isOpen })
+  )
 
-  /** Lets running steps end, and releases executions. */
+  /** Lets running steps end, and releases executions. Returns false when that took too long, such as without the database. */
   const close = Effect.fnUntraced(function* (which: (version: string) => boolean) {
-    const entries = [...live.values()].filter(({ version }) => which(version))
-    if (entries.length === 0) return
+    const entries = [...live.values()].filter(({ aborted, version }) => !aborted && which(version))
+    if (entries.length === 0) return true
     for (const { session } of entries) session?.close()
     // Finalizers are uninterruptible by default.
     const all = Effect.interruptible(Effect.forEach(entries, ({ done }) => Deferred.await(done), { discard: true }))
-    if (Option.isSome(yield* Effect.timeoutOption(all, graceMillis))) return
-    for (const { session } of entries) session?.abort()
-    yield* Effect.timeoutOption(all, 1_000)
+    let idleMillis = 0
+    for (let millis = 0; millis < graceMillis && idleMillis < writingMillis; millis += closingLookMillis) {
+      if (Option.isSome(yield* Effect.timeoutOption(all, closingLookMillis))) return true
+      idleMillis = entries.some(({ session }) => session?.isBusy() === true) ? 0 : idleMillis + closingLookMillis
+    }
+    for (const entry of entries) {
+      entry.aborted = true
+      entry.session?.abort()
+    }
+    return Option.isSome(yield* Effect.timeoutOption(all, leavingMillis))
   })
+
+  /** Runs a statement of an ending process, unless the database is away. */
+  const briefly = <A, E>(effect: Effect.Effect<A, E>) =>
+    Effect.timeoutOption(Effect.interruptible(effect), leavingMillis)
 
   yield* announce
   yield* Effect.addFinalizer(() =>
@@ -291,10 +336,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
       return Effect.andThen(
         close(() => true),
         // If the database is unavailable, the claims end with the lease.
-        Effect.andThen(
-          Scope.close(sessions, Exit.void),
-          Effect.timeoutOption(Effect.interruptible(ownership.leave), graceMillis)
-        )
+        Effect.andThen(Scope.close(sessions, Exit.void), briefly(ownership.leave))
       )
     })
   )
@@ -362,9 +404,9 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
           registered.delete(versionName(flow))
           queues.forget(flow)
           // Other processes rely on the registered versions.
-          return Effect.andThen(
+          return Effect.flatMap(
             close((version) => version === versionName(flow)),
-            announce
+            (isDone) => (isDone ? Effect.asVoid(briefly(announce)) : Effect.void)
           )
         })
       )
@@ -380,16 +422,20 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
       const isQueued = made.limits.length > 0
       const isMine = !isQueued && registered.has(versionName(made)) && live.size < concurrency && !isEnding
       const now = yield* journal.now
-      return yield* Effect.uninterruptible(
+      const id = newId()
+      const create = journal.create({
+        parent: null,
+        ...made,
+        id,
+        state: isQueued ? "queued" : "running",
+        owner: isMine ? ownership.self() : null,
+        wakeAt: isQueued ? null : now
+      })
+      return yield* Effect.uninterruptibleMask((restore) =>
         Effect.gen(function* () {
-          const created = yield* journal.create({
-            parent: null,
-            ...made,
-            id: newId(),
-            state: isQueued ? "queued" : "running",
-            owner: isMine ? ownership.self() : null,
-            wakeAt: isQueued ? null : now
-          })
+          const created = yield* Effect.onError(restore(create), () =>
+            isMine ? Effect.forkIn(ofEngine(adopt(id)), scope) : Effect.void
+          )
           if (created._tag === "Expired") {
             const { endedAt, id, state } = created.expired
             return yield* new FlowExpired({ execution: id, state, endedAt })

@@ -66,6 +66,7 @@ const sessionOf = (stay: Stay.Stay): Session => ({
     if (stay.closing === "no") stay.closing = "close"
     Stay.wake(stay)
   },
+  isBusy: () => stay.launched > 0 || !stay.branches.isAtRest(),
   abort: () => {
     stay.aborted = true
     Stay.wake(stay)

@@ -63,6 +63,8 @@ export interface Session {
   readonly crowd: () => void
   /** Lets running steps end, begins no others, and releases the execution. */
   readonly close: () => void
+  /** Whether a step runs, or the body computes or waits outside of one. */
+  readonly isBusy: () => boolean
   /** Interrupts running steps, and releases the execution. */
   readonly abort: () => void
   /** Cancels the execution, for a caller that is interrupted. */

@@ -3,6 +3,7 @@
  */
 import type * as PgConnection from "@effect/sql-pg/PgConnection"
 import * as PostgresClient from "@signalbox/sql/PostgresClient"
+import { promptly } from "@signalbox/sql/Promptly"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Redacted from "effect/Redacted"
@@ -43,7 +44,7 @@ export const make = ({ schema, timeoutMillis, url }: Options) => {
     /** Extends the lease of a process that has a valid one by so many milliseconds from now. */
     renew: (process: string, millis: number, standing: Standing | null) => {
       const { params, text } = renewal(schema, process, millis, standing)
-      return Effect.flatMap(connected, (connection) => connection.query(text, params)).pipe(
+      return Effect.flatMap(connected, (connection) => promptly(connection.query(text, params))).pipe(
         Effect.timeout(timeoutMillis),
         Effect.onError(() => close)
       )

@@ -1,16 +1,21 @@
 /**
  * Shared by the repositories: statements that are retried while the database is unavailable, and transactions.
  */
+import * as Dialect from "@signalbox/sql/Dialect"
+import { QueryDeadline } from "@signalbox/sql/QueryDeadline"
+import { Sent } from "@signalbox/sql/Sent"
 import { isPassing } from "@signalbox/sql/StorageFailure"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import type * as Migrator from "effect/sql/Migrator"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
-import { FlowEngineError } from "../../FlowErrors.ts"
+import { CallUnanswered, FlowEngineError } from "../../FlowErrors.ts"
+import { Patience } from "./Calling.ts"
 import * as Outage from "./Outage.ts"
 import { migrate } from "./Migrations.ts"
 
@@ -22,7 +27,12 @@ export const startError = (error: SqlError | Migrator.MigrationError): FlowEngin
       : `the tables of the flows cannot be created: ${error.message}`
   })
 
-const pauses = Schedule.min([Schedule.exponential("20 millis"), Schedule.spaced("5 seconds")])
+const pausesUpTo = (longest: Duration.Input) =>
+  Schedule.min([Schedule.exponential("20 millis"), Schedule.spaced(longest)])
+const pauses = pausesUpTo("5 seconds")
+/** Those of a call, whose caller waits. */
+const shortPauses = pausesUpTo("1 second")
+const shortestDeadlineMillis = 100
 
 export class Database extends Context.Service<
   Database,
@@ -32,13 +42,12 @@ export class Database extends Context.Service<
     readonly now: Effect.Effect<number>
     /**
      * Retries until it succeeds: the result of a step must not be lost because the database is unavailable for a while. So the effect
-     * must be safe to repeat. Other failures of a statement are defects.
+     * must be safe to repeat. Other failures of a statement are defects. A call of the program (`Patience`) is given up after its time,
+     * which is a defect, too.
      */
     readonly persist: <A, R>(effect: Effect.Effect<A, SqlError, R>) => Effect.Effect<A, never, R>
     /** Like `persist`, in a transaction. The effect contains only statements. */
     readonly transaction: <A, R>(effect: Effect.Effect<A, SqlError, R>) => Effect.Effect<A, never, R>
-    /** Stops all retries, because the process ends. */
-    readonly giveUp: Effect.Effect<void>
   }
 >()("@signalbox/flows/Database") {
   /** Runs the migrations first. */
@@ -49,23 +58,71 @@ export class Database extends Context.Service<
       const clock = yield* Clock.Clock
       yield* Effect.mapError(migrate, startError)
       let ending = false
+      // Calls that still wait when the process ends.
+      yield* Effect.addFinalizer(() =>
+        Effect.sync(() => {
+          ending = true
+        })
+      )
       const outage = Outage.make(clock)
+      const isPostgres = Dialect.isPostgres(sql)
+      const persistFor = Effect.fnUntraced(function* <A, R>(
+        effect: Effect.Effect<A, SqlError, R>,
+        failed: (message: string) => Effect.Effect<void>,
+        patience: number
+      ) {
+        const sent = yield* Sent
+        const deadline = Duration.toMillis(Duration.fromInputUnsafe(yield* QueryDeadline))
+        // In real time, as the deadlines of statements.
+        const begun = performance.now()
+        const left = () => begun + patience - performance.now()
+        const mayRetry = (error: SqlError) => isPassing(error) && !ending && left() > 0
+        return yield* Effect.suspend(() =>
+          Effect.provideService(
+            effect,
+            QueryDeadline,
+            Duration.millis(Math.max(Math.min(deadline, left()), shortestDeadlineMillis))
+          )
+        ).pipe(
+          Effect.tap(() =>
+            Effect.sync(() => {
+              // A statement that fails on SQLite has changed nothing; on Postgres the client notes those that it sends.
+              if (sent !== null && !isPostgres) sent.isSent = true
+            })
+          ),
+          Effect.tapError((error) => (mayRetry(error) ? failed(error.message) : Effect.void)),
+          Effect.retry({ schedule: shortPauses, while: mayRetry }),
+          Effect.catch((error) =>
+            Effect.die(
+              isPassing(error) && !ending
+                ? new CallUnanswered({
+                    why: "database",
+                    sent: sent?.isSent === false ? "no" : "maybe",
+                    execution: null,
+                    afterMillis: patience
+                  })
+                : error
+            )
+          )
+        )
+      })
       const persist = <A, R>(effect: Effect.Effect<A, SqlError, R>) =>
         outage.watched((failed) =>
-          effect.pipe(
-            Effect.tapError((error) => (isPassing(error) && !ending ? failed(error.message) : Effect.void)),
-            Effect.retry({ schedule: pauses, while: (error) => isPassing(error) && !ending }),
-            Effect.orDie
+          Effect.flatMap(Patience, (patience) =>
+            patience !== null
+              ? persistFor(effect, failed, patience)
+              : effect.pipe(
+                  Effect.tapError((error) => (isPassing(error) && !ending ? failed(error.message) : Effect.void)),
+                  Effect.retry({ schedule: pauses, while: (error) => isPassing(error) && !ending }),
+                  Effect.orDie
+                )
           )
         )
       return Database.of({
         sql,
         now: clock.currentTimeMillis,
         persist,
-        transaction: (effect) => persist(sql.withTransaction(effect)),
-        giveUp: Effect.sync(() => {
-          ending = true
-        })
+        transaction: (effect) => persist(sql.withTransaction(effect))
       })
     })
   )

@@ -77,7 +77,10 @@ export const begun = (all: ReadonlyArray<Busy>, n: number): number =>
     .reduce((a, b) => a + b, 0)
 
 /** Waits until a process has printed a line with this text. */
-export const printed = Effect.fnUntraced(function* (all: ReadonlyArray<Busy>, text: string) {
+export const printed = Effect.fnUntraced(function* <P extends Pick<Busy, "output">>(
+  all: ReadonlyArray<P>,
+  text: string
+) {
   for (;;) {
     const found = all.find((process) => process.output().includes(text))
     if (found !== undefined) return found

@@ -87,7 +87,7 @@ export const makePostgres = Effect.fnUntraced(function* (
     yield* sql`SELECT pg_notify(${channel}, r.payload) FROM ${rowsOf(sql, { payload: "TEXT" }, payloads)}`
   }).pipe(Effect.catch((error) => Effect.logDebug(`other processes could not be notified: ${error.message}`)))
 
-  yield* Effect.addFinalizer(() => Effect.timeoutOption(flush, "1 second"))
+  yield* Effect.addFinalizer(() => Effect.timeoutOption(Effect.interruptible(flush), "1 second"))
   yield* filled.await.pipe(
     Effect.andThen(Effect.sync(() => filled.closeUnsafe())),
     Effect.andThen(flush),
