@@ -14,6 +14,7 @@ import { hostname } from "node:os"
 import { FlowExpired } from "../FlowErrors.ts"
 import type { Signal } from "../Signals.ts"
 import { NewId } from "./Ids.ts"
+import * as Accepting from "./Accepting.ts"
 import * as Computing from "./Computing.ts"
 import * as Gates from "./Gates.ts"
 import { haltedBy } from "./Halts.ts"
@@ -132,6 +133,15 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
   const waker = makeWaker(journal, poke)
   const refusals = Refusals.make(journal, look)
 
+  /** Decides again on commands that no owner will read. */
+  const settle = Effect.gen(function* () {
+    for (const id of yield* journal.unsettled) {
+      const now = yield* journal.now
+      yield* journal.change(id, (locked) => Effect.succeed(Accepting.again(locked, now)))
+      yield* poke(id)
+    }
+  })
+
   const stay = Effect.fnUntraced(function* (execution: Execution, isNew: boolean, entry: Live, span: Tracer.Span) {
     const { id } = execution
     const flow = registered.get(versionName(execution))
@@ -145,10 +155,12 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
       process: by.process,
       now: journal.now,
       write: (write) =>
-        Effect.map(journal.write(fence, write), () => {
+        Effect.map(journal.write(fence, write), (isWritten) => {
+          if (!isWritten) return false
           entry.row = { ...entry.row, ...write.execution }
           metrics.wrote(execution.flow, write)
           changed(id)
+          return true
         }),
       messages: (after) =>
         Effect.map(journal.messages(id, after), (messages) => {
@@ -316,6 +328,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
         waker.missed()
       },
       look,
+      settle,
       giveBack: (which) => {
         for (const [id, entry] of live) {
           if (!which(id)) continue
@@ -431,6 +444,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
         if (found === null || (isOver(found) && !(yield* refusals.reopenedFirst(found)))) return found
       }
     }),
+    newId,
     /** Called when this process has sent a message to an execution, or changed it. */
     poke,
     /** Called when a command of this process has ended an execution: interrupts it, and wakes those that wait for it. */
