@@ -70,10 +70,25 @@ const isPending = ({ outcome }: CommandRow) => outcome === null
 export const isVoid = ({ round, state }: Pick<Execution, "round" | "state">, command: CommandRow): boolean =>
   isPending(command) && (hasEnded(state) || command.round < round)
 
+/**
+ * Returns what a void command came to. An owner of an earlier protocol carries out a cancel without recording that; a resume that waited
+ * for another owner was not needed.
+ */
+export const voidOutcome = (
+  { round, state }: Pick<Execution, "round" | "state">,
+  command: CommandRow
+): CommandOutcome => {
+  if (command.round < round) return "too late"
+  const isDone = command.command === "resume" || (command.command === "cancel" && state === "cancelled")
+  return isDone ? "applied" : "too late"
+}
+
 type Settled = NonNullable<Change["settled"]>
 
 const voided = ({ commands, execution }: Locked): Settled =>
-  commands.filter((one) => isVoid(execution, one)).map(({ number }) => ({ number, outcome: "too late" }))
+  commands
+    .filter((one) => isVoid(execution, one))
+    .map((one) => ({ number: one.number, outcome: voidOutcome(execution, one) }))
 
 const superseded = (command: Command, { commands, execution }: Locked): Settled =>
   commands

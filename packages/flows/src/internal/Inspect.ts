@@ -4,7 +4,7 @@
  */
 import type * as Schema from "effect/Schema"
 import type { Failure } from "../FlowEvents.ts"
-import { isVoid } from "./Accepting.ts"
+import { isVoid, voidOutcome } from "./Accepting.ts"
 import { executionIn } from "./Awaited.ts"
 import { failedStep } from "./Commands.ts"
 import type { Halt } from "./Halts.ts"
@@ -141,7 +141,8 @@ const mostRecent = 20
 export const recentOf = (execution: Execution, commands: ReadonlyArray<CommandRow>): ReadonlyArray<RecentCommand> =>
   commands.slice(-mostRecent).map((one) => {
     const { number: _number, seq: _seq, ...shown } = one
-    return isVoid(execution, one) ? { ...shown, outcome: "too late", endedAt: execution.endedAt } : shown
+    if (!isVoid(execution, one)) return shown
+    return { ...shown, outcome: voidOutcome(execution, one), endedAt: execution.endedAt }
   })
 
 /** Returns the commands that were accepted and not carried out yet. */

@@ -40,7 +40,7 @@ const bench = Effect.fnUntraced(function* (owner: { readonly first: boolean }, o
     send: (n: number, command: "cancel" | "terminate" | "suspend" | "resume") =>
       // Long enough for the owner to read it.
       Effect.andThen(commanding.ask({ do: command, n }), Effect.sleep("300 millis")),
-    retry: (n: number) => commanding.ask({ do: "retry", n, from: "a", version: null }),
+    retry: (n: number) => commanding.ask({ do: "retry", n, from: "post[a]", version: null }),
     stands: Effect.fnUntraced(function* (n: number, state: string) {
       for (;;) {
         const described = yield* describe(n)

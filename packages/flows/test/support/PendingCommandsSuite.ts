@@ -216,7 +216,7 @@ export const pendingCommands = ({ name, store }: Suite) => {
         const made = makeFlow()
         const { context, id } = yield* paying(made)
         yield* Effect.gen(function* () {
-          yield* FlowExecutions.cancel(id, { id: "one" })
+          yield* FlowExecutions.suspend(id, { id: "one" })
           yield* FlowExecutions.terminate(id, { id: "two" })
           yield* made.gate.open
           yield* FlowExecutions.retry(id, { id: "three", from: "reserve" })
