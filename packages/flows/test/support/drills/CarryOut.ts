@@ -13,6 +13,9 @@ import * as FlowExecutions from "../../../src/FlowExecutions.ts"
 import { cancelledAt, familyOf, go } from "./Family.ts"
 import type { Order, Plan } from "./Orders.ts"
 
+const { cancel, resume, suspend, terminate } = FlowExecutions
+const commandOf = { cancel, resume, suspend, terminate }
+
 const identityOf = ({ id }: { readonly id?: string }) => (id === undefined ? {} : { id })
 
 const ownEvents = new Set(["FlowCompleted", "FlowFailed"])
@@ -84,7 +87,7 @@ export const make = (
         case "terminate":
         case "suspend":
         case "resume":
-          return yield* Effect.as(FlowExecutions[order.do](handle.id, identityOf(order)), null)
+          return yield* Effect.as(commandOf[order.do](handle.id, identityOf(order)), null)
         case "retry":
           return yield* Effect.as(
             FlowExecutions.retry(handle.id, {

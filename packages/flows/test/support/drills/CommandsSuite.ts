@@ -120,7 +120,8 @@ export const commandsSuite = ({ each, executions, name, processes, replaced, see
       const goesOn = () => !isOver
       const replacing = Effect.gen(function* () {
         for (let time = 0; time < replaced && goesOn(); time++) {
-          while (goesOn() && sent < ((time + 1) * executions * each) / (replaced + 1)) yield* Effect.sleep("20 millis")
+          const isEarly = () => goesOn() && sent < ((time + 1) * executions * each) / (replaced + 1)
+          while (isEarly()) yield* Effect.sleep("20 millis")
           const slot = time % processes
           const before = fleet[slot] ?? assert.fail()
           yield* before.signal(time % 2 === 0 ? "SIGKILL" : "SIGTERM")
