@@ -9,23 +9,16 @@ import type { FlowEngine } from "./FlowEngine.ts"
 import { ExecutionConflict, ExecutionNotFound, type InvalidSignal, SignalConflict, StepNotFound } from "./FlowErrors.ts"
 import type { FlowHistory } from "./FlowHistory.ts"
 import { mermaid } from "./FlowDiagram.ts"
+import * as Accepting from "./internal/Accepting.ts"
 import {
   type Action,
-  actions,
-  cancelledInQueue,
   type Command,
   failedStep,
   isOpenTo,
   isRecorded,
-  paused,
-  refusal,
-  reopenedToCancel,
+  recorded,
   resumed,
-  retried,
-  sent,
-  standingOf,
-  terminated,
-  withdrawn
+  retried
 } from "./internal/Commands.ts"
 import { executionIn } from "./internal/Awaited.ts"
 import { asCall } from "./internal/sql/Calling.ts"
@@ -37,7 +30,6 @@ import {
   type Change,
   type Entry,
   type Execution,
-  type History,
   hasEnded,
   type Process,
   type State,
@@ -49,6 +41,7 @@ import {
   type Inspection,
   isMarker,
   pendingOf,
+  recentOf,
   remedyOf,
   type StandingStill,
   summaryOf
@@ -58,7 +51,7 @@ import { messageOf } from "./internal/Sending.ts"
 
 export { type Command, commands } from "./internal/Commands.ts"
 export type { Halt } from "./internal/Halts.ts"
-export type { Activity, Inspection, Pending, StandingStill } from "./internal/Inspect.ts"
+export type { Activity, Inspection, Pending, RecentCommand, StandingStill } from "./internal/Inspect.ts"
 
 export {
   type Entry,
@@ -216,7 +209,8 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
   const queue = history.execution.queuedAt === null ? null : yield* journal.queuePlace(execution)
   const halt = haltOf(history)
   const computingSince = yield* Computing.sinceOf(journal, history.execution)
-  const pending = pendingOf(history, now)
+  const commands = yield* journal.commands(execution)
+  const pending = pendingOf(history, now, commands)
   const known = { pending, history, halt, computingSince, now, cancelling, runnable, queue, standing }
   const steps = history.entries.filter((entry) => !isMarker(entry))
   return {
@@ -231,6 +225,7 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
     undos: history.undos,
     cancelling,
     pending,
+    commands: recentOf(history.execution, commands),
     steps,
     ...(standing === undefined ? {} : { standing }),
     diagram: mermaid(steps)
@@ -279,55 +274,46 @@ export const signal = Effect.fn("FlowExecutions.signal")(function* (
   if (outcome === "absent") return yield* new ExecutionNotFound({ execution })
   if (outcome === "conflict") return yield* new SignalConflict({ execution, signal: address })
   if (outcome === "ended") {
-    return yield* conflict(there, `the execution ${execution} has ended and accepts no signals`)
+    return yield* Accepting.conflict(there, `the execution ${execution} has ended and accepts no signals`)
   }
   yield* engine.poke(execution)
 }, asCall)
 
 // ---- commands
 
-const conflict = ({ id, state }: Execution, message: string) => new ExecutionConflict({ execution: id, state, message })
+export interface CommandIdentity {
+  /**
+   * Identifies the command, so that it can be sent again when its response was lost: of an execution, a repeat with the same id is
+   * one command, also for the next hundred. Default: a new one.
+   */
+  readonly id?: string
+  /** Who has given it, to be shown. */
+  readonly by?: string
+}
 
-/** Carries out a command as the table of actions says. `change` computes the new record of an execution that is not running. */
+/** Carries out a command. `reopen` computes the new record of an execution that is made due again. */
 const carryOut = Effect.fnUntraced(function* <E = never>(
   command: Command,
-  id: string,
-  change: (history: History, now: number) => Effect.Effect<Change | null, E> = () => Effect.succeed(null)
+  execution: string,
+  { by, id }: CommandIdentity,
+  reopen: Accepting.Order<E>["reopen"] = () => Effect.succeed(recorded)
 ): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict | E, FlowEngine> {
   const { engine } = yield* engineOf
   const { journal } = engine
   const now = yield* journal.now
+  const order: Accepting.Order<E> = { command, id: id ?? engine.newId(), by: by ?? null, reopen }
   const decided: { action: Action } = { action: "nothing" }
-  const changed = yield* journal.change(id, (history): Effect.Effect<Change | null, ExecutionConflict | E> => {
-    const action = actions[command][standingOf(history.execution, history)]
-    decided.action = action
-    switch (action) {
-      case "refuse":
-        return Effect.fail(
-          conflict(history.execution, `the execution ${id} ${refusal(command, history.execution.state)}`)
-        )
-      case "end":
-        return Effect.succeed(command === "cancel" ? cancelledInQueue(now) : terminated(now))
-      case "pause":
-        return Effect.succeed(paused)
-      case "send":
-        return Effect.succeed(sent(command === "suspend" ? "suspend" : "cancel", history))
-      case "withdraw":
-        return Effect.succeed(withdrawn(history))
-      case "reopen and send":
-        return Effect.succeed(reopenedToCancel(history, now))
-      case "reopen":
-      case "set aside":
-        return change(history, now)
-      default:
-        return Effect.succeed(null)
-    }
-  })
-  if (changed === null) return yield* new ExecutionNotFound({ execution: id })
+  const changed = yield* journal.change(execution, (locked) =>
+    Effect.map(Accepting.decide(order, locked, now), ({ action, change }) => {
+      if (action !== null) decided.action = action
+      return change
+    })
+  )
+  if (changed === null) return yield* new ExecutionNotFound({ execution })
   const { action } = decided
   if (!["nothing", "send", "withdraw"].includes(action)) engine.metrics.entered(changed.flow, changed.state)
-  if (action === "end") yield* engine.drop(id)
-  yield* engine.poke(id)
+  if (action === "end") yield* engine.drop(execution)
+  yield* engine.poke(execution)
 }, asCall)
 
 /**
@@ -335,17 +321,19 @@ const carryOut = Effect.fnUntraced(function* <E = never>(
  * get `FlowCancelled`. Changes nothing when it is already undoing or has ended.
  */
 export const cancel = Effect.fn("FlowExecutions.cancel")(function* (
-  execution: string
+  execution: string,
+  options: CommandIdentity = {}
 ): Effect.fn.Return<void, ExecutionNotFound, FlowEngine> {
-  yield* carryOut("cancel", execution).pipe(Effect.catchTag("ExecutionConflict", () => Effect.void))
+  yield* carryOut("cancel", execution, options).pipe(Effect.catchTag("ExecutionConflict", () => Effect.void))
 })
 
 /** Ends an execution without undos; a running step may still have its effect. */
 export const terminate = Effect.fn("FlowExecutions.terminate")(function* (
-  execution: string
+  execution: string,
+  options: CommandIdentity = {}
 ): Effect.fn.Return<void, ExecutionNotFound, FlowEngine> {
   const { engine } = yield* engineOf
-  yield* carryOut("terminate", execution).pipe(Effect.catchTag("ExecutionConflict", () => Effect.void))
+  yield* carryOut("terminate", execution, options).pipe(Effect.catchTag("ExecutionConflict", () => Effect.void))
   // Also when it had ended already: the process that ended it may have died before this.
   yield* endAll(engine.journal, execution, (child) => Effect.ignore(cancel(child)))
 }, asCall)
@@ -356,12 +344,13 @@ export const terminate = Effect.fn("FlowExecutions.terminate")(function* (
  * being cancelled and its undos do not run yet.
  */
 export const suspend = Effect.fn("FlowExecutions.suspend")(function* (
-  execution: string
+  execution: string,
+  options: CommandIdentity = {}
 ): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict, FlowEngine> {
-  yield* carryOut("suspend", execution)
+  yield* carryOut("suspend", execution, options)
 })
 
-export interface ResumeOptions {
+export interface ResumeOptions extends CommandIdentity {
   /** Paths of calls whose undo failed and was carried out by hand. */
   readonly skip?: ReadonlyArray<string>
 }
@@ -375,7 +364,7 @@ export const resume = Effect.fn("FlowExecutions.resume")(function* (
   options: ResumeOptions = {}
 ): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict | StepNotFound, FlowEngine> {
   const { skip = [] } = options
-  yield* carryOut("resume", execution, (history, now) => {
+  yield* carryOut("resume", execution, options, (history, now) => {
     const failed = history.undos.filter(({ state }) => state === "failed").map(({ path }) => path)
     const unknown = skip.find((path) => !failed.includes(path))
     if (unknown === undefined) return Effect.succeed(resumed(history, now, skip))
@@ -385,7 +374,7 @@ export const resume = Effect.fn("FlowExecutions.resume")(function* (
   })
 })
 
-export interface RetryOptions {
+export interface RetryOptions extends CommandIdentity {
   /** The path of a step, or of a group or flow around it; default: the step whose failure ended the execution. */
   readonly from?: string
   /** The version that continues; default: that of the execution. */
@@ -403,7 +392,7 @@ const runnable = Effect.fnUntraced(function* (execution: string, version: number
   if (versions.includes(version)) return
   const known = [...new Set(versions)].sort((one, other) => one - other)
   const instead = known.length === 0 ? "no version of it is" : `registered are ${known.join(", ")}`
-  return yield* conflict(
+  return yield* Accepting.conflict(
     there,
     `version: no running program has registered ${there.flow}, version ${version}; ${instead}`
   )
@@ -419,18 +408,23 @@ export const retry = Effect.fn("FlowExecutions.retry")(function* (
   options: RetryOptions = {}
 ): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict | StepNotFound, FlowEngine> {
   if (options.version !== undefined) yield* runnable(execution, options.version)
-  yield* carryOut("retry", execution, (history, now): Effect.Effect<Change, ExecutionConflict | StepNotFound> => {
-    const { from = failedStep(history), version = history.execution.version } = options
-    if (from === null) {
-      const message = `the execution ${execution} did not end by the failure of a step: name the step to begin with, in from`
-      return Effect.fail(conflict(history.execution, message))
+  yield* carryOut(
+    "retry",
+    execution,
+    options,
+    (history, now): Effect.Effect<Change, ExecutionConflict | StepNotFound> => {
+      const { from = failedStep(history), version = history.execution.version } = options
+      if (from === null) {
+        const message = `the execution ${execution} did not end by the failure of a step: name the step to begin with, in from`
+        return Effect.fail(Accepting.conflict(history.execution, message))
+      }
+      if (!isRecorded(history, from)) {
+        const message = `from: the execution ${execution} has recorded no step ${from}`
+        return Effect.fail(new StepNotFound({ execution, path: from, message }))
+      }
+      return Effect.succeed(retried(history, from, now, version))
     }
-    if (!isRecorded(history, from)) {
-      const message = `from: the execution ${execution} has recorded no step ${from}`
-      return Effect.fail(new StepNotFound({ execution, path: from, message }))
-    }
-    return Effect.succeed(retried(history, from, now, version))
-  })
+  )
 }, asCall)
 
 export interface CommandOptions extends ResumeOptions, RetryOptions {}

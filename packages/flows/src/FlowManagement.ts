@@ -148,13 +148,21 @@ const handlers = () => {
       const ExecutionConflict = (error: Said) => Effect.fail(conflicting(error))
       const SignalConflict = ExecutionConflict
       const InvalidSignal = (error: Said) => Effect.fail(invalid(error))
+      /** The options of a command, with who has sent the request. */
+      const signed = <O extends FlowExecutions.CommandIdentity>(options: O) =>
+        Actor.named("by", options.by).pipe(
+          Effect.mapBoth({
+            onFailure: invalid,
+            onSuccess: (by) => ({ ...options, ...(by === undefined ? {} : { by }) })
+          })
+        )
       return handlers
         .handle("list", ({ query }) => on(FlowExecutions.list(query)).pipe(Effect.catchTags({ ExecutionNotFound })))
         .handle("commands", ({ payload }) => {
           const { all: _all, command, filter, ...options } = payload
           const message = refusedCommands(payload)
           return message === null
-            ? on(FlowExecutions.each(filter, command, options))
+            ? Effect.flatMap(signed(options), (options) => on(FlowExecutions.each(filter, command, options)))
             : Effect.fail(invalid({ message }))
         })
         .handle("inspect", ({ params: { id } }) =>
@@ -171,26 +179,32 @@ const handlers = () => {
             Effect.catchTags({ ExecutionNotFound, ExecutionConflict, SignalConflict, InvalidSignal })
           )
         )
-        .handle("cancel", ({ params: { id } }) =>
-          on(FlowExecutions.cancel(id)).pipe(Effect.as({ id }), Effect.catchTags({ ExecutionNotFound }))
+        .handle("cancel", ({ params: { id }, payload = {} }) =>
+          Effect.flatMap(signed(payload), (options) => on(FlowExecutions.cancel(id, options))).pipe(
+            Effect.as({ id }),
+            Effect.catchTags({ ExecutionNotFound })
+          )
         )
-        .handle("terminate", ({ params: { id } }) =>
-          on(FlowExecutions.terminate(id)).pipe(Effect.as({ id }), Effect.catchTags({ ExecutionNotFound }))
+        .handle("terminate", ({ params: { id }, payload = {} }) =>
+          Effect.flatMap(signed(payload), (options) => on(FlowExecutions.terminate(id, options))).pipe(
+            Effect.as({ id }),
+            Effect.catchTags({ ExecutionNotFound })
+          )
         )
-        .handle("suspend", ({ params: { id } }) =>
-          on(FlowExecutions.suspend(id)).pipe(
+        .handle("suspend", ({ params: { id }, payload = {} }) =>
+          Effect.flatMap(signed(payload), (options) => on(FlowExecutions.suspend(id, options))).pipe(
             Effect.as({ id }),
             Effect.catchTags({ ExecutionNotFound, ExecutionConflict })
           )
         )
         .handle("resume", ({ params: { id }, payload }) =>
-          on(FlowExecutions.resume(id, payload)).pipe(
+          Effect.flatMap(signed(payload), (options) => on(FlowExecutions.resume(id, options))).pipe(
             Effect.as({ id }),
             Effect.catchTags({ ExecutionNotFound, StepNotFound, ExecutionConflict })
           )
         )
         .handle("retry", ({ params: { id }, payload }) =>
-          on(FlowExecutions.retry(id, payload)).pipe(
+          Effect.flatMap(signed(payload), (options) => on(FlowExecutions.retry(id, options))).pipe(
             Effect.as({ id }),
             Effect.catchTags({ ExecutionNotFound, StepNotFound, ExecutionConflict })
           )

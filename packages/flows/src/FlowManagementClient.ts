@@ -21,6 +21,7 @@ import { ErrorCode } from "@signalbox/api/contract/Responses"
 import type {
   Carried,
   Command,
+  CommandIdentity,
   CommandOptions,
   ExecutionPage,
   Filter,
@@ -113,9 +114,9 @@ const make = Effect.fnUntraced(function* ({ token, url }: Options) {
     history: (id) => read(executions.history({ params: { id } })),
     signal: (id, signal, value, options = {}) =>
       done(executions.signal({ params: { id }, payload: { signal, value, ...options } })),
-    cancel: (id) => done(executions.cancel({ params: { id } })),
-    terminate: (id) => done(executions.terminate({ params: { id } })),
-    suspend: (id) => done(executions.suspend({ params: { id } })),
+    cancel: (id, options) => done(executions.cancel({ params: { id }, payload: options })),
+    terminate: (id, options) => done(executions.terminate({ params: { id }, payload: options })),
+    suspend: (id, options) => done(executions.suspend({ params: { id }, payload: options })),
     resume: (id, options = {}) => done(executions.resume({ params: { id }, payload: options })),
     retry: (id, options = {}) => done(executions.retry({ params: { id }, payload: options })),
     each: (filter, command, options = {}) =>
@@ -170,9 +171,9 @@ export class FlowManagementClient extends Context.Service<
       value: Schema.Json,
       options?: { readonly id?: string }
     ) => Call<void>
-    readonly cancel: (execution: string) => Call<void>
-    readonly terminate: (execution: string) => Call<void>
-    readonly suspend: (execution: string) => Call<void>
+    readonly cancel: (execution: string, options?: CommandIdentity) => Call<void>
+    readonly terminate: (execution: string, options?: CommandIdentity) => Call<void>
+    readonly suspend: (execution: string, options?: CommandIdentity) => Call<void>
     readonly resume: (execution: string, options?: ResumeOptions) => Call<void>
     readonly retry: (execution: string, options?: RetryOptions) => Call<void>
     /** Carries out a command for all that match. An empty filter, which matches every execution, needs `all: true`. */

@@ -141,16 +141,18 @@ const unchanged: Change = { execution: {}, aside: [], asideUndos: [], undos: [],
 const suspendsOf = ({ messages }: Pick<History, "messages">): ReadonlyArray<number> =>
   messages.flatMap(({ kind, seq }) => (kind === "suspend" ? [seq] : []))
 
+/** Changes nothing of the execution. */
+export const recorded: Change = { ...unchanged, keepsOwner: true }
+
 /** Withdraws a suspend that was not carried out yet. */
-export const withdrawn = (history: Pick<History, "messages">): Change | null => {
-  const taken = suspendsOf(history)
-  return taken.length === 0 ? null : { ...unchanged, keepsOwner: true, taken }
-}
+export const withdrawn = (history: Pick<History, "messages">): Change => ({
+  ...recorded,
+  taken: suspendsOf(history)
+})
 
 /** Sends a command to the process that runs the execution. A cancel withdraws a suspend. */
 export const sent = (command: "cancel" | "suspend", history: Pick<History, "messages">): Change => ({
-  ...unchanged,
-  keepsOwner: true,
+  ...recorded,
   command,
   taken: command === "cancel" ? suspendsOf(history) : []
 })

@@ -15,6 +15,7 @@ import { FlowExpired } from "../FlowErrors.ts"
 import type { Signal } from "../Signals.ts"
 import { ofEngine } from "./sql/Calling.ts"
 import { NewId } from "./Ids.ts"
+import * as Accepting from "./Accepting.ts"
 import * as Computing from "./Computing.ts"
 import * as Gates from "./Gates.ts"
 import { haltedBy } from "./Halts.ts"
@@ -142,6 +143,15 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
   const waker = makeWaker(journal, poke)
   const refusals = Refusals.make(journal, look)
 
+  /** Decides again on commands that no owner will read. */
+  const settle = Effect.gen(function* () {
+    for (const id of yield* journal.unsettled) {
+      const now = yield* journal.now
+      yield* journal.change(id, (locked) => Effect.succeed(Accepting.again(locked, now)))
+      yield* poke(id)
+    }
+  })
+
   const stay = Effect.fnUntraced(function* (execution: Execution, isNew: boolean, entry: Live, span: Tracer.Span) {
     const { id } = execution
     const flow = registered.get(versionName(execution))
@@ -155,10 +165,12 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
       process: by.process,
       now: journal.now,
       write: (write) =>
-        Effect.map(journal.write(fence, write), () => {
+        Effect.map(journal.write(fence, write), (isWritten) => {
+          if (!isWritten) return false
           entry.row = { ...entry.row, ...write.execution }
           metrics.wrote(execution.flow, write)
           changed(id)
+          return true
         }),
       messages: (after) =>
         Effect.map(journal.messages(id, after), (messages) => {
@@ -358,6 +370,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
         waker.missed()
       },
       look,
+      settle,
       giveBack: (which) => {
         for (const [id, entry] of live) {
           if (!which(id)) continue
@@ -477,6 +490,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
         if (found === null || (isOver(found) && !(yield* refusals.reopenedFirst(found)))) return found
       }
     }),
+    newId,
     /** Called when this process has sent a message to an execution, or changed it. */
     poke,
     /** Called when a command of this process has ended an execution: interrupts it, and wakes those that wait for it. */

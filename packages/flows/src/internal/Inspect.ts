@@ -4,10 +4,12 @@
  */
 import type * as Schema from "effect/Schema"
 import type { Failure } from "../FlowEvents.ts"
+import { isVoid, voidOutcome } from "./Accepting.ts"
 import { executionIn } from "./Awaited.ts"
 import { failedStep } from "./Commands.ts"
 import type { Halt } from "./Halts.ts"
 import {
+  type CommandRow,
   type Entry,
   type Execution,
   hasEnded,
@@ -91,6 +93,8 @@ export interface Inspection {
   readonly cancelling: boolean
   /** The commands that were accepted and not carried out yet. */
   readonly pending: ReadonlyArray<Pending>
+  /** The last commands that were accepted, the oldest first, and what became of them. */
+  readonly commands: ReadonlyArray<RecentCommand>
   /** All attempts, in the order in which they began. */
   readonly steps: ReadonlyArray<Entry>
   /** Present while the process that runs it stands still. */
@@ -101,16 +105,52 @@ export interface Inspection {
 
 /** A command that was accepted, and is carried out later. */
 export interface Pending {
-  /** `cancel` or `suspend`. */
+  /** `cancel`, `suspend`, or a `resume` that the process which runs it would not understand. */
   readonly command: string
+  /** Who gave it; null when that is not known. */
+  readonly by: string | null
   /** When it was accepted: milliseconds since 1970. */
   readonly at: number
   /** What it waits for. */
   readonly waitsFor: string
 }
 
+/** A command that was accepted. */
+export interface RecentCommand {
+  readonly id: string
+  readonly command: string
+  /** Who gave it; null when that is not known. */
+  readonly by: string | null
+  /** When it was accepted: milliseconds since 1970. */
+  readonly at: number
+  /** The round of the execution in which it was accepted; `retry` begins the next one. */
+  readonly round: number
+  /**
+   * `applied`: it was carried out, or nothing was left to do. `superseded`: a later one came before it. `too late`: the execution had
+   * ended, or was undoing already. Null: it is pending.
+   */
+  readonly outcome: string | null
+  /** When it ended so: milliseconds since 1970; null while it is pending. */
+  readonly endedAt: number | null
+}
+
+/** The most commands that an inspection shows. */
+const mostRecent = 20
+
+/** Returns the last commands. One that was not read before the end of its execution came too late. */
+export const recentOf = (execution: Execution, commands: ReadonlyArray<CommandRow>): ReadonlyArray<RecentCommand> =>
+  commands.slice(-mostRecent).map((one) => {
+    const { number: _number, seq: _seq, ...shown } = one
+    if (!isVoid(execution, one)) return shown
+    return { ...shown, outcome: voidOutcome(execution, one), endedAt: execution.endedAt }
+  })
+
 /** Returns the commands that were accepted and not carried out yet. */
-export const pendingOf = ({ execution, messages }: History, now: ReadonlyArray<Activity>): ReadonlyArray<Pending> => {
+export const pendingOf = (
+  { execution, messages }: History,
+  now: ReadonlyArray<Activity>,
+  commands: ReadonlyArray<CommandRow>
+): ReadonlyArray<Pending> => {
   if (hasEnded(execution.state)) return []
   const [running, ...others] = now.filter(({ kind }) => kind === "attempt")
   const waitsFor =
@@ -119,9 +159,18 @@ export const pendingOf = ({ execution, messages }: History, now: ReadonlyArray<A
       : running === undefined
         ? "its process to read it"
         : `${running.path} (attempt ${running.attempt}) to end${others.length === 0 ? "" : `, and ${others.length} more`}`
-  return messages.flatMap(({ at, kind }) =>
-    kind === "cancel" || kind === "suspend" ? [{ command: kind, at, waitsFor }] : []
+  const pending = commands.filter((one) => one.outcome === null && !isVoid(execution, one))
+  // An older version sends commands without recording them.
+  const unrecorded = messages.filter(
+    ({ kind, seq }) => (kind === "cancel" || kind === "suspend") && !commands.some((one) => one.seq === seq)
   )
+  return [
+    ...unrecorded.map(({ at, kind }) => ({ command: kind, by: null, at, waitsFor })),
+    ...pending.map(({ at, by, command, seq }) => {
+      const later = `a process of this version: the one that runs ${versionOf(execution)} is of an earlier one`
+      return { command, by, at, waitsFor: seq === null ? later : waitsFor }
+    })
+  ]
 }
 
 export const isMarker = ({ path }: Pick<Entry, "path">): boolean => path === cancelPath || path === outcomePath
@@ -291,7 +340,9 @@ export const summaryOf = ({
   }
   const suspend = pending.find(({ command }) => command === "suspend")
   const suspending =
-    suspend === undefined ? "" : `, suspend requested at ${timeOf(suspend.at)}, which waits for ${suspend.waitsFor}`
+    suspend === undefined
+      ? ""
+      : `, suspend requested${suspend.by === null ? "" : ` by ${suspend.by}`} at ${timeOf(suspend.at)}, which waits for ${suspend.waitsFor}`
   const begun = `${state}${cancelling ? ", being cancelled" : ""}${suspending}`
   const late = standing === undefined ? "" : `; ${standingLine(history.execution.id, standing)}`
   if (computingSince !== null) {

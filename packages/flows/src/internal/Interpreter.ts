@@ -194,7 +194,7 @@ const loop = Effect.fnUntraced(function* (stay: Stay.Stay): Effect.fn.Return<Out
       host.onEdge([...operations.keys()])
       return { _tag: "Parked" }
     }
-    yield* Writing.flush(stay)
+    if (!(yield* Writing.flushToBegin(stay))) continue
     const begun = stay.begunWaits
     stay.begunWaits = []
     for (const recorded of begun) yield* recorded

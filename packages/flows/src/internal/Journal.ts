@@ -205,6 +205,40 @@ export interface Message {
 
 export type NewMessage = Pick<Message, "kind" | "name" | "id" | "value">
 
+/**
+ * The newest protocol of messages that this build reads. 1: an owner keeps the messages that it has read. 2: one that has read a
+ * suspend continues when the suspend is not there any more.
+ */
+export const newestProtocol = 2
+/** The protocol of processes that register none. */
+export const firstProtocol = 1
+
+/**
+ * `applied`: it was carried out, or nothing was left to do. `superseded`: a later command came before it. `too late`: the execution had
+ * ended, or was undoing already.
+ */
+export const commandOutcomes = ["applied", "superseded", "too late"] as const
+export type CommandOutcome = (typeof commandOutcomes)[number]
+
+/** A command that was accepted. */
+export interface CommandRow {
+  /** Counts the commands of the execution, from 1. */
+  readonly number: number
+  /** Unique among the commands of the execution. */
+  readonly id: string
+  /** Any text: a newer build may have more commands. */
+  readonly command: string
+  readonly by: string | null
+  readonly at: number
+  /** The round of the execution in which it was accepted: in a later one it is void. */
+  readonly round: number
+  /** The message by which the owner gets it; null when it needs none, or its owner would not understand it. */
+  readonly seq: number | null
+  /** Null while it is pending. */
+  readonly outcome: CommandOutcome | null
+  readonly endedAt: number | null
+}
+
 /** The record that an owner needs to run an execution. */
 export interface History {
   readonly execution: Execution
@@ -240,6 +274,10 @@ export interface Write {
   readonly taken: ReadonlyArray<number>
   /** The suspends that this write carries out, by `seq`: deleted only when it leaves the execution suspended. */
   readonly suspends?: ReadonlyArray<number>
+  /** What becomes of the commands of these messages, by `seq`. */
+  readonly settled?: ReadonlyArray<{ readonly seq: number; readonly outcome: CommandOutcome }>
+  /** Steps begin with this write: it is refused when a command was sent after `seen`. */
+  readonly begins?: boolean
   /**
    * The last message that the owner has read: a write that releases the claim makes the execution due when `mail` is larger. One that
    * would be halted or suspended is then waiting and due, since there may be another command.
@@ -300,6 +338,8 @@ export interface Process {
   readonly id: string
   readonly host: string
   readonly flows: ReadonlyArray<FlowVersion>
+  /** The newest protocol of messages that it reads; absent: the first. */
+  readonly protocol?: number
   /** When its lease expires, by the clock of leases; null for exclusive storage. */
   readonly expiresAt: number | null
   /** Absent when it is not known. */
@@ -314,8 +354,27 @@ export interface Registration extends Omit<Process, "expiresAt"> {
   readonly leaseMillis: number | null
 }
 
+/** The locked rows of an execution that a command may change. */
+export interface Locked extends History {
+  /** The last commands, the oldest first. */
+  readonly commands: ReadonlyArray<CommandRow>
+  /** The protocol of the process that owns it; null when none does. */
+  readonly protocol: number | null
+}
+
+/** The command of a change, to be recorded. */
+export interface Recorded extends Pick<CommandRow, "id" | "command" | "by" | "outcome"> {
+  /** Set for one that is recorded already, and is decided again. */
+  readonly number?: number
+  /** The message of an earlier command with which it is carried out; by default that of the change. */
+  readonly seq?: number | null
+}
+
 /** The change of a command to the rows of an execution. */
 export interface Change {
+  readonly record?: Recorded
+  /** What becomes of earlier commands, by `number`. */
+  readonly settled?: ReadonlyArray<Pick<CommandRow, "number"> & { readonly outcome: CommandOutcome }>
   /** Whether the process that runs it goes on with it; otherwise its writes are refused from now on. */
   readonly keepsOwner?: boolean
   /** The command that is sent with the change, unless it waits to be read already. */
@@ -385,8 +444,8 @@ export class Journal extends Context.Service<
     /** Returns the ended chapters, the oldest first; of more than `mostChapters` the last ones. */
     readonly chapters: (id: string) => Effect.Effect<ReadonlyArray<Chapter>>
 
-    /** Writes for an owner. */
-    readonly write: (fence: Fence, write: Write) => Effect.Effect<void, OwnershipLost>
+    /** Writes for an owner. Returns false, and writes nothing, when steps were to begin and a command has not been read. */
+    readonly write: (fence: Fence, write: Write) => Effect.Effect<boolean, OwnershipLost>
 
     /**
      * Adds a message, and makes the execution due when no process owns it; needs no claim. `repeated`: a message of this kind, name and
@@ -410,8 +469,15 @@ export class Journal extends Context.Service<
      */
     readonly change: <E>(
       id: string,
-      decide: (history: History) => Effect.Effect<Change | null, E>
+      decide: (locked: Locked) => Effect.Effect<Change | null, E>
     ) => Effect.Effect<Execution | null, E>
+    /** Returns the last commands of an execution, the oldest first. */
+    readonly commands: (id: string) => Effect.Effect<ReadonlyArray<CommandRow>>
+    /**
+     * Returns executions with pending commands that no owner will read: because they have ended, because an owner of an earlier protocol
+     * has left them so, or because their owner would understand now what waits for it.
+     */
+    readonly unsettled: Effect.Effect<ReadonlyArray<string>>
 
     /**
      * Registers a process, or renews its lease and its versions. Returns false when its lease had expired and its claims are lost; it is

@@ -19,6 +19,8 @@ export interface Holder {
   readonly freed: () => void
   /** This process may be able to claim more. */
   readonly look: () => void
+  /** Carries out the commands that no owner will read. */
+  readonly settle: Effect.Effect<void>
   /** Releases matching executions to other processes, when their running steps have ended. */
   readonly giveBack: (which: (id: string) => boolean) => void
 }

@@ -28,7 +28,7 @@ const host: Omit<Host, "restless"> = {
   name: "this process",
   process: null,
   now: Clock.currentTimeMillis,
-  write: () => Effect.void,
+  write: () => Effect.succeed(true),
   messages: () => Effect.succeed([]),
   isCrowded: () => false,
   outside: () => Effect.void,

@@ -67,7 +67,7 @@ export const replayed = Effect.fnUntraced(function* (
     process: null,
     // At time 0 no timer is due.
     now: Effect.succeed(0),
-    write: () => Effect.void,
+    write: () => Effect.succeed(true),
     messages: () => Effect.succeed([]),
     isCrowded: () => false,
     outside: () => Effect.void,
@@ -114,6 +114,7 @@ export const makeRecorder = () => {
       Effect.sync(() => {
         for (const entry of write.entries) entries.set(`${entry.path} ${entry.attempt}`, entry)
         for (const undo of write.undos) undos.set(undo.path, undo)
+        return true
       }),
     /** Returns everything recorded since the last call. */
     take: () => {

@@ -2,6 +2,7 @@
  * What every journal does, sentence by sentence of its contract.
  */
 import type { Place } from "./journal/Bench.ts"
+import { commands } from "./journal/Commands.ts"
 import { executions } from "./journal/Executions.ts"
 import { limits } from "./journal/Limits.ts"
 import { messages } from "./journal/Messages.ts"
@@ -11,7 +12,7 @@ import { kept } from "./journal/Values.ts"
 import { writes } from "./journal/Writes.ts"
 
 export const journalSuite = (place: Place): void => {
-  for (const part of [executions, writes, messages, ownership, limits, kept]) part(place)
+  for (const part of [executions, writes, messages, commands, ownership, limits, kept]) part(place)
   // Repeated calls notify again.
   if (place.losesAnswers !== true) notifications(place)
 }

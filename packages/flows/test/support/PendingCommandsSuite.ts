@@ -173,6 +173,67 @@ export const pendingCommands = ({ name, store }: Suite) => {
       })
     )
 
+    test(
+      "has an id by which a repeat is one, who gave it, and an outcome",
+      Effect.gen(function* () {
+        const made = makeFlow()
+        const { context, id } = yield* paying(made)
+        yield* Effect.gen(function* () {
+          yield* FlowExecutions.suspend(id, { id: "one", by: "Ada" })
+          const { pending, summary } = yield* FlowExecutions.inspect(id)
+          assert.deepStrictEqual(
+            pending.map(({ by }) => by),
+            ["Ada"]
+          )
+          assert.match(summary, /suspend requested by Ada at /)
+          yield* FlowExecutions.resume(id, { id: "two", by: "Grace" })
+          yield* FlowExecutions.suspend(id, { id: "one", by: "Ada" })
+          assert.strictEqual((yield* Effect.flip(FlowExecutions.retry(id, { id: "one" })))._tag, "ExecutionConflict")
+          yield* FlowExecutions.cancel(id, { id: "three" })
+          yield* FlowExecutions.cancel(id, { id: "four" })
+          yield* made.gate.open
+          yield* stands(id, "cancelled")
+          yield* FlowExecutions.cancel(id, { id: "five" })
+          assert.deepStrictEqual(made.did, ["reserve", "pay", "release"])
+          const { commands } = yield* FlowExecutions.inspect(id)
+          assert.deepStrictEqual(
+            commands.map(({ by, command, id, outcome, round }) => [id, command, by, round, outcome]),
+            [
+              ["one", "suspend", "Ada", 0, "superseded"],
+              ["two", "resume", "Grace", 0, "applied"],
+              ["three", "cancel", null, 0, "applied"],
+              ["four", "cancel", null, 0, "applied"],
+              ["five", "cancel", null, 0, "too late"]
+            ]
+          )
+        }).pipe(Effect.provideContext(context))
+      })
+    )
+
+    test(
+      "of an earlier round is void",
+      Effect.gen(function* () {
+        const made = makeFlow()
+        const { context, id } = yield* paying(made)
+        yield* Effect.gen(function* () {
+          yield* FlowExecutions.suspend(id, { id: "one" })
+          yield* FlowExecutions.terminate(id, { id: "two" })
+          yield* made.gate.open
+          yield* FlowExecutions.retry(id, { id: "three", from: "reserve" })
+          yield* stands(id, "completed")
+          const { commands } = yield* FlowExecutions.inspect(id)
+          assert.deepStrictEqual(
+            commands.map(({ id, outcome, round }) => [id, outcome, round]),
+            [
+              ["one", "superseded", 0],
+              ["two", "applied", 0],
+              ["three", "applied", 1]
+            ]
+          )
+        }).pipe(Effect.provideContext(context))
+      })
+    )
+
     const many = sized(100, 400)
 
     test(

@@ -19,7 +19,8 @@ export interface Host {
   /** The id of the process; null in a script. */
   readonly process: string | null
   readonly now: Effect.Effect<number>
-  readonly write: (write: Write) => Effect.Effect<void, OwnershipLost>
+  /** Returns false, and writes nothing, when steps were to begin and there is a command to be read before. */
+  readonly write: (write: Write) => Effect.Effect<boolean, OwnershipLost>
   readonly messages: (after: number) => Effect.Effect<ReadonlyArray<Message>>
   /** The timer of bodies that do not come to rest. */
   readonly restless: Restless

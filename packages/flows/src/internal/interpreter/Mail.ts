@@ -16,18 +16,23 @@ export const sortIn = (stay: Stay) => {
   }
 }
 
+const isCancel = ({ kind }: Message) => kind === "cancel"
+
 /** Goes on with what would have been suspended when its running steps end. */
 const goOn = (stay: Stay) => {
   stay.closing = "no"
+  // An older version lets a cancel come beside them.
+  stay.taken.push(...stay.suspends)
   stay.suspends = []
   for (const operation of stay.undelivered.splice(0)) Operations.deliverSoon(stay, operation)
 }
 
-/** Reads messages that have arrived since. A suspend that is there no more was withdrawn. */
+/** Reads messages that have arrived since. A suspend that is there no more was withdrawn, and a cancel ends it. */
 export const read = Effect.fnUntraced(function* (stay: Stay) {
   stay.hasMail = false
   const messages = yield* stay.host.messages((stay.suspends[0] ?? stay.seen + 1) - 1)
-  if (stay.closing === "suspend" && !messages.some(({ seq }) => stay.suspends.includes(seq))) goOn(stay)
+  const isSuspended = messages.some(({ seq }) => stay.suspends.includes(seq))
+  if (stay.closing === "suspend" && (!isSuspended || messages.some(isCancel))) goOn(stay)
   for (const message of messages) {
     if (message.seq <= stay.seen) continue
     stay.seen = message.seq
@@ -51,7 +56,10 @@ const received = (stay: Stay, message: Message): Effect.Effect<void> =>
       }
       case "suspend":
         // A cancel that was read with it has withdrawn it.
-        if (stay.mail.some(({ kind }) => kind === "cancel")) return Effect.void
+        if (stay.mail.some(isCancel)) {
+          stay.taken.push(message.seq)
+          return Effect.void
+        }
         // It stays where it is until the execution is suspended, by this process or the next one.
         stay.suspends.push(message.seq)
         stay.closing = "suspend"
@@ -59,6 +67,7 @@ const received = (stay: Stay, message: Message): Effect.Effect<void> =>
       case "cancel":
         stay.taken.push(message.seq)
         // Once undoing has begun, a cancel changes nothing.
+        stay.settled.push({ seq: message.seq, outcome: stay.isUndoing && !stay.cancelled ? "too late" : "applied" })
         if (!stay.isUndoing && !stay.cancelled) Undoing.cancel(stay)
         return Effect.void
       default:

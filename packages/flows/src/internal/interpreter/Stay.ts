@@ -16,7 +16,7 @@ import * as Calls from "../Calls.ts"
 import { failureOf, publishTo } from "../Announce.ts"
 import { nowhere, type Where } from "../Halts.ts"
 import type { Host, Options, Outcome } from "./Contract.ts"
-import type { Entry, EntryKind, Execution, Message, Undo } from "../Journal.ts"
+import type { Entry, EntryKind, Execution, Message, Undo, Write } from "../Journal.ts"
 import * as Replay from "../Replay.ts"
 import * as Timers from "../Timers.ts"
 import * as Mailbox from "./Mailbox.ts"
@@ -113,6 +113,8 @@ export interface Stay extends Pick<Options, "execution" | "history" | "host" | "
   readonly dirty: Map<string, Entry>
   readonly dirtyUndos: Map<string, Undo>
   taken: Array<number>
+  /** What becomes of the commands that were read. */
+  settled: Array<NonNullable<Write["settled"]>[number]>
   /** Effects to run when the starts of waits are written. */
   begunWaits: Array<Effect.Effect<void>>
   position: number
@@ -186,6 +188,7 @@ export const make = (
     dirty: new Map(),
     dirtyUndos: new Map(),
     taken: [],
+    settled: [],
     begunWaits: [],
     position: replay.end,
     undoPosition: history.undos.reduce((most, undo) => Math.max(most, undo.position), 0),

@@ -12,18 +12,18 @@ import type { Outcome } from "./Contract.ts"
 import type { OwnershipLost, Write } from "../Journal.ts"
 import { type Halted, isReplay, type Stay, unset } from "./Stay.ts"
 
-interface Options extends Pick<Write, "newChapter" | "suspends"> {
+interface Options extends Pick<Write, "begins" | "newChapter" | "suspends"> {
   readonly force?: boolean
 }
 
-/** Writes all pending changes, if there are any, or if it is forced. */
+/** Writes all pending changes, if there are any, or if it is forced. Returns false when a command must be read before. */
 export const flush = (
   stay: Stay,
   more: Write["execution"] = {},
-  { force = false, newChapter = false, suspends = [] }: Options = {}
-): Effect.Effect<void, OwnershipLost> =>
+  { begins = false, force = false, newChapter = false, suspends = [] }: Options = {}
+): Effect.Effect<boolean, OwnershipLost> =>
   Effect.suspend(() => {
-    const { dirty, dirtyUndos, launched, seen, taken, timers, toLaunch, written } = stay
+    const { dirty, dirtyUndos, launched, seen, settled, taken, timers, toLaunch, written } = stay
     const isRunning = launched + toLaunch.length > 0 || stay.outside?.isShown === true
     if (!stay.isUndoing) stay.state = isRunning ? "running" : "waiting"
     const { state } = stay
@@ -34,7 +34,7 @@ export const flush = (
       ...more
     }
     const isWorth = dirty.size + dirtyUndos.size + taken.length > 0 || Object.keys(row).length > 0
-    if (!isWorth && !newChapter && !force) return Effect.void
+    if (!isWorth && !newChapter && !force) return Effect.succeed(true)
     const write: Write = {
       execution: row,
       entries: [...dirty.values()],
@@ -47,15 +47,36 @@ export const flush = (
       })),
       taken,
       seen,
+      ...(settled.length === 0 ? {} : { settled }),
+      ...(begins ? { begins } : {}),
       ...(suspends.length === 0 ? {} : { suspends }),
       ...(newChapter ? { newChapter } : {})
     }
+    const [entries, undos] = [[...dirty], [...dirtyUndos]]
     dirty.clear()
     dirtyUndos.clear()
     stay.taken = []
+    stay.settled = []
     stay.written = { state, wakeAt }
-    return stay.host.write(write)
+    return Effect.tap(stay.host.write(write), (isWritten) =>
+      Effect.sync(() => {
+        if (isWritten) return
+        for (const [key, entry] of entries) dirty.set(key, entry)
+        for (const [path, undo] of undos) dirtyUndos.set(path, undo)
+        stay.taken = taken
+        stay.settled = settled
+        stay.written = written
+        stay.hasMail = true
+      })
+    )
   })
+
+/**
+ * Writes all pending changes before steps begin. Returns false when a command has arrived before: none may begin until it is read. An
+ * interrupted attempt that runs again needs a write too, although nothing else has changed.
+ */
+export const flushToBegin = (stay: Stay) =>
+  flush(stay, {}, { begins: stay.toLaunch.length > 0, force: stay.toLaunch.length > 0 })
 
 /** Releases the claim. */
 export const release = (stay: Stay, more: Write["execution"] = {}, options: Options = {}) =>

@@ -11,6 +11,9 @@ export const forgetAfterMillis = 86_400_000
 /** The most summaries of ended chapters of an execution; then the oldest is deleted. */
 export const mostChapters = 1_000
 
+/** The most commands of an execution that are kept, pending ones aside. */
+export const mostCommands = 100
+
 export const sameJson = (a: Schema.Json, b: Schema.Json): boolean => canonical(a) === canonical(b)
 
 /** Returns the defect of two keys with one id. */

@@ -14,6 +14,8 @@ import * as Option from "effect/Option"
 import { randomUUID } from "node:crypto"
 import { Journal } from "../Journal.ts"
 import { Database } from "../sql/Database.ts"
+import * as Changing from "./sql/Changing.ts"
+import * as Commands from "./sql/Commands.ts"
 import * as Executions from "./sql/Executions.ts"
 import * as Limits from "./sql/Limits.ts"
 import * as Messages from "./sql/Messages.ts"
@@ -52,12 +54,15 @@ const make = Effect.gen(function* () {
   }
 
   const { rest, ...executions } = Executions.make(store)
+  const commands = Commands.make(store)
   const { begin, renew, ...ownership } = Ownership.make(store)
   if (!isPostgres) yield* begin
   return Journal.of({
     now: store.now,
     ...executions,
-    ...Writes.make(store, { rest }),
+    write: Writes.make(store, commands),
+    change: Changing.make(store, { rest }, commands),
+    ...commands.journal,
     ...Messages.make(store),
     ...ownership,
     ...Limits.make(store),

@@ -62,9 +62,23 @@ const Halt = Schema.Struct({
 }).pipe(Schema.encodeKeys({ lastRun: "last_run" }))
 
 /** Its command is any text, so that commands can be added. */
-const Pending = Schema.Struct({ command: Schema.String, at: Time, waitsFor: Schema.String }).pipe(
-  Schema.encodeKeys({ waitsFor: "waits_for" })
-)
+const Pending = Schema.Struct({
+  command: Schema.String,
+  by: Schema.NullOr(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  at: Time,
+  waitsFor: Schema.String
+}).pipe(Schema.encodeKeys({ waitsFor: "waits_for" }))
+
+/** Its command and outcome are any text, so that others can be added. */
+const RecentCommand = Schema.Struct({
+  id: Schema.String,
+  command: Schema.String,
+  by: Schema.NullOr(Schema.String),
+  at: Time,
+  round: Schema.Finite,
+  outcome: Schema.NullOr(Schema.String),
+  endedAt: Schema.NullOr(Time)
+}).pipe(Schema.encodeKeys({ endedAt: "ended_at" }))
 
 /** The inspection of an execution. Members that earlier versions do not send have a default. */
 export const Inspection = Schema.Struct({
@@ -79,6 +93,7 @@ export const Inspection = Schema.Struct({
   undos: Schema.Array(Undo),
   cancelling: Schema.Boolean,
   pending: Schema.Array(Pending).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
+  commands: Schema.Array(RecentCommand).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   steps: Schema.Array(Entry),
   standing: Schema.optionalKey(StandingStill),
   diagram: Schema.String
@@ -105,6 +120,12 @@ const Query = Schema.Struct({
   before: Schema.optionalKey(Schema.String)
 }).pipe(Schema.encodeKeys(filterKeys))
 
+/** Identifies a command, and who gives it. */
+const commandFields = {
+  id: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200))),
+  by: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
+}
+const CommandBody = [Schema.Struct(commandFields), Schema.Undefined] as const
 const resumeFields = { skip: Schema.optionalKey(Schema.Array(Schema.String)) }
 const retryFields = { from: Schema.optionalKey(Schema.String), version: Schema.optionalKey(Schema.Finite) }
 
@@ -114,6 +135,7 @@ const Commands = Schema.Struct({
   filter: Schema.Struct(filterFields(Schema.Finite)).pipe(Schema.encodeKeys(filterKeys)),
   /** Must be true for an empty filter. */
   all: Schema.optionalKey(Schema.Boolean),
+  ...commandFields,
   ...resumeFields,
   ...retryFields
 })
@@ -135,7 +157,8 @@ export const refusedCommands = ({ all, command, filter, ...options }: typeof Com
       "execution"
     )
   }
-  const other = Object.keys(options).find((name) => !optionsOf[command].includes(name))
+  const allowed = [...Object.keys(commandFields), ...optionsOf[command]]
+  const other = Object.keys(options).find((name) => !allowed.includes(name))
   return other === undefined ? null : `${other}: Expected nothing, because ${command} has no such option`
 }
 
@@ -158,6 +181,7 @@ export class Edge extends HttpApiMiddleware.Service<Edge>()("@signalbox/flows/ma
 
 const params = { id: Schema.String }
 const one = "/flow-executions/:id"
+const command = { params, payload: CommandBody, success: Reached } as const
 
 const group = HttpApiGroup.make("executions")
   .add(
@@ -175,22 +199,21 @@ const group = HttpApiGroup.make("executions")
       success: Reached,
       error: [NotFoundResponse, ConflictResponse]
     }),
-    HttpApiEndpoint.post("cancel", `${one}/cancel`, { params, success: Reached, error: NotFoundResponse }),
-    HttpApiEndpoint.post("terminate", `${one}/terminate`, { params, success: Reached, error: NotFoundResponse }),
+    HttpApiEndpoint.post("cancel", `${one}/cancel`, { ...command, error: NotFoundResponse }),
+    HttpApiEndpoint.post("terminate", `${one}/terminate`, { ...command, error: NotFoundResponse }),
     HttpApiEndpoint.post("suspend", `${one}/suspend`, {
-      params,
-      success: Reached,
+      ...command,
       error: [NotFoundResponse, ConflictResponse]
     }),
     HttpApiEndpoint.post("resume", `${one}/resume`, {
       params,
-      payload: Schema.Struct(resumeFields),
+      payload: Schema.Struct({ ...commandFields, ...resumeFields }),
       success: Reached,
       error: [NotFoundResponse, ConflictResponse]
     }),
     HttpApiEndpoint.post("retry", `${one}/retry`, {
       params,
-      payload: Schema.Struct(retryFields),
+      payload: Schema.Struct({ ...commandFields, ...retryFields }),
       success: Reached,
       error: [NotFoundResponse, ConflictResponse]
     })

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { hostname } from "node:os"
 import { NewId } from "../Ids.ts"
-import { type FlowVersion, Journal } from "../Journal.ts"
+import { type FlowVersion, Journal, newestProtocol } from "../Journal.ts"
 import { type Holder, Ownership } from "../Ownership.ts"
 import { leaseMillis, LeaseThread } from "./LeaseThread.ts"
 import { hasEnded, isBeside, placeOfSelf } from "./Place.ts"
@@ -33,7 +33,14 @@ export const makeWith = Effect.fnUntraced(function* (usualMillis: number) {
 
   /** Returns false when the lease had expired and the claims are lost. */
   const renew = (flows: ReadonlyArray<FlowVersion>) =>
-    journal.renew({ id: self, host: hostname(), flows, leaseMillis: millis(), ...(place === null ? {} : { place }) })
+    journal.renew({
+      id: self,
+      host: hostname(),
+      flows,
+      protocol: newestProtocol,
+      leaseMillis: millis(),
+      ...(place === null ? {} : { place })
+    })
 
   const announce = (flows: ReadonlyArray<FlowVersion>) => Effect.map(renew(flows), () => thread?.follow(self))
 
@@ -49,7 +56,7 @@ export const makeWith = Effect.fnUntraced(function* (usualMillis: number) {
           )
         )
 
-  const keep = ({ drop, flows, freed, poke }: Holder) =>
+  const keep = ({ drop, flows, freed, poke, settle }: Holder) =>
     Effect.gen(function* () {
       // Also notices that the lease is lost, which the thread cannot prevent when the loop stands still for too long.
       yield* Effect.sleep(usualMillis / 3)
@@ -61,6 +68,7 @@ export const makeWith = Effect.fnUntraced(function* (usualMillis: number) {
       }
       for (const id of yield* journal.unread(self)) poke(id)
       if ((yield* journal.reap()) > 0) freed()
+      yield* settle
     }).pipe(
       Effect.catchDefect((defect) => Effect.logWarning("the lease of the flows could not be renewed", defect)),
       Effect.forever,

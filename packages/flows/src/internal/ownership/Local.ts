@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { hostname } from "node:os"
 import { NewId } from "../Ids.ts"
-import { Journal } from "../Journal.ts"
+import { Journal, newestProtocol } from "../Journal.ts"
 import { Ownership } from "../Ownership.ts"
 
 export const layer: Layer.Layer<Ownership, never, Journal> = Layer.effect(
@@ -19,10 +19,14 @@ export const layer: Layer.Layer<Ownership, never, Journal> = Layer.effect(
       isShared: false,
       longestPauseMillis: Infinity,
       isNear: () => true,
-      announce: (flows) => Effect.asVoid(journal.renew({ id: self, host: hostname(), flows, leaseMillis: null })),
+      announce: (flows) =>
+        Effect.asVoid(
+          journal.renew({ id: self, host: hostname(), flows, protocol: newestProtocol, leaseMillis: null })
+        ),
       claim: (flows, limit) => Effect.flatMap(journal.now, (now) => journal.claim(self, flows, now, limit)),
       nextDue: (flows) => journal.nextDue(flows),
-      keep: () => Effect.never,
+      // Only a process of an earlier version, which has ended, can have left any.
+      keep: ({ settle }) => Effect.andThen(settle, Effect.never),
       within: undefined,
       leave: journal.leave(self)
     })

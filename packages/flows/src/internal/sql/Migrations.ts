@@ -234,6 +234,31 @@ const lists: ReadonlyArray<Statement> = [
  */
 const leases: ReadonlyArray<string> = [`ALTER TABLE flow_process ADD COLUMN lease INTEGER`]
 
+/**
+ * The commands that were accepted. `seq` is the message by which the owner gets one, `outcome` null while it is pending. The newest
+ * protocol of messages that a process reads; null for those of an older version, which read the first. `commanded` is the last command
+ * among the messages, which an owner must have read before a step begins.
+ */
+const commands: ReadonlyArray<string> = [
+  `CREATE TABLE flow_command (
+    execution TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    command_id TEXT NOT NULL,
+    command TEXT NOT NULL,
+    said_by TEXT,
+    at INTEGER NOT NULL,
+    round INTEGER NOT NULL,
+    seq INTEGER,
+    outcome TEXT,
+    ended_at INTEGER,
+    PRIMARY KEY (execution, number),
+    UNIQUE (execution, command_id)
+  )`,
+  `CREATE INDEX flow_command_pending ON flow_command (execution, number) WHERE outcome IS NULL`,
+  `ALTER TABLE flow_process ADD COLUMN protocol INTEGER`,
+  `ALTER TABLE flow_run ADD COLUMN commanded INTEGER`
+]
+
 /** Runs the missing migrations. */
 export const migrate = make({
   table: "flow_migration",
@@ -245,6 +270,7 @@ export const migrate = make({
     "0010_stalls": stalls,
     "0011_chapters": chapters,
     "0012_lists": lists,
-    "0013_leases": leases
+    "0013_leases": leases,
+    "0014_commands": commands
   }
 })

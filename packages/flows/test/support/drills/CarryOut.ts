@@ -13,6 +13,11 @@ import * as FlowExecutions from "../../../src/FlowExecutions.ts"
 import { cancelledAt, familyOf, go } from "./Family.ts"
 import type { Order, Plan } from "./Orders.ts"
 
+const { cancel, resume, suspend, terminate } = FlowExecutions
+const commandOf = { cancel, resume, suspend, terminate }
+
+const identityOf = ({ id }: { readonly id?: string }) => (id === undefined ? {} : { id })
+
 const ownEvents = new Set(["FlowCompleted", "FlowFailed"])
 
 /** Every execution is cancelled at the event that is its own (`cancelledAt`); every other twice. */
@@ -58,12 +63,21 @@ export const make = (
         case "state":
           return (yield* handle.describe).execution.state
         case "history": {
-          const { execution, steps, undos } = yield* handle.describe
+          const { commands, execution, steps, undos } = yield* handle.describe
           return {
             state: execution.state,
             epoch: execution.epoch,
             failure: execution.failure?.message ?? "",
-            steps: steps.map(({ attempt, path, state, value }) => ({ path, attempt, state, value })),
+            commands: commands.map(({ command, outcome }) => `${command} ${outcome ?? "pending"}`),
+            suspendedAt: commands.findLast(({ command }) => command === "suspend")?.at ?? null,
+            steps: steps.map(({ attempt, kind, path, startedAt, state, value }) => ({
+              path,
+              attempt,
+              kind,
+              startedAt,
+              state,
+              value
+            })),
             undos: undos.map(({ path, state }) => ({ path, state }))
           }
         }
@@ -72,12 +86,12 @@ export const make = (
         case "cancel":
         case "terminate":
         case "suspend":
-          return yield* Effect.as(handle[order.do], null)
         case "resume":
-          return yield* Effect.as(handle.resume(), null)
+          return yield* Effect.as(commandOf[order.do](handle.id, identityOf(order)), null)
         case "retry":
           return yield* Effect.as(
-            handle.retry({
+            FlowExecutions.retry(handle.id, {
+              ...identityOf(order),
               ...(order.from === null ? {} : { from: order.from }),
               ...(order.version === null ? {} : { version: order.version })
             }),

@@ -30,6 +30,8 @@ export const Plan = Schema.Struct({
   alsoBefore: Schema.Boolean,
   /** Whether the process is a runner of a cluster. */
   cluster: Schema.Boolean,
+  /** Whether the process reads and writes messages as those of the first protocol do. */
+  first: Schema.Boolean,
   /** The lease of a process that can be killed at a given event; null for the usual one. */
   leaseMillis: Schema.NullOr(Schema.Finite),
   /** Whether the process can be killed at a given event. */
@@ -49,10 +51,21 @@ export const Order = Schema.Union([
   Schema.Struct({ do: Schema.Literal("states") }),
   Schema.Struct({ do: Schema.Literal("history"), n }),
   Schema.Struct({ do: Schema.Literal("signal"), n, value: Schema.String }),
-  Schema.Struct({ do: Schema.Literals(["cancel", "terminate", "suspend", "resume"]), n }),
+  /** With an `id`, a repeat is one command. */
+  Schema.Struct({
+    do: Schema.Literals(["cancel", "terminate", "suspend", "resume"]),
+    n,
+    id: Schema.optionalKey(Schema.String)
+  }),
   Die,
   Jump,
-  Schema.Struct({ do: Schema.Literal("retry"), n, from: Schema.NullOr(Schema.String), version: Schema.NullOr(n) })
+  Schema.Struct({
+    do: Schema.Literal("retry"),
+    n,
+    from: Schema.NullOr(Schema.String),
+    version: Schema.NullOr(n),
+    id: Schema.optionalKey(Schema.String)
+  })
 ])
 export type Order = typeof Order.Type
 

@@ -27,6 +27,7 @@ export const planOf = (plan: Pick<Plan, "store" | "effects"> & Partial<Plan>): P
   ...firstBuild,
   alsoBefore: false,
   cluster: false,
+  first: false,
   leaseMillis: null,
   mortal: false,
   cancels: false,

@@ -22,6 +22,7 @@ import * as Leases from "../../../src/internal/ownership/Leases.ts"
 import * as Local from "../../../src/internal/ownership/Local.ts"
 import { makeJumping } from "../Jumping.ts"
 import * as CarryOut from "./CarryOut.ts"
+import { firstProtocol } from "./FirstProtocol.ts"
 import { type Die, Numbered, Plan } from "./Orders.ts"
 import * as Runner from "./Runner.ts"
 
@@ -65,6 +66,10 @@ const mortal = () => {
   return over(dyingJournal, "file" in store ? Local.layer : leases)
 }
 const immortal = () => {
+  if (plan.first) {
+    const first = Layer.provide(Layer.effect(Journal, Effect.map(Journal, firstProtocol)), journal)
+    return over(first, "file" in store ? Local.layer : Leases.layer)
+  }
   if ("file" in store) return FlowEngine.layerSqlite({ file: store.file })
   const options = optionsOf(store)
   if (runner !== null) return Layer.provide(FlowEngine.layerCluster(options), runner)

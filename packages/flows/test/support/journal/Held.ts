@@ -141,6 +141,25 @@ export const held = (make: Effect.Effect<Both, never, Scope.Scope>): void => {
         assert.deepInclude(yield* found(one.journal, "id-a"), { state: "halted", owner: null, epoch: 2 })
       }))
 
+    test("a write by which steps begin waits for a command, and is refused", ({ one, two }) =>
+      Effect.gen(function* () {
+        const fence = yield* abandoned({ one, two })
+        const suspended = two.journal.change("id-a", () =>
+          Effect.succeed(change({ keepsOwner: true, command: "suspend" }))
+        )
+        const commit = yield* hold(two, suspended)
+        const beginning = write({ entries: [entry("t", { begun: 3 })], begins: true, seen: 1 })
+        const writing = yield* begun(two, one.journal.write(fence, beginning))
+        yield* commit
+        assert.isFalse(yield* Fiber.join(writing))
+        const { entries, execution } = yield* historyOf(one.journal, "id-a")
+        assert.deepStrictEqual(
+          entries.map(({ path }) => path),
+          ["s"]
+        )
+        assert.deepInclude(execution, { owner: "gone", epoch: 1 })
+      }))
+
     test("a change waits for a write in progress, and decides on its result", ({ one, two }) =>
       Effect.gen(function* () {
         const fence = yield* abandoned({ one, two })

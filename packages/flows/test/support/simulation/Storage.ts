@@ -153,6 +153,8 @@ export const make = ({ driver, isEmbedded, onRequest, seeded, violation }: Setti
       send: (id, message) => once(`send ${id} ${message.kind} ${message.name} ${message.id}`, rows.send(id, message)),
       messages: (id, after) => through(`messages ${id} after ${after}`, rows.messages(id, after)),
       change: (id, decide) => through(`change ${id}`, rows.change(id, decide)),
+      commands: (id) => through(`commands ${id}`, rows.commands(id)),
+      unsettled: through("unsettled", rows.unsettled),
       renew: (process) => {
         own.add(process.id)
         return through(`renew ${process.id}`, rows.renew(process))

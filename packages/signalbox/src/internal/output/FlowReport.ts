@@ -1,5 +1,13 @@
 /** Formats executions of flows for people. */
-import type { Activity, Entry, Halt, Inspection, ListedExecution, Undo } from "@signalbox/flows/FlowExecutions"
+import type {
+  Activity,
+  Entry,
+  Halt,
+  Inspection,
+  ListedExecution,
+  RecentCommand,
+  Undo
+} from "@signalbox/flows/FlowExecutions"
 import { columns } from "../connection/Connection.ts"
 import { table } from "../text/Table.ts"
 
@@ -127,9 +135,16 @@ const haltLines = (halt: Halt | null, summary: string): ReadonlyArray<string> =>
   ]
 }
 
+const commandRow = ({ at, by, command, outcome }: RecentCommand) => [
+  command,
+  timeOf(at),
+  by ?? "",
+  outcome ?? "pending"
+]
+
 /** The report of an execution: its state, what it waits for, and its steps. */
 export const report = (
-  { execution, halt, now: activities, remedy, steps, summary, undos }: Inspection,
+  { commands, execution, halt, now: activities, remedy, steps, summary, undos }: Inspection,
   now: number
 ) => {
   const { endedAt, error, flow, id, input, key, result, startedAt, state, tags, version } = execution
@@ -146,6 +161,7 @@ export const report = (
     ...(state === "failed" && error !== null ? [`error ${bounded(JSON.stringify(error), longestError)}`] : []),
     ...section(["branch", "does", "attempt", "since", "due", "host", "last failure"], activities.map(activityRow(now))),
     ...section(["undo of", "state", "failure"], undos.map(undoRow)),
+    ...section(["command", "accepted", "by", "outcome"], commands.map(commandRow)),
     ...section(["step", "kind", "attempt", "state", "started", "took", "failure"], steps.map(stepRow))
   ].join("\n")
 }

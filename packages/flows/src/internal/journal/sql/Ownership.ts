@@ -20,6 +20,7 @@ interface ProcessRow extends Stalls.StandingRow {
   readonly host: string
   readonly flows: string
   readonly expires_at: number | null
+  readonly protocol: number | null
   readonly boot: string | null
   readonly pid_namespace: string | null
   readonly pid: number | null
@@ -40,6 +41,7 @@ const toProcess = (row: ProcessRow): Process => {
     // Written from the list of a `Process`.
     flows: JSON.parse(row.flows) as Process["flows"],
     expiresAt: row.expires_at,
+    ...(row.protocol === null ? {} : { protocol: row.protocol }),
     ...(place === null ? {} : { place }),
     ...(standing === null ? {} : { standing })
   }
@@ -179,11 +181,12 @@ export const make = ({ leaseNow, now, persist, publish, sql, token, transaction 
     const mine = token()
     const id = Texts.toText(process.id)
     const flows = JSON.stringify(process.flows.map(({ flow, version }) => ({ flow, version })))
+    const { protocol = null } = process
     const { boot = null, namespace = null, pid = null, startedAt = null } = process.place ?? {}
     const lease = process.leaseMillis
     const expiresAt = lease === null ? sql`NULL` : sql`${leaseNow(at)} + ${lease}`
     const columns = sql`host = ${Texts.toText(process.host)}, flows = ${flows}, expires_at = ${expiresAt}, lease = ${lease},
-      boot = ${boot}, pid_namespace = ${namespace}, pid = ${pid}, pid_started = ${startedAt},
+      protocol = ${protocol}, boot = ${boot}, pid_namespace = ${namespace}, pid = ${pid}, pid_started = ${startedAt},
       stood_millis = NULL, stood_in = NULL`
     const [renewed] = yield* persist(sql`
       UPDATE flow_process SET ${columns} WHERE id = ${id} AND ${isLiving(at)} RETURNING id`)
@@ -192,8 +195,8 @@ export const make = ({ leaseNow, now, persist, publish, sql, token, transaction 
     const lost = yield* transaction(
       Effect.gen(function* () {
         const made = yield* sql`
-          INSERT INTO flow_process (id, host, flows, expires_at, lease, reaped, token, boot, pid_namespace, pid, pid_started)
-          VALUES (${id}, ${Texts.toText(process.host)}, ${flows}, ${expiresAt}, ${lease}, 0, ${mine},
+          INSERT INTO flow_process (id, host, flows, expires_at, lease, protocol, reaped, token, boot, pid_namespace, pid, pid_started)
+          VALUES (${id}, ${Texts.toText(process.host)}, ${flows}, ${expiresAt}, ${lease}, ${protocol}, 0, ${mine},
             ${boot}, ${namespace}, ${pid}, ${startedAt})
           ON CONFLICT (id) DO NOTHING RETURNING id`
         if (made.length > 0) return null
@@ -245,7 +248,7 @@ export const make = ({ leaseNow, now, persist, publish, sql, token, transaction 
   const processes: (typeof Journal.Service)["processes"] = Effect.flatMap(now, (at) =>
     Effect.map(
       persist(sql<ProcessRow>`
-        SELECT id, host, flows, expires_at, boot, pid_namespace, pid, pid_started, stood_millis, stood_in
+        SELECT id, host, flows, expires_at, protocol, boot, pid_namespace, pid, pid_started, stood_millis, stood_in
         FROM flow_process WHERE ${isLiving(at)} ORDER BY id`),
       (rows) => rows.map(toProcess)
     )

@@ -13,7 +13,7 @@ import { isAmong, rowsOf } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
 
 /** Tables with rows of executions. */
-const tables = ["flow_entry", "flow_undo", "flow_message", "flow_tag", "flow_chapter"]
+const tables = ["flow_entry", "flow_undo", "flow_message", "flow_tag", "flow_chapter", "flow_command"]
 
 interface AwaitingRow {
   readonly execution: string

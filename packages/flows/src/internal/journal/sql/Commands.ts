@@ -1,0 +1,165 @@
+/**
+ * The rows of commands. A command is recorded under the lock of its execution, and ends in the write that carries it out.
+ */
+import * as Effect from "effect/Effect"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
+import {
+  type Change,
+  type CommandOutcome,
+  type CommandRow,
+  firstProtocol,
+  type Journal,
+  type Locked,
+  newestProtocol,
+  type Write
+} from "../../Journal.ts"
+import { mostCommands } from "../Common.ts"
+import { type ExecutionRow, newMessageRow } from "./Rows.ts"
+import type { Store } from "./Store.ts"
+import { rowsOf } from "./Tables.ts"
+import * as Texts from "./Texts.ts"
+
+interface Row {
+  readonly number: number
+  readonly command_id: string
+  readonly command: string
+  readonly said_by: string | null
+  readonly at: number
+  readonly round: number
+  readonly seq: number | null
+  readonly outcome: CommandOutcome | null
+  readonly ended_at: number | null
+}
+
+const names = "number, command_id, command, said_by, at, round, seq, outcome, ended_at"
+
+const toCommand = (row: Row): CommandRow => ({
+  number: row.number,
+  id: Texts.fromText(row.command_id),
+  command: row.command,
+  by: Texts.fromNullable(row.said_by),
+  at: row.at,
+  round: row.round,
+  seq: row.seq,
+  outcome: row.outcome,
+  endedAt: row.ended_at
+})
+
+/** How many executions with unsettled commands are returned together. */
+const mostUnsettled = 100
+
+export const make = ({ persist, sql }: Store) => {
+  const rows = (id: string) =>
+    Effect.map(
+      sql<Row>`SELECT ${sql.literal(names)} FROM flow_command WHERE execution = ${id} ORDER BY number`,
+      (found) => found.map(toCommand)
+    )
+
+  /** Reads what a command depends on, besides the history of its execution. */
+  const of = Effect.fnUntraced(function* ({
+    id,
+    owner
+  }: Pick<ExecutionRow, "id" | "owner">): Effect.fn.Return<Pick<Locked, "commands" | "protocol">, SqlError> {
+    const commands = yield* rows(id)
+    if (owner === null) return { commands, protocol: null }
+    const [process] = yield* sql<{ readonly protocol: number | null }>`
+      SELECT protocol FROM flow_process WHERE id = ${owner}`
+    return { commands, protocol: process?.protocol ?? firstProtocol }
+  })
+
+  /** Adds a command to the messages, and returns its number; that of the message that is there already. */
+  const send = Effect.fnUntraced(function* (
+    { id, mail }: Pick<ExecutionRow, "id" | "mail">,
+    kind: Change["command"],
+    at: number,
+    token: string
+  ) {
+    if (kind === undefined) return { seq: null, sent: 0 }
+    const row = newMessageRow({ kind, name: "", id: "", value: null }, mail + 1)
+    const [there] = yield* sql<{ readonly seq: number }>`
+      SELECT seq FROM flow_message WHERE execution = ${id} AND address = ${row.address}`
+    if (there !== undefined) return { seq: there.seq, sent: 0 }
+    yield* sql`INSERT INTO flow_message ${sql.insert({ ...row, execution: id, at, token })}`
+    return { seq: row.seq, sent: 1 }
+  })
+
+  /** Records a command, and its message. Returns how many messages were added. */
+  const put = Effect.fnUntraced(function* (
+    run: Pick<ExecutionRow, "id" | "mail" | "round">,
+    { command: kind, execution, record, settled = [] }: Change,
+    at: number,
+    token: string
+  ) {
+    const { id } = run
+    for (const { number, outcome } of settled) {
+      yield* sql`
+        UPDATE flow_command SET outcome = ${outcome}, ended_at = ${at}
+        WHERE execution = ${id} AND number = ${number} AND outcome IS NULL`
+    }
+    const message = yield* send(run, kind, at, token)
+    if (record === undefined) return message.sent
+    const { by, command, outcome } = record
+    const what = { seq: record.seq ?? message.seq, outcome, ended_at: outcome === null ? null : at }
+    if (record.number !== undefined) {
+      yield* sql`UPDATE flow_command SET ${sql.update(what)} WHERE execution = ${id} AND number = ${record.number}`
+      return message.sent
+    }
+    const [last] = yield* sql<{ readonly number: number | null }>`
+      SELECT max(number) AS number FROM flow_command WHERE execution = ${id}`
+    const number = (last?.number ?? 0) + 1
+    const row = {
+      execution: id,
+      number,
+      command_id: Texts.toText(record.id),
+      command,
+      said_by: Texts.toNullable(by),
+      at
+    }
+    yield* sql`INSERT INTO flow_command ${sql.insert({ ...row, ...what, round: execution.round ?? run.round })}`
+    yield* sql`
+      DELETE FROM flow_command
+      WHERE execution = ${id} AND number <= ${number - mostCommands} AND outcome IS NOT NULL`
+    return message.sent
+  })
+
+  /** Returns the statements of an owner's write that end commands; \`from\` is the table with its execution, on Postgres. */
+  const ended = (
+    id: string,
+    { settled = [], suspends = [] }: Pick<Write, "settled" | "suspends">,
+    at: number,
+    from: string | undefined,
+    isSuspended: Fragment
+  ): ReadonlyArray<Fragment> => {
+    const also = sql.literal(from === undefined ? "" : `${from}, `)
+    const end = (all: Required<Write>["settled"], condition: Fragment) =>
+      all.length === 0
+        ? []
+        : [
+            sql`UPDATE flow_command SET outcome = r.outcome, ended_at = ${at}
+              FROM ${also}${rowsOf(sql, { seq: "INTEGER", outcome: "TEXT" }, all)}
+              WHERE flow_command.execution = ${id} AND flow_command.seq = r.seq AND flow_command.outcome IS NULL
+                ${condition}`
+          ]
+    const applied = suspends.map((seq) => ({ seq, outcome: "applied" as const }))
+    return [...end(settled, sql``), ...end(applied, sql`AND ${isSuspended}`)]
+  }
+
+  const commands: (typeof Journal.Service)["commands"] = (id) => persist(rows(Texts.toText(id)))
+
+  // A message that was read is left to its owner: one of an execution that halted with it waits for a person.
+  const unsettled: (typeof Journal.Service)["unsettled"] = Effect.map(
+    persist(sql<{ readonly id: string }>`
+      SELECT DISTINCT r.id FROM flow_command c JOIN flow_run r ON r.id = c.execution
+      LEFT JOIN flow_process p ON p.id = r.owner
+      LEFT JOIN flow_message m ON m.execution = c.execution AND m.seq = c.seq
+      WHERE c.outcome IS NULL AND r.expired = 0 AND (
+        r.ended_at IS NOT NULL OR c.round < r.round
+        OR (r.owner IS NULL AND (r.state = 'suspended' OR (r.state = 'halted' AND r.seen < c.seq)))
+        OR (m.seq IS NULL AND (r.owner IS NULL OR p.protocol >= ${newestProtocol}))
+      ) ORDER BY r.id LIMIT ${mostUnsettled}`),
+    (found) => found.map(({ id }) => Texts.fromText(id))
+  )
+
+  return { of, put, ended, journal: { commands, unsettled } }
+}
