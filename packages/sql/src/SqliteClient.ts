@@ -76,7 +76,8 @@ const isPragma = /^\s*PRAGMA\b/i
  * SQLite plans a statement with `LIMIT ?` anew whenever a value is bound, which takes many times as long as running it; with a computed
  * limit it does not.
  */
-const planned = (sql: string) => sql.replaceAll(/\bLIMIT \?/gi, "LIMIT (? + 0)")
+const planned = (sql: string) =>
+  sql.replaceAll(/'[^']*'|\bLIMIT \?/gi, (part) => (part.startsWith("'") ? part : "LIMIT (? + 0)"))
 
 interface Prepared {
   readonly statement: StatementSync

@@ -52,7 +52,7 @@ const connectionOf = (db: DatabaseSync): Connection => {
     const before = prepared.get(sql)
     if (before !== undefined) return before
     // As the client of the product does: SQLite would plan the statement anew with each value.
-    const statement = db.prepare(sql.replaceAll(/\bLIMIT \?/gi, "LIMIT (? + 0)"))
+    const statement = db.prepare(sql.replaceAll("LIMIT ?", "LIMIT (? + 0)"))
     const made = { statement, hasRows: statement.columns().length > 0 }
     prepared.set(sql, made)
     return made

@@ -119,8 +119,10 @@ export const watch = ({
         )
         if (begun !== undefined) wrong(`is to be suspended, and began ${begun.path}`)
       }
+      const at = now()
       return Effect.tap(effect, () =>
         Effect.sync(() => {
+          if (now() !== at) return
           const after = look(rows.find(id))
           if (after === null || after.epoch !== epoch || after.state === "suspended" || hasEnded(after.state)) return
           if (write.newChapter === true) return

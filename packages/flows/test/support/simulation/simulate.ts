@@ -1,6 +1,6 @@
 /**
  * Runs simulations on all cores: `pnpm simulate --seeds 200000 --from 1`, or one with its trace: `pnpm simulate --seed 42`. A run ends
- * after `--most` seeds that failed, 20 by default; `--processes` says on how many cores.
+ * after `--most` seeds that failed, 20 by default, or by Ctrl-C; `--processes` says on how many cores.
  */
 import { spawn } from "node:child_process"
 import { availableParallelism } from "node:os"
@@ -62,6 +62,11 @@ const all = async (processes: number) => {
     const range = ["--from", `${from + index}`, "--seeds", `${seeds - index}`, "--every", `${processes}`]
     return spawn(process.execPath, [fileURLToPath(import.meta.url), ...range], { stdio: ["ignore", "pipe", "inherit"] })
   })
+  const stop = () => {
+    for (const child of children) child.kill()
+  }
+  // Then it says what it has come to.
+  process.once("SIGINT", stop).once("SIGTERM", stop)
   const exits = children.map(
     (child) => new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)))
   )
@@ -71,7 +76,7 @@ const all = async (processes: number) => {
       const line = JSON.parse(text) as Line
       if (line._tag === "Failed") {
         console.log(`seed ${line.seed}: ${line.what}\n  its trace: pnpm simulate --seed ${line.seed}`)
-        if (++sum.failed >= Number(values.most)) for (const other of children) other.kill()
+        if (++sum.failed >= Number(values.most)) stop()
         return
       }
       sum.seeds++
