@@ -1,5 +1,9 @@
 /** Lint rules of this repository, for what oxlint has no rule for. */
 
+import { readFileSync } from "node:fs"
+import { dirname, join, relative, sep } from "node:path"
+import { fileURLToPath } from "node:url"
+
 /** A cast that is not `as const` needs a comment on its line, or on the line above it, that says why it holds. */
 const castReason = {
   meta: {
@@ -25,7 +29,85 @@ const castReason = {
   }
 }
 
+/** The type argument of a statement is a cast that nothing checks. */
+const declaredRows = {
+  meta: {
+    type: "problem",
+    docs: { description: "Refuses a type argument of `sql`: `query` and `queryOne` parse rows by their declaration" }
+  },
+  create(context) {
+    return {
+      TaggedTemplateExpression(node) {
+        const isTyped = (node.typeArguments ?? node.typeParameters ?? null) !== null
+        if (!isTyped || node.tag.type !== "Identifier" || node.tag.name !== "sql") return
+        context.report({
+          node,
+          message: "Declare what the query selects: query(Row({ n: integer }), sql`...`) of @signalbox/sql/Table"
+        })
+      }
+    }
+  }
+}
+
+const layout = JSON.parse(readFileSync(new URL("layout.json", import.meta.url), "utf8")).packages
+const packagesFolder = fileURLToPath(new URL("packages", import.meta.url))
+
+/** The position of a file of `src` among the folders of its package: 0 is what all may import; public modules are last. */
+const floorOf = ({ folders, ground = [], placed = {} }, path) => {
+  if (ground.includes(path)) return 0
+  const [, folder] = /^internal\/([^/]+)\//.exec(path) ?? []
+  const name = placed[path] ?? folder
+  const names = Object.keys(folders)
+  return name === undefined ? names.length + 1 : names.indexOf(name) + 1 || undefined
+}
+
+/** What a module of a package may import from other packages, as the beginnings of names. */
+const importsOf = ({ imports, only = {} }, path) => [
+  "platform",
+  ...imports,
+  ...Object.entries(only).flatMap(([name, places]) => (places.some((place) => path.startsWith(place)) ? [name] : []))
+]
+
+/** A package imports those, and a folder of a package the folders above it, that `layout.json` says. */
+const layoutRule = {
+  meta: {
+    type: "problem",
+    docs: { description: "Requires that imports follow layout.json" }
+  },
+  create(context) {
+    const [name, src, ...parts] = relative(packagesFolder, context.filename).split(sep)
+    const own = layout[name]
+    if (own === undefined || src !== "src") return {}
+    const path = parts.join("/")
+    const check = ({ source }) => {
+      if (typeof source?.value !== "string") return
+      const report = (message) => context.report({ node: source, message })
+      const [, scoped, rest = ""] = /^@signalbox\/([^/]+)(\/.*)?$/.exec(source.value) ?? []
+      const other = scoped ?? (/^signalbox(\/|$)/.test(source.value) ? "signalbox" : undefined)
+      if (other !== undefined) {
+        const target = `${other}${rest}`
+        const allowed = importsOf(own, path)
+        if (other === name || allowed.some((one) => target === one || target.startsWith(`${one}/`))) return
+        report(`${name} may import ${allowed.join(", ")} here: layout.json says so`)
+      } else if (own.folders !== undefined && source.value.startsWith(".")) {
+        const target = join(dirname(path), source.value).split(sep).join("/")
+        const [floor, below] = [floorOf(own, path), floorOf(own, target)]
+        if (target.startsWith("..")) return
+        if (floor === undefined) report(`${path} is in no folder of layout.json`)
+        else if (below === undefined || below > floor)
+          report(`${path} comes before ${target} in layout.json: it cannot import it`)
+      }
+    }
+    return {
+      ImportDeclaration: check,
+      ExportNamedDeclaration: check,
+      ExportAllDeclaration: check,
+      ImportExpression: check
+    }
+  }
+}
+
 export default {
   meta: { name: "signalbox" },
-  rules: { "cast-reason": castReason }
+  rules: { "cast-reason": castReason, "declared-rows": declaredRows, layout: layoutRule }
 }

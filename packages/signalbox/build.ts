@@ -2,6 +2,7 @@
  * Assembles what is published from what `tsc` has built: the public modules with what they import, and the bundled command.
  */
 import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cp } from "node:fs/promises"
 import { basename, dirname, join, relative } from "node:path"
 import { parseSync } from "rolldown/utils"
 import { bundleCommand } from "./bundle.ts"
@@ -44,12 +45,12 @@ for (const source of Object.values(exports)) {
 }
 for (const file of ["bin.js", "bin.d.ts"]) copyFileSync(join(built, file), join(dist, file))
 
-copy(join(built, "internal/Compiled"))
+copy(join(built, "internal/process/CompileCache"))
 // The dashboard of Grafana is half of all of them.
 cpSync(join(here, "../../deploy"), join(dist, "deploy"), {
   recursive: true,
   filter: (path) => basename(path) !== "grafana"
 })
-// Without links: a file that a template has from elsewhere is copied.
-cpSync(join(here, "templates"), join(dist, "templates"), { recursive: true, dereference: true })
+// Without links, which a package cannot have: a file that a template has from elsewhere is copied. `cpSync` leaves links as they are.
+await cp(join(here, "templates"), join(dist, "templates"), { recursive: true, dereference: true })
 await bundleCommand(dist, "js")

@@ -41,14 +41,14 @@ const consoleFiles: Plugin = {
   }
 }
 
-/** The files of the package are below the folder of the package in a bundle too, which is as deep as `src/internal`. */
+/** The files of the package are below the folder of the package in a bundle too, which is as deep as `src/internal`, so one folder is added. */
 const packageFiles: Plugin = {
   name: "packageFiles",
   transform(code, id) {
-    if (!id.endsWith("/src/internal/PackageFiles.ts")) return null
+    if (!id.endsWith("/src/internal/files/PackageFiles.ts")) return null
     const own = "import.meta.dirname"
     if (!code.includes(own)) throw new Error("PackageFiles does not look for its files beside itself any more")
-    return code.replace(own, "__dirname")
+    return code.replace(own, `join(__dirname, "files")`)
   }
 }
 
@@ -73,7 +73,7 @@ export const bundleCommand = async (folder: string, extension: "js" | "ts") => {
     ...options,
     // Of the environment of browsers, where configuration may come from.
     transform: { define: { "import.meta": "{}" } },
-    input: { Main: join(here, "src/internal/Main.ts"), UpMain: join(here, "src/internal/UpMain.ts") },
+    input: { Main: join(here, "src/internal/main/Main.ts"), UpMain: join(here, "src/internal/main/UpMain.ts") },
     output: {
       dir: command,
       format: "cjs",
@@ -83,7 +83,10 @@ export const bundleCommand = async (folder: string, extension: "js" | "ts") => {
       minify: { compress: true, mangle: true, codegen: { removeWhitespace: true } },
       codeSplitting: {
         groups: [
-          { name: "Room", test: /\/internal\/(commands\/Up|CommandLine|Ending|Logging)\.ts$|\/NodeRuntime\.[jt]s$/ }
+          {
+            name: "Room",
+            test: /\/internal\/(commands\/host\/Up|main\/CommandLine|process\/ParentEnded|output\/Logs)\.ts$|\/NodeRuntime\.[jt]s$/
+          }
         ]
       }
     }

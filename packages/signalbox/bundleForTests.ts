@@ -36,13 +36,14 @@ const isCurrent = () => {
 export default async () => {
   if (isCurrent()) return
   rmSync(folder, { recursive: true, force: true })
-  mkdirSync(join(folder, "internal"), { recursive: true })
-  for (const file of ["bin.ts", "internal/Compiled.ts"]) copyFileSync(join(here, "src", file), join(folder, file))
+  mkdirSync(join(folder, "internal/process"), { recursive: true })
+  for (const file of ["bin.ts", "internal/process/CompileCache.ts"])
+    copyFileSync(join(here, "src", file), join(folder, file))
   symlinkSync(join(here, "../../deploy"), join(folder, "deploy"))
   symlinkSync(join(here, "templates"), join(folder, "templates"))
   const service = join(here, "../control-room/test/support/serve.ts")
   const modules = [...(await bundleCommand(folder, "ts")), ...(await bundleProgram(service, join(folder, "service")))]
-  const ours = globSync(["*.ts", "src/bin.ts", "src/internal/Compiled.ts"], { cwd: here }).map((file) =>
+  const ours = globSync(["*.ts", "src/bin.ts", "src/internal/process/CompileCache.ts"], { cwd: here }).map((file) =>
     join(here, file)
   )
   const files = [...ours, ...new Set(modules.filter((module) => existsSync(module)))]

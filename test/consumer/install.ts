@@ -6,7 +6,7 @@
  */
 import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs"
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 
 const [manager = "", registry = "", store = "", ...args] = process.argv.slice(2)
@@ -25,13 +25,25 @@ const key = createHash("sha256")
   .update(JSON.stringify([basename(manager), before, args]))
   .digest("hex")
 const kept = join(store, key)
-const installed = ["node_modules", "package.json", "package-lock.json", "pnpm-lock.yaml"]
 
-/** Copies what an installation made from one folder into another. */
+/** What managers write again in place, below a project. */
+const rewritten = [
+  "package.json",
+  "package-lock.json",
+  "pnpm-lock.yaml",
+  "node_modules/.package-lock.json",
+  "node_modules/.modules.yaml",
+  "node_modules/.pnpm-workspace-state-v1.json",
+  "node_modules/.pnpm/lock.yaml"
+]
+
+/** Copies what an installation made from one folder into another; the files of packages, which nobody changes, as links. */
 const copy = (from: string, to: string) => {
-  for (const name of installed.filter((name) => existsSync(join(from, name)))) {
-    rmSync(join(to, name), { recursive: true, force: true })
-    execFileSync("cp", ["-a", join(from, name), join(to, name)])
+  rmSync(join(to, "node_modules"), { recursive: true, force: true })
+  execFileSync("cp", ["-al", join(from, "node_modules"), to])
+  for (const name of rewritten.filter((name) => existsSync(join(from, name)))) {
+    rmSync(join(to, name), { force: true })
+    copyFileSync(join(from, name), join(to, name))
   }
 }
 
@@ -39,7 +51,9 @@ if (existsSync(kept)) copy(kept, project)
 else {
   const isPnpm = basename(manager) === "pnpm"
   const words = isPnpm && args.some((arg) => !arg.startsWith("-")) ? ["add", ...args] : ["install", ...args]
-  execFileSync(manager, [...words, `--registry=${registry}`, "--prefer-offline"], { stdio: "inherit" })
+  // Without this, pnpm lets packages find what they do not declare, if another one brings it.
+  const isolated = isPnpm ? ["--config.hoist=false"] : []
+  execFileSync(manager, [...words, ...isolated, `--registry=${registry}`, "--prefer-offline"], { stdio: "inherit" })
   mkdirSync(store, { recursive: true })
   const made = mkdtempSync(join(store, "new-"))
   copy(project, made)

@@ -28,6 +28,9 @@ export const fences = (text: string) =>
     })
   )
 
+/** The sentences of a page. */
+export const withoutFences = (text: string) => text.replace(/^( *)```[^]*?^\1```$/gm, "")
+
 const commandsIn = (body: string): ReadonlyArray<Command> =>
   body
     .split(/^\$ /m)
@@ -74,6 +77,8 @@ exec "$@"
 `,
   npm: `#!/bin/sh
 PATH="\${PATH#*:}"
+# The limits of tests are those of a machine that does nothing else.
+[ "$*" = test ] && exec npm test -- --testTimeout=120000
 [ "$1" = install ] || exec npm "$@"
 shift
 exec ${quoted([process.execPath, install, manager, registry, store])} "$@"
@@ -81,7 +86,7 @@ exec ${quoted([process.execPath, install, manager, registry, store])} "$@"
 })
 
 /** Of a page, in milliseconds. */
-const limit = 120_000
+const limit = 300_000
 
 /** What is left running is stopped. */
 const prelude = "trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT"

@@ -75,8 +75,10 @@ export const startRegistry = async (
       response.writeHead(status, { "content-type": type }).end(sent)
     } else if (kind === "-/") response.end(readFileSync(tarball.file))
     else {
+      // npm's cache outlives a run, and the next one may have other packages of the same versions.
       response
         .setHeader("content-type", "application/json")
+        .setHeader("cache-control", "no-store")
         .end(documentOf(tarball, `${origin}/-/${encodeURIComponent(name)}`))
     }
   }

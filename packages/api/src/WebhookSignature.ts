@@ -77,8 +77,10 @@ const required = (headers: Delivery["headers"], name: string) => {
 
 const layerMac = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))
 
-/** HMAC-SHA256 fails only for an empty key, which callers have refused. */
-const hmacKey = (bytes: Uint8Array) => Effect.orDie(Mac.key(Mac.hmacSha256, bytes))
+/** The tag of the content. HMAC-SHA256 fails only for an empty key, which callers have refused. */
+const tagOf = Effect.fnUntraced(function* (bytes: Uint8Array, content: Uint8Array) {
+  return yield* (yield* Mac.Mac).sign(yield* Mac.key(Mac.hmacSha256, bytes), content)
+}, Effect.orDie)
 
 /** Whether one of the tags is that of the content under one of the keys, in constant time for each. */
 const anyMatches = Effect.fnUntraced(function* (
@@ -88,13 +90,13 @@ const anyMatches = Effect.fnUntraced(function* (
 ) {
   const mac = yield* Mac.Mac
   for (const bytes of keys) {
-    const key = yield* hmacKey(bytes)
+    const key = yield* Mac.key(Mac.hmacSha256, bytes)
     for (const tag of tags) {
-      if (yield* Effect.orDie(mac.verify(key, tag, content))) return true
+      if (yield* mac.verify(key, tag, content)) return true
     }
   }
   return false
-})
+}, Effect.orDie)
 
 /** By NaN every delivery would be in time. */
 const seconds: Rule = (value) =>
@@ -198,12 +200,11 @@ export const sign = Effect.fn("WebhookSignature.sign")(function* (options: {
 }): Effect.fn.Return<Record<(typeof webhookHeaders)[keyof typeof webhookHeaders], string>, InvalidSignature, Mac.Mac> {
   const secret = reveal(options.secret)
   if (secret === "") return yield* invalid("malformed", "the secret is empty")
-  const mac = yield* Mac.Mac
   const body = bytesOf(options.body)
   const timestamp = String(options.timestamp ?? Math.floor((yield* Clock.currentTimeMillis) / 1000))
-  const rc = yield* Effect.orDie(mac.sign(yield* hmacKey(new TextEncoder().encode(secret)), body))
+  const rc = yield* tagOf(new TextEncoder().encode(secret), body)
   const content = standardContent(options.id, timestamp, body)
-  const standard = yield* Effect.orDie(mac.sign(yield* hmacKey(standardKey(secret)), content))
+  const standard = yield* tagOf(standardKey(secret), content)
   return {
     [webhookHeaders.rcSignature]: Hex.encode(rc),
     [webhookHeaders.id]: options.id,

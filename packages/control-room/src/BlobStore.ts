@@ -109,14 +109,12 @@ export class BlobStore extends Context.Service<
         const roomFile = path.join(folder, "room")
         const pathOf = (blob: string) => path.join(folder, shardOf(blob), blob)
 
+        /** The disk failed: no caller handles that, so it is a defect. */
+        const onDisk = <A, R>(effect: Effect.Effect<A, PlatformError, R>) => Effect.orDie(effect)
         const unlessMissing =
           <B>(otherwise: Effect.Effect<B>) =>
-          <A>(effect: Effect.Effect<A, PlatformError>): Effect.Effect<A | B, PlatformError> =>
-            Effect.catchIf(
-              effect,
-              ({ reason }) => reason._tag === "NotFound",
-              () => otherwise
-            )
+          <A>(effect: Effect.Effect<A, PlatformError>): Effect.Effect<A | B> =>
+            Effect.catch(effect, (error) => (error.reason._tag === "NotFound" ? otherwise : Effect.die(error)))
 
         /** Creates a temporary file, deleted with the scope. */
         const openTemporary = Effect.gen(function* () {
@@ -132,27 +130,26 @@ export class BlobStore extends Context.Service<
         })
 
         const stageFile = Effect.fnUntraced(function* <E, R>(bytes: Stream.Stream<Uint8Array, E, R>, given?: string) {
-          const { file, temporary } = yield* Effect.orDie(openTemporary)
+          const { file, temporary } = yield* onDisk(openTemporary)
           const blob = given ?? path.basename(temporary)
           let size = 0
           yield* Stream.runForEach(bytes, (chunk) => {
             size += chunk.length
-            return Effect.orDie(file.writeAll(chunk))
+            return onDisk(file.writeAll(chunk))
           })
-          yield* Effect.orDie(file.sync)
+          yield* onDisk(file.sync)
           const commit = Effect.gen(function* () {
             yield* fs.makeDirectory(path.dirname(pathOf(blob)), { recursive: true })
             yield* fs.rename(temporary, pathOf(blob))
             return blob
-          }).pipe(Effect.orDie)
+          }).pipe(onDisk)
           return { size, path: temporary, commit } satisfies StagedFile
         })
 
         const sizeOf = (blob: string) =>
           fs.stat(pathOf(blob)).pipe(
             Effect.map(({ size }) => Number(size)),
-            unlessMissing(Effect.succeed(null)),
-            Effect.orDie
+            unlessMissing(Effect.succeed(null))
           )
 
         const read = Effect.fnUntraced(function* (blob: string, range?: Range) {
@@ -161,7 +158,7 @@ export class BlobStore extends Context.Service<
           return Stream.orDie(fs.stream(pathOf(blob), part))
         })
 
-        const list = (folder: string) => Effect.orDie(unlessMissing(Effect.succeed([]))(fs.readDirectory(folder)))
+        const list = (folder: string) => unlessMissing(Effect.succeed([]))(fs.readDirectory(folder))
         const names = Stream.fromIterableEffect(Effect.map(list(folder), (shards) => shards.filter(isShard))).pipe(
           Stream.mapEffect((shard) => list(path.join(folder, shard)))
         )
@@ -174,14 +171,14 @@ export class BlobStore extends Context.Service<
           return 1
         })
         /** Another node may sweep it at the same time. */
-        const removeIfOld = (file: string) => Effect.orDie(unlessMissing(Effect.succeed(0))(removeOld(file)))
+        const removeIfOld = (file: string) => unlessMissing(Effect.succeed(0))(removeOld(file))
         const isOf = Effect.fnUntraced(function* (room: string) {
           const known = yield* unlessMissing(Effect.succeed(null))(fs.readFileString(roomFile))
           if (known !== null) return known === room
           yield* fs.makeDirectory(folder, { recursive: true })
           yield* fs.writeFileString(roomFile, room, { mode: 0o640 })
           return true
-        }, Effect.orDie)
+        }, onDisk)
         const sweep = Effect.fnUntraced(function* (
           named: (blobs: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>,
           room?: string

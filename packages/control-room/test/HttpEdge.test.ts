@@ -116,7 +116,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the edge"
       const worker = yield* linkWorker([task])
       yield* raw("POST", `processes/${process.id}/process-runs`)
       const { lease } = yield* worker.take
-      yield* worker.stayAlive()
+      yield* worker.stayAlive
       // Each interface with a valid token, so that requests are authenticated. That of a worker without step runs,
       // since one that omits a step run in its heartbeat loses it.
       const idle = yield* linkWorker([task])

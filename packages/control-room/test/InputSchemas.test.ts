@@ -92,7 +92,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("payloads 
         ]
         const process = yield* Processes.create(definition({ steps }))
         const worker = yield* linkWorker([task, next])
-        yield* worker.stayAlive()
+        yield* worker.stayAlive
         const take = Effect.fnUntraced(function* (type: "BUSINESS" | "APPLICATION" | null) {
           const { lease, session } = yield* worker.take
           // A robot's own item is free.

@@ -3,7 +3,7 @@
  * the time once, what is deleted at most once, and nothing twice.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
-import { StepRunId, WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
 import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
@@ -69,7 +69,7 @@ const walksIn = Effect.fnUntraced(function* (of: Seed) {
     heartbeatSeconds: 3
   }
   const worker = yield* workerAt(origin, identity, [task])
-  yield* worker.stayAlive([StepRunId.make(id("step_run_id"))])
+  yield* worker.stayAlive
   const yearly = { process: { id: process }, cron: "0 0 1 1 *" }
   const hourly = yield* post("schedules", {
     name: unique(),

@@ -414,7 +414,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the deplo
         /** The first task passes its number on, and the second doubles it. */
         const worker = Effect.gen(function* () {
           const { protocol, stayAlive, take } = yield* linkWorker([one, two])
-          yield* stayAlive()
+          yield* stayAlive
           return yield* Effect.forever(
             Effect.gen(function* () {
               const { lease, session } = yield* take

@@ -39,7 +39,7 @@ const withWorker = Effect.gen(function* () {
   const task = `task ${crypto.randomUUID()}`
   const process = yield* Processes.create({ name: task, steps: [{ name: "s", task: { name: task } }] })
   const worker = yield* linkWorker([task])
-  yield* worker.stayAlive()
+  yield* worker.stayAlive
   return { process, worker, reports: yield* WorkerProtocol.makeReports(origin, worker.identity) }
 })
 

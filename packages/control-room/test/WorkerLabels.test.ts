@@ -10,6 +10,7 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Statement from "effect/sql/Statement"
+import * as Sql from "@signalbox/sql/Sql"
 import * as Labels from "../src/internal/store/Labels.ts"
 import { assertError } from "./support/Http.ts"
 import { layer, Service, workerAt } from "./support/Service.ts"
@@ -117,7 +118,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("labels of
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const recorded: Array<readonly [string, ReadonlyArray<unknown>]> = []
-      yield* Labels.wantedAndHad(sql, WorkspaceId.make("w"), ["gpu"]).pipe(
+      yield* Labels.wantedAndHad(Sql.make(sql), WorkspaceId.make("w"), ["gpu"]).pipe(
         Effect.provideService(Statement.CurrentTransformer, (statement) =>
           Effect.sync(() => {
             recorded.push(statement.compile())

@@ -24,9 +24,9 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as HttpServer from "effect/http/HttpServer"
 import type { MigrationError } from "effect/sql/Migrator"
 import type { SqlError } from "effect/sql/SqlError"
-import { type Credentials, ensureCredentials } from "./internal/Credentials.ts"
+import { type Credentials, ensureCredentials } from "./internal/connection/Credentials.ts"
 import type { PackageError } from "./internal/package/PackageError.ts"
-import { workersFolder } from "./internal/WorkersFolder.ts"
+import { workersFolder } from "./internal/connection/WorkersFolder.ts"
 import { ListenError } from "./ListenError.ts"
 
 export { PackageError } from "./internal/package/PackageError.ts"
@@ -214,7 +214,7 @@ export const layerWorkers = <T extends Task.Any = never>(options: Options<T> = {
   Layer.unwrap(
     Effect.gen(function* () {
       check("Embedded.layerWorkers", options, { data: text, workers: whole(0, 1_000) })
-      const connected = yield* Effect.promise(() => import("./internal/Connected.ts"))
+      const connected = yield* Effect.promise(() => import("./internal/connection/Connected.ts"))
       const { credentials, origin } = yield* Embedded
       const { data = ".signalbox", database } = options
       const workers = connected.layer({

@@ -18,9 +18,9 @@ import * as Scope from "effect/Scope"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpPlatform from "effect/http/HttpPlatform"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { type Credentials, ensureCredentials } from "./internal/Credentials.ts"
-import * as InProcess from "./internal/InProcess.ts"
-import { workersFolder } from "./internal/WorkersFolder.ts"
+import { type Credentials, ensureCredentials } from "./internal/connection/Credentials.ts"
+import * as InProcess from "./internal/connection/InProcess.ts"
+import { workersFolder } from "./internal/connection/WorkersFolder.ts"
 
 /** A task that needs no service but `Robot`, which the worker provides. */
 export type PlainTask = Task.Task<Task.PayloadSchema, Task.PayloadSchema, Robot.Robot>
@@ -69,7 +69,7 @@ const build = Effect.fnUntraced(function* (options: Options) {
   const address = publicUrl.replace(/\/+$/, "")
   const credentials = yield* Effect.provideContext(ensureCredentials(data, address, options.workspace), service)
   if (workers > 0) {
-    const connected = yield* Effect.promise(() => import("./internal/Connected.ts"))
+    const connected = yield* Effect.promise(() => import("./internal/connection/Connected.ts"))
     // Closed after the workers, which report until their end. They need no server: it may start to listen later than
     // they do.
     const requests = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))

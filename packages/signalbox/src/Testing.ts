@@ -28,8 +28,8 @@ import * as Random from "effect/Random"
 import type * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as HttpClient from "effect/http/HttpClient"
-import * as InnerTime from "./internal/InnerTime.ts"
-import * as InProcess from "./internal/InProcess.ts"
+import * as VirtualTime from "./internal/testing/VirtualTime.ts"
+import * as InProcess from "./internal/connection/InProcess.ts"
 
 /** A delivery of a webhook or callback, as its endpoint would receive it. */
 export interface ReceivedWebhook {
@@ -115,7 +115,7 @@ const checked = <T extends Task.Any>(options: Options<T>) => {
 
 const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<T>) {
   checked(options)
-  const time = yield* InnerTime.make
+  const time = yield* VirtualTime.make
   const received: Array<ReceivedWebhook> = []
   const outside = yield* Effect.serviceOption(HttpClient.HttpClient)
   const send = receiver(received, options.answerWebhook ?? (() => 200))
@@ -145,7 +145,7 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
 
   // Closed after the workers, which report until their end.
   const requests = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
-  const clientOf = (watch: InnerTime.InnerTime["watch"]) =>
+  const clientOf = (watch: VirtualTime.InnerTime["watch"]) =>
     Effect.provideService(InProcess.make(origin, httpEffect, watch), Scope.Scope, requests)
   // A worker of the test may fall silent; ours always send heartbeats.
   let otherWorkers = false
@@ -162,7 +162,7 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
 
   const tasks = (options.tasks ?? []).map((task: T): T => ({
     ...task,
-    outputs: (item: Parameters<T["outputs"]>[0]) => InnerTime.watchTask(time, outside, task.outputs(item))
+    outputs: (item: Parameters<T["outputs"]>[0]) => VirtualTime.watchTask(time, outside, task.outputs(item))
   }))
   const readerKeys = time.compute(yield* ReaderKeys)
   const count = tasks.length === 0 ? 0 : (options.workers ?? 1)
@@ -180,7 +180,7 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
     )
   }
 
-  const agenda: InnerTime.Agenda = {
+  const agenda: VirtualTime.Agenda = {
     nextDue: Effect.provideService(
       Effect.suspend(() => nextDue({ workers: otherWorkers })),
       Clock.Clock,

@@ -92,5 +92,5 @@ if (isOld()) {
   withoutModulesOfHome()
   quietSqlite()
   // One file with what `up` needs, and all the others.
-  await (first === "up" ? import("./internal/UpMain.ts") : import("./internal/Main.ts"))
+  await (first === "up" ? import("./internal/main/UpMain.ts") : import("./internal/main/Main.ts"))
 }

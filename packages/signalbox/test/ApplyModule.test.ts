@@ -9,8 +9,8 @@ import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { connect } from "@signalbox/api/promise"
-import { infer } from "../src/internal/export/InferSchema.ts"
-import { sourceOf } from "../src/internal/export/SchemaSource.ts"
+import { infer } from "../src/internal/files/InferSchema.ts"
+import { sourceOf } from "../src/internal/files/SchemaSource.ts"
 import { type RoomHere, signalbox, succeed, temporaryFolder, upHere } from "./support/Cli.ts"
 
 const { folder, remove } = temporaryFolder("apply-module")

@@ -8,7 +8,7 @@ import * as Redacted from "effect/Redacted"
 import { writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { join } from "node:path"
-import { apply, changes, parse, parseRemove, parseSet } from "../src/internal/PayloadEdit.ts"
+import { apply, changes, parse, parseRemove, parseSet } from "../src/internal/resources/PayloadEdit.ts"
 import * as Result from "effect/Result"
 import * as Cli from "./support/Cli.ts"
 

@@ -3,7 +3,7 @@ import { afterAll, assert, describe, it } from "@effect/vitest"
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import packageJson from "../package.json" with { type: "json" }
-import { deployKinds, stamped } from "../src/internal/DeployFiles.ts"
+import { deployKinds, stamped } from "../src/internal/files/DeployFiles.ts"
 import { signalbox, succeed, temporaryFolder } from "./support/Cli.ts"
 
 const { folder, remove } = temporaryFolder("deploy")

@@ -10,7 +10,7 @@ import { chmodSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
-import { type Outcome, ofWorkers } from "../src/internal/Doctor.ts"
+import { type Outcome, ofWorkers } from "../src/internal/commands/host/DoctorChecks.ts"
 import * as Cli from "./support/Cli.ts"
 
 const { folder, remove } = Cli.temporaryFolder("doctor")

@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import { readFileSync } from "node:fs"
 import { hostname } from "node:os"
-import { report } from "../src/internal/FlowReport.ts"
+import { report } from "../src/internal/output/FlowReport.ts"
 
 const page = readFileSync(new URL("../../../docs/flow-symptoms.md", import.meta.url), "utf8")
 

@@ -9,9 +9,9 @@ import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as CommandLine from "../src/internal/CommandLine.ts"
-import * as Program from "../src/internal/Program.ts"
-import * as UsageErrors from "../src/internal/UsageErrors.ts"
+import * as CommandLine from "../src/internal/main/CommandLine.ts"
+import * as Program from "../src/internal/main/Program.ts"
+import * as UsageErrors from "../src/internal/output/UsageErrors.ts"
 
 const examplesOf = ({ examples, subcommands }: Command.Command.Any): ReadonlyArray<string> => [
   ...examples.map(({ command }) => command),

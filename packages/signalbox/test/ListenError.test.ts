@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import { ServeError } from "effect/http/HttpServerError"
 import { createServer } from "node:net"
-import { lineOf } from "../src/internal/Problem.ts"
+import { lineOf } from "../src/internal/output/Problem.ts"
 import * as Embedded from "../src/Embedded.ts"
 import { ListenError } from "../src/ListenError.ts"
 

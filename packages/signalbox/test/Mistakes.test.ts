@@ -6,7 +6,7 @@ import { freePort } from "@signalbox/testkit/FreePort"
 import { mkdirSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { systemError } from "effect/PlatformError"
-import { lineOf } from "../src/internal/Problem.ts"
+import { lineOf } from "../src/internal/output/Problem.ts"
 import * as Cli from "./support/Cli.ts"
 
 const { folder, remove } = Cli.temporaryFolder("mistakes")

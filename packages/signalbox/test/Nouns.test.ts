@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
-import { table } from "../src/internal/Table.ts"
+import { table } from "../src/internal/text/Table.ts"
 import * as Cli from "./support/Cli.ts"
 
 const { folder, remove } = Cli.temporaryFolder("nouns")

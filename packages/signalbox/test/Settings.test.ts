@@ -8,7 +8,7 @@ import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { type IncomingMessage, request } from "node:http"
 import { join } from "node:path"
-import { definitions, logging, read, storageOptions } from "../src/internal/Settings.ts"
+import { definitions, logging, read, storageOptions } from "../src/internal/settings/Settings.ts"
 import { type Env, signalbox, succeed, temporaryFolder, upHere } from "./support/Cli.ts"
 
 const shown = async (args: ReadonlyArray<string>, env: Env = {}) => {

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { isPostgres } from "./Dialect.ts"
+import { integer, queryOne, Row } from "./Table.ts"
 
 /** Milliseconds by which the clocks of a machine may part before the database is asked again. */
 const tolerance = 1000
@@ -28,8 +29,10 @@ export const make = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   /** By how much the database is ahead of `machine`; 0 when that is less than the round trip. */
   const offsetNow = Effect.gen(function* () {
     const asked = machine()
-    const [row] = yield* sql<{ readonly millis: number }>`
-      SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS millis`
+    const row = yield* queryOne(
+      Row({ millis: integer }),
+      sql`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS millis`
+    )
     const answered = machine()
     const offset = (row?.millis ?? answered) - (asked + answered) / 2
     return Math.abs(offset) <= answered - asked + 1 ? 0 : offset

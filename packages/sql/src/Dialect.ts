@@ -2,10 +2,11 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import type * as SqlClient from "effect/sql/SqlClient"
+import type { SqlClient } from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
-type Sql = SqlClient.SqlClient
+/** A client whose statements can fail, or `Sql`, whose cannot. */
+type Sql = Pick<SqlClient, "literal" | "onDialectOrElse">
 
 const onPostgres = (sql: Sql, text: string) =>
   sql.onDialectOrElse({ pg: () => sql.literal(text), orElse: () => sql.literal("") })
@@ -36,9 +37,12 @@ export const forUpdateOf = (sql: Sql, table: string) => onPostgres(sql, `FOR NO 
 export const skipLocked = (sql: Sql, table: string) => onPostgres(sql, `FOR NO KEY UPDATE OF ${table} SKIP LOCKED`)
 
 /** Waits until no other transaction has locked this name, and locks it until the current transaction ends. */
-export const lockName = (sql: Sql, name: string) =>
+export const lockName = <E>(
+  sql: Sql & { readonly unsafe: (text: string, params: ReadonlyArray<unknown>) => Effect.Effect<unknown, E> },
+  name: string
+): Effect.Effect<void, E> =>
   sql.onDialectOrElse({
-    pg: () => Effect.asVoid(sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`),
+    pg: () => Effect.asVoid(sql.unsafe("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [name])),
     orElse: () => Effect.void
   })
 
@@ -59,7 +63,7 @@ export const definition = (sql: Sql, statement: string): string =>
  * Runs a statement that may fail inside a transaction that continues: on Postgres a failed statement aborts it
  * otherwise.
  */
-export const guarded = (sql: Sql) =>
+export const guarded = (sql: SqlClient) =>
   sql.onDialectOrElse({
     pg:
       () =>
@@ -81,7 +85,7 @@ const isClash = (cause: Cause.Cause<unknown>): boolean =>
   })
 
 /** Retries a transaction a few times after conflicts with others; a nested one is left to the outer. */
-export const retryConflicts = <A, E, R>(sql: Sql, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+export const retryConflicts = <A, E, R>(sql: SqlClient, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   sql.onDialectOrElse({
     pg: () =>
       Effect.flatMap(Effect.serviceOption(sql.transactionService), ({ _tag }) =>

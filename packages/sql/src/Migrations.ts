@@ -6,6 +6,7 @@ import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Dialect from "./Dialect.ts"
 import { unhurried } from "./QueryDeadline.ts"
+import { integer, queryOne, Row, text } from "./Table.ts"
 
 /** In the dialect of SQLite, which `Dialect.definition` translates; or one for each, where that cannot. */
 export type Statement = string | { readonly sqlite: string; readonly postgres: string }
@@ -31,10 +32,12 @@ const run = (statements: ReadonlyArray<Statement>) =>
 /** Fails when the database has a migration that this version does not know: its tables may mean something else by now. */
 const checkKnown = Effect.fnUntraced(function* ({ migrations, table }: Options) {
   const sql = yield* SqlClient.SqlClient
-  const [newest] = yield* sql<{ readonly migration_id: number; readonly name: string }>`
-    SELECT migration_id, name FROM ${sql(table)} ORDER BY migration_id DESC LIMIT 1`
+  const newest = yield* queryOne(
+    Row({ migration_id: integer, name: text }),
+    sql`SELECT migration_id, name FROM ${sql(table)} ORDER BY migration_id DESC LIMIT 1`
+  )
   const known = Object.keys(migrations).sort().at(-1) ?? "nothing"
-  if (newest === undefined || newest.migration_id <= Number.parseInt(known)) return
+  if (newest === null || newest.migration_id <= Number.parseInt(known)) return
   const found = `${String(newest.migration_id).padStart(4, "0")}_${newest.name}`
   return yield* new Migrator.MigrationError({
     kind: "BadState",

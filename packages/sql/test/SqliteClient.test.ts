@@ -49,6 +49,7 @@ describe("SqliteClient", () => {
         assert.deepStrictEqual(yield* items(1), [[1, "LIMIT ?"]])
         let planned = 0
         for (const db of prepare.mock.contexts) {
+          if (!(db instanceof DatabaseSync)) continue
           db.setAuthorizer(() => {
             planned++
             return constants.SQLITE_OK

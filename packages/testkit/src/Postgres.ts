@@ -93,36 +93,45 @@ export default async (project: TestProject) => {
   return server.remove
 }
 
-/** A connection of the tests themselves. */
-const client = (url: string, startupParameters: Readonly<Record<string, string>>) =>
-  PgClient.layer({
-    url: Redacted.make(url),
-    maxConnections: 1,
-    startupParameters: { client_min_messages: "warning", ...startupParameters }
-  })
+/** Uses a connection of the tests themselves. */
+const connected = <A, E>(
+  url: string,
+  startupParameters: Readonly<Record<string, string>>,
+  use: (sql: PgClient.PgClient) => Effect.Effect<A, E>
+) =>
+  Effect.flatMap(PgClient.PgClient, use).pipe(
+    Effect.provide(
+      PgClient.layer({
+        url: Redacted.make(url),
+        maxConnections: 1,
+        startupParameters: { client_min_messages: "warning", ...startupParameters }
+      })
+    ),
+    Effect.orDie
+  )
 
 /** Creates a database of a user who has its name. */
 export const createDatabase = (url: string, name: string, password: string) =>
-  Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
-    yield* sql`CREATE ROLE ${sql(name)} LOGIN PASSWORD ${sql.literal(`'${password}'`)}`
-    yield* sql`CREATE DATABASE ${sql(name)} OWNER ${sql(name)}`
-  }).pipe(Effect.provide(client(url, {})), Effect.orDie)
+  connected(url, {}, (sql) =>
+    Effect.andThen(
+      sql`CREATE ROLE ${sql(name)} LOGIN PASSWORD ${sql.literal(`'${password}'`)}`,
+      Effect.asVoid(sql`CREATE DATABASE ${sql(name)} OWNER ${sql(name)}`)
+    )
+  )
 
 /** Drops a schema after a test. */
 export const dropSchema = (url: string, schema: string) =>
-  Effect.flatMap(PgClient.PgClient, (sql) => sql`DROP SCHEMA IF EXISTS ${sql(schema)} CASCADE`).pipe(
-    Effect.provide(client(url, {})),
-    Effect.orDie,
-    Effect.asVoid
-  )
+  connected(url, {}, (sql) => Effect.asVoid(sql`DROP SCHEMA IF EXISTS ${sql(schema)} CASCADE`))
 
 /** Deletes all rows of a schema, except those of applied migrations: in a tenth of the time that a new schema takes. */
 export const emptySchema = (url: string, schema: string) =>
-  Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
-    const tables = yield* sql<{ readonly name: string }>`
-      SELECT tablename AS name FROM pg_tables WHERE schemaname = ${schema} AND tablename NOT LIKE '%migration%'`
-    yield* Effect.forEach(tables, ({ name }) => sql`DELETE FROM ${sql(schema)}.${sql(name)}`, { discard: true })
-    // Foreign keys are not checked, whatever the order of the tables.
-  }).pipe(Effect.provide(client(url, { session_replication_role: "replica" })), Effect.orDie)
+  // Foreign keys are not checked, whatever the order of the tables.
+  connected(
+    url,
+    { session_replication_role: "replica" },
+    Effect.fnUntraced(function* (sql) {
+      const tables = yield* sql<{ readonly name: string }>`
+        SELECT tablename AS name FROM pg_tables WHERE schemaname = ${schema} AND tablename NOT LIKE '%migration%'`
+      yield* Effect.forEach(tables, ({ name }) => sql`DELETE FROM ${sql(schema)}.${sql(name)}`, { discard: true })
+    })
+  )

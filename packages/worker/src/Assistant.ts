@@ -13,15 +13,15 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { dirname, join, resolve } from "node:path"
 import { HomeError } from "./Home.ts"
-import * as Environments from "./internal/environments/Environments.ts"
+import * as Builder from "./internal/environments/Builder.ts"
 import type { Settings } from "./internal/environments/Settings.ts"
-import { backoff, isUnavailable, messageOf, retryUntilAvailable } from "./internal/Failures.ts"
-import * as Mask from "./internal/Mask.ts"
+import { backoff, isUnavailable, messageOf, retryUntilAvailable } from "./internal/outcome/Failures.ts"
+import * as Mask from "./internal/agent/Mask.ts"
 import * as Cache from "./internal/packages/Cache.ts"
-import * as Environment from "./internal/packages/Environment.ts"
+import * as Variables from "./internal/environments/Variables.ts"
 import * as PackageRun from "./internal/packages/PackageRun.ts"
-import type { StepRunError } from "./internal/Ending.ts"
-import { unlimited } from "./internal/TimeLimit.ts"
+import type { StepRunError } from "./internal/outcome/StepRunError.ts"
+import { unlimited } from "./internal/agent/TimeLimit.ts"
 
 export interface Options {
   /** The folder of unpacked task packages, up to 5 GB; workers on this machine may share it. */
@@ -79,7 +79,7 @@ export const run = Effect.fn("Assistant.run")(function* (assistant: AssistantId,
   const cache = yield* Effect.mapError(Cache.make({ folder: packagesFolder, limit: 5 * 1024 * 1024 * 1024 }), unusable)
   const runs = yield* Effect.mapError(fs.makeTempDirectoryScoped({ prefix: "signalbox-assistant-" }), unusable)
   const environments = yield* Effect.mapError(
-    Environments.make({ folder: resolve(options.environmentsFolder), settings: options.environments ?? {} }),
+    Builder.make({ folder: resolve(options.environmentsFolder), settings: options.environments ?? {} }),
     ({ message }) =>
       new HomeError({ message: `the folder ${options.environmentsFolder} cannot be used: ${message}`, inUse: false })
   )
@@ -105,7 +105,7 @@ export const run = Effect.fn("Assistant.run")(function* (assistant: AssistantId,
     environment: null,
     env: {
       step: {},
-      service: Environment.ofWorkspace(
+      service: Variables.ofWorkspace(
         room.baseUrl.replace(/\/(api\/)?v1$/, ""),
         room.workspaceId,
         Redacted.value(started.run_token)

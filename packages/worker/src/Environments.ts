@@ -8,12 +8,12 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
 import { join, resolve } from "node:path"
-import * as Built from "./internal/environments/Environments.ts"
-import * as Provision from "./internal/environments/Provision.ts"
+import * as Built from "./internal/environments/Builder.ts"
+import * as OfPackage from "./internal/environments/OfPackage.ts"
 import type { ProviderName, Settings } from "./internal/environments/Settings.ts"
-import * as Environment from "./internal/packages/Environment.ts"
+import * as Variables from "./internal/environments/Variables.ts"
 import * as TaskCommand from "./internal/packages/TaskCommand.ts"
-import { unlimited } from "./internal/TimeLimit.ts"
+import { unlimited } from "./internal/agent/TimeLimit.ts"
 
 export { choices, type Choice, type ProviderName, type Settings } from "./internal/environments/Settings.ts"
 
@@ -73,7 +73,7 @@ const folderOf = Effect.fnUntraced(function* (path: string) {
 
 const recipeOf = Effect.fnUntraced(function* (path: string) {
   const folder = yield* Effect.mapError(folderOf(path), unreadable(path))
-  return yield* Effect.mapError(Provision.recipeOf(folder), failedWith)
+  return yield* Effect.mapError(OfPackage.recipeOf(folder), failedWith)
 })
 
 /**
@@ -273,7 +273,7 @@ export const runRobot = Effect.fn("Environments.runRobot")(function* (
   const environments = yield* open(options)
   const reports = { write, event: () => Effect.void }
   const built = yield* Effect.mapError(
-    Provision.provide(environments, root, { environment: null, reports, buildTime: unlimited }),
+    OfPackage.provide(environments, root, { environment: null, reports, buildTime: unlimited }),
     failedWith
   )
   const temporary = yield* Effect.mapError(
@@ -294,8 +294,8 @@ export const runRobot = Effect.fn("Environments.runRobot")(function* (
     ...Object.fromEntries(own),
     ...(input === null ? {} : { RC_WORKITEM_INPUT_PATH: input, RPA_INPUT_WORKITEM_PATH: input })
   }
-  const inherited = Environment.inheritedFrom(process.env)
-  const env = Environment.make({ step, service: {}, root, robot, machine: inherited, built })
+  const inherited = Variables.inheritedFrom(process.env)
+  const env = Variables.make({ step, service: {}, root, robot, machine: inherited, built })
   const child = { folder: temporary, cwd: root, env, write }
   const error = yield* Effect.mapError(TaskCommand.run(robot, child, reports), failedWith)
   if (error !== null) return yield* failedWith(error)

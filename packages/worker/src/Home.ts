@@ -12,13 +12,13 @@ import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { join, resolve } from "node:path"
-import * as Environments from "./internal/environments/Environments.ts"
+import * as Builder from "./internal/environments/Builder.ts"
 import type { Settings } from "./internal/environments/Settings.ts"
 import * as Cache from "./internal/packages/Cache.ts"
-import * as Leftovers from "./internal/packages/Leftovers.ts"
-import * as Enforced from "./internal/packages/Enforced.ts"
+import * as Orphans from "./internal/process/Orphans.ts"
+import * as Enforced from "./internal/process/Enforced.ts"
 import * as PackageRun from "./internal/packages/PackageRun.ts"
-import * as Runs from "./internal/packages/Runs.ts"
+import * as RunFolders from "./internal/process/RunFolders.ts"
 import type { Limits } from "./Limits.ts"
 
 /** The folder cannot be used; the message says why, and the remedy. */
@@ -136,15 +136,15 @@ export const open = Effect.fn("Home.open")(function* (options: Options) {
 
   for (const used of [folder, packagesFolder]) yield* Effect.mapError(Folder.check(used), unusable)
   yield* Effect.mapError(fs.makeDirectory(runs, { recursive: true, mode: 0o700 }), unusable)
-  const holder = yield* Leftovers.running(lock)
+  const holder = yield* Orphans.running(lock)
   if (holder !== null) {
     const remedy = "stop it first, or give this one a separate folder"
     return yield* unusableBecause(`another worker uses ${folder} (process ${holder.pid}): ${remedy}`, true)
   }
-  yield* Effect.acquireRelease(Effect.mapError(Leftovers.write(lock, process.pid), unusable), () =>
+  yield* Effect.acquireRelease(Effect.mapError(Orphans.write(lock, process.pid), unusable), () =>
     Effect.ignore(fs.remove(lock, { force: true }))
   )
-  yield* Runs.clearLeftovers(runs)
+  yield* RunFolders.clearLeftovers(runs)
   const cache = yield* Effect.mapError(
     Cache.make({ folder: packagesFolder, limit: options.packagesLimit ?? 5 * 1024 * 1024 * 1024 }),
     unusable
@@ -152,7 +152,7 @@ export const open = Effect.fn("Home.open")(function* (options: Options) {
 
   const { environmentsFolder, environmentsLimit } = options
   const environments = yield* Effect.mapError(
-    Environments.make({
+    Builder.make({
       folder: environmentsFolder === undefined ? join(folder, "environments") : resolve(environmentsFolder),
       settings: options.environments ?? {},
       ...(environmentsLimit === undefined ? {} : { limit: environmentsLimit })

@@ -1,8 +1,8 @@
 /** What a task may use of its machine, and what of that this machine can enforce. */
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
-import * as MemoryGroup from "./internal/packages/MemoryGroup.ts"
-import * as Programs from "./internal/packages/Programs.ts"
+import * as MemoryGroup from "./internal/process/MemoryGroup.ts"
+import * as Programs from "./internal/process/Programs.ts"
 
 /** Of each program of a task package; an absent one is not limited. */
 export interface Limits {

@@ -12,7 +12,7 @@ import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { checkTask } from "./internal/TaskRules.ts"
+import { checkTask } from "./internal/tasks/TaskRules.ts"
 import * as Robot from "./Robot.ts"
 import * as Task from "./Task.ts"
 

@@ -12,10 +12,10 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import type * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
-import type { Input, OutputFile } from "./internal/Item.ts"
-import * as ItemLoop from "./internal/ItemLoop.ts"
-import * as Environment from "./internal/RobotEnvironment.ts"
-import { Robot, type Secret } from "./internal/RobotService.ts"
+import type { Input, OutputFile } from "./internal/items/Item.ts"
+import * as ItemLoop from "./internal/items/ItemLoop.ts"
+import * as Environment from "./internal/robot/Chosen.ts"
+import { Robot, type Secret } from "./internal/robot/RobotService.ts"
 import {
   type AssetMissing,
   type RobotError,
@@ -24,8 +24,8 @@ import {
   UnexpectedContent
 } from "./RobotError.ts"
 
-export type { Counts } from "./internal/ItemLoop.ts"
-export { Robot, type Secret } from "./internal/RobotService.ts"
+export type { Counts } from "./internal/items/ItemLoop.ts"
+export { Robot, type Secret } from "./internal/robot/RobotService.ts"
 
 /**
  * The robot of a task package: everything comes from a service, through the environment that a worker sets for a

@@ -5,9 +5,9 @@ import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { VaultError } from "@signalbox/api/robot/Vault"
 import type { UploadSourceError } from "@signalbox/api/Upload"
 import * as Schema from "effect/Schema"
-import type { LeaseLost } from "./internal/LeaseLost.ts"
+import type { LeaseLost } from "./internal/outcome/LeaseLost.ts"
 
-export { LeaseLost } from "./internal/LeaseLost.ts"
+export { LeaseLost } from "./internal/outcome/LeaseLost.ts"
 
 /** A local file that replaces a service cannot be read or written. */
 export class LocalFileError extends TaggedError<LocalFileError>()("LocalFileError", {

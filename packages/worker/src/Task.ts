@@ -4,14 +4,14 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Stream from "effect/Stream"
-import type { Item, OutputFile } from "./internal/Item.ts"
-import { checkTask } from "./internal/TaskRules.ts"
-import { type ApplicationFailure, BusinessFailure, InvalidOutput } from "./internal/TaskFailure.ts"
+import type { Item, OutputFile } from "./internal/items/Item.ts"
+import { checkTask } from "./internal/tasks/TaskRules.ts"
+import { type ApplicationFailure, BusinessFailure, InvalidOutput } from "./internal/outcome/TaskFailure.ts"
 import type { Robot } from "./Robot.ts"
 
-export type { Input, Item, OutputFile } from "./internal/Item.ts"
-export { ApplicationFailure, BusinessFailure, FileMissing } from "./internal/TaskFailure.ts"
-export type { ItemFile } from "./internal/ItemSource.ts"
+export type { Input, Item, OutputFile } from "./internal/items/Item.ts"
+export { ApplicationFailure, BusinessFailure, FileMissing } from "./internal/outcome/TaskFailure.ts"
+export type { ItemFile } from "./internal/items/ItemSource.ts"
 
 /** A payload with files. A task without files returns the payload itself. */
 export class Output<out Payload> {

@@ -14,16 +14,16 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as HttpClient from "effect/http/HttpClient"
 import type { Home, HomeError } from "./Home.ts"
-import { serve } from "./internal/Agent.ts"
-import { backoff, isUnavailable, isUnknownWorker } from "./internal/Failures.ts"
-import * as WorkerSource from "./internal/WorkerSource.ts"
-import * as NextCalls from "./internal/NextCalls.ts"
-import * as Environment from "./internal/packages/Environment.ts"
-import { failed } from "./internal/Ending.ts"
-import * as StepRunSpan from "./internal/StepRunSpan.ts"
-import * as TaskRun from "./internal/TaskRun.ts"
+import { serve } from "./internal/agent/Agent.ts"
+import { backoff, isUnavailable, isUnknownWorker } from "./internal/outcome/Failures.ts"
+import * as WorkerSource from "./internal/items/WorkerSource.ts"
+import * as Batching from "./internal/items/Batching.ts"
+import * as Variables from "./internal/environments/Variables.ts"
+import { failed } from "./internal/outcome/StepRunError.ts"
+import * as Trace from "./internal/agent/Trace.ts"
+import * as TaskRun from "./internal/tasks/TaskRun.ts"
 import type * as Task from "./Task.ts"
-import * as Routine from "./internal/Routine.ts"
+import * as Routine from "./internal/outcome/Routine.ts"
 
 /** The worker is not, or no longer, linked to the service; the message contains the remedy. */
 export class NotLinked extends TaggedError<NotLinked>()("NotLinked", { message: Schema.String }) {}
@@ -146,7 +146,7 @@ const serveLinked = Effect.fnUntraced(function* <R>(
   const { workspaceId } = identity
   const calls = yield* WorkerProtocol.make(origin, identity)
   const reportCalls = yield* WorkerProtocol.makeReports(origin, identity)
-  const next = yield* NextCalls.make(yield* WorkerProtocol.makeItems(origin, identity))
+  const next = yield* Batching.make(yield* WorkerProtocol.makeItems(origin, identity))
   const openSession = (lease: WorkerProtocol.Lease) =>
     StepRunSession.make({
       origin,
@@ -163,8 +163,8 @@ const serveLinked = Effect.fnUntraced(function* <R>(
     execute: Effect.fnUntraced(function* (lease, reports, mayReserve, buildTime) {
       const ref = lease.package
       if (ref !== null && home !== undefined) {
-        const trace = yield* StepRunSpan.variables(lease)
-        const env = { step: lease.env, service: { ...Environment.ofStepRun(lease, origin, workspaceId), ...trace } }
+        const trace = yield* Trace.variables(lease)
+        const env = { step: lease.env, service: { ...Variables.ofStepRun(lease, origin, workspaceId), ...trace } }
         return yield* home.packages.execution({
           ref,
           task: lease.task.name,

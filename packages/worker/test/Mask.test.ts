@@ -2,9 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import * as Mask from "../src/internal/Mask.ts"
-import * as MaskedFile from "../src/internal/MaskedFile.ts"
-import * as Lines from "../src/internal/packages/Lines.ts"
+import * as Mask from "../src/internal/agent/Mask.ts"
+import * as MaskedFile from "../src/internal/agent/MaskedFile.ts"
+import * as Lines from "../src/internal/process/Lines.ts"
 
 const key = "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQ\n-----END KEY-----\n"
 

@@ -16,8 +16,8 @@ import { randomBytes } from "node:crypto"
 import { existsSync, readdirSync, readFileSync, utimesSync } from "node:fs"
 import { join } from "node:path"
 import * as Cache from "../src/internal/packages/Cache.ts"
-import * as Environment from "../src/internal/packages/Environment.ts"
-import * as Lines from "../src/internal/packages/Lines.ts"
+import * as Variables from "../src/internal/environments/Variables.ts"
+import * as Lines from "../src/internal/process/Lines.ts"
 import * as PackageWorker from "./support/PackageWorker.ts"
 import { isAlive, until } from "./support/PackageWorker.ts"
 import * as Zips from "./support/Zips.ts"
@@ -29,7 +29,7 @@ const gb = 1024 ** 3
 describe("the environment of a task", () => {
   it("has no more of the worker's than a program needs", () => {
     const own = { PATH: "/bin", HOME: "/h", LC_ALL: "C", https_proxy: "p", SIGNALBOX_LINK_TOKEN: "t", AWS_SECRET: "s" }
-    assert.deepStrictEqual(Environment.inheritedFrom(own), { PATH: "/bin", HOME: "/h", LC_ALL: "C", https_proxy: "p" })
+    assert.deepStrictEqual(Variables.inheritedFrom(own), { PATH: "/bin", HOME: "/h", LC_ALL: "C", https_proxy: "p" })
   })
 })
 

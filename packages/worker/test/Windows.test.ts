@@ -1,7 +1,7 @@
 /** What the worker does on Windows, as far as it can be told without one: nothing of this was run there. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Environment from "../src/internal/packages/Environment.ts"
-import * as Windows from "../src/internal/packages/Windows.ts"
+import * as Variables from "../src/internal/environments/Variables.ts"
+import * as Windows from "../src/internal/process/Windows.ts"
 
 describe("on Windows", () => {
   it("the programs of an environment are in Scripts, and those of conda also beside it", () => {
@@ -31,7 +31,7 @@ describe("on Windows", () => {
 
   it("variables are inherited whatever their case, and PATH under one name", () => {
     const own = { Path: "C:\\bin", SystemRoot: "C:\\Windows", UserProfile: "C:\\u", AWS_SECRET: "s" }
-    assert.deepStrictEqual(Environment.inheritedFrom(own), {
+    assert.deepStrictEqual(Variables.inheritedFrom(own), {
       PATH: "C:\\bin",
       SystemRoot: "C:\\Windows",
       UserProfile: "C:\\u"

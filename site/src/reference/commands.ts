@@ -5,7 +5,7 @@ import type { FlagDoc, HelpDoc } from "effect/cli/HelpDoc"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Program from "../../../packages/signalbox/src/internal/Program.ts"
+import * as Program from "../../../packages/signalbox/src/internal/main/Program.ts"
 import { page } from "../markdown.ts"
 
 /** Asks a command for its help, as data. */

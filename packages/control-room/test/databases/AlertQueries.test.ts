@@ -6,6 +6,7 @@ import { AlertId, ScheduleId, WebhookId } from "@signalbox/api/contract/Ids"
 import { sized, soak } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
+import * as Sql from "@signalbox/sql/Sql"
 import * as AlertRules from "../../src/internal/store/AlertRules.ts"
 import * as Chunks from "../../src/internal/store/Chunks.ts"
 import { Processes } from "../../src/internal/store/Processes.ts"
@@ -191,7 +192,13 @@ withLayer(database, { excludeTestServices: true, timeout: "4 minutes" })("a chec
       const { last, process, workspace } = yield* seed
       const find = (rule: AlertRule) =>
         recorded(
-          AlertRules.find(sql, rule, { workspaceId: workspace, id: AlertId.make(idOf(9, 0)), since, now, open: [last] })
+          AlertRules.find(Sql.make(sql), rule, {
+            workspaceId: workspace,
+            id: AlertId.make(idOf(9, 0)),
+            since,
+            now,
+            open: [last]
+          })
         )
       const cases: ReadonlyArray<readonly [rule: AlertRule, found: ReadonlyArray<string>]> = [
         [{ type: "run_unresolved" }, [last]],

@@ -40,7 +40,7 @@ const started = Effect.fnUntraced(function* (options: Options = {}) {
   const begun = yield* ProcessRuns.start(process.id, { payloads: [...payloads] })
   const run = begun.started ? begun.id : yield* Effect.die(new Error("not started"))
   const taken = yield* worker.take
-  yield* worker.stayAlive()
+  yield* worker.stayAlive
   return { ...taken, process, worker, run, item: taken.lease.work_item_id, next: names[1] ?? "none" }
 })
 

@@ -141,7 +141,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("schedules
       const schedule = yield* hourly(process, { overlap: "stop" })
       yield* scheduleIn(hour)
       const { lease } = yield* worker.take
-      yield* worker.stayAlive()
+      yield* worker.stayAlive
       yield* scheduleIn(2 * hour)
       assert.deepStrictEqual(
         (yield* runsOf(process)).map(({ state }) => state),

@@ -103,7 +103,7 @@ const running = Effect.gen(function* () {
   yield* ProcessRuns.start(process.id)
   const worker = yield* linkWorker([name])
   const { lease } = yield* worker.take
-  yield* worker.stayAlive()
+  yield* worker.stayAlive
   return { token: lease.run_token, end: worker.protocol.finish(lease, null) }
 })
 

@@ -22,6 +22,7 @@ import * as StorageLayers from "../../src/internal/StorageLayers.ts"
 import { Database } from "../../src/internal/store/Database.ts"
 import { Workspaces } from "../../src/internal/store/Workspaces.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { query, Row, text } from "@signalbox/sql/Table"
 import { assertError } from "../support/Http.ts"
 import { node } from "../support/Nodes.ts"
 import { layerIn, masterKey, Service, storageIn, temporaryFolder } from "../support/Service.ts"
@@ -161,7 +162,7 @@ it.live("transactions that end in a deadlock are done again", () =>
         )
       yield* Effect.all([change(0), change(1)], { concurrency: "unbounded" })
       assert.isAbove(attempts, 2)
-      const rows = yield* sql<{ readonly wrapped: string }>`SELECT wrapped FROM data_key WHERE ${sql.in("id", ids)}`
+      const rows = yield* query(Row({ wrapped: text }), sql`SELECT wrapped FROM data_key WHERE ${sql.in("id", ids)}`)
       for (const { wrapped } of rows) assert.strictEqual([...wrapped].sort().join(""), "01")
     }).pipe(Effect.provide(storage(storageIn(folder))))
   }).pipe(Effect.scoped)

@@ -61,7 +61,7 @@ export const world = Effect.gen(function* () {
   const name = `orders ${crypto.randomUUID()}`
   const process = yield* Processes.create({ name, steps: [{ name: "Consumer", task: { name } }] })
   const worker = yield* linkWorker([name])
-  yield* worker.stayAlive()
+  yield* worker.stayAlive
   const reports = yield* WorkerProtocol.makeReports(origin, worker.identity)
   return { process, name, worker, reports, library: yield* processLibrary(process.id) }
 })

@@ -5,7 +5,7 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Permission } from "@signalbox/api/contract/Authorization"
-import type { StepRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as StepRunSession from "@signalbox/api/robot/StepRunSession"
 import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
@@ -29,6 +29,7 @@ import { TargetGuard } from "../../src/internal/delivery/TargetGuard.ts"
 import { PublicUrl } from "../../src/internal/PublicUrl.ts"
 import { Alerter } from "../../src/internal/runs/Alerter.ts"
 import { Retention } from "../../src/internal/runs/Retention.ts"
+import { AlertTiming } from "../../src/internal/PollInterval.ts"
 import { Scheduler } from "../../src/internal/runs/Scheduler.ts"
 import { TriggerStarts } from "../../src/internal/runs/TriggerStarts.ts"
 import { Runs } from "../../src/internal/runs/Runs.ts"
@@ -240,7 +241,9 @@ export const layerIn = (
       )
     ),
     Layer.provideMerge(StorageLayers.layerStorage(storage)),
-    Layer.provideMerge(NodeHttpServer.layer(server, { port: 0, host: "127.0.0.1", gracefulShutdownTimeout: 0 }))
+    Layer.provideMerge(NodeHttpServer.layer(server, { port: 0, host: "127.0.0.1", gracefulShutdownTimeout: 0 })),
+    // Tests check alerts at their own times: the loop of the service would claim them in between.
+    Layer.provide(Layer.succeed(AlertTiming, { ...AlertTiming.defaultValue(), startDelay: "1 day" }))
   )
 
 /** The service with its storage, in a new folder. */
@@ -253,7 +256,6 @@ export const workerAt = Effect.fnUntraced(function* (
   tasks: ReadonlyArray<string>
 ) {
   const protocol = yield* WorkerProtocol.make(origin, identity)
-  const taken = new Set<StepRunId>()
   const session = (lease: WorkerProtocol.Lease) =>
     StepRunSession.make({
       origin,
@@ -272,20 +274,20 @@ export const workerAt = Effect.fnUntraced(function* (
   const take = Effect.gen(function* () {
     const leased = yield* lease
     yield* protocol.start(leased)
-    taken.add(leased.step_run_id)
     return { lease: leased, session: yield* session(leased) }
   })
   /**
-   * Sends a heartbeat with everything it has leased and these step runs, so that nothing is lost however long a test
-   * takes.
+   * Keeps the worker from being lost however slow the machine is: the service heard of it ahead of time. A minute later it is lost.
    */
-  const stayAlive = (others: ReadonlyArray<StepRunId> = []) =>
-    Effect.forkChild(
-      Effect.repeat(
-        Effect.suspend(() => protocol.heartbeat([...others, ...taken])),
-        Schedule.spaced("2 seconds")
-      )
-    )
+  const stayAlive = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const heard = Effect.suspend(() => {
+      const ahead = new Date(Date.now() + 40_000).toISOString()
+      return sql`UPDATE worker SET last_seen_at = ${ahead} WHERE id = ${identity.workerId}`
+    })
+    yield* heard
+    yield* Effect.forkChild(Effect.repeat(heard, Schedule.spaced("1 second")))
+  }).pipe(Effect.orDie)
   return { identity, protocol, session, lease, take, stayAlive }
 })
 

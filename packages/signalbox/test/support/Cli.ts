@@ -14,7 +14,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { format } from "node:util"
-import * as Program from "../../src/internal/Program.ts"
+import * as Program from "../../src/internal/main/Program.ts"
 
 /** The command, bundled as it is published when the tests start. */
 export const bin = join(import.meta.dirname, "..", "..", ".bundle-command", "bin.ts")

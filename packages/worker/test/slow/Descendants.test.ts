@@ -11,10 +11,10 @@ import * as Logger from "effect/Logger"
 import { spawn } from "node:child_process"
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
-import * as Cgroup from "../../src/internal/packages/Cgroup.ts"
-import * as Descendants from "../../src/internal/packages/Descendants.ts"
-import * as Leftovers from "../../src/internal/packages/Leftovers.ts"
-import * as Runs from "../../src/internal/packages/Runs.ts"
+import * as Cgroup from "../../src/internal/process/Cgroup.ts"
+import * as Descendants from "../../src/internal/process/Descendants.ts"
+import * as Orphans from "../../src/internal/process/Orphans.ts"
+import * as RunFolders from "../../src/internal/process/RunFolders.ts"
 import { begin, isAlive, until } from "../support/PackageWorker.ts"
 
 const robotYaml = "tasks: { t: { shell: python3 main.py } }\n"
@@ -200,7 +200,7 @@ for (const [where, layer] of [
             const command: Command = ["python3", join(run, "main.py")]
             const [program, ...args] = (yield* Cgroup.joining(run, command, env)) ?? command
             const child = spawn(program, args, { detached: true, stdio: [...stdio], env })
-            yield* Leftovers.write(join(run, "process.json"), child.pid ?? 0)
+            yield* Orphans.write(join(run, "process.json"), child.pid ?? 0)
             yield* Effect.callback<void>((resume) => {
               child.stdout?.once("data", () => resume(Effect.void))
             })
@@ -209,7 +209,7 @@ for (const [where, layer] of [
             const missing = all.filter((kind) => kind !== elusive && !seen.has(kind))
             assert.deepStrictEqual(missing, [])
             if (first === "gone") child.kill("SIGKILL")
-            yield* Runs.clearLeftovers(join(folder, "runs"))
+            yield* RunFolders.clearLeftovers(join(folder, "runs"))
             // A killed process leaves its group before the system says that it has ended.
             yield* until(() => runningOf(pids).length === 0 && !isAlive(child.pid ?? 0))
             assert.deepStrictEqual(readdirSync(join(folder, "runs")), [])
@@ -253,7 +253,7 @@ withLayer(services, { excludeTestServices: true })("the next start of a worker",
       writeFileSync(join(folder, "cgroup.kill"), "0")
       writeFileSync(join(folder, "cgroup.events"), "populated 0")
       writeFileSync(join(run, "cgroup"), folder)
-      yield* Runs.clearLeftovers(join(folder, "runs"))
+      yield* RunFolders.clearLeftovers(join(folder, "runs"))
       assert.strictEqual(readFileSync(join(folder, "cgroup.kill"), "utf8"), "0")
     })
   )

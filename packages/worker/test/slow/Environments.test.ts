@@ -15,7 +15,7 @@ import * as Redacted from "effect/Redacted"
 import { copyFileSync, mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs"
 import { basename, join } from "node:path"
 import { type ProviderName, providerNames, type Settings } from "../../src/internal/environments/Settings.ts"
-import * as Sources from "../../src/internal/environments/Sources.ts"
+import * as Indexes from "../../src/internal/environments/Indexes.ts"
 import * as Machine from "../support/Machine.ts"
 
 const { console: lines, recipe, run } = Machine
@@ -130,7 +130,7 @@ for (const provider of providerNames) {
           const error = yield* Effect.flip(acquire(recipe(["polite", line]), lines().write, Effect.void))
           assert.include(error.message, `${JSON.stringify(line)} is fetched from its own address, and this worker`)
         }
-        const own = Sources.refusalOf({ wheels }, recipe(["polite", "--index-url https://pypi.example.com/simple"]))
+        const own = Indexes.refusalOf({ wheels }, recipe(["polite", "--index-url https://pypi.example.com/simple"]))
         assert.isNull(own)
       })
     )
@@ -332,12 +332,12 @@ withLayer(NodeServices.layer, { excludeTestServices: true })("the tools of envir
         venv?.refusal ?? "",
         /excludeNewer of robot.yaml needs uv, or pip 26\.0 and later on PATH, not pip 24/
       )
-      assert.strictEqual(Sources.pipRefusal({}, wanted, "pip 26.1 from /usr"), null)
-      assert.strictEqual(Sources.ofUv({}, "/c", wanted)["UV_EXCLUDE_NEWER"], "2026-11-20")
-      assert.strictEqual(Sources.ofPip({}, "/c", wanted)["PIP_UPLOADED_PRIOR_TO"], "2026-11-20")
+      assert.strictEqual(Indexes.pipRefusal({}, wanted, "pip 26.1 from /usr"), null)
+      assert.strictEqual(Indexes.ofUv({}, "/c", wanted)["UV_EXCLUDE_NEWER"], "2026-11-20")
+      assert.strictEqual(Indexes.ofPip({}, "/c", wanted)["PIP_UPLOADED_PRIOR_TO"], "2026-11-20")
       // Who fills a folder of wheels has chosen.
       const wheels = { wheels: "/w" }
-      assert.notProperty(Sources.ofUv(wheels, "/c", wanted), "UV_EXCLUDE_NEWER")
+      assert.notProperty(Indexes.ofUv(wheels, "/c", wanted), "UV_EXCLUDE_NEWER")
       assert.deepStrictEqual(yield* refusals(machine, wanted, wheels), ["uv", "micromamba", "venv"])
     })
   )
@@ -349,18 +349,18 @@ withLayer(NodeServices.layer, { excludeTestServices: true })("the tools of envir
         extraIndexUrls: ["https://a.example.com", "https://b.example.com"],
         caFile: "/etc/ssl/corporate.pem"
       }
-      const pip = Sources.ofPip(settings, "/c", recipe(["a"]))
+      const pip = Indexes.ofPip(settings, "/c", recipe(["a"]))
       assert.strictEqual(pip["PIP_INDEX_URL"], settings.indexUrl)
       assert.strictEqual(pip["PIP_EXTRA_INDEX_URL"], "https://a.example.com https://b.example.com")
       assert.strictEqual(pip["PIP_CERT"], settings.caFile)
-      const uv = Sources.ofUv(settings, "/c", recipe(["a"]))
+      const uv = Indexes.ofUv(settings, "/c", recipe(["a"]))
       assert.strictEqual(uv["UV_DEFAULT_INDEX"], settings.indexUrl)
       assert.strictEqual(uv["UV_INDEX"], "https://a.example.com https://b.example.com")
       assert.strictEqual(uv["SSL_CERT_FILE"], settings.caFile)
-      assert.strictEqual(Sources.ofMicromamba(settings, "/c", recipe(["a"]))["MAMBA_SSL_VERIFY"], settings.caFile)
+      assert.strictEqual(Indexes.ofMicromamba(settings, "/c", recipe(["a"]))["MAMBA_SSL_VERIFY"], settings.caFile)
       const offline = { wheels: "/srv/wheels" }
-      assert.strictEqual(Sources.ofPip(offline, "/c", recipe(["a"]))["PIP_NO_INDEX"], "1")
-      assert.strictEqual(Sources.ofUv(offline, "/c", recipe(["a"]))["UV_OFFLINE"], "1")
+      assert.strictEqual(Indexes.ofPip(offline, "/c", recipe(["a"]))["PIP_NO_INDEX"], "1")
+      assert.strictEqual(Indexes.ofUv(offline, "/c", recipe(["a"]))["UV_OFFLINE"], "1")
     })
   )
 })

@@ -8,7 +8,7 @@ import { spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Environments from "../../src/internal/environments/Environments.ts"
+import * as Builder from "../../src/internal/environments/Builder.ts"
 import type { ProviderName, Settings } from "../../src/internal/environments/Settings.ts"
 
 const python = spawnSync("python3", ["-c", "import sys; print(sys.executable); print('%d.%d' % sys.version_info[:2])"])
@@ -84,7 +84,7 @@ export const make = (
     /** What installed packages: not the questions for versions. */
     installs: () => calls().filter(({ argv }) => argv.includes("install") || argv.includes("create")),
     environments: (settings: Settings = {}, limit?: number, path = machine.PATH) =>
-      Environments.make({
+      Builder.make({
         folder,
         machine: { ...machine, PATH: path },
         settings,
@@ -137,7 +137,7 @@ export const console = () => {
 }
 
 /** Runs a line of Python in an environment. */
-export const run = (built: Environments.Built, code: string) =>
+export const run = (built: Builder.Built, code: string) =>
   spawnSync(join(built.path[0] ?? "", "python"), ["-c", code])
     .stdout.toString()
     .trim()

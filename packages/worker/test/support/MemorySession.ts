@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import type { Tools } from "../../src/internal/ItemRun.ts"
+import type { Tools } from "../../src/internal/tasks/ItemRun.ts"
 
 export interface MemoryItem {
   readonly payload: Schema.Json

@@ -8,12 +8,12 @@ import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { serve } from "../../src/internal/Agent.ts"
-import * as Environments from "../../src/internal/environments/Environments.ts"
+import { serve } from "../../src/internal/agent/Agent.ts"
+import * as Builder from "../../src/internal/environments/Builder.ts"
 import type { Settings } from "../../src/internal/environments/Settings.ts"
 import * as Cache from "../../src/internal/packages/Cache.ts"
-import * as Enforced from "../../src/internal/packages/Enforced.ts"
-import * as Environment from "../../src/internal/packages/Environment.ts"
+import * as Enforced from "../../src/internal/process/Enforced.ts"
+import * as Variables from "../../src/internal/environments/Variables.ts"
 import * as PackageRun from "../../src/internal/packages/PackageRun.ts"
 import type { Limits } from "../../src/Limits.ts"
 import * as Protocol from "./Protocol.ts"
@@ -48,7 +48,7 @@ export const begin = Effect.fnUntraced(function* (
   const cache = yield* Cache.make({ folder: join(folder, "cache"), limit: 1024 ** 3 })
   const runs = join(folder, "runs")
   yield* fs.makeDirectory(runs)
-  const environments = yield* Environments.make({
+  const environments = yield* Builder.make({
     folder: options.environments ?? join(folder, "environments"),
     settings,
     ...(options.machine === undefined ? {} : { machine: options.machine })
@@ -67,7 +67,7 @@ export const begin = Effect.fnUntraced(function* (
             environment: lease.environment,
             env: {
               step: lease.env,
-              service: Environment.ofStepRun(lease, "http://127.0.0.1:1/", WorkspaceId.make("w"))
+              service: Variables.ofStepRun(lease, "http://127.0.0.1:1/", WorkspaceId.make("w"))
             },
             reports,
             buildTime

@@ -5,7 +5,7 @@ import type { Lease, StepRunEnvironment } from "@signalbox/api/robot/WorkerProto
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
-import type { Protocol } from "../../src/internal/StepRun.ts"
+import type { Protocol } from "../../src/internal/agent/StepRun.ts"
 
 export const lease = (id: string, task: string, rest: Partial<Lease> = {}): Lease => ({
   step_run_id: StepRunId.make(id),

@@ -2,8 +2,8 @@
 import { assert } from "@effect/vitest"
 import { WorkItemId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
-import { runItems } from "../../src/internal/ItemRun.ts"
-import * as SessionSource from "../../src/internal/SessionSource.ts"
+import { runItems } from "../../src/internal/tasks/ItemRun.ts"
+import * as SessionSource from "../../src/internal/items/SessionSource.ts"
 import type * as Task from "../../src/Task.ts"
 import * as MemorySession from "./MemorySession.ts"
 

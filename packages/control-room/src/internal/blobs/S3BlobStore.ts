@@ -44,8 +44,11 @@ const make = Effect.fnUntraced(function* (options: S3Options, sweepAfter: Durati
   })
 
   const stageFile = Effect.fnUntraced(function* <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) {
-    const path = yield* Effect.orDie(fs.makeTempFileScoped({ prefix: "signalbox-" }))
-    const file = yield* Effect.orDie(fs.open(path, { flag: "w" }))
+    const created = fs.makeTempFileScoped({ prefix: "signalbox-" })
+    const opened = Effect.flatMap(created, (path) =>
+      Effect.map(fs.open(path, { flag: "w" }), (file) => ({ file, path }))
+    )
+    const { file, path } = yield* Effect.orDie(opened)
     const staged = yield* stage(Stream.tap(bytes, (chunk) => Effect.orDie(file.writeAll(chunk))))
     return { ...staged, path }
   })
@@ -187,7 +190,7 @@ const make = Effect.fnUntraced(function* (options: S3Options, sweepAfter: Durati
     stageFile,
     pathOf: () => null,
     read,
-    sizeOf: (blob) => Effect.orDie(S3Uploads.sizeOf(client, keyOf(blob))),
+    sizeOf: (blob) => S3Uploads.sizeOf(client, keyOf(blob)),
     names: Stream.orDie(Stream.map(listed, (page) => page.map(({ blob }) => blob))),
     remove: (blob) => Effect.ignore(client.text({ method: "DELETE", key: keyOf(blob) }, "brief")),
     probe: Effect.asVoid(client.text({ method: "PUT", key: probeKey, body: Buffer.from("signalbox") }, "once")),

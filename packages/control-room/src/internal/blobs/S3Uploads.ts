@@ -60,16 +60,19 @@ class Gathering {
   }
 }
 
+/** A request of an upload; no caller handles that the bucket fails, so it is a defect. */
+const request = (client: S3Client, options: Parameters<S3Client["text"]>[0]) => Effect.orDie(client.text(options))
+
 /** The begun upload of one object. */
 const begin = Effect.fnUntraced(function* (client: S3Client, key: string) {
-  const begun = yield* client.text({ method: "POST", key, query: { uploads: "" } })
+  const begun = yield* request(client, { method: "POST", key, query: { uploads: "" } })
   const uploadId = S3Xml.textOf(begun?.text ?? "", "UploadId")
   return uploadId ?? (yield* Effect.die(new Error("the bucket began an upload without an id")))
 })
 
 /** The confirmed length of an object; null: there is none. */
 export const sizeOf = (client: S3Client, key: string) =>
-  Effect.map(client.text({ method: "HEAD", key }), (found) =>
+  Effect.map(request(client, { method: "HEAD", key }), (found) =>
     found === null ? null : Number(found.headers["content-length"])
   )
 
@@ -82,7 +85,7 @@ const complete = Effect.fnUntraced(function* (
   size: number
 ) {
   const body = Buffer.from(S3Xml.completion(parts.toSorted((one, other) => one.number - other.number)))
-  const completed = yield* client.text({ method: "POST", key, query: { uploadId }, body })
+  const completed = yield* request(client, { method: "POST", key, query: { uploadId }, body })
   if (completed === null && (yield* sizeOf(client, key)) !== size) {
     return yield* Effect.die(new Error(`the bucket no longer has the upload of ${key}: it was aborted`))
   }
@@ -113,7 +116,7 @@ export const stage = Effect.fnUntraced(function* <E, R>(
 
   const send = Effect.fnUntraced(function* (id: string, number: number, body: Uint8Array) {
     const query = { partNumber: String(number), uploadId: id }
-    const sent = yield* client.text({ method: "PUT", key, query, body })
+    const sent = yield* request(client, { method: "PUT", key, query, body })
     const etag = sent?.headers["etag"]
     if (etag === undefined) return yield* Effect.die(new Error(`the bucket no longer has the upload of ${key}`))
     parts.push({ etag, number })
@@ -128,12 +131,10 @@ export const stage = Effect.fnUntraced(function* <E, R>(
     }),
     Stream.flattenIterable,
     Stream.map(numbered),
-    Stream.tap(() =>
-      uploadId === null ? Effect.orDie(Effect.map(begin(client, key), (id) => void (uploadId = id))) : Effect.void
-    ),
+    Stream.tap(() => (uploadId === null ? Effect.map(begin(client, key), (id) => void (uploadId = id)) : Effect.void)),
     Stream.mapEffect(
       ({ body, number }) =>
-        Effect.map(Effect.orDie(send(uploadId ?? "", number, body)), () => {
+        Effect.map(send(uploadId ?? "", number, body), () => {
           gathering.release(body)
         }),
       { concurrency, unordered: true }
@@ -141,15 +142,14 @@ export const stage = Effect.fnUntraced(function* <E, R>(
     Stream.runDrain
   )
   const rest = numbered(gathering.rest())
-  if (uploadId !== null) yield* Effect.orDie(send(uploadId, rest.number, rest.body))
+  if (uploadId !== null) yield* send(uploadId, rest.number, rest.body)
 
   const commit = Effect.suspend(() => {
     state = "committing"
     return uploadId === null
-      ? Effect.asVoid(client.text({ method: "PUT", key, body: rest.body }))
+      ? Effect.asVoid(request(client, { method: "PUT", key, body: rest.body }))
       : complete(client, key, uploadId, parts, size)
   }).pipe(
-    Effect.orDie,
     Effect.map(() => {
       state = "committed"
       return blob

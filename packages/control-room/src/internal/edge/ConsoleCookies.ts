@@ -37,7 +37,7 @@ export class ConsoleCookies extends Context.Service<
       const { origin, pathname, protocol } = new URL(yield* PublicUrl)
       // Cookies ignore ports: rooms on one machine tell theirs apart by name.
       const room = createHash("sha256")
-        .update((yield* Effect.orDie(MasterKeyRecord.known)) ?? "")
+        .update((yield* MasterKeyRecord.ofService) ?? "")
         .digest("hex")
         .slice(0, 12)
       const isSecure = protocol === "https:"

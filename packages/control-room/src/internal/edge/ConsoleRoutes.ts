@@ -12,6 +12,7 @@ import { ApiKeys } from "../store/ApiKeys.ts"
 import { type ConsoleSession, ConsoleSessions } from "../store/ConsoleSessions.ts"
 import { Workspaces } from "../store/Workspaces.ts"
 import * as Buckets from "./Buckets.ts"
+import { textOfBody } from "./Incoming.ts"
 import { ClientAddress } from "./ClientAddress.ts"
 import { ConsoleCookies } from "./ConsoleCookies.ts"
 import { dieWith } from "./Failures.ts"
@@ -82,7 +83,7 @@ export const layer = HttpRouter.use(
           "retry-after": String(seconds)
         })
       }
-      const opening = decode(yield* Effect.orDie(request.text))
+      const opening = decode(yield* textOfBody(request))
       if (Option.isNone(opening)) {
         putBack(address, now)
         return yield* dieWith(400, "INVALID_REQUEST", "the body must be {ticket} or {key}, as JSON")

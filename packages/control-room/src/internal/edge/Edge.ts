@@ -25,12 +25,11 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { isSqlError } from "effect/sql/SqlError"
 import type * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
 import { hasHookToken, hooksPath } from "../HooksPath.ts"
 import { limits } from "../Limits.ts"
-import { isMissingReference } from "@signalbox/sql/Dialect"
+import * as Sql from "@signalbox/sql/Sql"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
 import { StorageHealth } from "../storage/StorageHealth.ts"
 import * as Tokens from "../Tokens.ts"
@@ -187,10 +186,7 @@ const unexpected = Effect.fnUntraced(function* (
   requestId: string,
   health: StorageHealth["Service"]
 ) {
-  const gone = cause.reasons.some(
-    (reason) => Cause.isDieReason(reason) && isSqlError(reason.defect) && isMissingReference(reason.defect)
-  )
-  if (gone)
+  if (Sql.isGone(cause))
     return respond(
       409,
       "CONFLICT",

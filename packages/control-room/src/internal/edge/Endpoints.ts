@@ -32,7 +32,7 @@ import { PublicUrl } from "../PublicUrl.ts"
 import { Changes } from "../store/Changes.ts"
 import { ResponseHeaders } from "./ResponseHeaders.ts"
 import * as StaticPages from "./StaticPages.ts"
-import { kindOf, largeBody } from "./Incoming.ts"
+import { kindOf, largeBody, textOfBody } from "./Incoming.ts"
 import { trusting } from "./TrustedJson.ts"
 import { refusal } from "./Validation.ts"
 
@@ -208,7 +208,7 @@ const payloadOf = (
   if (kindOf(type) !== "json") {
     return dieWith(415, "UNSUPPORTED_MEDIA_TYPE", `content-type: ${type} is not accepted here; send application/json`)
   }
-  return Effect.flatMap(Effect.orDie(request.text), (text) => {
+  return Effect.flatMap(textOfBody(request), (text) => {
     const decoded = <A>(value: unknown, decode: () => Result.Result<A, Schema.SchemaError>) => {
       const refused = stranger(value)
       return Effect.fromResult(refused === null ? Result.mapError(decode(), refusal) : Result.fail(refused))

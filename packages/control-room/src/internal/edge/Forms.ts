@@ -11,7 +11,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as ExactJson from "@signalbox/transport/ExactJson"
 import { limits } from "../Limits.ts"
 import { dieWith } from "./Failures.ts"
-import { kindOf, withText } from "./Incoming.ts"
+import { kindOf, textOfBody, withText } from "./Incoming.ts"
 
 /** A form as a tree: scalars are strings. */
 type Tree = string | null | Array<Tree> | { [key: string]: Tree }
@@ -132,7 +132,7 @@ const read = Effect.fnUntraced(function* (
   decode: Decoder,
   body: "of fields" | "any JSON"
 ) {
-  const form = yield* Effect.orDie(request.text)
+  const form = yield* textOfBody(request)
   // `curl --data` sends JSON with this type. The names in a form begin otherwise: clients percent-encode braces.
   if (/^\s*[[{]/.test(form)) {
     const message = `content-type: says that the body is a form, and it is JSON; send it with application/json (curl: --json)`

@@ -18,7 +18,7 @@ import { Database } from "../store/Database.ts"
 import { IdempotencyRecords } from "../store/IdempotencyRecords.ts"
 import { Seal } from "../store/Seal.ts"
 import { dieWith } from "./Failures.ts"
-import { largeBody, pathOf, withText } from "./Incoming.ts"
+import { largeBody, pathOf, textOfBody, withText } from "./Incoming.ts"
 import { AskedPermissions, callerOf } from "./Permissions.ts"
 import { ResponseHeaders } from "./ResponseHeaders.ts"
 
@@ -173,7 +173,7 @@ export class Idempotency extends Context.Service<
             const range = `1 to ${keyLifetime.max} (7 days)`
             return dieWith(400, "INVALID_REQUEST", `Idempotency-Key-TTL: Expected whole seconds, ${range}`)
           }
-          return Effect.flatMap(Effect.orDie(request.text), (body) => {
+          return Effect.flatMap(textOfBody(request), (body) => {
             // The body has been read; the handler reads it from memory.
             const view = withText(request, Effect.succeed(body))
             const handler = Effect.provideService(effect, HttpServerRequest.HttpServerRequest, view)

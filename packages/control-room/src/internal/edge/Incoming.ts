@@ -137,6 +137,10 @@ export const jsonTextOf = (bytes: Uint8Array): Effect.Effect<string> => {
 const textOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<string, HttpServerError.HttpServerError> =>
   Effect.flatMap(request.arrayBuffer, (buffer) => jsonTextOf(new Uint8Array(buffer)))
 
+/** The text of a body. One that cannot be read is a defect, for which `Edge` has the response. */
+export const textOfBody = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<string> =>
+  Effect.orDie(request.text)
+
 /** The request with another body, and other changes. */
 export const withText = (
   request: HttpServerRequest.HttpServerRequest,

@@ -2,6 +2,7 @@
 import type { AlertChannel, AlertChannelType } from "@signalbox/api/contract/AlertChannels"
 import { AlertChannelId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { id, json, nullable, query, queryOne, Row, Table, text, word } from "@signalbox/sql/Table"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -28,26 +29,29 @@ export type ChannelSettings =
       readonly url: string
       readonly secret: string
       /** The secret before, with which messages are signed too until then (milliseconds since 1970). */
-      readonly previous?: { readonly secret: string; readonly until: number }
+      readonly previous?: { readonly secret: string; readonly until: number } | undefined
     }
   | { readonly type: "slack" | "teams"; readonly url: string }
   | { readonly type: "heartbeat"; readonly url: string }
   | { readonly type: "ntfy"; readonly url: string; readonly token: string | null }
   | MailSettings
 
-interface Row {
-  readonly workspace_id: string
-  readonly id: string
-  readonly name: string
-  readonly type: AlertChannelType
-  readonly target: string
-  readonly email: string | null
-  readonly settings: string
-  readonly created_at: string
-  readonly last_sent_at: string | null
-  readonly last_failed_at: string | null
-  readonly last_error: string | null
-}
+const channelTable = Table("alert_channel", {
+  workspace_id: id(WorkspaceId),
+  id: id(AlertChannelId),
+  name: text,
+  type: word<AlertChannelType>(),
+  target: text,
+  email: nullable(json<NonNullable<AlertChannel["email"]>>()),
+  /** Sealed. */
+  settings: text,
+  created_at: text,
+  last_sent_at: nullable(text),
+  last_failed_at: nullable(text),
+  last_error: nullable(text),
+  next_call_at: nullable(text)
+})
+type ChannelRow = typeof channelTable.Type
 
 export interface StoredChannel {
   readonly workspaceId: WorkspaceId
@@ -55,14 +59,14 @@ export interface StoredChannel {
   readonly sealed: string
 }
 
-const parse = (row: Row): StoredChannel => ({
-  workspaceId: WorkspaceId.make(row.workspace_id),
+const parse = (row: ChannelRow): StoredChannel => ({
+  workspaceId: row.workspace_id,
   view: {
-    id: AlertChannelId.make(row.id),
+    id: row.id,
     name: row.name,
     type: row.type,
     target: row.target,
-    email: row.email === null ? null : JSON.parse(row.email),
+    email: row.email,
     created_at: row.created_at,
     last_sent_at: row.last_sent_at,
     last_failed_at: row.last_failed_at,
@@ -126,20 +130,19 @@ export class AlertChannels extends Context.Service<
       const contextOf = (workspace: string, id: string) => `alert channel ${JSON.stringify([workspace, id])}`
       const at = (workspace: WorkspaceId, id: string) => sql`workspace_id = ${workspace} AND id = ${id}`
 
+      const select = sql`SELECT ${channelTable.columns} FROM alert_channel`
       const find = (workspace: WorkspaceId, id: string, lock = sql.literal("")) =>
-        Effect.orDie(
-          Effect.map(sql<Row>`SELECT * FROM alert_channel WHERE ${at(workspace, id)} ${lock}`, ([row]) =>
-            row === undefined ? null : parse(row)
-          )
-        )
+        queryOne(channelTable, sql`${select} WHERE ${at(workspace, id)} ${lock}`, parse)
 
       return AlertChannels.of({
         get: (workspace, id) => find(workspace, id),
         lock: (workspace, id) => find(workspace, id, Dialect.forUpdate(sql)),
         list: (workspace, request) =>
-          Effect.map(
-            page<Row>(sql`SELECT * FROM alert_channel`, [sql`workspace_id = ${workspace}`], "newest first", request),
-            ({ hasMore, rows }) => ({ hasMore, rows: rows.map((row) => parse(row).view) })
+          page(
+            { rows: channelTable, select, as: (row) => parse(row).view },
+            [sql`workspace_id = ${workspace}`],
+            "newest first",
+            request
           ),
         put: Effect.fnUntraced(function* (workspace, id, name, settings, isNew) {
           const { email, target } = shownOf(settings)
@@ -147,37 +150,41 @@ export class AlertChannels extends Context.Service<
             name,
             type: settings.type,
             target,
-            email: email === null ? null : JSON.stringify(email),
+            email,
             settings: yield* seal.seal(JSON.stringify(settings), contextOf(workspace, id)),
             next_call_at: settings.type === "heartbeat" ? yield* now : null
           }
           yield* isNew
-            ? sql`INSERT INTO alert_channel ${sql.insert({ ...written, workspace_id: workspace, id, created_at: yield* now })}`
-            : sql`UPDATE alert_channel SET ${sql.update({ ...written, last_error: null })} WHERE ${at(workspace, id)}`
+            ? sql`INSERT INTO alert_channel ${channelTable.insert({ ...written, workspace_id: workspace, id, created_at: yield* now })}`
+            : sql`UPDATE alert_channel SET ${channelTable.update({ ...written, last_error: null })} WHERE ${at(workspace, id)}`
           return true as const
         }, nullWhenTaken),
         typesOf: Effect.fnUntraced(function* (workspace, ids) {
           if (ids.length === 0) return new Map<string, AlertChannelType>()
           // Until the transaction ends none of them is deleted.
-          const rows = yield* sql<Pick<Row, "id" | "type">>`
-            SELECT id, type FROM alert_channel WHERE workspace_id = ${workspace} AND ${sql.in("id", ids)}
-            ORDER BY id ${Dialect.forShare(sql)}`
-          return new Map(rows.map(({ id, type }) => [id, type]))
-        }, Effect.orDie),
+          const rows = yield* query(
+            channelTable.pick("id", "type"),
+            sql`
+              SELECT id, type FROM alert_channel WHERE workspace_id = ${workspace} AND ${sql.in("id", ids)}
+              ORDER BY id ${Dialect.forShare(sql)}`
+          )
+          return new Map<string, AlertChannelType>(rows.map(({ id, type }) => [id, type]))
+        }),
         usedBy: Effect.fnUntraced(function* (workspace, id) {
           yield* sql`SELECT id FROM alert_channel WHERE ${at(workspace, id)} ${Dialect.forDelete(sql)}`
-          const [row] = yield* sql<{ readonly name: string }>`
-            SELECT alert.name FROM alert_target JOIN alert
-              ON alert.workspace_id = alert_target.workspace_id AND alert.id = alert_target.alert_id
-            WHERE alert_target.workspace_id = ${workspace} AND alert_target.channel_id = ${id} LIMIT 1`
+          const row = yield* queryOne(
+            Row({ name: text }),
+            sql`
+              SELECT alert.name FROM alert_target JOIN alert
+                ON alert.workspace_id = alert_target.workspace_id AND alert.id = alert_target.alert_id
+              WHERE alert_target.workspace_id = ${workspace} AND alert_target.channel_id = ${id} LIMIT 1`
+          )
           return row?.name ?? null
-        }, Effect.orDie),
+        }),
         remove: (workspace, id) =>
-          Effect.orDie(
-            Effect.map(
-              sql`DELETE FROM alert_channel WHERE ${at(workspace, id)} RETURNING id`,
-              (rows) => rows.length === 1
-            )
+          Effect.map(
+            sql`DELETE FROM alert_channel WHERE ${at(workspace, id)} RETURNING id`,
+            (rows) => rows.length === 1
           ),
         open: ({ sealed, view, workspaceId }) =>
           Effect.map(seal.open(sealed, contextOf(workspaceId, view.id)), (text): ChannelSettings => JSON.parse(text)),
@@ -188,20 +195,23 @@ export class AlertChannels extends Context.Service<
             ...(arrived ? { last_sent_at: time } : {}),
             ...(error === null ? {} : { last_failed_at: time })
           }
-          yield* sql`UPDATE alert_channel SET ${sql.update(changed)} WHERE ${at(workspace, id)}`
-        }, Effect.orDie),
+          yield* sql`UPDATE alert_channel SET ${channelTable.update(changed)} WHERE ${at(workspace, id)}`
+        }),
         claimHeartbeats: Effect.gen(function* () {
           const time = yield* millis
-          const rows = yield* sql<Row>`
-            SELECT * FROM alert_channel WHERE next_call_at <= ${new Date(time).toISOString()}
-            ORDER BY next_call_at LIMIT 100 ${Dialect.skipLocked(sql, "alert_channel")}`
+          const rows = yield* query(
+            channelTable,
+            sql`
+              ${select} WHERE next_call_at <= ${new Date(time).toISOString()}
+              ORDER BY next_call_at LIMIT 100 ${Dialect.skipLocked(sql, "alert_channel")}`
+          )
           for (const { id, workspace_id } of rows) {
             yield* sql`
               UPDATE alert_channel SET next_call_at = ${new Date(time + beat).toISOString()}
               WHERE workspace_id = ${workspace_id} AND id = ${id}`
           }
           return rows.map(parse)
-        }).pipe(Effect.orDie, transaction)
+        }).pipe(transaction)
       })
     })
   )

@@ -6,15 +6,22 @@
  */
 import type { AlertChannelType } from "@signalbox/api/contract/AlertChannels"
 import type { AlertEvent, AlertMessage, AlertMessageKind } from "@signalbox/api/contract/Alerts"
-import { type AlertFiringId, AlertId, AlertMessageId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import {
+  AlertChannelId,
+  type AlertFiringId,
+  type AlertId,
+  AlertMessageId,
+  type WorkspaceId
+} from "@signalbox/api/contract/Ids"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { flag, id, integer, nullable, query, queryOne, Row, text, word } from "@signalbox/sql/Table"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { AlertTiming } from "../PollInterval.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
-import { type MessageRow, parseMessage, type StoredAlert } from "./StoredAlert.ts"
+import { type MessageRow, messageTable, parseMessage, type Receivers, type StoredAlert } from "./StoredAlert.ts"
 
 /** The most concurrent attempts to one channel. */
 const perChannel = 4
@@ -29,12 +36,6 @@ export interface NewMessage {
   } | null
   readonly title: string
   readonly text: string
-}
-
-/** Of a message that went to many: who is still to get it, and who refused it for good. */
-export interface Receivers {
-  readonly left: ReadonlyArray<string>
-  readonly refused: ReadonlyArray<{ readonly address: string; readonly status: number }>
 }
 
 export interface MessageAttempt {
@@ -68,14 +69,16 @@ export interface ClaimedMessage {
   readonly claim: string
 }
 
-interface DueRow extends Pick<MessageRow, "workspace_id" | "channel_id" | "alert_id"> {
+const dueRow = messageTable.pick("workspace_id", "channel_id", "alert_id").and({
   /** The id of a message that is sent for itself: a test, or one that some have got. */
-  readonly alone: string | null
-  readonly is_test: number
-  readonly channel_type: AlertChannelType
-}
+  alone: nullable(text),
+  is_test: flag,
+  channel_type: word<AlertChannelType>()
+})
 
-type WaitingRow = Pick<MessageRow, "id" | "kind" | "firing_id">
+const waitingRow = messageTable.pick("id", "kind", "firing_id")
+
+const targetRow = Row({ id: id(AlertChannelId), name: text, last_sent_at: nullable(text), wait_until: nullable(text) })
 
 /** Firings that a message for many names. */
 const mostNamed = 10
@@ -140,35 +143,34 @@ export class AlertMessages extends Context.Service<
 
       return AlertMessages.of({
         list: (workspace, alert, request) =>
-          Effect.map(
-            page<MessageRow & { readonly channel_name: string }>(
-              sql`SELECT alert_message.*, (
+          page(
+            {
+              rows: messageTable.and({ channel_name: text }),
+              select: sql`SELECT ${messageTable.columns}, (
                   SELECT name FROM alert_channel
                   WHERE alert_channel.workspace_id = alert_message.workspace_id AND alert_channel.id = channel_id
                 ) AS channel_name FROM alert_message`,
-              [sql`workspace_id = ${workspace}`, sql`alert_id = ${alert}`],
-              "newest first",
-              request
-            ),
-            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(parseMessage) })
+              as: parseMessage
+            },
+            [sql`workspace_id = ${workspace}`, sql`alert_id = ${alert}`],
+            "newest first",
+            request
           ),
         create: Effect.fnUntraced(function* (alert, { firing, kind, text, title }) {
           const time = yield* now
-          const channels = yield* sql<{
-            readonly id: string
-            readonly name: string
-            readonly last_sent_at: string | null
-            readonly wait_until: string | null
-          }>`
-            SELECT alert_channel.id, alert_channel.name, alert_target.last_sent_at, alert_channel.wait_until FROM alert_target JOIN alert_channel
-              ON alert_channel.workspace_id = alert_target.workspace_id AND alert_channel.id = alert_target.channel_id
-            WHERE alert_target.workspace_id = ${alert.workspaceId} AND alert_target.alert_id = ${alert.id}
-            ORDER BY place`
+          const channels = yield* query(
+            targetRow,
+            sql`
+              SELECT alert_channel.id, alert_channel.name, alert_target.last_sent_at, alert_channel.wait_until FROM alert_target JOIN alert_channel
+                ON alert_channel.workspace_id = alert_target.workspace_id AND alert_channel.id = alert_target.channel_id
+              WHERE alert_target.workspace_id = ${alert.workspaceId} AND alert_target.alert_id = ${alert.id}
+              ORDER BY place`
+          )
           const made: Array<AlertMessage> = []
           for (const channel of channels) {
             const gathered =
               kind === "test" || channel.last_sent_at === null ? time : later(channel.last_sent_at, alert.gatherSeconds)
-            const id = yield* newId
+            const id = AlertMessageId.make(yield* newId)
             const event = {
               id,
               type: `alert.${kind}`,
@@ -194,19 +196,21 @@ export class AlertMessages extends Context.Service<
               last_attempt_at: null,
               next_attempt_at: latest([time, gathered, channel.wait_until ?? time]),
               error: null,
+              claim: null,
               receivers: null
             }
-            yield* sql`INSERT INTO alert_message ${sql.insert({ ...row })}`
+            yield* sql`INSERT INTO alert_message ${messageTable.insert(row)}`
             made.push(parseMessage({ ...row, channel_name: channel.name }))
           }
           return made
-        }, Effect.orDie),
-        claim: Effect.fnUntraced(
-          function* (limit) {
-            const time = yield* millis
-            const iso = new Date(time).toISOString()
-            // What is due of each alert to each channel; a test and what some have got are for themselves.
-            const due = yield* sql<DueRow>`
+        }),
+        claim: Effect.fnUntraced(function* (limit) {
+          const time = yield* millis
+          const iso = new Date(time).toISOString()
+          // What is due of each alert to each channel; a test and what some have got are for themselves.
+          const due = yield* query(
+            dueRow,
+            sql`
               SELECT workspace_id, channel_id, alert_id, alone, max(is_test) AS is_test, (
                 SELECT type FROM alert_channel
                 WHERE alert_channel.workspace_id = due.workspace_id AND alert_channel.id = channel_id
@@ -219,139 +223,146 @@ export class AlertMessages extends Context.Service<
               ) AS due
               GROUP BY workspace_id, channel_id, alert_id, alone
               ORDER BY min(next_attempt_at), min(id)`
-            const claimed: Array<ClaimedMessage> = []
-            for (const { alert_id, alone, channel_id, channel_type, is_test, workspace_id } of due) {
-              const isTest = is_test === 1
-              if (claimed.length >= limit) break
-              // No other node looks at the messages of this alert now, and no check makes new ones.
-              const [alert] = yield* sql<{ readonly name: string }>`
+          )
+          const claimed: Array<ClaimedMessage> = []
+          for (const { alert_id, alone, channel_id, channel_type, is_test: isTest, workspace_id } of due) {
+            if (claimed.length >= limit) break
+            // No other node looks at the messages of this alert now, and no check makes new ones.
+            const alert = yield* queryOne(
+              Row({ name: text }),
+              sql`
                 SELECT name FROM alert WHERE workspace_id = ${workspace_id} AND id = ${alert_id}
                 ${Dialect.skipLocked(sql, "alert")}`
-              if (alert === undefined) continue
-              const ofChannel = sql`workspace_id = ${workspace_id} AND channel_id = ${channel_id} AND state = 'pending'`
-              const underWay = yield* sql<Pick<MessageRow, "alert_id" | "kind">>`
+            )
+            if (alert === null) continue
+            const ofChannel = sql`workspace_id = ${workspace_id} AND channel_id = ${channel_id} AND state = 'pending'`
+            const underWay = yield* query(
+              messageTable.pick("alert_id", "kind"),
+              sql`
                 SELECT alert_id, kind FROM alert_message
                 WHERE ${ofChannel} AND claim IS NOT NULL AND next_attempt_at > ${iso}`
-              if (underWay.length >= perChannel) continue
-              // One at a time, so that they arrive in order.
-              if (!isTest && underWay.some((other) => other.alert_id === alert_id && other.kind !== "test")) continue
-              const these = sql`${ofChannel} AND alert_id = ${alert_id}
+            )
+            if (underWay.length >= perChannel) continue
+            // One at a time, so that they arrive in order.
+            if (!isTest && underWay.some((other) => other.alert_id === alert_id && other.kind !== "test")) continue
+            const these = sql`${ofChannel} AND alert_id = ${alert_id}
                 AND ${alone === null ? sql.literal("kind <> 'test' AND receivers IS NULL") : sql`(id = ${alone} OR sent_with = ${alone})`}`
-              // What a newer message to all has made untrue is not sent to the rest.
-              const waiting = yield* sql<WaitingRow>`
+            // What a newer message to all has made untrue is not sent to the rest.
+            const waiting = yield* query(
+              waitingRow,
+              sql`
                 SELECT id, kind, firing_id FROM alert_message WHERE ${these} AND (receivers IS NULL OR NOT EXISTS (
                   SELECT 1 FROM alert_message AS newer
                   WHERE newer.workspace_id = alert_message.workspace_id AND newer.alert_id = alert_message.alert_id
                     AND newer.channel_id = alert_message.channel_id AND newer.firing_id = alert_message.firing_id
                     AND newer.id > alert_message.id))
                 ORDER BY id`
-              const said = newestOf(waiting)
-              const lead = said.at(-1)
-              if (lead === undefined) {
-                yield* sql`UPDATE alert_message SET state = 'delivered', next_attempt_at = NULL WHERE ${these}`
-                continue
-              }
-              const first = said.slice(0, mostNamed).map(({ id }) => id)
-              const rows = yield* sql<MessageRow>`
-                SELECT * FROM alert_message
+            )
+            const said = newestOf(waiting)
+            const lead = said.at(-1)
+            if (lead === undefined) {
+              yield* sql`UPDATE alert_message SET state = 'delivered', next_attempt_at = NULL WHERE ${these}`
+              continue
+            }
+            const first = said.slice(0, mostNamed).map(({ id }) => id)
+            const rows = yield* query(
+              messageTable,
+              sql`
+                SELECT ${messageTable.columns} FROM alert_message
                 WHERE workspace_id = ${workspace_id} AND ${sql.in("id", [lead.id, ...first])} ORDER BY id`
-              const row = rows.at(-1)
-              if (row === undefined) continue
-              const claim = yield* newId
-              yield* sql`
+            )
+            const row = rows.at(-1)
+            if (row === undefined) continue
+            const claim = yield* newId
+            yield* sql`
                 UPDATE alert_message SET claim = NULL, next_attempt_at = NULL, sent_with = ${lead.id}
                 WHERE ${these} AND id <> ${lead.id}`
-              // Due again when the claim expires.
-              const claimTime = channel_type === "email" ? timing.claimMail : timing.claim
-              const until = new Date(time + Duration.toMillis(claimTime)).toISOString()
-              yield* sql`
+            // Due again when the claim expires.
+            const claimTime = channel_type === "email" ? timing.claimMail : timing.claim
+            const until = new Date(time + Duration.toMillis(claimTime)).toISOString()
+            yield* sql`
                 UPDATE alert_message SET claim = ${claim}, next_attempt_at = ${until}, sent_with = NULL
                 WHERE workspace_id = ${workspace_id} AND id = ${lead.id}`
-              claimed.push({
-                workspaceId: WorkspaceId.make(workspace_id),
-                id: AlertMessageId.make(row.id),
-                alertId: AlertId.make(alert_id),
-                channelId: channel_id,
-                isTest,
-                createdAt: row.created_at,
-                attempts: row.attempts,
-                receivers: row.receivers === null ? null : JSON.parse(row.receivers),
-                claim,
-                ...(said.length === 1
-                  ? { title: row.title, text: row.text, event: row.event }
-                  : gathered(alert.name, said, rows.slice(0, mostNamed), row))
-              })
-            }
-            return claimed
-          },
-          Effect.orDie,
-          transaction
-        ),
+            claimed.push({
+              workspaceId: workspace_id,
+              id: row.id,
+              alertId: alert_id,
+              channelId: channel_id,
+              isTest,
+              createdAt: row.created_at,
+              attempts: row.attempts,
+              receivers: row.receivers,
+              claim,
+              ...(said.length === 1
+                ? { title: row.title, text: row.text, event: row.event }
+                : gathered(alert.name, said, rows.slice(0, mostNamed), row))
+            })
+          }
+          return claimed
+        }, transaction),
         release: Effect.fnUntraced(function* (claimed) {
           yield* sql`UPDATE alert_message SET claim = NULL, next_attempt_at = ${yield* now} WHERE ${at(claimed)}`
-        }, Effect.orDie),
+        }),
         releaseAll: Effect.gen(function* () {
           yield* sql`UPDATE alert_message SET claim = NULL, next_attempt_at = ${yield* now} WHERE claim IS NOT NULL`
-        }).pipe(Effect.orDie),
-        record: Effect.fnUntraced(
-          function* (claimed, { arrived, error, next, receivers, waitUntil }) {
-            const { alertId, channelId, id, workspaceId } = claimed
-            const time = yield* now
-            const changed = {
-              state: next !== null ? "pending" : arrived || claimed.receivers !== null ? "delivered" : "failed",
-              attempts: claimed.attempts + (waitUntil === null ? 1 : 0),
-              last_attempt_at: time,
-              error,
-              receivers: receivers === null ? null : JSON.stringify(receivers),
-              claim: null
-            }
-            // In the order of the checks: the alert first.
-            const [alert] = yield* sql<{ readonly gather_seconds: number }>`
+        }),
+        record: Effect.fnUntraced(function* (claimed, { arrived, error, next, receivers, waitUntil }) {
+          const { alertId, channelId, id, workspaceId } = claimed
+          const time = yield* now
+          const state: MessageRow["state"] =
+            next !== null ? "pending" : arrived || claimed.receivers !== null ? "delivered" : "failed"
+          const changed = {
+            state,
+            attempts: claimed.attempts + (waitUntil === null ? 1 : 0),
+            last_attempt_at: time,
+            error,
+            receivers,
+            claim: null
+          }
+          // In the order of the checks: the alert first.
+          const alert = yield* queryOne(
+            Row({ gather_seconds: integer }),
+            sql`
               SELECT gather_seconds FROM alert WHERE workspace_id = ${workspaceId} AND id = ${alertId}
               ${Dialect.forUpdate(sql)}`
-            const rows = yield* sql`
-              UPDATE alert_message SET ${sql.update({ ...changed, next_attempt_at: next })}
+          )
+          const rows = yield* sql`
+              UPDATE alert_message SET ${messageTable.update({ ...changed, next_attempt_at: next })}
               WHERE ${at(claimed)} RETURNING id`
-            // Another node has claimed it since.
-            if (alert === undefined || rows.length === 0) return
-            yield* sql`
-              UPDATE alert_message SET ${sql.update(changed)}
+          // Another node has claimed it since.
+          if (alert === null || rows.length === 0) return
+          yield* sql`
+              UPDATE alert_message SET ${messageTable.update(changed)}
               WHERE workspace_id = ${workspaceId} AND sent_with = ${id} AND state = 'pending'`
-            yield* sql`
+          yield* sql`
               UPDATE alert_firing SET ${sql.update({ last_error: error })}
               WHERE workspace_id = ${workspaceId} AND id IN (
                 SELECT firing_id FROM alert_message
                 WHERE workspace_id = ${workspaceId} AND (id = ${id} OR sent_with = ${id}))`
-            if (waitUntil !== null) {
-              yield* sql`
-                UPDATE alert_channel SET wait_until = ${waitUntil} WHERE workspace_id = ${workspaceId} AND id = ${channelId}`
-              yield* sql`
+          if (waitUntil !== null) {
+            yield* sql`UPDATE alert_channel SET wait_until = ${waitUntil} WHERE workspace_id = ${workspaceId} AND id = ${channelId}`
+            yield* sql`
                 UPDATE alert_message SET next_attempt_at = ${waitUntil}
                 WHERE workspace_id = ${workspaceId} AND channel_id = ${channelId} AND state = 'pending'
                   AND next_attempt_at < ${waitUntil} AND claim IS NULL`
-            }
-            if (!arrived || claimed.isTest) return
-            yield* sql`
+          }
+          if (!arrived || claimed.isTest) return
+          yield* sql`
               UPDATE alert_target SET last_sent_at = ${time}
               WHERE workspace_id = ${workspaceId} AND alert_id = ${alertId} AND channel_id = ${channelId}`
-            const earliest = later(time, alert.gather_seconds)
-            yield* sql`
+          const earliest = later(time, alert.gather_seconds)
+          yield* sql`
               UPDATE alert_message SET next_attempt_at = ${earliest}
               WHERE workspace_id = ${workspaceId} AND channel_id = ${channelId} AND state = 'pending'
                 AND next_attempt_at < ${earliest} AND alert_id = ${alertId} AND kind <> 'test' AND receivers IS NULL`
-          },
-          Effect.orDie,
-          transaction
-        ),
+        }, transaction),
         sweep: (cutoff, limit) =>
-          Effect.orDie(
-            Effect.map(
-              sql`DELETE FROM alert_message WHERE (workspace_id, id) IN (
-                  SELECT workspace_id, id FROM alert_message WHERE created_at < ${cutoff} AND state <> 'pending'
-                  ORDER BY created_at LIMIT ${limit})
-                RETURNING id`,
-              (rows) => rows.length
-            )
+          Effect.map(
+            sql`DELETE FROM alert_message WHERE (workspace_id, id) IN (
+                SELECT workspace_id, id FROM alert_message WHERE created_at < ${cutoff} AND state <> 'pending'
+                ORDER BY created_at LIMIT ${limit})
+              RETURNING id`,
+            (rows) => rows.length
           )
       })
     })

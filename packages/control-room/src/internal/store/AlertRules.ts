@@ -5,12 +5,12 @@
 import type { AlertRule, AlertRuleType } from "@signalbox/api/contract/Alerts"
 import type { AlertId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
-import type * as SqlClient from "effect/sql/SqlClient"
-import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
+import type { Sql } from "@signalbox/sql/Sql"
+import { integer, json, nullable, query, queryOne, Row, text } from "@signalbox/sql/Table"
 import * as AlertHours from "../engine/AlertHours.ts"
 import * as Chunks from "./Chunks.ts"
-import { parsePaused } from "./Pauses.ts"
+import { pauseTable } from "./Pauses.ts"
 
 /** A subject of which a rule holds. */
 export interface Found {
@@ -32,10 +32,10 @@ export interface Watched {
 
 type RuleOf<T extends AlertRuleType> = Extract<AlertRule, { readonly type: T }>
 type Find<T extends AlertRuleType> = (
-  sql: SqlClient.SqlClient,
+  sql: Sql,
   rule: RuleOf<T>,
   watched: Watched
-) => Effect.Effect<ReadonlyArray<Found>, SqlError>
+) => Effect.Effect<ReadonlyArray<Found>>
 
 /** Subjects that begin in one check, of rules that may find very many. */
 const mostAtOnce = 100
@@ -68,17 +68,17 @@ const lasting = (seconds: number): string => {
 }
 
 const onlyProcess = (
-  sql: SqlClient.SqlClient,
+  sql: Sql,
   column: string,
-  { process }: { readonly process?: { readonly id: string } }
+  { process }: { readonly process?: { readonly id: string } | undefined }
 ) => (process === undefined ? [] : [sql`${sql.literal(column)} = ${process.id}`])
 
 const originOf = (endpoint: string) => (URL.canParse(endpoint) ? new URL(endpoint).origin : "its endpoint")
 
-interface NamedRow {
-  readonly id: string
-  readonly name: string
-}
+const namedRow = Row({
+  id: text,
+  name: text
+})
 
 const runUnresolved: Find<"run_unresolved"> = Effect.fnUntraced(function* (sql, rule, watched) {
   const of = [
@@ -88,29 +88,30 @@ const runUnresolved: Find<"run_unresolved"> = Effect.fnUntraced(function* (sql, 
     ...onlyProcess(sql, "process_id", rule)
   ]
   const select = sql.literal("SELECT id, process_name AS name FROM process_run")
-  const still = yield* Chunks.flatMap(
-    watched.open,
-    (ids) => sql<NamedRow>`${select} WHERE ${sql.and([...of, sql.in("id", ids)])}`
+  const still = yield* Chunks.flatMap(watched.open, (ids) =>
+    query(namedRow, sql`${select} WHERE ${sql.and([...of, sql.in("id", ids)])}`)
   )
-  const begun = yield* sql<NamedRow>`
-    ${select} WHERE ${sql.and([...of, sql`ended_at >= ${watched.since}`])} AND NOT EXISTS (
-      SELECT 1 FROM alert_firing AS firing
-      WHERE firing.workspace_id = ${watched.workspaceId} AND firing.alert_id = ${watched.id}
-        AND firing.subject = process_run.id AND firing.state <> 'over')
-    ORDER BY ended_at LIMIT ${mostAtOnce}`
+  const begun = yield* query(
+    namedRow,
+    sql`${select} WHERE ${sql.and([...of, sql`ended_at >= ${watched.since}`])} AND NOT EXISTS (
+        SELECT 1 FROM alert_firing AS firing
+        WHERE firing.workspace_id = ${watched.workspaceId} AND firing.alert_id = ${watched.id}
+          AND firing.subject = process_run.id AND firing.state <> 'over')
+      ORDER BY ended_at LIMIT ${mostAtOnce}`
+  )
   return [...still, ...begun].map(({ id, name }) => ({
     subject: id,
     message: `the run ${id} of the process "${name}" ended unresolved`
   }))
 })
 
-interface GroupRow {
-  readonly id: string
-  readonly code: string
-  readonly message: string
-  readonly process: string
-  readonly first: string | null
-}
+const groupRow = Row({
+  id: text,
+  code: text,
+  message: text,
+  process: text,
+  first: nullable(text)
+})
 
 const failureGroup: Find<"failure_group"> = Effect.fnUntraced(function* (sql, rule, { now, since, workspaceId }) {
   const { grows } = rule
@@ -124,16 +125,19 @@ const failureGroup: Find<"failure_group"> = Effect.fnUntraced(function* (sql, ru
       ? sql`SELECT min(state_updated_at) ${items}`
       : sql`SELECT state_updated_at ${items} AND state_updated_at >= ${iso(now - grows.within_seconds * 1000)}
           ORDER BY state_updated_at LIMIT 1 OFFSET ${grows.items - 1}`
-  const rows = yield* sql<GroupRow>`
-    SELECT failure_group.id, failure_group.code, failure_group.message, (${first}) AS first,
-      (SELECT name FROM process WHERE process.id = failure_group.process_id) AS process
-    FROM failure_group
-    WHERE ${sql.and([
-      sql`workspace_id = ${workspaceId}`,
-      sql`state IN ('open', 'muted')`,
-      sql`(state = 'open' OR muted_until <= ${iso(now)})`,
-      ...onlyProcess(sql, "process_id", rule)
-    ])}`
+  const rows = yield* query(
+    groupRow,
+    sql`
+      SELECT failure_group.id, failure_group.code, failure_group.message, (${first}) AS first,
+        (SELECT name FROM process WHERE process.id = failure_group.process_id) AS process
+      FROM failure_group
+      WHERE ${sql.and([
+        sql`workspace_id = ${workspaceId}`,
+        sql`state IN ('open', 'muted')`,
+        sql`(state = 'open' OR muted_until <= ${iso(now)})`,
+        ...onlyProcess(sql, "process_id", rule)
+      ])}`
+  )
   return rows.flatMap(({ code, first, id, message, process }): ReadonlyArray<Found> => {
     if (first === null || (grows === undefined && first < since)) return []
     const what = `failures of the process "${process}" (${code}: ${message})`
@@ -148,20 +152,23 @@ const failureGroup: Find<"failure_group"> = Effect.fnUntraced(function* (sql, ru
   })
 })
 
-interface SuccessRow extends NamedRow {
-  readonly stored: string | null
-  readonly last: string | null
-}
+const successRow = namedRow.and({
+  stored: nullable(text),
+  last: nullable(text)
+})
 
 /** Counted from the later of the alert's making and the last success, whether its run is still stored or not. */
 const nothingCompleted: Find<"nothing_completed"> = Effect.fnUntraced(function* (sql, rule, watched) {
   const { hours = null, process, seconds } = rule
-  const rows = yield* sql<SuccessRow>`
-    SELECT id, name,
-      (SELECT completed_at FROM process_success
-        WHERE process_success.workspace_id = process.workspace_id AND process_id = process.id) AS stored,
-      (SELECT max(ended_at) FROM process_run WHERE process_id = process.id AND state = 'completed') AS last
-    FROM process WHERE workspace_id = ${watched.workspaceId} AND id = ${process.id} AND deleted_at IS NULL`
+  const rows = yield* query(
+    successRow,
+    sql`
+      SELECT id, name,
+        (SELECT completed_at FROM process_success
+          WHERE process_success.workspace_id = process.workspace_id AND process_id = process.id) AS stored,
+        (SELECT max(ended_at) FROM process_run WHERE process_id = process.id AND state = 'completed') AS last
+      FROM process WHERE workspace_id = ${watched.workspaceId} AND id = ${process.id} AND deleted_at IS NULL`
+  )
   return rows.flatMap(({ id, last, name, stored }): ReadonlyArray<Found> => {
     const success = [stored ?? "", last ?? ""].toSorted().at(-1) ?? ""
     const from = success > watched.since ? success : watched.since
@@ -177,19 +184,19 @@ const nothingCompleted: Find<"nothing_completed"> = Effect.fnUntraced(function* 
   })
 })
 
-interface WaitRow extends NamedRow {
+const waitRow = namedRow.and({
   /** An item that waits too long, in each state. */
-  readonly pending: string | null
-  readonly new: string | null
+  pending: nullable(text),
+  new: nullable(text),
   /** The last one that was looked at, if more follow. */
-  readonly after_pending: string | null
-  readonly after_new: string | null
-}
+  after_pending: nullable(text),
+  after_new: nullable(text)
+})
 
-interface WindowRow {
-  readonly item: string | null
-  readonly after: string | null
-}
+const windowRow = Row({
+  item: nullable(text),
+  after: nullable(text)
+})
 
 /**
  * Exact: the items of a process are walked in the order of their creation, and those that wait for a short time only, such
@@ -202,25 +209,30 @@ const itemWaits: Find<"item_waits"> = Effect.fnUntraced(function* (sql, rule, { 
       WHERE process_id = ${process} AND state = ${state} AND id > ${after}
       ORDER BY id LIMIT ${itemsAtOnce}) AS waiting`
   const found = (from: Fragment) => sql`(SELECT min(id) FROM ${from} WHERE waits_since < ${iso(cutoff)})`
-  const last = (from: Fragment) => sql`
-    (SELECT CASE WHEN count(*) = ${itemsAtOnce} AND min(created_at) < ${iso(cutoff)} THEN max(id) END FROM ${from})`
+  const last = (from: Fragment) =>
+    sql`(SELECT CASE WHEN count(*) = ${itemsAtOnce} AND min(created_at) < ${iso(cutoff)} THEN max(id) END FROM ${from})`
   const inProcess = sql.literal("process.id")
-  const rows = yield* sql<WaitRow>`
-    SELECT id, name, ${found(window(inProcess, "pending", ""))} AS pending, ${found(window(inProcess, "new", ""))} AS new,
-      ${last(window(inProcess, "pending", ""))} AS after_pending, ${last(window(inProcess, "new", ""))} AS after_new
-    FROM process WHERE ${sql.and([
-      sql`workspace_id = ${workspaceId}`,
-      sql`deleted_at IS NULL`,
-      ...onlyProcess(sql, "id", rule)
-    ])}`
+  const rows = yield* query(
+    waitRow,
+    sql`
+      SELECT id, name, ${found(window(inProcess, "pending", ""))} AS pending, ${found(window(inProcess, "new", ""))} AS new,
+        ${last(window(inProcess, "pending", ""))} AS after_pending, ${last(window(inProcess, "new", ""))} AS after_new
+      FROM process WHERE ${sql.and([
+        sql`workspace_id = ${workspaceId}`,
+        sql`deleted_at IS NULL`,
+        ...onlyProcess(sql, "id", rule)
+      ])}`
+  )
   const walk = Effect.fnUntraced(function* (process: string, state: "new" | "pending", start: string | null) {
     let after = start
     while (after !== null) {
       // However many there are, other fibers run in between.
       yield* Effect.yieldNow
       const some = window(sql`${process}`, state, after)
-      const [next]: ReadonlyArray<WindowRow> =
-        yield* sql<WindowRow>`SELECT ${found(some)} AS item, ${last(some)} AS after`
+      const next: typeof windowRow.Type | null = yield* queryOne(
+        windowRow,
+        sql`SELECT ${found(some)} AS item, ${last(some)} AS after`
+      )
       if (next?.item != null) return next.item
       after = next?.after ?? null
     }
@@ -244,24 +256,30 @@ const itemWaits: Find<"item_waits"> = Effect.fnUntraced(function* (sql, rule, { 
   )
 })
 
-interface SeenRow extends NamedRow {
-  readonly last: string | null
-}
+const seenRow = namedRow.and({
+  last: nullable(text)
+})
 
 const noWorker: Find<"no_worker"> = Effect.fnUntraced(function* (sql, rule, { now, since, workspaceId }) {
   const cutoff = iso(now - rule.seconds * 1000)
   if (since > cutoff) return []
   const rows =
     rule.worker_group === undefined
-      ? yield* sql<SeenRow>`
-          SELECT id, name, (SELECT max(last_seen_at) FROM worker WHERE workspace_id = workspace.id) AS last
-          FROM workspace WHERE id = ${workspaceId}`
-      : yield* sql<SeenRow>`
-          SELECT id, name, (
-            SELECT max(last_seen_at) FROM worker
-            JOIN worker_group_member AS member ON member.worker_id = worker.id
-            WHERE member.worker_group_id = worker_group.id) AS last
-          FROM worker_group WHERE workspace_id = ${workspaceId} AND id = ${rule.worker_group.id}`
+      ? yield* query(
+          seenRow,
+          sql`
+            SELECT id, name, (SELECT max(last_seen_at) FROM worker WHERE workspace_id = workspace.id) AS last
+            FROM workspace WHERE id = ${workspaceId}`
+        )
+      : yield* query(
+          seenRow,
+          sql`
+            SELECT id, name, (
+              SELECT max(last_seen_at) FROM worker
+              JOIN worker_group_member AS member ON member.worker_id = worker.id
+              WHERE member.worker_group_id = worker_group.id) AS last
+            FROM worker_group WHERE workspace_id = ${workspaceId} AND id = ${rule.worker_group.id}`
+        )
   return rows.flatMap(({ id, last, name }): ReadonlyArray<Found> => {
     if (last !== null && last >= cutoff) return []
     const of = rule.worker_group === undefined ? "" : ` of the group "${name}"`
@@ -270,38 +288,41 @@ const noWorker: Find<"no_worker"> = Effect.fnUntraced(function* (sql, rule, { no
   })
 })
 
-interface OccurrenceRow extends NamedRow {
-  readonly at: string
-  readonly why: string | null
-}
+const occurrenceRow = namedRow.and({
+  at: text,
+  why: nullable(text)
+})
 
 const scheduleMissed: Find<"schedule_missed"> = Effect.fnUntraced(function* (sql, rule, { since, workspaceId }) {
-  const rows = yield* sql<OccurrenceRow>`
-    SELECT schedule.id, schedule.name, occurrence.at, occurrence.why
-    FROM schedule JOIN schedule_occurrence AS occurrence
-      ON occurrence.workspace_id = schedule.workspace_id AND occurrence.schedule_id = schedule.id
-        AND occurrence.at = (
-          SELECT max(at) FROM schedule_occurrence AS newest
-          WHERE newest.workspace_id = schedule.workspace_id AND newest.schedule_id = schedule.id)
-    WHERE ${sql.and([
-      sql`schedule.workspace_id = ${workspaceId}`,
-      ...(rule.schedule === undefined ? [] : [sql`schedule.id = ${rule.schedule.id}`]),
-      sql`occurrence.reason IN ('missed', 'refused')`,
-      sql`occurrence.recorded_at >= ${since}`
-    ])}`
+  const rows = yield* query(
+    occurrenceRow,
+    sql`
+      SELECT schedule.id, schedule.name, occurrence.at, occurrence.why
+      FROM schedule JOIN schedule_occurrence AS occurrence
+        ON occurrence.workspace_id = schedule.workspace_id AND occurrence.schedule_id = schedule.id
+          AND occurrence.at = (
+            SELECT max(at) FROM schedule_occurrence AS newest
+            WHERE newest.workspace_id = schedule.workspace_id AND newest.schedule_id = schedule.id)
+      WHERE ${sql.and([
+        sql`schedule.workspace_id = ${workspaceId}`,
+        ...(rule.schedule === undefined ? [] : [sql`schedule.id = ${rule.schedule.id}`]),
+        sql`occurrence.reason IN ('missed', 'refused')`,
+        sql`occurrence.recorded_at >= ${since}`
+      ])}`
+  )
   return rows.map(({ at, id, name, why }) => ({
     subject: id,
     message: `the schedule "${name}" started no run for ${at}: ${why ?? "it was missed"}`
   }))
 })
 
-interface DeliveryRow {
-  readonly id: string
-  readonly endpoint: string
-  readonly failed: string | null
-  readonly retried: string | null
-  readonly delivered: string | null
-}
+const deliveryRow = Row({
+  id: text,
+  endpoint: text,
+  failed: nullable(text),
+  retried: nullable(text),
+  delivered: nullable(text)
+})
 
 const deliveriesFail: Find<"deliveries_fail"> = Effect.fnUntraced(function* (sql, rule, { since, workspaceId }) {
   const attempts = rule.attempts ?? defaultAttempts
@@ -312,14 +333,17 @@ const deliveriesFail: Find<"deliveries_fail"> = Effect.fnUntraced(function* (sql
   const retried = sql`
     (SELECT max(last_attempt_at) FROM webhook_delivery
       WHERE webhook_id = webhook.id AND state = 'pending' AND attempts > 0 AND attempts >= ${attempts})`
-  const rows = yield* sql<DeliveryRow>`
-    SELECT id, endpoint, ${newest("failed")} AS failed, ${retried} AS retried,
-      ${newest("delivered")} AS delivered
-    FROM webhook WHERE ${sql.and([
-      sql`workspace_id = ${workspaceId}`,
-      sql`process_run_id IS NULL`,
-      ...(rule.webhook === undefined ? [] : [sql`id = ${rule.webhook.id}`])
-    ])}`
+  const rows = yield* query(
+    deliveryRow,
+    sql`
+      SELECT id, endpoint, ${newest("failed")} AS failed, ${retried} AS retried,
+        ${newest("delivered")} AS delivered
+      FROM webhook WHERE ${sql.and([
+        sql`workspace_id = ${workspaceId}`,
+        sql`process_run_id IS NULL`,
+        ...(rule.webhook === undefined ? [] : [sql`id = ${rule.webhook.id}`])
+      ])}`
+  )
   return rows.flatMap(({ delivered, endpoint, failed, id, retried }) => {
     const bad = [failed ?? "", retried ?? ""].toSorted().at(-1) ?? ""
     return bad < since || bad <= (delivered ?? "")
@@ -328,35 +352,41 @@ const deliveriesFail: Find<"deliveries_fail"> = Effect.fnUntraced(function* (sql
   })
 })
 
-interface CountRow extends NamedRow {
-  readonly n: number
-}
+const countRow = namedRow.and({
+  n: integer
+})
 
 const queueAbove: Find<"queue_above"> = Effect.fnUntraced(function* (sql, rule, { workspaceId }) {
-  const rows = yield* sql<CountRow>`
-    SELECT id, name, (SELECT count(*) FROM (
-      SELECT 1 AS one FROM work_item WHERE process_id = process.id AND state IN ('new', 'pending')
-      LIMIT ${rule.items + 1}) AS waiting) AS n
-    FROM process WHERE ${sql.and([
-      sql`workspace_id = ${workspaceId}`,
-      sql`deleted_at IS NULL`,
-      ...onlyProcess(sql, "id", rule)
-    ])}`
+  const rows = yield* query(
+    countRow,
+    sql`
+      SELECT id, name, (SELECT count(*) FROM (
+        SELECT 1 AS one FROM work_item WHERE process_id = process.id AND state IN ('new', 'pending')
+        LIMIT ${rule.items + 1}) AS waiting) AS n
+      FROM process WHERE ${sql.and([
+        sql`workspace_id = ${workspaceId}`,
+        sql`deleted_at IS NULL`,
+        ...onlyProcess(sql, "id", rule)
+      ])}`
+  )
   return rows.flatMap(({ id, n, name }) =>
     n > rule.items ? [{ subject: id, message: `more than ${rule.items} items of the process "${name}" wait` }] : []
   )
 })
 
-interface DiskRow {
-  readonly node: string
-  readonly used_percent: number
-  readonly measured_at: string
-}
+const diskRow = Row({
+  node: text,
+  used_percent: integer,
+  measured_at: text
+})
 
 const diskAbove: Find<"disk_above"> = Effect.fnUntraced(function* (sql, rule, { now, open }) {
-  const rows = yield* sql<DiskRow>`
-    SELECT node, used_percent, measured_at FROM node_disk WHERE measured_at >= ${iso(now - silence)}
-      AND used_percent > ${rule.percent}`
+  const rows = yield* query(
+    diskRow,
+    sql`
+      SELECT node, used_percent, measured_at FROM node_disk WHERE measured_at >= ${iso(now - silence)}
+        AND used_percent > ${rule.percent}`
+  )
   const known = new Set(open)
   const full = rows.filter(({ measured_at, node }) => known.has(node) || measured_at >= iso(now - diskAge))
   return full.map(({ node, used_percent }) => ({
@@ -365,33 +395,32 @@ const diskAbove: Find<"disk_above"> = Effect.fnUntraced(function* (sql, rule, { 
   }))
 })
 
-interface PauseRow {
-  readonly subject_id: string
-  readonly detail: string
-}
-
-interface StepsRow extends NamedRow {
-  readonly steps: string
-}
+const stepsRow = namedRow.and({
+  steps: json<ReadonlyArray<typeof namedRow.Type>>()
+})
 
 const pausedByItself: Find<"paused_by_itself"> = Effect.fnUntraced(function* (sql, rule, { workspaceId }) {
-  const rows = yield* sql<PauseRow>`SELECT subject_id, detail FROM pause WHERE workspace_id = ${workspaceId}`
-  const own = rows.flatMap(({ detail, subject_id }) => {
-    const paused = parsePaused(detail)
-    return paused?.by.type === "failures" ? [{ subject: subject_id, since: paused.since, note: paused.note }] : []
-  })
+  const rows = yield* query(
+    pauseTable.pick("subject_id", "detail"),
+    sql`SELECT subject_id, detail FROM pause WHERE workspace_id = ${workspaceId}`
+  )
+  const own = rows.flatMap(({ detail: { by, note, since }, subject_id }) =>
+    by.type === "failures" ? [{ subject: subject_id, since, note }] : []
+  )
   if (own.length === 0) return []
-  const processes = yield* sql<StepsRow>`
-    SELECT id, name, steps FROM process WHERE ${sql.and([
-      sql`workspace_id = ${workspaceId}`,
-      ...onlyProcess(sql, "id", rule)
-    ])}`
+  const processes = yield* query(
+    stepsRow,
+    sql`
+      SELECT id, name, steps FROM process WHERE ${sql.and([
+        sql`workspace_id = ${workspaceId}`,
+        ...onlyProcess(sql, "id", rule)
+      ])}`
+  )
   const names = new Map(
     processes.flatMap(({ id, name, steps }): ReadonlyArray<readonly [string, string]> => {
-      const ofProcess: ReadonlyArray<NamedRow> = JSON.parse(steps)
       return [
         [id, `the process "${name}"`],
-        ...ofProcess.map((step) => [step.id, `the step "${step.name}" of the process "${name}"`] as const)
+        ...steps.map((step) => [step.id, `the step "${step.name}" of the process "${name}"`] as const)
       ]
     })
   )
@@ -417,12 +446,11 @@ const rules: { readonly [T in AlertRuleType]: Find<T> } = {
 }
 
 const findOf = <T extends AlertRuleType>(
-  sql: SqlClient.SqlClient,
+  sql: Sql,
   type: T,
   rule: RuleOf<T>,
   watched: Watched
-): Effect.Effect<ReadonlyArray<Found>, SqlError> => rules[type](sql, rule, watched)
+): Effect.Effect<ReadonlyArray<Found>> => rules[type](sql, rule, watched)
 
 /** Everything that a rule finds now. */
-export const find = (sql: SqlClient.SqlClient, rule: AlertRule, watched: Watched) =>
-  findOf(sql, rule.type, rule, watched)
+export const find = (sql: Sql, rule: AlertRule, watched: Watched) => findOf(sql, rule.type, rule, watched)

@@ -1,14 +1,24 @@
 /** Alerts and their firings. */
 import type { Alert, AlertDefinition, AlertFiring, FiringState } from "@signalbox/api/contract/Alerts"
-import { AlertChannelId, AlertFiringId, AlertId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { AlertChannelId, AlertFiringId, type AlertId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { id, integer, query, queryOne, Row, text } from "@signalbox/sql/Table"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as AlertRules from "./AlertRules.ts"
 import * as Chunks from "./Chunks.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
-import { type AlertRow, type FiringRow, parseAlert, parseFiring, type StoredAlert, writtenOf } from "./StoredAlert.ts"
+import {
+  type AlertRow,
+  alertTable,
+  type FiringRow,
+  firingTable,
+  parseAlert,
+  parseFiring,
+  type StoredAlert,
+  writtenOf
+} from "./StoredAlert.ts"
 
 export interface OpenFiring {
   readonly id: AlertFiringId
@@ -79,23 +89,29 @@ export class Alerts extends Context.Service<
       const { newId, now, nullWhenTaken, page, sql, transaction } = yield* Database
       const at = (workspace: string, id: string) => sql`workspace_id = ${workspace} AND id = ${id}`
       const of = ({ id, workspaceId }: StoredAlert) => sql`workspace_id = ${workspaceId} AND alert_id = ${id}`
+      const select = sql`SELECT ${alertTable.columns} FROM alert`
       const isOpen = sql.literal("state <> 'over'")
 
       const viewOf = Effect.fnUntraced(function* (row: AlertRow) {
         const alert = parseAlert(row)
-        const channels = yield* sql<{ readonly id: string; readonly name: string }>`
-          SELECT alert_channel.id, alert_channel.name FROM alert_target JOIN alert_channel
-            ON alert_channel.workspace_id = alert_target.workspace_id AND alert_channel.id = alert_target.channel_id
-          WHERE alert_target.workspace_id = ${row.workspace_id} AND alert_target.alert_id = ${row.id} ORDER BY place`
-        const [open] = yield* sql<{ readonly n: number }>`
-          SELECT count(*) AS n FROM alert_firing WHERE ${of(alert)} AND ${isOpen}`
+        const channels = yield* query(
+          Row({ id: id(AlertChannelId), name: text }),
+          sql`
+            SELECT alert_channel.id, alert_channel.name FROM alert_target JOIN alert_channel
+              ON alert_channel.workspace_id = alert_target.workspace_id AND alert_channel.id = alert_target.channel_id
+            WHERE alert_target.workspace_id = ${row.workspace_id} AND alert_target.alert_id = ${row.id} ORDER BY place`
+        )
+        const open = yield* queryOne(
+          Row({ n: integer }),
+          sql`SELECT count(*) AS n FROM alert_firing WHERE ${of(alert)} AND ${isOpen}`
+        )
         const view: Alert = {
           id: alert.id,
           name: alert.name,
           created_at: alert.createdAt,
           enabled: alert.enabled,
           rule: alert.rule,
-          channels: channels.map(({ id, name }) => ({ id: AlertChannelId.make(id), name })),
+          channels,
           repeat_seconds: alert.repeatSeconds,
           gather_seconds: alert.gatherSeconds,
           quiet: alert.quiet,
@@ -104,7 +120,7 @@ export class Alerts extends Context.Service<
           firing: open?.n ?? 0
         }
         return view
-      }, Effect.orDie)
+      })
 
       const target = Effect.fnUntraced(function* (workspace: WorkspaceId, id: AlertId, { channels }: AlertDefinition) {
         const ids = [...new Set(channels.map((channel) => channel.id))]
@@ -128,12 +144,12 @@ export class Alerts extends Context.Service<
 
       return Alerts.of({
         get: Effect.fnUntraced(function* (workspace, id) {
-          const [row] = yield* sql<AlertRow>`SELECT * FROM alert WHERE ${at(workspace, id)}`
-          return row === undefined ? null : yield* viewOf(row)
-        }, Effect.orDie),
+          const row = yield* queryOne(alertTable, sql`${select} WHERE ${at(workspace, id)}`)
+          return row === null ? null : yield* viewOf(row)
+        }),
         list: Effect.fnUntraced(function* (workspace, request) {
-          const { hasMore, rows } = yield* page<AlertRow>(
-            sql`SELECT * FROM alert`,
+          const { hasMore, rows } = yield* page(
+            { rows: alertTable, select },
             [sql`workspace_id = ${workspace}`],
             "newest first",
             request
@@ -141,12 +157,7 @@ export class Alerts extends Context.Service<
           return { hasMore, rows: yield* Effect.forEach(rows, viewOf) }
         }),
         lock: (workspace, id) =>
-          Effect.orDie(
-            Effect.map(
-              sql<AlertRow>`SELECT * FROM alert WHERE ${at(workspace, id)} ${Dialect.forUpdate(sql)}`,
-              ([row]) => (row === undefined ? null : parseAlert(row))
-            )
-          ),
+          queryOne(alertTable, sql`${select} WHERE ${at(workspace, id)} ${Dialect.forUpdate(sql)}`, parseAlert),
         create: Effect.fnUntraced(function* (workspace, id, alert) {
           const time = yield* now
           const { enabled = true } = alert
@@ -158,7 +169,7 @@ export class Alerts extends Context.Service<
             since: time,
             check_at: enabled ? time : null
           }
-          yield* sql`INSERT INTO alert ${sql.insert(row)}`
+          yield* sql`INSERT INTO alert ${alertTable.insert(row)}`
           yield* target(workspace, id, alert)
           return true as const
         }, nullWhenTaken),
@@ -166,9 +177,9 @@ export class Alerts extends Context.Service<
           const time = yield* now
           const { enabled = true } = alert
           const written = writtenOf(alert)
-          const anew = (enabled && !before.enabled) || written.rule !== JSON.stringify(before.rule)
+          const anew = (enabled && !before.enabled) || JSON.stringify(written.rule) !== JSON.stringify(before.rule)
           const changed = { ...written, check_at: enabled ? time : null, ...(anew ? { since: time } : {}) }
-          yield* sql`UPDATE alert SET ${sql.update(changed)} WHERE ${at(before.workspaceId, before.id)}`
+          yield* sql`UPDATE alert SET ${alertTable.update(changed)} WHERE ${at(before.workspaceId, before.id)}`
           if (anew || !enabled) {
             yield* sql`
               UPDATE alert_firing SET state = 'over', ended_at = coalesce(ended_at, ${time})
@@ -178,70 +189,63 @@ export class Alerts extends Context.Service<
           return true as const
         }, nullWhenTaken),
         remove: (workspace, id) =>
-          Effect.orDie(
-            Effect.map(sql`DELETE FROM alert WHERE ${at(workspace, id)} RETURNING id`, (rows) => rows.length === 1)
-          ),
+          Effect.map(sql`DELETE FROM alert WHERE ${at(workspace, id)} RETURNING id`, (rows) => rows.length === 1),
         mute: Effect.fnUntraced(function* (workspace, id, muted) {
-          const changed = { muted: muted === null ? null : JSON.stringify(muted) }
-          yield* sql`UPDATE alert SET ${sql.update(changed)} WHERE ${at(workspace, id)}`
-        }, Effect.orDie),
+          yield* sql`UPDATE alert SET ${alertTable.update({ muted })} WHERE ${at(workspace, id)}`
+        }),
         firings: (workspace, { alert, state }, request) =>
-          Effect.map(
-            page<FiringRow & { readonly alert_name: string }>(
-              sql`SELECT alert_firing.*, (
+          page(
+            {
+              rows: firingTable.and({ alert_name: text }),
+              select: sql`SELECT ${firingTable.columns}, (
                   SELECT name FROM alert WHERE alert.workspace_id = alert_firing.workspace_id AND alert.id = alert_id
                 ) AS alert_name FROM alert_firing`,
-              [
-                sql`workspace_id = ${workspace}`,
-                ...(alert === null ? [] : [sql`alert_id = ${alert}`]),
-                ...(state === null ? [] : [sql`state = ${state}`])
-              ],
-              "newest first",
-              request
-            ),
-            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(parseFiring) })
+              as: parseFiring
+            },
+            [
+              sql`workspace_id = ${workspace}`,
+              ...(alert === null ? [] : [sql`alert_id = ${alert}`]),
+              ...(state === null ? [] : [sql`state = ${state}`])
+            ],
+            "newest first",
+            request
           ),
-        claim: Effect.fnUntraced(
-          function* (limit, until) {
-            const rows = yield* sql<AlertRow>`
-              SELECT * FROM alert WHERE check_at <= ${yield* now} ORDER BY check_at LIMIT ${limit}
+        claim: Effect.fnUntraced(function* (limit, until) {
+          const rows = yield* query(
+            alertTable,
+            sql`
+              ${select} WHERE check_at <= ${yield* now} ORDER BY check_at LIMIT ${limit}
               ${Dialect.skipLocked(sql, "alert")}`
-            for (const { id, workspace_id } of rows) {
-              yield* sql`UPDATE alert SET check_at = ${until} WHERE ${at(workspace_id, id)}`
-            }
-            return rows.map((row) => parseAlert({ ...row, check_at: until }))
-          },
-          Effect.orDie,
-          transaction
-        ),
+          )
+          for (const { id, workspace_id } of rows) {
+            yield* sql`UPDATE alert SET check_at = ${until} WHERE ${at(workspace_id, id)}`
+          }
+          return rows.map((row) => parseAlert({ ...row, check_at: until }))
+        }, transaction),
         find: (alert, open, millis) =>
-          Effect.orDie(
-            AlertRules.find(sql, alert.rule, {
-              workspaceId: alert.workspaceId,
-              id: alert.id,
-              since: alert.since,
-              now: millis,
-              open: open.map(({ subject }) => subject)
+          AlertRules.find(sql, alert.rule, {
+            workspaceId: alert.workspaceId,
+            id: alert.id,
+            since: alert.since,
+            now: millis,
+            open: open.map(({ subject }) => subject)
+          }),
+        open: (alert) =>
+          query(
+            firingTable,
+            sql`SELECT ${firingTable.columns} FROM alert_firing WHERE ${of(alert)} AND ${isOpen}`,
+            (row): OpenFiring => ({
+              id: row.id,
+              subject: row.subject,
+              state: row.state,
+              message: row.message,
+              beganAt: row.began_at,
+              endedAt: row.ended_at,
+              toldAt: row.last_told_at
             })
           ),
-        open: (alert) =>
-          Effect.orDie(
-            Effect.map(sql<FiringRow>`SELECT * FROM alert_firing WHERE ${of(alert)} AND ${isOpen}`, (rows) =>
-              rows.map((row): OpenFiring => ({
-                id: AlertFiringId.make(row.id),
-                subject: row.subject,
-                state: row.state,
-                message: row.message,
-                beganAt: row.began_at,
-                endedAt: row.ended_at,
-                toldAt: row.last_told_at
-              }))
-            )
-          ),
         checkAt: (alert, time) =>
-          Effect.orDie(
-            Effect.asVoid(sql`UPDATE alert SET check_at = ${time} WHERE ${at(alert.workspaceId, alert.id)}`)
-          ),
+          Effect.asVoid(sql`UPDATE alert SET check_at = ${time} WHERE ${at(alert.workspaceId, alert.id)}`),
         begin: Effect.fnUntraced(function* (alert, { message, subject }, state, told) {
           const time = yield* now
           const id = AlertFiringId.make(yield* newId)
@@ -257,8 +261,8 @@ export class Alerts extends Context.Service<
             last_told_at: told ? time : null,
             last_error: null
           }
-          const made = yield* sql`
-            INSERT INTO alert_firing ${sql.insert({ ...row })} ON CONFLICT DO NOTHING RETURNING id`
+          const made =
+            yield* sql`INSERT INTO alert_firing ${firingTable.insert(row)} ON CONFLICT DO NOTHING RETURNING id`
           if (made.length === 0) return null
           const firing: OpenFiring = {
             id,
@@ -270,32 +274,28 @@ export class Alerts extends Context.Service<
             toldAt: row.last_told_at
           }
           return firing
-        }, Effect.orDie),
+        }),
         move: Effect.fnUntraced(function* (alert, { id }, { endedAt, message, state, told }) {
           const changed = { state, message, ended_at: endedAt, ...(told ? { last_told_at: yield* now } : {}) }
-          yield* sql`UPDATE alert_firing SET ${sql.update(changed)} WHERE ${at(alert.workspaceId, id)}`
-        }, Effect.orDie),
-        countOpen: Effect.orDie(
-          Effect.map(
-            sql<{ readonly n: number }>`SELECT count(*) AS n FROM alert_firing WHERE ${isOpen}`,
-            ([row]) => row?.n ?? 0
-          )
+          yield* sql`UPDATE alert_firing SET ${firingTable.update(changed)} WHERE ${at(alert.workspaceId, id)}`
+        }),
+        countOpen: Effect.map(
+          queryOne(Row({ n: integer }), sql`SELECT count(*) AS n FROM alert_firing WHERE ${isOpen}`),
+          (row) => row?.n ?? 0
         ),
         measured: Effect.fnUntraced(function* (node, usedPercent) {
           const row = { node, used_percent: usedPercent, measured_at: yield* now }
           yield* sql`
             INSERT INTO node_disk ${sql.insert(row)} ON CONFLICT (node)
             DO UPDATE SET used_percent = excluded.used_percent, measured_at = excluded.measured_at`
-        }, Effect.orDie),
+        }),
         sweep: (cutoff, limit) =>
-          Effect.orDie(
-            Effect.map(
-              sql`DELETE FROM alert_firing WHERE (workspace_id, id) IN (
-                  SELECT workspace_id, id FROM alert_firing WHERE state = 'over' AND ended_at < ${cutoff}
-                  ORDER BY ended_at LIMIT ${limit})
-                RETURNING id`,
-              (rows) => rows.length
-            )
+          Effect.map(
+            sql`DELETE FROM alert_firing WHERE (workspace_id, id) IN (
+                SELECT workspace_id, id FROM alert_firing WHERE state = 'over' AND ended_at < ${cutoff}
+                ORDER BY ended_at LIMIT ${limit})
+              RETURNING id`,
+            (rows) => rows.length
           )
       })
     })

@@ -4,6 +4,7 @@
 import { type ApiKey as ApiKeyView } from "@signalbox/api/contract/ApiKeys"
 import type { Permission } from "@signalbox/api/contract/Authorization"
 import { ApiKeyId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { id, json, queryOne, Table, text } from "@signalbox/sql/Table"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -12,14 +13,15 @@ import * as Tokens from "../Tokens.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import { Notifier } from "./Notifier.ts"
 
-interface Row {
-  readonly id: string
-  readonly workspace_id: string
-  readonly name: string
-  readonly secret_hash: string
-  readonly permissions: string
-  readonly created_at: string
-}
+const keyTable = Table("api_key", {
+  id: id(ApiKeyId),
+  workspace_id: id(WorkspaceId),
+  name: text,
+  secret_hash: text,
+  permissions: json<ReadonlyArray<Permission>>(),
+  created_at: text
+})
+type KeyRow = typeof keyTable.Type
 
 /** A key with what authentication needs. */
 export interface ApiKey {
@@ -34,19 +36,14 @@ const remembered = 10_000
 /** How long they are cached where other nodes may revoke a key. */
 const rememberedMillis = 5000
 
-const parse = (row: Row): ApiKey => ({
-  id: ApiKeyId.make(row.id),
-  workspaceId: WorkspaceId.make(row.workspace_id),
+const parse = (row: KeyRow): ApiKey => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
   secretHash: row.secret_hash,
-  permissions: new Set<Permission>(JSON.parse(row.permissions))
+  permissions: new Set(row.permissions)
 })
 
-const view = (row: Row): ApiKeyView => ({
-  id: ApiKeyId.make(row.id),
-  name: row.name,
-  permissions: JSON.parse(row.permissions),
-  created_at: row.created_at
-})
+const view = ({ created_at, id, name, permissions }: KeyRow): ApiKeyView => ({ id, name, permissions, created_at })
 
 export class ApiKeys extends Context.Service<
   ApiKeys,
@@ -93,9 +90,8 @@ export class ApiKeys extends Context.Service<
       }
 
       const find = Effect.fnUntraced(function* (id: string) {
-        const [row] = yield* sql<Row>`SELECT * FROM api_key WHERE id = ${id}`
-        return row === undefined ? null : parse(row)
-      }, Effect.orDie)
+        return yield* queryOne(keyTable, sql`SELECT ${keyTable.columns} FROM api_key WHERE id = ${id}`, parse)
+      })
 
       const ask = Effect.fnUntraced(function* (token: Tokens.Token, time: number) {
         const before = revocations
@@ -121,46 +117,43 @@ export class ApiKeys extends Context.Service<
           const token = Tokens.parse(text)
           const key = token === null ? null : yield* find(token.id)
           if (key === null || key.permissions.has(permission)) return
-          const permissions = JSON.stringify([...key.permissions, permission])
-          yield* sql`UPDATE api_key SET permissions = ${permissions} WHERE id = ${key.id}`
+          const permissions = [...key.permissions, permission]
+          yield* sql`UPDATE api_key SET ${keyTable.update({ permissions })} WHERE id = ${key.id}`
           known.delete(key.id)
-        }, Effect.orDie),
+        }),
         nameOf: (workspace, id) =>
-          Effect.orDie(
-            Effect.map(
-              sql<Pick<Row, "name">>`SELECT name FROM api_key WHERE id = ${id} AND workspace_id = ${workspace}`,
-              ([row]) => row?.name ?? null
-            )
+          queryOne(
+            keyTable.pick("name"),
+            sql`SELECT name FROM api_key WHERE id = ${id} AND workspace_id = ${workspace}`,
+            (row) => row.name
           ),
         list: (workspace, request) =>
-          Effect.map(
-            page<Row>(sql`SELECT * FROM api_key`, [sql`workspace_id = ${workspace}`], "newest first", request),
-            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(view) })
+          page(
+            { rows: keyTable, select: sql`SELECT ${keyTable.columns} FROM api_key`, as: view },
+            [sql`workspace_id = ${workspace}`],
+            "newest first",
+            request
           ),
         create: Effect.fnUntraced(function* (workspace, name, permissions) {
-          const id = yield* newId
+          const id = ApiKeyId.make(yield* newId)
           const { hash, token } = Tokens.make("apiKey", id)
-          const row: Row = {
+          const row: KeyRow = {
             id,
             workspace_id: workspace,
             name,
             secret_hash: hash,
-            permissions: JSON.stringify([...new Set(permissions)]),
+            permissions: [...new Set(permissions)],
             created_at: yield* now
           }
-          yield* Effect.orDie(sql`INSERT INTO api_key ${sql.insert({ ...row })}`)
+          yield* sql`INSERT INTO api_key ${keyTable.insert(row)}`
           return { view: view(row), key: token }
         }),
-        remove: Effect.fnUntraced(
-          function* (workspace, id) {
-            const rows = yield* sql`DELETE FROM api_key WHERE workspace_id = ${workspace} AND id = ${id} RETURNING id`
-            if (rows.length === 0) return false
-            yield* notifier.notify("key revoked", id)
-            return true
-          },
-          Effect.orDie,
-          transaction
-        )
+        remove: Effect.fnUntraced(function* (workspace, id) {
+          const rows = yield* sql`DELETE FROM api_key WHERE workspace_id = ${workspace} AND id = ${id} RETURNING id`
+          if (rows.length === 0) return false
+          yield* notifier.notify("key revoked", id)
+          return true
+        }, transaction)
       })
     })
   )

@@ -8,22 +8,27 @@ import type { Fragment } from "effect/sql/Statement"
 import { Refused } from "../Refused.ts"
 import { clockTolerance, Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { id, nullable, queryOne, Table, text, word } from "@signalbox/sql/Table"
 import { Files } from "./Files.ts"
 
-interface Row {
-  readonly id: string
-  readonly workspace_id: string
-  readonly name: string
-  readonly content_type: string | null
-}
+const assetTable = Table("asset", {
+  id: id(AssetId),
+  workspace_id: id(WorkspaceId),
+  name: text,
+  content_type: nullable(text),
+  created_at: text
+})
+const assetRow = assetTable.pick("id", "workspace_id", "name", "content_type")
 
-interface UploadRow {
-  readonly id: string
-  readonly asset_id: string
-  readonly content_type: string
-  readonly status: "pending" | "completed" | "failed"
-  readonly reason: string | null
-}
+const uploadTable = Table("asset_upload", {
+  id: id(AssetUploadId),
+  asset_id: id(AssetId),
+  content_type: text,
+  status: word<"pending" | "completed" | "failed">(),
+  reason: nullable(text),
+  expires_at: text
+})
+const uploadRow = uploadTable.pick("id", "content_type", "status", "reason")
 
 export interface StoredAsset {
   readonly id: AssetId
@@ -42,17 +47,15 @@ export interface NewContent {
 /** The refusal of an upload that no longer accepts content. */
 export const uploadEnded = "the upload has failed or its asset was deleted; request a new upload"
 
-const parse = (row: Row): StoredAsset => ({
-  id: AssetId.make(row.id),
-  workspaceId: WorkspaceId.make(row.workspace_id),
+const parse = (row: typeof assetRow.Type): StoredAsset => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
   name: row.name,
   contentType: row.content_type
 })
 
-const viewUpload = ({ content_type, id, reason, status }: UploadRow): AssetUpload => {
-  const shared = { id: AssetUploadId.make(id), content_type }
-  return status === "failed" ? { ...shared, status, reason: reason ?? "" } : { ...shared, status }
-}
+const viewUpload = ({ content_type, id, reason, status }: typeof uploadRow.Type): AssetUpload =>
+  status === "failed" ? { id, content_type, status, reason: reason ?? "" } : { id, content_type, status }
 
 export class Assets extends Context.Service<
   Assets,
@@ -91,58 +94,61 @@ export class Assets extends Context.Service<
       const files = yield* Files
       const forUpdateOfAsset = Dialect.forUpdateOf(sql, "asset")
       const ofUpload = (workspace: WorkspaceId, upload: string, lock: Fragment = sql.literal("")) =>
-        Effect.orDie(
-          Effect.map(
-            sql<Row & { readonly upload_type: string }>`
-              SELECT asset.*, asset_upload.content_type AS upload_type
-              FROM asset_upload JOIN asset ON asset.id = asset_upload.asset_id
-              WHERE asset_upload.id = ${upload} AND asset.workspace_id = ${workspace}
-                AND asset_upload.status <> 'failed' ${lock}`,
-            ([row]) => row ?? null
-          )
+        queryOne(
+          assetRow.and({ upload_type: text }),
+          sql`
+            SELECT ${assetRow.of("asset")}, asset_upload.content_type AS upload_type
+            FROM asset_upload JOIN asset ON asset.id = asset_upload.asset_id
+            WHERE asset_upload.id = ${upload} AND asset.workspace_id = ${workspace}
+              AND asset_upload.status <> 'failed' ${lock}`
         )
       return Assets.of({
         get: (workspace, ref) => {
           const which = ref.startsWith("name:") ? sql`name = ${ref.slice("name:".length)}` : sql`id = ${ref}`
-          return Effect.orDie(
-            Effect.map(sql<Row>`SELECT * FROM asset WHERE workspace_id = ${workspace} AND ${which}`, ([row]) =>
-              row === undefined ? null : parse(row)
-            )
+          return queryOne(
+            assetRow,
+            sql`SELECT ${assetRow.columns} FROM asset WHERE workspace_id = ${workspace} AND ${which}`,
+            parse
           )
         },
         list: (workspace, request) =>
-          page<Pick<Asset, "id" | "name">>(
-            sql`SELECT id, name FROM asset`,
+          page(
+            { rows: assetTable.pick("id", "name"), select: sql`SELECT id, name FROM asset` },
             [sql`workspace_id = ${workspace}`],
             "newest first",
             request
           ),
         create: Effect.fnUntraced(function* (workspace, name) {
-          const row = { id: yield* newId, workspace_id: workspace, name, content_type: null, created_at: yield* now }
-          yield* sql`INSERT INTO asset ${sql.insert(row)}`
+          const row = {
+            id: AssetId.make(yield* newId),
+            workspace_id: workspace,
+            name,
+            content_type: null,
+            created_at: yield* now
+          }
+          yield* sql`INSERT INTO asset ${assetTable.insert(row)}`
           return parse(row)
         }, nullWhenTaken),
         remove: Effect.fnUntraced(function* (asset) {
-          yield* Effect.orDie(sql`DELETE FROM asset WHERE id = ${asset}`)
+          yield* sql`DELETE FROM asset WHERE id = ${asset}`
           return yield* files.removeOwners([asset])
         }, transaction),
         createUpload: Effect.fnUntraced(function* (asset, contentType, expiresAt) {
-          const id = yield* newId
-          yield* sql`INSERT INTO asset_upload ${sql.insert({
+          const id = AssetUploadId.make(yield* newId)
+          yield* sql`INSERT INTO asset_upload ${uploadTable.insert({
             id,
             asset_id: asset,
             content_type: contentType,
             status: "pending",
             expires_at: expiresAt
           })}`
-          return AssetUploadId.make(id)
-        }, Effect.orDie),
+          return id
+        }),
         getUpload: (asset, upload) =>
-          Effect.orDie(
-            Effect.map(
-              sql<UploadRow>`SELECT * FROM asset_upload WHERE id = ${upload} AND asset_id = ${asset}`,
-              ([row]) => (row === undefined ? null : viewUpload(row))
-            )
+          queryOne(
+            uploadRow,
+            sql`SELECT ${uploadRow.columns} FROM asset_upload WHERE id = ${upload} AND asset_id = ${asset}`,
+            viewUpload
           ),
         ofUpload: (workspace, upload) =>
           Effect.map(ofUpload(workspace, upload), (row) => (row === null ? null : parse(row))),
@@ -151,24 +157,19 @@ export class Assets extends Context.Service<
           const done =
             row === null
               ? []
-              : yield* Effect.orDie(
-                  sql`
-                    UPDATE asset_upload SET status = 'completed' WHERE id = ${upload} AND status <> 'failed' RETURNING id`
-                )
+              : yield* sql`UPDATE asset_upload SET status = 'completed' WHERE id = ${upload} AND status <> 'failed' RETURNING id`
           if (row === null || done.length === 0) return yield* new Refused({ code: "NOT_FOUND", message: uploadEnded })
-          yield* Effect.orDie(sql`UPDATE asset SET content_type = ${row.upload_type} WHERE id = ${row.id}`)
+          yield* sql`UPDATE asset SET content_type = ${row.upload_type} WHERE id = ${row.id}`
           return yield* files.putNew(workspace, { ownerId: row.id, name: "content", ...content })
         }, transaction),
         fail: (upload, reason) =>
-          Effect.orDie(
-            sql`UPDATE asset_upload SET status = 'failed', reason = ${reason} WHERE id = ${upload} AND status = 'pending'`
-          ),
+          sql`UPDATE asset_upload SET status = 'failed', reason = ${reason} WHERE id = ${upload} AND status = 'pending'`,
         expireUploads: Effect.gen(function* () {
           const cutoff = new Date((yield* millis) - clockTolerance).toISOString()
           yield* sql`
             UPDATE asset_upload SET status = 'failed', reason = 'the content did not come within one hour'
             WHERE status = 'pending' AND expires_at < ${cutoff}`
-        }).pipe(Effect.orDie)
+        })
       })
     })
   )

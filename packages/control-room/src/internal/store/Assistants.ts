@@ -12,6 +12,7 @@ import * as Tokens from "../Tokens.ts"
 import { Refused } from "../Refused.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { id, integer, nullable, queryOne, Table, text, word } from "@signalbox/sql/Table"
 import { secondsBetween } from "./ProcessRuns.ts"
 
 /** The interval of heartbeats of the machine that runs an assistant, in seconds. */
@@ -19,25 +20,30 @@ export const heartbeatSeconds = 10
 /** After this many milliseconds without a heartbeat, three intervals, its run has failed. */
 export const silentAfter = 3 * heartbeatSeconds * 1000
 
-interface Row {
-  readonly id: string
-  readonly name: string
-  readonly task_name: string
-  readonly package_id: string
-  readonly created_at: string
-}
+const assistantTable = Table("assistant", {
+  id: id(AssistantId),
+  workspace_id: id(WorkspaceId),
+  name: text,
+  task_name: text,
+  package_id: id(TaskPackageId),
+  created_at: text
+})
+const assistantRow = assistantTable.pick("id", "name", "task_name", "package_id", "created_at")
 
-interface RunRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly assistant_id: string
-  readonly assistant_name: string
-  readonly state: AssistantRunState
-  readonly error_code: AssistantRunErrorCode | null
-  readonly started_at: string
-  readonly ended_at: string | null
-  readonly run_token_hash: string
-}
+const runTable = Table("assistant_run", {
+  id: id(AssistantRunId),
+  workspace_id: id(WorkspaceId),
+  assistant_id: id(AssistantId),
+  assistant_name: text,
+  package_version: nullable(integer),
+  state: word<AssistantRunState>(),
+  error_code: nullable(word<AssistantRunErrorCode>()),
+  started_at: text,
+  ended_at: nullable(text),
+  last_seen_at: text,
+  run_token_hash: text
+})
+type RunRow = typeof runTable.Type
 
 /** A run with what authentication of its token needs. */
 export interface StoredAssistantRun {
@@ -47,21 +53,21 @@ export interface StoredAssistantRun {
   readonly runTokenHash: string
 }
 
-const view = (row: Row): Assistant => ({
-  id: AssistantId.make(row.id),
+const view = (row: typeof assistantRow.Type): Assistant => ({
+  id: row.id,
   name: row.name,
-  task: { name: row.task_name, package_id: TaskPackageId.make(row.package_id) },
+  task: { name: row.task_name, package_id: row.package_id },
   created_at: row.created_at
 })
 
 const viewRun = (row: RunRow): AssistantRun => ({
-  id: AssistantRunId.make(row.id),
+  id: row.id,
   state: row.state,
   error: row.error_code === null ? null : { code: row.error_code },
   started_at: row.started_at,
   ended_at: row.ended_at,
   duration: secondsBetween(row.started_at, row.ended_at),
-  assistant: { id: AssistantId.make(row.assistant_id), name: row.assistant_name }
+  assistant: { id: row.assistant_id, name: row.assistant_name }
 })
 
 const ended = (row: RunRow) =>
@@ -112,41 +118,30 @@ export class Assistants extends Context.Service<
     Assistants,
     Effect.gen(function* () {
       const { below, newId, now, nullWhenTaken, page, sql, transaction } = yield* Database
-      const runRow = (workspace: WorkspaceId, id: string) =>
-        Effect.orDie(
-          Effect.map(
-            sql<RunRow>`SELECT * FROM assistant_run WHERE workspace_id = ${workspace} AND id = ${id}`,
-            ([row]) => row ?? null
-          )
-        )
+      const select = sql`SELECT ${assistantRow.columns} FROM assistant`
+      const selectRun = sql`SELECT ${runTable.columns} FROM assistant_run`
+      const find = (workspace: WorkspaceId, id: string) =>
+        queryOne(runTable, sql`${selectRun} WHERE workspace_id = ${workspace} AND id = ${id}`)
       const insert = Effect.fnUntraced(function* (workspace: WorkspaceId, name: string, task: Assistant["task"]) {
         const row = {
-          id: yield* newId,
+          id: AssistantId.make(yield* newId),
           workspace_id: workspace,
           name,
           task_name: task.name,
           package_id: task.package_id,
           created_at: yield* now
         }
-        yield* sql`INSERT INTO assistant ${sql.insert(row)}`
+        yield* sql`INSERT INTO assistant ${assistantTable.insert(row)}`
         return view(row)
       }, nullWhenTaken)
       return Assistants.of({
         get: (workspace, id) =>
-          Effect.orDie(
-            Effect.map(sql<Row>`SELECT * FROM assistant WHERE workspace_id = ${workspace} AND id = ${id}`, ([row]) =>
-              row === undefined ? null : view(row)
-            )
-          ),
+          queryOne(assistantRow, sql`${select} WHERE workspace_id = ${workspace} AND id = ${id}`, view),
         list: (workspace, request) =>
-          Effect.map(
-            page<Row>(sql`SELECT * FROM assistant`, [sql`workspace_id = ${workspace}`], "newest first", request),
-            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(view) })
-          ),
+          page({ rows: assistantRow, select, as: view }, [sql`workspace_id = ${workspace}`], "newest first", request),
         create: Effect.fnUntraced(function* (workspace, name, task) {
-          const found = yield* Effect.orDie(
-            sql`SELECT id FROM task_package WHERE workspace_id = ${workspace} AND id = ${task.package_id}`
-          )
+          const found =
+            yield* sql`SELECT id FROM task_package WHERE workspace_id = ${workspace} AND id = ${task.package_id}`
           if (found.length === 0) {
             return yield* new Refused({
               code: "NOT_FOUND",
@@ -162,78 +157,61 @@ export class Assistants extends Context.Service<
             }))
           )
         }, transaction),
-        getRun: (workspace, id) => Effect.map(runRow(workspace, id), (row) => (row === null ? null : viewRun(row))),
+        getRun: (workspace, id) => Effect.map(find(workspace, id), (row) => (row === null ? null : viewRun(row))),
         listRuns: (workspace, assistant, request) => {
           const runs = (condition: Fragment) =>
-            Effect.map(
-              page<RunRow>(sql`SELECT * FROM assistant_run`, [condition], "newest first", request),
-              ({ hasMore, rows }) => ({ hasMore, rows: rows.map(viewRun) })
-            )
+            page({ rows: runTable, select: selectRun, as: viewRun }, [condition], "newest first", request)
           if (assistant === null) return runs(sql`workspace_id = ${workspace}`)
           const known = sql`SELECT id FROM assistant WHERE id = ${assistant} AND workspace_id = ${workspace}`
           return below(known, runs(sql`assistant_id = ${assistant}`))
         },
         start: Effect.fnUntraced(function* (workspace, assistant, version) {
-          const id = yield* newId
+          const id = AssistantRunId.make(yield* newId)
           const at = yield* now
           const { hash, token } = Tokens.make("assistantRun", id)
-          yield* Effect.orDie(
-            sql`INSERT INTO assistant_run ${sql.insert({
-              id,
-              workspace_id: workspace,
-              assistant_id: assistant.id,
-              assistant_name: assistant.name,
-              package_version: version,
-              state: "in_progress",
-              started_at: at,
-              last_seen_at: at,
-              run_token_hash: hash
-            })}`
-          )
-          return { id: AssistantRunId.make(id), token }
+          yield* sql`INSERT INTO assistant_run ${runTable.insert({
+            id,
+            workspace_id: workspace,
+            assistant_id: assistant.id,
+            assistant_name: assistant.name,
+            package_version: version,
+            state: "in_progress",
+            started_at: at,
+            last_seen_at: at,
+            run_token_hash: hash
+          })}`
+          return { id, token }
         }),
         findRun: (id) =>
-          Effect.orDie(
-            Effect.map(sql<RunRow>`SELECT * FROM assistant_run WHERE id = ${id}`, ([row]) =>
-              row === undefined
-                ? null
-                : {
-                    id: AssistantRunId.make(row.id),
-                    workspaceId: WorkspaceId.make(row.workspace_id),
-                    state: row.state,
-                    runTokenHash: row.run_token_hash
-                  }
-            )
-          ),
+          queryOne(runTable, sql`${selectRun} WHERE id = ${id}`, (row) => ({
+            id: row.id,
+            workspaceId: row.workspace_id,
+            state: row.state,
+            runTokenHash: row.run_token_hash
+          })),
         seen: Effect.fnUntraced(function* (workspace, id) {
-          yield* Effect.orDie(
-            sql`UPDATE assistant_run SET last_seen_at = ${yield* now}
+          yield* sql`UPDATE assistant_run SET last_seen_at = ${yield* now}
               WHERE workspace_id = ${workspace} AND id = ${id} AND state = 'in_progress'`
-          )
-          const row = yield* runRow(workspace, id)
+          const row = yield* find(workspace, id)
           if (row === null) return null
           return row.state === "in_progress" ? viewRun(row) : yield* ended(row)
         }, transaction),
         complete: Effect.fnUntraced(function* (workspace, id, error) {
           const state = error === null ? "completed" : "failed"
-          yield* Effect.orDie(
-            sql`UPDATE assistant_run SET ${sql.update({ state, error_code: error, ended_at: yield* now })}
+          yield* sql`UPDATE assistant_run SET ${sql.update({ state, error_code: error, ended_at: yield* now })}
               WHERE workspace_id = ${workspace} AND id = ${id} AND state = 'in_progress'`
-          )
-          const row = yield* runRow(workspace, id)
+          const row = yield* find(workspace, id)
           if (row === null) return null
           return row.state === state && row.error_code === error ? viewRun(row) : yield* ended(row)
         }, transaction),
         removeEndedBefore: (cutoff, limit) =>
-          Effect.orDie(
-            Effect.map(
-              sql`
-                DELETE FROM assistant_run WHERE id IN (
-                  SELECT id FROM assistant_run WHERE ended_at < ${cutoff}
-                  ORDER BY ended_at LIMIT ${limit} ${Dialect.skipLocked(sql, "assistant_run")})
-                RETURNING id`,
-              (rows) => rows.length
-            )
+          Effect.map(
+            sql`
+              DELETE FROM assistant_run WHERE id IN (
+                SELECT id FROM assistant_run WHERE ended_at < ${cutoff}
+                ORDER BY ended_at LIMIT ${limit} ${Dialect.skipLocked(sql, "assistant_run")})
+              RETURNING id`,
+            (rows) => rows.length
           ),
         failSilent: Effect.fnUntraced(function* (cutoff) {
           yield* sql`UPDATE assistant_run SET ${sql.update({
@@ -241,7 +219,7 @@ export class Assistants extends Context.Service<
             error_code: "UNKNOWN",
             ended_at: yield* now
           })} WHERE state = 'in_progress' AND last_seen_at < ${cutoff}`
-        }, Effect.orDie)
+        })
       })
     })
   )

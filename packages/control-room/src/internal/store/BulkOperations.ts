@@ -1,7 +1,8 @@
 /** Bulk operations as jobs: claimed by one node at a time, with their position and progress. */
-import type { BulkOperation, BulkOperationName, BulkRefusal } from "@signalbox/api/contract/BulkOperations"
+import type { BulkFilter, BulkOperation, BulkOperationName, BulkRefusal } from "@signalbox/api/contract/BulkOperations"
 import { BulkOperationId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { id, integer, json, nullable, queryOne, Table, text, word } from "@signalbox/sql/Table"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -15,24 +16,26 @@ export const claimTime = Duration.seconds(30)
 /** A job rests for this long after a chunk that failed. */
 const retryPause = Duration.seconds(1)
 
-interface Row {
-  readonly id: string
-  readonly workspace_id: string
-  readonly operation: BulkOperationName
-  readonly filter: string
-  readonly state: "waiting" | "in_progress" | "completed" | "cancelled"
-  readonly created_at: string
-  readonly updated_at: string
-  readonly ended_at: string | null
-  readonly total: number
-  readonly done: number
-  readonly refused: number
-  readonly refusals: string
-  readonly position: string
-  readonly claim: string | null
-  readonly attempts: number
-  readonly singles: number
-}
+const operationTable = Table("bulk_operation", {
+  id: id(BulkOperationId),
+  workspace_id: id(WorkspaceId),
+  operation: word<BulkOperationName>(),
+  filter: json<BulkFilter>(),
+  state: word<"waiting" | "in_progress" | "completed" | "cancelled">(),
+  created_at: text,
+  updated_at: text,
+  ended_at: nullable(text),
+  total: integer,
+  done: integer,
+  refused: integer,
+  refusals: json<ReadonlyArray<BulkRefusal>>(),
+  position: text,
+  claim: nullable(text),
+  claimed_until: nullable(text),
+  attempts: integer,
+  singles: integer
+})
+type OperationRow = typeof operationTable.Type
 
 /** A job that this node may continue. */
 export interface ClaimedOperation extends Target {
@@ -58,10 +61,10 @@ export interface Progress {
   readonly singles: number
 }
 
-const parse = (row: Row): BulkOperation => ({
-  id: BulkOperationId.make(row.id),
+const parse = (row: OperationRow): BulkOperation => ({
+  id: row.id,
   operation: row.operation,
-  filter: JSON.parse(row.filter),
+  filter: row.filter,
   state: row.state,
   created_at: row.created_at,
   updated_at: row.updated_at,
@@ -70,20 +73,20 @@ const parse = (row: Row): BulkOperation => ({
   done: row.done,
   refused: row.refused,
   skipped: row.ended_at === null ? null : Math.max(0, row.total - row.done - row.refused),
-  refusals: JSON.parse(row.refusals)
+  refusals: row.refusals
 })
 
-const parseClaimed = (row: Row, claim: string): ClaimedOperation => ({
-  id: BulkOperationId.make(row.id),
-  workspaceId: WorkspaceId.make(row.workspace_id),
+const parseClaimed = (row: OperationRow, claim: string): ClaimedOperation => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
   operation: row.operation,
-  filter: JSON.parse(row.filter),
+  filter: row.filter,
   createdAt: row.created_at,
   claim,
   position: row.position,
   done: row.done,
   refused: row.refused,
-  refusals: JSON.parse(row.refusals),
+  refusals: row.refusals,
   attempts: row.attempts,
   singles: row.singles
 })
@@ -116,6 +119,7 @@ export class BulkOperations extends Context.Service<
     BulkOperations,
     Effect.gen(function* () {
       const { millis, newId, now, page, sql } = yield* Database
+      const select = sql`SELECT ${operationTable.columns} FROM bulk_operation`
       const forUpdate = Dialect.forUpdate(sql)
       const skipLocked = Dialect.skipLocked(sql, "bulk_operation")
       const open = sql.literal("state IN ('waiting', 'in_progress')")
@@ -126,68 +130,68 @@ export class BulkOperations extends Context.Service<
       const one = (workspace: WorkspaceId, id: string) => sql`workspace_id = ${workspace} AND id = ${id}`
 
       return BulkOperations.of({
-        get: (workspace, id) =>
-          Effect.orDie(
-            Effect.map(sql<Row>`SELECT * FROM bulk_operation WHERE ${one(workspace, id)}`, ([row]) =>
-              row === undefined ? null : parse(row)
-            )
-          ),
+        get: (workspace, id) => queryOne(operationTable, sql`${select} WHERE ${one(workspace, id)}`, parse),
         list: (workspace, request) =>
-          Effect.map(
-            page<Row>(sql`SELECT * FROM bulk_operation`, [sql`workspace_id = ${workspace}`], "newest first", request),
-            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(parse) })
+          page(
+            { rows: operationTable, select, as: parse },
+            [sql`workspace_id = ${workspace}`],
+            "newest first",
+            request
           ),
         create: Effect.fnUntraced(function* ({ createdAt, filter, id, operation, workspaceId }, total) {
           const row = {
             workspace_id: workspaceId,
             id,
             operation,
-            filter: JSON.stringify(filter),
+            filter,
             state: "waiting" as const,
             created_at: createdAt,
             updated_at: createdAt,
             total
           }
-          yield* sql`INSERT INTO bulk_operation ${sql.insert(row)}`
+          yield* sql`INSERT INTO bulk_operation ${operationTable.insert(row)}`
           return parse({
             ...row,
             ended_at: null,
             done: 0,
             refused: 0,
-            refusals: "[]",
+            refusals: [],
             position: "",
             claim: null,
+            claimed_until: null,
             attempts: 0,
             singles: 0
           })
-        }, Effect.orDie),
+        }),
         cancel: Effect.fnUntraced(function* (workspace, id) {
           const at = yield* now
           const rows = yield* sql`
             UPDATE bulk_operation SET state = 'cancelled', ended_at = ${at}, updated_at = ${at}, claim = NULL
             WHERE ${one(workspace, id)} AND ${open} RETURNING id`
           return rows.length === 1
-        }, Effect.orDie),
+        }),
         claim: Effect.gen(function* () {
           const claim = yield* newId
-          const [row] = yield* sql<Row>`
-            UPDATE bulk_operation SET state = 'in_progress', attempts = attempts + 1, claim = ${claim},
-              claimed_until = ${yield* claimEnd}
-            WHERE (workspace_id, id) IN (
-              SELECT workspace_id, id FROM bulk_operation
-              WHERE ${open} AND (claim IS NULL OR claimed_until < ${yield* now})
-              ORDER BY updated_at, id LIMIT 1 ${skipLocked})
-            RETURNING *`
-          return row === undefined ? null : parseClaimed(row, claim)
-        }).pipe(Effect.orDie),
+          return yield* queryOne(
+            operationTable,
+            sql`
+              UPDATE bulk_operation SET state = 'in_progress', attempts = attempts + 1, claim = ${claim},
+                claimed_until = ${yield* claimEnd}
+              WHERE (workspace_id, id) IN (
+                SELECT workspace_id, id FROM bulk_operation
+                WHERE ${open} AND (claim IS NULL OR claimed_until < ${yield* now})
+                ORDER BY updated_at, id LIMIT 1 ${skipLocked})
+              RETURNING ${operationTable.columns}`,
+            (row) => parseClaimed(row, claim)
+          )
+        }),
         lock: ({ claim, id, workspaceId }) =>
-          Effect.orDie(
-            Effect.map(
-              sql<Row>`
-                SELECT * FROM bulk_operation
-                WHERE ${one(workspaceId, id)} AND state = 'in_progress' AND claim = ${claim} ${forUpdate}`,
-              ([row]) => (row === undefined ? null : parseClaimed(row, claim))
-            )
+          queryOne(
+            operationTable,
+            sql`
+              ${select}
+              WHERE ${one(workspaceId, id)} AND state = 'in_progress' AND claim = ${claim} ${forUpdate}`,
+            (row) => parseClaimed(row, claim)
           ),
         record: Effect.fnUntraced(function* (claimed, { done, position, refusals, refused, singles }) {
           const at = yield* now
@@ -195,30 +199,28 @@ export class BulkOperations extends Context.Service<
             updated_at: at,
             done: claimed.done + done,
             refused: claimed.refused + refused,
-            refusals: JSON.stringify(refusals),
+            refusals,
             attempts: 1,
             singles,
             ...(position === null
-              ? { state: "completed", ended_at: at, claim: null, claimed_until: null }
+              ? { state: "completed" as const, ended_at: at, claim: null, claimed_until: null }
               : { position, claimed_until: yield* claimEnd })
           }
-          yield* sql`UPDATE bulk_operation SET ${sql.update(changed)} WHERE ${one(claimed.workspaceId, claimed.id)}`
-        }, Effect.orDie),
+          yield* sql`UPDATE bulk_operation SET ${operationTable.update(changed)} WHERE ${one(claimed.workspaceId, claimed.id)}`
+        }),
         release: Effect.fnUntraced(function* ({ claim, id, workspaceId }) {
           yield* sql`
             UPDATE bulk_operation SET claim = NULL, claimed_until = NULL, updated_at = ${yield* now},
               attempts = ${givenBack}
             WHERE ${one(workspaceId, id)} AND claim = ${claim}`
-        }, Effect.orDie),
+        }),
         retry: Effect.fnUntraced(function* ({ claim, id, workspaceId }, counted) {
           yield* sql`
             UPDATE bulk_operation SET claimed_until = ${yield* inTime(retryPause)}, updated_at = ${yield* now},
               attempts = ${counted ? sql.literal("attempts") : givenBack}
             WHERE ${one(workspaceId, id)} AND claim = ${claim}`
-        }, Effect.orDie),
-        releaseAll: Effect.orDie(
-          Effect.asVoid(sql`UPDATE bulk_operation SET claim = NULL, claimed_until = NULL WHERE ${open}`)
-        ),
+        }),
+        releaseAll: Effect.asVoid(sql`UPDATE bulk_operation SET claim = NULL, claimed_until = NULL WHERE ${open}`),
         sweep: Effect.fnUntraced(function* (cutoff, limit) {
           const rows = yield* sql`
             DELETE FROM bulk_operation WHERE (workspace_id, id) IN (
@@ -226,7 +228,7 @@ export class BulkOperations extends Context.Service<
               ORDER BY ended_at LIMIT ${limit} ${skipLocked})
             RETURNING id`
           return rows.length
-        }, Effect.orDie)
+        })
       })
     })
   )

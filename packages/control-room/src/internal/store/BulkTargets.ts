@@ -1,12 +1,14 @@
 /** What a bulk operation is carried out on: walked by id in an index, a window at a time, however few of it match. */
 import type { BulkFilter, BulkOperationName } from "@signalbox/api/contract/BulkOperations"
 import type { BulkOperationId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { flag, query, text } from "@signalbox/sql/Table"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Fragment } from "effect/sql/Statement"
+import type { Exception } from "../engine/State.ts"
 import { Database } from "./Database.ts"
-import { parseException } from "./StoredItem.ts"
+import { workItemTable } from "./StoredItem.ts"
 
 export interface Target {
   readonly id: BulkOperationId
@@ -32,11 +34,7 @@ export const statesOf = {
   start_again: ["completed", "unresolved"]
 } as const satisfies Record<BulkOperationName, ReadonlyArray<string>>
 
-interface Row {
-  readonly id: string
-  readonly matches: number
-  readonly exception: string | null
-}
+const targetRow = workItemTable.pick("exception").and({ id: text, matches: flag })
 
 const stored = (time: string) => new Date(time).toISOString()
 
@@ -109,9 +107,8 @@ export class BulkTargets extends Context.Service<
         }
       }
 
-      const isOf = ({ code, type }: BulkFilter, text: string | null) => {
+      const isOf = ({ code, type }: BulkFilter, exception: Exception | null) => {
         if (code === undefined && type === undefined) return true
-        const exception = parseException(text)
         return (
           exception !== null &&
           (code ?? exception.code) === exception.code &&
@@ -131,17 +128,20 @@ export class BulkTargets extends Context.Service<
             code === undefined && type === undefined
               ? sql.literal("NULL")
               : sql`CASE WHEN ${matching} THEN exception END`
-          const rows = yield* sql<Row>`
-            SELECT id, CASE WHEN ${matching} THEN 1 ELSE 0 END AS matches, ${exception} AS exception FROM ${table}
-            WHERE ${some === null ? sql.and([...walked, sql`id > ${after}`]) : sql.in("id", some)}
-            ORDER BY id LIMIT ${limit}`
+          const rows = yield* query(
+            targetRow,
+            sql`
+              SELECT id, CASE WHEN ${matching} THEN 1 ELSE 0 END AS matches, ${exception} AS exception FROM ${table}
+              WHERE ${some === null ? sql.and([...walked, sql`id > ${after}`]) : sql.in("id", some)}
+              ORDER BY id LIMIT ${limit}`
+          )
           const more = some === null ? rows.length === limit : (given ?? []).length > some.length
           const last = some === null ? rows.at(-1)?.id : some.at(-1)
           return {
-            ids: rows.flatMap((row) => (row.matches === 1 && isOf(target.filter, row.exception) ? [row.id] : [])),
+            ids: rows.flatMap((row) => (row.matches && isOf(target.filter, row.exception) ? [row.id] : [])),
             next: more ? (last ?? null) : null
           }
-        }, Effect.orDie)
+        })
       })
     })
   )

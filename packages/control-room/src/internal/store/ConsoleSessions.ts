@@ -4,6 +4,7 @@
  */
 import type { Permission } from "@signalbox/api/contract/Authorization"
 import { ApiKeyId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { id, json, queryOne, Table, text } from "@signalbox/sql/Table"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -28,28 +29,23 @@ export interface ConsoleSession {
   readonly expiresAt: string
 }
 
-interface SessionRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly api_key_id: string
-  readonly secret_hash: string
-  readonly expires_at: string
-  readonly last_used_at: string
-  readonly name: string
-  readonly permissions: string
-}
+const sessionTable = Table("console_session", {
+  id: text,
+  workspace_id: id(WorkspaceId),
+  api_key_id: id(ApiKeyId),
+  secret_hash: text,
+  expires_at: text,
+  last_used_at: text
+})
+const sessionRow = sessionTable.and({ name: text, permissions: json<ReadonlyArray<Permission>>() })
 
-interface TicketRow {
-  readonly workspace_id: string
-  readonly api_key_id: string
-  readonly secret_hash: string
-}
+const ticketRow = sessionTable.pick("workspace_id", "api_key_id", "secret_hash")
 
-const view = (row: SessionRow): ConsoleSession => ({
+const view = (row: typeof sessionRow.Type): ConsoleSession => ({
   id: row.id,
-  workspaceId: WorkspaceId.make(row.workspace_id),
-  key: { id: ApiKeyId.make(row.api_key_id), name: row.name },
-  permissions: new Set<Permission>(JSON.parse(row.permissions)),
+  workspaceId: row.workspace_id,
+  key: { id: row.api_key_id, name: row.name },
+  permissions: new Set(row.permissions),
   expiresAt: row.expires_at
 })
 
@@ -87,11 +83,14 @@ export class ConsoleSessions extends Context.Service<
       const before = (time: number, duration: Duration.Duration) => iso(time - Duration.toMillis(duration))
 
       const lookUp = Effect.fnUntraced(function* (token: Tokens.Token) {
-        const [row] = yield* sql<SessionRow>`
-          SELECT console_session.*, api_key.name, api_key.permissions
-          FROM console_session JOIN api_key ON api_key.id = console_session.api_key_id
-          WHERE console_session.id = ${token.id}`
-        return row !== undefined && Tokens.matches(token.secret, row.secret_hash) ? row : null
+        const row = yield* queryOne(
+          sessionRow,
+          sql`
+            SELECT ${sessionTable.of("console_session")}, api_key.name, api_key.permissions
+            FROM console_session JOIN api_key ON api_key.id = console_session.api_key_id
+            WHERE console_session.id = ${token.id}`
+        )
+        return row !== null && Tokens.matches(token.secret, row.secret_hash) ? row : null
       })
 
       const live = Effect.fnUntraced(function* (token: Tokens.Token) {
@@ -111,21 +110,20 @@ export class ConsoleSessions extends Context.Service<
           const row = { id, workspace_id: workspace, api_key_id: key, secret_hash: hash, expires_at: expiresAt }
           yield* sql`INSERT INTO console_ticket ${sql.insert(row)}`
           return { ticket: token, expiresAt }
-        }, Effect.orDie),
-        redeem: Effect.fnUntraced(
-          function* (ticket) {
-            if (ticket.kind !== "ticket") return null
-            const [row] = yield* sql<TicketRow>`
+        }),
+        redeem: Effect.fnUntraced(function* (ticket) {
+          if (ticket.kind !== "ticket") return null
+          const row = yield* queryOne(
+            ticketRow,
+            sql`
               SELECT workspace_id, api_key_id, secret_hash FROM console_ticket
               WHERE id = ${ticket.id} AND expires_at > ${iso(yield* millis)}`
-            if (row === undefined || !Tokens.matches(ticket.secret, row.secret_hash)) return null
-            // Of two that redeem it at the same moment, one deletes it.
-            const used = yield* sql`DELETE FROM console_ticket WHERE id = ${ticket.id} RETURNING id`
-            return used.length === 0 ? null : { workspaceId: WorkspaceId.make(row.workspace_id), keyId: row.api_key_id }
-          },
-          transaction,
-          Effect.orDie
-        ),
+          )
+          if (row === null || !Tokens.matches(ticket.secret, row.secret_hash)) return null
+          // Of two that redeem it at the same moment, one deletes it.
+          const used = yield* sql`DELETE FROM console_ticket WHERE id = ${ticket.id} RETURNING id`
+          return used.length === 0 ? null : { workspaceId: row.workspace_id, keyId: row.api_key_id }
+        }, transaction),
         open: Effect.fnUntraced(function* (workspace, key) {
           const id = yield* newId
           const { hash, token } = Tokens.make("session", id)
@@ -139,7 +137,7 @@ export class ConsoleSessions extends Context.Service<
             last_used_at: iso(now)
           })}`
           return token
-        }, Effect.orDie),
+        }),
         find: Effect.fnUntraced(function* (token) {
           const found = yield* live(token)
           if (found === null) return null
@@ -148,27 +146,23 @@ export class ConsoleSessions extends Context.Service<
             yield* sql`UPDATE console_session SET last_used_at = ${iso(now)} WHERE id = ${row.id}`
           }
           return view(row)
-        }, Effect.orDie),
-        look: (token) => Effect.orDie(Effect.map(live(token), (found) => (found === null ? null : view(found.row)))),
+        }),
+        look: (token) => Effect.map(live(token), (found) => (found === null ? null : view(found.row))),
         close: Effect.fnUntraced(function* (token) {
           const row = token.kind === "session" ? yield* lookUp(token) : null
           if (row === null) return
           yield* sql`DELETE FROM console_session WHERE id = ${token.id}`
           yield* notifier.notify("session closed", row.api_key_id)
-        }, Effect.orDie),
-        sweep: Effect.fnUntraced(
-          function* (limit) {
-            const now = yield* millis
-            const expired = iso(now)
-            const tickets = yield* sql`DELETE FROM console_ticket WHERE id IN (
+        }),
+        sweep: Effect.fnUntraced(function* (limit) {
+          const now = yield* millis
+          const expired = iso(now)
+          const tickets = yield* sql`DELETE FROM console_ticket WHERE id IN (
               SELECT id FROM console_ticket WHERE expires_at <= ${expired} LIMIT ${limit}) RETURNING id`
-            const sessions = yield* sql`DELETE FROM console_session WHERE id IN (
+          const sessions = yield* sql`DELETE FROM console_session WHERE id IN (
               SELECT id FROM console_session WHERE expires_at <= ${expired} LIMIT ${limit}) RETURNING id`
-            return Math.max(tickets.length, sessions.length)
-          },
-          transaction,
-          Effect.orDie
-        )
+          return Math.max(tickets.length, sessions.length)
+        }, transaction)
       })
     })
   )

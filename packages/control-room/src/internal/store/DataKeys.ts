@@ -5,16 +5,14 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { query, queryOne, Table, text } from "@signalbox/sql/Table"
 import { randomBytes } from "node:crypto"
 import { Database } from "./Database.ts"
 import * as MasterKeyRecord from "./MasterKeyRecord.ts"
 import { type CannotOpen, decrypt, encrypt } from "../vault/Encryption.ts"
 import { fingerprint, MasterKey, MasterKeyError } from "../vault/MasterKey.ts"
 
-interface Row {
-  readonly id: string
-  readonly wrapped: string
-}
+const keyTable = Table("data_key", { id: text, wrapped: text })
 
 const wrappingKey = (master: MasterKey["Service"]) => master.derive("data-keys/v1")
 const contextOf = (id: string) => `data key ${id}`
@@ -53,8 +51,8 @@ export class DataKeys extends Context.Service<
 
       const wrap = (key: Uint8Array, id: string) => encrypt(wrapping, key, contextOf(id))
       const find = Effect.fnUntraced(function* (id: string) {
-        const [row] = yield* sql<Row>`SELECT * FROM data_key WHERE id = ${id}`
-        return row === undefined ? null : yield* decrypt(wrapping, row.wrapped, contextOf(id))
+        const row = yield* queryOne(keyTable, sql`SELECT id, wrapped FROM data_key WHERE id = ${id}`)
+        return row === null ? null : yield* Effect.orDie(decrypt(wrapping, row.wrapped, contextOf(id)))
       })
 
       return DataKeys.of({
@@ -67,23 +65,23 @@ export class DataKeys extends Context.Service<
           return (
             (yield* find(id)) ?? (yield* Effect.die(new Error(`the data key ${id} was deleted by another transaction`)))
           )
-        }, Effect.orDie),
+        }),
         renew: Effect.fnUntraced(function* (id) {
           const key = randomBytes(32)
           yield* sql`INSERT INTO data_key ${sql.insert({ id, wrapped: wrap(key, id) })}
             ON CONFLICT (id) DO UPDATE SET wrapped = excluded.wrapped`
           return key
-        }, Effect.orDie),
-        remove: (id) => Effect.orDie(sql`DELETE FROM data_key WHERE id = ${id}`),
+        }),
+        remove: (id) => sql`DELETE FROM data_key WHERE id = ${id}`,
         rewrap: Effect.fn("DataKeys.rewrap")(function* (next) {
           const nextWrapping = wrappingKey(next)
-          const rows = yield* Effect.orDie(sql<Row>`SELECT * FROM data_key ORDER BY id`)
+          const rows = yield* query(keyTable, sql`SELECT id, wrapped FROM data_key ORDER BY id`)
           for (const { id, wrapped } of rows) {
             const key = yield* decrypt(wrapping, wrapped, contextOf(id))
             const changed = encrypt(nextWrapping, key, contextOf(id))
-            yield* Effect.orDie(sql`UPDATE data_key SET wrapped = ${changed} WHERE id = ${id}`)
+            yield* sql`UPDATE data_key SET wrapped = ${changed} WHERE id = ${id}`
           }
-          yield* Effect.orDie(sql`UPDATE master_key SET fingerprint = ${fingerprint(next)}`)
+          yield* sql`UPDATE master_key SET fingerprint = ${fingerprint(next)}`
           return rows.length
         }, transaction)
       })

@@ -8,13 +8,15 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as SqlClient from "effect/sql/SqlClient"
-import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { createHash, randomBytes } from "node:crypto"
 import { IdSeed } from "../IdSeed.ts"
 import { limits } from "../Limits.ts"
 import * as DatabaseClock from "@signalbox/sql/DatabaseClock"
 import * as Dialect from "@signalbox/sql/Dialect"
+import * as Sql from "@signalbox/sql/Sql"
+import { type Columns, integer, nullable, parse, query, Row, type RowOf, text } from "@signalbox/sql/Table"
 
 /** The start of a page of a list, and its length. */
 export interface PageRequest {
@@ -27,25 +29,31 @@ export interface PageRequest {
   readonly reserve?: (bytes: number) => Effect.Effect<void>
 }
 
-/** Where the rows of a page can be long; other pages pass a whole `SELECT`. */
-export interface Wide {
+/** What a page selects. */
+export interface PageSelect<C extends Columns, B = RowOf<C>> {
+  readonly rows: Row<C>
+  /** A whole `SELECT` up to its conditions. */
+  readonly select: Fragment
+  /** What becomes of a row; default: it is returned as it is. */
+  readonly as?: ((row: RowOf<C>) => B) | undefined
+}
+
+/** What a page selects where its rows can be long. */
+export interface Wide<C extends Columns, B = RowOf<C>> {
+  readonly rows: Row<C>
   readonly table: string
-  /** Read of every row. */
-  readonly columns: string
-  /** Columns with texts of any length. */
-  readonly long: ReadonlyArray<string>
+  /** The columns with texts of any length. */
+  readonly long: ReadonlyArray<keyof C & string>
   /** Whether these are plain text, which grows when it is encoded as JSON, and not JSON already. */
-  readonly plain?: boolean
-  /** SQL for the bytes that a row adds to its page besides these; selected as `extra_bytes`. */
-  readonly extraBytes?: string
+  readonly plain?: boolean | undefined
+  /** SQL for the bytes that a row adds to its page besides the long texts; `rows` may have them as `extra_bytes`. */
+  readonly extraBytes?: string | undefined
+  readonly as?: ((row: RowOf<C>) => B) | undefined
 }
 
 /** The columns that a page counts its bytes by. */
-interface Measured {
-  readonly id: string
-  readonly long_bytes: number | null
-  readonly extra_bytes?: number
-}
+const measuredRow = Row({ id: text, long_bytes: nullable(integer), extra_bytes: integer })
+type Measured = typeof measuredRow.Type
 
 /** The approximate JSON size of the other fields of a row. */
 const rowBytes = 512
@@ -137,13 +145,15 @@ const layerRandom = Layer.effect(
 )
 
 /**
- * A failing statement is a defect here: the edge turns an unavailable database into a 503 and everything else into a
- * 500. Repositories catch what callers act on (a name in use).
+ * What repositories use. A failing statement is a defect: the edge turns an unavailable database into a 503 and everything else
+ * into a 500. What callers act on is asked for by name (`nullWhenTaken`).
  */
 export class Database extends Context.Service<
   Database,
   {
-    readonly sql: SqlClient.SqlClient
+    readonly sql: Sql.Sql
+    /** The client itself, whose statements can fail: for commands that say in their own words why storage failed. */
+    readonly client: SqlClient.SqlClient
     /** Runs an effect atomically. It must contain statements only: neither HTTP nor disk access. */
     readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /**
@@ -162,14 +172,14 @@ export class Database extends Context.Service<
      * One page by key, ordered by id. A page of a `Wide` table ends before it would exceed `limits.page`, but has at
      * least one row; long texts are read only once their size is known.
      */
-    readonly page: <A extends object>(
-      from: Fragment | Wide,
+    readonly page: <C extends Columns, B = RowOf<C>>(
+      from: PageSelect<C, B> | Wide<C, B>,
       conditions: ReadonlyArray<Fragment>,
       order: "oldest first" | "newest first",
       request: PageRequest
-    ) => Effect.Effect<Rows<A>>
+    ) => Effect.Effect<Rows<B>>
     /** Returns null instead of a unique violation. */
-    readonly nullWhenTaken: <A, R>(effect: Effect.Effect<A, SqlError, R>) => Effect.Effect<A | null, never, R>
+    readonly nullWhenTaken: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A | null, E, R>
     /**
      * A page filtered by what `parents` looks up; empty when that row does not exist. The lookup shows that it belongs
      * to the workspace, so the page needs no second condition: with two indexed ones, a database may choose the wrong
@@ -187,71 +197,69 @@ export class Database extends Context.Service<
   static readonly layer = Layer.effect(
     Database,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+      const client = yield* SqlClient.SqlClient
+      const sql = Sql.make(client)
       const random = yield* SecureRandom.SecureRandom
-      const guarded = Dialect.guarded(sql)
-      const millis = Effect.orDie(yield* Effect.orDie(DatabaseClock.make(sql)))
+      const millis = Effect.orDie(yield* Effect.orDie(DatabaseClock.make(client)))
       const empty = { rows: [], hasMore: false }
 
-      /** Selects rows with their lengths, without texts longer than `short`. */
-      const measuring = ({ columns, extraBytes, long, table }: Wide, short: number) => {
-        const texts = long.map((name) => `CASE WHEN octet_length(${name}) <= ${short} THEN ${name} END AS ${name}`)
+      /** Selects rows with their lengths, without texts longer than `short`; with null, with all texts. */
+      const selecting = <C extends Columns, B>(
+        { extraBytes = "0", long, rows: { fields }, table }: Wide<C, B>,
+        short: number | null
+      ) => {
+        const columns = Object.keys(fields).filter((name) => name !== "extra_bytes" && !long.includes(name))
+        const texts = long.map((name) =>
+          short === null ? name : `CASE WHEN octet_length(${name}) <= ${short} THEN ${name} END AS ${name}`
+        )
         const lengths = long.map((name) => `octet_length(${name})`)
         const bytes = lengths.length === 1 ? lengths.join() : lengths.map((one) => `coalesce(${one}, 0)`).join(" + ")
-        return sql.literal(
-          `SELECT ${columns}, ${texts.join(", ")}, ${bytes} AS long_bytes${extra(extraBytes)} FROM ${table}`
-        )
+        const measures = short === null ? [] : [`${bytes} AS long_bytes`]
+        const all = [...columns, ...texts, ...measures, `${extraBytes} AS extra_bytes`]
+        return sql.literal(`SELECT ${all.join(", ")} FROM ${table}`)
       }
 
-      const extra = (bytes: string | undefined) => (bytes === undefined ? "" : `, ${bytes} AS extra_bytes`)
-
       /** Cuts a page at its maximum size, and reads the texts that were left out. */
-      const wholeOf = <A extends object>(
-        { columns, extraBytes, long, plain = false, table }: Wide,
+      const wholeOf = <C extends Columns, B>(
+        from: Wide<C, B>,
         short: number,
-        found: Rows<A & Measured>,
+        found: Rows<Measured>,
         { reserve = () => Effect.void }: PageRequest
-      ): Effect.Effect<Rows<A>, SqlError> => {
-        const fitting = cut(found, (row) => rowBytes + (row.long_bytes ?? 0) + (row.extra_bytes ?? 0))
+      ): Effect.Effect<Rows<object>> => {
+        const fitting = cut(found, (row) => rowBytes + (row.long_bytes ?? 0) + row.extra_bytes)
         const bytes = fitting.bytes
         const left = fitting.rows.filter((row) => (row.long_bytes ?? 0) > short)
         if (bytes <= limits.smallResponse && left.length === 0) return Effect.succeed(fitting)
-        const select = sql.literal(`SELECT ${columns}, ${long.join(", ")}${extra(extraBytes)} FROM ${table}`)
+        const select = selecting(from, null)
         // Reading megabytes takes a while: other fibers run in between.
         const texts = Effect.forEach(partsOf(left), (part) =>
-          Effect.tap(sql<A & Measured>`${select} WHERE ${sql.in("id", part)}`, Effect.yieldNow)
+          Effect.tap(query(Row({ id: text }), sql`${select} WHERE ${sql.in("id", part)}`), Effect.yieldNow)
         )
         return Effect.andThen(
           reserve(bytes),
           Effect.map(texts, (parts) => {
-            const whole = new Map<string, A>(parts.flat().map((row) => [row.id, row]))
+            const whole = new Map<string, object>(parts.flat().map((row) => [row.id, row]))
             const isLeft = new Set(left.map((row) => row.id))
             // A row that was deleted between the two queries is no longer part of the page.
-            const read: Rows<A> = {
+            const read: Rows<object> = {
               hasMore: fitting.hasMore,
-              rows: fitting.rows.flatMap((row): ReadonlyArray<A> => {
+              rows: fitting.rows.flatMap((row): ReadonlyArray<object> => {
                 if (!isLeft.has(row.id)) return [row]
                 const read = whole.get(row.id)
                 return read === undefined ? [] : [read]
               })
             }
-            return plain ? cut(read, (row) => Buffer.byteLength(JSON.stringify(row))) : read
+            return from.plain === true ? cut(read, (row) => Buffer.byteLength(JSON.stringify(row))) : read
           })
         )
       }
       const below: (typeof Database.Service)["below"] = (parents, rows) =>
-        Effect.flatMap(Effect.orDie(sql`${parents}`), (found) => (found.length === 0 ? Effect.succeed(empty) : rows))
+        Effect.flatMap(sql`${parents}`, (found) => (found.length === 0 ? Effect.succeed(empty) : rows))
 
       return Database.of({
         sql,
-        transaction: (effect) =>
-          timed(
-            sql,
-            Dialect.retryConflicts(
-              sql,
-              Effect.catchIf(sql.withTransaction(effect), isSqlError, (error) => Effect.die(error))
-            )
-          ),
+        client,
+        transaction: (effect) => timed(client, Dialect.retryConflicts(client, Sql.transaction(client, effect))),
         below,
         belowProcess: (workspace, process, rows) =>
           below(
@@ -261,16 +269,16 @@ export class Database extends Context.Service<
         millis,
         now: Effect.map(millis, (time) => new Date(time).toISOString()),
         newId: random.uuidV7(),
-        probeRead: Effect.asVoid(sql`SELECT 1`),
+        probeRead: Effect.asVoid(client`SELECT 1`),
         // Creating a table needs a new page of the file, which an update may not.
-        probeWrite: sql.withTransaction(
+        probeWrite: client.withTransaction(
           Effect.andThen(
-            sql.unsafe(`CREATE TABLE "write probe" (n INTEGER)`),
-            Effect.asVoid(sql.unsafe(`DROP TABLE "write probe"`))
+            client.unsafe(`CREATE TABLE "write probe" (n INTEGER)`),
+            Effect.asVoid(client.unsafe(`DROP TABLE "write probe"`))
           )
         ),
-        page: <A extends object>(
-          from: Fragment | Wide,
+        page: <C extends Columns, B>(
+          from: PageSelect<C, B> | Wide<C, B>,
           conditions: ReadonlyArray<Fragment>,
           order: "oldest first" | "newest first",
           request: PageRequest
@@ -281,30 +289,27 @@ export class Database extends Context.Service<
           const named = name === undefined ? [] : [sql`name = ${name}`]
           const where = sql.and([...conditions, ...named, ...start])
           const direction = sql.literal(newest ? "DESC" : "ASC")
-          const walk = <Row extends object>(select: Fragment) =>
-            Effect.map(
-              sql<Row>`${select} WHERE ${where} ORDER BY id ${direction} LIMIT ${limit + 1}`,
-              (rows): Rows<Row> => ({ rows: rows.slice(0, limit), hasMore: rows.length > limit })
-            )
-          if (!("table" in from)) return Effect.orDie(walk<A>(from))
+          const walk = (select: Fragment) => sql`${select} WHERE ${where} ORDER BY id ${direction} LIMIT ${limit + 1}`
+          const pageOf = <A>(rows: ReadonlyArray<A>): Rows<A> => ({
+            rows: rows.slice(0, limit),
+            hasMore: rows.length > limit
+          })
+          const parsed = ({ hasMore, rows }: Rows<object>): Rows<B> => ({
+            hasMore,
+            rows: parse(from.rows, rows, from.as)
+          })
+          if (!("table" in from)) return Effect.map(walk(from.select), (rows) => parsed(pageOf(rows)))
           // How much of each text is read in the first query, so that the whole page is small.
           const short = Math.floor(limits.smallResponse / limit)
-          const wide: Effect.Effect<Rows<A>, SqlError> = walk<A & Measured>(measuring(from, short)).pipe(
-            Effect.flatMap((found) => wholeOf(from, short, found, request)),
+          const wide: Effect.Effect<Rows<B>> = query(measuredRow, walk(selecting(from, short))).pipe(
+            Effect.flatMap((rows) => wholeOf(from, short, pageOf(rows), request)),
             // All rows were deleted before their texts were read, so the page has no position for the next one: start
             // again.
-            Effect.flatMap((read) => (read.rows.length === 0 && read.hasMore ? wide : Effect.succeed(read)))
+            Effect.flatMap((read) => (read.rows.length === 0 && read.hasMore ? wide : Effect.succeed(parsed(read))))
           )
-          return Effect.orDie(wide)
+          return wide
         },
-        nullWhenTaken: (effect) =>
-          guarded(effect).pipe(
-            Effect.catchIf(
-              (error) => error.reason._tag === "UniqueViolation",
-              () => Effect.succeed(null)
-            ),
-            Effect.orDie
-          )
+        nullWhenTaken: (effect) => Sql.whenTaken(client, effect, null)
       })
     })
   ).pipe(Layer.provide(layerRandom))

@@ -10,7 +10,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
-import type { SealedSecrets } from "./StoredWebhook.ts"
+import { id, integer, nullable, query, queryOne, Row, Table, text, word } from "@signalbox/sql/Table"
+import { type SealedSecrets, webhookTable } from "./StoredWebhook.ts"
 
 /** The most concurrent attempts to one endpoint. */
 const perEndpoint = 4
@@ -19,29 +20,28 @@ const claimTime = Duration.seconds(30)
 /** The retention of the log. */
 const keepTime = Duration.days(14)
 
-interface Row {
-  readonly id: string
-  readonly webhook_id: string
-  readonly event_id: string
-  readonly event_type: WebhookDelivery["event_type"]
-  readonly process_run_id: string | null
-  readonly endpoint: string
-  readonly state: DeliveryState
-  readonly created_at: string
-  readonly attempts: number
-  readonly last_attempt_at: string | null
-  readonly next_attempt_at: string | null
-  readonly response_status: number | null
-  readonly error: string | null
-  readonly body: string
-}
+const deliveryTable = Table("webhook_delivery", {
+  id: id(WebhookDeliveryId),
+  webhook_id: id(WebhookId),
+  event_id: id(EventId),
+  event_type: word<WebhookDelivery["event_type"]>(),
+  process_run_id: nullable(id(ProcessRunId)),
+  endpoint: text,
+  state: word<DeliveryState>(),
+  created_at: text,
+  attempts: integer,
+  last_attempt_at: nullable(text),
+  next_attempt_at: nullable(text),
+  response_status: nullable(integer),
+  error: nullable(text),
+  body: text
+})
+type DeliveryRow = typeof deliveryTable.Type
 
-interface ClaimedRow extends Row {
-  readonly workspace_id: string
-  readonly secret: string
-  readonly previous_secret: string | null
-  readonly previous_until: string | null
-}
+/** What of its webhook a delivery needs. */
+const sealedRow = webhookTable.pick("workspace_id", "secret", "previous_secret", "previous_until")
+
+const claimedRow = deliveryTable.and(sealedRow.fields)
 
 export interface NewDelivery {
   readonly webhook: WebhookId
@@ -74,8 +74,7 @@ export interface Attempted {
   readonly nextAttemptAt: string | null
 }
 
-/** The columns of a delivery but its body, which may be large. */
-const viewColumns = [
+const viewRow = deliveryTable.pick(
   "id",
   "event_id",
   "event_type",
@@ -86,15 +85,15 @@ const viewColumns = [
   "last_attempt_at",
   "next_attempt_at",
   "response_status",
-  "error"
-] as const
-type ViewRow = Pick<Row, (typeof viewColumns)[number] | "body">
+  "error",
+  "body"
+)
 
-const view = (row: ViewRow): WebhookDelivery => ({
-  id: WebhookDeliveryId.make(row.id),
-  event_id: EventId.make(row.event_id),
+const view = (row: typeof viewRow.Type): WebhookDelivery => ({
+  id: row.id,
+  event_id: row.event_id,
   event_type: row.event_type,
-  process_run: row.process_run_id === null ? null : { id: ProcessRunId.make(row.process_run_id) },
+  process_run: row.process_run_id === null ? null : { id: row.process_run_id },
   state: row.state,
   created_at: row.created_at,
   attempts: row.attempts,
@@ -136,15 +135,18 @@ export class Deliveries extends Context.Service<
       const skipLocked = Dialect.skipLocked(sql, "webhook_delivery")
 
       /** Endpoints with pending deliveries: one step in the index for each, however many are pending. */
-      const endpoints = sql<{ readonly endpoint: string }>`
-        WITH RECURSIVE waiting (endpoint) AS (
-          SELECT min(endpoint) FROM webhook_delivery WHERE state = 'pending'
-          UNION ALL
-          SELECT (SELECT min(endpoint) FROM webhook_delivery
-            WHERE state = 'pending' AND webhook_delivery.endpoint > waiting.endpoint)
-          FROM waiting WHERE waiting.endpoint IS NOT NULL
-        )
-        SELECT endpoint FROM waiting WHERE endpoint IS NOT NULL`
+      const endpoints = query(
+        Row({ endpoint: text }),
+        sql`
+          WITH RECURSIVE waiting (endpoint) AS (
+            SELECT min(endpoint) FROM webhook_delivery WHERE state = 'pending'
+            UNION ALL
+            SELECT (SELECT min(endpoint) FROM webhook_delivery
+              WHERE state = 'pending' AND webhook_delivery.endpoint > waiting.endpoint)
+            FROM waiting WHERE waiting.endpoint IS NOT NULL
+          )
+          SELECT endpoint FROM waiting WHERE endpoint IS NOT NULL`
+      )
 
       const claimAt = Effect.fnUntraced(function* (endpoint: string, limit: number) {
         // Nodes that claim concurrently count each other's claims on the endpoint one after another.
@@ -152,31 +154,37 @@ export class Deliveries extends Context.Service<
         const time = yield* millis
         const at = new Date(time).toISOString()
         const until = new Date(time + Duration.toMillis(claimTime)).toISOString()
-        const [busy] = yield* sql<{ readonly n: number }>`
-          SELECT count(*) AS n FROM webhook_delivery
-          WHERE endpoint = ${endpoint} AND claim IS NOT NULL AND claimed_until > ${at}`
+        const busy = yield* queryOne(
+          Row({ n: integer }),
+          sql`
+            SELECT count(*) AS n FROM webhook_delivery
+            WHERE endpoint = ${endpoint} AND claim IS NOT NULL AND claimed_until > ${at}`
+        )
         const free = Math.min(limit, perEndpoint - (busy?.n ?? 0))
         if (free <= 0) return []
-        const rows = yield* sql<ClaimedRow>`
-          SELECT webhook_delivery.*, webhook.workspace_id, webhook.secret, webhook.previous_secret, webhook.previous_until
-          FROM webhook_delivery JOIN webhook ON webhook.id = webhook_delivery.webhook_id
-          WHERE state = 'pending' AND webhook_delivery.endpoint = ${endpoint} AND next_attempt_at <= ${at}
-            AND (claim IS NULL OR claimed_until <= ${at})
-          ORDER BY next_attempt_at, webhook_delivery.id LIMIT ${free} ${skipLocked}`
+        const rows = yield* query(
+          claimedRow,
+          sql`
+            SELECT ${deliveryTable.of("webhook_delivery")}, ${sealedRow.of("webhook")}
+            FROM webhook_delivery JOIN webhook ON webhook.id = webhook_delivery.webhook_id
+            WHERE state = 'pending' AND webhook_delivery.endpoint = ${endpoint} AND next_attempt_at <= ${at}
+              AND (claim IS NULL OR claimed_until <= ${at})
+            ORDER BY next_attempt_at, webhook_delivery.id LIMIT ${free} ${skipLocked}`
+        )
         const claimed: Array<Claimed> = []
         for (const row of rows) {
           const claim = yield* newId
           yield* sql`UPDATE webhook_delivery SET claim = ${claim}, claimed_until = ${until} WHERE id = ${row.id}`
           claimed.push({
-            id: WebhookDeliveryId.make(row.id),
+            id: row.id,
             workspaceId: row.workspace_id,
             claim,
-            eventId: EventId.make(row.event_id),
+            eventId: row.event_id,
             endpoint: row.endpoint,
             body: row.body,
             attempts: row.attempts,
             sealed: {
-              webhook: WebhookId.make(row.webhook_id),
+              webhook: row.webhook_id,
               secret: row.secret,
               previous: row.previous_secret,
               previousUntil: row.previous_until
@@ -188,25 +196,22 @@ export class Deliveries extends Context.Service<
 
       return Deliveries.of({
         get: (webhook, id) =>
-          Effect.orDie(
-            Effect.map(sql<Row>`SELECT * FROM webhook_delivery WHERE webhook_id = ${webhook} AND id = ${id}`, ([row]) =>
-              row === undefined ? null : view(row)
-            )
+          queryOne(
+            viewRow,
+            sql`SELECT ${viewRow.columns} FROM webhook_delivery WHERE webhook_id = ${webhook} AND id = ${id}`,
+            view
           ),
         list: (webhook, state, request) =>
-          Effect.map(
-            page<ViewRow>(
-              { table: "webhook_delivery", columns: viewColumns.join(", "), long: ["body"], plain: true },
-              [sql`webhook_id = ${webhook}`, ...(state === null ? [] : [sql`state = ${state}`])],
-              "newest first",
-              request
-            ),
-            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(view) })
+          page(
+            { rows: viewRow, table: "webhook_delivery", long: ["body"], plain: true, as: view },
+            [sql`webhook_id = ${webhook}`, ...(state === null ? [] : [sql`state = ${state}`])],
+            "newest first",
+            request
           ),
         create: Effect.fnUntraced(function* (delivery) {
           const at = yield* now
-          const row: Row = {
-            id: yield* newId,
+          const row: DeliveryRow = {
+            id: WebhookDeliveryId.make(yield* newId),
             webhook_id: delivery.webhook,
             event_id: delivery.eventId,
             event_type: delivery.eventType,
@@ -221,53 +226,45 @@ export class Deliveries extends Context.Service<
             error: null,
             body: delivery.body
           }
-          yield* Effect.orDie(sql`INSERT INTO webhook_delivery ${sql.insert({ ...row })}`)
+          yield* sql`INSERT INTO webhook_delivery ${deliveryTable.insert(row)}`
           return view(row)
         }),
-        claim: Effect.fnUntraced(
-          function* (limit) {
-            const claimed: Array<Claimed> = []
-            for (const { endpoint } of yield* endpoints) {
-              if (claimed.length >= limit) break
-              claimed.push(...(yield* claimAt(endpoint, limit - claimed.length)))
-            }
-            return claimed
-          },
-          Effect.orDie,
-          transaction
-        ),
+        claim: Effect.fnUntraced(function* (limit) {
+          const claimed: Array<Claimed> = []
+          for (const { endpoint } of yield* endpoints) {
+            if (claimed.length >= limit) break
+            claimed.push(...(yield* claimAt(endpoint, limit - claimed.length)))
+          }
+          return claimed
+        }, transaction),
         release: ({ claim, id }) =>
-          Effect.orDie(
-            Effect.asVoid(
-              sql`UPDATE webhook_delivery SET claim = NULL, claimed_until = NULL WHERE id = ${id} AND claim = ${claim}`
-            )
+          Effect.asVoid(
+            sql`UPDATE webhook_delivery SET claim = NULL, claimed_until = NULL WHERE id = ${id} AND claim = ${claim}`
           ),
-        releaseAll: Effect.orDie(
-          Effect.asVoid(sql`UPDATE webhook_delivery SET claim = NULL, claimed_until = NULL WHERE claim IS NOT NULL`)
+        releaseAll: Effect.asVoid(
+          sql`UPDATE webhook_delivery SET claim = NULL, claimed_until = NULL WHERE claim IS NOT NULL`
         ),
-        record: Effect.fnUntraced(
-          function* ({ claim, id }, { error, nextAttemptAt, status }) {
-            const [row] = yield* sql<Row>`
-              SELECT * FROM webhook_delivery WHERE id = ${id} AND claim = ${claim} ${forUpdate}`
-            if (row === undefined) return
-            const failed = error !== null
-            // A delivery that was failed concurrently stays so, unless this attempt succeeded.
-            const givenUp = failed && row.state === "failed"
-            const again = failed && !givenUp && nextAttemptAt !== null
-            yield* sql`UPDATE webhook_delivery SET ${sql.update({
-              state: again ? "pending" : failed ? "failed" : "delivered",
-              attempts: row.attempts + 1,
-              last_attempt_at: yield* now,
-              next_attempt_at: again ? nextAttemptAt : null,
-              response_status: status,
-              error: givenUp ? row.error : error,
-              claim: null,
-              claimed_until: null
-            })} WHERE id = ${id}`
-          },
-          Effect.orDie,
-          transaction
-        ),
+        record: Effect.fnUntraced(function* ({ claim, id }, { error, nextAttemptAt, status }) {
+          const row = yield* queryOne(
+            deliveryTable.pick("state", "attempts", "error"),
+            sql`SELECT state, attempts, error FROM webhook_delivery WHERE id = ${id} AND claim = ${claim} ${forUpdate}`
+          )
+          if (row === null) return
+          const failed = error !== null
+          // A delivery that was failed concurrently stays so, unless this attempt succeeded.
+          const givenUp = failed && row.state === "failed"
+          const again = failed && !givenUp && nextAttemptAt !== null
+          yield* sql`UPDATE webhook_delivery SET ${sql.update({
+            state: again ? "pending" : failed ? "failed" : "delivered",
+            attempts: row.attempts + 1,
+            last_attempt_at: yield* now,
+            next_attempt_at: again ? nextAttemptAt : null,
+            response_status: status,
+            error: givenUp ? row.error : error,
+            claim: null,
+            claimed_until: null
+          })} WHERE id = ${id}`
+        }, transaction),
         sweep: Effect.fnUntraced(function* (limit) {
           const cutoff = new Date((yield* millis) - Duration.toMillis(keepTime)).toISOString()
           const rows = yield* sql`
@@ -276,7 +273,7 @@ export class Deliveries extends Context.Service<
               ORDER BY created_at LIMIT ${limit} ${skipLocked})
             RETURNING id`
           return rows.length
-        }, Effect.orDie)
+        })
       })
     })
   )

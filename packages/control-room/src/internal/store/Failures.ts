@@ -3,9 +3,10 @@
  * row has what they have in common, and what people say of it.
  */
 import type { Failure, FailureState } from "@signalbox/api/contract/Failures"
-import { FailureId, ProcessId, ProcessRunId, StepId, WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import { FailureId, ProcessId, ProcessRunId, StepId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { ExceptionType } from "@signalbox/api/contract/WorkItems"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { id, json, nullable, query, Row, Table, text, word } from "@signalbox/sql/Table"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -34,25 +35,31 @@ export interface ListedFailure {
   readonly failure: StoredFailure
 }
 
-interface Row {
-  readonly id: string
-  readonly process_id: string
-  readonly step_id: string | null
-  readonly type: Failure["type"]
-  readonly code: string
-  readonly message: string
-  readonly created_at: string
-  readonly state: FailureState
-  readonly muted_until: string | null
-  readonly note: string | null
-  readonly assignee: string | null
-  readonly last_seen_at: string
-  readonly process_name: string | null
+const failureTable = Table("failure_group", {
+  workspace_id: id(WorkspaceId),
+  id: id(FailureId),
+  process_id: id(ProcessId),
+  step_id: nullable(id(StepId)),
+  type: word<Failure["type"]>(),
+  code: text,
+  message: text,
+  created_at: text,
+  updated_at: text,
+  state: word<FailureState>(),
+  muted_until: nullable(text),
+  note: nullable(text),
+  assignee: nullable(text),
+  last_seen_at: text
+})
+
+const failureRow = failureTable.and({
+  process_name: nullable(text),
   /** How many failed items it has, when the first and when the last failed; null when it has none. */
-  readonly counted: string | null
+  counted: nullable(text),
   /** Some of these: when each failed, its id, and its run. */
-  readonly newest: string | null
-}
+  newest: nullable(text)
+})
+type FailureRow = typeof failureRow.Type
 
 /** Items of a group that it names. */
 const samples = 5
@@ -61,7 +68,7 @@ const samples = 5
 const seenEvery = Duration.toMillis("10 seconds")
 
 /** The state of a group now: a resolved one with failed items is open again, and so is one whose mute is over. */
-const stateAt = ({ muted_until, state }: Row, count: number, now: string): FailureState => {
+const stateAt = ({ muted_until, state }: FailureRow, count: number, now: string): FailureState => {
   if (state === "resolved") return count > 0 ? "open" : "resolved"
   return state === "muted" && muted_until !== null && muted_until <= now ? "open" : state
 }
@@ -107,7 +114,7 @@ export class Failures extends Context.Service<
 
       /** Everything of a group. The counts are one text, so that its items are read once. */
       const select = sql`
-        SELECT failure_group.*,
+        SELECT ${failureTable.of("failure_group")},
           (SELECT name FROM process WHERE process.id = failure_group.process_id) AS process_name,
           (SELECT count(*) || ' ' || min(state_updated_at) || ' ' || max(state_updated_at)
             FROM work_item WHERE ${ofGroup}) AS counted,
@@ -130,17 +137,19 @@ export class Failures extends Context.Service<
       }
 
       /** The steps of these processes, by id. */
-      const stepsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<Row>) {
+      const stepsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<FailureRow>) {
         const ids = [...new Set(rows.map((row) => row.process_id))]
         const processes =
           ids.length === 0
             ? []
-            : yield* sql<{ readonly steps: string }>`SELECT steps FROM process WHERE ${sql.in("id", ids)}`
-        const steps = processes.flatMap((process): ReadonlyArray<Step> => JSON.parse(process.steps))
-        return new Map(steps.map(({ id, name }) => [id, name]))
+            : yield* query(
+                Row({ steps: json<ReadonlyArray<Step>>() }),
+                sql`SELECT steps FROM process WHERE ${sql.in("id", ids)}`
+              )
+        return new Map(processes.flatMap(({ steps }) => steps).map(({ id, name }) => [id, name]))
       })
 
-      const viewsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<Row>) {
+      const viewsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<FailureRow>) {
         const steps = yield* stepsOf(rows)
         const time = yield* now
         return rows.map((row): StoredFailure => {
@@ -148,9 +157,9 @@ export class Failures extends Context.Service<
           const state = stateAt(row, Number(count ?? 0), time)
           const newest = (row.newest ?? "").split(",").filter((one) => one !== "")
           return {
-            id: FailureId.make(row.id),
-            process: { id: ProcessId.make(row.process_id), name: row.process_name ?? "" },
-            step: row.step_id === null ? null : { id: StepId.make(row.step_id), name: steps.get(row.step_id) ?? null },
+            id: row.id,
+            process: { id: row.process_id, name: row.process_name ?? "" },
+            step: row.step_id === null ? null : { id: row.step_id, name: steps.get(row.step_id) ?? null },
             type: row.type,
             code: row.code,
             message: row.message,
@@ -173,14 +182,14 @@ export class Failures extends Context.Service<
       })
 
       const find = Effect.fnUntraced(function* (workspace: WorkspaceId, id: string, lock = sql.literal("")) {
-        const rows = yield* sql<Row>`${select} WHERE workspace_id = ${workspace} AND id = ${id} ${lock}`
+        const rows = yield* query(failureRow, sql`${select} WHERE workspace_id = ${workspace} AND id = ${id} ${lock}`)
         const [view] = yield* viewsOf(rows)
         return view ?? null
-      }, Effect.orDie)
+      })
 
       const insert = Effect.fnUntraced(function* (
-        workspace: string,
-        process: string,
+        workspace: WorkspaceId,
+        process: ProcessId,
         failures: ReadonlyArray<FailureKind>,
         at: string
       ) {
@@ -191,20 +200,21 @@ export class Failures extends Context.Service<
           .toSorted((a, b) => (a.fingerprint < b.fingerprint ? -1 : 1))
           .map(({ code, fingerprint, message, step, type }) => ({
             workspace_id: workspace,
-            id: fingerprint,
+            id: FailureId.make(fingerprint),
             process_id: process,
             step_id: step,
             type,
             code: code.toWellFormed().replaceAll("\0", ""),
             message,
             created_at: time,
-            state: "open",
+            state: "open" as const,
             updated_at: time,
             last_seen_at: at
           }))
         yield* Chunks.forEach(
           rows,
-          (some) => sql`INSERT INTO failure_group ${sql.insert(some)} ON CONFLICT (workspace_id, id) DO NOTHING`
+          (some) =>
+            sql`INSERT INTO failure_group ${failureTable.insert(some)} ON CONFLICT (workspace_id, id) DO NOTHING`
         )
         return rows.map(({ id }) => id)
       })
@@ -222,20 +232,23 @@ export class Failures extends Context.Service<
             ...(after === null ? [] : [sql`(last_seen_at, id) < (${seen}, ${id})`]),
             inState(state, yield* now)
           ])
-          const rows = yield* sql<Row>`${select} WHERE ${where} ORDER BY last_seen_at DESC, id DESC LIMIT ${limit + 1}`
+          const rows = yield* query(
+            failureRow,
+            sql`${select} WHERE ${where} ORDER BY last_seen_at DESC, id DESC LIMIT ${limit + 1}`
+          )
           const some = rows.slice(0, limit)
           const views = yield* viewsOf(some)
           return {
             rows: views.map((failure, index) => ({ id: `${some[index]?.last_seen_at} ${failure.id}`, failure })),
             hasMore: rows.length > limit
           }
-        }, Effect.orDie),
+        }),
         get: (workspace, id) => find(workspace, id),
         lock: (workspace, id) => find(workspace, id, forUpdate),
         save: Effect.fnUntraced(function* (workspace, { assignee, id, muted_until, note, state }) {
           const changed = { state, muted_until, note, assignee, updated_at: yield* now }
-          yield* sql`UPDATE failure_group SET ${sql.update(changed)} WHERE workspace_id = ${workspace} AND id = ${id}`
-        }, Effect.orDie),
+          yield* sql`UPDATE failure_group SET ${failureTable.update(changed)} WHERE workspace_id = ${workspace} AND id = ${id}`
+        }),
         occurred: Effect.fnUntraced(function* ({ processId, workspaceId }, failures) {
           if (failures.length === 0) return
           const time = yield* millis
@@ -258,7 +271,7 @@ export class Failures extends Context.Service<
                 WHERE workspace_id = ${workspaceId} AND ${sql.in("id", some)} AND last_seen_at < ${cutoff}
                 ${Dialect.skipLocked(sql, "failure_group")})`
           )
-        }, Effect.orDie),
+        }),
         sweep: Effect.fnUntraced(function* (cutoff, limit) {
           const rows = yield* sql`
             DELETE FROM failure_group WHERE (workspace_id, id) IN (
@@ -270,7 +283,7 @@ export class Failures extends Context.Service<
               ORDER BY updated_at LIMIT ${limit} ${Dialect.skipLocked(sql, "old")})
             RETURNING id`
           return rows.length
-        }, Effect.orDie)
+        })
       })
     })
   )

@@ -2,21 +2,24 @@
  * Files: of work items and outputs, and the content of assets, task packages and artifacts. The bytes are blobs; a row
  * is written after its blob is committed.
  */
-import { FileId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import { FileId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { id, integer, query, queryOne, Row, Table, text } from "@signalbox/sql/Table"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Chunks from "./Chunks.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 
-interface Row {
-  readonly id: string
-  readonly workspace_id: string
-  readonly owner_id: string
-  readonly name: string
-  readonly size: number
-  readonly blob: string
-}
+const fileTable = Table("file", {
+  id: id(FileId),
+  workspace_id: id(WorkspaceId),
+  owner_id: text,
+  name: text,
+  size: integer,
+  blob: text,
+  created_at: text
+})
+const fileRow = fileTable.pick("id", "owner_id", "name", "size", "blob")
 
 export interface StoredFile {
   readonly id: FileId
@@ -27,8 +30,8 @@ export interface StoredFile {
   readonly blob: string
 }
 
-const parse = (row: Row): StoredFile => ({
-  id: FileId.make(row.id),
+const parse = (row: typeof fileRow.Type): StoredFile => ({
+  id: row.id,
   ownerId: row.owner_id,
   name: row.name,
   size: row.size,
@@ -66,9 +69,11 @@ export class Files extends Context.Service<
     Effect.gen(function* () {
       const { newId, now, page, sql } = yield* Database
       const put = Effect.fnUntraced(function* (workspace: WorkspaceId, file: StoredFile) {
-        const [old] = yield* sql<{ readonly blob: string }>`
-          DELETE FROM file WHERE owner_id = ${file.ownerId} AND name = ${file.name} RETURNING blob`
-        yield* sql`INSERT INTO file ${sql.insert({
+        const old = yield* queryOne(
+          fileTable.pick("blob"),
+          sql`DELETE FROM file WHERE owner_id = ${file.ownerId} AND name = ${file.name} RETURNING blob`
+        )
+        yield* sql`INSERT INTO file ${fileTable.insert({
           id: file.id,
           workspace_id: workspace,
           owner_id: file.ownerId,
@@ -78,87 +83,90 @@ export class Files extends Context.Service<
           created_at: yield* now
         })}`
         return old?.blob ?? null
-      }, Effect.orDie)
+      })
       return Files.of({
         find: (workspace, id) =>
-          Effect.orDie(
-            Effect.map(sql<Row>`SELECT * FROM file WHERE workspace_id = ${workspace} AND id = ${id}`, ([row]) =>
-              row === undefined ? null : parse(row)
-            )
+          queryOne(
+            fileRow,
+            sql`SELECT ${fileRow.columns} FROM file WHERE workspace_id = ${workspace} AND id = ${id}`,
+            parse
           ),
         ofOwners: (owners) =>
           owners.length === 0
             ? Effect.succeed([])
-            : Effect.orDie(
-                Effect.map(
-                  sql<Row>`SELECT * FROM file WHERE ${sql.in("owner_id", owners)} ORDER BY owner_id, name`,
-                  (rows) => rows.map(parse)
-                )
+            : query(
+                fileRow,
+                sql`SELECT ${fileRow.columns} FROM file WHERE ${sql.in("owner_id", owners)} ORDER BY owner_id, name`,
+                parse
               ),
         countOthers: (owner, name) =>
-          Effect.orDie(
-            Effect.map(
-              sql<{ readonly n: number }>`SELECT count(*) AS n FROM file WHERE owner_id = ${owner} AND name <> ${name}`,
-              ([row]) => row?.n ?? 0
-            )
+          Effect.map(
+            queryOne(
+              Row({ n: integer }),
+              sql`SELECT count(*) AS n FROM file WHERE owner_id = ${owner} AND name <> ${name}`
+            ),
+            (row) => row?.n ?? 0
           ),
         put,
         putNew: (workspace, file) => Effect.flatMap(newId, (id) => put(workspace, { ...file, id: FileId.make(id) })),
         copy: Effect.fnUntraced(function* (workspace, from, to) {
           const at = yield* now
-          const known = yield* sql<Row>`SELECT * FROM file WHERE owner_id = ${from} ORDER BY id`
-          const rows = yield* Effect.forEach(known, ({ blob, name, size }) =>
-            Effect.map(newId, (id) => ({ id, workspace_id: workspace, owner_id: to, name, size, blob, created_at: at }))
+          const known = yield* query(
+            fileRow,
+            sql`SELECT ${fileRow.columns} FROM file WHERE owner_id = ${from} ORDER BY id`
           )
-          yield* Chunks.forEach(rows, (some) => sql`INSERT INTO file ${sql.insert(some)}`)
-        }, Effect.orDie),
+          const rows = yield* Effect.forEach(known, ({ blob, name, size }) =>
+            Effect.map(newId, (made) => ({
+              id: FileId.make(made),
+              workspace_id: workspace,
+              owner_id: to,
+              name,
+              size,
+              blob,
+              created_at: at
+            }))
+          )
+          yield* Chunks.forEach(rows, (some) => sql`INSERT INTO file ${fileTable.insert(some)}`)
+        }),
         list: (owner, request) =>
-          Effect.map(
-            page<Row>(sql`SELECT * FROM file`, [sql`owner_id = ${owner}`], "newest first", request),
-            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(parse) })
+          page(
+            { rows: fileRow, select: sql`SELECT ${fileRow.columns} FROM file`, as: parse },
+            [sql`owner_id = ${owner}`],
+            "newest first",
+            request
           ),
         remove: (owner, id) =>
-          Effect.orDie(
-            Effect.map(
-              sql<{ readonly blob: string }>`
-                DELETE FROM file WHERE owner_id = ${owner} AND id = ${id} RETURNING blob`,
-              ([row]) => row?.blob ?? null
-            )
+          queryOne(
+            fileTable.pick("blob"),
+            sql`DELETE FROM file WHERE owner_id = ${owner} AND id = ${id} RETURNING blob`,
+            (row) => row.blob
           ),
         removeOwners: (owners) =>
-          Effect.orDie(
-            Effect.map(
-              Chunks.flatMap(
-                owners,
-                (some) =>
-                  sql<{ readonly blob: string }>`DELETE FROM file WHERE ${sql.in("owner_id", some)} RETURNING blob`
-              ),
-              (rows) => rows.map((row) => row.blob)
-            )
+          Effect.map(
+            Chunks.flatMap(owners, (some) =>
+              query(fileTable.pick("blob"), sql`DELETE FROM file WHERE ${sql.in("owner_id", some)} RETURNING blob`)
+            ),
+            (rows) => rows.map((row) => row.blob)
           ),
         removeSome: (owners, limit) =>
           owners.length === 0
             ? Effect.succeed([])
-            : Effect.orDie(
-                Effect.map(
-                  sql<{ readonly blob: string }>`
-                    DELETE FROM file WHERE id IN (
-                      SELECT id FROM file WHERE ${sql.in("owner_id", owners)} LIMIT ${limit})
-                    RETURNING blob`,
-                  (rows) => rows.map((row) => row.blob)
-                )
+            : query(
+                fileTable.pick("blob"),
+                sql`
+                  DELETE FROM file WHERE id IN (
+                    SELECT id FROM file WHERE ${sql.in("owner_id", owners)} LIMIT ${limit})
+                  RETURNING blob`,
+                (row) => row.blob
               ),
         referenced: (blobs) =>
           blobs.length === 0
             ? Effect.succeed(new Set<string>())
-            : Effect.orDie(
-                Effect.map(
-                  Chunks.flatMap(
-                    blobs,
-                    (some) => sql<{ readonly blob: string }>`SELECT blob FROM file WHERE ${sql.in("blob", some)}`
-                  ),
-                  (rows) => new Set(rows.map((row) => row.blob))
-                )
+            : Effect.map(
+                Chunks.flatMap(blobs, (some) =>
+                  query(fileTable.pick("blob"), sql`SELECT blob FROM file WHERE ${sql.in("blob", some)}`)
+                ),
+                (rows) => new Set(rows.map((row) => row.blob))
               )
       })
     })

@@ -2,22 +2,26 @@
  * Idempotency records: the responses of POST requests with a key.
  */
 import type { Permission } from "@signalbox/api/contract/Authorization"
-import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "./Database.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { id, integer, json, nullable, queryOne, Table, text } from "@signalbox/sql/Table"
 
-interface Row {
-  readonly fingerprint: string
-  readonly status: number
-  readonly body: string
-  readonly created_at: string
-  readonly expires_at: string
-  readonly maker: string | null
-  readonly permissions: string
-}
+const recordTable = Table("idempotency_key", {
+  workspace_id: id(WorkspaceId),
+  key: text,
+  fingerprint: text,
+  status: integer,
+  body: text,
+  created_at: text,
+  expires_at: text,
+  maker: nullable(text),
+  permissions: json<ReadonlyArray<Permission>>()
+})
+const recordRow = recordTable.pick("fingerprint", "status", "body", "created_at", "expires_at", "maker", "permissions")
 
 export interface IdempotencyRecord {
   /** Hash of the method, the path and the body. */
@@ -50,28 +54,31 @@ export class IdempotencyRecords extends Context.Service<
     Effect.gen(function* () {
       const { millis, now, sql } = yield* Database
       return IdempotencyRecords.of({
-        lock: (workspace, key) => Effect.orDie(Dialect.lockName(sql, `idempotency ${workspace} ${key}`)),
+        lock: (workspace, key) => Dialect.lockName(sql, `idempotency ${workspace} ${key}`),
         find: Effect.fnUntraced(function* (workspace, key) {
-          const [row] = yield* sql<Row>`
-            SELECT fingerprint, status, body, created_at, expires_at, maker, permissions FROM idempotency_key
-            WHERE workspace_id = ${workspace} AND key = ${key} AND expires_at > ${yield* now}`
-          if (row === undefined) return null
+          const row = yield* queryOne(
+            recordRow,
+            sql`
+              SELECT ${recordRow.columns} FROM idempotency_key
+              WHERE workspace_id = ${workspace} AND key = ${key} AND expires_at > ${yield* now}`
+          )
+          if (row === null) return null
           const { body, created_at, expires_at, fingerprint, maker, permissions, status } = row
           const lifetime = Math.round((Date.parse(expires_at) - Date.parse(created_at)) / 1000)
-          return { fingerprint, status, body, lifetime, maker, permissions: JSON.parse(permissions) }
-        }, Effect.orDie),
+          return { fingerprint, status, body, lifetime, maker, permissions }
+        }),
         store: Effect.fnUntraced(function* (workspace, key, { lifetime, permissions, ...record }) {
           const time = yield* millis
           yield* sql`DELETE FROM idempotency_key WHERE workspace_id = ${workspace} AND key = ${key}`
-          yield* sql`INSERT INTO idempotency_key ${sql.insert({
+          yield* sql`INSERT INTO idempotency_key ${recordTable.insert({
             workspace_id: workspace,
             key,
             ...record,
-            permissions: JSON.stringify(permissions),
+            permissions,
             created_at: new Date(time).toISOString(),
             expires_at: new Date(time + lifetime * 1000).toISOString()
           })}`
-        }, Effect.orDie),
+        }),
         sweep: Effect.fnUntraced(function* (limit) {
           const rows = yield* sql`
             DELETE FROM idempotency_key WHERE (workspace_id, key) IN (
@@ -79,7 +86,7 @@ export class IdempotencyRecords extends Context.Service<
               ORDER BY expires_at LIMIT ${limit} ${Dialect.skipLocked(sql, "idempotency_key")})
             RETURNING key`
           return rows.length
-        }, Effect.orDie)
+        })
       })
     })
   )

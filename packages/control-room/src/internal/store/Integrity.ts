@@ -5,22 +5,24 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
+import { integer, nullable, query, Row, text, word } from "@signalbox/sql/Table"
 import { Database } from "./Database.ts"
 import * as MasterKeyRecord from "./MasterKeyRecord.ts"
 
 /** A file according to its row. */
-export interface NamedBlob {
-  readonly id: string
-  readonly workspace: string
+export const namedBlob = Row({
+  id: text,
+  workspace: text,
   /** The work item, output, asset, version of a task package or step run that owns it. */
-  readonly owner: string
-  readonly name: string
+  owner: text,
+  name: text,
   /** In bytes. */
-  readonly size: number
-  readonly blob: string
+  size: integer,
+  blob: text,
   /** `sha256:` and the hex digest, where it is known: of task packages. */
-  readonly digest: string | null
-}
+  digest: nullable(text)
+})
+export type NamedBlob = typeof namedBlob.Type
 
 /** Runs that were recounted. */
 export interface Recount {
@@ -30,15 +32,16 @@ export interface Recount {
   readonly wrong: ReadonlyArray<string>
 }
 
-interface CountRow {
-  readonly kind: "run" | "items" | "step runs"
-  readonly id: string
-  readonly counts: string | null
-  readonly step: number
-  readonly a: number
-  readonly b: number
-  readonly c: number
-}
+const countRow = Row({
+  kind: word<"run" | "items" | "step runs">(),
+  id: text,
+  counts: nullable(text),
+  step: integer,
+  a: integer,
+  b: integer,
+  c: integer
+})
+type CountRow = typeof countRow.Type
 
 const StepCounts = Schema.fromJsonString(
   Schema.Array(Schema.Struct({ waiting: Schema.Finite, open: Schema.Finite, live: Schema.Finite, held: Schema.Finite }))
@@ -99,16 +102,20 @@ export class Integrity extends Context.Service<
     Integrity,
     Effect.gen(function* () {
       const database = yield* Database
-      const { sql } = database
+      const { client: sql } = database
       const problems = Effect.gen(function* () {
-        const checked = yield* sql.unsafe<{ readonly integrity_check: string }>(
-          `PRAGMA integrity_check(${maxProblems})`
+        const checked = yield* query(
+          Row({ integrity_check: text }),
+          sql.unsafe(`PRAGMA integrity_check(${maxProblems})`),
+          (row) => row.integrity_check
         )
-        const found = checked.map((row) => row.integrity_check).filter((text) => text !== "ok")
+        const found = checked.filter((problem) => problem !== "ok")
         // References cannot be followed in damaged pages.
         if (found.length > 0) return found
-        const dangling = yield* sql<{ readonly table: string; readonly parent: string; readonly n: number }>`
-          SELECT "table", "parent", count(*) AS n FROM pragma_foreign_key_check GROUP BY "table", "parent"`
+        const dangling = yield* query(
+          Row({ table: text, parent: text, n: integer }),
+          sql`SELECT "table", "parent", count(*) AS n FROM pragma_foreign_key_check GROUP BY "table", "parent"`
+        )
         return dangling.map(
           ({ n, parent, table }) => `${n} rows of ${table} refer to rows of ${parent} that do not exist`
         )
@@ -123,31 +130,40 @@ export class Integrity extends Context.Service<
         problems: sql.onDialectOrElse({ pg: () => Effect.succeed([]), orElse: () => problems }),
         fingerprint: Effect.provideService(MasterKeyRecord.known, Database, database),
         counters: Effect.fnUntraced(function* (after, limit) {
-          const found = yield* sql<{ readonly id: string }>`
-            SELECT id FROM process_run WHERE id > ${after} AND deleted_at IS NULL ORDER BY id LIMIT ${limit}`
-          const ids = found.map(({ id }) => id)
+          const ids = yield* query(
+            Row({ id: text }),
+            sql`SELECT id FROM process_run WHERE id > ${after} AND deleted_at IS NULL ORDER BY id LIMIT ${limit}`,
+            (row) => row.id
+          )
           const last = ids.at(-1)
           if (last === undefined) return { last: null, runs: 0, wrong: [] }
           const count = (condition: string) => sql.literal(`sum(CASE WHEN ${condition} THEN 1 ELSE 0 END)`)
           // One statement, so that all of it is of one moment while the service writes.
-          const rows = yield* sql<CountRow>`
-            SELECT 'run' AS kind, id, counts, 0 AS step, failed AS a, 0 AS b, 0 AS c FROM process_run
-              WHERE ${sql.in("id", ids)} AND deleted_at IS NULL
-            UNION ALL SELECT 'items', process_run_id, NULL, step,
-                CAST(${count("state = 'pending' AND step_run_id IS NULL")} AS BIGINT),
-                CAST(${count("state IN ('pending', 'in_progress')")} AS BIGINT),
-                CAST(${count("state = 'failed'")} AS BIGINT)
-              FROM work_item WHERE ${sql.in("process_run_id", ids)} GROUP BY process_run_id, step
-            UNION ALL SELECT 'step runs', process_run_id, NULL, step,
-                CAST(${count("state IN ('new', 'awaiting_worker', 'in_progress')")} AS BIGINT),
-                CAST(${count("state = 'new'")} AS BIGINT), 0
-              FROM step_run WHERE ${sql.in("process_run_id", ids)} GROUP BY process_run_id, step`
+          const rows = yield* query(
+            countRow,
+            sql`
+              SELECT 'run' AS kind, id, counts, 0 AS step, failed AS a, 0 AS b, 0 AS c FROM process_run
+                WHERE ${sql.in("id", ids)} AND deleted_at IS NULL
+              UNION ALL SELECT 'items', process_run_id, NULL, step,
+                  CAST(${count("state = 'pending' AND step_run_id IS NULL")} AS BIGINT),
+                  CAST(${count("state IN ('pending', 'in_progress')")} AS BIGINT),
+                  CAST(${count("state = 'failed'")} AS BIGINT)
+                FROM work_item WHERE ${sql.in("process_run_id", ids)} GROUP BY process_run_id, step
+              UNION ALL SELECT 'step runs', process_run_id, NULL, step,
+                  CAST(${count("state IN ('new', 'awaiting_worker', 'in_progress')")} AS BIGINT),
+                  CAST(${count("state = 'new'")} AS BIGINT), 0
+                FROM step_run WHERE ${sql.in("process_run_id", ids)} GROUP BY process_run_id, step`
+          )
           return { last, runs: ids.length, wrong: wrongOf(rows) }
         }),
-        blobs: (after, limit) => sql<NamedBlob>`
-          SELECT file.id, file.workspace_id AS workspace, owner_id AS owner, file.name, file.size, blob, digest
-          FROM file LEFT JOIN task_package_version ON task_package_version.id = owner_id
-          WHERE file.id > ${after} ORDER BY file.id LIMIT ${limit}`
+        blobs: (after, limit) =>
+          query(
+            namedBlob,
+            sql`
+              SELECT file.id, file.workspace_id AS workspace, owner_id AS owner, file.name, file.size, blob, digest
+              FROM file LEFT JOIN task_package_version ON task_package_version.id = owner_id
+              WHERE file.id > ${after} ORDER BY file.id LIMIT ${limit}`
+          )
       })
     })
   )

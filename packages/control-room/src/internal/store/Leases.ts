@@ -2,6 +2,7 @@
 import type { StepRunId, WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { StepDefinition } from "@signalbox/api/contract/Processes"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { flag, json, nullable, query, queryOne, Row, text } from "@signalbox/sql/Table"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,7 +13,7 @@ import * as Labels from "./Labels.ts"
 import { PackageUses } from "./PackageUses.ts"
 import { noneIsPaused, somethingIsPaused } from "./Pauses.ts"
 import { StepRuns } from "./StepRuns.ts"
-import { parseStepRun, type StepRunRow, type StoredStepRun } from "./StoredStepRun.ts"
+import { parseStepRun, type StepRunRow, stepRunTable, type StoredStepRun } from "./StoredStepRun.ts"
 
 /** How many step runs of a task other transactions may be leasing before one finds none although there are more. */
 const spare = 100
@@ -76,14 +77,15 @@ export class Leases extends Context.Service<
       const stepRunSubjects = sql.literal("step_run.process_id, step_run.step_id, step_run.worker_group_id")
       const nothing = sql.literal("")
       const skipLocked = Dialect.skipLocked(sql, "step_run")
-      const many = (rows: ReadonlyArray<StepRunRow>) => rows.map(parseStepRun)
 
       /** The steps of runs, for what only tasks of packages need of them. */
       const stepsOf = Effect.fnUntraced(function* (runs: ReadonlyArray<string>) {
         if (runs.length === 0) return new Map<string, Steps>()
-        const found = yield* sql<{ readonly id: string; readonly steps: string }>`
-          SELECT id, steps FROM process_run WHERE ${sql.in("id", runs)}`
-        return new Map(found.map(({ id, steps }): readonly [string, Steps] => [id, JSON.parse(steps)]))
+        const found = yield* query(
+          Row({ id: text, steps: json<Steps>() }),
+          sql`SELECT id, steps FROM process_run WHERE ${sql.in("id", runs)}`
+        )
+        return new Map<string, Steps>(found.map(({ id, steps }) => [id, steps]))
       })
 
       /** The traces of runs. Read only where spans are collected, so that they cost nothing elsewhere. */
@@ -91,8 +93,10 @@ export class Leases extends Context.Service<
         const none: ReadonlyMap<string, string | null> = new Map()
         if (rows.length === 0 || !(yield* Traces.enabled)) return none
         const ids = [...new Set(rows.map((row) => row.process_run_id))]
-        const found = yield* sql<{ readonly id: string; readonly trace: string | null }>`
-          SELECT id, trace FROM process_run WHERE ${sql.in("id", ids)}`
+        const found = yield* query(
+          Row({ id: text, trace: nullable(text) }),
+          sql`SELECT id, trace FROM process_run WHERE ${sql.in("id", ids)}`
+        )
         return new Map(found.map(({ id, trace }) => [id, trace]))
       })
 
@@ -105,14 +109,13 @@ export class Leases extends Context.Service<
           if (takes.length === 0) return []
           // Locks the worker against deletion until it has its leases; a deleted one gets none. A pause that is made from
           // here on comes after these leases.
-          const [known] = yield* sql<{
-            readonly labels: string
-            readonly draining: number
-            readonly anything_paused: unknown
-          }>`
-            SELECT labels, draining, ${somethingIsPaused(sql, worker.workspaceId)} AS anything_paused FROM worker
-            WHERE id = ${worker.id} ${forKey}`
-          if (known === undefined || known.draining === 1) return []
+          const known = yield* queryOne(
+            Row({ labels: text, draining: flag, anything_paused: flag }),
+            sql`
+              SELECT labels, draining, ${somethingIsPaused(sql, worker.workspaceId)} AS anything_paused FROM worker
+              WHERE id = ${worker.id} ${forKey}`
+          )
+          if (known === null || known.draining) return []
           const labelled = yield* Labels.wantedAndHad(sql, worker.workspaceId, Labels.decode(known.labels))
           const hasLabels = [sql`labels IS NULL`, ...(labelled.length === 0 ? [] : [sql.in("labels", labelled)])]
           const awaiting = sql`
@@ -133,8 +136,10 @@ export class Leases extends Context.Service<
             takes.length === 1 && take !== undefined
               ? sql`${awaiting} AND ${take}`
               : sql`state = 'awaiting_worker' AND worker_id IS NULL AND id IN (${sql.join(" UNION ALL ", false)(firsts)})`
-          const rows = yield* sql<StepRunRow>`
-            SELECT * FROM step_run WHERE ${which} ORDER BY sort_key, id LIMIT ${limit} ${skipLocked}`
+          const rows = yield* query(
+            stepRunTable,
+            sql`SELECT ${stepRunTable.columns} FROM step_run WHERE ${which} ORDER BY sort_key, id LIMIT ${limit} ${skipLocked}`
+          )
           const runs = [...new Set(rows.flatMap((row) => (row.package_id === null ? [] : [row.process_run_id])))]
           const definitions = yield* stepsOf(runs)
           const traces = yield* tracesOf(rows)
@@ -155,7 +160,7 @@ export class Leases extends Context.Service<
               run_token_hash: run.hash,
               ...(given === null ? {} : { package_version: given.version, package_digest: given.digest })
             }
-            yield* sql`UPDATE step_run SET ${sql.update({ ...changed, lease_expires_at: expiresAt })} WHERE id = ${row.id}`
+            yield* sql`UPDATE step_run SET ${stepRunTable.update({ ...changed, lease_expires_at: expiresAt })} WHERE id = ${row.id}`
             leased.push({
               stepRun: parseStepRun({ ...row, ...changed }),
               leaseToken: lease.token,
@@ -166,18 +171,20 @@ export class Leases extends Context.Service<
           }
           yield* addEvents(leased.map(({ stepRun }) => ({ stepRun: stepRun.id, type: "LEASED", item: null })))
           return leased
-        }, Effect.orDie),
+        }),
         expire: Effect.gen(function* () {
           const rows = yield* sql`
             UPDATE step_run SET worker_id = NULL, lease_hash = NULL, run_token_hash = NULL, lease_expires_at = NULL,
               package_version = NULL, package_digest = NULL, wait_told = 0
             WHERE state = 'awaiting_worker' AND worker_id IS NOT NULL AND lease_expires_at < ${yield* now} RETURNING id`
           return rows.length
-        }).pipe(Effect.orDie),
+        }),
         ofWorker: Effect.fnUntraced(function* (worker, ids, cutoff) {
-          const rows = yield* sql<StepRunRow>`
-            SELECT * FROM step_run WHERE worker_id = ${worker} AND state IN ('awaiting_worker', 'in_progress')`
-          const mine = new Map(rows.map((row) => [row.id, row.stop_requested === 1]))
+          const rows = yield* query(
+            stepRunTable,
+            sql`SELECT ${stepRunTable.columns} FROM step_run WHERE worker_id = ${worker} AND state IN ('awaiting_worker', 'in_progress')`
+          )
+          const mine = new Map(rows.map((row) => [row.id, row.stop_requested]))
           const listed = new Set<string>(ids)
           const dropped = rows.filter(
             ({ id, started_at, state }) =>
@@ -186,23 +193,24 @@ export class Leases extends Context.Service<
           return {
             stop: ids.filter((id) => mine.get(id) === true),
             lost: ids.filter((id) => !mine.has(id)),
-            dropped: many(dropped)
+            dropped: dropped.map(parseStepRun)
           }
-        }, Effect.orDie),
+        }),
         withLostWorker: (cutoff) =>
-          Effect.orDie(
-            Effect.map(
-              sql<StepRunRow>`
-                SELECT step_run.* FROM step_run JOIN worker ON worker.id = step_run.worker_id
-                WHERE step_run.state = 'in_progress' AND worker.last_seen_at < ${cutoff}`,
-              many
-            )
+          query(
+            stepRunTable,
+            sql`
+              SELECT ${stepRunTable.of("step_run")} FROM step_run JOIN worker ON worker.id = step_run.worker_id
+              WHERE step_run.state = 'in_progress' AND worker.last_seen_at < ${cutoff}`,
+            parseStepRun
           ),
         overdue: Effect.gen(function* () {
-          const rows = yield* sql<StepRunRow>`
-            SELECT * FROM step_run WHERE state = 'in_progress' AND timeout_at IS NOT NULL AND timeout_at < ${yield* now}`
-          return many(rows)
-        }).pipe(Effect.orDie)
+          const rows = yield* query(
+            stepRunTable,
+            sql`SELECT ${stepRunTable.columns} FROM step_run WHERE state = 'in_progress' AND timeout_at IS NOT NULL AND timeout_at < ${yield* now}`
+          )
+          return rows.map(parseStepRun)
+        })
       })
     })
   ).pipe(Layer.provide([StepRuns.layer, PackageUses.layer]))

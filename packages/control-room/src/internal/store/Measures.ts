@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { integer, nullable, query, queryOne, Row, text } from "@signalbox/sql/Table"
 import { Database } from "./Database.ts"
 import { lostAfter } from "./Workers.ts"
 
@@ -23,25 +24,25 @@ export interface WaitingItems extends Waiting {
   readonly state: "new" | "pending"
 }
 
-interface ItemRow {
-  readonly workspace: string
-  readonly process: string
-  readonly new_items: number
-  readonly pending_items: number
-  readonly oldest_new: string | null
-  readonly oldest_pending: string | null
-}
+const itemRow = Row({
+  workspace: text,
+  process: text,
+  new_items: integer,
+  pending_items: integer,
+  oldest_new: nullable(text),
+  oldest_pending: nullable(text)
+})
 
-interface WaitingRow {
-  readonly n: number
-  readonly since: string | null
-}
+const waitingRow = Row({
+  n: integer,
+  since: nullable(text)
+})
 
-interface WorkersRow {
-  readonly online: number | null
-  readonly draining: number | null
-  readonly offline: number | null
-}
+const workersRow = Row({
+  online: nullable(integer),
+  draining: nullable(integer),
+  offline: nullable(integer)
+})
 
 /** The time at which an id was created, in milliseconds since 1970. */
 const createdAt = (id: string) => Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16)
@@ -64,9 +65,9 @@ export class Measures extends Context.Service<
     Effect.gen(function* () {
       const { millis, sql } = yield* Database
 
-      const waiting = (row: WaitingRow | undefined, now: number): Waiting => ({
+      const waiting = (row: typeof waitingRow.Type | null, now: number): Waiting => ({
         count: row?.n ?? 0,
-        oldestSeconds: row === undefined || row.since === null ? 0 : Math.max(0, now - Date.parse(row.since)) / 1000
+        oldestSeconds: row === null || row.since === null ? 0 : Math.max(0, now - Date.parse(row.since)) / 1000
       })
       const countOf = (state: "new" | "pending") => sql`(SELECT count(*) FROM (
         SELECT 1 AS one FROM work_item WHERE process_id = process.id AND state = ${state} LIMIT ${most}) AS counted)`
@@ -76,11 +77,14 @@ export class Measures extends Context.Service<
       return Measures.of({
         items: Effect.gen(function* () {
           const now = yield* millis
-          const rows = yield* sql<ItemRow>`
-            SELECT workspace.name AS workspace, process.name AS process,
-              ${countOf("new")} AS new_items, ${countOf("pending")} AS pending_items,
-              ${oldestOf("new")} AS oldest_new, ${oldestOf("pending")} AS oldest_pending
-            FROM process JOIN workspace ON workspace.id = process.workspace_id WHERE process.deleted_at IS NULL`
+          const rows = yield* query(
+            itemRow,
+            sql`
+              SELECT workspace.name AS workspace, process.name AS process,
+                ${countOf("new")} AS new_items, ${countOf("pending")} AS pending_items,
+                ${oldestOf("new")} AS oldest_new, ${oldestOf("pending")} AS oldest_pending
+              FROM process JOIN workspace ON workspace.id = process.workspace_id WHERE process.deleted_at IS NULL`
+          )
           const byNames = new Map<string, WaitingItems>()
           const add = (one: WaitingItems) => {
             const name = JSON.stringify([one.workspace, one.process, one.state])
@@ -97,37 +101,47 @@ export class Measures extends Context.Service<
             add({ workspace, process, state: "pending", count: pending_items, oldestSeconds: age(oldest_pending) })
           }
           return [...byNames.values()]
-        }).pipe(Effect.orDie),
+        }),
         waitingStepRuns: Effect.gen(function* () {
-          const [row] = yield* sql<WaitingRow>`
-            SELECT count(*) AS n, min(since) AS since FROM (
-              SELECT state_updated_at AS since FROM step_run
-              WHERE state = 'awaiting_worker' AND worker_id IS NULL LIMIT ${most}) AS counted`
-          return waiting(row, yield* millis)
-        }).pipe(Effect.orDie),
-        runningStepRuns: Effect.orDie(
-          Effect.map(
-            sql<{ readonly n: number }>`
-              SELECT count(*) AS n FROM (
-                SELECT 1 AS one FROM step_run WHERE state = 'in_progress' LIMIT ${most}) AS counted`,
-            ([row]) => row?.n ?? 0
+          const row = yield* queryOne(
+            waitingRow,
+            sql`
+              SELECT count(*) AS n, min(since) AS since FROM (
+                SELECT state_updated_at AS since FROM step_run
+                WHERE state = 'awaiting_worker' AND worker_id IS NULL LIMIT ${most}) AS counted`
           )
+          return waiting(row, yield* millis)
+        }),
+        runningStepRuns: Effect.map(
+          queryOne(
+            Row({ n: integer }),
+            sql`
+              SELECT count(*) AS n FROM (
+                SELECT 1 AS one FROM step_run WHERE state = 'in_progress' LIMIT ${most}) AS counted`
+          ),
+          (row) => row?.n ?? 0
         ),
         workers: Effect.gen(function* () {
           const cutoff = new Date((yield* millis) - Duration.toMillis(lostAfter)).toISOString()
-          const [row] = yield* sql<WorkersRow>`
-            SELECT sum(CASE WHEN last_seen_at >= ${cutoff} AND draining = 0 THEN 1 ELSE 0 END) AS online,
-              sum(CASE WHEN last_seen_at >= ${cutoff} AND draining = 1 THEN 1 ELSE 0 END) AS draining,
-              sum(CASE WHEN last_seen_at < ${cutoff} THEN 1 ELSE 0 END) AS offline
-            FROM worker`
+          const row = yield* queryOne(
+            workersRow,
+            sql`
+              SELECT sum(CASE WHEN last_seen_at >= ${cutoff} AND draining = 0 THEN 1 ELSE 0 END) AS online,
+                sum(CASE WHEN last_seen_at >= ${cutoff} AND draining = 1 THEN 1 ELSE 0 END) AS draining,
+                sum(CASE WHEN last_seen_at < ${cutoff} THEN 1 ELSE 0 END) AS offline
+              FROM worker`
+          )
           return { online: row?.online ?? 0, draining: row?.draining ?? 0, offline: row?.offline ?? 0 }
-        }).pipe(Effect.orDie),
+        }),
         deliveries: Effect.gen(function* () {
-          const [row] = yield* sql<WaitingRow>`
-            SELECT count(*) AS n, min(since) AS since FROM (
-              SELECT created_at AS since FROM webhook_delivery WHERE state = 'pending' LIMIT ${most}) AS counted`
+          const row = yield* queryOne(
+            waitingRow,
+            sql`
+              SELECT count(*) AS n, min(since) AS since FROM (
+                SELECT created_at AS since FROM webhook_delivery WHERE state = 'pending' LIMIT ${most}) AS counted`
+          )
           return waiting(row, yield* millis)
-        }).pipe(Effect.orDie)
+        })
       })
     })
   )

@@ -5,6 +5,8 @@
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { make } from "@signalbox/sql/Migrations"
+import type { Sql } from "@signalbox/sql/Sql"
+import { integer, queryOne, Row, text } from "@signalbox/sql/Table"
 import * as Access from "./migrations/initial/Access.ts"
 import * as Alerts from "./migrations/initial/Alerts.ts"
 import * as Content from "./migrations/initial/Content.ts"
@@ -54,13 +56,15 @@ export const migrations = {
 /** Brings the database to the newest schema; does nothing when it has it already. */
 export const migrate = make({ table: "migration", migrations })
 
-/** Returns the newest migration of the database; null for a new database. */
-export const newest = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql<{ readonly migration_id: number; readonly name: string }>`
-    SELECT migration_id, name FROM migration ORDER BY migration_id DESC LIMIT 1`
-  return row === undefined ? null : ([row.migration_id, row.name] as const)
-})
+const select = "SELECT migration_id, name FROM migration ORDER BY migration_id DESC LIMIT 1"
+const parsed = <E>(found: Effect.Effect<ReadonlyArray<object>, E>) =>
+  queryOne(Row({ migration_id: integer, name: text }), found, (row) => [row.migration_id, row.name] as const)
+
+/** Returns the newest migration of the database; null when it has none. Fails for a database without the table. */
+export const newest = Effect.flatMap(SqlClient.SqlClient, (sql) => parsed(sql.unsafe(select)))
+
+/** Like `newest`, in a service that has started. */
+export const newestOf = (sql: Sql) => parsed(sql.unsafe(select))
 
 /** The name of the newest migration of this version. */
 export const latest = Object.keys(migrations).at(-1) ?? ""

@@ -85,8 +85,7 @@ export class Notifier extends Context.Service<
           shared: true,
           notify: (topic, about) =>
             sql`SELECT pg_notify(${channel}, ${`${node}\n${topic}\n${about}`})`.pipe(
-              Effect.andThen(sql.afterCommit(publish(topic, about))),
-              Effect.orDie
+              Effect.andThen(sql.afterCommit(publish(topic, about)))
             )
         })
       })

@@ -10,22 +10,34 @@ import type * as Schema from "effect/Schema"
 import { millisPerPoint } from "../engine/Order.ts"
 import type { Change, Run } from "../engine/State.ts"
 import * as ExactJson from "@signalbox/transport/ExactJson"
+import { flag, id, integer, nullable, query, queryOne, Row, Table, text } from "@signalbox/sql/Table"
 import * as Chunks from "./Chunks.ts"
-import { Database, type PageRequest, type Rows, type Wide } from "./Database.ts"
-import { exceptionText, fileBytes, mayHaveFiles, parseIds } from "./StoredItem.ts"
+import { Database, type PageRequest, type Rows } from "./Database.ts"
+import { exceptionText, fileBytes, itemId } from "./StoredItem.ts"
 
-interface OutputRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly process_id: string
-  readonly process_run_id: string
-  readonly step_run_id: string
-  readonly parent_id: string
-  readonly created_at: string
-  readonly payload: string
-  /** Only in pages: bytes that its files take in its view. */
-  readonly extra_bytes?: number
-}
+const outputTable = Table("output", {
+  id: id(WorkItemId),
+  workspace_id: id(WorkspaceId),
+  process_id: id(ProcessId),
+  process_run_id: id(ProcessRunId),
+  step_run_id: id(StepRunId),
+  parent_id: id(WorkItemId),
+  created_at: text,
+  payload: text,
+  released: flag
+})
+
+/** An output as it is read. */
+const outputRow = outputTable.pick(
+  "id",
+  "workspace_id",
+  "process_id",
+  "process_run_id",
+  "step_run_id",
+  "created_at",
+  "payload"
+)
+type OutputRow = typeof outputRow.Type
 
 /** An output as stored. */
 export interface StoredOutput {
@@ -55,15 +67,15 @@ export interface NewOutput {
 export type ItemForwarded = Extract<Change, { readonly _tag: "ItemForwarded" }>
 export type OutputsReleased = Extract<Change, { readonly _tag: "OutputsReleased" }>
 
-const parsePageOutput = (row: OutputRow): StoredPageOutput => ({
-  id: WorkItemId.make(row.id),
-  workspaceId: WorkspaceId.make(row.workspace_id),
-  processId: ProcessId.make(row.process_id),
-  processRunId: ProcessRunId.make(row.process_run_id),
-  stepRunId: StepRunId.make(row.step_run_id),
+const parsePageOutput = (row: OutputRow, mayHaveFiles = true): StoredPageOutput => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  processId: row.process_id,
+  processRunId: row.process_run_id,
+  stepRunId: row.step_run_id,
   createdAt: row.created_at,
   payload: row.payload,
-  mayHaveFiles: mayHaveFiles(row.extra_bytes)
+  mayHaveFiles
 })
 
 const parseOutput = (row: OutputRow): StoredOutput => ({
@@ -71,12 +83,13 @@ const parseOutput = (row: OutputRow): StoredOutput => ({
   payload: ExactJson.parse(row.payload)
 })
 
-const outputPage: Wide = {
+const outputPage = {
+  rows: outputRow.and({ extra_bytes: integer }),
   table: "output",
-  columns: "id, workspace_id, process_id, process_run_id, step_run_id, parent_id, created_at",
   long: ["payload"],
-  extraBytes: fileBytes("output")
-}
+  extraBytes: fileBytes("output"),
+  as: (row: OutputRow & { readonly extra_bytes: number }) => parsePageOutput(row, row.extra_bytes > 0)
+} as const
 
 export class Outputs extends Context.Service<
   Outputs,
@@ -122,13 +135,16 @@ export class Outputs extends Context.Service<
         let parent = ""
         return Chunks.walk((after) =>
           Effect.gen(function* () {
-            const rows = yield* sql<{ readonly id: string; readonly parent_id: string }>`
-              SELECT id, parent_id FROM output
-              WHERE ${sql.and([sql`step_run_id = ${stepRun}`, ...ofItems])} AND released = 0
-                AND (parent_id, id) > (${parent}, ${after})
-              ORDER BY parent_id, id LIMIT ${Chunks.rowsPerChunk}`
+            const rows = yield* query(
+              outputTable.pick("id", "parent_id"),
+              sql`
+                SELECT id, parent_id FROM output
+                WHERE ${sql.and([sql`step_run_id = ${stepRun}`, ...ofItems])} AND released = 0
+                  AND (parent_id, id) > (${parent}, ${after})
+                ORDER BY parent_id, id LIMIT ${Chunks.rowsPerChunk}`
+            )
             parent = rows.at(-1)?.parent_id ?? parent
-            const ids = parseIds(rows)
+            const ids = rows.map((row) => row.id)
             if (ids.length > 0) yield* use(ids)
             return ids
           })
@@ -153,7 +169,7 @@ export class Outputs extends Context.Service<
             Effect.fnUntraced(function* (some) {
               const rows = yield* Effect.forEach(some, ({ item, payload, stepRun }) =>
                 Effect.map(newId, (id) => ({
-                  id,
+                  id: WorkItemId.make(id),
                   workspace_id: run.workspaceId,
                   process_id: run.processId,
                   process_run_id: run.id,
@@ -161,65 +177,67 @@ export class Outputs extends Context.Service<
                   parent_id: item,
                   created_at: at,
                   payload: JSON.stringify(payload),
-                  released: 0
+                  released: false
                 }))
               )
-              yield* sql`INSERT INTO output ${sql.insert(rows)}`
-              return parseIds(rows)
+              yield* sql`INSERT INTO output ${outputTable.insert(rows)}`
+              return rows.map((row) => row.id)
             })
           )
-        }, Effect.orDie),
+        }),
         open: (id) =>
-          Effect.orDie(
-            Effect.map(sql<OutputRow>`SELECT * FROM output WHERE id = ${id} AND released = 0`, ([row]) =>
-              row === undefined ? null : parseOutput(row)
-            )
+          queryOne(
+            outputRow,
+            sql`SELECT ${outputRow.columns} FROM output WHERE id = ${id} AND released = 0`,
+            parseOutput
           ),
         setPayload: Effect.fnUntraced(function* (stepRun, id, payload) {
           const rows = yield* sql`
             UPDATE output SET payload = ${payload}
             WHERE id = ${id} AND step_run_id = ${stepRun} AND released = 0 RETURNING id`
           return rows.length === 1
-        }, Effect.orDie),
+        }),
         count: (stepRun, held) =>
-          Effect.orDie(
-            Effect.map(
-              sql<{ readonly parent_id: string; readonly n: number }>`
+          Effect.map(
+            query(
+              outputTable.pick("parent_id").and({ n: integer }),
+              sql`
                 SELECT parent_id, count(*) AS n FROM output
-                WHERE step_run_id = ${stepRun} AND released = 0 GROUP BY parent_id`,
-              (rows) => {
-                const ofHeld = rows.find((row) => row.parent_id === held)?.n ?? 0
-                return { held: ofHeld, done: rows.reduce((sum, row) => sum + row.n, 0) - ofHeld }
-              }
-            )
+                WHERE step_run_id = ${stepRun} AND released = 0 GROUP BY parent_id`
+            ),
+            (rows) => {
+              const ofHeld = rows.find((row) => row.parent_id === held)?.n ?? 0
+              return { held: ofHeld, done: rows.reduce((sum, row) => sum + row.n, 0) - ofHeld }
+            }
           ),
         release: Effect.fnUntraced(function* (run, { exception, failure, state, step, stepRun }) {
           const at = yield* now
           yield* eachUnreleased(stepRun, null, (ids) =>
             step === null
               ? sql`UPDATE output SET released = 1 WHERE ${sql.in("id", ids)}`
-              : sql<{ readonly id: string; readonly tags: string | null }>`
-                  INSERT INTO work_item (id, workspace_id, process_id, process_run_id, step, step_id, parent_id, state,
-                    state_updated_at, created_at, payload, attempts, exception, failure, priority, sort_key, due_at,
-                    at_risk_at, tags)
-                  SELECT output.id, output.workspace_id, output.process_id, output.process_run_id, ${step},
-                    ${run.steps[step]?.id}, output.parent_id, ${state}, ${at}, output.created_at, output.payload, 0,
-                    ${exceptionText(exception)}, ${failure?.fingerprint ?? null}, coalesce(parent.priority, 0),
-                    ${Date.parse(at)} - coalesce(parent.priority, 0) * ${sql.literal(String(millisPerPoint))},
-                    parent.due_at, parent.at_risk_at, parent.tags
-                  FROM output LEFT JOIN work_item AS parent ON parent.id = output.parent_id
-                  WHERE ${sql.in("output.id", ids)}
-                  RETURNING id, tags`.pipe(
+              : query(
+                  itemId.and({ tags: nullable(text) }),
+                  sql`
+                    INSERT INTO work_item (id, workspace_id, process_id, process_run_id, step, step_id, parent_id, state,
+                      state_updated_at, created_at, payload, attempts, exception, failure, priority, sort_key, due_at,
+                      at_risk_at, tags)
+                    SELECT output.id, output.workspace_id, output.process_id, output.process_run_id, ${step},
+                      ${run.steps[step]?.id}, output.parent_id, ${state}, ${at}, output.created_at, output.payload, 0,
+                      ${exceptionText(exception)}, ${failure?.fingerprint ?? null}, coalesce(parent.priority, 0),
+                      ${Date.parse(at)} - coalesce(parent.priority, 0) * ${sql.literal(String(millisPerPoint))},
+                      parent.due_at, parent.at_risk_at, parent.tags
+                    FROM output LEFT JOIN work_item AS parent ON parent.id = output.parent_id
+                    WHERE ${sql.in("output.id", ids)}
+                    RETURNING id, tags`
+                ).pipe(
                   Effect.flatMap((rows) => inheritTags(rows.flatMap((row) => (row.tags === null ? [] : [row.id])))),
                   Effect.andThen(sql`DELETE FROM output WHERE ${sql.in("id", ids)}`)
                 )
           )
-        }, Effect.orDie),
+        }),
         drop: (stepRun, items) =>
-          Effect.orDie(
-            Chunks.flatMap(items, (some) =>
-              eachUnreleased(stepRun, some, (ids) => sql`DELETE FROM output WHERE ${sql.in("id", ids)}`)
-            )
+          Chunks.flatMap(items, (some) =>
+            eachUnreleased(stepRun, some, (ids) => sql`DELETE FROM output WHERE ${sql.in("id", ids)}`)
           ),
         forward: Effect.fnUntraced(function* (run, { item, stepRun }) {
           const id = WorkItemId.make(yield* newId)
@@ -229,36 +247,29 @@ export class Outputs extends Context.Service<
             SELECT ${id}, workspace_id, process_id, process_run_id, ${stepRun}, id, ${yield* now}, payload, 0
             FROM work_item WHERE id = ${item}`
           return id
-        }, Effect.orDie),
+        }),
         countPassedOn: (items) =>
-          Effect.orDie(
-            Effect.map(
-              Chunks.flatMap(
-                items,
-                (some) => sql<{ readonly n: number }>`
+          Effect.map(
+            Chunks.flatMap(items, (some) =>
+              query(
+                Row({ n: integer }),
+                sql`
                   SELECT (SELECT count(*) FROM work_item WHERE ${sql.in("parent_id", some)})
                     + (SELECT count(*) FROM output WHERE ${sql.in("parent_id", some)} AND released = 1) AS n`
-              ),
-              (rows) => rows.reduce((sum, { n }) => sum + n, 0)
-            )
+              )
+            ),
+            (rows) => rows.reduce((sum, { n }) => sum + n, 0)
           ),
         list: (run, request) =>
-          Effect.map(
-            page<OutputRow>(outputPage, [sql`process_run_id = ${run}`, sql`released = 1`], "oldest first", request),
-            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(parsePageOutput) })
-          ),
+          page(outputPage, [sql`process_run_id = ${run}`, sql`released = 1`], "oldest first", request),
         someOf: (runs, limit) =>
-          Effect.orDie(
-            Effect.map(
-              sql<{ readonly id: string }>`
-                SELECT id FROM output WHERE ${sql.in("process_run_id", runs)} LIMIT ${limit}`,
-              parseIds
-            )
+          query(
+            itemId,
+            sql`SELECT id FROM output WHERE ${sql.in("process_run_id", runs)} LIMIT ${limit}`,
+            (row) => row.id
           ),
         remove: (ids) =>
-          Effect.orDie(
-            Effect.asVoid(Chunks.forEach(ids, (some) => sql`DELETE FROM output WHERE ${sql.in("id", some)}`))
-          )
+          Effect.asVoid(Chunks.forEach(ids, (some) => sql`DELETE FROM output WHERE ${sql.in("id", some)}`))
       })
     })
   )

@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import type { Refused } from "../Refused.ts"
 import { Database } from "./Database.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { flag, id, integer, nullable, query, queryOne, Table, text, word } from "@signalbox/sql/Table"
 import { type NewContent, PackageVersions } from "./PackageVersions.ts"
 
 /** The interval of polling a branch. */
@@ -15,21 +16,23 @@ const pollInterval = Duration.minutes(1)
 /** Longer than a poll takes: after that another node polls, in case the one that claimed it was killed. */
 const claimTime = Duration.minutes(10)
 
-interface Row {
-  readonly package_id: string
-  readonly workspace_id: string
-  readonly version: number
-  readonly repository: string
-  readonly directory: string | null
-  readonly credentials_secret: string | null
-  readonly mode: "attached" | "detached"
-  readonly reference: string
-  readonly automatic: number
-  readonly commit_id: string
-  readonly fetched_at: string
-  readonly error: string | null
-  readonly failed_at: string | null
-}
+const sourceTable = Table("package_source", {
+  package_id: id(TaskPackageId),
+  workspace_id: id(WorkspaceId),
+  version: integer,
+  repository: text,
+  directory: nullable(text),
+  credentials_secret: nullable(text),
+  mode: word<"attached" | "detached">(),
+  reference: text,
+  automatic: flag,
+  commit_id: text,
+  fetched_at: text,
+  error: nullable(text),
+  failed_at: nullable(text),
+  look_at: nullable(text)
+})
+type SourceRow = typeof sourceTable.Type
 
 /** The settings of a source. */
 export interface SourceSettings {
@@ -52,16 +55,16 @@ export interface Source extends SourceSettings {
   readonly error: { readonly message: string; readonly failedAt: string } | null
 }
 
-const parse = (row: Row): Source => ({
-  packageId: TaskPackageId.make(row.package_id),
-  workspaceId: WorkspaceId.make(row.workspace_id),
+const parse = (row: SourceRow): Source => ({
+  packageId: row.package_id,
+  workspaceId: row.workspace_id,
   version: row.version,
   repository: row.repository,
   directory: row.directory,
   credentialsSecret: row.credentials_secret,
   mode: row.mode,
   reference: row.reference,
-  automatic: row.automatic === 1,
+  automatic: row.automatic,
   commit: row.commit_id,
   fetchedAt: row.fetched_at,
   error: row.error === null || row.failed_at === null ? null : { message: row.error, failedAt: row.failed_at }
@@ -107,6 +110,7 @@ export class PackageSources extends Context.Service<
     Effect.gen(function* () {
       const { millis, now, sql, transaction } = yield* Database
       const versions = yield* PackageVersions
+      const select = sql`SELECT ${sourceTable.columns} FROM package_source`
       const forUpdate = Dialect.forUpdate(sql)
       const skipLocked = Dialect.skipLocked(sql, "package_source")
       const inFuture = (duration: Duration.Duration) =>
@@ -121,12 +125,7 @@ export class PackageSources extends Context.Service<
         )
 
       return PackageSources.of({
-        get: (taskPackage) =>
-          Effect.orDie(
-            Effect.map(sql<Row>`SELECT * FROM package_source WHERE package_id = ${taskPackage}`, ([row]) =>
-              row === undefined ? null : parse(row)
-            )
-          ),
+        get: (taskPackage) => queryOne(sourceTable, sql`${select} WHERE package_id = ${taskPackage}`, parse),
         configure: Effect.fnUntraced(function* ({ id, workspaceId }, type, settings, fetched) {
           const { commit, content } = fetched
           const unused = yield* versions.put(workspaceId, id, { type, content, ...originOf(fetched), how: "asked" })
@@ -136,7 +135,7 @@ export class PackageSources extends Context.Service<
             credentials_secret: settings.credentialsSecret,
             mode: settings.mode,
             reference: settings.reference,
-            automatic: settings.automatic ? 1 : 0,
+            automatic: settings.automatic,
             commit_id: commit,
             fetched_at: yield* now,
             error: null,
@@ -144,33 +143,30 @@ export class PackageSources extends Context.Service<
             look_at: settings.automatic ? yield* inFuture(pollInterval) : null
           }
           // The row of the package is locked, so no other transaction inserts one in between.
-          const changed = yield* Effect.orDie(
-            sql`UPDATE package_source SET ${sql.update(values)}, version = version + 1
+          const changed = yield* sql`UPDATE package_source SET ${sourceTable.update(values)}, version = version + 1
               WHERE package_id = ${id} RETURNING package_id`
-          )
           if (changed.length === 0) {
             const row = { ...values, package_id: id, workspace_id: workspaceId, version: 1 }
-            yield* Effect.orDie(sql`INSERT INTO package_source ${sql.insert(row)}`)
+            yield* sql`INSERT INTO package_source ${sourceTable.insert(row)}`
           }
           return unused
         }, transaction),
-        claim: Effect.fnUntraced(
-          function* (limit) {
-            const rows = yield* sql<Row>`
-              SELECT * FROM package_source WHERE look_at <= ${yield* now}
+        claim: Effect.fnUntraced(function* (limit) {
+          const rows = yield* query(
+            sourceTable,
+            sql`
+              ${select} WHERE look_at <= ${yield* now}
               ORDER BY look_at LIMIT ${limit} ${skipLocked}`
-            const until = yield* inFuture(claimTime)
-            for (const row of rows) {
-              yield* sql`UPDATE package_source SET look_at = ${until} WHERE package_id = ${row.package_id}`
-            }
-            return rows.map(parse)
-          },
-          Effect.orDie,
-          transaction
-        ),
+          )
+          const until = yield* inFuture(claimTime)
+          for (const row of rows) {
+            yield* sql`UPDATE package_source SET look_at = ${until} WHERE package_id = ${row.package_id}`
+          }
+          return rows.map(parse)
+        }, transaction),
         deploy: Effect.fnUntraced(function* (source, type, fetched) {
           const { commit, content } = fetched
-          if (!(yield* Effect.orDie(unchanged(source)))) return content.blob
+          if (!(yield* unchanged(source))) return content.blob
           const added = { type, content, ...originOf(fetched), how: "followed" } as const
           const unused = yield* versions.put(source.workspaceId, source.packageId, added)
           const values = {
@@ -180,24 +176,18 @@ export class PackageSources extends Context.Service<
             failed_at: null,
             look_at: yield* inFuture(pollInterval)
           }
-          yield* Effect.orDie(
-            sql`UPDATE package_source SET ${sql.update(values)} WHERE package_id = ${source.packageId}`
-          )
+          yield* sql`UPDATE package_source SET ${sourceTable.update(values)} WHERE package_id = ${source.packageId}`
           return unused
         }, transaction),
-        recordPoll: Effect.fnUntraced(
-          function* (source, error) {
-            const values = {
-              error,
-              failed_at: error === null ? null : yield* now,
-              look_at: yield* inFuture(pollInterval)
-            }
-            yield* sql`UPDATE package_source SET ${sql.update(values)}
+        recordPoll: Effect.fnUntraced(function* (source, error) {
+          const values = {
+            error,
+            failed_at: error === null ? null : yield* now,
+            look_at: yield* inFuture(pollInterval)
+          }
+          yield* sql`UPDATE package_source SET ${sourceTable.update(values)}
               WHERE package_id = ${source.packageId} AND version = ${source.version}`
-          },
-          Effect.orDie,
-          transaction
-        )
+        }, transaction)
       })
     })
   )

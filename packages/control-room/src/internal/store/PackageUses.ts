@@ -2,8 +2,9 @@
  * Which versions of task packages are used: by the step runs that workers have, by runs of assistants, and by steps that
  * name them. Versions that are old and not used are deleted.
  */
-import { StepRunId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import { StepRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { id, integer, nullable, query, queryOne, Row, text } from "@signalbox/sql/Table"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -56,18 +57,21 @@ export class PackageUses extends Context.Service<
           const ids = [...new Set(wanted.map(({ id }) => id))]
           const pins = [...new Set(wanted.flatMap(({ pin }) => pin ?? []))]
           const named = pins.length === 0 ? [] : [sql.in("found.version", pins)]
-          const rows = yield* sql<GivenVersion & { readonly id: string; readonly current_version: number | null }>`
-            SELECT task_package.id, task_package.current_version, found.version, found.digest
-            FROM task_package JOIN task_package_version AS found
-              ON found.workspace_id = task_package.workspace_id AND found.package_id = task_package.id
-            WHERE task_package.workspace_id = ${workspace} AND ${sql.in("task_package.id", ids)}
-              AND ${sql.or([sql`found.version = task_package.current_version`, ...named])}
-            ${forKey}`
+          const rows = yield* query(
+            Row({ id: text, current_version: nullable(integer), version: integer, digest: text }),
+            sql`
+              SELECT task_package.id, task_package.current_version, found.version, found.digest
+              FROM task_package JOIN task_package_version AS found
+                ON found.workspace_id = task_package.workspace_id AND found.package_id = task_package.id
+              WHERE task_package.workspace_id = ${workspace} AND ${sql.in("task_package.id", ids)}
+                AND ${sql.or([sql`found.version = task_package.current_version`, ...named])}
+              ${forKey}`
+          )
           return (id: string, pin: number | null) => {
             const row = rows.find((one) => one.id === id && one.version === (pin ?? one.current_version))
             return row === undefined ? null : { version: row.version, digest: row.digest }
           }
-        }, Effect.orDie),
+        }),
         rolledBack: Effect.fnUntraced(function* (run, stepRuns) {
           const following = stepRuns.filter(({ step: index }) => {
             const step = run.steps[index]
@@ -75,26 +79,33 @@ export class PackageUses extends Context.Service<
           })
           if (following.length === 0) return new Set<StepRunId>()
           const ids = following.map(({ id }) => id)
-          const rows = yield* sql<{ readonly id: string }>`
-            SELECT step_run.id FROM step_run JOIN task_package_version AS held
-              ON held.workspace_id = step_run.workspace_id AND held.package_id = step_run.package_id
-                AND held.version = step_run.package_version
-            WHERE ${sql.in("step_run.id", ids)} AND held.rolled_back = 1`
-          return new Set(rows.map(({ id }) => StepRunId.make(id)))
-        }, Effect.orDie),
-        crowded: Effect.orDie(
-          sql<{ readonly workspace: WorkspaceId; readonly id: string }>`
+          const rows = yield* query(
+            Row({ id: id(StepRunId) }),
+            sql`
+              SELECT step_run.id FROM step_run JOIN task_package_version AS held
+                ON held.workspace_id = step_run.workspace_id AND held.package_id = step_run.package_id
+                  AND held.version = step_run.package_version
+              WHERE ${sql.in("step_run.id", ids)} AND held.rolled_back = 1`
+          )
+          return new Set(rows.map((row) => row.id))
+        }),
+        crowded: query(
+          Row({ workspace: id(WorkspaceId), id: text }),
+          sql`
             SELECT workspace_id AS workspace, package_id AS id FROM task_package_version
             GROUP BY workspace_id, package_id HAVING count(*) > ${keptVersions}`
         ),
-        removeOld: Effect.fnUntraced(
-          function* (workspace, id) {
-            // Who makes use of a version locks its package too, so whatever does is seen by the next statement.
-            const [known] = yield* sql<{ readonly current_version: number | null }>`
-              SELECT current_version FROM task_package WHERE workspace_id = ${workspace} AND id = ${id} ${forDelete}`
-            if (known === undefined) return []
-            const same = sql.literal("package_version = task_package_version.version")
-            const removed = yield* sql<{ readonly id: string }>`
+        removeOld: Effect.fnUntraced(function* (workspace, id) {
+          // Who makes use of a version locks its package too, so whatever does is seen by the next statement.
+          const known = yield* queryOne(
+            Row({ current_version: nullable(integer) }),
+            sql`SELECT current_version FROM task_package WHERE workspace_id = ${workspace} AND id = ${id} ${forDelete}`
+          )
+          if (known === null) return []
+          const same = sql.literal("package_version = task_package_version.version")
+          const removed = yield* query(
+            Row({ id: text }),
+            sql`
               DELETE FROM task_package_version
               WHERE ${ofPackage(workspace, id)} AND version <> ${known.current_version}
                 AND version <= (SELECT version FROM task_package_version WHERE ${ofPackage(workspace, id)}
@@ -111,11 +122,9 @@ export class PackageUses extends Context.Service<
                   SELECT 1 FROM assistant_run JOIN assistant ON assistant.id = assistant_run.assistant_id
                   WHERE assistant.package_id = ${id} AND ${same} AND assistant_run.state = 'in_progress')
               RETURNING id`
-            return yield* files.removeOwners(removed.map((row) => row.id))
-          },
-          Effect.orDie,
-          transaction
-        )
+          )
+          return yield* files.removeOwners(removed.map((row) => row.id))
+        }, transaction)
       })
     })
   ).pipe(Layer.provide(Files.layer))

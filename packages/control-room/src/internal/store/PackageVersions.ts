@@ -2,10 +2,11 @@
  * The versions of task packages, and which of them is current. The zip of a version is a file whose owner is the
  * version.
  */
-import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import { TaskPackageId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { PackageAuthor, TaskPackageVersionListed } from "@signalbox/api/contract/TaskPackageVersions"
 import type { TaskPackageType } from "@signalbox/api/contract/TaskPackages"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { flag, id, integer, json, nullable, query, queryOne, Table, text, word } from "@signalbox/sql/Table"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -13,19 +14,35 @@ import { Refused } from "../Refused.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import { Files, type StoredFile } from "./Files.ts"
 
-interface Row {
-  readonly id: string
-  readonly version: number
-  readonly digest: string
-  readonly size: number
-  readonly rolled_back: number
-  readonly created_at: string
-  readonly created_by: string | null
-  readonly note: string | null
-  readonly current: number | null
-}
+const versionTable = Table("task_package_version", {
+  workspace_id: id(WorkspaceId),
+  package_id: id(TaskPackageId),
+  version: integer,
+  id: text,
+  digest: text,
+  size: integer,
+  tasks: json<ReadonlyArray<string>>(),
+  rolled_back: flag,
+  created_at: text,
+  created_by: nullable(json<PackageAuthor>()),
+  note: nullable(text)
+})
 
-const columns = `id, version, digest, size, rolled_back, created_at, created_by, note, (
+export const packageTable = Table("task_package", {
+  id: id(TaskPackageId),
+  workspace_id: id(WorkspaceId),
+  name: text,
+  type: word<TaskPackageType>(),
+  created_at: text,
+  current_version: nullable(integer),
+  current_since: nullable(text),
+  current_by: nullable(json<PackageAuthor>())
+})
+
+const shownRow = versionTable.pick("id", "version", "digest", "size", "rolled_back", "created_at", "created_by", "note")
+const versionRow = shownRow.and({ current: nullable(integer) })
+
+const current = `(
   SELECT current_version FROM task_package WHERE task_package.id = task_package_version.package_id) AS current`
 
 /** A zip that was read completely, and its committed blob. */
@@ -61,21 +78,13 @@ export interface StoredVersion {
   readonly content: PackageContent
 }
 
-interface PackageRow {
-  readonly name: string
-  readonly type: TaskPackageType
-  readonly current_version: number | null
-}
-
-export const parseAuthor = (by: string | null): PackageAuthor | null => (by === null ? null : JSON.parse(by))
-
-const view = (row: Row): TaskPackageVersionListed => ({
+const view = (row: typeof versionRow.Type): TaskPackageVersionListed => ({
   version: row.version,
-  state: row.version === row.current ? "current" : row.rolled_back === 1 ? "rolled_back" : "available",
+  state: row.version === row.current ? "current" : row.rolled_back ? "rolled_back" : "available",
   digest: row.digest,
   size: row.size,
   created_at: row.created_at,
-  created_by: parseAuthor(row.created_by),
+  created_by: row.created_by,
   note: row.note
 })
 
@@ -128,8 +137,9 @@ export class PackageVersions extends Context.Service<
 
       /** The package, whose versions no other transaction changes until this one ends. */
       const lock = Effect.fnUntraced(function* (workspace: WorkspaceId, id: string) {
-        const [known] = yield* Effect.orDie(
-          sql<PackageRow>`
+        const known = yield* queryOne(
+          packageTable.pick("name", "type", "current_version"),
+          sql`
             SELECT name, type, current_version FROM task_package
             WHERE workspace_id = ${workspace} AND id = ${id} ${forUpdate}`
         )
@@ -137,10 +147,9 @@ export class PackageVersions extends Context.Service<
       })
 
       const setCurrent = Effect.fnUntraced(function* (id: string, version: number, by: PackageAuthor | null) {
-        const current_by = by === null ? null : JSON.stringify(by)
-        const changed = { current_version: version, current_since: yield* now, current_by }
-        yield* sql`UPDATE task_package SET ${sql.update(changed)} WHERE id = ${id}`
-      }, Effect.orDie)
+        const changed = { current_version: version, current_since: yield* now, current_by: by }
+        yield* sql`UPDATE task_package SET ${packageTable.update(changed)} WHERE id = ${id}`
+      })
 
       /** Makes a version of a locked package current: those after it that were are rolled back. */
       const move = Effect.fnUntraced(function* (
@@ -151,28 +160,23 @@ export class PackageVersions extends Context.Service<
         yield* sql`
           UPDATE task_package_version SET rolled_back = 1
           WHERE ${ofPackage(workspace, id)} AND version > ${to.version} AND version <= ${to.from ?? 0}`
-        yield* sql`
-          UPDATE task_package_version SET rolled_back = 0 WHERE ${ofPackage(workspace, id)} AND version = ${to.version}`
+        yield* sql`UPDATE task_package_version SET rolled_back = 0 WHERE ${ofPackage(workspace, id)} AND version = ${to.version}`
         yield* setCurrent(id, to.version, to.by)
-      }, Effect.orDie)
+      })
 
       const newestOf = (workspace: WorkspaceId, id: string) =>
-        Effect.orDie(
-          Effect.map(
-            sql<Pick<Row, "version" | "digest">>`
-              SELECT version, digest FROM task_package_version WHERE ${ofPackage(workspace, id)}
-              ORDER BY version DESC LIMIT 1`,
-            ([row]) => row ?? null
-          )
+        queryOne(
+          versionTable.pick("version", "digest"),
+          sql`
+            SELECT version, digest FROM task_package_version WHERE ${ofPackage(workspace, id)}
+            ORDER BY version DESC LIMIT 1`
         )
 
       const digestOf = (workspace: WorkspaceId, id: string, version: number | null) =>
-        Effect.orDie(
-          Effect.map(
-            sql<{ readonly digest: string }>`
-              SELECT digest FROM task_package_version WHERE ${ofPackage(workspace, id)} AND version = ${version}`,
-            ([row]) => row?.digest ?? null
-          )
+        queryOne(
+          versionTable.pick("digest"),
+          sql`SELECT digest FROM task_package_version WHERE ${ofPackage(workspace, id)} AND version = ${version}`,
+          (row) => row.digest
         )
 
       return PackageVersions.of({
@@ -181,7 +185,7 @@ export class PackageVersions extends Context.Service<
           if (type === "zip" && known.type !== "zip") {
             return yield* new Refused({ code: "CONFLICT", message: notUploaded(known.name) })
           }
-          if (type !== known.type) yield* Effect.orDie(sql`UPDATE task_package SET type = ${type} WHERE id = ${id}`)
+          if (type !== known.type) yield* sql`UPDATE task_package SET type = ${type} WHERE id = ${id}`
           const newest = yield* newestOf(workspace, id)
           const current = yield* digestOf(workspace, id, known.current_version)
           const isHeld = how === "followed" && newest?.digest === content.digest
@@ -190,17 +194,17 @@ export class PackageVersions extends Context.Service<
           const owner = yield* newId
           const row = {
             workspace_id: workspace,
-            package_id: id,
+            package_id: TaskPackageId.make(id),
             version,
             id: owner,
             digest: content.digest,
             size: content.size,
-            tasks: JSON.stringify(content.tasks),
+            tasks: content.tasks,
             created_at: yield* now,
-            created_by: by === null ? null : JSON.stringify(by),
+            created_by: by,
             note
           }
-          yield* Effect.orDie(sql`INSERT INTO task_package_version ${sql.insert(row)}`)
+          yield* sql`INSERT INTO task_package_version ${versionTable.insert(row)}`
           yield* setCurrent(id, version, by)
           return yield* files.putNew(workspace, {
             ownerId: owner,
@@ -210,27 +214,29 @@ export class PackageVersions extends Context.Service<
           })
         }, transaction),
         get: Effect.fnUntraced(function* (workspace, id, version) {
-          const [row] = yield* Effect.orDie(
-            sql<Row & { readonly tasks: string; readonly package_name: string }>`
-              SELECT ${sql.literal(columns)}, tasks, (
+          const row = yield* queryOne(
+            versionRow.and({ tasks: json<ReadonlyArray<string>>(), package_name: text }),
+            sql`
+              SELECT ${shownRow.columns}, ${sql.literal(current)}, tasks, (
                 SELECT name FROM task_package WHERE task_package.id = task_package_version.package_id) AS package_name
               FROM task_package_version WHERE ${ofPackage(workspace, id)} AND version = ${version}`
           )
-          if (row === undefined) return null
+          if (row === null) return null
           const [file] = yield* files.ofOwners([row.id])
           if (file === undefined) return null
           const { digest, package_name: packageName, tasks } = row
-          return { view: view(row), content: { packageName, version, digest, tasks: JSON.parse(tasks), file } }
+          return { view: view(row), content: { packageName, version, digest, tasks, file } }
         }),
         list: (workspace, id, request) =>
-          Effect.map(
-            page<Row>(
-              sql`SELECT ${sql.literal(columns)} FROM task_package_version`,
-              [sql`workspace_id = ${workspace}`, sql`package_id = ${id}`],
-              "newest first",
-              request
-            ),
-            ({ hasMore, rows }) => ({ hasMore, rows: rows.map((row) => ({ id: row.id, ...view(row) })) })
+          page(
+            {
+              rows: versionRow,
+              select: sql`SELECT ${shownRow.columns}, ${sql.literal(current)} FROM task_package_version`,
+              as: (row) => ({ id: row.id, ...view(row) })
+            },
+            [sql`workspace_id = ${workspace}`, sql`package_id = ${id}`],
+            "newest first",
+            request
           ),
         promote: Effect.fnUntraced(function* (workspace, id, version, by) {
           const { current_version: from, name } = yield* lock(workspace, id)
@@ -248,13 +254,14 @@ export class PackageVersions extends Context.Service<
           if (expected !== null && expected !== from) {
             return yield* conflict(`from: version ${from} of the task package "${name}" is current, not ${expected}`)
           }
-          const [before] = yield* Effect.orDie(
-            sql<{ readonly version: number }>`
+          const before = yield* queryOne(
+            versionTable.pick("version"),
+            sql`
               SELECT version FROM task_package_version
               WHERE ${ofPackage(workspace, id)} AND version < ${from} AND rolled_back = 0
               ORDER BY version DESC LIMIT 1`
           )
-          if (before === undefined) {
+          if (before === null) {
             return yield* conflict(
               `the task package "${name}" has no version before ${from} that is not rolled back; promote the one that it shall have`
             )
@@ -263,11 +270,10 @@ export class PackageVersions extends Context.Service<
           return before.version
         }, transaction),
         owners: (workspace, id) =>
-          Effect.orDie(
-            Effect.map(
-              sql<{ readonly id: string }>`SELECT id FROM task_package_version WHERE ${ofPackage(workspace, id)}`,
-              (rows) => rows.map((row) => row.id)
-            )
+          query(
+            versionTable.pick("id"),
+            sql`SELECT id FROM task_package_version WHERE ${ofPackage(workspace, id)}`,
+            (row) => row.id
           )
       })
     })

@@ -4,32 +4,29 @@ import { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as SqlClient from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
 import * as Dialect from "@signalbox/sql/Dialect"
+import type { Sql } from "@signalbox/sql/Sql"
+import { id, integer, json, nullable, query, queryOne, Row, Table, text, word } from "@signalbox/sql/Table"
 import * as Chunks from "./Chunks.ts"
 import { Database } from "./Database.ts"
 
-interface Row {
-  readonly subject_id: string
-  readonly detail: string
-}
+export const pauseTable = Table("pause", { workspace_id: id(WorkspaceId), subject_id: text, detail: json<Paused>() })
+const pauseRow = pauseTable.pick("subject_id", "detail")
 
-/** Parses the pause of a row. */
-export const parsePaused = (detail: string | null): Paused | null => (detail === null ? null : JSON.parse(detail))
+/** What `selectPaused` selects. */
+export const pausedColumn = { paused: nullable(json<Paused>()) }
 
 /** SQL that selects the pause of each row of a table, as text. */
 export const selectPaused = (table: "process" | "worker" | "worker_group") =>
   `(SELECT detail FROM pause WHERE pause.workspace_id = ${table}.workspace_id AND pause.subject_id = ${table}.id) AS paused`
 
-const parse = ({ detail }: Row): Paused => JSON.parse(detail)
-
 /** Whether anything of a workspace is paused: mostly nothing is, and then `noneIsPaused` need not be asked of each row. */
-export const somethingIsPaused = (sql: SqlClient.SqlClient, workspace: WorkspaceId) =>
+export const somethingIsPaused = (sql: Sql, workspace: WorkspaceId) =>
   sql`EXISTS (SELECT 1 FROM pause WHERE pause.workspace_id = ${workspace})`
 
 /** The condition that none of these is paused; with columns as ids, for each row. Unknown and null ids are not. */
-export const noneIsPaused = (sql: SqlClient.SqlClient, workspace: WorkspaceId, subjects: Fragment) =>
+export const noneIsPaused = (sql: Sql, workspace: WorkspaceId, subjects: Fragment) =>
   sql`NOT EXISTS (
     SELECT 1 FROM pause WHERE pause.workspace_id = ${workspace} AND pause.subject_id IN (${subjects}))`
 
@@ -42,11 +39,10 @@ export interface PausedStepRuns {
   readonly paused: Paused
 }
 
-interface WaitingRow extends Row {
-  readonly workspace_id: string
-  readonly kind: PausedStepRuns["kind"]
-  readonly name: string | null
-}
+const waitingRow = pauseTable.and({
+  kind: word<PausedStepRuns["kind"]>(),
+  name: nullable(text)
+})
 
 /** The value of `wait_told` of a step run whose pause was reported. */
 const told = 2
@@ -89,26 +85,30 @@ export class Pauses extends Context.Service<
       return Pauses.of({
         of: Effect.fnUntraced(function* (workspace, subjects) {
           if (subjects.length === 0) return new Map()
-          const rows = yield* sql<Row>`
-            SELECT * FROM pause WHERE workspace_id = ${workspace} AND ${sql.in("subject_id", subjects)}`
-          return new Map(rows.map((row) => [row.subject_id, parse(row)]))
-        }, Effect.orDie),
-        count: Effect.orDie(
-          Effect.map(sql<{ readonly n: number }>`SELECT count(*) AS n FROM pause`, ([row]) => row?.n ?? 0)
-        ),
+          const rows = yield* query(
+            pauseRow,
+            sql`SELECT ${pauseRow.columns} FROM pause WHERE workspace_id = ${workspace} AND ${sql.in("subject_id", subjects)}`
+          )
+          return new Map(rows.map((row) => [row.subject_id, row.detail]))
+        }),
+        count: Effect.map(queryOne(Row({ n: integer }), sql`SELECT count(*) AS n FROM pause`), (row) => row?.n ?? 0),
         pause: Effect.fnUntraced(function* (workspace, subject, { again, by, note }) {
           const paused: Paused = { by, note, since: yield* now }
-          const row = { workspace_id: workspace, subject_id: subject, detail: JSON.stringify(paused) }
+          const row = { workspace_id: workspace, subject_id: subject, detail: paused }
           const made = yield* sql`
-            INSERT INTO pause ${sql.insert(row)}
+            INSERT INTO pause ${pauseTable.insert(row)}
             ON CONFLICT (workspace_id, subject_id) DO NOTHING RETURNING subject_id`
           if (made.length === 1) return { paused, isNew: true }
           const where = sql`workspace_id = ${workspace} AND subject_id = ${subject}`
-          const [known = row] = yield* sql<Row>`SELECT * FROM pause WHERE ${where} ${Dialect.forUpdate(sql)}`
-          const changed: Paused = again ? { by, note, since: parse(known).since } : parse(known)
-          if (again) yield* sql`UPDATE pause SET ${sql.update({ detail: JSON.stringify(changed) })} WHERE ${where}`
+          const known = yield* queryOne(
+            pauseRow,
+            sql`SELECT ${pauseRow.columns} FROM pause WHERE ${where} ${Dialect.forUpdate(sql)}`,
+            (found) => found.detail
+          )
+          const changed: Paused = again ? { by, note, since: (known ?? paused).since } : (known ?? paused)
+          if (again) yield* sql`UPDATE pause SET ${pauseTable.update({ detail: changed })} WHERE ${where}`
           return { paused: changed, isNew: false }
-        }, Effect.orDie),
+        }),
         resume: Effect.fnUntraced(function* (workspace, subject) {
           const where = sql`workspace_id = ${workspace} AND subject_id = ${subject}`
           yield* sql`DELETE FROM failure_streak WHERE ${where}`
@@ -119,75 +119,79 @@ export class Pauses extends Context.Service<
             WHERE workspace_id = ${workspace} AND ${unassigned} AND wait_told = ${told}
               AND ${subject} IN (${subjectsOf})`
           return true
-        }, Effect.orDie),
+        }),
         failed: Effect.fnUntraced(function* (workspace, subjects) {
           const counts = new Map<string, number>()
           // Sorted, because all transactions lock rows in this order.
           for (const subject of subjects.toSorted()) {
             const row = { workspace_id: workspace, subject_id: subject, failures: 1 }
-            const [counted] = yield* sql<{ readonly failures: number }>`
-              INSERT INTO failure_streak ${sql.insert(row)}
-              ON CONFLICT (workspace_id, subject_id) DO UPDATE SET failures = failure_streak.failures + 1
-              RETURNING failures`
+            const counted = yield* queryOne(
+              Row({ failures: integer }),
+              sql`
+                INSERT INTO failure_streak ${sql.insert(row)}
+                ON CONFLICT (workspace_id, subject_id) DO UPDATE SET failures = failure_streak.failures + 1
+                RETURNING failures`
+            )
             counts.set(subject, counted?.failures ?? 1)
           }
           return counts
-        }, Effect.orDie),
+        }),
         succeeded: (workspace, subjects) =>
-          Effect.orDie(
-            Effect.asVoid(sql`
-              DELETE FROM failure_streak WHERE workspace_id = ${workspace} AND ${sql.in("subject_id", subjects)}`)
+          Effect.asVoid(
+            sql`DELETE FROM failure_streak WHERE workspace_id = ${workspace} AND ${sql.in("subject_id", subjects)}`
           ),
         untold: Effect.fnUntraced(function* (cutoff) {
-          const rows = yield* sql<WaitingRow>`
-            SELECT DISTINCT pause.*,
-              CASE pause.subject_id WHEN step_run.process_id THEN 'process' WHEN step_run.step_id THEN 'step'
-                ELSE 'worker group' END AS kind,
-              CASE pause.subject_id WHEN step_run.process_id THEN process.name WHEN step_run.step_id THEN step_run.step_name
-                ELSE worker_group.name END AS name
-            FROM step_run
-            JOIN pause ON pause.workspace_id = step_run.workspace_id AND pause.subject_id IN (${subjectsOf})
-            JOIN process ON process.id = step_run.process_id
-            LEFT JOIN worker_group ON worker_group.id = step_run.worker_group_id
-            WHERE ${unassigned} AND step_run.wait_told = 0 AND step_run.state_updated_at <= ${cutoff}`
+          const rows = yield* query(
+            waitingRow,
+            sql`
+              SELECT DISTINCT ${pauseTable.of("pause")},
+                CASE pause.subject_id WHEN step_run.process_id THEN 'process' WHEN step_run.step_id THEN 'step'
+                  ELSE 'worker group' END AS kind,
+                CASE pause.subject_id WHEN step_run.process_id THEN process.name WHEN step_run.step_id THEN step_run.step_name
+                  ELSE worker_group.name END AS name
+              FROM step_run
+              JOIN pause ON pause.workspace_id = step_run.workspace_id AND pause.subject_id IN (${subjectsOf})
+              JOIN process ON process.id = step_run.process_id
+              LEFT JOIN worker_group ON worker_group.id = step_run.worker_group_id
+              WHERE ${unassigned} AND step_run.wait_told = 0 AND step_run.state_updated_at <= ${cutoff}`
+          )
           return rows.map((row) => ({
-            workspaceId: WorkspaceId.make(row.workspace_id),
+            workspaceId: row.workspace_id,
             subject: row.subject_id,
             kind: row.kind,
             name: row.name ?? row.subject_id,
-            paused: parse(row)
+            paused: row.detail
           }))
-        }, Effect.orDie),
+        }),
         // The others are told the next time.
-        tell: Effect.fnUntraced(
-          function* ({ subject, workspaceId }, cutoff, message) {
-            const rows = yield* sql<{ readonly id: string }>`
+        tell: Effect.fnUntraced(function* ({ subject, workspaceId }, cutoff, message) {
+          const rows = yield* query(
+            Row({ id: text }),
+            sql`
               UPDATE step_run SET wait_told = ${told} WHERE id IN (
                 SELECT id FROM step_run
                 WHERE workspace_id = ${workspaceId} AND ${unassigned} AND wait_told = 0
                   AND state_updated_at <= ${cutoff} AND ${subject} IN (${subjectsOf})
                 LIMIT ${Chunks.rowsPerChunk})
               RETURNING id`
-            const at = yield* now
-            yield* Chunks.forEach(
-              rows,
-              Effect.fnUntraced(function* (some) {
-                const events = yield* Effect.forEach(some, (row) =>
-                  Effect.map(newId, (id) => ({
-                    id,
-                    step_run_id: row.id,
-                    event_type: "PAUSED",
-                    created_at: at,
-                    message
-                  }))
-                )
-                yield* sql`INSERT INTO step_run_event ${sql.insert(events)}`
-              })
-            )
-          },
-          Effect.orDie,
-          transaction
-        )
+          )
+          const at = yield* now
+          yield* Chunks.forEach(
+            rows,
+            Effect.fnUntraced(function* (some) {
+              const events = yield* Effect.forEach(some, (row) =>
+                Effect.map(newId, (id) => ({
+                  id,
+                  step_run_id: row.id,
+                  event_type: "PAUSED",
+                  created_at: at,
+                  message
+                }))
+              )
+              yield* sql`INSERT INTO step_run_event ${sql.insert(events)}`
+            })
+          )
+        }, transaction)
       })
     })
   )

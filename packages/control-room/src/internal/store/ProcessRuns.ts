@@ -13,33 +13,36 @@ import { Database, type PageRequest, type Rows } from "./Database.ts"
 import { firstIdOf } from "./FirstId.ts"
 import * as ProcessSteps from "./ProcessSteps.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { id, integer, json, nullable, query, queryOne, Table, text, word } from "@signalbox/sql/Table"
 
-interface Row {
-  readonly id: string
-  readonly workspace_id: string
-  readonly process_id: string
-  readonly process_name: string
-  readonly state: ProcessRunState
-  readonly created_at: string
-  readonly started_at: string | null
-  readonly ended_at: string | null
-  readonly started_by: string
-  readonly source_type: RunSource["type"] | null
-  readonly source_id: string | null
-  readonly source_name: string | null
-  readonly steps: string
-  readonly counts: string
-  readonly failed: number
-  readonly stop: string | null
-  readonly priority: number
-}
+const runTable = Table("process_run", {
+  id: id(ProcessRunId),
+  workspace_id: id(WorkspaceId),
+  process_id: id(ProcessId),
+  process_name: text,
+  state: word<ProcessRunState>(),
+  created_at: text,
+  started_at: nullable(text),
+  ended_at: nullable(text),
+  started_by: json<ProcessRun["started_by"]>(),
+  source_type: nullable(word<RunSource["type"]>()),
+  source_id: nullable(text),
+  source_name: nullable(text),
+  steps: json<Run["steps"]>(),
+  counts: json<Run["counts"]>(),
+  failed: integer,
+  stop: nullable(json<NonNullable<Run["stop"]>>()),
+  priority: integer,
+  trace: nullable(text),
+  event_seq: integer
+})
 
 /** When a process completed a run last. */
-interface Success {
-  readonly workspace_id: string
-  readonly process_id: string
-  readonly completed_at: string
-}
+const successTable = Table("process_success", {
+  workspace_id: id(WorkspaceId),
+  process_id: id(ProcessId),
+  completed_at: text
+})
 
 /** What of this service starts a run. */
 export type StartedFrom = RunSource & { readonly type: "schedule" | "trigger" }
@@ -48,8 +51,10 @@ export type StartedFrom = RunSource & { readonly type: "schedule" | "trigger" }
 export const secondsBetween = (from: string | null, to: string | null): number | null =>
   from === null || to === null ? null : Math.max(0, Date.parse(to) - Date.parse(from)) / 1000
 
-/** The columns that a run shows: its steps may be large. */
-const viewColumns = [
+const runId = runTable.pick("id")
+
+/** What a run shows: its steps may be large. */
+const viewRow = runTable.pick(
   "id",
   "state",
   "created_at",
@@ -62,17 +67,16 @@ const viewColumns = [
   "source_type",
   "source_id",
   "source_name"
-] as const
-type ViewRow = Pick<Row, (typeof viewColumns)[number]>
+)
 
-const view = (row: ViewRow): ProcessRun => ({
-  id: ProcessRunId.make(row.id),
+const view = (row: typeof viewRow.Type): ProcessRun => ({
+  id: row.id,
   state: row.state,
   created_at: row.created_at,
   started_at: row.started_at,
   ended_at: row.ended_at,
-  process: { id: ProcessId.make(row.process_id), name: row.process_name },
-  started_by: JSON.parse(row.started_by),
+  process: { id: row.process_id, name: row.process_name },
+  started_by: row.started_by,
   source:
     row.source_type === null || row.source_id === null
       ? null
@@ -81,8 +85,8 @@ const view = (row: ViewRow): ProcessRun => ({
   priority: row.priority
 })
 
-/** The columns that commands need of a run. */
-const runColumns = [
+/** What commands need of a run. */
+const runRow = runTable.pick(
   "id",
   "workspace_id",
   "process_id",
@@ -93,31 +97,30 @@ const runColumns = [
   "stop",
   "started_at",
   "ended_at"
-] as const
-type RunRow = Pick<Row, (typeof runColumns)[number]>
+)
 
-const toRun = (row: RunRow): Run => ({
-  id: ProcessRunId.make(row.id),
-  workspaceId: WorkspaceId.make(row.workspace_id),
-  processId: ProcessId.make(row.process_id),
+const toRun = (row: typeof runRow.Type): Run => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  processId: row.process_id,
   state: row.state,
-  steps: JSON.parse(row.steps),
-  counts: JSON.parse(row.counts),
+  steps: row.steps,
+  counts: row.counts,
   failed: row.failed,
-  stop: row.stop === null ? null : JSON.parse(row.stop),
+  stop: row.stop,
   startedAt: row.started_at,
   endedAt: row.ended_at,
   unmoved: true
 })
 
-const counting = (run: Run) => ({ counts: JSON.stringify(run.counts), failed: run.failed })
+const counting = ({ counts, failed }: Run) => ({ counts, failed })
 
 const moving = (run: Run) => ({
   state: run.state,
   started_at: run.startedAt,
   ended_at: run.endedAt,
   ...counting(run),
-  stop: run.stop === null ? null : JSON.stringify(run.stop)
+  stop: run.stop
 })
 
 export interface RunFilter {
@@ -175,8 +178,7 @@ export class ProcessRuns extends Context.Service<
       const { belowProcess, now, page, sql } = yield* Database
       const forUpdate = Dialect.forUpdate(sql)
       const skipLocked = Dialect.skipLocked(sql, "process_run")
-      const selectRun = sql.literal(`SELECT ${runColumns.join(", ")} FROM process_run`)
-      const selectView = sql`SELECT ${sql.literal(viewColumns.join(", "))} FROM process_run`
+      const selectView = sql`SELECT ${viewRow.columns} FROM process_run`
       const ended = sql`state IN ('completed', 'unresolved')`
       const mark = Effect.fnUntraced(function* (
         which: ReadonlyArray<Fragment>,
@@ -190,15 +192,13 @@ export class ProcessRuns extends Context.Service<
             ORDER BY ${order} LIMIT ${limit} ${lock})
           RETURNING id`
         return rows.length
-      }, Effect.orDie)
+      })
       return ProcessRuns.of({
         get: (workspace, id) =>
-          Effect.orDie(
-            Effect.map(
-              sql<Row>`
-                SELECT * FROM process_run WHERE workspace_id = ${workspace} AND id = ${id} AND deleted_at IS NULL`,
-              ([row]) => (row === undefined ? null : view(row))
-            )
+          queryOne(
+            viewRow,
+            sql`${selectView} WHERE workspace_id = ${workspace} AND id = ${id} AND deleted_at IS NULL`,
+            view
           ),
         list: (workspace, { created, processId, state }, request) => {
           const { before = null, from = null } = created ?? {}
@@ -208,23 +208,24 @@ export class ProcessRuns extends Context.Service<
             ...(before === null ? [] : [sql`id < ${firstIdOf(before)}`])
           ]
           const runs = (condition: Fragment) =>
-            Effect.map(
-              page<ViewRow>(selectView, [condition, ...filters, sql`deleted_at IS NULL`], "newest first", request),
-              ({ hasMore, rows }) => ({ hasMore, rows: rows.map(view) })
+            page(
+              { rows: viewRow, select: selectView, as: view },
+              [condition, ...filters, sql`deleted_at IS NULL`],
+              "newest first",
+              request
             )
           if (processId === null) return runs(sql`workspace_id = ${workspace}`)
           return belowProcess(workspace, processId, runs(sql`process_id = ${processId}`))
         },
         liveOf: (workspace, source) =>
-          Effect.orDie(
-            Effect.map(
-              sql<{ readonly id: string }>`
-                SELECT id FROM process_run
-                WHERE workspace_id = ${workspace} AND source_id = ${source} AND source_id IS NOT NULL
-                  AND state IN ('new', 'in_progress', 'stopping')
-                ORDER BY id`,
-              (rows) => rows.map((row) => ProcessRunId.make(row.id))
-            )
+          query(
+            runId,
+            sql`
+              SELECT id FROM process_run
+              WHERE workspace_id = ${workspace} AND source_id = ${source} AND source_id IS NOT NULL
+                AND state IN ('new', 'in_progress', 'stopping')
+              ORDER BY id`,
+            (row) => row.id
           ),
         insert: Effect.fnUntraced(function* (run, processName, { priority, source, trace }) {
           const row = {
@@ -233,67 +234,71 @@ export class ProcessRuns extends Context.Service<
             process_id: run.processId,
             process_name: processName,
             created_at: yield* now,
-            started_by: JSON.stringify({ type: source?.type === "schedule" ? "schedule" : "api", details: null }),
+            started_by: { type: source?.type === "schedule" ? "schedule" : "api", details: null } as const,
             source_type: source?.type ?? null,
             source_id: source?.id ?? null,
             source_name: source?.name ?? null,
-            steps: JSON.stringify(run.steps),
+            steps: run.steps,
             priority,
             trace,
             ...moving(run)
           }
-          yield* sql`INSERT INTO process_run ${sql.insert(row)}`
+          yield* sql`INSERT INTO process_run ${runTable.insert(row)}`
           yield* ProcessSteps.insert(sql, run.processId, run.id, run.steps)
-        }, Effect.orDie),
+        }),
         lock: (id) =>
-          Effect.orDie(
-            Effect.map(sql<RunRow>`${selectRun} WHERE id = ${id} AND deleted_at IS NULL ${forUpdate}`, ([row]) =>
-              row === undefined ? null : toRun(row)
-            )
+          queryOne(
+            runRow,
+            sql`SELECT ${runRow.columns} FROM process_run WHERE id = ${id} AND deleted_at IS NULL ${forUpdate}`,
+            toRun
           ),
         save: Effect.fnUntraced(function* (run) {
           // Most transactions only count, and SQLite writes all indexes that have a column of the statement.
-          const changed = sql.update(run.unmoved === true ? counting(run) : moving(run))
+          const changed = runTable.update(run.unmoved === true ? counting(run) : moving(run))
           yield* sql`UPDATE process_run SET ${changed} WHERE id = ${run.id}`
           if (run.unmoved === true) return
           // A completed run is final, so what its steps name may be deleted.
           if (run.state === "completed") yield* ProcessSteps.removeOfRun(sql, run.id, run.steps)
-        }, Effect.orDie),
+        }),
         nextEvent: Effect.fnUntraced(function* (id) {
-          const [row] = yield* sql<{
-            readonly event_seq: number
-            readonly process_name: string
-            readonly workspace_name: string
-          }>`
-            UPDATE process_run SET event_seq = event_seq + 1 WHERE id = ${id}
-            RETURNING event_seq, process_name,
-              (SELECT name FROM workspace WHERE workspace.id = process_run.workspace_id) AS workspace_name`
+          const row = yield* queryOne(
+            runTable.pick("event_seq", "process_name").and({ workspace_name: text }),
+            sql`
+              UPDATE process_run SET event_seq = event_seq + 1 WHERE id = ${id}
+              RETURNING event_seq, process_name,
+                (SELECT name FROM workspace WHERE workspace.id = process_run.workspace_id) AS workspace_name`
+          )
           return {
             seq: row?.event_seq ?? 1,
             processName: row?.process_name ?? "",
             workspaceName: row?.workspace_name ?? ""
           }
-        }, Effect.orDie),
+        }),
         markDeleted: Effect.fnUntraced(function* (id) {
           yield* sql`UPDATE process_run SET deleted_at = ${yield* now} WHERE id = ${id}`
-        }, Effect.orDie),
+        }),
         markEndedBefore: (cutoff, limit) => mark([sql`ended_at < ${cutoff}`, ended], sql`ended_at`, limit, skipLocked),
         markOf: (process, limit) => mark([sql`process_id = ${process}`], sql`id`, limit, forUpdate),
         deleted: Effect.fnUntraced(function* (only, limit) {
           const which =
             only === "all" ? [] : ["run" in only ? sql`id = ${only.run}` : sql`process_id = ${only.process}`]
-          const rows = yield* sql<{ readonly id: string }>`
-            SELECT id FROM process_run WHERE ${sql.and([sql`deleted_at IS NOT NULL`, ...which])}
-            ORDER BY deleted_at LIMIT ${limit} ${only === "all" ? skipLocked : forUpdate}`
-          return rows.map((row) => ProcessRunId.make(row.id))
-        }, Effect.orDie),
+          return yield* query(
+            runId,
+            sql`SELECT id FROM process_run WHERE ${sql.and([sql`deleted_at IS NOT NULL`, ...which])}
+              ORDER BY deleted_at LIMIT ${limit} ${only === "all" ? skipLocked : forUpdate}`,
+            (row) => row.id
+          )
+        }),
         remove: Effect.fnUntraced(function* (ids) {
           if (ids.length === 0) return
           // Alerts count from the last success, however long ago its run was deleted.
-          const completed = yield* sql<Success>`
-            SELECT workspace_id, process_id, ended_at AS completed_at FROM process_run
-            WHERE ${sql.in("id", ids)} AND state = 'completed' AND ended_at IS NOT NULL`
-          const last = new Map<string, Success>()
+          const completed = yield* query(
+            successTable,
+            sql`
+              SELECT workspace_id, process_id, ended_at AS completed_at FROM process_run
+              WHERE ${sql.in("id", ids)} AND state = 'completed' AND ended_at IS NOT NULL`
+          )
+          const last = new Map<string, typeof successTable.Type>()
           for (const one of completed) {
             const known = last.get(one.process_id)
             if (known === undefined || known.completed_at < one.completed_at) last.set(one.process_id, one)
@@ -302,13 +307,13 @@ export class ProcessRuns extends Context.Service<
           const rows = [...last.values()].toSorted((a, b) => (a.process_id < b.process_id ? -1 : 1))
           if (Arr.isReadonlyArrayNonEmpty(rows)) {
             yield* sql`
-              INSERT INTO process_success ${sql.insert(Arr.map(rows, (row) => ({ ...row })))}
+              INSERT INTO process_success ${successTable.insert(rows)}
               ON CONFLICT (workspace_id, process_id) DO UPDATE SET completed_at =
                 CASE WHEN excluded.completed_at > process_success.completed_at
                   THEN excluded.completed_at ELSE process_success.completed_at END`
           }
           yield* sql`DELETE FROM process_run WHERE ${sql.in("id", ids)}`
-        }, Effect.orDie)
+        })
       })
     })
   )

@@ -1,7 +1,7 @@
 /** The task packages and worker groups that steps of processes and runs name: the rows of `process_step`. */
 import type { ProcessId, ProcessRunId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
-import type * as SqlClient from "effect/sql/SqlClient"
+import type { Sql } from "@signalbox/sql/Sql"
 import type { RunStep } from "../engine/State.ts"
 import * as Chunks from "./Chunks.ts"
 
@@ -10,7 +10,7 @@ const named = (step: RunStep): boolean =>
 
 /** Inserts the names of the steps of a process, or of a run that starts with them. */
 export const insert = Effect.fnUntraced(function* (
-  sql: SqlClient.SqlClient,
+  sql: Sql,
   process: ProcessId,
   run: ProcessRunId | null,
   steps: ReadonlyArray<RunStep>
@@ -27,15 +27,11 @@ export const insert = Effect.fnUntraced(function* (
 })
 
 /** Replaces the names of the steps of a process. */
-export const replace = Effect.fnUntraced(function* (
-  sql: SqlClient.SqlClient,
-  process: ProcessId,
-  steps: ReadonlyArray<RunStep>
-) {
+export const replace = Effect.fnUntraced(function* (sql: Sql, process: ProcessId, steps: ReadonlyArray<RunStep>) {
   yield* sql`DELETE FROM process_step WHERE process_id = ${process} AND process_run_id IS NULL`
   yield* insert(sql, process, null, steps)
 })
 
 /** Deletes the names of the steps of a run. */
-export const removeOfRun = (sql: SqlClient.SqlClient, run: ProcessRunId, steps: ReadonlyArray<RunStep>) =>
+export const removeOfRun = (sql: Sql, run: ProcessRunId, steps: ReadonlyArray<RunStep>) =>
   steps.some(named) ? sql`DELETE FROM process_step WHERE process_run_id = ${run}` : Effect.void

@@ -1,7 +1,7 @@
 /**
  * Processes and their definitions.
  */
-import { ProcessId, StepId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import { ProcessId, StepId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { Process, ProcessDefinition, ProcessSummary } from "@signalbox/api/contract/Processes"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -9,24 +9,31 @@ import * as Layer from "effect/Layer"
 import type { RunStep } from "../engine/State.ts"
 import * as ExactJson from "@signalbox/transport/ExactJson"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
-import { parsePaused, selectPaused } from "./Pauses.ts"
+import { pausedColumn, selectPaused } from "./Pauses.ts"
 import * as ProcessSteps from "./ProcessSteps.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { converted, flag, id, integer, json, nullable, query, queryOne, Row, Table, text } from "@signalbox/sql/Table"
 import { createHash } from "node:crypto"
 
-interface Row {
-  readonly id: string
-  readonly workspace_id: string
-  readonly name: string
-  readonly description: string | null
-  readonly created_at: string
-  readonly steps: string
-  readonly default_work_item: string | null
-  readonly input_schema: string | null
-  readonly check_payloads: number
-  readonly forward_done_items: number
-  readonly pause_after_failures: number | null
-}
+/** Only what the contract has decoded is stored. */
+const defaultWorkItemOf = (text: string) => ExactJson.parse(text) as NonNullable<ProcessDefinition["default_work_item"]>
+
+const processTable = Table("process", {
+  id: id(ProcessId),
+  workspace_id: id(WorkspaceId),
+  name: text,
+  description: nullable(text),
+  created_at: text,
+  steps: json<ReadonlyArray<RunStep>>(),
+  default_work_item: nullable(converted(defaultWorkItemOf, JSON.stringify)),
+  input_schema: nullable(text),
+  check_payloads: flag,
+  forward_done_items: flag,
+  pause_after_failures: nullable(integer)
+})
+type ProcessRow = typeof processTable.Type
+
+const summaryRow = processTable.pick("id", "name", "created_at").and(pausedColumn)
 
 /** A process as stored. */
 export interface StoredProcess {
@@ -41,9 +48,6 @@ export interface StoredProcess {
   readonly pauseAfterFailures: number | null
 }
 
-/** Only what the contract has decoded is stored. */
-const defaultWorkItemOf = (text: string) => ExactJson.parse(text) as NonNullable<ProcessDefinition["default_work_item"]>
-
 /** A digest of the definition: another one after a change, the same again when that is taken back. */
 export const revisionOf = (process: StoredProcess): string => {
   const { checkPayloads, defaultWorkItem, forwardDoneItems, inputSchema, steps, view } = process
@@ -55,25 +59,22 @@ export const revisionOf = (process: StoredProcess): string => {
   return createHash("sha256").update(JSON.stringify(definition)).digest("hex")
 }
 
-const parse = (row: Row): StoredProcess => {
-  const steps: ReadonlyArray<RunStep> = JSON.parse(row.steps)
-  return {
-    view: {
-      id: ProcessId.make(row.id),
-      name: row.name,
-      description: row.description,
-      created_at: row.created_at,
-      steps: steps.map(({ id, name }) => ({ id, name, paused: null })),
-      paused: null
-    },
-    steps,
-    defaultWorkItem: row.default_work_item === null ? null : defaultWorkItemOf(row.default_work_item),
-    inputSchema: row.input_schema,
-    checkPayloads: row.check_payloads !== 0,
-    forwardDoneItems: row.forward_done_items !== 0,
-    pauseAfterFailures: row.pause_after_failures
-  }
-}
+const parse = ({ steps, ...row }: ProcessRow): StoredProcess => ({
+  view: {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    created_at: row.created_at,
+    steps: steps.map(({ id, name }) => ({ id, name, paused: null })),
+    paused: null
+  },
+  steps,
+  defaultWorkItem: row.default_work_item,
+  inputSchema: row.input_schema,
+  checkPayloads: row.check_payloads,
+  forwardDoneItems: row.forward_done_items,
+  pauseAfterFailures: row.pause_after_failures
+})
 
 /** What a definition says of its payloads, as it is stored. */
 export const inputOf = ({ check_payloads, input_schema }: ProcessDefinition) => ({
@@ -120,45 +121,41 @@ export class Processes extends Context.Service<
         return {
           name: definition.name,
           description: definition.description ?? null,
-          steps: JSON.stringify(steps),
-          default_work_item:
-            definition.default_work_item === undefined ? null : JSON.stringify(definition.default_work_item),
+          steps,
+          default_work_item: definition.default_work_item ?? null,
           input_schema: inputSchema,
-          check_payloads: checkPayloads ? 1 : 0,
-          forward_done_items: definition.forward_done_items === true ? 1 : 0,
+          check_payloads: checkPayloads,
+          forward_done_items: definition.forward_done_items === true,
           pause_after_failures: definition.pause_after_failures ?? null
         }
       })
+      const select = sql`SELECT ${processTable.columns} FROM process`
       const locks = { share: Dialect.forShare(sql), update: Dialect.forUpdate(sql) }
       return Processes.of({
         get: (workspace, id) =>
-          Effect.orDie(
-            Effect.map(
-              sql<Row>`SELECT * FROM process WHERE workspace_id = ${workspace} AND id = ${id} AND deleted_at IS NULL`,
-              ([row]) => (row === undefined ? null : parse(row))
-            )
+          queryOne(
+            processTable,
+            sql`${select} WHERE workspace_id = ${workspace} AND id = ${id} AND deleted_at IS NULL`,
+            parse
           ),
         list: (workspace, request) =>
-          Effect.map(
-            page<Pick<Row, "created_at" | "id" | "name"> & { readonly paused: string | null }>(
-              sql`SELECT id, name, created_at, ${sql.literal(selectPaused("process"))} FROM process`,
-              [sql`workspace_id = ${workspace}`, sql`deleted_at IS NULL`],
-              "newest first",
-              request
-            ),
-            ({ hasMore, rows }) => ({
-              hasMore,
-              rows: rows.map((row) => ({ ...row, id: ProcessId.make(row.id), paused: parsePaused(row.paused) }))
-            })
+          page(
+            {
+              rows: summaryRow,
+              select: sql`SELECT id, name, created_at, ${sql.literal(selectPaused("process"))} FROM process`
+            },
+            [sql`workspace_id = ${workspace}`, sql`deleted_at IS NULL`],
+            "newest first",
+            request
           ),
         create: Effect.fnUntraced(function* (workspace, definition) {
-          const row: Row = {
-            id: yield* newId,
+          const row: ProcessRow = {
+            id: ProcessId.make(yield* newId),
             workspace_id: workspace,
             created_at: yield* now,
             ...(yield* columns(definition, []))
           }
-          yield* sql`INSERT INTO process ${sql.insert({ ...row })}`
+          yield* sql`INSERT INTO process ${processTable.insert(row)}`
           const created = parse(row)
           yield* ProcessSteps.insert(sql, created.view.id, null, created.steps)
           return created
@@ -166,49 +163,48 @@ export class Processes extends Context.Service<
         update: Effect.fnUntraced(function* (workspace, existing, definition) {
           const changed = yield* columns(definition, existing.steps)
           const { created_at, id } = existing.view
-          yield* sql`UPDATE process SET ${sql.update(changed)} WHERE id = ${id}`
+          yield* sql`UPDATE process SET ${processTable.update(changed)} WHERE id = ${id}`
           const updated = parse({ id, workspace_id: workspace, created_at, ...changed })
           yield* ProcessSteps.replace(sql, updated.view.id, updated.steps)
           return updated
         }, nullWhenTaken),
         lock: (workspace, id, how) =>
-          Effect.orDie(
-            Effect.map(
-              sql<Row>`
-                SELECT * FROM process WHERE workspace_id = ${workspace} AND id = ${id} AND deleted_at IS NULL
-                ${locks[how]}`,
-              ([row]) => (row === undefined ? null : parse(row))
-            )
+          queryOne(
+            processTable,
+            sql`${select} WHERE workspace_id = ${workspace} AND id = ${id} AND deleted_at IS NULL
+              ${locks[how]}`,
+            parse
           ),
         inUse: Effect.fnUntraced(function* (id) {
-          const [runs] = yield* sql<{ readonly n: number }>`
-            SELECT count(*) AS n FROM process_run
-            WHERE process_id = ${id} AND state IN ('new', 'in_progress', 'stopping')`
-          const [items] = yield* sql<{ readonly n: number }>`
-            SELECT count(*) AS n FROM work_item WHERE process_id = ${id} AND state = 'new'`
+          const runs = yield* queryOne(
+            Row({ n: integer }),
+            sql`
+              SELECT count(*) AS n FROM process_run
+              WHERE process_id = ${id} AND state IN ('new', 'in_progress', 'stopping')`
+          )
+          const items = yield* queryOne(
+            Row({ n: integer }),
+            sql`SELECT count(*) AS n FROM work_item WHERE process_id = ${id} AND state = 'new'`
+          )
           return { live: runs?.n ?? 0, waiting: items?.n ?? 0 }
-        }, Effect.orDie),
+        }),
         markDeleted: Effect.fnUntraced(function* (id) {
-          yield* sql`
-            UPDATE process SET ${sql.update({ deleted_at: yield* now, name: `deleted ${id}` })} WHERE id = ${id}`
+          yield* sql`UPDATE process SET ${sql.update({ deleted_at: yield* now, name: `deleted ${id}` })} WHERE id = ${id}`
           for (const table of ["pause", "failure_streak"]) {
             yield* sql`
               DELETE FROM ${sql(table)} WHERE subject_id = ${id}
                 AND workspace_id = (SELECT workspace_id FROM process WHERE id = ${id})`
           }
-        }, Effect.orDie),
-        deleted: Effect.orDie(
-          Effect.map(
-            sql<{ readonly id: string }>`SELECT id FROM process WHERE deleted_at IS NOT NULL ORDER BY deleted_at`,
-            (rows) => rows.map((row) => ProcessId.make(row.id))
-          )
+        }),
+        deleted: query(
+          processTable.pick("id"),
+          sql`SELECT id FROM process WHERE deleted_at IS NOT NULL ORDER BY deleted_at`,
+          (row) => row.id
         ),
         remove: (id) =>
-          Effect.orDie(
-            sql`
-              DELETE FROM process WHERE id = ${id}
-                AND NOT EXISTS (SELECT 1 FROM process_run WHERE process_run.process_id = process.id)`
-          )
+          sql`
+            DELETE FROM process WHERE id = ${id}
+              AND NOT EXISTS (SELECT 1 FROM process_run WHERE process_run.process_id = process.id)`
       })
     })
   )

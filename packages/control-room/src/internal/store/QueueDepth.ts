@@ -1,5 +1,6 @@
 /** How many step runs want a worker. */
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import { integer, queryOne, Row } from "@signalbox/sql/Table"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -42,14 +43,17 @@ export class QueueDepth extends Context.Service<
             ...equals("labels", labels === undefined ? undefined : Labels.encodeWanted(labels))
           ])
           // Each condition is that of an index over live rows: those that have ended are not read.
-          const [counted] = yield* sql<{ readonly waiting: number; readonly assigned: number }>`
-            SELECT
-              (SELECT count(*) FROM step_run WHERE state = 'awaiting_worker' AND worker_id IS NULL AND ${which}
-                AND ${noneIsPaused(sql, workspace, sql`${subjects}`)}) AS waiting,
-              (SELECT count(*) FROM step_run
-                WHERE state IN ('new', 'awaiting_worker', 'in_progress') AND worker_id IS NOT NULL AND ${which}) AS assigned`
+          const counted = yield* queryOne(
+            Row({ waiting: integer, assigned: integer }),
+            sql`
+              SELECT
+                (SELECT count(*) FROM step_run WHERE state = 'awaiting_worker' AND worker_id IS NULL AND ${which}
+                  AND ${noneIsPaused(sql, workspace, sql`${subjects}`)}) AS waiting,
+                (SELECT count(*) FROM step_run
+                  WHERE state IN ('new', 'awaiting_worker', 'in_progress') AND worker_id IS NOT NULL AND ${which}) AS assigned`
+          )
           return counted ?? { waiting: 0, assigned: 0 }
-        }, Effect.orDie)
+        })
       })
     })
   )

@@ -2,6 +2,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { nullable, queryOne, Row, text } from "@signalbox/sql/Table"
 import { Database } from "./Database.ts"
 import { Nodes } from "./Nodes.ts"
 import { Notifier } from "./Notifier.ts"
@@ -35,12 +36,10 @@ export class RoomState extends Context.Service<
       const { now, nullWhenTaken, sql } = yield* Database
       const { notify } = yield* Notifier
       const { outdated } = yield* Nodes
-      const resumed = Effect.orDie(
-        Effect.map(
-          sql<{ readonly resumed_at: string | null; readonly resumed_by: string | null }>`
-            SELECT resumed_at, resumed_by FROM room_running WHERE id = 1`,
-          ([row]) => (row === undefined ? null : { at: row.resumed_at, by: row.resumed_by })
-        )
+      const resumed = queryOne(
+        Row({ resumed_at: nullable(text), resumed_by: nullable(text) }),
+        sql`SELECT resumed_at, resumed_by FROM room_running WHERE id = 1`,
+        ({ resumed_at: at, resumed_by: by }) => ({ at, by })
       )
       // Only a restore pauses a room, and it wants an empty database: what runs is not read again.
       let known = false

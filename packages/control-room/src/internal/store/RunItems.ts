@@ -4,6 +4,7 @@
  */
 import { type ProcessId, ProcessRunId, type StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { type Columns, id, query, queryOne, Row } from "@signalbox/sql/Table"
 import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -16,20 +17,22 @@ import * as Chunks from "./Chunks.ts"
 import { Database } from "./Database.ts"
 import { noneIsPaused } from "./Pauses.ts"
 import {
-  exceptionText,
   type GivenItem,
-  type GivenRow,
+  givenRow,
+  hasFiles,
+  itemId,
   newRow,
   noOrder,
-  parseException,
   parseGiven,
-  parseIds,
   parseState,
-  selectGiven,
-  selectState,
-  type StateRow,
-  type StoredState
+  stateRow,
+  type StoredState,
+  withFiles,
+  workItemTable
 } from "./StoredItem.ts"
+
+const wholeRow = givenRow.and(withFiles)
+const dueRow = workItemTable.pick("id", "not_before")
 
 export type ItemMove = Extract<Change, { readonly _tag: "ItemMoved" }>
 export type WaitingSettled = Extract<Change, { readonly _tag: "WaitingSettled" }>
@@ -116,7 +119,7 @@ export class RunItems extends Context.Service<
     RunItems,
     Effect.gen(function* () {
       const { newId, now, sql } = yield* Database
-      const whole = sql.literal(selectGiven)
+      const whole = sql`SELECT ${givenRow.columns}, ${sql.literal(hasFiles)} FROM work_item`
       const forUpdate = Dialect.forUpdate(sql)
       // Concurrent writers lock items in the same order.
       const lockNew = (process: ProcessId, items: ReadonlyArray<WorkItemId>) =>
@@ -129,7 +132,8 @@ export class RunItems extends Context.Service<
             SELECT id FROM work_item WHERE ${waiting} AND not_before IS NOT NULL AND not_before <= ${at}
             ORDER BY not_before, id LIMIT ${Chunks.rowsPerChunk})`
 
-      const due = Effect.fnUntraced(function* <Row extends { readonly not_before: string | null }>(
+      const due = Effect.fnUntraced(function* <C extends Columns>(
+        row: Row<C & typeof dueRow.fields>,
         columns: Fragment,
         run: ProcessRunId,
         step: number,
@@ -142,17 +146,23 @@ export class RunItems extends Context.Service<
           SELECT id FROM (
             SELECT id FROM work_item WHERE ${waiting} AND not_before IS NULL
             ORDER BY sort_key, id LIMIT ${limit}) AS ready`
-        const rows = yield* sql<Row>`
-          ${columns}
-          WHERE id IN (
-            SELECT id FROM (
-              SELECT id FROM work_item WHERE ${waiting} AND not_before IS NOT NULL AND not_before <= ${at}
-              ORDER BY not_before, id LIMIT 1) AS delayed
-            UNION ALL ${ready}) AND ${given}
-          ORDER BY not_before IS NULL, sort_key, id LIMIT ${limit} ${forUpdate}`
+        const rows = yield* query(
+          row,
+          sql`
+            ${columns}
+            WHERE id IN (
+              SELECT id FROM (
+                SELECT id FROM work_item WHERE ${waiting} AND not_before IS NOT NULL AND not_before <= ${at}
+                ORDER BY not_before, id LIMIT 1) AS delayed
+              UNION ALL ${ready}) AND ${given}
+            ORDER BY not_before IS NULL, sort_key, id LIMIT ${limit} ${forUpdate}`
+        )
         if ((rows[0]?.not_before ?? null) === null) return rows
         yield* endDelays(waiting, at)
-        return yield* sql<Row>`${columns} WHERE id IN (${ready}) AND ${given} ORDER BY sort_key, id LIMIT ${limit} ${forUpdate}`
+        return yield* query(
+          row,
+          sql`${columns} WHERE id IN (${ready}) AND ${given} ORDER BY sort_key, id LIMIT ${limit} ${forUpdate}`
+        )
       })
 
       const complete = (moves: ReadonlyArray<ItemMove>, at: string) =>
@@ -189,16 +199,16 @@ export class RunItems extends Context.Service<
           Effect.andThen(
             Effect.yieldNow,
             sql`
-            UPDATE work_item SET ${changed}, state_updated_at = ${at}, not_before = NULL, failure = NULL
-            WHERE ${sql.in(
-              "id",
-              some.map(({ id }) => id)
-            )}`
+              UPDATE work_item SET ${changed}, state_updated_at = ${at}, not_before = NULL, failure = NULL
+              WHERE ${sql.in(
+                "id",
+                some.map(({ id }) => id)
+              )}`
           )
         )
 
       const moveOne = (change: ItemMove, at: string) =>
-        sql`UPDATE work_item SET ${sql.update({
+        sql`UPDATE work_item SET ${workItemTable.update({
           state: change.to,
           state_updated_at: at,
           step_run_id: change.stepRun,
@@ -206,7 +216,7 @@ export class RunItems extends Context.Service<
           released_by: change.releasedBy,
           not_before: change.notBefore,
           failure: change.failure?.fingerprint ?? null,
-          ...(change.exception === undefined ? {} : { exception: exceptionText(change.exception) })
+          exception: change.exception
         })}${waitsAnew(change) ? keyed(at) : nothing} WHERE id = ${change.id}`
 
       return RunItems.of({
@@ -227,9 +237,12 @@ export class RunItems extends Context.Service<
             })
           })
           yield* Chunks.forEach(payloads, (some) =>
-            Effect.flatMap(Effect.forEach(some, rowOf), (rows) => sql`INSERT INTO work_item ${sql.insert(rows)}`)
+            Effect.flatMap(
+              Effect.forEach(some, rowOf),
+              (rows) => sql`INSERT INTO work_item ${workItemTable.insert(rows)}`
+            )
           )
-        }, Effect.orDie),
+        }),
         take: Effect.fnUntraced(function* (run, items, priority) {
           const at = yield* now
           const taken = {
@@ -252,16 +265,15 @@ export class RunItems extends Context.Service<
             })
           )
           return rows.length
-        }, Effect.orDie),
+        }),
         inputsOf: (run) =>
-          Effect.orDie(
-            Chunks.walk((after) =>
-              Effect.map(
-                sql<{ readonly id: string }>`
-                  SELECT id FROM work_item WHERE process_run_id = ${run} AND step = 0 AND id > ${after}
-                  ORDER BY id LIMIT ${Chunks.rowsPerChunk}`,
-                parseIds
-              )
+          Chunks.walk((after) =>
+            query(
+              itemId,
+              sql`
+                SELECT id FROM work_item WHERE process_run_id = ${run} AND step = 0 AND id > ${after}
+                ORDER BY id LIMIT ${Chunks.rowsPerChunk}`,
+              (row) => row.id
             )
           ),
         copy: Effect.fnUntraced(function* (run, items) {
@@ -284,84 +296,78 @@ export class RunItems extends Context.Service<
                 INSERT INTO work_item_tag (workspace_id, tag, id)
                 SELECT work_item_tag.workspace_id, work_item_tag.tag, pair.column2
                 FROM (VALUES ${pairs}) AS pair JOIN work_item_tag ON work_item_tag.id = pair.column1`
-              const withFiles = yield* sql<{ readonly id: string }>`
-                SELECT id FROM work_item
-                WHERE ${sql.in("id", some)} AND EXISTS (SELECT 1 FROM file WHERE file.owner_id = work_item.id)`
-              return parseIds(withFiles).flatMap((from) => {
+              const withFiles = yield* query(
+                itemId,
+                sql`
+                  SELECT id FROM work_item
+                  WHERE ${sql.in("id", some)} AND EXISTS (SELECT 1 FROM file WHERE file.owner_id = work_item.id)`
+              )
+              return withFiles.flatMap(({ id: from }) => {
                 const to = copies.get(from)
                 return to === undefined ? [] : [{ from, to: WorkItemId.make(to) }]
               })
             })
           )
-        }, Effect.orDie),
+        }),
         queued: (process) =>
-          Effect.orDie(
-            Chunks.walk((after) =>
-              Effect.map(
-                sql<{ readonly id: string }>`
-                  SELECT id FROM work_item WHERE process_id = ${process} AND state = 'new' AND id > ${after}
-                  ORDER BY id LIMIT ${Chunks.rowsPerChunk} ${forUpdate}`,
-                parseIds
-              )
+          Chunks.walk((after) =>
+            query(
+              itemId,
+              sql`
+                SELECT id FROM work_item WHERE process_id = ${process} AND state = 'new' AND id > ${after}
+                ORDER BY id LIMIT ${Chunks.rowsPerChunk} ${forUpdate}`,
+              (row) => row.id
             )
           ),
         due: (run, step, worker, limit) => {
           const { id, worker_group } = run.steps[step] ?? {}
           const subjects = [run.processId, id, worker_group?.id, worker].flatMap((subject) => subject ?? [])
           const given = noneIsPaused(sql, run.workspaceId, sql.csv(subjects.map((subject) => sql`${subject}`)))
-          return Effect.orDie(
-            Effect.map(due<GivenRow>(whole, run.id, step, limit, given), (rows) => rows.map(parseGiven))
-          )
+          return Effect.map(due(wholeRow, whole, run.id, step, limit, given), (rows) => rows.map(parseGiven))
         },
-        given: (ids) =>
-          Effect.orDie(Effect.map(sql<GivenRow>`${whole} WHERE ${sql.in("id", ids)}`, (rows) => rows.map(parseGiven))),
+        given: (ids) => query(wholeRow, sql`${whole} WHERE ${sql.in("id", ids)}`, parseGiven),
         dueIds: (run, step, limit) =>
-          Effect.orDie(
-            Effect.map(
-              due<{ readonly id: string; readonly not_before: string | null }>(
-                sql.literal("SELECT id, not_before FROM work_item"),
-                run,
-                step,
-                limit
-              ),
-              parseIds
-            )
+          Effect.map(due(dueRow, sql`SELECT ${dueRow.columns} FROM work_item`, run, step, limit), (rows) =>
+            rows.map((row) => row.id)
           ),
         held: (stepRun) =>
-          Effect.orDie(
-            Effect.map(
-              sql<StateRow>`
-                ${sql.literal(selectState)} WHERE step_run_id = ${stepRun} AND state IN ('pending', 'in_progress')`,
-              ([row]) => (row === undefined ? null : parseState(row))
-            )
+          queryOne(
+            stateRow,
+            sql`SELECT ${stateRow.columns} FROM work_item WHERE step_run_id = ${stepRun} AND state IN ('pending', 'in_progress')`,
+            parseState
           ),
-        lastException: Effect.fnUntraced(function* (run) {
-          const [row] = yield* sql<{ readonly exception: string | null }>`
-            SELECT exception FROM work_item WHERE process_run_id = ${run} AND state = 'failed'
-            ORDER BY state_updated_at DESC, id DESC LIMIT 1`
-          return row === undefined ? null : parseException(row.exception)
-        }, Effect.orDie),
+        lastException: (run) =>
+          queryOne(
+            workItemTable.pick("exception"),
+            sql`
+              SELECT exception FROM work_item WHERE process_run_id = ${run} AND state = 'failed'
+              ORDER BY state_updated_at DESC, id DESC LIMIT 1`,
+            (row) => row.exception
+          ),
         runsWithDelayOver: Effect.gen(function* () {
           const delayed = sql.literal("state = 'pending' AND step_run_id IS NULL AND not_before IS NOT NULL")
           // One step in the index for each run that has delayed items, however many.
-          const rows = yield* sql<{ readonly run: string }>`
-            WITH RECURSIVE delayed (run) AS (
-              SELECT min(process_run_id) FROM work_item WHERE ${delayed}
-              UNION ALL
-              SELECT (SELECT min(process_run_id) FROM work_item WHERE ${delayed} AND process_run_id > delayed.run)
-              FROM delayed WHERE delayed.run IS NOT NULL
-            )
-            SELECT run FROM delayed
-            WHERE EXISTS (
-              SELECT 1 FROM work_item WHERE process_run_id = delayed.run AND ${delayed} AND not_before <= ${yield* now})`
-          return rows.map((row) => ProcessRunId.make(row.run))
-        }).pipe(Effect.orDie),
+          const rows = yield* query(
+            Row({ run: id(ProcessRunId) }),
+            sql`
+              WITH RECURSIVE delayed (run) AS (
+                SELECT min(process_run_id) FROM work_item WHERE ${delayed}
+                UNION ALL
+                SELECT (SELECT min(process_run_id) FROM work_item WHERE ${delayed} AND process_run_id > delayed.run)
+                FROM delayed WHERE delayed.run IS NOT NULL
+              )
+              SELECT run FROM delayed
+              WHERE EXISTS (
+                SELECT 1 FROM work_item WHERE process_run_id = delayed.run AND ${delayed} AND not_before <= ${yield* now})`
+          )
+          return rows.map((row) => row.run)
+        }),
         settleWaiting: Effect.fnUntraced(function* (run, { exception, failures, to }) {
-          const settled = sql.update({
+          const settled = workItemTable.update({
             state: to,
             state_updated_at: yield* now,
             not_before: null,
-            ...(exception === null ? {} : { exception: exceptionText(exception) })
+            exception: exception ?? undefined
           })
           const ofSteps = failures.flatMap((failure, step) =>
             failure === null ? [] : [sql`WHEN step = ${step} THEN ${failure.fingerprint}`]
@@ -370,16 +376,19 @@ export class RunItems extends Context.Service<
             ofSteps.length === 0 ? sql.literal("") : sql`, failure = CASE ${sql.join(" ", false)(ofSteps)} END`
           yield* Chunks.walk((after) =>
             Effect.map(
-              sql<{ readonly id: string }>`
-                UPDATE work_item SET ${settled}${failure} WHERE id IN (
-                  SELECT id FROM work_item
-                  WHERE process_run_id = ${run.id} AND state = 'pending' AND step_run_id IS NULL AND id > ${after}
-                  ORDER BY id LIMIT ${Chunks.rowsPerChunk})
-                RETURNING id`,
-              (rows) => parseIds(rows).toSorted()
+              query(
+                itemId,
+                sql`
+                  UPDATE work_item SET ${settled}${failure} WHERE id IN (
+                    SELECT id FROM work_item
+                    WHERE process_run_id = ${run.id} AND state = 'pending' AND step_run_id IS NULL AND id > ${after}
+                    ORDER BY id LIMIT ${Chunks.rowsPerChunk})
+                  RETURNING id`
+              ),
+              (rows) => rows.map((row) => row.id).toSorted()
             )
           )
-        }, Effect.orDie),
+        }),
         move: Effect.fnUntraced(function* (moves) {
           const at = yield* now
           const of = Map.groupBy(moves, kindOf)
@@ -389,13 +398,13 @@ export class RunItems extends Context.Service<
           const retried = sql.literal("state = 'pending', step_run_id = NULL, attempts = 0, released_by = NULL")
           yield* byHand(of.get("retried") ?? [], sql`${retried}${keyed(at)}`, at)
           for (const change of of.get("other") ?? []) yield* moveOne(change, at)
-        }, Effect.orDie),
+        }),
         setPayload: Effect.fnUntraced(function* (stepRun, id, payload) {
           const rows = yield* sql`
             UPDATE work_item SET payload = ${payload}
             WHERE id = ${id} AND step_run_id = ${stepRun} AND state = 'in_progress' RETURNING id`
           return rows.length === 1
-        }, Effect.orDie)
+        })
       })
     })
   )

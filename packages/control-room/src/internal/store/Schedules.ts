@@ -1,7 +1,7 @@
 /**
  * Schedules, and the history of their occurrences: one row for each schedule and instant.
  */
-import { ProcessId, type ProcessRunId, ScheduleId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { ProcessId, ProcessRunId, ScheduleId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type {
   Actor,
   ScheduleInputs,
@@ -10,6 +10,7 @@ import type {
   SkipReason
 } from "@signalbox/api/contract/Schedules"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { query, queryOne } from "@signalbox/sql/Table"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -18,14 +19,15 @@ import { iso, type Progress, type Skipped, waits } from "../engine/Schedules.ts"
 import * as Chunks from "./Chunks.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import {
-  encodeState,
-  listedColumns,
-  type ListedRow,
-  type OccurrenceRow,
+  listedRow,
+  occurrenceRow,
   parseListed,
   parseOccurrence,
   parseSchedule,
-  type ScheduleRow,
+  scheduleRow,
+  scheduleTable,
+  selectListed,
+  selectWhole,
   type StoredSchedule
 } from "./StoredSchedule.ts"
 
@@ -47,7 +49,7 @@ export interface NewSchedule {
   readonly nextAt: number | null
 }
 
-type KeyRow = Pick<ScheduleRow, "workspace_id" | "id" | "process_id">
+const keyRow = scheduleTable.pick("workspace_id", "id", "process_id")
 
 /** What became of an occurrence that was to start. */
 export type Outcome =
@@ -106,95 +108,86 @@ export class Schedules extends Context.Service<
       const { belowProcess, newId, now, nullWhenTaken, page, sql } = yield* Database
       const forUpdate = Dialect.forUpdate(sql)
       const skipLocked = Dialect.skipLocked(sql, "schedule")
-      const processName = "(SELECT name FROM process WHERE process.id = schedule.process_id) AS process_name"
-      const selectListed = sql.literal(`SELECT ${listedColumns.join(", ")}, ${processName} FROM schedule`)
-      const selectWhole = sql.literal(`SELECT ${listedColumns.join(", ")}, inputs, ${processName} FROM schedule`)
-      const stored = (rows: ReadonlyArray<ScheduleRow>) => rows.map(parseSchedule)[0] ?? null
+      const whole = selectWhole(sql)
       const isoOrNull = (millis: number | null) => (millis === null ? null : iso(millis))
 
       const columnsOf = (progress: Progress, nextAt: number | null) => ({
-        state: encodeState(progress.state),
-        starting: JSON.stringify(progress.starting),
+        state: progress.state,
+        starting: progress.starting,
         wake_at: isoOrNull(progress.wakeAt),
         next_at: isoOrNull(nextAt),
-        waits: waits(progress) ? 1 : 0
+        waits: waits(progress)
       })
       const writtenOf = ({ definition, inputs, name, nextAt, processId, progress }: NewSchedule) => ({
         process_id: processId,
         name,
         definition,
-        inputs: JSON.stringify(inputs),
+        inputs,
         ...columnsOf(progress, nextAt)
       })
 
       return Schedules.of({
         get: (workspace, id) =>
-          Effect.orDie(
-            Effect.map(sql<ScheduleRow>`${selectWhole} WHERE workspace_id = ${workspace} AND id = ${id}`, stored)
-          ),
+          queryOne(scheduleRow, sql`${whole} WHERE workspace_id = ${workspace} AND id = ${id}`, parseSchedule),
         list: (workspace, process, request) => {
           const having = (condition: Fragment) =>
-            Effect.map(page<ListedRow>(selectListed, [condition], "newest first", request), ({ hasMore, rows }) => ({
-              hasMore,
-              rows: rows.map(parseListed)
-            }))
+            page({ rows: listedRow, select: selectListed(sql), as: parseListed }, [condition], "newest first", request)
           if (process === null) return having(sql`workspace_id = ${workspace}`)
           return belowProcess(workspace, process, having(sql`process_id = ${process}`))
         },
         lock: (workspace, id, how) =>
-          Effect.orDie(
-            Effect.map(
-              sql<ScheduleRow>`
-                ${selectWhole} WHERE workspace_id = ${workspace} AND id = ${id}
+          queryOne(
+            scheduleRow,
+            sql`
+              ${whole} WHERE workspace_id = ${workspace} AND id = ${id}
                 ${how === "skip" ? skipLocked : forUpdate}`,
-              stored
-            )
+            parseSchedule
           ),
         create: Effect.fnUntraced(function* (workspace, id, schedule) {
           const row = { workspace_id: workspace, id, created_at: yield* now, ...writtenOf(schedule) }
-          yield* sql`INSERT INTO schedule ${sql.insert(row)}`
+          yield* sql`INSERT INTO schedule ${scheduleTable.insert(row)}`
           return true as const
         }, nullWhenTaken),
         update: Effect.fnUntraced(function* (workspace, id, schedule) {
-          yield* sql`
-            UPDATE schedule SET ${sql.update(writtenOf(schedule))} WHERE workspace_id = ${workspace} AND id = ${id}`
+          yield* sql`UPDATE schedule SET ${scheduleTable.update(writtenOf(schedule))} WHERE workspace_id = ${workspace} AND id = ${id}`
           return true as const
         }, nullWhenTaken),
         save: (workspace, id, progress, { nextAt, pausedBy }) => {
           const row = {
             ...columnsOf(progress, nextAt),
-            paused_by: pausedBy === null ? null : JSON.stringify(pausedBy)
+            paused_by: pausedBy
           }
-          return Effect.orDie(
-            Effect.asVoid(sql`UPDATE schedule SET ${sql.update(row)} WHERE workspace_id = ${workspace} AND id = ${id}`)
+          return Effect.asVoid(
+            sql`UPDATE schedule SET ${scheduleTable.update(row)} WHERE workspace_id = ${workspace} AND id = ${id}`
           )
         },
         remove: (workspace, id) =>
-          Effect.orDie(
-            Effect.map(
-              sql`DELETE FROM schedule WHERE workspace_id = ${workspace} AND id = ${id} RETURNING id`,
-              (rows) => rows.length === 1
-            )
+          Effect.map(
+            sql`DELETE FROM schedule WHERE workspace_id = ${workspace} AND id = ${id} RETURNING id`,
+            (rows) => rows.length === 1
           ),
-        removeOf: (process) => Effect.orDie(Effect.asVoid(sql`DELETE FROM schedule WHERE process_id = ${process}`)),
+        removeOf: (process) => Effect.asVoid(sql`DELETE FROM schedule WHERE process_id = ${process}`),
         due: Effect.fnUntraced(function* (limit) {
           const at = yield* now
-          const select = sql.literal("SELECT workspace_id, id, process_id FROM schedule")
+          const select = sql`SELECT ${keyRow.columns} FROM schedule`
           // Two queries: SQLite merges a union by walking all rows in the order of the key.
-          const come = yield* sql<KeyRow>`${select} WHERE wake_at <= ${at} ORDER BY wake_at LIMIT ${limit}`
-          const free = yield* sql<KeyRow>`
-            ${select} WHERE waits = 1 AND NOT EXISTS (
-              SELECT 1 FROM process_run AS run
-              WHERE run.workspace_id = schedule.workspace_id AND run.source_id = schedule.id
-                AND run.source_id IS NOT NULL AND run.state IN ('new', 'in_progress', 'stopping'))
-            LIMIT ${limit}`
+          const come = yield* query(keyRow, sql`${select} WHERE wake_at <= ${at} ORDER BY wake_at LIMIT ${limit}`)
+          const free = yield* query(
+            keyRow,
+            sql`
+              ${select} WHERE waits = 1 AND NOT EXISTS (
+                SELECT 1 FROM process_run AS run
+                WHERE run.workspace_id = schedule.workspace_id AND run.source_id = schedule.id
+                  AND run.source_id IS NOT NULL AND run.state IN ('new', 'in_progress', 'stopping'))
+              LIMIT ${limit}`
+          )
           const rows = new Map([...come, ...free].map((row) => [row.id, row]))
           return Array.from(rows.values(), (row): ScheduleKey => ({
-            workspaceId: WorkspaceId.make(row.workspace_id),
-            id: ScheduleId.make(row.id),
-            processId: ProcessId.make(row.process_id)
+            workspaceId: row.workspace_id,
+            id: row.id,
+            processId: row.process_id
           }))
-        }, Effect.orDie),
+        }),
         claim: Effect.fnUntraced(function* (workspace, id, at) {
           const row = {
             workspace_id: workspace,
@@ -204,20 +197,18 @@ export class Schedules extends Context.Service<
             recorded_at: yield* now,
             outcome: "started"
           }
-          const rows = yield* sql`
-            INSERT INTO schedule_occurrence ${sql.insert(row)} ON CONFLICT DO NOTHING RETURNING id`
+          const rows =
+            yield* sql`INSERT INTO schedule_occurrence ${sql.insert(row)} ON CONFLICT DO NOTHING RETURNING id`
           return rows.length === 1
-        }, Effect.orDie),
+        }),
         settle: (workspace, id, at, outcome) => {
           const row =
             "run" in outcome
               ? { process_run_id: outcome.run }
               : { outcome: "skipped", reason: outcome.reason, why: outcome.why }
-          return Effect.orDie(
-            Effect.asVoid(
-              sql`UPDATE schedule_occurrence SET ${sql.update(row)}
-                WHERE workspace_id = ${workspace} AND schedule_id = ${id} AND at = ${iso(at)}`
-            )
+          return Effect.asVoid(
+            sql`UPDATE schedule_occurrence SET ${sql.update(row)}
+              WHERE workspace_id = ${workspace} AND schedule_id = ${id} AND at = ${iso(at)}`
           )
         },
         skip: Effect.fnUntraced(function* (workspace, id, skipped) {
@@ -241,42 +232,39 @@ export class Schedules extends Context.Service<
             rows,
             (some) => sql`INSERT INTO schedule_occurrence ${sql.insert(some)} ON CONFLICT DO NOTHING`
           )
-        }, Effect.orDie),
+        }),
         occurrences: (workspace, id, request) =>
-          Effect.map(
-            page<OccurrenceRow>(
-              sql`SELECT id, at, recorded_at, outcome, reason, why, process_run_id FROM schedule_occurrence`,
-              [sql`workspace_id = ${workspace}`, sql`schedule_id = ${id}`],
-              "newest first",
-              request
-            ),
-            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(parseOccurrence) })
+          page(
+            {
+              rows: occurrenceRow,
+              select: sql`SELECT ${occurrenceRow.columns} FROM schedule_occurrence`,
+              as: parseOccurrence
+            },
+            [sql`workspace_id = ${workspace}`, sql`schedule_id = ${id}`],
+            "newest first",
+            request
           ),
         sweep: (cutoff, limit) =>
-          Effect.orDie(
-            Effect.map(
-              sql`DELETE FROM schedule_occurrence WHERE (workspace_id, schedule_id, id) IN (
-                  SELECT workspace_id, schedule_id, id FROM schedule_occurrence
-                  WHERE recorded_at < ${cutoff} ORDER BY recorded_at LIMIT ${limit})
-                RETURNING id`,
-              (rows) => rows.length
-            )
+          Effect.map(
+            sql`DELETE FROM schedule_occurrence WHERE (workspace_id, schedule_id, id) IN (
+                SELECT workspace_id, schedule_id, id FROM schedule_occurrence
+                WHERE recorded_at < ${cutoff} ORDER BY recorded_at LIMIT ${limit})
+              RETURNING id`,
+            (rows) => rows.length
           ),
         sweepMany: (limit) =>
-          Effect.orDie(
-            Effect.map(
-              sql`DELETE FROM schedule_occurrence WHERE (workspace_id, schedule_id, id) IN (
-                  SELECT old.workspace_id, old.schedule_id, old.id FROM schedule
-                  JOIN schedule_occurrence AS old
-                    ON old.workspace_id = schedule.workspace_id AND old.schedule_id = schedule.id
-                    AND old.id < (
-                      SELECT id FROM schedule_occurrence AS kept
-                      WHERE kept.workspace_id = schedule.workspace_id AND kept.schedule_id = schedule.id
-                      ORDER BY kept.id DESC LIMIT 1 OFFSET ${mostOccurrences - 1})
-                  LIMIT ${limit})
-                RETURNING id`,
-              (rows) => rows.length
-            )
+          Effect.map(
+            sql`DELETE FROM schedule_occurrence WHERE (workspace_id, schedule_id, id) IN (
+                SELECT old.workspace_id, old.schedule_id, old.id FROM schedule
+                JOIN schedule_occurrence AS old
+                  ON old.workspace_id = schedule.workspace_id AND old.schedule_id = schedule.id
+                  AND old.id < (
+                    SELECT id FROM schedule_occurrence AS kept
+                    WHERE kept.workspace_id = schedule.workspace_id AND kept.schedule_id = schedule.id
+                    ORDER BY kept.id DESC LIMIT 1 OFFSET ${mostOccurrences - 1})
+                LIMIT ${limit})
+              RETURNING id`,
+            (rows) => rows.length
           )
       })
     })

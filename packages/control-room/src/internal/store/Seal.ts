@@ -6,7 +6,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { DataKeys } from "./DataKeys.ts"
-import { decrypt, encrypt } from "../vault/Encryption.ts"
+import { decryptText, encrypt } from "../vault/Encryption.ts"
 
 /**
  * The context says where a sealed text belongs, such as `webhook secret ${id}`; it is not secret, and opens the text
@@ -37,8 +37,7 @@ export class Seal extends Context.Service<
       const key = yield* (yield* DataKeys).get("seal")
       return Seal.of({
         seal: (text, context) => Effect.sync(() => encrypt(key, Buffer.from(text), context)),
-        open: (sealed, context) =>
-          Effect.orDie(Effect.map(decrypt(key, sealed, context), (opened) => new TextDecoder().decode(opened)))
+        open: (sealed, context) => decryptText(key, sealed, context)
       })
     })
   )

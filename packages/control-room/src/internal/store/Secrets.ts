@@ -2,7 +2,7 @@
  * Secrets: their items are encrypted under a separate data key, which is new with every write. Workspace, name and
  * version are authenticated with them, so that no row can be replaced by another or by an older one.
  */
-import { SecretName, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import { SecretName, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { Secret } from "@signalbox/api/contract/Secrets"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -10,20 +10,25 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type { Fragment } from "effect/sql/Statement"
 import { DataKeys } from "./DataKeys.ts"
-import { decrypt, encrypt } from "../vault/Encryption.ts"
+import { decryptText, encrypt } from "../vault/Encryption.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { id, integer, json, nullable, queryOne, Table, text } from "@signalbox/sql/Table"
 
-interface Row {
-  readonly id: string
-  readonly workspace_id: string
-  readonly name: string
-  readonly description: string | null
-  /** A JSON array. */
-  readonly hosts: string
-  readonly version: number
-  readonly items: string
-}
+const secretTable = Table("secret", {
+  id: text,
+  workspace_id: id(WorkspaceId),
+  name: text,
+  description: nullable(text),
+  hosts: json<ReadonlyArray<string>>(),
+  version: integer,
+  /** Encrypted. */
+  items: text,
+  created_at: text,
+  updated_at: text
+})
+const secretRow = secretTable.pick("id", "workspace_id", "name", "description", "hosts", "version", "items")
+type SecretRow = typeof secretRow.Type
 
 /** The content of a secret to write. */
 export interface Content {
@@ -35,13 +40,13 @@ export interface Content {
   readonly hosts?: ReadonlyArray<string> | undefined
 }
 
-const view = (row: Pick<Row, "name" | "description" | "hosts">): Secret => ({
+const view = (row: Pick<SecretRow, "name" | "description" | "hosts">): Secret => ({
   name: SecretName.make(row.name),
   description: row.description,
-  hosts: JSON.parse(row.hosts)
+  hosts: row.hosts
 })
 
-const contextOf = (row: Pick<Row, "workspace_id" | "name" | "version">) =>
+const contextOf = (row: Pick<SecretRow, "workspace_id" | "name" | "version">) =>
   `secret ${JSON.stringify([row.workspace_id, row.name, row.version])}`
 
 /** Why the room does not send a secret to a server. */
@@ -84,7 +89,7 @@ export class Secrets extends Context.Service<
       const forUpdate = Dialect.forUpdate(sql)
       const forShare = Dialect.forShare(sql)
 
-      const seal = (key: Uint8Array, row: Omit<Row, "items">, { items }: Content): Row => ({
+      const seal = (key: Uint8Array, row: Omit<SecretRow, "items">, { items }: Content): SecretRow => ({
         ...row,
         items: encrypt(key, Buffer.from(Redacted.value(items)), contextOf(row))
       })
@@ -93,33 +98,32 @@ export class Secrets extends Context.Service<
         const id = yield* newId
         const at = yield* now
         const { description = null, hosts = [] } = content
-        const row = { id, workspace_id: workspace, name, description, hosts: JSON.stringify(hosts), version: 1 }
+        const row = { id, workspace_id: workspace, name, description, hosts, version: 1 }
         const key = yield* dataKeys.renew(id)
-        const made = yield* Effect.orDie(
-          sql`INSERT INTO secret ${sql.insert({ ...seal(key, row, content), created_at: at, updated_at: at })}
+        const made =
+          yield* sql`INSERT INTO secret ${secretTable.insert({ ...seal(key, row, content), created_at: at, updated_at: at })}
             ON CONFLICT DO NOTHING RETURNING id`
-        )
         if (made.length === 1) return view(row)
         yield* dataKeys.remove(id)
         return null
       }, transaction)
 
-      /** Row and key belong together: with a lock other transactions do not write between the two. */
+      /** SecretRow and key belong together: with a lock other transactions do not write between the two. */
       const locked = (workspace: WorkspaceId, name: string, lock: Fragment) =>
-        Effect.map(
-          Effect.orDie(sql<Row>`SELECT * FROM secret WHERE workspace_id = ${workspace} AND name = ${name} ${lock}`),
-          ([row]) => row ?? null
+        queryOne(
+          secretRow,
+          sql`SELECT ${secretRow.columns} FROM secret WHERE workspace_id = ${workspace} AND name = ${name} ${lock}`
         )
 
-      const itemsOf = Effect.fnUntraced(function* (row: Row) {
-        const items = yield* decrypt(yield* dataKeys.get(row.id), row.items, contextOf(row))
-        return Redacted.make(new TextDecoder().decode(items), { label: "items of a secret" })
+      const itemsOf = Effect.fnUntraced(function* (row: SecretRow) {
+        const items = yield* decryptText(yield* dataKeys.get(row.id), row.items, contextOf(row))
+        return Redacted.make(items, { label: "items of a secret" })
       })
 
       const write = <E>(
         workspace: WorkspaceId,
         name: string,
-        contentOf: (row: Row) => Effect.Effect<Content, E>
+        contentOf: (row: SecretRow) => Effect.Effect<Content, E>
       ): Effect.Effect<Secret | null, E> =>
         transaction(
           Effect.gen(function* () {
@@ -128,10 +132,10 @@ export class Secrets extends Context.Service<
             const content = yield* contentOf(known)
             const description = content.description === undefined ? known.description : content.description
             const key = yield* dataKeys.renew(known.id)
-            const hosts = content.hosts === undefined ? known.hosts : JSON.stringify(content.hosts)
+            const hosts = content.hosts ?? known.hosts
             const row = seal(key, { ...known, description, hosts, version: known.version + 1 }, content)
             const changed = { description, hosts, version: row.version, items: row.items, updated_at: yield* now }
-            yield* Effect.orDie(sql`UPDATE secret SET ${sql.update(changed)} WHERE id = ${known.id}`)
+            yield* sql`UPDATE secret SET ${secretTable.update(changed)} WHERE id = ${known.id}`
             return view(row)
           })
         )
@@ -149,38 +153,34 @@ export class Secrets extends Context.Service<
 
       return Secrets.of({
         list: Effect.fnUntraced(function* (workspace, request) {
-          const found = yield* page<Pick<Row, "id" | "name" | "description" | "hosts">>(
-            sql`SELECT id, name, description, hosts FROM secret`,
+          return yield* page(
+            {
+              rows: secretTable.pick("id", "name", "description", "hosts"),
+              select: sql`SELECT id, name, description, hosts FROM secret`,
+              as: (row) => ({ id: row.id, ...view(row) })
+            },
             [sql`workspace_id = ${workspace}`],
             "newest first",
             request
           )
-          return { ...found, rows: found.rows.map((row) => ({ id: row.id, ...view(row) })) }
         }),
         create,
         update,
-        edit: (workspace, name, edit) =>
-          write(workspace, name, (row) => Effect.flatMap(Effect.orDie(itemsOf(row)), edit)),
+        edit: (workspace, name, edit) => write(workspace, name, (row) => Effect.flatMap(itemsOf(row), edit)),
         put,
-        remove: Effect.fnUntraced(
-          function* (workspace, name) {
-            const [removed] = yield* sql<{ readonly id: string }>`
-            DELETE FROM secret WHERE workspace_id = ${workspace} AND name = ${name} RETURNING id`
-            if (removed === undefined) return false
-            yield* dataKeys.remove(removed.id)
-            return true
-          },
-          Effect.orDie,
-          transaction
-        ),
-        read: Effect.fnUntraced(
-          function* (workspace, name) {
-            const row = yield* locked(workspace, name, forShare)
-            return row === null ? null : { secret: view(row), items: yield* itemsOf(row) }
-          },
-          Effect.orDie,
-          transaction
-        )
+        remove: Effect.fnUntraced(function* (workspace, name) {
+          const removed = yield* queryOne(
+            secretTable.pick("id"),
+            sql`DELETE FROM secret WHERE workspace_id = ${workspace} AND name = ${name} RETURNING id`
+          )
+          if (removed === null) return false
+          yield* dataKeys.remove(removed.id)
+          return true
+        }, transaction),
+        read: Effect.fnUntraced(function* (workspace, name) {
+          const row = yield* locked(workspace, name, forShare)
+          return row === null ? null : { secret: view(row), items: yield* itemsOf(row) }
+        }, transaction)
       })
     })
   )

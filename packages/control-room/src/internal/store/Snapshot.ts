@@ -1,5 +1,6 @@
 /** One state of the database for a backup: of the copy of an SQLite file, or as long as a transaction of Postgres is open. */
 import { unhurried } from "@signalbox/sql/QueryDeadline"
+import { flag, integer, query, queryOne, Row, text } from "@signalbox/sql/Table"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { Database } from "./Database.ts"
@@ -9,22 +10,24 @@ const stepSize = 1000
 
 /** What of a Postgres its tools need to know. */
 export const server = Effect.gen(function* () {
-  const { sql } = yield* Database
-  const [row] = yield* sql<{ readonly version: string; readonly schema: string }>`
-    SELECT current_setting('server_version_num') AS version, current_schema() AS schema`
+  const { client: sql } = yield* Database
+  const row = yield* queryOne(
+    Row({ version: text, schema: text }),
+    sql`SELECT current_setting('server_version_num') AS version, current_schema() AS schema`
+  )
   return { major: Math.floor(Number(row?.version ?? 0) / 10_000), schema: row?.schema ?? null }
 })
 
 /** Runs an effect in a transaction of Postgres that sees one state; it receives the name by which others see it too. */
 export const exported = <A, E, R>(use: (snapshot: string) => Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
-    const { sql } = yield* Database
+    const { client: sql } = yield* Database
     return yield* sql.withTransaction(
       Effect.gen(function* () {
         yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
         // It waits for `pg_dump` without a statement of its own.
         yield* sql`SET LOCAL idle_in_transaction_session_timeout = 0`
-        const [row] = yield* sql<{ readonly id: string }>`SELECT pg_export_snapshot() AS id`
+        const row = yield* queryOne(Row({ id: text }), sql`SELECT pg_export_snapshot() AS id`)
         return yield* use(row?.id ?? "")
       })
     )
@@ -34,10 +37,12 @@ export const exported = <A, E, R>(use: (snapshot: string) => Effect.Effect<A, E,
 export const forEachBlob = Effect.fnUntraced(function* <E, R>(
   use: (blobs: ReadonlyArray<string>) => Effect.Effect<void, E, R>
 ) {
-  const { sql } = yield* Database
+  const { client: sql } = yield* Database
   for (let after = ""; ;) {
-    const rows = yield* sql<{ readonly blob: string }>`
-      SELECT DISTINCT blob FROM file WHERE blob > ${after} ORDER BY blob LIMIT ${stepSize}`
+    const rows = yield* query(
+      Row({ blob: text }),
+      sql`SELECT DISTINCT blob FROM file WHERE blob > ${after} ORDER BY blob LIMIT ${stepSize}`
+    )
     yield* use(rows.map(({ blob }) => blob))
     const last = rows.at(-1)
     if (last === undefined || rows.length < stepSize) return
@@ -47,30 +52,34 @@ export const forEachBlob = Effect.fnUntraced(function* <E, R>(
 
 /** Whether the schema of a Postgres exists, and has any table. */
 export const schemaState = Effect.fnUntraced(function* (schema: string) {
-  const { sql } = yield* Database
-  const [row] = yield* sql<{ readonly there: boolean; readonly tables: number }>`
-    SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = ${schema}) AS there,
-      (SELECT count(*) FROM pg_tables WHERE schemaname = ${schema}) AS tables`
+  const { client: sql } = yield* Database
+  const row = yield* queryOne(
+    Row({ there: flag, tables: integer }),
+    sql`
+      SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = ${schema}) AS there,
+        (SELECT count(*) FROM pg_tables WHERE schemaname = ${schema}) AS tables`
+  )
   return { there: row?.there === true, tables: row?.tables ?? 0 }
 })
 
 export const createSchema = Effect.fnUntraced(function* (schema: string) {
-  const { sql } = yield* Database
+  const { client: sql } = yield* Database
   yield* sql`CREATE SCHEMA ${sql(schema)}`
 })
 
 export const dropSchema = Effect.fnUntraced(function* (schema: string) {
-  const { sql } = yield* Database
+  const { client: sql } = yield* Database
   yield* sql`DROP SCHEMA ${sql(schema)} CASCADE`
 })
 
 /** A key of a restored room, which is valid again whatever became of it after the backup. Times are ISO 8601, UTC. */
-export interface RestoredKey {
-  readonly id: string
-  readonly name: string
-  readonly workspace: string
-  readonly created_at: string
-}
+export const restoredKey = Row({
+  id: text,
+  name: text,
+  workspace: text,
+  created_at: text
+})
+export type RestoredKey = typeof restoredKey.Type
 
 /** What must not come back: sessions, tickets and stored responses. Their tables are newer than some backups. */
 const leftOut: ReadonlyArray<readonly [since: string, table: string]> = [
@@ -83,7 +92,10 @@ const leftOut: ReadonlyArray<readonly [since: string, table: string]> = [
 export const settle = Effect.fnUntraced(function* (migration: string) {
   const sql = yield* SqlClient.SqlClient
   for (const [since, table] of leftOut) if (migration >= since) yield* sql`DELETE FROM ${sql(table)}`
-  return yield* sql<RestoredKey>`
-    SELECT api_key.id, api_key.name, workspace.name AS workspace, api_key.created_at
-    FROM api_key JOIN workspace ON workspace.id = api_key.workspace_id ORDER BY api_key.id`
+  return yield* query(
+    restoredKey,
+    sql`
+      SELECT api_key.id, api_key.name, workspace.name AS workspace, api_key.created_at
+      FROM api_key JOIN workspace ON workspace.id = api_key.workspace_id ORDER BY api_key.id`
+  )
 })

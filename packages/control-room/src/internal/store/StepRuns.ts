@@ -2,26 +2,27 @@
 import { StepRunId, type ProcessRunId, type WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { StepRun as StepRunView, StepRunEvent } from "@signalbox/api/contract/StepRuns"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { query, queryOne } from "@signalbox/sql/Table"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { SqlError } from "effect/sql/SqlError"
 import type { Change, Run } from "../engine/State.ts"
 import * as Chunks from "./Chunks.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Labels from "./Labels.ts"
-import { type EventRow, parseEvent } from "./StoredEvent.ts"
+import { eventRow, eventTable, parseEvent } from "./StoredEvent.ts"
+import { workItemTable } from "./StoredItem.ts"
 import {
   type Reserved,
-  type ReservedRow,
   parseReserved,
   parseStepRun,
-  parseStepRunIds,
-  type StepRunRow,
+  reservedColumns,
+  reservedRow,
+  stepRunId,
+  stepRunTable,
   type StoredStepRun,
   view,
-  viewColumns,
-  type ViewRow
+  viewRow
 } from "./StoredStepRun.ts"
 
 /** The changes that concern step runs. */
@@ -32,7 +33,7 @@ export type StepRunChange = Extract<
 
 /** An event to write. */
 export type NewEvent = Pick<Extract<Change, { readonly _tag: "Event" }>, "stepRun" | "type" | "item"> & {
-  readonly message?: string
+  readonly message?: string | undefined
 }
 
 export class StepRuns extends Context.Service<
@@ -74,10 +75,9 @@ export class StepRuns extends Context.Service<
     StepRuns,
     Effect.gen(function* () {
       const { newId, now, page, sql } = yield* Database
-      const selectView = sql`SELECT ${sql.literal(viewColumns.join(", "))} FROM step_run`
+      const selectWhole = sql`SELECT ${stepRunTable.columns} FROM step_run`
       const forUpdate = Dialect.forUpdate(sql)
       const skipLocked = Dialect.skipLocked(sql, "step_run")
-      const many = (rows: ReadonlyArray<StepRunRow>) => rows.map(parseStepRun)
 
       const addEvents = Effect.fnUntraced(function* (events: ReadonlyArray<NewEvent>) {
         const at = yield* now
@@ -95,24 +95,26 @@ export class StepRuns extends Context.Service<
                 ...(withMessages ? { message: event.message ?? null } : {})
               }))
             )
-            yield* sql`INSERT INTO step_run_event ${sql.insert(rows)}`
+            yield* sql`INSERT INTO step_run_event ${eventTable.insert(rows)}`
           })
         )
-      }, Effect.orDie)
+      })
 
       const apply = Effect.fnUntraced(function* (
         run: Run,
         change: StepRunChange
-      ): Effect.fn.Return<ReadonlyArray<NewEvent>, SqlError> {
+      ): Effect.fn.Return<ReadonlyArray<NewEvent>> {
         const at = yield* now
         switch (change._tag) {
           case "StepRunCreated": {
             const step = run.steps[change.step]
             if (step === undefined) return []
             const id = StepRunId.make(yield* newId)
-            const [item] = yield* sql<{ readonly sort_key: number }>`
-              UPDATE work_item SET step_run_id = ${id}, not_before = NULL WHERE id = ${change.item} RETURNING sort_key`
-            yield* sql`INSERT INTO step_run ${sql.insert({
+            const item = yield* queryOne(
+              workItemTable.pick("sort_key"),
+              sql`UPDATE work_item SET step_run_id = ${id}, not_before = NULL WHERE id = ${change.item} RETURNING sort_key`
+            )
+            yield* sql`INSERT INTO step_run ${stepRunTable.insert({
               id,
               workspace_id: run.workspaceId,
               process_id: run.processId,
@@ -125,7 +127,7 @@ export class StepRuns extends Context.Service<
               labels: Labels.encodeWanted(step.worker?.labels),
               package_id: step.task.package_id ?? null,
               timeout_seconds: step.timeout_seconds ?? null,
-              env: JSON.stringify(step.env ?? {}),
+              env: step.env ?? {},
               state: change.state,
               state_updated_at: at,
               first_item_id: change.item,
@@ -138,14 +140,17 @@ export class StepRuns extends Context.Service<
               : [created]
           }
           case "StepRunsQueued": {
-            const rows = yield* sql<{ readonly id: string }>`
-              UPDATE step_run SET state = 'awaiting_worker', state_updated_at = ${at}
-              WHERE process_run_id = ${run.id} AND step = ${change.step} AND state = 'new'
-                AND state IN ('new', 'awaiting_worker', 'in_progress') RETURNING id`
-            return parseStepRunIds(rows).map((id): NewEvent => ({ stepRun: id, type: "QUEUED", item: null }))
+            return yield* query(
+              stepRunId,
+              sql`
+                UPDATE step_run SET state = 'awaiting_worker', state_updated_at = ${at}
+                WHERE process_run_id = ${run.id} AND step = ${change.step} AND state = 'new'
+                  AND state IN ('new', 'awaiting_worker', 'in_progress') RETURNING id`,
+              ({ id }): NewEvent => ({ stepRun: id, type: "QUEUED", item: null })
+            )
           }
           case "StepRunMoved": {
-            yield* sql`UPDATE step_run SET ${sql.update({
+            yield* sql`UPDATE step_run SET ${stepRunTable.update({
               state: change.to,
               state_updated_at: at,
               error_code: change.error,
@@ -160,105 +165,85 @@ export class StepRuns extends Context.Service<
             yield* sql`UPDATE step_run SET stop_requested = 1 WHERE id = ${change.stepRun}`
             return []
         }
-      }, Effect.orDie)
+      })
 
       return StepRuns.of({
         get: (workspace, id) =>
-          Effect.orDie(
-            Effect.map(
-              sql<StepRunRow>`SELECT * FROM step_run WHERE workspace_id = ${workspace} AND id = ${id}`,
-              ([row]) => (row === undefined ? null : view(row))
-            )
+          queryOne(
+            viewRow,
+            sql`SELECT ${viewRow.columns} FROM step_run WHERE workspace_id = ${workspace} AND id = ${id}`,
+            view
           ),
-        find: (id) =>
-          Effect.orDie(
-            Effect.map(sql<StepRunRow>`SELECT * FROM step_run WHERE id = ${id}`, ([row]) =>
-              row === undefined ? null : parseStepRun(row)
-            )
-          ),
-        lock: (id) =>
-          Effect.orDie(
-            Effect.map(sql<StepRunRow>`SELECT * FROM step_run WHERE id = ${id} ${forUpdate}`, ([row]) =>
-              row === undefined ? null : parseStepRun(row)
-            )
-          ),
+        find: (id) => queryOne(stepRunTable, sql`${selectWhole} WHERE id = ${id}`, parseStepRun),
+        lock: (id) => queryOne(stepRunTable, sql`${selectWhole} WHERE id = ${id} ${forUpdate}`, parseStepRun),
         list: (run, request) =>
-          Effect.map(
-            page<ViewRow>(selectView, [sql`process_run_id = ${run}`], "newest first", request),
-            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(view) })
+          page(
+            { rows: viewRow, select: sql`SELECT ${viewRow.columns} FROM step_run`, as: view },
+            [sql`process_run_id = ${run}`],
+            "newest first",
+            request
           ),
         listEvents: (stepRun, request) =>
-          Effect.map(
-            page<EventRow>(
-              {
-                table: "step_run_event",
-                columns: "id, created_at AS timestamp, event_type",
-                long: ["message"],
-                plain: true
-              },
-              [sql`step_run_id = ${stepRun}`],
-              "oldest first",
-              request
-            ),
-            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(parseEvent) })
+          page(
+            { rows: eventRow, table: eventTable.name, long: ["message"], plain: true, as: parseEvent },
+            [sql`step_run_id = ${stepRun}`],
+            "oldest first",
+            request
           ),
         lockLive: (run) =>
-          Effect.orDie(
-            Effect.map(
-              sql<StepRunRow>`
-                SELECT * FROM step_run
+          query(
+            stepRunTable,
+            sql`
+              ${selectWhole}
                 WHERE process_run_id = ${run} AND state IN ('new', 'awaiting_worker', 'in_progress')
                 ORDER BY id ${forUpdate}`,
-              many
-            )
+            parseStepRun
           ),
         reserved: Effect.fnUntraced(function* (run, ids) {
-          const rows = yield* sql<ReservedRow>`
-            SELECT step_run.id, step_run.step, step_run.state, step_run.worker_id, step_run.lease_hash,
-              work_item.id AS item_id, work_item.state AS item_state, work_item.attempts, work_item.released_by
-            FROM step_run LEFT JOIN work_item
-              ON work_item.step_run_id = step_run.id AND work_item.state IN ('pending', 'in_progress')
-            WHERE step_run.process_run_id = ${run} AND ${sql.in("step_run.id", ids)}`
-          return new Map(rows.map(parseReserved).map((found) => [found.stepRun.id, found]))
-        }, Effect.orDie),
+          const found = yield* query(
+            reservedRow,
+            sql`
+              SELECT ${reservedColumns(sql)}
+              FROM step_run LEFT JOIN work_item
+                ON work_item.step_run_id = step_run.id AND work_item.state IN ('pending', 'in_progress')
+              WHERE step_run.process_run_id = ${run} AND ${sql.in("step_run.id", ids)}`,
+            parseReserved
+          )
+          return new Map(found.map((one) => [one.stepRun.id, one]))
+        }),
         hasSettled: Effect.fnUntraced(function* (stepRun, item) {
           const rows = yield* sql`
             SELECT id FROM step_run_event
             WHERE step_run_id = ${stepRun} AND work_item_id = ${item}
               AND event_type IN ('ITEM_RELEASED', 'ITEM_FAILED') LIMIT 1`
           return rows.length === 1
-        }, Effect.orDie),
+        }),
         apply,
         addEvents,
         withOldDetails: (cutoff, limit) =>
-          Effect.orDie(
-            Effect.map(
-              sql<{ readonly id: string }>`
-                SELECT id FROM step_run WHERE ended_at < ${cutoff} AND details_gone = 0
-                ORDER BY ended_at LIMIT ${limit} ${skipLocked}`,
-              parseStepRunIds
-            )
+          query(
+            stepRunId,
+            sql`
+              SELECT id FROM step_run WHERE ended_at < ${cutoff} AND details_gone = 0
+              ORDER BY ended_at LIMIT ${limit} ${skipLocked}`,
+            (row) => row.id
           ),
-        detailsGone: (ids) => Effect.orDie(sql`UPDATE step_run SET details_gone = 1 WHERE ${sql.in("id", ids)}`),
+        detailsGone: (ids) => sql`UPDATE step_run SET details_gone = 1 WHERE ${sql.in("id", ids)}`,
         removeEvents: (ids, limit) =>
-          Effect.orDie(
-            Effect.map(
-              sql`
-                DELETE FROM step_run_event WHERE id IN (
-                  SELECT id FROM step_run_event WHERE ${sql.in("step_run_id", ids)} LIMIT ${limit})
-                RETURNING id`,
-              (rows) => rows.length
-            )
+          Effect.map(
+            sql`
+              DELETE FROM step_run_event WHERE id IN (
+                SELECT id FROM step_run_event WHERE ${sql.in("step_run_id", ids)} LIMIT ${limit})
+              RETURNING id`,
+            (rows) => rows.length
           ),
         someOf: (runs, limit) =>
-          Effect.orDie(
-            Effect.map(
-              sql<{ readonly id: string }>`
-                SELECT id FROM step_run WHERE ${sql.in("process_run_id", runs)} LIMIT ${limit}`,
-              parseStepRunIds
-            )
+          query(
+            stepRunId,
+            sql`SELECT id FROM step_run WHERE ${sql.in("process_run_id", runs)} LIMIT ${limit}`,
+            (row) => row.id
           ),
-        remove: (ids) => Effect.orDie(sql`DELETE FROM step_run WHERE ${sql.in("id", ids)}`)
+        remove: (ids) => sql`DELETE FROM step_run WHERE ${sql.in("id", ids)}`
       })
     })
   )

@@ -10,21 +10,23 @@ import type {
 } from "@signalbox/api/contract/Alerts"
 import { defaultGatherSeconds } from "@signalbox/api/contract/Alerts"
 import { AlertChannelId, AlertFiringId, AlertId, AlertMessageId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { flag, id, integer, json, nullable, Table, text, word } from "@signalbox/sql/Table"
 
-export interface AlertRow {
-  readonly workspace_id: string
-  readonly id: string
-  readonly name: string
-  readonly enabled: number
-  readonly rule: string
-  readonly repeat_seconds: number | null
-  readonly gather_seconds: number
-  readonly quiet: string | null
-  readonly muted: string | null
-  readonly created_at: string
-  readonly since: string
-  readonly check_at: string | null
-}
+export const alertTable = Table("alert", {
+  workspace_id: id(WorkspaceId),
+  id: id(AlertId),
+  name: text,
+  enabled: flag,
+  rule: json<AlertRule>(),
+  repeat_seconds: nullable(integer),
+  gather_seconds: integer,
+  quiet: nullable(json<NonNullable<Alert["quiet"]>>()),
+  muted: nullable(json<NonNullable<Alert["muted"]>>()),
+  created_at: text,
+  since: text,
+  check_at: nullable(text)
+})
+export type AlertRow = typeof alertTable.Type
 
 /** An alert as it is carried out. */
 export interface StoredAlert {
@@ -43,15 +45,15 @@ export interface StoredAlert {
 }
 
 export const parseAlert = (row: AlertRow): StoredAlert => ({
-  workspaceId: WorkspaceId.make(row.workspace_id),
-  id: AlertId.make(row.id),
+  workspaceId: row.workspace_id,
+  id: row.id,
   name: row.name,
-  rule: JSON.parse(row.rule),
-  enabled: row.enabled === 1,
+  rule: row.rule,
+  enabled: row.enabled,
   repeatSeconds: row.repeat_seconds,
   gatherSeconds: row.gather_seconds,
-  quiet: row.quiet === null ? null : JSON.parse(row.quiet),
-  muted: row.muted === null ? null : JSON.parse(row.muted),
+  quiet: row.quiet,
+  muted: row.muted,
   createdAt: row.created_at,
   since: row.since,
   checkAt: row.check_at
@@ -60,29 +62,30 @@ export const parseAlert = (row: AlertRow): StoredAlert => ({
 /** What is written of a definition. */
 export const writtenOf = ({ enabled = true, gather_seconds, name, quiet, repeat_seconds, rule }: AlertDefinition) => ({
   name,
-  enabled: enabled ? 1 : 0,
-  rule: JSON.stringify(rule),
+  enabled,
+  rule,
   repeat_seconds: repeat_seconds ?? null,
   gather_seconds: gather_seconds ?? defaultGatherSeconds,
-  quiet: quiet === undefined ? null : JSON.stringify(quiet)
+  quiet: quiet ?? null
 })
 
-export interface FiringRow {
-  readonly workspace_id: string
-  readonly id: string
-  readonly alert_id: string
-  readonly state: FiringState
-  readonly subject: string
-  readonly message: string
-  readonly began_at: string
-  readonly ended_at: string | null
-  readonly last_told_at: string | null
-  readonly last_error: string | null
-}
+export const firingTable = Table("alert_firing", {
+  workspace_id: id(WorkspaceId),
+  id: id(AlertFiringId),
+  alert_id: id(AlertId),
+  state: word<FiringState>(),
+  subject: text,
+  message: text,
+  began_at: text,
+  ended_at: nullable(text),
+  last_told_at: nullable(text),
+  last_error: nullable(text)
+})
+export type FiringRow = typeof firingTable.Type
 
 export const parseFiring = (row: FiringRow & { readonly alert_name: string }): AlertFiring => ({
-  id: AlertFiringId.make(row.id),
-  alert: { id: AlertId.make(row.alert_id), name: row.alert_name },
+  id: row.id,
+  alert: { id: row.alert_id, name: row.alert_name },
   state: row.state,
   subject: row.subject,
   message: row.message,
@@ -92,31 +95,38 @@ export const parseFiring = (row: FiringRow & { readonly alert_name: string }): A
   last_error: row.last_error
 })
 
-export interface MessageRow {
-  readonly workspace_id: string
-  readonly id: string
-  readonly alert_id: string
-  readonly firing_id: string | null
-  readonly channel_id: string
-  readonly kind: AlertMessageKind
-  readonly title: string
-  readonly text: string
-  /** JSON: the body for webhooks. */
-  readonly event: string
-  readonly state: "pending" | "delivered" | "failed"
-  readonly created_at: string
-  readonly attempts: number
-  readonly last_attempt_at: string | null
-  readonly next_attempt_at: string | null
-  readonly error: string | null
-  /** JSON (`Receivers`). */
-  readonly receivers: string | null
+/** Of a message that went to many: who is still to get it, and who refused it for good. */
+export interface Receivers {
+  readonly left: ReadonlyArray<string>
+  readonly refused: ReadonlyArray<{ readonly address: string; readonly status: number }>
 }
 
+export const messageTable = Table("alert_message", {
+  workspace_id: id(WorkspaceId),
+  id: id(AlertMessageId),
+  alert_id: id(AlertId),
+  firing_id: nullable(id(AlertFiringId)),
+  channel_id: id(AlertChannelId),
+  kind: word<AlertMessageKind>(),
+  title: text,
+  text: text,
+  /** JSON: the body for webhooks. */
+  event: text,
+  state: word<"pending" | "delivered" | "failed">(),
+  created_at: text,
+  attempts: integer,
+  last_attempt_at: nullable(text),
+  next_attempt_at: nullable(text),
+  error: nullable(text),
+  claim: nullable(text),
+  receivers: nullable(json<Receivers>())
+})
+export type MessageRow = typeof messageTable.Type
+
 export const parseMessage = (row: MessageRow & { readonly channel_name: string }): AlertMessage => ({
-  id: AlertMessageId.make(row.id),
-  firing: row.firing_id === null ? null : { id: AlertFiringId.make(row.firing_id) },
-  channel: { id: AlertChannelId.make(row.channel_id), name: row.channel_name },
+  id: row.id,
+  firing: row.firing_id === null ? null : { id: row.firing_id },
+  channel: { id: row.channel_id, name: row.channel_name },
   kind: row.kind,
   text: row.text,
   state: row.state,

@@ -5,67 +5,92 @@ import { ProcessId, ProcessRunId, StepId, StepRunId, WorkItemId, WorkspaceId } f
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
 import type * as Schema from "effect/Schema"
 import * as ExactJson from "@signalbox/transport/ExactJson"
+import { flag, id, integer, json, nullable, Table, text, word } from "@signalbox/sql/Table"
 import { atRiskAt, sortKey } from "../engine/Order.ts"
 import type { Exception, Item, RunStep } from "../engine/State.ts"
 
-export interface SummaryRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly process_id: string
-  readonly process_run_id: string | null
-  readonly step_id: string | null
-  readonly step_run_id: string | null
-  readonly state: WorkItemState
-  readonly state_updated_at: string | null
-  readonly created_at: string
-  readonly exception: string | null
-  readonly priority: number
-  readonly due_at: string | null
-  readonly at_risk_at: string | null
-  readonly reference: string | null
-  readonly tags: string | null
-}
+/** All columns that the program reads or writes; `sort_key` and `not_before` are the order in which items are taken. */
+export const workItemTable = Table("work_item", {
+  id: id(WorkItemId),
+  workspace_id: id(WorkspaceId),
+  process_id: id(ProcessId),
+  process_run_id: nullable(id(ProcessRunId)),
+  step: nullable(integer),
+  step_id: nullable(id(StepId)),
+  step_run_id: nullable(id(StepRunId)),
+  state: word<WorkItemState>(),
+  state_updated_at: nullable(text),
+  created_at: text,
+  payload: text,
+  attempts: integer,
+  released_by: nullable(id(StepRunId)),
+  exception: nullable(json<Exception>()),
+  failure: nullable(text),
+  not_before: nullable(text),
+  priority: integer,
+  sort_key: integer,
+  due_at: nullable(text),
+  at_risk_at: nullable(text),
+  reference: nullable(text),
+  tags: nullable(json<ReadonlyArray<string>>())
+})
 
-/** The columns of a row that concern its order. */
-export const orderColumns = "priority, due_at, at_risk_at, reference, tags"
+/** The id of an item, as most statements return it. */
+export const itemId = workItemTable.pick("id")
 
-export interface StateRow extends Pick<
-  SummaryRow,
-  "id" | "workspace_id" | "process_id" | "process_run_id" | "step_run_id" | "state"
-> {
-  readonly step: number | null
-  readonly attempts: number
-  readonly released_by: string | null
-}
+/** An item without its payload. */
+export const summaryRow = workItemTable.pick(
+  "id",
+  "workspace_id",
+  "process_id",
+  "process_run_id",
+  "step_id",
+  "step_run_id",
+  "state",
+  "state_updated_at",
+  "created_at",
+  "exception",
+  "priority",
+  "due_at",
+  "at_risk_at",
+  "reference",
+  "tags"
+)
 
-export interface ItemRow extends SummaryRow, StateRow {
-  readonly payload: string
-  /** Only where selected: whether a file names the item as its owner. */
-  readonly has_files?: unknown
-  /** Only in pages: bytes that its files take in its view. */
-  readonly extra_bytes?: number
-}
+/** An item as commands on runs need it. */
+export const stateRow = workItemTable.pick(
+  "id",
+  "workspace_id",
+  "process_id",
+  "process_run_id",
+  "step",
+  "step_run_id",
+  "state",
+  "attempts",
+  "released_by"
+)
 
-/** A row of what a task is given. */
-export interface GivenRow extends Pick<
-  ItemRow,
-  "id" | "state" | "attempts" | "released_by" | "step_run_id" | "payload"
-> {
-  readonly step: number | null
-  readonly not_before: string | null
-  readonly has_files: unknown
-}
+/** An item as it is shown. */
+export const itemRow = summaryRow.and(workItemTable.pick("step", "attempts", "released_by", "payload").fields)
 
-/** Selects `GivenRow`s: every item is read so once, so it has nothing else. */
-export const selectGiven =
-  "SELECT id, step, step_run_id, state, attempts, released_by, payload, not_before, EXISTS (SELECT 1 FROM file WHERE file.owner_id = work_item.id) AS has_files FROM work_item"
+/** An item as a task is given it: every item is read so once, so it has nothing else. */
+export const givenRow = workItemTable.pick(
+  "id",
+  "step",
+  "step_run_id",
+  "state",
+  "attempts",
+  "released_by",
+  "payload",
+  "not_before"
+)
 
-/** Selects `StateRow`s. */
-export const selectState =
-  "SELECT id, workspace_id, process_id, process_run_id, step, step_run_id, state, attempts, released_by FROM work_item"
+type SummaryRow = typeof summaryRow.Type
+type ItemRow = typeof itemRow.Type
 
-/** Selects `ItemRow`s. */
-export const selectItem = `SELECT id, workspace_id, process_id, process_run_id, step, step_id, step_run_id, state, state_updated_at, created_at, payload, attempts, released_by, exception, ${orderColumns}, EXISTS (SELECT 1 FROM file WHERE file.owner_id = work_item.id) AS has_files FROM work_item`
+/** Whether a file names the item as its owner; selected by `hasFiles`. */
+export const withFiles = { has_files: flag }
+export const hasFiles = "EXISTS (SELECT 1 FROM file WHERE file.owner_id = work_item.id) AS has_files"
 
 /**
  * SQL for the bytes that the files of a row take in its view: for each its name, once more encoded in its address, and
@@ -125,69 +150,61 @@ export interface StoredPageItem extends StoredSummary {
 }
 
 export const parseSummary = (row: SummaryRow): StoredSummary => ({
-  id: WorkItemId.make(row.id),
-  workspaceId: WorkspaceId.make(row.workspace_id),
-  processId: ProcessId.make(row.process_id),
-  processRunId: row.process_run_id === null ? null : ProcessRunId.make(row.process_run_id),
-  stepId: row.step_id === null ? null : StepId.make(row.step_id),
-  stepRun: row.step_run_id === null ? null : StepRunId.make(row.step_run_id),
+  id: row.id,
+  workspaceId: row.workspace_id,
+  processId: row.process_id,
+  processRunId: row.process_run_id,
+  stepId: row.step_id,
+  stepRun: row.step_run_id,
   state: row.state,
   stateUpdatedAt: row.state_updated_at,
   createdAt: row.created_at,
-  exception: parseException(row.exception),
+  exception: row.exception,
   priority: row.priority,
   dueAt: row.due_at,
   atRiskAt: row.at_risk_at,
   reference: row.reference,
-  tags: row.tags === null ? [] : JSON.parse(row.tags)
+  tags: row.tags ?? []
 })
 
-/** True where the query did not select it. */
-export const mayHaveFiles = (selected: unknown) => selected === undefined || Boolean(selected)
-
-export const parseState = (row: StateRow): StoredState => ({
-  id: WorkItemId.make(row.id),
-  workspaceId: WorkspaceId.make(row.workspace_id),
-  processId: ProcessId.make(row.process_id),
-  processRunId: row.process_run_id === null ? null : ProcessRunId.make(row.process_run_id),
+export const parseState = (row: typeof stateRow.Type): StoredState => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  processId: row.process_id,
+  processRunId: row.process_run_id,
   step: row.step ?? 0,
-  stepRun: row.step_run_id === null ? null : StepRunId.make(row.step_run_id),
+  stepRun: row.step_run_id,
   state: row.state,
   attempts: row.attempts,
-  releasedBy: row.released_by === null ? null : StepRunId.make(row.released_by)
+  releasedBy: row.released_by
 })
 
-export const parseGiven = (row: GivenRow): GivenItem => ({
-  id: WorkItemId.make(row.id),
+export const parseGiven = (row: typeof givenRow.Type & { readonly has_files: boolean }): GivenItem => ({
+  id: row.id,
   step: row.step ?? 0,
-  stepRun: row.step_run_id === null ? null : StepRunId.make(row.step_run_id),
+  stepRun: row.step_run_id,
   state: row.state,
   attempts: row.attempts,
-  releasedBy: row.released_by === null ? null : StepRunId.make(row.released_by),
+  releasedBy: row.released_by,
   payload: ExactJson.parse(row.payload),
-  mayHaveFiles: Boolean(row.has_files)
+  mayHaveFiles: row.has_files
 })
 
-export const parseItem = (row: ItemRow): StoredItem => ({
+/** `mayHaveFiles`: true where the query did not select it. */
+export const parseItem = (row: ItemRow, mayHaveFiles = true): StoredItem => ({
   ...parseSummary(row),
   step: row.step ?? 0,
   payload: ExactJson.parse(row.payload),
   attempts: row.attempts,
-  releasedBy: row.released_by === null ? null : StepRunId.make(row.released_by),
-  mayHaveFiles: mayHaveFiles(row.has_files ?? row.extra_bytes)
+  releasedBy: row.released_by,
+  mayHaveFiles
 })
 
-export const parsePageItem = (row: ItemRow): StoredPageItem => ({
+export const parsePageItem = (row: ItemRow, mayHaveFiles: boolean): StoredPageItem => ({
   ...parseSummary(row),
   payload: row.payload,
-  mayHaveFiles: mayHaveFiles(row.has_files ?? row.extra_bytes)
+  mayHaveFiles
 })
-
-export const parseIds = (rows: ReadonlyArray<{ readonly id: string }>): ReadonlyArray<WorkItemId> =>
-  rows.map(({ id }) => WorkItemId.make(id))
-
-/** Parses the exception in a column of work items. */
-export const parseException = (text: string | null): Exception | null => (text === null ? null : JSON.parse(text))
 
 /** The text of an exception for a column of work items. */
 export const exceptionText = (exception: Exception | null) => (exception === null ? null : JSON.stringify(exception))
@@ -222,7 +239,7 @@ export const newRow = ({
   readonly run: { readonly id: ProcessRunId; readonly step: RunStep } | null
 }) =>
   ({
-    id,
+    id: WorkItemId.make(id),
     workspace_id: workspace,
     process_id: process,
     process_run_id: run?.id ?? null,
@@ -238,5 +255,5 @@ export const newRow = ({
     due_at: order.dueAt,
     at_risk_at: order.dueAt === null ? null : atRiskAt(at, order.dueAt),
     reference,
-    tags: order.tags.length === 0 ? null : JSON.stringify(order.tags)
+    tags: order.tags.length === 0 ? null : order.tags
   }) as const

@@ -9,63 +9,21 @@ import type {
   SkipReason
 } from "@signalbox/api/contract/Schedules"
 import { State } from "@signalbox/schedule/Due"
+import type { Sql } from "@signalbox/sql/Sql"
+import { converted, flag, id, json, nullable, Table, text, word } from "@signalbox/sql/Table"
 import * as Schema from "effect/Schema"
 import * as ExactJson from "@signalbox/transport/ExactJson"
 import type { Progress } from "../engine/Schedules.ts"
 
-/** Read for lists; inputs may be large. */
-export const listedColumns = [
-  "workspace_id",
-  "id",
-  "process_id",
-  "name",
-  "definition",
-  "created_at",
-  "state",
-  "paused_by",
-  "starting",
-  "next_at",
-  "wake_at"
-] as const
-
-export interface ListedRow {
-  readonly workspace_id: string
-  readonly id: string
-  readonly process_id: string
-  readonly process_name: string
-  readonly name: string
-  readonly definition: string
-  readonly created_at: string
-  readonly state: string
-  readonly paused_by: string | null
-  readonly starting: string
-  readonly next_at: string | null
-  readonly wake_at: string | null
-}
-
-export interface ScheduleRow extends ListedRow {
-  readonly inputs: string
-}
-
-export interface OccurrenceRow {
-  readonly id: string
-  readonly at: string
-  readonly recorded_at: string
-  readonly outcome: "started" | "skipped"
-  readonly reason: SkipReason | null
-  readonly why: string | null
-  readonly process_run_id: string | null
-}
-
 /** The rules of a definition as they are stored: valid, and with every default. */
 export interface StoredRules {
-  readonly cron?: string
-  readonly every?: string
-  readonly anchor?: string
-  readonly at?: string
+  readonly cron?: string | undefined
+  readonly every?: string | undefined
+  readonly anchor?: string | undefined
+  readonly at?: string | undefined
   readonly zone: string
-  readonly from?: string
-  readonly until?: string
+  readonly from?: string | undefined
+  readonly until?: string | undefined
   readonly calendar: ScheduleListed["calendar"]
   readonly jitter: string
   readonly missed: NonNullable<ScheduleDefinition["missed"]>
@@ -88,26 +46,88 @@ export interface StoredSchedule {
 
 const StateText = Schema.fromJsonString(State)
 const decodeState = Schema.decodeSync(StateText)
-export const encodeState = Schema.encodeSync(StateText)
+const encodeState = Schema.encodeSync(StateText)
+
+export const scheduleTable = Table("schedule", {
+  workspace_id: id(WorkspaceId),
+  id: id(ScheduleId),
+  process_id: id(ProcessId),
+  name: text,
+  /** JSON of `StoredRules`. */
+  definition: text,
+  created_at: text,
+  state: converted(decodeState, encodeState),
+  paused_by: nullable(json<Actor>()),
+  starting: json<Progress["starting"]>(),
+  next_at: nullable(text),
+  wake_at: nullable(text),
+  waits: flag,
+  // Only what the contract has decoded is stored.
+  inputs: converted((text) => ExactJson.parse(text) as ScheduleInputs, JSON.stringify)
+})
+
+/** What a list shows; inputs may be large. */
+const listedColumns = scheduleTable.pick(
+  "workspace_id",
+  "id",
+  "process_id",
+  "name",
+  "definition",
+  "created_at",
+  "state",
+  "paused_by",
+  "starting",
+  "next_at",
+  "wake_at"
+)
+export const listedRow = listedColumns.and({ process_name: text })
+export const scheduleRow = listedRow.and(scheduleTable.pick("inputs").fields)
+
+const processName = "(SELECT name FROM process WHERE process.id = schedule.process_id) AS process_name"
+export const selectListed = (sql: Sql) =>
+  sql`SELECT ${listedColumns.columns}, ${sql.literal(processName)} FROM schedule`
+export const selectWhole = (sql: Sql) =>
+  sql`SELECT ${listedColumns.columns}, inputs, ${sql.literal(processName)} FROM schedule`
+
+export const occurrenceTable = Table("schedule_occurrence", {
+  workspace_id: id(WorkspaceId),
+  schedule_id: id(ScheduleId),
+  id: id(ScheduleOccurrenceId),
+  at: text,
+  recorded_at: text,
+  outcome: word<"started" | "skipped">(),
+  reason: nullable(word<SkipReason>()),
+  why: nullable(text),
+  process_run_id: nullable(id(ProcessRunId))
+})
+export const occurrenceRow = occurrenceTable.pick(
+  "id",
+  "at",
+  "recorded_at",
+  "outcome",
+  "reason",
+  "why",
+  "process_run_id"
+)
 
 const millisOf = (text: string | null): number | null => (text === null ? null : Date.parse(text))
 const isoOf = (millis: number): string => new Date(millis).toISOString()
 
-const progressOf = (row: ListedRow): Progress => ({
-  state: decodeState(row.state),
-  starting: JSON.parse(row.starting),
+const progressOf = (row: typeof listedRow.Type): Progress => ({
+  state: row.state,
+  starting: row.starting,
   wakeAt: millisOf(row.wake_at)
 })
 
-export const parseListed = (row: ListedRow): ScheduleListed => {
+export const parseListed = (row: typeof listedRow.Type): ScheduleListed => {
   const { state, starting } = progressOf(row)
   const rules: StoredRules = JSON.parse(row.definition)
-  const by: Actor | null = row.paused_by === null ? null : JSON.parse(row.paused_by)
+  const by = row.paused_by
   const { paused, queue } = state
   return {
-    id: ScheduleId.make(row.id),
+    id: row.id,
     name: row.name,
-    process: { id: ProcessId.make(row.process_id), name: row.process_name },
+    process: { id: row.process_id, name: row.process_name },
     created_at: row.created_at,
     cron: rules.cron ?? null,
     every: rules.every ?? null,
@@ -128,25 +148,24 @@ export const parseListed = (row: ListedRow): ScheduleListed => {
   }
 }
 
-export const parseSchedule = (row: ScheduleRow): StoredSchedule => ({
-  id: ScheduleId.make(row.id),
-  workspaceId: WorkspaceId.make(row.workspace_id),
-  processId: ProcessId.make(row.process_id),
+export const parseSchedule = (row: typeof scheduleRow.Type): StoredSchedule => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  processId: row.process_id,
   name: row.name,
   definition: row.definition,
-  // Only what the contract has decoded is stored.
-  inputs: ExactJson.parse(row.inputs) as ScheduleInputs,
+  inputs: row.inputs,
   progress: progressOf(row),
-  pausedBy: row.paused_by === null ? null : JSON.parse(row.paused_by),
+  pausedBy: row.paused_by,
   view: parseListed(row)
 })
 
-export const parseOccurrence = (row: OccurrenceRow): ScheduleOccurrence => ({
-  id: ScheduleOccurrenceId.make(row.id),
+export const parseOccurrence = (row: typeof occurrenceRow.Type): ScheduleOccurrence => ({
+  id: row.id,
   at: row.at,
   recorded_at: row.recorded_at,
   outcome: row.outcome,
   reason: row.reason,
   why: row.why,
-  process_run: row.process_run_id === null ? null : { id: ProcessRunId.make(row.process_run_id) }
+  process_run: row.process_run_id === null ? null : { id: row.process_run_id }
 })

@@ -11,35 +11,45 @@ import {
 import type { StepRun as StepRunView, StepRunErrorCode, StepRunState } from "@signalbox/api/contract/StepRuns"
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
 import type { Item, StepRun } from "../engine/State.ts"
+import type { Sql } from "@signalbox/sql/Sql"
+import { flag, id, integer, json, nullable, Table, text, word } from "@signalbox/sql/Table"
 import { secondsBetween } from "./ProcessRuns.ts"
 
-/** A row of `step_run`. */
-export interface StepRunRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly process_id: string
-  readonly process_run_id: string
-  readonly step: number
-  readonly step_id: string
-  readonly step_name: string
-  readonly task_name: string
-  readonly timeout_seconds: number | null
-  readonly env: string
-  readonly state: StepRunState
-  readonly state_updated_at: string
-  readonly error_code: StepRunErrorCode | null
-  readonly started_at: string | null
-  readonly ended_at: string | null
-  readonly first_item_id: string
-  readonly timeout_at: string | null
-  readonly stop_requested: number
-  readonly worker_id: string | null
-  readonly lease_hash: string | null
-  readonly run_token_hash: string | null
-  readonly package_id: string | null
-  readonly package_version: number | null
-  readonly package_digest: string | null
-}
+export const stepRunTable = Table("step_run", {
+  id: id(StepRunId),
+  workspace_id: id(WorkspaceId),
+  process_id: id(ProcessId),
+  process_run_id: id(ProcessRunId),
+  step: integer,
+  step_id: id(StepId),
+  step_name: text,
+  task_name: text,
+  worker_group_id: nullable(text),
+  /** As `Labels` encodes them. */
+  labels: nullable(text),
+  timeout_seconds: nullable(integer),
+  env: json<Readonly<Record<string, string>>>(),
+  state: word<StepRunState>(),
+  state_updated_at: text,
+  error_code: nullable(word<StepRunErrorCode>()),
+  started_at: nullable(text),
+  ended_at: nullable(text),
+  first_item_id: id(WorkItemId),
+  timeout_at: nullable(text),
+  stop_requested: flag,
+  worker_id: nullable(text),
+  lease_hash: nullable(text),
+  lease_expires_at: nullable(text),
+  run_token_hash: nullable(text),
+  package_id: nullable(id(TaskPackageId)),
+  package_version: nullable(integer),
+  package_digest: nullable(text),
+  sort_key: integer
+})
+export type StepRunRow = typeof stepRunTable.Type
+
+/** The id of a step run, as most statements return it. */
+export const stepRunId = stepRunTable.pick("id")
 
 /** A step run as stored. */
 export interface StoredStepRun extends StepRun {
@@ -63,18 +73,18 @@ export interface StoredStepRun extends StepRun {
 }
 
 export const parseStepRun = (row: StepRunRow): StoredStepRun => ({
-  id: StepRunId.make(row.id),
-  workspaceId: WorkspaceId.make(row.workspace_id),
-  processId: ProcessId.make(row.process_id),
-  processRunId: ProcessRunId.make(row.process_run_id),
+  id: row.id,
+  workspaceId: row.workspace_id,
+  processId: row.process_id,
+  processRunId: row.process_run_id,
   step: row.step,
-  stepId: StepId.make(row.step_id),
+  stepId: row.step_id,
   state: row.state,
   taskName: row.task_name,
   timeoutSeconds: row.timeout_seconds,
-  env: JSON.parse(row.env),
-  firstItem: WorkItemId.make(row.first_item_id),
-  stopRequested: row.stop_requested === 1,
+  env: row.env,
+  firstItem: row.first_item_id,
+  stopRequested: row.stop_requested,
   workerId: row.worker_id,
   leaseHash: row.lease_hash,
   runTokenHash: row.run_token_hash,
@@ -83,7 +93,7 @@ export const parseStepRun = (row: StepRunRow): StoredStepRun => ({
 })
 
 /** The columns that a step run shows: its environment may be large. */
-export const viewColumns = [
+export const viewRow = stepRunTable.pick(
   "id",
   "state",
   "state_updated_at",
@@ -95,27 +105,22 @@ export const viewColumns = [
   "package_id",
   "package_version",
   "package_digest"
-] as const
-export type ViewRow = Pick<StepRunRow, (typeof viewColumns)[number]>
+)
 
-export const view = (row: ViewRow): StepRunView => ({
-  id: StepRunId.make(row.id),
+export const view = (row: typeof viewRow.Type): StepRunView => ({
+  id: row.id,
   state: row.state,
   state_updated_at: row.state_updated_at,
   error: row.error_code === null ? null : { code: row.error_code },
   started_at: row.started_at,
   ended_at: row.ended_at,
   duration: secondsBetween(row.started_at, row.ended_at),
-  step: { id: StepId.make(row.step_id), name: row.step_name },
+  step: { id: row.step_id, name: row.step_name },
   task_package:
     row.package_id === null || row.package_version === null || row.package_digest === null
       ? null
-      : { id: TaskPackageId.make(row.package_id), version: row.package_version, digest: row.package_digest }
+      : { id: row.package_id, version: row.package_version, digest: row.package_digest }
 })
-
-/** Parses the ids of rows. */
-export const parseStepRunIds = (rows: ReadonlyArray<{ readonly id: string }>): ReadonlyArray<StepRunId> =>
-  rows.map(({ id }) => StepRunId.make(id))
 
 /** A step run, the worker that owns it, and its reserved item. */
 export interface Reserved {
@@ -123,27 +128,33 @@ export interface Reserved {
   readonly item: Item | null
 }
 
-export interface ReservedRow extends Pick<StepRunRow, "id" | "step" | "state" | "worker_id" | "lease_hash"> {
-  readonly item_id: string | null
-  readonly item_state: WorkItemState | null
-  readonly attempts: number | null
-  readonly released_by: string | null
-}
+const leasedRow = stepRunTable.pick("id", "step", "state", "worker_id", "lease_hash")
 
-export const parseReserved = (row: ReservedRow): Reserved => {
-  const stepRun = StepRunId.make(row.id)
+export const reservedRow = leasedRow.and({
+  item_id: nullable(id(WorkItemId)),
+  item_state: nullable(word<WorkItemState>()),
+  attempts: nullable(integer),
+  released_by: nullable(id(StepRunId))
+})
+
+/** The columns of `reservedRow`, of a step run and its item. */
+export const reservedColumns = (sql: Sql) => sql`${leasedRow.of("step_run")}, work_item.id AS item_id,
+  work_item.state AS item_state, work_item.attempts, work_item.released_by`
+
+export const parseReserved = (row: typeof reservedRow.Type): Reserved => {
+  const stepRun = row.id
   return {
     stepRun: { id: stepRun, step: row.step, state: row.state, workerId: row.worker_id, leaseHash: row.lease_hash },
     item:
       row.item_id === null || row.item_state === null
         ? null
         : {
-            id: WorkItemId.make(row.item_id),
+            id: row.item_id,
             step: row.step,
             state: row.item_state,
             stepRun,
             attempts: row.attempts ?? 0,
-            releasedBy: row.released_by === null ? null : StepRunId.make(row.released_by)
+            releasedBy: row.released_by
           }
   }
 }

@@ -1,25 +1,7 @@
 /** Rows of triggers, and how they are shown. */
-import { ProcessId, TriggerId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { ProcessId, TriggerId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { TriggerEventId, TriggerHandshake, TriggerListed, TriggerPayload } from "@signalbox/api/contract/Triggers"
-
-export interface TriggerRow {
-  readonly workspace_id: string
-  readonly id: string
-  readonly process_id: string
-  readonly process_name: string
-  readonly name: string
-  readonly created_at: string
-  readonly enabled: number
-  readonly starts: string | null
-  readonly webhook: string | null
-  readonly token_hash: string | null
-  readonly secret: string | null
-  readonly problem: string | null
-  readonly problem_since: string | null
-  readonly refused_count: number
-  readonly refused_at: string | null
-  readonly refused_because: string | null
-}
+import { flag, id, integer, json, nullable, Table, text } from "@signalbox/sql/Table"
 
 /** When runs start. */
 export interface Starts {
@@ -40,6 +22,33 @@ export interface Hook {
   readonly eventId: TriggerEventId | null
   readonly maxWaiting: number
 }
+
+export const triggerTable = Table("trigger", {
+  workspace_id: id(WorkspaceId),
+  id: id(TriggerId),
+  process_id: id(ProcessId),
+  name: text,
+  created_at: text,
+  enabled: flag,
+  starts: nullable(json<Starts>()),
+  webhook: nullable(json<Hook>()),
+  token_hash: nullable(text),
+  secret: nullable(text),
+  problem: nullable(text),
+  problem_since: nullable(text),
+  refused_count: integer,
+  refused_at: nullable(text),
+  refused_because: nullable(text)
+})
+export const triggerRow = triggerTable.and({ process_name: text })
+
+export const eventTable = Table("trigger_event", {
+  workspace_id: id(WorkspaceId),
+  trigger_id: id(TriggerId),
+  event_id: text,
+  work_item_id: id(WorkItemId),
+  received_at: text
+})
 
 /** What is written of a trigger. */
 export interface NewTrigger {
@@ -81,17 +90,14 @@ const hookView = ({ eventId, handshake, maxWaiting, payload, signature }: Hook):
   max_waiting: maxWaiting
 })
 
-export const parseTrigger = (row: TriggerRow): StoredTrigger => {
-  const starts: Starts | null = row.starts === null ? null : JSON.parse(row.starts)
-  const webhook: Hook | null = row.webhook === null ? null : JSON.parse(row.webhook)
-  const id = TriggerId.make(row.id)
-  const processId = ProcessId.make(row.process_id)
+export const parseTrigger = (row: typeof triggerRow.Type): StoredTrigger => {
+  const { id, process_id: processId, starts, webhook } = row
   return {
     id,
-    workspaceId: WorkspaceId.make(row.workspace_id),
+    workspaceId: row.workspace_id,
     processId,
     name: row.name,
-    enabled: row.enabled === 1,
+    enabled: row.enabled,
     starts,
     webhook,
     tokenHash: row.token_hash,
@@ -102,7 +108,7 @@ export const parseTrigger = (row: TriggerRow): StoredTrigger => {
       name: row.name,
       process: { id: processId, name: row.process_name },
       created_at: row.created_at,
-      enabled: row.enabled === 1,
+      enabled: row.enabled,
       start:
         starts === null
           ? null

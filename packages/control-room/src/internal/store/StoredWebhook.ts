@@ -1,20 +1,22 @@
 /** Rows of webhooks, and parsing them. */
-import { ProcessId, type ProcessRunId, WebhookId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { ProcessId, ProcessRunId, WebhookId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { WebhookEventType, WebhookListed } from "@signalbox/api/contract/Webhooks"
+import { flag, id, json, nullable, Table, text } from "@signalbox/sql/Table"
 
-/** A row of `webhook`. */
-export interface WebhookRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly process_id: string | null
-  readonly process_run_id: string | null
-  readonly endpoint: string
-  readonly events: string
-  readonly enabled: number
-  readonly secret: string
-  readonly previous_secret: string | null
-  readonly previous_until: string | null
-}
+export const webhookTable = Table("webhook", {
+  id: id(WebhookId),
+  workspace_id: id(WorkspaceId),
+  process_id: nullable(id(ProcessId)),
+  process_run_id: nullable(id(ProcessRunId)),
+  endpoint: text,
+  events: json<ReadonlyArray<WebhookEventType>>(),
+  enabled: flag,
+  secret: text,
+  previous_secret: nullable(text),
+  previous_until: nullable(text),
+  created_at: text
+})
+export type WebhookRow = typeof webhookTable.Type
 
 /** A webhook as stored. */
 export interface StoredWebhook {
@@ -38,8 +40,8 @@ export interface NewWebhook {
 }
 
 export interface WebhookChange extends Partial<NewWebhook> {
-  readonly enabled?: boolean
-  readonly rotateSecret?: boolean
+  readonly enabled?: boolean | undefined
+  readonly rotateSecret?: boolean | undefined
 }
 
 export interface NewCallback extends Omit<NewWebhook, "process"> {
@@ -57,15 +59,15 @@ export interface Listener {
 
 export const parseWebhook = (row: WebhookRow): StoredWebhook => ({
   view: {
-    id: WebhookId.make(row.id),
-    process: row.process_id === null ? null : { id: ProcessId.make(row.process_id) },
-    enabled_events: JSON.parse(row.events),
+    id: row.id,
+    process: row.process_id === null ? null : { id: row.process_id },
+    enabled_events: row.events,
     endpoint: row.endpoint,
-    enabled: row.enabled === 1
+    enabled: row.enabled
   },
-  workspaceId: WorkspaceId.make(row.workspace_id),
+  workspaceId: row.workspace_id,
   sealed: {
-    webhook: WebhookId.make(row.id),
+    webhook: row.id,
     secret: row.secret,
     previous: row.previous_secret,
     previousUntil: row.previous_until

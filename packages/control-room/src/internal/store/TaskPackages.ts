@@ -1,5 +1,5 @@
 /** Task packages. `PackageVersions` has their content. */
-import { TaskPackageId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { TaskPackageId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { CurrentVersion } from "@signalbox/api/contract/TaskPackageVersions"
 import type { TaskPackageSummary, TaskPackageType } from "@signalbox/api/contract/TaskPackages"
 import * as Context from "effect/Context"
@@ -8,19 +8,11 @@ import * as Layer from "effect/Layer"
 import { Refused } from "../Refused.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { integer, nullable, queryOne, Row, text } from "@signalbox/sql/Table"
 import { Files } from "./Files.ts"
-import { type PackageContent, PackageVersions, parseAuthor } from "./PackageVersions.ts"
+import { type PackageContent, packageTable, PackageVersions } from "./PackageVersions.ts"
 
-interface Row {
-  readonly id: string
-  readonly workspace_id: string
-  readonly name: string
-  readonly type: TaskPackageType
-  readonly current_version: number | null
-  readonly current_since: string | null
-  readonly current_by: string | null
-  readonly newest: number | null
-}
+const packageRow = packageTable.pick("id", "name", "type", "current_version", "current_since", "current_by")
 
 export interface StoredPackage {
   readonly id: TaskPackageId
@@ -69,17 +61,18 @@ export class TaskPackages extends Context.Service<
         workspace: WorkspaceId,
         id: string
       ): Effect.fn.Return<StoredPackage | null> {
-        const [row] = yield* Effect.orDie(
-          sql<Row>`
-            SELECT *, (SELECT max(version) FROM task_package_version AS known
+        const row = yield* queryOne(
+          packageRow.and({ newest: nullable(integer) }),
+          sql`
+            SELECT ${packageRow.columns}, (SELECT max(version) FROM task_package_version AS known
               WHERE known.workspace_id = task_package.workspace_id AND known.package_id = task_package.id) AS newest
             FROM task_package WHERE workspace_id = ${workspace} AND id = ${id}`
         )
-        if (row === undefined) return null
-        const { current_by, current_since: since, current_version: version, newest } = row
+        if (row === null) return null
+        const { current_by: by, current_since: since, current_version: version, newest } = row
         const content = version === null ? null : ((yield* versions.get(workspace, id, version))?.content ?? null)
         return {
-          id: TaskPackageId.make(row.id),
+          id: row.id,
           workspaceId: workspace,
           name: row.name,
           type: row.type,
@@ -93,41 +86,42 @@ export class TaskPackages extends Context.Service<
                   newest: newest ?? content.version,
                   digest: content.digest,
                   since,
-                  by: parseAuthor(current_by)
+                  by
                 }
         }
       })
       /** Whether a step of a process, or of a run that is not completed, names the package. */
       const userOf = Effect.fnUntraced(function* (id: string) {
-        const [used] = yield* sql<{ readonly what: string }>`
-          SELECT 'the process ' || name AS what FROM process WHERE deleted_at IS NULL AND id IN (
-            SELECT process_id FROM process_step WHERE package_id = ${id} AND process_run_id IS NULL)
-          UNION ALL SELECT 'the assistant ' || name FROM assistant WHERE package_id = ${id}
-          UNION ALL SELECT 'the process run ' || id FROM process_run
-            WHERE state <> 'completed' AND deleted_at IS NULL
-              AND id IN (SELECT process_run_id FROM process_step WHERE package_id = ${id})
-          LIMIT 1`
+        const used = yield* queryOne(
+          Row({ what: text }),
+          sql`
+            SELECT 'the process ' || name AS what FROM process WHERE deleted_at IS NULL AND id IN (
+              SELECT process_id FROM process_step WHERE package_id = ${id} AND process_run_id IS NULL)
+            UNION ALL SELECT 'the assistant ' || name FROM assistant WHERE package_id = ${id}
+            UNION ALL SELECT 'the process run ' || id FROM process_run
+              WHERE state <> 'completed' AND deleted_at IS NULL
+                AND id IN (SELECT process_run_id FROM process_step WHERE package_id = ${id})
+            LIMIT 1`
+        )
         return used?.what ?? null
-      }, Effect.orDie)
+      })
       return TaskPackages.of({
         get,
         lock: (workspace, id) =>
-          Effect.orDie(
-            Effect.map(
-              sql`SELECT id FROM task_package WHERE workspace_id = ${workspace} AND id = ${id} ${forKey}`,
-              (rows) => rows.length === 1
-            )
+          Effect.map(
+            sql`SELECT id FROM task_package WHERE workspace_id = ${workspace} AND id = ${id} ${forKey}`,
+            (rows) => rows.length === 1
           ),
         list: (workspace, request) =>
-          page<TaskPackageSummary>(
-            sql`SELECT id, name, type FROM task_package`,
+          page(
+            { rows: packageTable.pick("id", "name", "type"), select: sql`SELECT id, name, type FROM task_package` },
             [sql`workspace_id = ${workspace}`],
             "newest first",
             request
           ),
         create: Effect.fnUntraced(function* (workspace, name) {
-          const id = yield* newId
-          yield* sql`INSERT INTO task_package ${sql.insert({
+          const id = TaskPackageId.make(yield* newId)
+          yield* sql`INSERT INTO task_package ${packageTable.insert({
             id,
             workspace_id: workspace,
             name,
@@ -135,7 +129,7 @@ export class TaskPackages extends Context.Service<
             created_at: yield* now
           })}`
           return {
-            id: TaskPackageId.make(id),
+            id,
             workspaceId: workspace,
             name,
             type: "zip",
@@ -145,7 +139,7 @@ export class TaskPackages extends Context.Service<
           } satisfies StoredPackage
         }, nullWhenTaken),
         remove: Effect.fnUntraced(function* (taskPackage) {
-          yield* Effect.orDie(sql`SELECT id FROM task_package WHERE id = ${taskPackage.id} ${forDelete}`)
+          yield* sql`SELECT id FROM task_package WHERE id = ${taskPackage.id} ${forDelete}`
           const user = yield* userOf(taskPackage.id)
           if (user !== null) {
             return yield* new Refused({
@@ -154,7 +148,7 @@ export class TaskPackages extends Context.Service<
             })
           }
           const owners = yield* versions.owners(taskPackage.workspaceId, taskPackage.id)
-          yield* Effect.orDie(sql`DELETE FROM task_package WHERE id = ${taskPackage.id}`)
+          yield* sql`DELETE FROM task_package WHERE id = ${taskPackage.id}`
           return yield* files.removeOwners(owners)
         }, transaction),
         forTask: Effect.fnUntraced(function* (workspace, id, task, version) {

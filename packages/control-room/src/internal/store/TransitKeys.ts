@@ -3,6 +3,7 @@
  * encrypted for one cannot be read in another. Created on first use; the private half is sealed.
  */
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import { queryOne, Row, text } from "@signalbox/sql/Table"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,10 +13,7 @@ import { Seal } from "./Seal.ts"
 import * as Transit from "../vault/Transit.ts"
 import { Database } from "./Database.ts"
 
-interface Row {
-  readonly public_key: string
-  readonly private_key: string
-}
+const keyRow = Row({ public_key: text, private_key: text })
 
 export class TransitKeys extends Context.Service<
   TransitKeys,
@@ -33,10 +31,10 @@ export class TransitKeys extends Context.Service<
       const { open, seal } = yield* Seal
       const contextOf = (workspace: WorkspaceId) => `transit key ${workspace}`
       const find = (workspace: WorkspaceId) =>
-        Effect.map(sql<Row>`SELECT * FROM transit_key WHERE workspace_id = ${workspace}`, ([row]) => row)
+        queryOne(keyRow, sql`SELECT ${keyRow.columns} FROM transit_key WHERE workspace_id = ${workspace}`)
       const get = Effect.fnUntraced(function* (workspace: WorkspaceId) {
         const known = yield* find(workspace)
-        if (known !== undefined) return known
+        if (known !== null) return known
         const { privateKey, publicKey } = yield* Transit.generate
         const row = {
           workspace_id: workspace,
@@ -46,7 +44,7 @@ export class TransitKeys extends Context.Service<
         // Concurrent callers all use the pair of the first.
         yield* sql`INSERT INTO transit_key ${sql.insert(row)} ON CONFLICT DO NOTHING`
         return (yield* find(workspace)) ?? row
-      }, Effect.orDie)
+      })
       return TransitKeys.of({
         publicKey: (workspace) => Effect.map(get(workspace), (row) => row.public_key),
         privateKey: Effect.fnUntraced(function* (workspace) {

@@ -1,7 +1,8 @@
 /** Triggers, the items that wait for them, and the events that came to their addresses within a week. */
-import { type ProcessId, type TriggerId, WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { ProcessId, TriggerId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { TriggerListed } from "@signalbox/api/contract/Triggers"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { integer, query, queryOne, Row, text } from "@signalbox/sql/Table"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -9,7 +10,14 @@ import type { Fragment } from "effect/sql/Statement"
 import * as Redacted from "effect/Redacted"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import { Seal } from "./Seal.ts"
-import { type NewTrigger, parseTrigger, type StoredTrigger, type TriggerRow } from "./StoredTrigger.ts"
+import {
+  eventTable,
+  type NewTrigger,
+  parseTrigger,
+  type StoredTrigger,
+  triggerRow,
+  triggerTable
+} from "./StoredTrigger.ts"
 
 const contextOf = (trigger: TriggerId) => `trigger/${trigger}`
 
@@ -62,56 +70,55 @@ export class Triggers extends Context.Service<
       const { open, seal } = yield* Seal
       const forUpdate = Dialect.forUpdate(sql)
       const skipLocked = Dialect.skipLocked(sql, `"trigger"`)
-      const select = sql.literal(
-        `SELECT *, (SELECT name FROM process WHERE process.id = process_id) AS process_name FROM "trigger"`
-      )
-      const first = (rows: ReadonlyArray<TriggerRow>) => rows.map(parseTrigger)[0] ?? null
+      const select = sql`
+        SELECT ${triggerTable.columns}, (SELECT name FROM process WHERE process.id = process_id) AS process_name
+        FROM "trigger"`
       const columnsOf = ({ enabled, name, processId, secret, starts, tokenHash, webhook }: NewTrigger) => ({
         process_id: processId,
         name,
-        enabled: enabled ? 1 : 0,
-        starts: starts === null ? null : JSON.stringify(starts),
-        webhook: webhook === null ? null : JSON.stringify(webhook),
+        enabled,
+        starts,
+        webhook,
         token_hash: tokenHash,
         secret,
         problem: null,
         problem_since: null,
         refused_count: 0
       })
-      const change = (workspace: WorkspaceId, id: string, row: Readonly<Record<string, string | null>>) =>
-        Effect.orDie(
-          Effect.asVoid(sql`UPDATE "trigger" SET ${sql.update(row)} WHERE workspace_id = ${workspace} AND id = ${id}`)
+      const change = (workspace: WorkspaceId, id: string, row: Partial<typeof triggerTable.Type>) =>
+        Effect.asVoid(
+          sql`UPDATE "trigger" SET ${triggerTable.update(row)} WHERE workspace_id = ${workspace} AND id = ${id}`
         )
       return Triggers.of({
         get: (workspace, id) =>
-          Effect.orDie(Effect.map(sql<TriggerRow>`${select} WHERE workspace_id = ${workspace} AND id = ${id}`, first)),
-        find: (id) => Effect.orDie(Effect.map(sql<TriggerRow>`${select} WHERE id = ${id}`, first)),
+          queryOne(triggerRow, sql`${select} WHERE workspace_id = ${workspace} AND id = ${id}`, parseTrigger),
+        find: (id) => queryOne(triggerRow, sql`${select} WHERE id = ${id}`, parseTrigger),
         list: (workspace, process, request) => {
           const having = (condition: Fragment) =>
-            Effect.map(page<TriggerRow>(select, [condition], "newest first", request), ({ hasMore, rows }) => ({
-              hasMore,
-              rows: rows.map((row) => parseTrigger(row).view)
-            }))
+            page(
+              { rows: triggerRow, select, as: (row) => parseTrigger(row).view },
+              [condition],
+              "newest first",
+              request
+            )
           if (process === null) return having(sql`workspace_id = ${workspace}`)
           return belowProcess(workspace, process, having(sql`process_id = ${process}`))
         },
         lock: (workspace, id, how) =>
-          Effect.orDie(
-            Effect.map(
-              sql<TriggerRow>`
-                ${select} WHERE workspace_id = ${workspace} AND id = ${id}
-                ${how === "skip" ? skipLocked : forUpdate}`,
-              first
-            )
+          queryOne(
+            triggerRow,
+            sql`
+              ${select} WHERE workspace_id = ${workspace} AND id = ${id}
+              ${how === "skip" ? skipLocked : forUpdate}`,
+            parseTrigger
           ),
         create: Effect.fnUntraced(function* (workspace, id, trigger) {
           const row = { workspace_id: workspace, id, created_at: yield* now, ...columnsOf(trigger) }
-          yield* sql`INSERT INTO "trigger" ${sql.insert(row)}`
+          yield* sql`INSERT INTO "trigger" ${triggerTable.insert(row)}`
           return true as const
         }, nullWhenTaken),
         update: Effect.fnUntraced(function* (workspace, id, trigger) {
-          yield* sql`
-            UPDATE "trigger" SET ${sql.update(columnsOf(trigger))} WHERE workspace_id = ${workspace} AND id = ${id}`
+          yield* sql`UPDATE "trigger" SET ${triggerTable.update(columnsOf(trigger))} WHERE workspace_id = ${workspace} AND id = ${id}`
           return true as const
         }, nullWhenTaken),
         seal: (id, secret) => seal(Redacted.value(secret), contextOf(id)),
@@ -124,42 +131,40 @@ export class Triggers extends Context.Service<
           yield* sql`
             UPDATE "trigger" SET refused_count = refused_count + 1, refused_at = ${yield* now}, refused_because = ${message}
             WHERE workspace_id = ${workspaceId} AND id = ${id}`
-        }, Effect.orDie),
+        }),
         setProblem: Effect.fnUntraced(function* ({ id, problem: before, workspaceId }, problem) {
           if (problem === before) return
           yield* change(workspaceId, id, { problem, problem_since: problem === null ? null : yield* now })
         }),
         remove: (workspace, id) =>
-          Effect.orDie(
-            Effect.map(
-              sql`DELETE FROM "trigger" WHERE workspace_id = ${workspace} AND id = ${id} RETURNING id`,
-              (rows) => rows.length === 1
-            )
-          ),
-        removeOf: (process) => Effect.orDie(Effect.asVoid(sql`DELETE FROM "trigger" WHERE process_id = ${process}`)),
-        candidates: Effect.orDie(
           Effect.map(
-            sql<TriggerRow>`
-              ${select} WHERE enabled = 1 AND starts IS NOT NULL AND EXISTS (
-                SELECT 1 FROM work_item WHERE work_item.process_id = "trigger".process_id AND work_item.state = 'new')`,
-            (rows) => rows.map(parseTrigger)
-          )
+            sql`DELETE FROM "trigger" WHERE workspace_id = ${workspace} AND id = ${id} RETURNING id`,
+            (rows) => rows.length === 1
+          ),
+        removeOf: (process) => Effect.asVoid(sql`DELETE FROM "trigger" WHERE process_id = ${process}`),
+        candidates: query(
+          triggerRow,
+          sql`
+            ${select} WHERE enabled = 1 AND starts IS NOT NULL AND EXISTS (
+              SELECT 1 FROM work_item WHERE work_item.process_id = "trigger".process_id AND work_item.state = 'new')`,
+          parseTrigger
         ),
         waiting: Effect.fnUntraced(function* (process, most) {
           const ofQueue = sql`FROM work_item WHERE process_id = ${process} AND state = 'new' ORDER BY id`
-          const [counted] = yield* sql<{ readonly n: number }>`
-            SELECT count(*) AS n FROM (SELECT id ${ofQueue} LIMIT ${most}) AS queued`
-          const [oldest] = yield* sql<{ readonly created_at: string }>`SELECT created_at ${ofQueue} LIMIT 1`
+          const counted = yield* queryOne(
+            Row({ n: integer }),
+            sql`SELECT count(*) AS n FROM (SELECT id ${ofQueue} LIMIT ${most}) AS queued`
+          )
+          const oldest = yield* queryOne(Row({ created_at: text }), sql`SELECT created_at ${ofQueue} LIMIT 1`)
           return { count: counted?.n ?? 0, since: oldest?.created_at ?? null }
-        }, Effect.orDie),
+        }),
         eventItem: ({ id, workspaceId }, event) =>
-          Effect.orDie(
-            Effect.map(
-              sql<{ readonly work_item_id: string }>`
-                SELECT work_item_id FROM trigger_event
-                WHERE workspace_id = ${workspaceId} AND trigger_id = ${id} AND event_id = ${event}`,
-              ([row]) => (row === undefined ? null : WorkItemId.make(row.work_item_id))
-            )
+          queryOne(
+            eventTable.pick("work_item_id"),
+            sql`
+              SELECT work_item_id FROM trigger_event
+              WHERE workspace_id = ${workspaceId} AND trigger_id = ${id} AND event_id = ${event}`,
+            (row) => row.work_item_id
           ),
         addEvent: Effect.fnUntraced(function* ({ id, workspaceId }, event, item) {
           const row = {
@@ -169,17 +174,15 @@ export class Triggers extends Context.Service<
             work_item_id: item,
             received_at: yield* now
           }
-          yield* sql`INSERT INTO trigger_event ${sql.insert(row)}`
-        }, Effect.orDie),
+          yield* sql`INSERT INTO trigger_event ${eventTable.insert(row)}`
+        }),
         sweepEvents: (cutoff, limit) =>
-          Effect.orDie(
-            Effect.map(
-              sql`DELETE FROM trigger_event WHERE (workspace_id, trigger_id, event_id) IN (
-                  SELECT workspace_id, trigger_id, event_id FROM trigger_event
-                  WHERE received_at < ${cutoff} ORDER BY received_at LIMIT ${limit})
-                RETURNING event_id`,
-              (rows) => rows.length
-            )
+          Effect.map(
+            sql`DELETE FROM trigger_event WHERE (workspace_id, trigger_id, event_id) IN (
+                SELECT workspace_id, trigger_id, event_id FROM trigger_event
+                WHERE received_at < ${cutoff} ORDER BY received_at LIMIT ${limit})
+              RETURNING event_id`,
+            (rows) => rows.length
           )
       })
     })

@@ -1,13 +1,14 @@
 /**
  * Unassigned step runs, and the workers that are online.
  */
-import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import { WorkspaceId } from "@signalbox/api/contract/Ids"
+import { flag, id, json, nullable, query, Row, text } from "@signalbox/sql/Table"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "./Database.ts"
 import * as Labels from "./Labels.ts"
-import { selectPaused } from "./Pauses.ts"
+import { pausedColumn, selectPaused } from "./Pauses.ts"
 
 /** Step runs of a workspace that wait for the same task, group and labels. */
 export interface Need {
@@ -19,15 +20,15 @@ export interface Need {
   readonly labels: ReadonlyArray<string>
 }
 
-interface NeedRow {
-  readonly workspace_id: WorkspaceId
-  readonly task_name: string
-  readonly package_id: string | null
-  readonly package_name: string | null
-  readonly worker_group_id: string | null
-  readonly group_name: string | null
-  readonly labels: string | null
-}
+const needRow = Row({
+  workspace_id: id(WorkspaceId),
+  task_name: text,
+  package_id: nullable(text),
+  package_name: nullable(text),
+  worker_group_id: nullable(text),
+  group_name: nullable(text),
+  labels: nullable(text)
+})
 
 /** What a worker can take. */
 export interface Offer {
@@ -36,20 +37,20 @@ export interface Offer {
   /** The ids of its groups. */
   readonly groups: ReadonlyArray<string>
   readonly labels: ReadonlyArray<string>
-  readonly paused?: boolean
+  readonly paused?: boolean | undefined
   /** It takes nothing more, and another may follow it. */
-  readonly draining?: boolean
+  readonly draining?: boolean | undefined
 }
 
-interface OfferRow {
-  readonly id: string
-  readonly tasks: string
-  readonly packages: number
-  readonly labels: string
-  readonly worker_group_id: string | null
-  readonly paused: string | null
-  readonly draining: number
-}
+const offerRow = Row({
+  id: text,
+  tasks: json<ReadonlyArray<string>>(),
+  packages: flag,
+  labels: text,
+  worker_group_id: nullable(text),
+  ...pausedColumn,
+  draining: flag
+})
 
 export class Waits extends Context.Service<
   Waits,
@@ -74,72 +75,72 @@ export class Waits extends Context.Service<
 
       return Waits.of({
         needs: (cutoff) =>
-          Effect.orDie(
-            Effect.map(
-              sql<NeedRow>`
-                SELECT DISTINCT step_run.workspace_id, step_run.task_name, step_run.package_id,
-                  task_package.name AS package_name, step_run.worker_group_id, worker_group.name AS group_name, step_run.labels
-                FROM step_run
-                LEFT JOIN task_package ON task_package.id = step_run.package_id
-                LEFT JOIN worker_group ON worker_group.id = step_run.worker_group_id
-                WHERE ${unreported(cutoff)}`,
-              (rows) =>
-                rows.map((row) => ({
-                  workspaceId: row.workspace_id,
-                  task: row.task_name,
-                  taskPackage:
-                    row.package_id === null ? null : { id: row.package_id, name: row.package_name ?? row.package_id },
-                  group:
-                    row.worker_group_id === null
-                      ? null
-                      : { id: row.worker_group_id, name: row.group_name ?? row.worker_group_id },
-                  labels: Labels.decode(row.labels)
-                }))
-            )
+          query(
+            needRow,
+            sql`
+              SELECT DISTINCT step_run.workspace_id, step_run.task_name, step_run.package_id,
+                task_package.name AS package_name, step_run.worker_group_id, worker_group.name AS group_name, step_run.labels
+              FROM step_run
+              LEFT JOIN task_package ON task_package.id = step_run.package_id
+              LEFT JOIN worker_group ON worker_group.id = step_run.worker_group_id
+              WHERE ${unreported(cutoff)}`,
+            (row) => ({
+              workspaceId: row.workspace_id,
+              task: row.task_name,
+              taskPackage:
+                row.package_id === null ? null : { id: row.package_id, name: row.package_name ?? row.package_id },
+              group:
+                row.worker_group_id === null
+                  ? null
+                  : { id: row.worker_group_id, name: row.group_name ?? row.worker_group_id },
+              labels: Labels.decode(row.labels)
+            })
           ),
         offers: Effect.fnUntraced(function* (workspace, cutoff) {
-          const rows = yield* sql<OfferRow>`
-            SELECT worker.id, worker.tasks, worker.packages, worker.labels, worker.draining, worker_group_member.worker_group_id,
-              ${sql.literal(selectPaused("worker"))}
-            FROM worker LEFT JOIN worker_group_member ON worker_group_member.worker_id = worker.id
-            WHERE worker.workspace_id = ${workspace} AND worker.last_seen_at >= ${cutoff}`
+          const rows = yield* query(
+            offerRow,
+            sql`
+              SELECT worker.id, worker.tasks, worker.packages, worker.labels, worker.draining, worker_group_member.worker_group_id,
+                ${sql.literal(selectPaused("worker"))}
+              FROM worker LEFT JOIN worker_group_member ON worker_group_member.worker_id = worker.id
+              WHERE worker.workspace_id = ${workspace} AND worker.last_seen_at >= ${cutoff}`
+          )
           return [...Map.groupBy(rows, ({ id }) => id).values()].flatMap(([first, ...others]) =>
             first === undefined
               ? []
               : [
                   {
-                    tasks: JSON.parse(first.tasks),
-                    packages: first.packages === 1,
+                    tasks: first.tasks,
+                    packages: first.packages,
                     labels: Labels.decode(first.labels),
                     paused: first.paused !== null,
-                    draining: first.draining === 1,
+                    draining: first.draining,
                     groups: [first, ...others].flatMap((row) => row.worker_group_id ?? [])
                   }
                 ]
           )
-        }, Effect.orDie),
-        report: Effect.fnUntraced(
-          function* ({ group, labels, task, taskPackage, workspaceId }, cutoff, message) {
-            const rows = yield* sql<{ readonly id: string }>`
+        }),
+        report: Effect.fnUntraced(function* ({ group, labels, task, taskPackage, workspaceId }, cutoff, message) {
+          const rows = yield* query(
+            Row({ id: text }),
+            sql`
               UPDATE step_run SET wait_told = 1
               WHERE ${unreported(cutoff)} AND workspace_id = ${workspaceId} AND task_name = ${task}
                 AND ${same("package_id", taskPackage?.id ?? null)} AND ${same("worker_group_id", group?.id ?? null)}
                 AND ${same("labels", Labels.encodeWanted(labels))}
               RETURNING id`
-            for (const { id } of rows) {
-              yield* sql`INSERT INTO step_run_event ${sql.insert({
-                id: yield* newId,
-                step_run_id: id,
-                event_type: "NO_WORKER",
-                created_at: yield* now,
-                message
-              })}`
-            }
-            return rows.length
-          },
-          Effect.orDie,
-          transaction
-        )
+          )
+          for (const { id } of rows) {
+            yield* sql`INSERT INTO step_run_event ${sql.insert({
+              id: yield* newId,
+              step_run_id: id,
+              event_type: "NO_WORKER",
+              created_at: yield* now,
+              message
+            })}`
+          }
+          return rows.length
+        }, transaction)
       })
     })
   )

@@ -21,16 +21,18 @@ import {
   type SealedSecrets,
   type StoredWebhook,
   type WebhookChange,
-  type WebhookRow
+  type WebhookRow,
+  webhookTable
 } from "./StoredWebhook.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { query, queryOne, Row, text } from "@signalbox/sql/Table"
 
 /** How long what is sent is also signed with the previous secret after a rotation. */
 export const rotationTime = Duration.hours(24)
 
 const contextOf = (webhook: WebhookId) => `webhook/${webhook}`
 
-const eventsText = (events: ReadonlyArray<WebhookEventType>) => JSON.stringify([...new Set(events)])
+const distinct = (events: ReadonlyArray<WebhookEventType>) => [...new Set(events)]
 
 export class Webhooks extends Context.Service<
   Webhooks,
@@ -82,20 +84,25 @@ export class Webhooks extends Context.Service<
       const forUpdate = Dialect.forUpdate(sql)
       const forShare = Dialect.forShare(sql)
       const find = (workspace: WorkspaceId, id: string, lock: Fragment = sql.literal("")) =>
-        Effect.orDie(
-          Effect.map(
-            sql<WebhookRow>`
-              SELECT * FROM webhook
-              WHERE workspace_id = ${workspace} AND id = ${id} AND process_run_id IS NULL ${lock}`,
-            ([row]) => (row === undefined ? null : parseWebhook(row))
-          )
+        queryOne(
+          webhookTable,
+          sql`
+            SELECT ${webhookTable.columns} FROM webhook
+            WHERE workspace_id = ${workspace} AND id = ${id} AND process_run_id IS NULL ${lock}`,
+          parseWebhook
         )
 
       const insert = Effect.fnUntraced(function* (
-        row: Omit<WebhookRow, "enabled" | "previous_secret" | "previous_until">
+        row: Omit<WebhookRow, "enabled" | "previous_secret" | "previous_until" | "created_at">
       ): Effect.fn.Return<StoredWebhook> {
-        const whole: WebhookRow = { ...row, enabled: 1, previous_secret: null, previous_until: null }
-        yield* Effect.orDie(sql`INSERT INTO webhook ${sql.insert({ ...whole, created_at: yield* now })}`)
+        const whole: WebhookRow = {
+          ...row,
+          enabled: true,
+          previous_secret: null,
+          previous_until: null,
+          created_at: yield* now
+        }
+        yield* sql`INSERT INTO webhook ${webhookTable.insert(whole)}`
         return parseWebhook(whole)
       })
 
@@ -110,19 +117,20 @@ export class Webhooks extends Context.Service<
             (rows) => rows.length
           )
         )
-      }, Effect.orDie)
+      })
 
       return Webhooks.of({
         get: (workspace, id) => find(workspace, id),
         list: (workspace, request) =>
-          Effect.map(
-            page<WebhookRow>(
-              sql`SELECT * FROM webhook`,
-              [sql`workspace_id = ${workspace}`, sql`process_run_id IS NULL`],
-              "newest first",
-              request
-            ),
-            ({ hasMore, rows }) => ({ hasMore, rows: rows.map((row) => parseWebhook(row).view) })
+          page(
+            {
+              rows: webhookTable,
+              select: sql`SELECT ${webhookTable.columns} FROM webhook`,
+              as: (row) => parseWebhook(row).view
+            },
+            [sql`workspace_id = ${workspace}`, sql`process_run_id IS NULL`],
+            "newest first",
+            request
           ),
         create: Effect.fnUntraced(function* (workspace, webhook) {
           const id = WebhookId.make(yield* newId)
@@ -132,7 +140,7 @@ export class Webhooks extends Context.Service<
             process_id: webhook.process,
             process_run_id: null,
             endpoint: webhook.endpoint,
-            events: eventsText(webhook.events),
+            events: distinct(webhook.events),
             secret: yield* newSecret(id)
           })
         }),
@@ -144,20 +152,16 @@ export class Webhooks extends Context.Service<
               const known = yield* find(workspace, id, forUpdate)
               if (known === null) return null
               const changed = {
-                ...(change.endpoint === undefined ? {} : { endpoint: change.endpoint }),
-                ...(change.events === undefined ? {} : { events: eventsText(change.events) }),
-                ...(change.process === undefined ? {} : { process_id: change.process }),
-                ...(change.enabled === undefined ? {} : { enabled: change.enabled ? 1 : 0 }),
-                ...(secret === null
-                  ? {}
-                  : {
-                      secret,
-                      previous_secret: known.sealed.secret,
-                      previous_until: new Date(until).toISOString()
-                    })
+                endpoint: change.endpoint,
+                events: change.events === undefined ? undefined : distinct(change.events),
+                process_id: change.process,
+                enabled: change.enabled,
+                secret: secret ?? undefined,
+                previous_secret: secret === null ? undefined : known.sealed.secret,
+                previous_until: secret === null ? undefined : new Date(until).toISOString()
               }
-              if (Object.keys(changed).length === 0) return known
-              yield* sql`UPDATE webhook SET ${sql.update(changed)} WHERE id = ${id}`
+              if (Object.values(changed).every((value) => value === undefined)) return known
+              yield* sql`UPDATE webhook SET ${webhookTable.update(changed)} WHERE id = ${id}`
               if (change.endpoint !== undefined) {
                 const { endpoint } = change
                 yield* Chunks.sweep((limit) =>
@@ -173,31 +177,27 @@ export class Webhooks extends Context.Service<
               }
               if (change.enabled === false && known.view.enabled) yield* disable(id, "the webhook was disabled")
               return yield* find(workspace, id)
-            }).pipe(Effect.orDie)
+            })
           )
         }),
-        remove: Effect.fnUntraced(
-          function* (workspace, id) {
-            const found = yield* sql`
+        remove: Effect.fnUntraced(function* (workspace, id) {
+          const found = yield* sql`
               SELECT id FROM webhook
               WHERE workspace_id = ${workspace} AND id = ${id} AND process_run_id IS NULL ${Dialect.forDelete(sql)}`
-            if (found.length === 0) return false
-            // Its log may be long: the foreign key alone would delete it in one statement.
-            yield* Chunks.sweep((limit) =>
-              Effect.map(
-                sql`
-                  DELETE FROM webhook_delivery WHERE id IN (
-                    SELECT id FROM webhook_delivery WHERE webhook_id = ${id} LIMIT ${limit})
-                  RETURNING id`,
-                (rows) => rows.length
-              )
+          if (found.length === 0) return false
+          // Its log may be long: the foreign key alone would delete it in one statement.
+          yield* Chunks.sweep((limit) =>
+            Effect.map(
+              sql`
+                DELETE FROM webhook_delivery WHERE id IN (
+                  SELECT id FROM webhook_delivery WHERE webhook_id = ${id} LIMIT ${limit})
+                RETURNING id`,
+              (rows) => rows.length
             )
-            yield* sql`DELETE FROM webhook WHERE id = ${id}`
-            return true
-          },
-          Effect.orDie,
-          transaction
-        ),
+          )
+          yield* sql`DELETE FROM webhook WHERE id = ${id}`
+          return true
+        }, transaction),
         sealCallback: Effect.fnUntraced(function* (secret) {
           const id = WebhookId.make(yield* newId)
           return { id, secret: yield* seal.seal(Redacted.value(secret), contextOf(id)) }
@@ -210,25 +210,28 @@ export class Webhooks extends Context.Service<
               process_id: null,
               process_run_id: callback.processRun,
               endpoint: callback.endpoint,
-              events: eventsText(callback.events),
+              events: distinct(callback.events),
               secret: callback.secret
             })
           ),
         listening: Effect.fnUntraced(function* (run, event) {
-          const rows = yield* sql<WebhookRow>`
-            SELECT * FROM (SELECT * FROM webhook
-              WHERE workspace_id = ${run.workspaceId} AND process_run_id IS NULL AND enabled = 1
-                AND (process_id IS NULL OR process_id = ${run.processId}) ${forShare}) AS general
-            UNION ALL
-            SELECT * FROM (SELECT * FROM webhook
-              WHERE process_run_id = ${run.id} AND enabled = 1 ${forShare}) AS callback`
+          const rows = yield* query(
+            webhookTable,
+            sql`
+              SELECT * FROM (SELECT ${webhookTable.columns} FROM webhook
+                WHERE workspace_id = ${run.workspaceId} AND process_run_id IS NULL AND enabled = 1
+                  AND (process_id IS NULL OR process_id = ${run.processId}) ${forShare}) AS general
+              UNION ALL
+              SELECT * FROM (SELECT ${webhookTable.columns} FROM webhook
+                WHERE process_run_id = ${run.id} AND enabled = 1 ${forShare}) AS callback`
+          )
           return rows.flatMap((row): ReadonlyArray<Listener> => {
             const { view } = parseWebhook(row)
             return view.enabled_events.some((enabled) => enabled === event)
               ? [{ id: view.id, endpoint: view.endpoint }]
               : []
           })
-        }, Effect.orDie),
+        }),
         secrets: Effect.fnUntraced(function* ({ previous, previousUntil, secret, webhook }) {
           const newest = yield* open(secret, contextOf(webhook))
           return previous !== null && previousUntil !== null && previousUntil > (yield* now)
@@ -238,10 +241,13 @@ export class Webhooks extends Context.Service<
         disable,
         sweepCallbacks: Chunks.walk((after) =>
           Effect.gen(function* () {
-            const rows = yield* sql<{ readonly process_run_id: string }>`
-              SELECT process_run_id FROM webhook WHERE process_run_id IS NOT NULL AND process_run_id > ${after}
-              ORDER BY process_run_id LIMIT ${Chunks.rowsPerChunk}`
-            const runs = rows.map((row) => row.process_run_id)
+            const runs = yield* query(
+              Row({ process_run_id: text }),
+              sql`
+                SELECT process_run_id FROM webhook WHERE process_run_id IS NOT NULL AND process_run_id > ${after}
+                ORDER BY process_run_id LIMIT ${Chunks.rowsPerChunk}`,
+              (row) => row.process_run_id
+            )
             if (runs.length > 0) {
               yield* sql`
                 DELETE FROM webhook WHERE ${sql.in("process_run_id", runs)}
@@ -250,7 +256,7 @@ export class Webhooks extends Context.Service<
             }
             return runs
           })
-        ).pipe(Effect.orDie, Effect.asVoid)
+        ).pipe(Effect.asVoid)
       })
     })
   )

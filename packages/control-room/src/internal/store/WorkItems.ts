@@ -1,8 +1,15 @@
 /** Work items, alone and in pages. `RunItems` has how runs process them, `Outputs` their outputs. */
-import { type ProcessId, ProcessRunId, type StepId, WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import {
+  type ProcessId,
+  ProcessRunId,
+  type StepId,
+  type WorkItemId,
+  type WorkspaceId
+} from "@signalbox/api/contract/Ids"
 import type { DueState } from "@signalbox/api/contract/Order"
 import { type WorkItemState, workItemStates } from "@signalbox/api/contract/WorkItems"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { type Columns, id, integer, query, queryOne, Row, text, word } from "@signalbox/sql/Table"
 import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -13,37 +20,37 @@ import { Database, type PageRequest, type Rows, type Wide } from "./Database.ts"
 import { firstIdOf } from "./FirstId.ts"
 import {
   fileBytes,
-  type ItemRow,
+  hasFiles,
+  itemId,
+  itemRow,
   type NewOrder,
   newRow,
   noOrder,
-  orderColumns,
-  parseIds,
   parseItem,
   parsePageItem,
   parseState,
   parseSummary,
-  selectItem,
-  selectState,
-  type StateRow,
+  stateRow,
   type StoredItem,
   type StoredPageItem,
   type StoredState,
   type StoredSummary,
-  type SummaryRow
+  summaryRow,
+  withFiles,
+  workItemTable
 } from "./StoredItem.ts"
 
 export interface ItemFilter {
   readonly processId: ProcessId | null
   readonly processRunId: ProcessRunId | null
   readonly state: WorkItemState | null
-  readonly stepId?: StepId
-  readonly reference?: string
-  readonly tag?: string
+  readonly stepId?: StepId | undefined
+  readonly reference?: string | undefined
+  readonly tag?: string | undefined
   /** Only open items that have a time. */
-  readonly due?: DueState
+  readonly due?: DueState | undefined
   /** Default: the newest first. */
-  readonly order?: "oldest first"
+  readonly order?: "oldest first" | undefined
 }
 
 /** An item to create in the queue of a process. */
@@ -54,20 +61,17 @@ export interface NewItem {
   readonly reference: string | null
 }
 
-const wholePage: Wide = {
+const wholePage = {
+  rows: itemRow.and({ extra_bytes: integer }),
   table: "work_item",
-  columns: `id, workspace_id, process_id, process_run_id, step, step_id, step_run_id, state, state_updated_at, created_at, attempts, released_by, ${orderColumns}`,
   long: ["payload", "exception"],
-  extraBytes: fileBytes("work_item")
-}
+  extraBytes: fileBytes("work_item"),
+  as: (row: typeof itemRow.Type & { readonly extra_bytes: number }) => parsePageItem(row, row.extra_bytes > 0)
+} as const
 
-const summaryPage: Wide = {
-  table: "work_item",
-  columns: `id, workspace_id, process_id, process_run_id, step_id, step_run_id, state, state_updated_at, created_at, ${orderColumns}`,
-  long: ["exception"]
-}
+const summaryPage = { rows: summaryRow, table: "work_item", long: ["exception"], as: parseSummary } as const
 
-const first = (rows: ReadonlyArray<ItemRow>) => (rows[0] === undefined ? null : parseItem(rows[0]))
+const wholeRow = itemRow.and(withFiles)
 
 export class WorkItems extends Context.Service<
   WorkItems,
@@ -119,14 +123,11 @@ export class WorkItems extends Context.Service<
     WorkItems,
     Effect.gen(function* () {
       const { below, belowProcess, newId, now, page, sql } = yield* Database
-      const select = sql.literal(selectItem)
+      const select = sql`SELECT ${itemRow.columns}, ${sql.literal(hasFiles)} FROM work_item`
       const forUpdate = Dialect.forUpdate(sql)
       // SQLite has no statistics by which it would begin with the tag; it takes the tables of a cross join in their order.
       const join = Dialect.isPostgres(sql) ? "JOIN" : "CROSS JOIN"
-      const tagged = (page: Wide): Wide => ({
-        ...page,
-        table: `work_item_tag ${join} work_item USING (workspace_id, id)`
-      })
+      const tagged = `work_item_tag ${join} work_item USING (workspace_id, id)`
       const dueConditions: Readonly<Record<DueState, (at: string) => Fragment>> = {
         late: (at) => sql`due_at <= ${at}`,
         at_risk: (at) => sql`at_risk_at <= ${at} AND due_at > ${at}`,
@@ -136,7 +137,7 @@ export class WorkItems extends Context.Service<
         sql`due_at IS NOT NULL AND state IN ('new', 'pending', 'in_progress') AND ${dueConditions[due](at)}`
 
       const listed =
-        <Row extends object, A>(from: Wide, parse: (row: Row) => A) =>
+        <C extends Columns, A>(from: Wide<C, A>) =>
         (workspace: WorkspaceId, filter: ItemFilter, request: PageRequest): Effect.Effect<Rows<A>> => {
           const { order = "newest first", due, processId, processRunId, reference, state, stepId, tag } = filter
           const ofState = state === null ? [] : [sql`state = ${state}`]
@@ -147,11 +148,8 @@ export class WorkItems extends Context.Service<
             state: state === null ? [] : [sql`state || '' = ${state}`],
             step: stepId === undefined ? [] : [sql`step_id || '' = ${stepId}`]
           }
-          const walk = (conditions: ReadonlyArray<Fragment>, table = from) =>
-            Effect.map(page<Row>(table, conditions, order, request), ({ hasMore, rows }) => ({
-              hasMore,
-              rows: rows.map(parse)
-            }))
+          const walk = (conditions: ReadonlyArray<Fragment>, table = from.table) =>
+            page({ ...from, table }, conditions, order, request)
           const items = (conditions: ReadonlyArray<Fragment>) => walk([...conditions, ...ofState, ...elsewhere.step])
           if (reference !== undefined || tag !== undefined || due !== undefined) {
             return Effect.flatMap(now, (at) =>
@@ -166,7 +164,7 @@ export class WorkItems extends Context.Service<
                   ...elsewhere.run,
                   ...elsewhere.state
                 ],
-                tag === undefined ? from : tagged(from)
+                tag === undefined ? from.table : tagged
               )
             )
           }
@@ -195,12 +193,14 @@ export class WorkItems extends Context.Service<
         process: ProcessId,
         references: ReadonlyArray<string>
       ) {
-        return yield* Chunks.flatMap(
-          references,
-          (some) => sql<{ readonly id: string; readonly reference: string }>`
-            SELECT id, reference FROM work_item
-            WHERE workspace_id = ${workspace} AND process_id = ${process} AND ${sql.in("reference", some)}
-              AND reference IS NOT NULL AND state IN ('new', 'pending', 'in_progress', 'failed')`
+        return yield* Chunks.flatMap(references, (some) =>
+          query(
+            workItemTable.pick("id").and({ reference: text }),
+            sql`
+              SELECT id, reference FROM work_item
+              WHERE workspace_id = ${workspace} AND process_id = ${process} AND ${sql.in("reference", some)}
+                AND reference IS NOT NULL AND state IN ('new', 'pending', 'in_progress', 'failed')`
+          )
         )
       })
 
@@ -217,18 +217,19 @@ export class WorkItems extends Context.Service<
         const plain = wanted.filter(({ reference }) => reference === null)
         yield* Chunks.forEach(
           plain,
-          (some) => sql`INSERT INTO work_item ${sql.insert(Arr.map(some, ({ row }) => row))}`
+          (some) => sql`INSERT INTO work_item ${workItemTable.insert(Arr.map(some, ({ row }) => row))}`
         )
-        const known = new Map<string, string>()
+        const known = new Map<string, WorkItemId>()
         const created = new Set<string>(plain.map(({ row }) => row.id))
         // Another transaction may settle the item that is in the way before it is read: then there is room for a new one.
         for (;;) {
           const left = wanted.filter(({ reference }) => reference !== null && !known.has(reference))
           if (left.length === 0) break
-          const made = yield* Chunks.flatMap(
-            left,
-            (some) => sql<{ readonly id: string }>`
-              INSERT INTO work_item ${sql.insert(Arr.map(some, ({ row }) => row))} ON CONFLICT DO NOTHING RETURNING id`
+          const made = yield* Chunks.flatMap(left, (some) =>
+            query(
+              itemId,
+              sql`INSERT INTO work_item ${workItemTable.insert(Arr.map(some, ({ row }) => row))} ON CONFLICT DO NOTHING RETURNING id`
+            )
           )
           for (const { id } of made) created.add(id)
           const references = left.flatMap(({ reference }) => reference ?? [])
@@ -246,51 +247,53 @@ export class WorkItems extends Context.Service<
             id: isCreated || reference === null ? row.id : (known.get(reference) ?? row.id)
           }
         })
-      }, Effect.orDie)
+      })
 
       const createOrFind = Effect.fnUntraced(function* (workspace: WorkspaceId, process: ProcessId, item: NewItem) {
         const [made] = yield* createOrFindMany(workspace, process, [item])
         if (made?.created === true) {
-          const row = { ...made.row, step_run_id: null, exception: null, extra_bytes: 0, released_by: null }
-          return { item: parsePageItem(row), created: true }
+          const row = { ...made.row, step_run_id: null, exception: null, released_by: null }
+          return { item: parsePageItem(row, false), created: true }
         }
-        const [row] = yield* sql<ItemRow>`${select} WHERE id = ${made?.id ?? null}`
+        const row = yield* queryOne(wholeRow, sql`${select} WHERE id = ${made?.id ?? null}`)
         // No lock protects it from deletion; then the caller may ask again.
-        if (row === undefined) return yield* Effect.die(new Error("the work item with the reference was just deleted"))
-        return { item: parsePageItem(row), created: false }
-      }, Effect.orDie)
+        if (row === null) return yield* Effect.die(new Error("the work item with the reference was just deleted"))
+        return { item: parsePageItem(row, row.has_files), created: false }
+      })
 
       return WorkItems.of({
         get: (workspace, id) =>
-          Effect.orDie(Effect.map(sql<ItemRow>`${select} WHERE workspace_id = ${workspace} AND id = ${id}`, first)),
+          queryOne(wholeRow, sql`${select} WHERE workspace_id = ${workspace} AND id = ${id}`, (row) =>
+            parseItem(row, row.has_files)
+          ),
         runsOf: Effect.fnUntraced(function* (ids) {
-          const rows = yield* Chunks.flatMap(
-            ids,
-            (some) => sql<{ readonly process_run_id: string }>`
-              SELECT DISTINCT process_run_id FROM work_item
-              WHERE ${sql.in("id", some)} AND process_run_id IS NOT NULL`
+          const rows = yield* Chunks.flatMap(ids, (some) =>
+            query(
+              Row({ process_run_id: id(ProcessRunId) }),
+              sql`
+                SELECT DISTINCT process_run_id FROM work_item
+                WHERE ${sql.in("id", some)} AND process_run_id IS NOT NULL`
+            )
           )
-          return new Set(rows.map((row) => ProcessRunId.make(row.process_run_id)))
-        }, Effect.orDie),
+          return new Set(rows.map((row) => row.process_run_id))
+        }),
         // Sorted, because all transactions lock items in this order.
         lockMany: (ids) =>
-          Effect.orDie(
-            Chunks.flatMap(ids.toSorted(), (some) =>
-              Effect.map(
-                sql<StateRow>`${sql.literal(selectState)} WHERE ${sql.in("id", some)} ORDER BY id ${forUpdate}`,
-                (rows) => rows.map(parseState)
-              )
+          Chunks.flatMap(ids.toSorted(), (some) =>
+            query(
+              stateRow,
+              sql`SELECT ${stateRow.columns} FROM work_item WHERE ${sql.in("id", some)} ORDER BY id ${forUpdate}`,
+              parseState
             )
           ),
         lock: (workspace, id) =>
-          Effect.orDie(
-            Effect.map(
-              sql<ItemRow>`SELECT * FROM work_item WHERE workspace_id = ${workspace} AND id = ${id} ${forUpdate}`,
-              first
-            )
+          queryOne(
+            itemRow,
+            sql`SELECT ${itemRow.columns} FROM work_item WHERE workspace_id = ${workspace} AND id = ${id} ${forUpdate}`,
+            (row) => parseItem(row)
           ),
-        list: listed<SummaryRow, StoredSummary>(summaryPage, parseSummary),
-        listWhole: listed<ItemRow, StoredPageItem>(wholePage, parsePageItem),
+        list: listed(summaryPage),
+        listWhole: listed(wholePage),
         create: (workspace, process, payload) =>
           Effect.map(
             createOrFind(workspace, process, { payload, order: noOrder, reference: null }),
@@ -299,28 +302,31 @@ export class WorkItems extends Context.Service<
         createOrFind,
         createMany: (workspace, process, items) =>
           Effect.map(createOrFindMany(workspace, process, items), (all) =>
-            all.map(({ created, id }) => ({ id: WorkItemId.make(id), created }))
+            all.map(({ created, id }) => ({ id, created }))
           ),
         countDue: Effect.gen(function* () {
           const at = yield* now
           const count = (due: "late" | "at_risk") =>
             Effect.map(
-              sql<{ readonly n: number }>`SELECT count(*) AS n FROM work_item WHERE ${dueCondition(due, at)}`,
-              ([row]) => row?.n ?? 0
+              queryOne(Row({ n: integer }), sql`SELECT count(*) AS n FROM work_item WHERE ${dueCondition(due, at)}`),
+              (row) => row?.n ?? 0
             )
           return { late: yield* count("late"), atRisk: yield* count("at_risk") }
-        }).pipe(Effect.orDie),
+        }),
         // By an index alone: ids begin with the time at which they were made.
         createdBetween: Effect.fnUntraced(function* (workspace, times) {
           const starts = times.map(firstIdOf)
           const spans = starts.slice(1).map((to, n) => sql`(${starts[n] ?? to}, ${to})`)
           const states = workItemStates.map((state) => sql`(${state})`)
-          const rows = yield* sql<{ readonly from: string; readonly state: WorkItemState; readonly n: number }>`
-            SELECT span.column1 AS "from", kind.column1 AS state, (
-              SELECT count(*) FROM work_item
-              WHERE workspace_id = ${workspace} AND state = kind.column1 AND id >= span.column1 AND id < span.column2
-            ) AS n
-            FROM (VALUES ${sql.csv(spans)}) AS span CROSS JOIN (VALUES ${sql.csv(states)}) AS kind`
+          const rows = yield* query(
+            Row({ from: text, state: word<WorkItemState>(), n: integer }),
+            sql`
+              SELECT span.column1 AS "from", kind.column1 AS state, (
+                SELECT count(*) FROM work_item
+                WHERE workspace_id = ${workspace} AND state = kind.column1 AND id >= span.column1 AND id < span.column2
+              ) AS n
+              FROM (VALUES ${sql.csv(spans)}) AS span CROSS JOIN (VALUES ${sql.csv(states)}) AS kind`
+          )
           const counts = new Map(rows.map(({ from, n, state }) => [`${from} ${state}`, n]))
           return starts.slice(0, -1).map((from) => {
             const of = (state: WorkItemState) => counts.get(`${from} ${state}`) ?? 0
@@ -332,25 +338,21 @@ export class WorkItems extends Context.Service<
               failed: of("failed")
             }
           })
-        }, Effect.orDie),
+        }),
         updatePayload: Effect.fnUntraced(function* (id, payload) {
           const rows = yield* sql`
             UPDATE work_item SET payload = ${payload}
             WHERE id = ${id} AND (state IN ('new', 'failed') OR (state = 'pending' AND step_run_id IS NULL))
             RETURNING id`
           return rows.length === 1
-        }, Effect.orDie),
+        }),
         remove: (ids) =>
-          Effect.orDie(
-            Effect.asVoid(Chunks.forEach(ids, (some) => sql`DELETE FROM work_item WHERE ${sql.in("id", some)}`))
-          ),
+          Effect.asVoid(Chunks.forEach(ids, (some) => sql`DELETE FROM work_item WHERE ${sql.in("id", some)}`)),
         someOf: (runs, limit) =>
-          Effect.orDie(
-            Effect.map(
-              sql<{ readonly id: string }>`
-                SELECT id FROM work_item WHERE ${sql.in("process_run_id", runs)} LIMIT ${limit}`,
-              parseIds
-            )
+          query(
+            itemId,
+            sql`SELECT id FROM work_item WHERE ${sql.in("process_run_id", runs)} LIMIT ${limit}`,
+            (row) => row.id
           )
       })
     })

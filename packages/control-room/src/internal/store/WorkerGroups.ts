@@ -9,33 +9,24 @@ import * as Layer from "effect/Layer"
 import { Refused } from "../Refused.ts"
 import * as Tokens from "../Tokens.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
-import { parsePaused, selectPaused } from "./Pauses.ts"
+import { pausedColumn, selectPaused } from "./Pauses.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { id, nullable, query, queryOne, Row, text } from "@signalbox/sql/Table"
 
-interface GroupRow {
-  readonly id: string
-  readonly name: string
-  readonly paused: string | null
-}
+const groupRow = Row({ id: id(WorkerGroupId), name: text, ...pausedColumn })
 
-interface TokenRow {
-  readonly id: string
-  readonly worker_group_id: string
-  readonly name: string
-  readonly expires_at: string | null
-}
-
-const view = (row: GroupRow): WorkerGroup => ({
-  id: WorkerGroupId.make(row.id),
-  name: row.name,
-  paused: parsePaused(row.paused)
+const tokenRow = Row({
+  id: id(LinkTokenId),
+  worker_group_id: id(WorkerGroupId),
+  name: text,
+  expires_at: nullable(text)
 })
 
-const tokenView = (row: TokenRow): GroupLinkToken => ({
-  id: LinkTokenId.make(row.id),
-  name: row.name,
-  expires_at: row.expires_at,
-  worker_group: { id: WorkerGroupId.make(row.worker_group_id) }
+const tokenView = ({ expires_at, id, name, worker_group_id }: typeof tokenRow.Type): GroupLinkToken => ({
+  id,
+  name,
+  expires_at,
+  worker_group: { id: worker_group_id }
 })
 
 export class WorkerGroups extends Context.Service<
@@ -83,71 +74,65 @@ export class WorkerGroups extends Context.Service<
     Effect.gen(function* () {
       const { newId, now, nullWhenTaken, page, sql, transaction } = yield* Database
       const remove = Effect.fnUntraced(function* (workspace: WorkspaceId, id: WorkerGroupId) {
-        const groups = yield* Effect.orDie(
-          sql`SELECT id FROM worker_group WHERE workspace_id = ${workspace} AND id = ${id} ${Dialect.forDelete(sql)}`
-        )
+        const groups =
+          yield* sql`SELECT id FROM worker_group WHERE workspace_id = ${workspace} AND id = ${id} ${Dialect.forDelete(sql)}`
         if (groups.length === 0) {
           return yield* new Refused({ code: "NOT_FOUND", message: `this workspace has no worker group ${id}` })
         }
-        const [process] = yield* Effect.orDie(
-          sql<{ readonly name: string }>`
+        const process = yield* queryOne(
+          Row({ name: text }),
+          sql`
             SELECT name FROM process WHERE workspace_id = ${workspace} AND deleted_at IS NULL AND id IN (
               SELECT process_id FROM process_step WHERE worker_group_id = ${id} AND process_run_id IS NULL)
             ORDER BY id LIMIT 1`
         )
-        if (process !== undefined) {
+        if (process !== null) {
           return yield* new Refused({
             code: "CONFLICT",
             message: `a step of the process "${process.name}" names this worker group; remove it there first`
           })
         }
-        const [run] = yield* Effect.orDie(
-          sql<{ readonly id: string; readonly state: string }>`
+        const run = yield* queryOne(
+          Row({ id: text, state: text }),
+          sql`
             SELECT id, state FROM process_run
             WHERE workspace_id = ${workspace} AND state IN ('new', 'in_progress', 'stopping', 'unresolved')
               AND deleted_at IS NULL
               AND id IN (SELECT process_run_id FROM process_step WHERE worker_group_id = ${id}) ORDER BY id LIMIT 1`
         )
-        if (run !== undefined) {
+        if (run !== null) {
           return yield* new Refused({
             code: "CONFLICT",
             message: `a step of the process run ${run.id}, which is ${run.state}, names this worker group; complete or delete that run first`
           })
         }
-        yield* Effect.orDie(sql`DELETE FROM worker_group WHERE id = ${id}`)
-        yield* Effect.orDie(sql`DELETE FROM pause WHERE workspace_id = ${workspace} AND subject_id = ${id}`)
+        yield* sql`DELETE FROM worker_group WHERE id = ${id}`
+        yield* sql`DELETE FROM pause WHERE workspace_id = ${workspace} AND subject_id = ${id}`
       }, transaction)
 
       const paused = sql.literal(selectPaused("worker_group"))
       const select = sql`SELECT id, name, ${paused} FROM worker_group`
 
       return WorkerGroups.of({
-        get: (workspace, id) =>
-          Effect.orDie(
-            Effect.map(sql<GroupRow>`${select} WHERE workspace_id = ${workspace} AND id = ${id}`, ([row]) =>
-              row === undefined ? null : view(row)
-            )
-          ),
+        get: (workspace, id) => queryOne(groupRow, sql`${select} WHERE workspace_id = ${workspace} AND id = ${id}`),
         list: (workspace, request) =>
-          Effect.map(
-            page<GroupRow>(select, [sql`workspace_id = ${workspace}`], "newest first", request),
-            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(view) })
-          ),
+          page({ rows: groupRow, select }, [sql`workspace_id = ${workspace}`], "newest first", request),
         lock: (workspace, ids) =>
           ids.length === 0
             ? Effect.succeed(new Set<string>())
-            : Effect.orDie(
-                Effect.map(
-                  sql<{ readonly id: string }>`
+            : Effect.map(
+                query(
+                  Row({ id: text }),
+                  sql`
                     SELECT id FROM worker_group
-                    WHERE workspace_id = ${workspace} AND ${sql.in("id", ids)} ${Dialect.forShare(sql)}`,
-                  (rows) => new Set(rows.map((row) => row.id))
-                )
+                    WHERE workspace_id = ${workspace} AND ${sql.in("id", ids)} ${Dialect.forShare(sql)}`
+                ),
+                (rows) => new Set(rows.map((row) => row.id))
               ),
         create: Effect.fnUntraced(function* (workspace, name) {
-          const row = { id: yield* newId, name, workspace_id: workspace, created_at: yield* now }
+          const row = { id: WorkerGroupId.make(yield* newId), name, workspace_id: workspace, created_at: yield* now }
           yield* sql`INSERT INTO worker_group ${sql.insert(row)}`
-          return view({ ...row, paused: null })
+          return { id: row.id, name, paused: null }
         }, nullWhenTaken),
         rename: Effect.fnUntraced(function* (group, name) {
           yield* sql`UPDATE worker_group SET name = ${name} WHERE id = ${group.id}`
@@ -155,82 +140,71 @@ export class WorkerGroups extends Context.Service<
         }, nullWhenTaken),
         remove,
         ofWorker: (worker) =>
-          Effect.orDie(
-            Effect.map(
-              sql<GroupRow>`
-                SELECT worker_group.id, worker_group.name, ${paused} FROM worker_group_member
-                JOIN worker_group ON worker_group.id = worker_group_member.worker_group_id
-                WHERE worker_group_member.worker_id = ${worker} ORDER BY worker_group.id`,
-              (rows) => rows.map(view)
-            )
+          query(
+            groupRow,
+            sql`
+              SELECT worker_group.id, worker_group.name, ${paused} FROM worker_group_member
+              JOIN worker_group ON worker_group.id = worker_group_member.worker_group_id
+              WHERE worker_group_member.worker_id = ${worker} ORDER BY worker_group.id`
           ),
         addWorker: (group, worker) =>
-          Effect.orDie(
-            sql`INSERT INTO worker_group_member ${sql.insert({ worker_id: worker, worker_group_id: group })}
-              ON CONFLICT DO NOTHING`
-          ),
+          sql`INSERT INTO worker_group_member ${sql.insert({ worker_id: worker, worker_group_id: group })}
+            ON CONFLICT DO NOTHING`,
         removeWorker: (group, worker) =>
-          Effect.orDie(
-            Effect.map(
-              sql`DELETE FROM worker_group_member
-                WHERE worker_id = ${worker} AND worker_group_id = ${group} RETURNING worker_id`,
-              (rows) => rows.length === 1
-            )
+          Effect.map(
+            sql`DELETE FROM worker_group_member
+              WHERE worker_id = ${worker} AND worker_group_id = ${group} RETURNING worker_id`,
+            (rows) => rows.length === 1
           ),
         getLinkToken: (group, id) =>
-          Effect.orDie(
-            Effect.map(
-              sql<TokenRow>`
-                SELECT id, worker_group_id, name, expires_at FROM group_link_token
-                WHERE worker_group_id = ${group} AND id = ${id}`,
-              ([row]) => (row === undefined ? null : tokenView(row))
-            )
+          queryOne(
+            tokenRow,
+            sql`
+              SELECT ${tokenRow.columns} FROM group_link_token
+              WHERE worker_group_id = ${group} AND id = ${id}`,
+            tokenView
           ),
         lockLinkToken: (group, id) =>
-          Effect.orDie(
-            Effect.map(
-              sql<TokenRow>`
-                SELECT id, worker_group_id, name, expires_at FROM group_link_token
-                WHERE worker_group_id = ${group} AND id = ${id} ${Dialect.forUpdate(sql)}`,
-              ([row]) => (row === undefined ? null : tokenView(row))
-            )
+          queryOne(
+            tokenRow,
+            sql`
+              SELECT ${tokenRow.columns} FROM group_link_token
+              WHERE worker_group_id = ${group} AND id = ${id} ${Dialect.forUpdate(sql)}`,
+            tokenView
           ),
         listLinkTokens: (group, request) =>
-          Effect.map(
-            page<TokenRow>(
-              sql`SELECT id, worker_group_id, name, expires_at FROM group_link_token`,
-              [sql`worker_group_id = ${group}`],
-              "newest first",
-              request
-            ),
-            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(tokenView) })
+          page(
+            {
+              rows: tokenRow,
+              select: sql`SELECT ${tokenRow.columns} FROM group_link_token`,
+              as: tokenView
+            },
+            [sql`worker_group_id = ${group}`],
+            "newest first",
+            request
           ),
         createLinkToken: Effect.fnUntraced(function* (group, name, expiresAt) {
-          const id = yield* newId
+          const id = LinkTokenId.make(yield* newId)
           const { hash, token } = Tokens.make("link", id)
           const row = { id, worker_group_id: group, name, expires_at: expiresAt }
           yield* sql`INSERT INTO group_link_token ${sql.insert({ ...row, secret_hash: hash, created_at: yield* now })}`
           return { view: tokenView(row), token }
-        }, Effect.orDie),
+        }),
         sweepLinkTokens: (cutoff, limit) =>
-          Effect.orDie(
-            Effect.map(
-              sql`
-                DELETE FROM group_link_token WHERE id IN (
-                  SELECT id FROM group_link_token WHERE expires_at < ${cutoff}
-                  ORDER BY expires_at LIMIT ${limit} ${Dialect.skipLocked(sql, "group_link_token")})
-                RETURNING id`,
-              (rows) => rows.length
-            )
+          Effect.map(
+            sql`
+              DELETE FROM group_link_token WHERE id IN (
+                SELECT id FROM group_link_token WHERE expires_at < ${cutoff}
+                ORDER BY expires_at LIMIT ${limit} ${Dialect.skipLocked(sql, "group_link_token")})
+              RETURNING id`,
+            (rows) => rows.length
           ),
         updateLinkToken: ({ expires_at, id, name }) =>
-          Effect.orDie(sql`UPDATE group_link_token SET ${sql.update({ name, expires_at })} WHERE id = ${id}`),
+          sql`UPDATE group_link_token SET ${sql.update({ name, expires_at })} WHERE id = ${id}`,
         removeLinkToken: (group, id) =>
-          Effect.orDie(
-            Effect.map(
-              sql`DELETE FROM group_link_token WHERE worker_group_id = ${group} AND id = ${id} RETURNING id`,
-              (rows) => rows.length === 1
-            )
+          Effect.map(
+            sql`DELETE FROM group_link_token WHERE worker_group_id = ${group} AND id = ${id} RETURNING id`,
+            (rows) => rows.length === 1
           )
       })
     })

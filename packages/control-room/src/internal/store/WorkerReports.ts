@@ -2,7 +2,7 @@
  * What workers report of their step runs besides start and end. Reports are numbered, so that a repeated one is stored
  * once.
  */
-import type { StepRunId } from "@signalbox/api/contract/Ids"
+import { StepRunId } from "@signalbox/api/contract/Ids"
 import type { ConsoleMessage, StepRunEnvironment } from "@signalbox/api/contract/StepRuns"
 import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
@@ -11,15 +11,18 @@ import * as Layer from "effect/Layer"
 import { Refused } from "../Refused.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { id, integer, nullable, queryOne, Row, Table, text } from "@signalbox/sql/Table"
 import { messageOf } from "./StoredEvent.ts"
 import type { StoredStepRun } from "./StoredStepRun.ts"
 
-interface Received {
-  readonly state: string
-  readonly lease_hash: string | null
-  readonly messages_received: number
-  readonly events_received: number
-}
+const reportedRow = Row({
+  state: text,
+  lease_hash: nullable(text),
+  messages_received: integer,
+  events_received: integer
+})
+
+const messageTable = Table("console_message", { id: text, step_run_id: id(StepRunId), timestamp: text, message: text })
 
 /** Messages from one mark of a log to the next. */
 const marked = 1000
@@ -74,11 +77,12 @@ export class WorkerReports extends Context.Service<
         known: StoredStepRun,
         offset: number,
         sent: ReadonlyArray<A>,
-        countOf: (row: Received) => number
+        countOf: (row: typeof reportedRow.Type) => number
       ) {
-        const [row] = yield* Effect.orDie(
-          sql<Received>`
-            SELECT state, lease_hash, messages_received, events_received FROM step_run
+        const row = yield* queryOne(
+          reportedRow,
+          sql`
+            SELECT ${reportedRow.columns} FROM step_run
             WHERE id = ${known.id} ${forUpdate}`
         )
         if (row?.state === "awaiting_worker" && row.lease_hash === known.leaseHash) {
@@ -99,34 +103,48 @@ export class WorkerReports extends Context.Service<
 
       return WorkerReports.of({
         listMessages: (stepRun, order, request) =>
-          page<ConsoleMessage & { readonly id: string }>(
-            { table: "console_message", columns: "id, timestamp", long: ["message"], plain: true },
+          page(
+            {
+              rows: messageTable.pick("id", "timestamp", "message"),
+              table: messageTable.name,
+              long: ["message"],
+              plain: true
+            },
             [sql`step_run_id = ${stepRun}`],
             order,
             request
           ),
         countMessages: Effect.fnUntraced(function* (stepRun) {
-          const [row] = yield* sql<{ readonly total: number }>`
-            SELECT CASE WHEN details_gone = 1 THEN 0 ELSE messages_received END AS total FROM step_run
-            WHERE id = ${stepRun}`
+          const row = yield* queryOne(
+            Row({ total: integer }),
+            sql`
+              SELECT CASE WHEN details_gone = 1 THEN 0 ELSE messages_received END AS total FROM step_run
+              WHERE id = ${stepRun}`
+          )
           return row?.total ?? 0
-        }, Effect.orDie),
+        }),
         messageAt: Effect.fnUntraced(function* (stepRun, position) {
-          const [mark] = yield* sql<{ readonly position: number; readonly message_id: string }>`
-            SELECT position, message_id FROM console_mark
-            WHERE step_run_id = ${stepRun} AND position <= ${position} ORDER BY position DESC LIMIT 1`
-          const [row] = yield* sql<{ readonly id: string }>`
-            SELECT id FROM console_message
-            WHERE step_run_id = ${stepRun} AND id >= ${mark?.message_id ?? ""}
-            ORDER BY id LIMIT 1 OFFSET ${position - (mark?.position ?? 0)}`
+          const mark = yield* queryOne(
+            Row({ position: integer, message_id: text }),
+            sql`
+              SELECT position, message_id FROM console_mark
+              WHERE step_run_id = ${stepRun} AND position <= ${position} ORDER BY position DESC LIMIT 1`
+          )
+          const row = yield* queryOne(
+            Row({ id: text }),
+            sql`
+              SELECT id FROM console_message
+              WHERE step_run_id = ${stepRun} AND id >= ${mark?.message_id ?? ""}
+              ORDER BY id LIMIT 1 OFFSET ${position - (mark?.position ?? 0)}`
+          )
           return row?.id ?? null
-        }, Effect.orDie),
+        }),
         addMessages: Effect.fnUntraced(function* (stepRun, offset, messages) {
           const added = yield* fresh(stepRun, offset, messages, (row) => row.messages_received)
           if (!Arr.isReadonlyArrayNonEmpty(added)) return
-          const [known] = yield* Effect.orDie(
-            sql<{ readonly id: string | null }>`
-              SELECT max(id) AS id FROM console_message WHERE step_run_id = ${stepRun.id}`
+          const known = yield* queryOne(
+            Row({ id: nullable(text) }),
+            sql`SELECT max(id) AS id FROM console_message WHERE step_run_id = ${stepRun.id}`
           )
           let last = known?.id ?? ""
           const rows = yield* Effect.forEach(added, ({ message, timestamp }) =>
@@ -136,18 +154,16 @@ export class WorkerReports extends Context.Service<
               return { id: last, step_run_id: stepRun.id, timestamp, message }
             })
           )
-          yield* Effect.orDie(sql`INSERT INTO console_message ${sql.insert(rows)}`)
+          yield* sql`INSERT INTO console_message ${messageTable.insert(rows)}`
           const first = offset + messages.length - added.length
           // A report has no more messages than there are from one mark to the next.
           const position = Math.ceil(Math.max(1, first) / marked) * marked
           const mark = rows[position - first]
           if (mark !== undefined) {
             const { id, step_run_id } = mark
-            yield* Effect.orDie(sql`INSERT INTO console_mark ${sql.insert({ step_run_id, position, message_id: id })}`)
+            yield* sql`INSERT INTO console_mark ${sql.insert({ step_run_id, position, message_id: id })}`
           }
-          yield* Effect.orDie(
-            sql`UPDATE step_run SET messages_received = messages_received + ${added.length} WHERE id = ${stepRun.id}`
-          )
+          yield* sql`UPDATE step_run SET messages_received = messages_received + ${added.length} WHERE id = ${stepRun.id}`
         }, transaction),
         removeMessages: Effect.fnUntraced(function* (stepRuns, limit) {
           const rows = yield* sql`
@@ -156,7 +172,7 @@ export class WorkerReports extends Context.Service<
             RETURNING id`
           if (rows.length < limit) yield* sql`DELETE FROM console_mark WHERE ${sql.in("step_run_id", stepRuns)}`
           return rows.length
-        }, Effect.orDie),
+        }),
         addEvents: Effect.fnUntraced(function* (stepRun, offset, events) {
           const added = yield* fresh(stepRun, offset, events, (row) => row.events_received)
           if (!Arr.isReadonlyArrayNonEmpty(added)) return
@@ -169,10 +185,8 @@ export class WorkerReports extends Context.Service<
               message: messageOf(environment, message)
             }))
           )
-          yield* Effect.orDie(sql`INSERT INTO step_run_event ${sql.insert(rows)}`)
-          yield* Effect.orDie(
-            sql`UPDATE step_run SET events_received = events_received + ${added.length} WHERE id = ${stepRun.id}`
-          )
+          yield* sql`INSERT INTO step_run_event ${sql.insert(rows)}`
+          yield* sql`UPDATE step_run SET events_received = events_received + ${added.length} WHERE id = ${stepRun.id}`
         }, transaction)
       })
     })

@@ -8,13 +8,21 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "./Database.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { id, queryOne, Table, text } from "@signalbox/sql/Table"
 
-interface WorkspaceRow {
-  readonly id: string
-  readonly name: string
-  readonly organization_id: string
-  readonly organization_name: string
-}
+const workspaceTable = Table("workspace", {
+  id: id(WorkspaceId),
+  name: text,
+  organization_id: text,
+  organization_name: text,
+  created_at: text
+})
+
+const view = (row: typeof workspaceTable.Type): Workspace => ({
+  id: row.id,
+  name: row.name,
+  organization: { id: row.organization_id, name: row.organization_name }
+})
 
 export class Workspaces extends Context.Service<
   Workspaces,
@@ -32,29 +40,24 @@ export class Workspaces extends Context.Service<
     Workspaces,
     Effect.gen(function* () {
       const { newId, now, sql, transaction } = yield* Database
-      const view = (row: WorkspaceRow): Workspace => ({
-        id: WorkspaceId.make(row.id),
-        name: row.name,
-        organization: { id: row.organization_id, name: row.organization_name }
-      })
-      const one = (rows: ReadonlyArray<WorkspaceRow>) => (rows[0] === undefined ? null : view(rows[0]))
-      const first = Effect.orDie(Effect.map(sql<WorkspaceRow>`SELECT * FROM workspace ORDER BY id LIMIT 1`, one))
+      const select = sql`SELECT ${workspaceTable.columns} FROM workspace`
+      const first = queryOne(workspaceTable, sql`${select} ORDER BY id LIMIT 1`, view)
       const create = Effect.fnUntraced(function* (name: string, organization?: Workspace["organization"]) {
         const row = {
-          id: yield* newId,
+          id: WorkspaceId.make(yield* newId),
           name,
           organization_id: organization?.id ?? (yield* newId),
           organization_name: organization?.name ?? name,
           created_at: yield* now
         }
-        yield* Effect.orDie(sql`INSERT INTO workspace ${sql.insert(row)}`)
+        yield* sql`INSERT INTO workspace ${workspaceTable.insert(row)}`
         return view(row)
       })
       return Workspaces.of({
-        get: (id) => Effect.orDie(Effect.map(sql<WorkspaceRow>`SELECT * FROM workspace WHERE id = ${id}`, one)),
+        get: (id) => queryOne(workspaceTable, sql`${select} WHERE id = ${id}`, view),
         first,
         firstOr: Effect.fnUntraced(function* (name) {
-          yield* Effect.orDie(Dialect.lockName(sql, "first workspace"))
+          yield* Dialect.lockName(sql, "first workspace")
           return (yield* first) ?? (yield* create(name))
         }, transaction),
         create

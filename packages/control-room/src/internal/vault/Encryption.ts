@@ -36,3 +36,7 @@ export const decrypt = (key: Uint8Array, stored: string, context: string): Effec
     },
     catch: () => new CannotOpen({ message: `a sealed value does not open in its place: ${context}` })
   })
+
+/** Like `decrypt`, of a text that the service itself has encrypted: one that does not open is a defect. */
+export const decryptText = (key: Uint8Array, stored: string, context: string): Effect.Effect<string> =>
+  Effect.orDie(Effect.map(decrypt(key, stored, context), (opened) => new TextDecoder().decode(opened)))

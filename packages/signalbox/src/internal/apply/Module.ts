@@ -3,7 +3,7 @@
  */
 import * as Process from "@signalbox/api/Process"
 import * as Effect from "effect/Effect"
-import * as ModuleFile from "../ModuleFile.ts"
+import * as ModuleFile from "../files/ModuleFile.ts"
 import { ApplyFileError, check, Document } from "./Document.ts"
 
 const sections = Object.keys(Document.fields).filter((section) => section !== "processes")

@@ -4,7 +4,7 @@ import * as Packing from "@signalbox/task-package/Packing"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
-import * as ModuleFile from "../ModuleFile.ts"
+import * as ModuleFile from "../files/ModuleFile.ts"
 import * as TasksPackage from "./TasksPackage.ts"
 
 /** The path leads to nothing that can be the content of a task package. */

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type { PlatformError } from "effect/PlatformError"
 import { join } from "node:path"
-import * as Leftovers from "../packages/Leftovers.ts"
+import * as Orphans from "../process/Orphans.ts"
 
 const pause = "50 millis"
 
@@ -19,10 +19,10 @@ const take = Effect.fnUntraced(function* (folder: string) {
   const last = Math.max(0, ...(yield* fs.readDirectory(folder)).map(numberOf))
   // One that was released since it was listed has not ended: another may take its number, and a higher one would be a
   // second lock.
-  if (last > 0 && !(yield* Leftovers.hasEnded(join(folder, `lock.${last}`)))) return null
+  if (last > 0 && !(yield* Orphans.hasEnded(join(folder, `lock.${last}`)))) return null
   const temporary = join(folder, `.lock-${crypto.randomUUID()}`)
   const file = join(folder, `lock.${last + 1}`)
-  yield* Leftovers.write(temporary, process.pid)
+  yield* Orphans.write(temporary, process.pid)
   // Whole as soon as it is there, and never over another.
   const taken = yield* fs.link(temporary, file).pipe(
     Effect.as(true),

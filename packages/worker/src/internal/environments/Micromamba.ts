@@ -7,7 +7,7 @@ import * as Result from "effect/Result"
 import { join } from "node:path"
 import type { Plan, Provider, Site } from "./Provider.ts"
 import type { Settings } from "./Settings.ts"
-import * as Sources from "./Sources.ts"
+import * as Indexes from "./Indexes.ts"
 import type { Tools } from "./Tools.ts"
 
 const pythonSpec = (python: string | null) =>
@@ -39,7 +39,7 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
     const file = yield* site.write("conda.yaml", condaYaml(recipe, settings, requirements))
     const where = ["--root-prefix", join(caches, "micromamba"), "--prefix", site.prefix, "--file", file]
     const command = [micromamba, "create", "--yes", "--no-rc", ...where] as const
-    yield* Sources.runPip(site, command, Sources.ofMicromamba(settings, caches, recipe))
+    yield* Indexes.runPip(site, command, Indexes.ofMicromamba(settings, caches, recipe))
   })
   return {
     name: "micromamba",

@@ -7,8 +7,8 @@ import type { Command } from "@signalbox/task-package/RobotYaml"
 import * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { Variables } from "../packages/Environment.ts"
-import * as Windows from "../packages/Windows.ts"
+import type { Variables } from "./Variables.ts"
+import * as Windows from "../process/Windows.ts"
 import type { ProviderName } from "./Settings.ts"
 
 /** An environment cannot be built. The message ends with the last lines of the tool. */

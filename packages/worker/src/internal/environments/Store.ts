@@ -13,11 +13,11 @@ import * as Option from "effect/Option"
 import type { PlatformError } from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 import { join } from "node:path"
-import * as Leftovers from "../packages/Leftovers.ts"
-import * as Runs from "../packages/Runs.ts"
+import * as Orphans from "../process/Orphans.ts"
+import * as RunFolders from "../process/RunFolders.ts"
 import * as Lock from "./Lock.ts"
 import type { BuildFailure } from "./Provider.ts"
-import * as Tree from "./Tree.ts"
+import * as Tree from "../process/Tree.ts"
 
 /** What is known of an environment that is ready. */
 export const Ready = Schema.Struct({
@@ -81,7 +81,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly folder: str
 
   const isUsed = Effect.fnUntraced(function* (place: Place) {
     for (const name of yield* list(usersOf(place))) {
-      if ((yield* Leftovers.running(join(usersOf(place), name))) !== null) return true
+      if ((yield* Orphans.running(join(usersOf(place), name))) !== null) return true
     }
     return false
   })
@@ -95,7 +95,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly folder: str
       const path = join(folder, String(number))
       const found = yield* inspect(path)
       if (found === null) {
-        yield* Runs.endLeftovers(path)
+        yield* RunFolders.endLeftovers(path)
         yield* remove(placeOf(path))
       } else if (newest === null) newest = found
       else if (!(yield* isUsed(found))) yield* remove(found)
@@ -107,7 +107,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly folder: str
     const now = new Date(yield* Clock.currentTimeMillis)
     yield* fs.utimes(fileOf(place), now, now)
     const mark = join(usersOf(place), crypto.randomUUID())
-    yield* Effect.acquireRelease(Leftovers.write(mark, process.pid), () =>
+    yield* Effect.acquireRelease(Orphans.write(mark, process.pid), () =>
       Effect.ignore(fs.remove(mark, { force: true }))
     )
   })

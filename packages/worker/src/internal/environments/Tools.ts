@@ -8,8 +8,8 @@ import * as FileSystem from "effect/FileSystem"
 import * as ChildProcess from "effect/process/ChildProcess"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import { delimiter, isAbsolute, join } from "node:path"
-import type { Variables } from "../packages/Environment.ts"
-import { programSuffixes } from "../packages/Windows.ts"
+import type { Variables } from "./Variables.ts"
+import { programSuffixes } from "../process/Windows.ts"
 
 const suffixes = programSuffixes(process.platform)
 

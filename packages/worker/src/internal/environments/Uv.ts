@@ -5,11 +5,11 @@ import type { Recipe } from "@signalbox/task-package/Recipe"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { join } from "node:path"
-import type { Variables } from "../packages/Environment.ts"
+import type { Variables } from "./Variables.ts"
 import * as FromIndex from "./FromIndex.ts"
 import { addPip, type Plan, type Provider, pythonOf, type Site } from "./Provider.ts"
 import type { Settings } from "./Settings.ts"
-import * as Sources from "./Sources.ts"
+import * as Indexes from "./Indexes.ts"
 import type { Tools } from "./Tools.ts"
 
 export const make = (tools: Tools, settings: Settings, caches: string): Provider => {
@@ -28,7 +28,7 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
   })
 
   const install = Effect.fnUntraced(function* (uv: string, recipe: Recipe, site: Site) {
-    const variables = Sources.ofUv(settings, caches, recipe)
+    const variables = Indexes.ofUv(settings, caches, recipe)
     const request = yield* python(uv, recipe.python, site, variables)
     const { project } = recipe
     if (project !== null) {

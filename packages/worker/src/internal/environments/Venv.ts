@@ -9,7 +9,7 @@ import * as FromIndex from "./FromIndex.ts"
 import { addPip, type Plan, type Provider, pythonOf } from "./Provider.ts"
 import * as Python from "./Python.ts"
 import type { Settings } from "./Settings.ts"
-import * as Sources from "./Sources.ts"
+import * as Indexes from "./Indexes.ts"
 import type { Tools } from "./Tools.ts"
 
 const Probe = Schema.Struct({
@@ -102,7 +102,7 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
       }
       const young = isEmpty
         ? null
-        : Sources.pipRefusal(settings, recipe, installer?.pip == null ? null : installer.context)
+        : Indexes.pipRefusal(settings, recipe, installer?.pip == null ? null : installer.context)
       if (young !== null) return Result.fail(young)
       const plan: Plan = {
         context: [`venv ${found.version} ${found.program}`],
@@ -110,10 +110,10 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
           const python = pythonOf(site.prefix)
           yield* site.run([found.command, "-m", "venv", "--without-pip", site.prefix], {})
           if (isEmpty && !recipe.hasPip) return
-          const variables = Sources.ofPip(settings, caches, recipe)
+          const variables = Indexes.ofPip(settings, caches, recipe)
           if (installer?.pip == null) yield* site.run([python, "-m", "ensurepip", "--default-pip"], variables)
           const pip: Command = installer?.pip == null ? [python, "-m", "pip"] : [installer.pip, "--python", python]
-          const install = (file: string) => Sources.runPip(site, [...pip, "install", "--requirement", file], variables)
+          const install = (file: string) => Indexes.runPip(site, [...pip, "install", "--requirement", file], variables)
           if (recipe.hasPip && installer?.pip != null) yield* addPip(site, install)
           if (isEmpty) return
           const file = yield* site.write("requirements.txt", `${requirements.join("\n")}\n`)

@@ -12,7 +12,7 @@ import { constants } from "node:fs"
 import { cp } from "node:fs/promises"
 import { join } from "node:path"
 import { download } from "./Download.ts"
-import { machine, PackageFailure } from "./PackageFailure.ts"
+import { machine, PackageFailure } from "../outcome/SetupFailure.ts"
 
 export type PackageRef = NonNullable<Lease["package"]>
 

@@ -7,8 +7,8 @@ import * as Stream from "effect/Stream"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { createHash } from "node:crypto"
-import { backoff } from "../Failures.ts"
-import { machine, PackageFailure } from "./PackageFailure.ts"
+import { backoff } from "../outcome/Failures.ts"
+import { machine, PackageFailure } from "../outcome/SetupFailure.ts"
 
 /** The connection broke, or the service is unavailable: worth another attempt. */
 class BrokeOff extends TaggedError<BrokeOff>()("BrokeOff", {}) {}

@@ -15,9 +15,9 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { createServer } from "node:http"
-import type { Mask } from "../Mask.ts"
-import type { Variables } from "./Environment.ts"
-import { PackageFailure } from "./PackageFailure.ts"
+import type { Mask } from "../agent/Mask.ts"
+import type { Variables } from "../environments/Variables.ts"
+import { PackageFailure } from "../outcome/SetupFailure.ts"
 
 /** Where what is forwarded is in the service, by the variable with its address. */
 const forwarded = { RC_API_SECRET_HOST: "/secrets-v1/", RC_API_PROCESS_HOST: "/process-v1/" } as const

@@ -12,19 +12,19 @@ import * as Stream from "effect/Stream"
 import * as HttpClient from "effect/http/HttpClient"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import { join } from "node:path"
-import type { Environments } from "../environments/Environments.ts"
-import * as Provision from "../environments/Provision.ts"
-import { isLeaseLost } from "../Failures.ts"
-import type { Reports } from "../Reports.ts"
-import type { StepRunError } from "../Ending.ts"
-import type { CollectError, Execution } from "../StepRun.ts"
-import type { BuildTime } from "../TimeLimit.ts"
+import type { Environments } from "../environments/Builder.ts"
+import * as OfPackage from "../environments/OfPackage.ts"
+import { isLeaseLost } from "../outcome/Failures.ts"
+import type { Reports } from "../agent/Reports.ts"
+import type { StepRunError } from "../outcome/StepRunError.ts"
+import type { CollectError, Execution } from "../agent/StepRun.ts"
+import type { BuildTime } from "../agent/TimeLimit.ts"
 import type { Cache, PackageRef } from "./Cache.ts"
-import * as Enforced from "./Enforced.ts"
-import * as Environment from "./Environment.ts"
+import * as Enforced from "../process/Enforced.ts"
+import * as Variables from "../environments/Variables.ts"
 import * as Forwarding from "./Forwarding.ts"
-import { machine } from "./PackageFailure.ts"
-import * as Runs from "./Runs.ts"
+import { machine } from "../outcome/SetupFailure.ts"
+import * as RunFolders from "../process/RunFolders.ts"
 import * as TaskCommand from "./TaskCommand.ts"
 
 export interface Job {
@@ -33,7 +33,7 @@ export interface Job {
   /** What the step says of its environment; null: what the package describes. */
   readonly environment: Lease["environment"]
   /** The environment from the step and from the service. */
-  readonly env: { readonly step: Environment.Variables; readonly service: Environment.Variables }
+  readonly env: { readonly step: Variables.Variables; readonly service: Variables.Variables }
   readonly reports: Pick<Reports, "write" | "event" | "mask"> & {
     readonly saveArtifact: (file: SizedBytes) => Effect.Effect<void, CollectError>
   }
@@ -125,7 +125,7 @@ export const make = Effect.fnUntraced(function* (
     HttpClient.HttpClient,
     ChildProcessSpawner
   )(yield* Effect.context<FileSystem.FileSystem | HttpClient.HttpClient | ChildProcessSpawner>())
-  const inherited = Environment.inheritedFrom(process.env)
+  const inherited = Variables.inheritedFrom(process.env)
   const onDisk = machine("the working copy cannot be created")
 
   const prepare = Effect.fnUntraced(function* ({ ref, reports, task }: Job, root: string) {
@@ -139,7 +139,7 @@ export const make = Effect.fnUntraced(function* (
       let folder: string | undefined
       let artifacts: string | undefined
       yield* Effect.addFinalizer(() =>
-        folder === undefined ? Effect.void : Effect.provideContext(Runs.remove(folder), services)
+        folder === undefined ? Effect.void : Effect.provideContext(RunFolders.remove(folder), services)
       )
       const scope = yield* Effect.scope
       const work = Effect.gen(function* () {
@@ -147,10 +147,10 @@ export const make = Effect.fnUntraced(function* (
         const root = rootOf(folder)
         const robot = yield* prepare(job, root)
         artifacts = join(root, robot.artifactsFolder)
-        const built = yield* Provision.provide(environments, root, job)
+        const built = yield* OfPackage.provide(environments, root, job)
         const { mask, write } = reports
         const service = { ...job.env.service, ...(yield* Forwarding.make(job.env.service, mask)) }
-        const env = Environment.make({ step: job.env.step, service, root, robot, machine: inherited, built })
+        const env = Variables.make({ step: job.env.step, service, root, robot, machine: inherited, built })
         return yield* TaskCommand.run(robot, { folder, cwd: root, env, write, mask, limits }, reports)
       }).pipe(
         Effect.catchTag("PackageFailure", ({ code, message }) => Effect.succeed<StepRunError>({ code, message })),

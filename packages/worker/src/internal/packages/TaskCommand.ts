@@ -6,16 +6,10 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type { PlatformError } from "effect/PlatformError"
 import { join } from "node:path"
-import type { Reports } from "../Reports.ts"
-import { failed } from "../Ending.ts"
-import * as Child from "./Child.ts"
-import { machine, PackageFailure } from "./PackageFailure.ts"
-
-/** How a program ended, for a message. */
-export const describe = (ended: Child.Ended): string => {
-  const how = "exitCode" in ended ? `ended with exit code ${ended.exitCode}` : `was ended by the signal ${ended.signal}`
-  return ended.exceeded === undefined ? how : `exceeded its limit of ${ended.exceeded}, and ${how}`
-}
+import type { Reports } from "../agent/Reports.ts"
+import { failed } from "../outcome/StepRunError.ts"
+import * as Child from "../process/Child.ts"
+import { machine, PackageFailure } from "../outcome/SetupFailure.ts"
 
 const notStarted =
   (code: "START_FAILURE" | "SETUP_FAILURE", [program]: RobotYaml.Command) =>
@@ -63,10 +57,10 @@ export const run = Effect.fnUntraced(function* (
     if ("exitCode" in ended && ended.exitCode === 0) continue
     return yield* new PackageFailure({
       code: "SETUP_FAILURE",
-      message: `the script ${script.join(" ")} ${describe(ended)}`
+      message: `the script ${script.join(" ")} ${Child.describe(ended)}`
     })
   }
   const ended = yield* Effect.mapError(Child.run(robot.command, options), notStarted("START_FAILURE", robot.command))
   if ("exitCode" in ended && ended.exitCode === 0) return null
-  return failed("ROBOT_FAILURE", `the task ${describe(ended)}`)
+  return failed("ROBOT_FAILURE", `the task ${Child.describe(ended)}`)
 })

@@ -1,0 +1,160 @@
+/** `signalbox login`, `contexts` and `env`: connections that are kept under a name, and the one in use. */
+import { TaggedError } from "@signalbox/transport/Printed"
+import { WorkspaceId } from "@signalbox/api/contract/Ids"
+import { ControlRoom } from "@signalbox/api/ControlRoom"
+import { layer as connect } from "@signalbox/api/node"
+import * as Workspaces from "@signalbox/api/Workspaces"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Prompt from "effect/cli/Prompt"
+import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
+import * as Option from "effect/Option"
+import { connected, connectionFlags, print } from "../../connection/Connection.ts"
+import { orVariable } from "../../settings/FlagValues.ts"
+import * as Contexts from "../../connection/Contexts.ts"
+import { printTable } from "../../output/List.ts"
+import { quoted } from "../../text/ShellWord.ts"
+
+/** There is no key to log in with. */
+export class NoKey extends TaggedError<NoKey>()("NoKey", { message: Schema.String }) {}
+
+const contextArgument = Argument.String("context").pipe(
+  Argument.withDescription("The name of a context"),
+  Argument.withSchema(Contexts.ContextName)
+)
+
+/** Never from a flag, which others could see. */
+const askKey = Effect.gen(function* () {
+  const key = yield* orVariable(Option.none(), "SIGNALBOX_API_KEY")
+  if (key !== null) return Redacted.make(key)
+  const missing = (problem: string) =>
+    new NoKey({ message: `${problem}: set SIGNALBOX_API_KEY to a key of the workspace` })
+  if (!(yield* TerminalCapabilities).canPrompt) return yield* missing("there is no terminal to ask for the key on")
+  return yield* Effect.mapError(Prompt.Password({ message: "The key of the workspace" }), () =>
+    missing("no key was given")
+  )
+})
+
+export const login = Command.make(
+  "login",
+  {
+    context: contextArgument,
+    url: Flag.String("url").pipe(
+      Flag.withDescription("The address of the control room"),
+      Flag.withSchema(
+        Schema.String.check(
+          Schema.isPattern(/^https?:\/\/[^\s/]+\S*$/i, {
+            message: "Expected an absolute http or https address, such as https://room.example.com"
+          })
+        )
+      )
+    ),
+    workspace: Flag.String("workspace").pipe(
+      Flag.withDescription("The id of the workspace"),
+      Flag.withSchema(WorkspaceId)
+    ),
+    json: connectionFlags.json
+  },
+  Effect.fnUntraced(function* ({ context, json, url, workspace }) {
+    const apiKey = yield* askKey
+    // A connection that does not work is not stored.
+    const { name } = yield* Effect.provide(Workspaces.get, connect({ baseUrl: url, workspaceId: workspace, apiKey }))
+    const file = yield* Contexts.save(context, {
+      base_url: url,
+      workspace_id: workspace,
+      api_key: Redacted.value(apiKey)
+    })
+    yield* print(
+      json,
+      { context, base_url: url, workspace_id: workspace, file },
+      () => `The workspace ${name} is the context ${context} now, kept in ${file}; use it with --context ${context}`
+    )
+  })
+).pipe(
+  Command.withDescription(
+    "Keeps a connection under a name, in a file that only you can read. The key comes from SIGNALBOX_API_KEY, or is asked for"
+  ),
+  Command.withExamples([
+    {
+      command: "signalbox login staging --url https://room.example.com --workspace 0199a1b2-...",
+      description: "Then: signalbox runs list --context staging"
+    }
+  ])
+)
+
+const list = Command.make(
+  "list",
+  { json: connectionFlags.json },
+  Effect.fnUntraced(function* ({ json }) {
+    const all = Object.entries(yield* Contexts.read).map(([context, { base_url, workspace_id }]) => ({
+      context,
+      base_url,
+      workspace_id
+    }))
+    if (json) return yield* Effect.forEach(all, (one) => Console.log(JSON.stringify(one)), { discard: true })
+    yield* printTable(
+      ["context", "address", "workspace"],
+      all.map(({ base_url, context, workspace_id }) => [context, base_url, workspace_id]),
+      "There are no contexts: create one with `signalbox login`"
+    )
+  })
+).pipe(
+  Command.withDescription("Lists the contexts, without their keys"),
+  Command.withExamples([{ command: "signalbox contexts list", description: "What --context takes" }])
+)
+
+const remove = Command.make(
+  "delete",
+  { context: contextArgument, json: connectionFlags.json },
+  Effect.fnUntraced(function* ({ context, json }) {
+    yield* Contexts.remove(context)
+    yield* print(json, { context, deleted: true }, () => `The context ${context} is forgotten; its key stays valid`)
+  })
+).pipe(
+  Command.withDescription("Forgets a context. Its key stays valid: `signalbox keys revoke` ends it"),
+  Command.withExamples([{ command: "signalbox contexts delete staging", description: "Nothing changes in the room" }])
+)
+
+export const contexts = Command.make("contexts").pipe(
+  Command.withDescription("Lists and forgets the connections that `signalbox login` keeps"),
+  Command.withSubcommands([list, remove])
+)
+
+/** How shells set a variable; values are quoted so that nothing in them is run. */
+const shells = {
+  sh: (name: string, value: string) => `export ${name}=${quoted(value)}`,
+  fish: (name: string, value: string) => `set -gx ${name} '${value.replaceAll(/['\\]/g, "\\$&")}'`,
+  powershell: (name: string, value: string) => `$env:${name} = '${value.replaceAll("'", "''")}'`
+} as const
+
+export const env = Command.make(
+  "env",
+  {
+    shell: Flag.Literals("shell", ["sh", "fish", "powershell"]).pipe(
+      Flag.withDescription("Whose syntax; sh is also that of bash and zsh"),
+      Flag.withDefault("sh")
+    ),
+    ...connectionFlags
+  },
+  Effect.fnUntraced(function* ({ data, json, shell }) {
+    const { baseUrl, transport, workspaceId } = yield* connected(data)(ControlRoom)
+    const variables = {
+      SIGNALBOX_BASE_URL: baseUrl,
+      SIGNALBOX_API_KEY: (transport.authorization ?? "").replace(/^RC-WSKEY /, ""),
+      SIGNALBOX_WORKSPACE_ID: workspaceId
+    }
+    const lines = Object.entries(variables).map(([name, value]) => shells[shell](name, value))
+    yield* print(json, variables, () => lines.join("\n"))
+  })
+).pipe(
+  Command.withDescription("Prints the connection in use as variables, with the key, for a shell to run"),
+  Command.withExamples([
+    { command: 'eval "$(signalbox env)"', description: "Lets programs of this shell connect as the command does" },
+    { command: "signalbox env --context staging --shell fish | source", description: "Of a context, in fish" }
+  ])
+)

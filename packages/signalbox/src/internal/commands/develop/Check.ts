@@ -1,0 +1,56 @@
+/** `signalbox check`: whether everything that is stored is present and undamaged. */
+import { TaggedError } from "@signalbox/transport/Printed"
+import * as Administration from "@signalbox/control-room/Administration"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Problem from "../../output/Problem.ts"
+import * as Settings from "../../settings/Settings.ts"
+
+/** Something that is stored is missing or damaged. */
+export class NotSound extends TaggedError<NotSound>()("NotSound", { message: Schema.String }) {}
+
+const linesOf = ({ check, files = [], message, ok }: Administration.Finding) => [
+  `${ok ? "ok     " : "PROBLEM"}  ${check.padEnd(10)}  ${message}`,
+  ...files.map(
+    ({ altered, blob, found, id, name, owner, size }) =>
+      `           file ${id} (${JSON.stringify(name)} of ${owner}): ${found ?? "no"} of ${size} bytes${altered ? ", which are altered" : ""}, in ${blob}`
+  )
+]
+
+export const check = Command.make(
+  "check",
+  {
+    ...Settings.storageFlags,
+    json: Flag.Boolean("json").pipe(Flag.withDescription("Print one line of JSON"), Flag.withDefault(false))
+  },
+  Effect.fnUntraced(function* ({ json, ...given }) {
+    const settings = yield* Settings.read(given)
+    const findings = yield* Administration.check(Settings.storageOptions(settings)).pipe(
+      Effect.catchCause((cause) =>
+        Effect.succeed<ReadonlyArray<Administration.Finding>>([
+          { check: "database", ok: false, message: Problem.ofCause(cause) }
+        ])
+      )
+    )
+    const wrong = findings.filter(({ ok }) => !ok)
+    if (json) yield* Console.log(JSON.stringify({ ok: wrong.length === 0, checks: findings }))
+    else yield* Console.log(findings.flatMap(linesOf).join("\n"))
+    if (wrong.length > 0) {
+      return yield* new NotSound({ message: `problems with: ${wrong.map(({ check }) => check).join(", ")}` })
+    }
+  })
+).pipe(
+  Command.withDescription(
+    "Checks the database, the master key, and that the bytes of every file are there. Changes nothing; the service may run. Exit code 1 when something is wrong"
+  ),
+  Command.withExamples([
+    { command: "signalbox check --data .signalbox", description: "Prints what is missing or damaged" },
+    {
+      command: "SIGNALBOX_DATABASE_URL=postgres://... signalbox check --json",
+      description: "With the SIGNALBOX_MASTER_KEY and SIGNALBOX_DATA of the nodes; for scripts"
+    }
+  ])
+)

@@ -1,0 +1,77 @@
+/** `signalbox dev`: `up`, with the tasks loaded again when their file, or what it imports, changes. The service goes on. */
+import * as Console from "effect/Console"
+import type { Settings as EnvironmentSettings } from "@signalbox/worker/Environments"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
+import * as Command from "effect/cli/Command"
+import { layerService, layerWorkers } from "../../../Embedded.ts"
+import * as Problem from "../../output/Problem.ts"
+import * as Reload from "../../files/Reload.ts"
+import * as Settings from "../../settings/Settings.ts"
+import { environmentFlags, settingsOf } from "../../settings/EnvironmentFlags.ts"
+import * as FlagValues from "../../settings/FlagValues.ts"
+import * as TasksFile from "../../files/TasksFile.ts"
+import { ready, serviceOptions } from "../host/Up.ts"
+
+/**
+ * Says that it is ready, and starts the workers with the tasks of the file, again at each change. A file that cannot be loaded
+ * changes nothing.
+ */
+const serve = Effect.fnUntraced(function* (
+  settings: Settings.Settings,
+  environments: EnvironmentSettings,
+  json: boolean
+) {
+  const { data, workers } = settings
+  const file = settings.tasks ?? "tasks.ts"
+  const { changed, next } = yield* Reload.make
+  const options = { ...serviceOptions(settings), workers, environments }
+  let running = yield* Scope.make()
+  yield* Effect.addFinalizer((exit) => Effect.suspend(() => Scope.close(running, exit)))
+  const load = Effect.flatMap(next, (suffix) => Effect.result(TasksFile.load(file, suffix)))
+  let loaded = yield* load
+  yield* Layer.build(ready({ data, json, tasks: Result.getOrElse(loaded, () => []), workers }))
+  for (;;) {
+    if (Result.isFailure(loaded)) {
+      yield* Console.error(`signalbox: ${Problem.lineOf(loaded.failure)}; it is loaded again when it has changed`)
+    } else {
+      // The workers before let their items end: they are the same workers, in the same folders.
+      yield* Scope.close(running, Exit.void)
+      running = yield* Scope.make()
+      yield* Layer.buildWithScope(layerWorkers({ ...options, tasks: loaded.success }), running)
+      const names = loaded.success.map(({ name }) => name).join(", ")
+      yield* Console.error(`Loaded ${file}: ${names === "" ? "no tasks" : names}`)
+    }
+    yield* changed
+    loaded = yield* load
+  }
+})
+
+export const dev = Command.make(
+  "dev",
+  {
+    ...Settings.flags,
+    ...environmentFlags,
+    json: FlagValues.jsonWhenReady
+  },
+  Effect.fnUntraced(function* ({ json, ...given }) {
+    const settings = yield* Settings.read({ ...given, tasks: Option.orElseSome(given.tasks, () => "tasks.ts") })
+    const environments = yield* settingsOf(given)
+    return yield* serve(settings, environments, json).pipe(
+      Effect.scoped,
+      Effect.provide(layerService(serviceOptions(settings)))
+    )
+  })
+).pipe(
+  Command.withDescription(
+    "Starts the control room as `up` does, and loads the tasks again when their file, or what it imports, changes"
+  ),
+  Command.withExamples([
+    { command: "signalbox dev", description: "With the tasks of tasks.ts" },
+    { command: "signalbox dev --tasks src/tasks.ts --port 0", description: "Of another file, on a free port" }
+  ])
+)

@@ -1,0 +1,58 @@
+/**
+ * `signalbox robot`: robots on this machine, without a control room.
+ */
+import * as Environments from "@signalbox/worker/Environments"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { join } from "node:path"
+import { orVariable } from "../../settings/FlagValues.ts"
+import { environmentFlags, settingsOf } from "../../settings/EnvironmentFlags.ts"
+
+const run = Command.make(
+  "run",
+  {
+    folder: Argument.String("folder").pipe(Argument.withDescription("The folder with robot.yaml")),
+    task: Flag.String("task").pipe(Flag.withDescription("The task; default: the only one"), Flag.optional),
+    item: Flag.String("item").pipe(
+      Flag.withDescription(
+        'A JSON file: a list of work items, [{"payload": …, "files": {"name": "path"}}], or the payload of one; default: what the robot finds itself'
+      ),
+      Flag.optional
+    ),
+    data: Flag.String("data").pipe(
+      Flag.withDescription("Where environments are kept; default: SIGNALBOX_WORKER_DATA, else .signalbox-worker"),
+      Flag.optional
+    ),
+    ...environmentFlags
+  },
+  Effect.fnUntraced(function* ({ data, folder, item, task, ...given }) {
+    const home = (yield* orVariable(data, "SIGNALBOX_WORKER_DATA")) ?? ".signalbox-worker"
+    yield* Environments.runRobot(folder, {
+      folder: join(home, "environments"),
+      settings: yield* settingsOf(given),
+      write: (lines) => (lines.length === 0 ? Effect.void : Console.log(lines.join("\n"))),
+      ...Option.match(task, { onNone: () => ({}), onSome: (task) => ({ task }) }),
+      ...Option.match(item, { onNone: () => ({}), onSome: (item) => ({ item }) })
+    })
+  })
+).pipe(
+  Command.withDescription(
+    "Runs a robot here, in its environment, with work items from files; exits with 0 when its task did, else 1"
+  ),
+  Command.withExamples([
+    { command: "signalbox robot run robots/invoices", description: "Its only task, with one empty item" },
+    {
+      command: "signalbox robot run robots/invoices --task Read --item invoice.json",
+      description: "A task by name, with the payload in a file"
+    }
+  ])
+)
+
+export const robot = Command.make("robot").pipe(
+  Command.withDescription("Runs robots on this machine, without a control room"),
+  Command.withSubcommands([run])
+)

@@ -1,0 +1,95 @@
+/** `signalbox backup` and `restore`: a room as one file, and back. */
+import * as Administration from "@signalbox/control-room/Administration"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { resolve } from "node:path"
+import * as Settings from "../../settings/Settings.ts"
+
+const json = Flag.Boolean("json").pipe(Flag.withDescription("Print one line of JSON"), Flag.withDefault(false))
+
+const keyOf = (database: "sqlite" | "postgres", data: string) =>
+  database === "sqlite" ? `${data}/master.key` : "SIGNALBOX_MASTER_KEY"
+
+export const backup = Command.make(
+  "backup",
+  {
+    file: Argument.String("FILE").pipe(Argument.withDescription("The archive to write")),
+    ...Settings.storageFlags,
+    force: Flag.Boolean("force").pipe(Flag.withDescription("Replace an existing FILE"), Flag.withDefault(false)),
+    json
+  },
+  Effect.fnUntraced(function* ({ file, force, json, ...given }) {
+    const settings = yield* Settings.read(given)
+    const made = yield* Administration.backup({
+      ...Settings.storageOptions(settings),
+      file: resolve(file),
+      force
+    })
+    for (const blob of made.missing) {
+      yield* Console.error(`signalbox: the bytes of a file are missing (${blob}): \`signalbox check\` names it`)
+    }
+    if (json) return yield* Console.log(JSON.stringify(made))
+    yield* Console.log(
+      [
+        `${made.file}: the database and ${made.files} files, ${made.bytes} bytes`,
+        "It holds payloads, files and sealed secrets: keep it from others.",
+        `It does not hold the master key, without which no secret can be opened: keep ${keyOf(made.database, settings.data)} apart from it.`
+      ].join("\n")
+    )
+  })
+).pipe(
+  Command.withDescription(
+    "Writes the database and all files to one archive, with mode 0600; the service may run. On Postgres it runs pg_dump. No file is deleted until it has ended"
+  ),
+  Command.withExamples([
+    { command: "signalbox backup room.backup --data .signalbox", description: "Beside the service, or without it" },
+    {
+      command: "SIGNALBOX_DATABASE_URL=postgres://... signalbox backup room.backup",
+      description: "With the SIGNALBOX_DATA of the nodes; the password is not passed as an argument"
+    }
+  ])
+)
+
+export const restore = Command.make(
+  "restore",
+  {
+    file: Argument.String("FILE").pipe(Argument.withDescription("The archive of a backup")),
+    ...Settings.storageFlags,
+    json
+  },
+  Effect.fnUntraced(function* ({ file, json, ...given }) {
+    const settings = yield* Settings.read(given)
+    const restored = yield* Administration.restore({ ...Settings.storageOptions(settings), file: resolve(file) })
+    if (json) return yield* Console.log(JSON.stringify({ ...restored, paused: true }))
+    const key = keyOf(restored.database, settings.data)
+    yield* Console.log(
+      [
+        `Restored the backup of ${restored.created_at}, with ${restored.files} files.`,
+        ...(restored.needs_master_key ? [`Put the master key of that room there: ${key}`] : []),
+        ...(restored.keys.length === 0
+          ? []
+          : [
+              "These API keys are valid again, also those that were revoked since the backup (`signalbox keys revoke ID`):",
+              ...restored.keys.map(
+                ({ created_at, id, name, workspace }) => `  ${id}  ${name}, of ${workspace}, made ${created_at}`
+              )
+            ]),
+        `Then \`signalbox check\`, and start it. It is paused: nothing is given out or sent until \`signalbox resume\`.`
+      ].join("\n")
+    )
+  })
+).pipe(
+  Command.withDescription(
+    "Restores a backup into an empty data folder, on Postgres also an empty database. The room is paused until `signalbox resume`"
+  ),
+  Command.withExamples([
+    { command: "signalbox restore room.backup --data restored", description: "Into a new folder" },
+    {
+      command: "SIGNALBOX_DATABASE_URL=postgres://... signalbox restore room.backup --data restored",
+      description: "A backup of a room on Postgres"
+    }
+  ])
+)

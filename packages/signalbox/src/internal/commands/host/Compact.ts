@@ -1,0 +1,30 @@
+/** `signalbox compact`: gives the space of deleted rows back to the disk. */
+import * as Administration from "@signalbox/control-room/Administration"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Settings from "../../settings/Settings.ts"
+
+const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
+
+export const compact = Command.make(
+  "compact",
+  {
+    ...Settings.storageFlags,
+    json: Flag.Boolean("json").pipe(Flag.withDescription("Print one line of JSON"), Flag.withDefault(false))
+  },
+  Effect.fnUntraced(function* ({ json, ...given }) {
+    const settings = yield* Settings.read(given)
+    const result = yield* Administration.compact(Settings.storageOptions(settings))
+    if (json) return yield* Console.log(JSON.stringify(result))
+    yield* Console.log(`the database had ${megabytes(result.before)}, and has ${megabytes(result.after)}`)
+  })
+).pipe(
+  Command.withDescription(
+    "Writes an SQLite database anew without the space of deleted rows, which rooms of older versions keep. Stop the service first"
+  ),
+  Command.withExamples([
+    { command: "signalbox compact --data .signalbox", description: "Needs free space for a copy; safe to be killed" }
+  ])
+)

@@ -1,0 +1,69 @@
+/** `signalbox doctor`: what keeps this machine and the connection from working. */
+import { TaggedError } from "@signalbox/transport/Printed"
+import * as NodeTransport from "@signalbox/transport/node"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { connected, connectionFlags } from "../../connection/Connection.ts"
+import * as DoctorChecks from "./DoctorChecks.ts"
+import * as Problem from "../../output/Problem.ts"
+import * as Settings from "../../settings/Settings.ts"
+
+/** Something does not work. */
+export class NotWell extends TaggedError<NotWell>()("NotWell", { message: Schema.String }) {}
+
+const lineOf = ({ check, message, remedy, status }: DoctorChecks.Finding) =>
+  `${status.padEnd(4)}  ${check.padEnd(11)}  ${message}${remedy === null ? "" : `: ${remedy}`}`
+
+export const doctor = Command.make(
+  "doctor",
+  {
+    host: Settings.flags.host.pipe(
+      Flag.withDescription(
+        "The address to look at; default: SIGNALBOX_HOST, or where the control room of the data folder is"
+      )
+    ),
+    port: Settings.flags.port.pipe(
+      Flag.withDescription(
+        "The port to look at; default: SIGNALBOX_PORT, or where the control room of the data folder is"
+      )
+    ),
+    ...connectionFlags
+  },
+  Effect.fnUntraced(function* ({ data, host, json, port }) {
+    const given = { data, host, port }
+    const settings = yield* Settings.read(given)
+    const isPortChosen = (yield* Settings.show(given)).some(
+      ({ name, source }) => (name === "host" || name === "port") && source !== "default"
+    )
+    const ofConnection = connected(data)(DoctorChecks.ofConnection).pipe(
+      Effect.catchCause((cause) =>
+        Effect.succeed([
+          {
+            check: "connection",
+            status: "fail",
+            message: Problem.ofCause(cause),
+            remedy: null
+          } satisfies DoctorChecks.Finding
+        ])
+      )
+    )
+    const dead = yield* DoctorChecks.ofDeadFolder(settings)
+    const findings =
+      dead === null ? [...(yield* DoctorChecks.ofMachine(settings, isPortChosen)), ...(yield* ofConnection)] : [dead]
+    for (const finding of findings) yield* Console.log(json ? JSON.stringify(finding) : lineOf(finding))
+    const wrong = findings.filter(({ status }) => status === "fail").map(({ check }) => check)
+    if (wrong.length > 0) return yield* new NotWell({ message: `does not work: ${wrong.join(", ")}` })
+  }, Effect.provide(NodeTransport.layer))
+).pipe(
+  Command.withDescription(
+    "Checks Node, the data folder, disk, port, database, connection, clock, permissions and workers, and says what to do. Exit code 1 when something fails"
+  ),
+  Command.withExamples([
+    { command: "signalbox doctor", description: "A line for each check: ok, warn or fail, with the remedy" },
+    { command: "signalbox doctor --port 8080", description: "Could `up --port 8080` listen there?" },
+    { command: "signalbox doctor --context staging --json", description: "For programs; of another control room" }
+  ])
+)

@@ -1,0 +1,34 @@
+/**
+ * `signalbox migrate`: brings the database to the newest schema. `up` does the same when it starts; this does it
+ * separately.
+ */
+import * as Administration from "@signalbox/control-room/Administration"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Settings from "../../settings/Settings.ts"
+
+export const migrate = Command.make(
+  "migrate",
+  {
+    ...Settings.storageFlags,
+    json: Flag.Boolean("json").pipe(Flag.withDescription("Print one line of JSON"), Flag.withDefault(false))
+  },
+  Effect.fnUntraced(function* ({ json, ...given }) {
+    const settings = yield* Settings.read(given)
+    const result = yield* Administration.migrate(Settings.storageOptions(settings))
+    if (json) return yield* Console.log(JSON.stringify(result))
+    for (const name of result.applied) yield* Console.log(`applied ${name}`)
+    const done = result.applied.length === 0 ? "; nothing to do" : ""
+    yield* Console.log(`the schema is at ${result.schema}${done}`)
+  })
+).pipe(
+  Command.withDescription(
+    "Brings the database to the newest schema; `up` does so when it starts. Stop the service first"
+  ),
+  Command.withExamples([
+    { command: "signalbox migrate --data .signalbox", description: "Prints what it applied" },
+    { command: "SIGNALBOX_DATABASE_URL=postgres://... signalbox migrate", description: "Before the nodes are updated" }
+  ])
+)

@@ -1,0 +1,201 @@
+/**
+ * `signalbox worker prepare`, `signalbox worker doctor` and `signalbox worker environments`: environments of task packages on this machine.
+ */
+import * as Environments from "@signalbox/worker/Environments"
+import * as Limits from "@signalbox/worker/Limits"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { join } from "node:path"
+import { columns, print } from "../../connection/Connection.ts"
+import { orVariable } from "../../settings/FlagValues.ts"
+import { environmentFlags, settingsOf } from "../../settings/EnvironmentFlags.ts"
+
+const stored = {
+  data: Flag.String("data").pipe(
+    Flag.withDescription("The worker's own folder; default: SIGNALBOX_WORKER_DATA, else .signalbox-worker"),
+    Flag.optional
+  ),
+  json: Flag.Boolean("json").pipe(Flag.withDescription("Print JSON, a line for each result"), Flag.withDefault(false))
+}
+const flags = { ...stored, ...environmentFlags }
+
+const write = (lines: ReadonlyArray<string>) => (lines.length === 0 ? Effect.void : Console.error(lines.join("\n")))
+
+const folderOf = (data: Option.Option<string>) =>
+  Effect.map(orVariable(data, "SIGNALBOX_WORKER_DATA"), (folder) => join(folder ?? ".signalbox-worker", "environments"))
+
+const packages = Argument.String("package").pipe(
+  Argument.withDescription("The folder or the zip of a task package"),
+  Argument.variadic()
+)
+
+export const prepare = Command.make(
+  "prepare",
+  {
+    packages: packages.pipe(
+      Argument.filter(
+        (all) => all.length > 0,
+        () => "name a folder or a zip"
+      )
+    ),
+    ...flags
+  },
+  Effect.fnUntraced(function* ({ data, json, packages, ...given }) {
+    const options = {
+      folder: yield* folderOf(data),
+      settings: yield* settingsOf(given),
+      write
+    }
+    for (const path of packages) {
+      const prepared = yield* Environments.prepare(path, options)
+      yield* print(json, { package: path, environment: prepared }, () => {
+        if (prepared === null) return `${path} describes no environment`
+        const how = prepared.cached ? "was built before" : `built in ${prepared.seconds.toFixed(1)} s`
+        return `${path}: ${prepared.source} by ${prepared.provider}, ${how} (${prepared.digest.slice(0, 12)})`
+      })
+    }
+  })
+).pipe(
+  Command.withDescription("Builds the environments of task packages ahead of their first step run"),
+  Command.withExamples([
+    { command: "signalbox worker prepare robots/invoices", description: "The next run starts without a build" },
+    {
+      command: "signalbox worker prepare invoices.zip --wheels /srv/wheels --data /srv/worker",
+      description: "Without internet, for the worker of that folder"
+    }
+  ])
+)
+
+const sayOf = ({ provider, refusal, version }: Environments.Opinion) =>
+  columns(
+    [provider, 10],
+    [version ?? "not there", 24],
+    [refusal === null || version === null ? "" : `would not build it: ${refusal}`, 0]
+  )
+
+const limitLines = ({ memory, processes }: Limits.Enforcement) =>
+  [
+    ["CPU time, open files, size of files", processes],
+    ["memory", memory]
+  ].map(([what, why]) => columns([what ?? "", 36], [why === null ? "enforced" : `not enforced: ${why}`, 0]))
+
+export const doctor = Command.make(
+  "doctor",
+  { packages, ...flags },
+  Effect.fnUntraced(function* ({ data, json, packages, ...given }) {
+    const options = { folder: yield* folderOf(data), settings: yield* settingsOf(given) }
+    const paths: ReadonlyArray<string | null> = packages.length === 0 ? [null] : packages
+    for (const path of paths) {
+      const { opinions, source } = yield* Environments.inspect(path, options)
+      const builder = source === null ? null : (opinions.find(({ refusal }) => refusal === null)?.provider ?? null)
+      const limits = path === null ? yield* Limits.inspect : null
+      const found = { package: path, source, builder, tools: opinions, ...(limits === null ? {} : { limits }) }
+      yield* print(json, found, () => {
+        const title =
+          path === null
+            ? []
+            : [source === null ? `${path} describes no environment` : `${path}: ${source} by ${builder ?? "no tool"}`]
+        const lines = limits === null ? [] : ["Limits of tasks:", ...limitLines(limits)]
+        return [...title, ...opinions.map(sayOf), ...lines].join("\n")
+      })
+    }
+  })
+).pipe(
+  Command.withDescription(
+    "Says which tools build environments on this machine and which would build those of packages, and what it can limit"
+  ),
+  Command.withExamples([
+    { command: "signalbox worker doctor", description: "Which tools are there, and which limits can be enforced" },
+    {
+      command: "signalbox worker doctor robots/invoices",
+      description: "What would build its environment, or why nothing"
+    }
+  ])
+)
+
+const digests = Argument.String("digest").pipe(
+  Argument.withDescription("The digest of an environment, or how it begins"),
+  Argument.variadic(),
+  Argument.filter(
+    (all) => all.length > 0,
+    () => "name an environment by its digest, which `signalbox worker environments list` shows"
+  )
+)
+
+const megabytes = (bytes: number) => `${Math.ceil(bytes / 1024 ** 2)} MB`
+
+const list = Command.make(
+  "list",
+  stored,
+  Effect.fnUntraced(function* ({ data, json }) {
+    const folder = yield* folderOf(data)
+    for (const one of yield* Environments.list({ folder })) {
+      yield* print(json, one, () =>
+        columns(
+          [one.digest.slice(0, 12), 12],
+          [one.provider, 10],
+          [megabytes(one.bytes), 9],
+          [`used ${one.last_used_at}`, 29],
+          [one.in_use ? "a step run is in it" : "", 0]
+        )
+      )
+    }
+  })
+).pipe(
+  Command.withDescription(
+    "Lists the environments of a worker, the last used first; with --json also what is installed"
+  ),
+  Command.withExamples([
+    {
+      command: "signalbox worker environments list --data /srv/worker",
+      description: "How large they are, and when used"
+    }
+  ])
+)
+
+const rebuild = Command.make(
+  "rebuild",
+  { digests, ...flags },
+  Effect.fnUntraced(function* ({ data, digests, json, ...given }) {
+    const options = { folder: yield* folderOf(data), settings: yield* settingsOf(given), write }
+    for (const digest of digests) {
+      const built = yield* Environments.rebuild(digest, options)
+      yield* print(
+        json,
+        built,
+        () => `${built.digest.slice(0, 12)}: built anew by ${built.provider} in ${built.seconds.toFixed(1)} s`
+      )
+    }
+  })
+).pipe(
+  Command.withDescription("Builds environments anew; step runs that are in one keep it, and new ones take the new one"),
+  Command.withExamples([
+    { command: "signalbox worker environments rebuild 3fa8c1", description: "With the flags that its worker has" }
+  ])
+)
+
+const remove = Command.make(
+  "remove",
+  { digests, ...stored },
+  Effect.fnUntraced(function* ({ data, digests, json }) {
+    const folder = yield* folderOf(data)
+    for (const begin of digests) {
+      const digest = yield* Environments.remove(begin, { folder })
+      yield* print(json, { digest, removed: true }, () => `${digest.slice(0, 12)}: removed`)
+    }
+  })
+).pipe(
+  Command.withDescription("Removes environments that no step run is in; the next step run that needs one builds it"),
+  Command.withExamples([
+    { command: "signalbox worker environments remove 3fa8c1", description: "Its room is free again" }
+  ])
+)
+
+export const environments = Command.make("environments").pipe(
+  Command.withDescription("The environments that a worker has built"),
+  Command.withSubcommands([list, rebuild, remove])
+)

@@ -1,0 +1,67 @@
+/** `signalbox assistant`: runs assistants on this machine, for the person using it. */
+import { TaggedError } from "@signalbox/transport/Printed"
+import * as NodeTransport from "@signalbox/transport/node"
+import * as AssistantRunner from "@signalbox/worker/Assistant"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { join } from "node:path"
+import { columns, connected, connectionFlags, print } from "../../connection/Connection.ts"
+import { environmentFlags, settingsOf } from "../../settings/EnvironmentFlags.ts"
+import { assistantNoun } from "../../resources/Assistants.ts"
+import { find, listCommand } from "../../resources/Resource.ts"
+
+/** The task of the assistant failed, or the service ended the run. */
+export class AssistantFailed extends TaggedError<AssistantFailed>()("AssistantFailed", {
+  message: Schema.String
+}) {}
+
+const run = Command.make(
+  "run",
+  {
+    assistant: Argument.String("assistant").pipe(Argument.withDescription("The name or the id of an assistant")),
+    output: Flag.String("output").pipe(
+      Flag.withDescription("The folder for its artifacts"),
+      Flag.withDefault("output")
+    ),
+    packages: Flag.String("packages").pipe(
+      Flag.withDescription("The folder of unpacked task packages; workers may share it"),
+      Flag.withDefault(".signalbox-worker/packages")
+    ),
+    ...connectionFlags,
+    ...environmentFlags
+  },
+  Effect.fnUntraced(function* ({ assistant: name, data, json, output, packages, ...given }) {
+    // With --json standard output has the run only.
+    const say = json ? Console.error : Console.log
+    const program = Effect.gen(function* () {
+      const { id } = yield* find(assistantNoun, name)
+      const { error, run } = yield* AssistantRunner.run(id, {
+        packagesFolder: packages,
+        environmentsFolder: join(packages, "..", "environments"),
+        environments: yield* settingsOf(given),
+        artifactsFolder: output,
+        write: (lines) => (lines.length === 0 ? Effect.void : say(lines.join("\n")))
+      })
+      yield* print(json, run, (run) => columns([run.id, 36], [run.state, 11], [run.assistant.name, 0]))
+      if (error !== null) return yield* new AssistantFailed({ message: `${error.code}: ${error.message}` })
+    })
+    return yield* program.pipe(connected(data), Effect.provide(NodeTransport.layer))
+  })
+).pipe(
+  Command.withDescription("Runs an assistant on this machine and reports it; exits with 0 when it succeeded, else 1"),
+  Command.withExamples([
+    {
+      command: 'signalbox assistant run "monthly report"',
+      description: "Its output is printed, its files are in output"
+    }
+  ])
+)
+
+export const assistant = Command.make("assistant").pipe(
+  Command.withDescription("Runs assistants, tasks for the person at this machine"),
+  Command.withSubcommands([run, listCommand(assistantNoun)])
+)

@@ -1,0 +1,182 @@
+/** `signalbox processes`: what can be run. */
+import * as Processes from "@signalbox/api/Processes"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { connected, connectionFlags } from "../connection/Connection.ts"
+import { moduleOf } from "../files/ProcessModule.ts"
+import { printFields } from "../output/List.ts"
+import { suggest } from "../text/Suggestions.ts"
+import { deleteCommand, find, listCommand, nameArgument, NameError, type Noun, showCommand } from "./Resource.ts"
+import { pauseCommands, pausedText } from "./Pausing.ts"
+import { groupNoun } from "./WorkerGroups.ts"
+import { packageNoun } from "./Packages.ts"
+
+export const processNoun: Noun<Processes.ProcessSummary> = {
+  one: "process",
+  many: "processes",
+  command: "processes",
+  list: (only) => Processes.stream({ limit: 500, ...only }),
+  idOf: ({ id }) => id,
+  nameOf: ({ name }) => name,
+  columns: {
+    id: ({ id }) => id,
+    name: ({ name }) => name,
+    "created at": ({ created_at }) => created_at,
+    paused: ({ paused }) => pausedText(paused)
+  },
+  first: "create one with `signalbox processes create` or `signalbox apply`"
+}
+
+const create = Command.make(
+  "create",
+  {
+    name: Argument.String("name").pipe(Argument.withDescription("The name of the process")),
+    task: Flag.String("task").pipe(
+      Flag.withDescription("The task that a step runs; repeat it for further steps"),
+      Flag.atLeast(1)
+    ),
+    package: Flag.String("package").pipe(
+      Flag.withDescription("The task package that has the tasks; default: workers bring them"),
+      Flag.optional
+    ),
+    group: Flag.String("group").pipe(Flag.withDescription("Only workers of this group run it"), Flag.optional),
+    description: Flag.String("description").pipe(Flag.withDescription("What it is for"), Flag.optional),
+    ...connectionFlags
+  },
+  Effect.fnUntraced(function* ({ data, description, group, json, name, package: given, task }) {
+    const program = Effect.gen(function* () {
+      const source = Option.isNone(given) ? {} : { package_id: (yield* find(packageNoun, given.value)).id }
+      const bound = Option.isNone(group) ? {} : { worker_group: { id: (yield* find(groupNoun, group.value)).id } }
+      return yield* Processes.create({
+        name,
+        ...(Option.isNone(description) ? {} : { description: description.value }),
+        steps: task.map((name) => ({ name, task: { name, ...source }, ...bound }))
+      })
+    })
+    yield* printFields(json, yield* connected(data)(program))
+  })
+).pipe(
+  Command.withDescription("Creates a process with a step for each task; `signalbox apply` can say more of each step"),
+  Command.withExamples([
+    { command: "signalbox processes create greeting --task greet", description: "One step, of a task of a worker" },
+    {
+      command: 'signalbox processes create orders --package invoices --task "Read orders" --task report',
+      description: "Two steps, of a package"
+    }
+  ])
+)
+
+const exported = Command.make(
+  "export",
+  { name: Argument.String("name").pipe(Argument.withDescription("The name or id of a process")), ...connectionFlags },
+  Effect.fnUntraced(function* ({ data, json, name }) {
+    const program = Effect.flatMap(find(processNoun, name), ({ id }) => moduleOf(id))
+    const source = yield* connected(data)(program)
+    yield* Console.log(json ? JSON.stringify({ name, source }) : source.trimEnd())
+  })
+).pipe(
+  Command.withDescription("Prints a process as a module, with payload types that are inferred from its items"),
+  Command.withExamples([
+    {
+      command: "signalbox processes export orders > orders.ts",
+      description: "Then: signalbox apply orders.ts --dry-run"
+    }
+  ])
+)
+
+/** The step of a process that has this name or id; `from`: what gives it, for the error. */
+const stepNamed = Effect.fnUntraced(function* (
+  { id, name }: Processes.ProcessSummary,
+  given: string,
+  from: "--step" | "step"
+) {
+  const { steps } = yield* Processes.get(id)
+  const step = steps.find((one) => one.name === given || one.id === given)
+  const names = steps.map((one) => one.name)
+  return (
+    step ??
+    (yield* new NameError({
+      message: `${from}: the process ${name} has no step ${given}: ${suggest(given, names)}; see \`signalbox processes show ${name}\``
+    }))
+  )
+})
+
+/** The id of a step, if one is given. */
+const stepOf = (process: Processes.ProcessSummary, given: string | undefined) =>
+  given === undefined ? Effect.succeed({}) : Effect.map(stepNamed(process, given, "--step"), ({ id }) => ({ step: id }))
+
+/** Changes the version that a step of a process names; null: the step follows the current one. */
+const setPin = Effect.fnUntraced(function* (given: string, stepName: string, version: number | null) {
+  const process = yield* find(processNoun, given)
+  const { name } = yield* stepNamed(process, stepName, "step")
+  const definition = yield* Processes.getDefinition(process.id)
+  // With its revision: refused when someone else has changed the process.
+  yield* Processes.update(process.id, {
+    ...definition,
+    steps: definition.steps.map((step) => (step.name === name ? { ...step, task_package_version: version } : step))
+  })
+  return { id: process.id, name: process.name, step: name, task_package_version: version }
+})
+
+const stepArgument = Argument.String("step").pipe(Argument.withDescription("The name or the id of a step"))
+
+const pin = Command.make(
+  "pin",
+  {
+    process: nameArgument(processNoun),
+    step: stepArgument,
+    version: Argument.Int("version").pipe(
+      Argument.withDescription("A version of its task package, as in `signalbox packages versions`")
+    ),
+    ...connectionFlags
+  },
+  Effect.fnUntraced(function* ({ data, json, process, step, version }) {
+    yield* printFields(json, yield* connected(data)(setPin(process, step, version)))
+  })
+).pipe(
+  Command.withDescription("Has a step run one version of its task package, whatever is current; runs from then on do"),
+  Command.withExamples([{ command: "signalbox processes pin orders 'Read orders' 7", description: "Version 7" }])
+)
+
+const unpin = Command.make(
+  "unpin",
+  { process: nameArgument(processNoun), step: stepArgument, ...connectionFlags },
+  Effect.fnUntraced(function* ({ data, json, process, step }) {
+    yield* printFields(json, yield* connected(data)(setPin(process, step, null)))
+  })
+).pipe(
+  Command.withDescription("Has a step run the current version of its task package again; runs from then on do"),
+  Command.withExamples([{ command: "signalbox processes unpin orders 'Read orders'", description: "By its name" }])
+)
+
+export const processes = Command.make("processes").pipe(
+  Command.withDescription("Lists, shows, creates, pins, pauses and deletes processes"),
+  Command.withSubcommands([
+    listCommand(processNoun),
+    showCommand(processNoun, ({ id }) =>
+      Effect.map(Effect.all([Processes.get(id), Processes.getDefinition(id)]), ([process, { steps }]) => ({
+        ...process,
+        definition: { steps }
+      }))
+    ),
+    create,
+    exported,
+    ...pauseCommands(
+      processNoun,
+      {
+        pause: (process, { step, ...note }) =>
+          Effect.flatMap(stepOf(process, step), (ofStep) => Processes.pause(process.id, { ...ofStep, ...note })),
+        resume: (process, { step }) =>
+          Effect.flatMap(stepOf(process, step), (ofStep) => Processes.resume(process.id, ofStep))
+      },
+      true
+    ),
+    pin,
+    unpin,
+    deleteCommand(processNoun, ({ id }) => Processes.remove(id))
+  ])
+)

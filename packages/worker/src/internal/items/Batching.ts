@@ -1,0 +1,82 @@
+/**
+ * Batches what several step runs settle and reserve: requests that arrive while a call for their run is in flight go
+ * with the next one, so that many step runs cost as many calls as one.
+ */
+import type { ProcessRunId } from "@signalbox/api/contract/Ids"
+import { maxStepRunsAtOnce } from "@signalbox/api/contract/WorkerProtocol"
+import { type CallError, Conflict } from "@signalbox/api/ControlRoomError"
+import type * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FiberSet from "effect/FiberSet"
+import { retryUntilAvailable } from "../outcome/Failures.ts"
+import { LeaseLost } from "../outcome/LeaseLost.ts"
+
+export type Calls = Pick<Effect.Success<ReturnType<typeof WorkerProtocol.makeItems>>, "nextItems">
+
+/** Sends what one step run has settled, and returns its next reserved item; null when it has none. */
+export type Next = (
+  ask: WorkerProtocol.NextAsk
+) => Effect.Effect<WorkerProtocol.ReservedItem | null, CallError | LeaseLost>
+
+interface Waiting {
+  readonly ask: WorkerProtocol.NextAsk
+  readonly answer: Deferred.Deferred<WorkerProtocol.ReservedItem | null, CallError | LeaseLost>
+}
+
+type NextResult = Effect.Success<ReturnType<Calls["nextItems"]>>[number]
+
+const exitOf = (
+  run: ProcessRunId,
+  answer: NextResult | undefined
+): Exit.Exit<NextResult["item"], Conflict | LeaseLost> => {
+  if (answer === undefined) return Exit.die(new Error("the response of the service lacks a result for a step run"))
+  const { error, item } = answer
+  if (error === null) return Exit.succeed(item)
+  if (error.code === "LEASE_LOST") return Exit.fail(new LeaseLost())
+  const request = { method: "POST", path: `/worker-v1/process-runs/${run}/next`, attempts: 1, requestId: null }
+  return Exit.fail(new Conflict({ ...error, request }))
+}
+
+/** Batching continues until the scope closes. */
+export const make = Effect.fnUntraced(function* (calls: Calls) {
+  const fibers = yield* FiberSet.make()
+  const runs = new Map<ProcessRunId, Array<Waiting>>()
+
+  const send = Effect.fnUntraced(function* (run: ProcessRunId, waiting: Array<Waiting>) {
+    // Other fibers that are ready add their requests first.
+    yield* Effect.yieldNow
+    while (waiting.length > 0) {
+      const sent = waiting.splice(0, maxStepRunsAtOnce)
+      const asks = sent.map(({ ask }) => ask)
+      const exit = yield* Effect.exit(retryUntilAvailable(calls.nextItems(run, asks)))
+      for (const [index, { answer }] of sent.entries()) {
+        Deferred.doneUnsafe(answer, Exit.isSuccess(exit) ? exitOf(run, exit.value[index]) : Exit.failCause(exit.cause))
+      }
+      yield* Effect.yieldNow
+    }
+    runs.delete(run)
+  })
+
+  const next: Next = Effect.fnUntraced(function* (ask) {
+    const run = ask.lease.process_run_id
+    const mine: Waiting = { ask, answer: Deferred.makeUnsafe() }
+    const waiting = runs.get(run)
+    if (waiting === undefined) {
+      const started = [mine]
+      runs.set(run, started)
+      yield* FiberSet.run(fibers, send(run, started))
+    } else {
+      waiting.push(mine)
+    }
+    // An interrupted request that was not sent yet is dropped.
+    const leave = Effect.sync(() => {
+      const all = runs.get(run)
+      const at = all?.indexOf(mine) ?? -1
+      if (at >= 0) all?.splice(at, 1)
+    })
+    return yield* Effect.onInterrupt(Deferred.await(mine.answer), () => leave)
+  })
+  return next
+})
