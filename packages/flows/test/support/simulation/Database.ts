@@ -103,7 +103,9 @@ export const open = () => {
   )
   Effect.runSync(Effect.provideService(migrate, Client.SqlClient, sql))
   const tables = db
-    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'flow_migration'")
+    .prepare(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'flow_migration'"
+    )
     .all()
     .map(({ name }) => db.prepare(`DELETE FROM ${String(name)}`))
   const begun = db.prepare("SELECT id, limits FROM flow_run WHERE queued_at IS NULL AND ended_at IS NULL")

@@ -17,10 +17,7 @@ export interface Over {
 }
 
 /** Limits that more have begun and not ended than they admit, whatever has happened. */
-export const exceeded = (
-  concurrencies: ReadonlyArray<number>,
-  begun: ReadonlyArray<Begun>
-): ReadonlyArray<string> =>
+export const exceeded = (concurrencies: ReadonlyArray<number>, begun: ReadonlyArray<Begun>): ReadonlyArray<string> =>
   concurrencies.flatMap((most, index) =>
     [...Map.groupBy(begun, ({ limits }) => limits[index] ?? null)]
       .filter(([, { length }]) => length > most)

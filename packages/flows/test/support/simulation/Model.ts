@@ -36,7 +36,9 @@ const goesOn: Rule = (both) => same("state", both) && same("epoch", both) && sam
 const isTaken: Rule = ({ after, before }) =>
   after.execution.owner === null && after.execution.epoch === before.execution.epoch + 1
 const isDue: Rule = ({ after: { execution } }) =>
-  execution.queuedAt === null ? execution.state === "waiting" && execution.wakeAt !== null : execution.state === "queued"
+  execution.queuedAt === null
+    ? execution.state === "waiting" && execution.wakeAt !== null
+    : execution.state === "queued"
 const retriesUndos: Rule = ({ after }) => after.undos.every(({ state }) => state !== "failed")
 const isCancelling: Rule = ({ after }) =>
   pending(after, "cancel").length === 1 || after.entries.some(({ path }) => path === cancelPath)

@@ -133,7 +133,8 @@ const run = (database: Database.SimulatedDatabase, seed: number, options: Option
   }
   const concurrency = choices.pick([1, 2, 1_000])
   const logger = Logger.make<unknown, void>(({ cause, logLevel, message }) => {
-    if (logLevel !== "Debug" && !/kept the event loop/.test(String(message))) violation(`${logLevel}: ${String(message)} ${String(cause)}`)
+    if (logLevel !== "Debug" && !/kept the event loop/.test(String(message)))
+      violation(`${logLevel}: ${String(message)} ${String(cause)}`)
   })
 
   // ---- processes
@@ -367,7 +368,20 @@ const run = (database: Database.SimulatedDatabase, seed: number, options: Option
     if (isCalm || host === undefined) return
     faulted++
     switch (
-      faults.pick(["kill", "kill", "kill", "stop", "stop", "stall", "end", "away", "away", "jump", "jump", "storage jump"])
+      faults.pick([
+        "kill",
+        "kill",
+        "kill",
+        "stop",
+        "stop",
+        "stall",
+        "end",
+        "away",
+        "away",
+        "jump",
+        "jump",
+        "storage jump"
+      ])
     ) {
       case "kill":
         return killed(host)

@@ -159,7 +159,12 @@ export const make = ({ database, driver, isEmbedded, onChange, seeded, violation
       })
     const read = <A, E>(what: string, effect: Effect.Effect<A, E>) => call(what, effect, false)
     const through = <A, E>(what: string, effect: Effect.Effect<A, E>) => call(what, effect, true)
-    const watch = Model.watch({ rows, look, now: driver.now, violation: (what) => violation(`${machine.name} ${what}`) })
+    const watch = Model.watch({
+      rows,
+      look,
+      now: driver.now,
+      violation: (what) => violation(`${machine.name} ${what}`)
+    })
     return {
       now: read("now", rows.now),
       create: (execution) => {
@@ -191,7 +196,8 @@ export const make = ({ database, driver, isEmbedded, onChange, seeded, violation
           watch.write(fence, write, own, rows.write(fence, write))
         )
       },
-      send: (id, message) => through(`send ${id} ${message.kind} ${message.name} ${message.id}`, rows.send(id, message)),
+      send: (id, message) =>
+        through(`send ${id} ${message.kind} ${message.name} ${message.id}`, rows.send(id, message)),
       messages: (id, after) => read(`messages ${id} after ${after}`, rows.messages(id, after)),
       change: (id, decide) =>
         Effect.contextWith((context: Context.Context<never>) => {

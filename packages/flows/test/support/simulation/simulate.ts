@@ -50,7 +50,9 @@ const part = (step: number) => {
     const differs = (seed - from) % (20 * step) === 0 && run(seed).hash !== hash
     const what = differs ? "another trace when it is run again" : violations.join("\n  ")
     if (what !== "") say({ _tag: "Failed", seed, what })
-    const ended = Object.fromEntries([...Map.groupBy(states, (state) => state)].map(([state, all]) => [state, all.length]))
+    const ended = Object.fromEntries(
+      [...Map.groupBy(states, (state) => state)].map(([state, all]) => [state, all.length])
+    )
     say({ _tag: "Done", counts: { ...counts, ...ended } })
   }
 }
