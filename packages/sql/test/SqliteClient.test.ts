@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -10,7 +10,7 @@ import { spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { DatabaseSync } from "node:sqlite"
+import { constants, DatabaseSync } from "node:sqlite"
 import * as SqliteClient from "../src/SqliteClient.ts"
 
 const folder = Effect.acquireRelease(
@@ -36,6 +36,36 @@ const commitsIn = (filename: string) => {
 }
 
 describe("SqliteClient", () => {
+  it.effect("plans a statement with a limit once, whatever the limit", () =>
+    withDatabase((sql) =>
+      Effect.gen(function* () {
+        const items = (limit: number) =>
+          Effect.map(
+            sql<{ n: number; text: string }>`SELECT n, 'LIMIT ?' AS text FROM item ORDER BY n LIMIT ${limit}`,
+            (rows) => rows.map(({ n, text }) => [n, text])
+          )
+        const prepare = vi.spyOn(DatabaseSync.prototype, "prepare")
+        for (const n of [1, 2, 3]) yield* sql`INSERT INTO item (id, n) VALUES (${`${n}`}, ${n})`
+        assert.deepStrictEqual(yield* items(1), [[1, "LIMIT ?"]])
+        let planned = 0
+        for (const db of prepare.mock.contexts) {
+          if (!(db instanceof DatabaseSync)) continue
+          db.setAuthorizer(() => {
+            planned++
+            return constants.SQLITE_OK
+          })
+        }
+        // An authorizer makes SQLite plan all statements anew.
+        assert.strictEqual((yield* items(2)).length, 2)
+        assert.isAbove(planned, 0)
+        planned = 0
+        assert.strictEqual((yield* items(3)).length, 3)
+        assert.strictEqual(planned, 0)
+        prepare.mockRestore()
+      })
+    )
+  )
+
   it.effect("binds booleans, dates, undefined and bytes", () =>
     withDatabase((sql) =>
       Effect.gen(function* () {
@@ -256,7 +286,7 @@ describe("SqliteClient", () => {
     Effect.gen(function* () {
       const filename = join(yield* folder, "t.db")
       const holder = `
-        import { DatabaseSync } from "node:sqlite"
+        import { constants, DatabaseSync } from "node:sqlite"
         const db = new DatabaseSync(${JSON.stringify(`${filename}.lock`)})
         db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
         process.kill(process.pid, "SIGKILL")`
@@ -266,7 +296,7 @@ describe("SqliteClient", () => {
         Effect.gen(function* () {
           yield* Effect.provide(SqlClient.SqlClient, SqliteClient.layer({ filename })).pipe(Effect.scoped)
           const holding = `
-            import { DatabaseSync } from "node:sqlite"
+            import { constants, DatabaseSync } from "node:sqlite"
             const db = new DatabaseSync(${JSON.stringify(`${filename}.lock`)})
             try { db.exec("BEGIN EXCLUSIVE"); console.log("taken") } catch { console.log("refused") }`
           const inside = yield* Effect.gen(function* () {

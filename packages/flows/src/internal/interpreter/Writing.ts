@@ -89,8 +89,8 @@ export const leave = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Outcome, OwnershipLost> {
   const { execution, host, now, publish } = stay
   if (isReplay(host) && why !== null) return { _tag: "Halted", ...why }
-  // Operations that have not begun are reached again at the next stay.
-  for (const operation of stay.toLaunch) if (!operation.hasRun) unset(stay, operation)
+  // What was to begin begins at the next stay: it would be recorded as running, and as cut off when that is late.
+  for (const operation of stay.toLaunch) unset(stay, operation)
   if (why === null) {
     const suspended = stay.closing === "suspend"
     if (suspended) yield* release(stay, { state: "suspended", wakeAt: null }, { suspends: stay.suspends })

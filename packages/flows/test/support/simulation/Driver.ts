@@ -63,8 +63,8 @@ export const make = (seeded: Seeded, keepsTrace: boolean) => {
   let tasks = 0
   let ids = 0
   let yieldIn = 500
-  /** What is to happen before a task: the driver's own faults. */
-  let atTask: { readonly task: number; readonly run: Task } | null = null
+  /** What is to happen before a task: faults and commands. */
+  let atTasks: ReadonlyArray<{ readonly task: number; readonly run: Task }> = []
   const machines: Array<Machine> = []
   const timers = Timers.make<Timer>(({ item }) => item.isOpen)
   const trace = makeTrace(keepsTrace, () => now)
@@ -144,10 +144,10 @@ export const make = (seeded: Seeded, keepsTrace: boolean) => {
   }
 
   const runNext = (): boolean => {
-    if (atTask !== null && atTask.task <= tasks) {
-      const { run } = atTask
-      atTask = null
-      run()
+    const atTask = atTasks.find(({ task }) => task <= tasks)
+    if (atTask !== undefined) {
+      atTasks = atTasks.filter((one) => one !== atTask)
+      atTask.run()
       return true
     }
     const able = machines.filter(({ queue, stoppedUntil }) => queue.length > 0 && stoppedUntil <= now)
@@ -200,7 +200,7 @@ export const make = (seeded: Seeded, keepsTrace: boolean) => {
     run,
     /** Runs something between two tasks, so many tasks from now on. */
     afterTasks: (count: number, then: Task) => {
-      atTask = { task: tasks + count, run: then }
+      atTasks = [...atTasks, { task: tasks + count, run: then }]
     },
     /** Runs an effect in a process; what it returns is heard of by `onExit`. */
     fork: <A, E>(

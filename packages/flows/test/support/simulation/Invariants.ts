@@ -1,9 +1,10 @@
 /**
  * What must hold of an execution once it is over, by its record and by what was done outside.
  */
-import { type Entry, type Execution, hasEnded, type History } from "../../../src/internal/Journal.ts"
+import type { Entry, History } from "../../../src/internal/Journal.ts"
 import { outcomePath } from "../../../src/internal/Replay.ts"
 import { canonical } from "../../../src/internal/Values.ts"
+import type { Begun } from "./Database.ts"
 import * as Oracle from "./Oracle.ts"
 import type { Node } from "./Programs.ts"
 import type { Effected } from "./Room.ts"
@@ -16,19 +17,14 @@ export interface Over {
 }
 
 /** Limits that more have begun and not ended than they admit, whatever has happened. */
-export const exceeded = (
-  concurrencies: ReadonlyArray<number>,
-  executions: ReadonlyArray<Execution>
-): ReadonlyArray<string> => {
-  const begun = executions.filter(({ queuedAt, state }) => queuedAt === null && !hasEnded(state))
-  return concurrencies.flatMap((most, index) =>
+export const exceeded = (concurrencies: ReadonlyArray<number>, begun: ReadonlyArray<Begun>): ReadonlyArray<string> =>
+  concurrencies.flatMap((most, index) =>
     [...Map.groupBy(begun, ({ limits }) => limits[index] ?? null)]
       .filter(([, { length }]) => length > most)
       .map(
         ([key, all]) => `${all.length} of ${key ?? "the flow"} have begun at limit ${index}: ${all.map(({ id }) => id)}`
       )
   )
-}
 
 const doneOf = (entry: Entry): { readonly n: number; readonly key: string } | null => {
   const { value } = entry

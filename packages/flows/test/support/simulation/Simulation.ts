@@ -13,6 +13,7 @@ import * as Scope from "effect/Scope"
 import * as Flow from "../../../src/Flow.ts"
 import { FlowEngine } from "../../../src/FlowEngine.ts"
 import * as FlowExecutions from "../../../src/FlowExecutions.ts"
+import type { Command } from "../../../src/internal/Commands.ts"
 import * as Engine from "../../../src/internal/Engine.ts"
 import { type Execution, hasEnded, Journal } from "../../../src/internal/Journal.ts"
 import * as Cluster from "../../../src/internal/ownership/Cluster.ts"
@@ -20,6 +21,7 @@ import * as Leases from "../../../src/internal/ownership/Leases.ts"
 import * as Local from "../../../src/internal/ownership/Local.ts"
 import { RunWatchers } from "../../../src/internal/RunWatchers.ts"
 import { LocalSchedules } from "../../../src/internal/schedules/LocalSchedules.ts"
+import * as Database from "./Database.ts"
 import * as Driver from "./Driver.ts"
 import * as Invariants from "./Invariants.ts"
 import * as Programs from "./Programs.ts"
@@ -35,8 +37,22 @@ export interface Report {
   readonly trace: ReadonlyArray<string>
   /** How the executions ended. */
   readonly states: ReadonlyArray<string>
-  readonly tasks: number
   readonly millis: number
+  readonly counts: Counts
+}
+
+/** How much has happened. */
+export interface Counts {
+  /** Tasks of fibers. */
+  readonly tasks: number
+  /** Calls of the journal. */
+  readonly calls: number
+  /** Statements that have failed. */
+  readonly failures: number
+  readonly faults: number
+  readonly commands: number
+  /** What the room did. */
+  readonly effects: number
 }
 
 interface Host {
@@ -60,7 +76,20 @@ const mostTasks = 400_000
 /** Runners poll every second while there are no faults. */
 const mostTasksOfCluster = 4_000_000
 
-export const run = (seed: number, options: { readonly trace?: boolean } = {}): Report => {
+export interface Options {
+  readonly trace?: boolean
+}
+
+/** Opens a database, which all runs use one after the other. */
+export const open = () => {
+  const database = Database.open()
+  return {
+    run: (seed: number, options: Options = {}): Report => run(database, seed, options),
+    close: database.close
+  }
+}
+
+const run = (database: Database.SimulatedDatabase, seed: number, options: Options): Report => {
   const root = Seeded.make(seed)
   const choices = root.fork("choices")
   const faults = root.fork("faults")
@@ -74,20 +103,17 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
   }
   const isShared = choices.chance(0.8)
   const limits = Programs.limits(root.fork("limits"))
-  const onRequest = () => {
+  const concurrencies = limits.map(({ concurrency }) => concurrency ?? Infinity)
+  const onChange = () => {
     if (limits.length === 0) return
-    for (const what of Invariants.exceeded(
-      limits.map(({ concurrency }) => concurrency ?? Infinity),
-      all()
-    )) {
-      violation(what)
-    }
+    for (const what of Invariants.exceeded(concurrencies, database.begun())) violation(what)
   }
   const storage = Storage.make({
+    database,
     driver,
     seeded: root.fork("storage"),
     violation,
-    onRequest,
+    onChange,
     isEmbedded: !isShared
   })
   const world = Room.make(driver, root.fork("room"))
@@ -107,7 +133,8 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
   }
   const concurrency = choices.pick([1, 2, 1_000])
   const logger = Logger.make<unknown, void>(({ cause, logLevel, message }) => {
-    if (logLevel !== "Debug") violation(`${logLevel}: ${String(message)} ${String(cause)}`)
+    if (logLevel !== "Debug" && !/kept the event loop/.test(String(message)))
+      violation(`${logLevel}: ${String(message)} ${String(cause)}`)
   })
 
   // ---- processes
@@ -206,14 +233,17 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
 
   /** Commands in progress. */
   const orderedNow = new Set<{ readonly host: Host }>()
-  /** Carries out a command in some process. */
-  const order = (what: string, effect: Effect.Effect<unknown, unknown, FlowEngine>) => {
+  let commands = 0
+  /** Carries out a command or another call of an operator in some process. */
+  const order = (what: string, effect: Effect.Effect<unknown, unknown, FlowEngine>, command: Command | null = null) => {
     const host = anyHost(operators)
     if (host === undefined || host.parts === null) return
     trace.note(`${host.machine.name}: ${what}`)
+    commands++
     const ordered = { host }
     orderedNow.add(ordered)
-    driver.fork(host.machine, Effect.provideContext(effect, host.parts.services), (exit) => {
+    const given = Effect.provideService(effect, Storage.Ordered, command)
+    driver.fork(host.machine, Effect.provideContext(given, host.parts.services), (exit) => {
       trace.note(`${what}: ${exit._tag}`)
       orderedNow.delete(ordered)
       if (Exit.isFailure(exit) && exit.cause.reasons.some(({ _tag }) => _tag === "Die")) {
@@ -243,9 +273,12 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
     const from = operators.chance(0.5) ? paths[operators.int(0, Math.max(paths.length - 1, 0))] : undefined
     order(
       `retry ${execution.id} from ${from ?? "its failed step"}`,
-      FlowExecutions.retry(execution.id, from === undefined ? {} : { from })
+      FlowExecutions.retry(execution.id, from === undefined ? {} : { from }),
+      "retry"
     )
   }
+  const cancel = (id: string) => order(`cancel ${id}`, FlowExecutions.cancel(id), "cancel")
+  const resume = (id: string) => order(`resume ${id}`, FlowExecutions.resume(id), "resume")
   const operate = () => {
     const executions = all()
     const execution = executions[operators.int(0, Math.max(executions.length - 1, 0))]
@@ -258,6 +291,7 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
         "signal",
         "cancel",
         "cancel",
+        "suspend",
         "suspend",
         "resume",
         "resume",
@@ -277,17 +311,17 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
         return order(`signal ${key} to ${id}`, FlowExecutions.signal(id, `go[${key}]`, value))
       }
       case "cancel":
-        order(`cancel ${id}`, FlowExecutions.cancel(id))
-        if (operators.chance(0.2)) order(`cancel ${id} again`, FlowExecutions.cancel(id))
+        cancel(id)
+        if (operators.chance(0.2)) cancel(id)
         return
       case "suspend":
-        return order(`suspend ${id}`, FlowExecutions.suspend(id))
+        return order(`suspend ${id}`, FlowExecutions.suspend(id), "suspend")
       case "resume":
-        return order(`resume ${id}`, FlowExecutions.resume(id))
+        return resume(id)
       case "retry":
         return retry(execution)
       case "terminate":
-        if (operators.chance(0.15)) order(`terminate ${id}`, FlowExecutions.terminate(id))
+        if (operators.chance(0.15)) order(`terminate ${id}`, FlowExecutions.terminate(id), "terminate")
     }
   }
 
@@ -317,23 +351,53 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
       : Room.calm
   )
   const oneOf = (): Host | undefined => hosts[faults.int(0, Math.max(hosts.length - 1, 0))]
+  /** Its loop stands still; its thread renews the lease meanwhile, but not for ever. */
+  const stalled = (host: Host) => {
+    const renewed = faults.pick([0, 4_000, 20_000])
+    driver.stop(host.machine, renewed + faults.pick([1_000, 9_000, 15_000]))
+    const own = ids.get(host) ?? new Set<string>()
+    for (let millis = 1_000; millis <= renewed; millis += 1_000) {
+      driver.after(millis, null, () => {
+        if (host.machine.isAlive && isShared) storage.stand(own, millis)
+      })
+    }
+  }
+  let faulted = 0
   const fault = () => {
     const host = oneOf()
     if (isCalm || host === undefined) return
-    switch (faults.pick(["kill", "kill", "kill", "stop", "stop", "end", "away", "jump", "storage jump"])) {
+    faulted++
+    switch (
+      faults.pick([
+        "kill",
+        "kill",
+        "kill",
+        "stop",
+        "stop",
+        "stall",
+        "end",
+        "away",
+        "away",
+        "jump",
+        "jump",
+        "storage jump"
+      ])
+    ) {
       case "kill":
         return killed(host)
       case "stop":
-        return driver.stop(host.machine, faults.pick([500, 5_000, 8_000, 20_000]))
+        return driver.stop(host.machine, faults.pick([500, 5_000, 8_000, 20_000, 60_000]))
+      case "stall":
+        return stalled(host)
       case "end":
         return ended(host)
       case "away":
         return storage.away(faults.pick([200, 3_000, 10_000]))
       case "jump":
-        host.machine.clockOffset = faults.int(-100_000, 100_000)
+        host.machine.clockOffset = faults.int(-100_000, 100_000) * (faults.chance(0.2) ? 1_000 : 1)
         return
       case "storage jump":
-        if (faults.chance(0.3)) storage.jump(faults.pick([-3_000, -500, 500, 4_000]))
+        if (faults.chance(0.3)) storage.jump(faults.pick([-60_000, -3_000, -500, 500, 4_000, 3_600_000]))
     }
   }
   for (let index = 0; index < processes; index++) begin()
@@ -353,6 +417,14 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
   if (faultCount > 0 && choices.chance(0.7)) driver.afterTasks(faults.int(1, faults.pick([60, 300, 2_000])), soon)
   const orders = choices.pick([0, 0, 2, 6, 15])
   for (let index = 0; index < orders; index++) driver.after(operators.int(10, length), null, operate)
+  let left = choices.pick([2, 4, 8])
+  /** Commands that come between two tasks. */
+  const operateSoon = () => {
+    if (isCalm || left-- <= 0) return
+    operate()
+    driver.afterTasks(operators.int(1, operators.pick([10, 100, 400])), operateSoon)
+  }
+  if (orders > 0) driver.afterTasks(operators.int(20, operators.pick([60, 300, 1_000])), operateSoon)
 
   const end = Driver.startedAt + length
   const isTooMuch = () => driver.tasks() > (isCluster ? mostTasksOfCluster : mostTasks) || violations.length > 0
@@ -381,15 +453,15 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
       for (const execution of executions) {
         const { failure, id, state } = execution
         if (!hasEnded(state)) sendAll(execution)
-        if (state === "suspended") order(`resume ${id}`, FlowExecutions.resume(id))
+        if (state === "suspended") resume(id)
         if (state !== "halted") continue
         if (failure?.tag === "StepCutOff") {
           const open = storage
             .look((rows) => rows.history(id))
             ?.entries.find(({ name, state }) => name === "never" && state === "running")
-          order(`retry ${id}`, FlowExecutions.retry(id, open === undefined ? {} : { from: open.path }))
-        } else if (failure?.tag === "UndoFailed" || failure?.message === "a bug") {
-          order(`resume ${id}`, FlowExecutions.resume(id))
+          order(`retry ${id}`, FlowExecutions.retry(id, open === undefined ? {} : { from: open.path }), "retry")
+        } else if (isPassing(failure)) {
+          resume(id)
         } else violation(`${id} is halted: ${failure?.tag} ${failure?.message}`)
       }
       driver.run(driver.now() + pause, isTooMuch)
@@ -403,10 +475,22 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
     driver.run(driver.now() + 1_000, isTooMuch)
     settle()
   }
+  /** Whether nothing is on its way any more that could open an execution again. */
+  const isStill = () =>
+    storage.isQuiet() &&
+    hosts.every(
+      ({ machine, parts }) =>
+        parts !== null &&
+        machine.stoppedUntil <= driver.now() &&
+        all().every(({ id, state }) => !hasEnded(state) || !parts.engine.isLive(id))
+    ) &&
+    waiters.every(({ exit, host }) => exit !== null || !hosts.includes(host))
   // What a killed process had asked of the storage may open one again.
   do {
     settle()
-    driver.run(driver.now() + 25_000, isTooMuch)
+    const latest = Math.max(driver.now(), ...hosts.map(({ machine }) => machine.stoppedUntil)) + 25_000
+    do driver.run(driver.now() + 1_000, isTooMuch)
+    while (!isStill() && driver.now() < latest && !isTooMuch())
   } while (!isOver() && driver.now() < limit && !isTooMuch())
 
   // ---- what must hold
@@ -440,10 +524,21 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
     hash: trace.hash(),
     trace: trace.lines,
     states,
-    tasks: driver.tasks(),
-    millis: driver.now() - Driver.startedAt
+    millis: driver.now() - Driver.startedAt,
+    counts: {
+      tasks: driver.tasks(),
+      calls: storage.calls(),
+      failures: storage.failures(),
+      faults: faulted,
+      commands,
+      effects: world.effects.length
+    }
   }
 }
+
+/** Whether a halt is over when the execution is resumed. */
+const isPassing = (failure: Execution["failure"]): boolean =>
+  failure?.tag === "UndoFailed" || failure?.tag === "StepStalled" || failure?.message === "a bug"
 
 /** A number of an input. */
 const memberOf = (input: Schema.Json, name: "program" | "chapter"): number => {

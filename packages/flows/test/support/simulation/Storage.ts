@@ -1,17 +1,25 @@
 /**
- * The journal as a simulated process reaches it: each request takes time to arrive and so does its answer, so that the one
- * may be carried out while the other gets lost; sometimes the storage is away, and requests wait. A request whose answer is
- * lost is sent again, as the journals on a database do.
+ * The journal as a simulated process reaches it: each call takes time to arrive, and so does its answer. Its statements may fail,
+ * before or after they have taken effect; the journal itself repeats them then, and other processes may come in between. Sometimes
+ * the storage is away, and every statement fails.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Scheduler from "effect/Scheduler"
 import * as Scope from "effect/Scope"
+import { SqlClient } from "effect/sql/SqlClient"
+import type { Command } from "../../../src/internal/Commands.ts"
 import { Journal } from "../../../src/internal/Journal.ts"
-import * as Sqlite from "../../../src/internal/journal/Sqlite.ts"
+import * as Sql from "../../../src/internal/journal/Sql.ts"
+import { Database } from "../../../src/internal/sql/Database.ts"
+import { type Fate, Fates, type SimulatedDatabase } from "./Database.ts"
 import type { Driver, Machine } from "./Driver.ts"
+import * as Model from "./Model.ts"
 import type { Seeded } from "./Seeded.ts"
 
 type Rows = Journal["Service"]
@@ -23,6 +31,7 @@ export interface Weather {
   /** How often the latency is up to `slowMillis`. */
   readonly slow: number
   readonly slowMillis: number
+  /** How often a notification is lost, and how often one of a few statements fails. */
   readonly lost: number
 }
 
@@ -31,34 +40,82 @@ export const fine: Weather = { usualMillis: 2, slow: 0, slowMillis: 0, lost: 0 }
 const delay = (seeded: Seeded, { slow, slowMillis, usualMillis }: Weather): number =>
   seeded.chance(slow) ? seeded.int(0, slowMillis) : seeded.int(0, usualMillis)
 
-/** The timeout after which a client detects a lost response. */
-const answerMillis = 1_000
+/** The command that an operator gives with an effect. */
+export const Ordered = Context.Reference<Command | null>("test/simulation/Ordered", { defaultValue: () => null })
 
 export interface Settings {
+  readonly database: SimulatedDatabase
   readonly driver: Driver
   readonly seeded: Seeded
   readonly violation: (what: string) => void
-  /** Called after each request that was carried out. */
-  readonly onRequest: () => void
+  /** Called after each call that may have changed executions. */
+  readonly onChange: () => void
   /** Whether it is part of the process that uses it, so that no message is in flight when that is killed. */
   readonly isEmbedded: boolean
 }
 
-export const make = ({ driver, isEmbedded, onRequest, seeded, violation }: Settings) => {
+export const make = ({ database, driver, isEmbedded, onChange, seeded, violation }: Settings) => {
   let weather = fine
   let awayUntil = 0
   let clockOffset = 0
-  const clock: Clock.Clock = {
-    ...Context.get(driver.machine("storage").context, Clock.Clock),
-    currentTimeMillisUnsafe: () => driver.now() + clockOffset,
-    currentTimeMillis: Effect.sync(() => driver.now() + clockOffset)
+  let calls = 0
+  /** The calls that are on their way, or repeated after a failure. */
+  const underWay = new Set<{ readonly machine: Machine; hasArrived: boolean }>()
+  let failures = 0
+
+  // Calls run to their end at once, unless they sleep after a failure.
+  const queue: Array<() => void> = []
+  const drain = () => {
+    for (let task = queue.shift(); task !== undefined; task = queue.shift()) task()
   }
-  const context = Context.make(Clock.Clock, clock)
-  const sync = <A, E>(effect: Effect.Effect<A, E>): Exit.Exit<A, E> => Effect.runSyncExitWith(context)(effect)
-  const scope = Scope.makeUnsafe()
-  const rows: Rows = Effect.runSyncWith(context)(
-    Effect.map(Layer.buildWithScope(Layer.fresh(Sqlite.layerMemory), scope), Context.get(Journal))
+  const scheduler: Scheduler.Scheduler = {
+    executionMode: "async",
+    shouldYield: () => false,
+    makeDispatcher: () => ({ scheduleTask: (task) => void queue.push(task), flush: drain })
+  }
+  const clock = Context.get(driver.machine("storage").context, Clock.Clock)
+  const clockOf = (machine: Machine | null): Clock.Clock => ({
+    ...clock,
+    currentTimeMillisUnsafe: () => driver.now() + clockOffset,
+    currentTimeMillis: Effect.sync(() => driver.now() + clockOffset),
+    sleep: (duration) =>
+      Effect.callback<void>((resume) => {
+        const cancel = driver.after(Duration.toMillis(duration), machine, () => {
+          resume(Effect.void)
+          drain()
+        })
+        return Effect.sync(cancel)
+      })
+  })
+  const fate = (): Fate => {
+    const isAway = awayUntil > driver.now()
+    if (!isAway && weather.lost === 0) return "carried out"
+    const drawn = seeded.next() / (isAway ? 1 : weather.lost)
+    if (drawn >= 1 / 4 && !isAway) return "carried out"
+    failures++
+    // When it goes away, some statements have taken effect. An embedded one has no answers that get lost.
+    return drawn < 1 / 8 && !isEmbedded ? "lost" : "refused"
+  }
+  const context = Effect.runSync(
+    Effect.withTracerEnabled(
+      Effect.contextWith((context: Context.Context<never>) =>
+        Effect.succeed(
+          context.pipe(
+            Context.add(Clock.Clock, clockOf(null)),
+            Context.add(Scheduler.Scheduler, scheduler),
+            Context.add(Logger.CurrentLoggers, new Set())
+          )
+        )
+      ),
+      false
+    )
   )
+  const look = <A, E>(effect: Effect.Effect<A, E>): A => Effect.runSyncWith(context)(Effect.orDie(effect))
+
+  database.clear()
+  const scope = Scope.makeUnsafe()
+  const journal = Sql.layer.pipe(Layer.provide(Database.layer), Layer.provide(Layer.succeed(SqlClient, database.sql)))
+  const rows: Rows = look(Effect.map(Layer.buildWithScope(Layer.fresh(journal), scope), Context.get(Journal)))
 
   interface Listener {
     readonly machine: Machine
@@ -80,58 +137,47 @@ export const make = ({ driver, isEmbedded, onRequest, seeded, violation }: Setti
     () => {}
   )
 
-  /** `once`: a request that is sent again is answered as the first time. */
-  const call = <A, E>(
-    machine: Machine,
-    what: string,
-    effect: Effect.Effect<A, E>,
-    once: boolean
-  ): Effect.Effect<A, E> =>
-    Effect.callback<A, E>((resume) => {
-      let first: Exit.Exit<A, E> | null = null
-      const arrive = () => {
-        const now = driver.now()
-        if (isEmbedded && !machine.isAlive) return
-        if (awayUntil > now) return void driver.after(awayUntil - now + seeded.int(0, 200), null, arrive)
-        const exit = once && first !== null ? first : sync(effect)
-        first = exit
-        onRequest()
-        driver.trace.note(`${machine.name} ${what} ${exit._tag}`)
-        if (!machine.isAlive) return
-        const isLost = seeded.chance(weather.lost)
-        if (isLost) driver.after(answerMillis, machine, send)
-        else driver.after(delay(seeded, weather), machine, () => resume(exit))
-      }
-      const send = () => {
-        if (seeded.chance(weather.lost)) driver.after(answerMillis, machine, send)
-        else driver.after(delay(seeded, weather), null, arrive)
-      }
-      send()
-    })
-
   /** The journal of one process. `own` returns whether a process id is its own. */
   const of = (machine: Machine, own: Set<string>): Rows => {
-    const through = <A, E>(what: string, effect: Effect.Effect<A, E>) => call(machine, what, effect, false)
-    const once = <A, E>(what: string, effect: Effect.Effect<A, E>) => call(machine, what, effect, true)
+    const within = context.pipe(Context.add(Clock.Clock, clockOf(machine)), Context.add(Fates, fate))
+    const call = <A, E>(what: string, effect: Effect.Effect<A, E>, changes: boolean): Effect.Effect<A, E> =>
+      Effect.callback<A, E>((resume) => {
+        const one = { machine, hasArrived: false }
+        underWay.add(one)
+        driver.after(delay(seeded, weather), null, () => {
+          one.hasArrived = true
+          if (isEmbedded && !machine.isAlive) return
+          calls++
+          Effect.runForkWith(within)(effect).addObserver((exit) => {
+            underWay.delete(one)
+            if (changes) onChange()
+            driver.trace.note(`${machine.name} ${what} ${exit._tag}`)
+            if (machine.isAlive) driver.after(delay(seeded, weather), machine, () => resume(exit))
+          })
+          drain()
+        })
+      })
+    const read = <A, E>(what: string, effect: Effect.Effect<A, E>) => call(what, effect, false)
+    const through = <A, E>(what: string, effect: Effect.Effect<A, E>) => call(what, effect, true)
+    const watch = Model.watch({
+      rows,
+      look,
+      now: driver.now,
+      violation: (what) => violation(`${machine.name} ${what}`)
+    })
     return {
-      now: through("now", rows.now),
+      now: read("now", rows.now),
       create: (execution) => {
         if (execution.owner !== null) own.add(execution.owner)
-        return once(`create ${execution.key}`, rows.create(execution))
+        return through(`create ${execution.key}`, rows.create(execution))
       },
-      find: (id) => through(`find ${id}`, rows.find(id)),
-      findKey: (flow, key) => through(`find key ${key}`, rows.findKey(flow, key)),
-      list: (page) => through("list", rows.list(page)),
-      history: (id) => through(`history ${id}`, rows.history(id)),
-      aside: (id) => through(`aside ${id}`, rows.aside(id)),
-      chapters: (id) => through(`chapters ${id}`, rows.chapters(id)),
+      find: (id) => read(`find ${id}`, rows.find(id)),
+      findKey: (flow, key) => read(`find key ${key}`, rows.findKey(flow, key)),
+      list: (page) => read("list", rows.list(page)),
+      history: (id) => read(`history ${id}`, rows.history(id)),
+      aside: (id) => read(`aside ${id}`, rows.aside(id)),
+      chapters: (id) => read(`chapters ${id}`, rows.chapters(id)),
       write: (fence, write) => {
-        const before = Effect.sync(() => {
-          const exit = sync(rows.find(fence.id))
-          const there = exit._tag === "Success" ? exit.value : null
-          if (there === null || there.epoch !== fence.epoch || there.owner === null || own.has(there.owner)) return
-          violation(`${machine.name} wrote ${fence.id}, which belongs to ${there.owner}`)
-        })
         if (write.execution.failure?.tag === "FlowChanged") {
           violation(`${fence.id} does not fit its record: ${write.execution.failure.message}`)
         }
@@ -147,42 +193,48 @@ export const make = ({ driver, isEmbedded, onRequest, seeded, violation }: Setti
         ].join("; ")
         return through(
           `write ${fence.id} epoch ${fence.epoch}: ${text}`,
-          Effect.andThen(before, rows.write(fence, write))
+          watch.write(fence, write, own, rows.write(fence, write))
         )
       },
-      send: (id, message) => once(`send ${id} ${message.kind} ${message.name} ${message.id}`, rows.send(id, message)),
-      messages: (id, after) => through(`messages ${id} after ${after}`, rows.messages(id, after)),
-      change: (id, decide) => through(`change ${id}`, rows.change(id, decide)),
-      commands: (id) => through(`commands ${id}`, rows.commands(id)),
-      unsettled: through("unsettled", rows.unsettled),
+      send: (id, message) =>
+        through(`send ${id} ${message.kind} ${message.name} ${message.id}`, rows.send(id, message)),
+      messages: (id, after) => read(`messages ${id} after ${after}`, rows.messages(id, after)),
+      change: (id, decide) =>
+        Effect.contextWith((context: Context.Context<never>) => {
+          const command = Context.get(context, Ordered)
+          const change = rows.change(id, decide)
+          return through(`change ${id}`, command === null ? change : watch.command(command, id, change))
+        }),
+      commands: (id) => read(`commands ${id}`, rows.commands(id)),
+      unsettled: read("unsettled", rows.unsettled),
       renew: (process) => {
         own.add(process.id)
-        return through(`renew ${process.id}`, rows.renew(process))
+        return read(`renew ${process.id}`, rows.renew(process))
       },
       leave: (process) => through(`leave ${process}`, rows.leave(process)),
       reap: (gone) => through("reap", rows.reap(gone)),
-      processes: through("processes", rows.processes),
+      processes: read("processes", rows.processes),
       claim: (process, flows, now, limit, share) => {
         own.add(process)
-        return once("claim", rows.claim(process, flows, now, limit, share))
+        return through("claim", rows.claim(process, flows, now, limit, share))
       },
-      claimOne: (process, id) => once(`claim ${id}`, rows.claimOne(process, id)),
-      nextDue: (flows, share) => through("next due", rows.nextDue(flows, share)),
-      unread: (process) => through("unread", rows.unread(process)),
+      claimOne: (process, id) => through(`claim ${id}`, rows.claimOne(process, id)),
+      nextDue: (flows, share) => read("next due", rows.nextDue(flows, share)),
+      unread: (process) => read("unread", rows.unread(process)),
       limit: (flow, limits) => through(`limit ${flow.flow}`, rows.limit(flow, limits)),
       admit: (process, flow, most) => {
         own.add(process)
-        return once("admit", rows.admit(process, flow, most))
+        return through("admit", rows.admit(process, flow, most))
       },
-      queuePlace: (id) => through(`place ${id}`, rows.queuePlace(id)),
-      awaiting: (prefix) => through("awaiting", rows.awaiting(prefix)),
-      awaitingAny: (subjects) => through("awaiting any", rows.awaitingAny(subjects)),
-      unended: (ids) => through("unended", rows.unended(ids)),
+      queuePlace: (id) => read(`place ${id}`, rows.queuePlace(id)),
+      awaiting: (prefix) => read("awaiting", rows.awaiting(prefix)),
+      awaitingAny: (subjects) => read("awaiting any", rows.awaitingAny(subjects)),
+      unended: (ids) => read("unended", rows.unended(ids)),
       expire: (states, endedBefore, limit) => through("expire", rows.expire(states, endedBefore, limit)),
       forget: (endedBefore, limit) => through("forget", rows.forget(endedBefore, limit)),
-      read: (name) => through(`read ${name}`, rows.read(name)),
+      read: (name) => read(`read ${name}`, rows.read(name)),
       swap: (name, expected, value) => through(`swap ${name}`, rows.swap(name, expected, value)),
-      names: (prefix) => through(`names ${prefix}`, rows.names(prefix)),
+      names: (prefix) => read(`names ${prefix}`, rows.names(prefix)),
       changes: (onChange) =>
         Effect.contextWith((context: Context.Context<never>) =>
           Effect.callback<never>(() => {
@@ -199,7 +251,16 @@ export const make = ({ driver, isEmbedded, onRequest, seeded, violation }: Setti
   return {
     of,
     /** The rows themselves, for checks outside of the simulation. */
-    look: <A, E>(read: (rows: Rows) => Effect.Effect<A, E>): A => Effect.runSyncWith(context)(Effect.orDie(read(rows))),
+    look: <A, E>(read: (rows: Rows) => Effect.Effect<A, E>): A => look(read(rows)),
+    /** How many calls it has carried out, and how many of their statements have failed. */
+    calls: () => calls,
+    failures: () => failures,
+    /** Whether calls are on their way to it. */
+    isQuiet: () => [...underWay].every(({ hasArrived, machine }) => hasArrived && !machine.isAlive),
+    /** Renews the leases of a process whose loop has stood still for so long, as its thread does. */
+    stand: (process: ReadonlySet<string>, millis: number) => {
+      for (const id of process) database.stand(id, millis, driver.now() + clockOffset)
+    },
     weather: (next: Weather) => {
       weather = next
     },
