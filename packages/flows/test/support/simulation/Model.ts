@@ -103,8 +103,8 @@ export const watch = ({
     { epoch, id }: Fence,
     write: Write,
     own: ReadonlySet<string>,
-    effect: Effect.Effect<void, E>
-  ): Effect.Effect<void, E> =>
+    effect: Effect.Effect<boolean, E>
+  ): Effect.Effect<boolean, E> =>
     Effect.suspend(() => {
       const before = look(rows.find(id))
       if (before === null || before.epoch !== epoch) return effect
@@ -113,17 +113,14 @@ export const watch = ({
       if (before.owner !== null && (hasEnded(before.state) || before.state === "suspended")) wrong(`is ${before.state}`)
       const suspends = pending({ messages: look(rows.messages(id, 0)) }, "suspend")
       if (suspends.length === 0) return effect
-      const seen = suspends.filter(({ seq }) => seq <= write.seen)
-      if (seen.length > 0) {
-        const there = new Set(look(rows.history(id))?.entries.map(({ attempt, path }) => `${path}.${attempt}`))
-        const begun = write.entries.find(
-          ({ attempt, ended, kind, path }) => kind === "step" && ended === null && !there.has(`${path}.${attempt}`)
-        )
-        if (begun !== undefined) wrong(`is to be suspended, and began ${begun.path}`)
-      }
+      const there = new Set(look(rows.history(id))?.entries.map(({ attempt, path }) => `${path}.${attempt}`))
+      const begun = write.entries.find(
+        ({ attempt, ended, kind, path }) => kind === "step" && ended === null && !there.has(`${path}.${attempt}`)
+      )
       const at = now()
-      return Effect.tap(effect, () =>
+      return Effect.tap(effect, (written) =>
         Effect.sync(() => {
+          if (written && begun !== undefined) wrong(`is to be suspended, and began ${begun.path}`)
           if (now() !== at) return
           const after = look(rows.find(id))
           if (after === null || after.epoch !== epoch || after.state === "suspended" || hasEnded(after.state)) return
