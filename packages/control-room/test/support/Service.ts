@@ -199,8 +199,12 @@ const service = (folder: string) =>
           // What nodes say of themselves, no request changes.
           for (const { name } of tables.filter(({ name }) => name !== "node" && name !== "node_disk")) {
             const all = yield* sql.unsafe<object>(`SELECT * FROM "${name}"`)
+            // Timers tell by themselves which step runs wait for a worker.
+            const asked = all.filter((row) => !("event_type" in row && row.event_type === "NO_WORKER"))
             // By all columns: the first one of many tables is the workspace, which puts its rows in no order.
-            const texts = new Map(all.map((row) => [JSON.stringify(row), { ...row, last_seen_at: null }]))
+            const texts = new Map(
+              asked.map((row) => [JSON.stringify(row), { ...row, last_seen_at: null, wait_told: null }])
+            )
             rows[name] = [...texts.keys()].sort().map((text) => texts.get(text))
           }
           return rows
