@@ -6,7 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { FlowContext } from "./FlowContext.ts"
 import { FlowTimeout } from "./FlowErrors.ts"
-import { claimed, conceal, membersOf, Position } from "./internal/Position.ts"
+import { claimed, conceal, membersOf, Position } from "./internal/body/Position.ts"
 
 export interface Concurrency {
   /** How many run concurrently; default 1. When one fails, the others are interrupted. */

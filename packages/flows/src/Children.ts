@@ -7,15 +7,24 @@ import * as Schema from "effect/Schema"
 import type { FlowContext } from "./FlowContext.ts"
 import { FlowDefect } from "./FlowDefect.ts"
 import { ExecutionConflict, FlowCancelled, FlowHalted, type InvalidInput, SignalConflict } from "./FlowErrors.ts"
-import { Attempt } from "./internal/Attempt.ts"
-import { subjectOf } from "./internal/Awaited.ts"
-import { recordChildInput } from "./internal/ChildInput.ts"
-import { Children, Started } from "./internal/Children.ts"
-import type { Flow } from "./internal/FlowType.ts"
-import { outcomeOf } from "./internal/Outcome.ts"
-import { endedOf } from "./internal/Plain.ts"
-import { at, type Claimed, claimed, conceal, type Interpreter, once, Position, segment } from "./internal/Position.ts"
-import { type Codec, record } from "./internal/Values.ts"
+import { Attempt } from "./internal/model/Identity.ts"
+import { subjectOf } from "./internal/model/Awaited.ts"
+import { recordChildInput } from "./internal/body/ChildInput.ts"
+import { Children, Started } from "./internal/body/ChildExecutions.ts"
+import type { Flow } from "./internal/body/FlowType.ts"
+import { outcomeOf } from "./internal/operate/Outcome.ts"
+import { endedOf } from "./internal/plain/PlainRun.ts"
+import {
+  at,
+  type Claimed,
+  claimed,
+  conceal,
+  type Interpreter,
+  once,
+  Position,
+  segment
+} from "./internal/body/Position.ts"
+import { type Codec, record } from "./internal/model/Values.ts"
 import type { Signal } from "./Signals.ts"
 
 export interface StartOptions {

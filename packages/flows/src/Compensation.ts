@@ -3,7 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { FlowContext } from "./FlowContext.ts"
-import { Position } from "./internal/Position.ts"
+import { Position } from "./internal/body/Position.ts"
 
 /**
  * Runs a call of one or several steps, and registers its undo when the call has succeeded. Undos run in reverse order when the

@@ -21,10 +21,10 @@ import { open, UploadSourceError } from "@signalbox/api/Upload"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Flow from "./Flow.ts"
 import { FlowCallbacks } from "./FlowCallbacks.ts"
-import { collect } from "./internal/Collect.ts"
-import { WaitIsOver } from "./internal/Calls.ts"
-import { ready } from "./internal/ReadyStep.ts"
-import { subjectOf, Watching } from "./internal/RunWatchers.ts"
+import { collect } from "./internal/model/Collect.ts"
+import { WaitIsOver } from "./internal/interpreter/Calls.ts"
+import { ready } from "./internal/body/ReadyStep.ts"
+import { subjectOf, Watching } from "./internal/engine/RunWatchers.ts"
 
 /** The service accepted the request but started no run. */
 export class NotStarted extends TaggedError<NotStarted>()("NotStarted", { process: ProcessId }) {

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
-import type { Flow } from "./internal/FlowType.ts"
+import type { Flow } from "./internal/body/FlowType.ts"
 import type { FlowEngine } from "./FlowEngine.ts"
 import {
   type CallUnanswered,
@@ -23,18 +23,18 @@ import {
   type StepNotFound
 } from "./FlowErrors.ts"
 import * as FlowExecutions from "./FlowExecutions.ts"
-import { bodyOf } from "./internal/Body.ts"
-import * as Calling from "./internal/sql/Calling.ts"
-import * as Children from "./internal/Children.ts"
-import * as DurableChildren from "./internal/DurableChildren.ts"
-import { Engine } from "./internal/Engine.ts"
-import { type Execution, type NewMessage, versionName } from "./internal/Journal.ts"
-import { engineOf } from "./internal/EngineOf.ts"
-import { outcomeOf } from "./internal/Outcome.ts"
-import { segment } from "./internal/Position.ts"
-import { messageOf } from "./internal/Sending.ts"
-import { Watching } from "./internal/RunWatchers.ts"
-import { type Codec, recordSignal, recordSubmitted } from "./internal/Values.ts"
+import { bodyOf } from "./internal/interpreter/Body.ts"
+import * as Calling from "./internal/journal/Calling.ts"
+import * as ChildExecutions from "./internal/body/ChildExecutions.ts"
+import * as DurableChildren from "./internal/engine/DurableChildren.ts"
+import { Engine } from "./internal/engine/Engine.ts"
+import { type Execution, type NewMessage, versionName } from "./internal/model/Execution.ts"
+import { engineOf } from "./internal/engine/EngineOf.ts"
+import { outcomeOf } from "./internal/operate/Outcome.ts"
+import { segment } from "./internal/body/Position.ts"
+import { messageOf } from "./internal/engine/MessageCheck.ts"
+import { Watching } from "./internal/engine/RunWatchers.ts"
+import { type Codec, recordSignal, recordSubmitted } from "./internal/model/Values.ts"
 import type { Signal } from "./Signals.ts"
 
 /**
@@ -59,7 +59,10 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
         version: flow.version,
         signals: flow.signals,
         limits: flow.limits,
-        bodyOf: bodyOf(flow, context.pipe(Context.add(Watching, watchers), Context.add(Children.Children, children)))
+        bodyOf: bodyOf(
+          flow,
+          context.pipe(Context.add(Watching, watchers), Context.add(ChildExecutions.Children, children))
+        )
       })
     })
   )

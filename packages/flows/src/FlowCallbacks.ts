@@ -13,12 +13,12 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as WebhookSignature from "@signalbox/api/WebhookSignature"
 import type { FlowEngine } from "./FlowEngine.ts"
-import { FlowCallbacks } from "./internal/Callbacks.ts"
-import { engineOf } from "./internal/EngineOf.ts"
+import { FlowCallbacks } from "./internal/body/Callbacks.ts"
+import { engineOf } from "./internal/engine/EngineOf.ts"
 
 import type { IncomingMessage, ServerResponse } from "node:http"
 
-export { FlowCallbacks } from "./internal/Callbacks.ts"
+export { FlowCallbacks } from "./internal/body/Callbacks.ts"
 
 /** The options are invalid; the message names the field and the remedy. */
 export class InvalidCallbacks extends TaggedError<InvalidCallbacks>()("InvalidCallbacks", {

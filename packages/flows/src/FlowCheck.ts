@@ -7,12 +7,12 @@ import * as Effect from "effect/Effect"
 import { FlowDefect } from "./FlowDefect.ts"
 import { FlowChanged, FlowHalted } from "./FlowErrors.ts"
 import type { FlowHistory } from "./FlowHistory.ts"
-import { detailOf } from "./internal/Announce.ts"
-import { bodyOf } from "./internal/Body.ts"
-import type { Flow } from "./internal/FlowType.ts"
-import { codeOf } from "./internal/Halts.ts"
-import { recordedEnding, replayed } from "./internal/Verify.ts"
-import type { Codec } from "./internal/Values.ts"
+import { detailOf } from "./internal/model/Failure.ts"
+import { bodyOf } from "./internal/interpreter/Body.ts"
+import type { Flow } from "./internal/body/FlowType.ts"
+import { codeOf } from "./internal/interpreter/Halts.ts"
+import { recordedEnding, replayed } from "./internal/plain/Verify.ts"
+import type { Codec } from "./internal/model/Values.ts"
 
 /**
  * Replays an exported history against the current code of a flow, in memory: no step runs, and none of its services is needed.

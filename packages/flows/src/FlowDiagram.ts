@@ -1,8 +1,8 @@
 /**
  * Executions as diagrams.
  */
-import { partsOf } from "./internal/Paths.ts"
-import type { Entry } from "./internal/Journal.ts"
+import { partsOf } from "./internal/model/Path.ts"
+import type { Entry } from "./internal/model/Execution.ts"
 
 type Step = Pick<Entry, "path" | "kind" | "attempt" | "state" | "startedAt" | "endedAt">
 

@@ -9,7 +9,7 @@ import type { FlowEngine } from "./FlowEngine.ts"
 import { ExecutionConflict, ExecutionNotFound, type InvalidSignal, SignalConflict, StepNotFound } from "./FlowErrors.ts"
 import type { FlowHistory } from "./FlowHistory.ts"
 import { mermaid } from "./FlowDiagram.ts"
-import * as Accepting from "./internal/Accepting.ts"
+import * as Accepting from "./internal/engine/Accepting.ts"
 import {
   type Action,
   type Command,
@@ -19,13 +19,13 @@ import {
   recorded,
   resumed,
   retried
-} from "./internal/Commands.ts"
-import { executionIn } from "./internal/Awaited.ts"
-import { asCall } from "./internal/sql/Calling.ts"
-import { endAll } from "./internal/Children.ts"
-import * as Computing from "./internal/Computing.ts"
-import { engineOf } from "./internal/EngineOf.ts"
-import { haltOf, shown } from "./internal/Halts.ts"
+} from "./internal/model/Commands.ts"
+import { executionIn } from "./internal/model/Awaited.ts"
+import { asCall } from "./internal/journal/Calling.ts"
+import { endAll } from "./internal/body/ChildExecutions.ts"
+import * as Computing from "./internal/ownership/Computing.ts"
+import { engineOf } from "./internal/engine/EngineOf.ts"
+import { haltOf, shown } from "./internal/interpreter/Halts.ts"
 import {
   type Change,
   type Entry,
@@ -34,7 +34,7 @@ import {
   type Process,
   type State,
   versionName
-} from "./internal/Journal.ts"
+} from "./internal/model/Execution.ts"
 import {
   activitiesOf,
   type Activity,
@@ -45,13 +45,13 @@ import {
   remedyOf,
   type StandingStill,
   summaryOf
-} from "./internal/Inspect.ts"
-import { cancelPath } from "./internal/Replay.ts"
-import { messageOf } from "./internal/Sending.ts"
+} from "./internal/operate/Inspection.ts"
+import { cancelPath } from "./internal/model/Replay.ts"
+import { messageOf } from "./internal/engine/MessageCheck.ts"
 
-export { type Command, commands } from "./internal/Commands.ts"
-export type { Halt } from "./internal/Halts.ts"
-export type { Activity, Inspection, Pending, RecentCommand, StandingStill } from "./internal/Inspect.ts"
+export { type Command, commands } from "./internal/model/Commands.ts"
+export type { Halt } from "./internal/interpreter/Halts.ts"
+export type { Activity, Inspection, Pending, RecentCommand, StandingStill } from "./internal/operate/Inspection.ts"
 
 export {
   type Entry,
@@ -64,7 +64,7 @@ export {
   type Undo,
   type UnendedState,
   unendedStates
-} from "./internal/Journal.ts"
+} from "./internal/model/Execution.ts"
 
 /** An execution in a list, without its input and result. */
 export interface ListedExecution extends Omit<Execution, "input" | "result" | "error"> {

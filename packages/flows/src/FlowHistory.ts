@@ -6,7 +6,7 @@ import { TaggedError } from "@signalbox/transport/Printed"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
-import { Chapter, Entry, Execution, Message, Undo } from "./internal/management/Rows.ts"
+import { Chapter, Entry, Execution, Message, Undo } from "./internal/management/Wire.ts"
 
 const Redos = Schema.Record(Schema.String, Schema.Finite).pipe(
   Schema.decodeTo(

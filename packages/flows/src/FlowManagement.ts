@@ -32,9 +32,9 @@ import { FlowEngine } from "./FlowEngine.ts"
 import { CallUnanswered } from "./FlowErrors.ts"
 import * as FlowExecutions from "./FlowExecutions.ts"
 import * as FlowSchedules from "./FlowSchedules.ts"
-import { engineOf } from "./internal/EngineOf.ts"
+import { engineOf } from "./internal/engine/EngineOf.ts"
 import * as Actor from "./internal/management/Actor.ts"
-import { body, conflicting, invalid, missing, type Said } from "./internal/management/Answers.ts"
+import { body, conflicting, invalid, missing, type Said } from "./internal/management/Errors.ts"
 import {
   Api,
   Authorization,

@@ -13,14 +13,14 @@ import { occurrences } from "@signalbox/schedule/Occurrences"
 import { submit } from "./Durable.ts"
 import type { FlowEngine } from "./FlowEngine.ts"
 import * as FlowExecutions from "./FlowExecutions.ts"
-import { versionName } from "./internal/Journal.ts"
-import { engineOf } from "./internal/EngineOf.ts"
-import type { Flow } from "./internal/FlowType.ts"
-import { asCall, unlimited } from "./internal/sql/Calling.ts"
-import * as Carry from "./internal/schedules/Carry.ts"
+import { versionName } from "./internal/model/Execution.ts"
+import { engineOf } from "./internal/engine/EngineOf.ts"
+import type { Flow } from "./internal/body/FlowType.ts"
+import { asCall, unlimited } from "./internal/journal/Calling.ts"
+import * as ScheduleRunner from "./internal/schedules/ScheduleRunner.ts"
 import * as Decide from "./internal/schedules/Decide.ts"
 import * as Row from "./internal/schedules/Row.ts"
-import type { Codec } from "./internal/Values.ts"
+import type { Codec } from "./internal/model/Values.ts"
 
 /** A definition of `@signalbox/schedule`, with the input of its executions. */
 export type Options<I> = Definition.DefinitionInput & {
@@ -122,8 +122,8 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
         return yield* new InvalidSchedule({ schedule: name, field: "name", message })
       }
       const wanted: Decide.Wanted = { flow: flow.name, version: flow.version, definition, digest }
-      yield* Carry.set(engine.journal, wanted)
-      const local: Carry.Local = {
+      yield* ScheduleRunner.set(engine.journal, wanted)
+      const local: ScheduleRunner.Local = {
         ...wanted,
         changed,
         isRegistered: () => engine.registered.has(versionName(wanted)),
@@ -137,7 +137,7 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
             Effect.provideContext(context)
           )
       }
-      yield* Effect.forkScoped(Carry.run(engine, local))
+      yield* Effect.forkScoped(ScheduleRunner.run(engine, local))
     })
   )
 
@@ -185,7 +185,7 @@ const shown = Effect.fnUntraced(function* (row: Row.Row) {
     local: schedules.digestOf(name) === row.digest,
     paused: paused === null ? null : { ...paused, at: paused.at.epochMilliseconds },
     next: wakeAt,
-    running: yield* Carry.runningOf(engine.journal, row),
+    running: yield* ScheduleRunner.runningOf(engine.journal, row),
     waiting: [...starting, ...queue.map(({ epochMilliseconds }) => epochMilliseconds)],
     backfill,
     problem,
@@ -349,7 +349,7 @@ export const runNow = Effect.fn("FlowSchedules.runNow")(function* (
         const waiting = { ...row, backfill: [now, ...row.backfill] }
         return [waiting, { at: now, outcome: "waits", why: null } satisfies RunNow] as const
       }
-      const running = yield* Carry.runningOf(engine.journal, row)
+      const running = yield* ScheduleRunner.runningOf(engine.journal, row)
       const moment = { now: Decide.utc(now), running: Decide.isBusy(row, running) }
       const next = Decide.decided(row, Due.runNow(row.definition, row.state, moment), running)
       const skipped = next.recent.find(({ at, outcome }) => at === now && outcome === "skipped")

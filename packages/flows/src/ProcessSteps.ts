@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Steps from "./ControlRoomSteps.ts"
 import type { FlowContext } from "./FlowContext.ts"
-import { ready } from "./internal/ReadyStep.ts"
+import { ready } from "./internal/body/ReadyStep.ts"
 
 /** What each of these can fail with, for the `error` of a flow. */
 export const error = Schema.Union([

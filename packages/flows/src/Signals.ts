@@ -4,8 +4,8 @@
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { FlowContext } from "./FlowContext.ts"
-import { claimed, conceal, segment } from "./internal/Position.ts"
-import type { Codec } from "./internal/Values.ts"
+import { claimed, conceal, segment } from "./internal/body/Position.ts"
+import type { Codec } from "./internal/model/Values.ts"
 
 /** Something that can be sent to an execution: one value, or with `inbox` many. */
 export interface Signal<S extends Codec> {

@@ -5,7 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { FlowEvents } from "./FlowEvents.ts"
-import * as ProgressView from "./internal/ProgressView.ts"
+import * as ProgressView from "./internal/terminal/ProgressView.ts"
 
 export interface Options {
   /** Whether a line can be rewritten; default: whether standard error is a terminal. */

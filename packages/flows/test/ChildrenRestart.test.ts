@@ -7,7 +7,7 @@ import * as Flow from "../src/Flow.ts"
 import type { FlowEngine } from "../src/FlowEngine.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
 import * as Sqlite from "../src/internal/journal/Sqlite.ts"
-import { Journal } from "../src/internal/Journal.ts"
+import { Journal } from "../src/internal/journal/Journal.ts"
 import { alone, engineOver } from "./support/Processes.ts"
 
 const common = {

@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import * as Flow from "../src/Flow.ts"
 import { FlowEngine } from "../src/FlowEngine.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
-import { engineOf } from "../src/internal/EngineOf.ts"
+import { engineOf } from "../src/internal/engine/EngineOf.ts"
 import { defineFlow, defineStep } from "../src/Promises.ts"
 import { throughTime } from "./support/Time.ts"
 

@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as Gates from "../src/internal/Gates.ts"
+import * as Pacing from "../src/internal/body/Pacing.ts"
 
 const room = ControlRoom.layerHttpClient({
   baseUrl: "http://localhost:1",
@@ -43,7 +43,7 @@ describe("the gate before a control room", () => {
   it.effect("spaces the attempts of thousands so that few are refused, and little time is lost", () =>
     Effect.gen(function* () {
       const { refusals, send } = busyService()
-      const gates = Gates.make()
+      const gates = Pacing.make()
       const attempts = 2_000
       const all = yield* Effect.forkChild(
         Effect.forEach(
@@ -62,7 +62,7 @@ describe("the gate before a control room", () => {
 
   it.effect("lets others pass while attempts take long", () =>
     Effect.gen(function* () {
-      const gates = Gates.make()
+      const gates = Pacing.make()
       const long = Effect.forEach(Array.from({ length: 100 }), () => gates.pass(Effect.never, transient), {
         concurrency: "unbounded"
       })
@@ -75,7 +75,7 @@ describe("the gate before a control room", () => {
 
   it.effect("an attempt that is interrupted while it waits, or runs, leaves room for the next", () =>
     Effect.gen(function* () {
-      const gates = Gates.make()
+      const gates = Pacing.make()
       for (let round = 0; round < 20; round++) {
         const fibers = yield* Effect.forEach(Array.from({ length: 40 }), () =>
           Effect.forkChild(gates.pass(Effect.never, transient))

@@ -12,7 +12,7 @@ import * as Steps from "../src/ControlRoomSteps.ts"
 import * as Flow from "../src/Flow.ts"
 import { FlowEngine } from "../src/FlowEngine.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
-import { engineOf } from "../src/internal/EngineOf.ts"
+import { engineOf } from "../src/internal/engine/EngineOf.ts"
 import { until } from "./support/Polling.ts"
 
 const memory = Layer.fresh(FlowEngine.layerMemory)

@@ -11,7 +11,7 @@ import * as TestClock from "effect/testing/TestClock"
 import * as Flow from "../src/Flow.ts"
 import { FlowEngine } from "../src/FlowEngine.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
-import { maxResultBytes } from "../src/internal/Values.ts"
+import { maxResultBytes } from "../src/internal/model/Values.ts"
 import { defineFlow, FlowError, InvalidInput, openFlows } from "../src/Promises.ts"
 import { defectOf } from "./support/Flows.ts"
 

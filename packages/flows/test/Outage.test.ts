@@ -6,7 +6,7 @@ import * as Fiber from "effect/Fiber"
 import * as Logger from "effect/Logger"
 import * as Schedule from "effect/Schedule"
 import * as TestClock from "effect/testing/TestClock"
-import * as Outage from "../src/internal/sql/Outage.ts"
+import * as Outage from "../src/internal/journal/Outage.ts"
 
 /** A database that can be switched off, with what is logged meanwhile. */
 const database = Effect.gen(function* () {

@@ -1,6 +1,6 @@
 /** Paths of steps. */
 import { assert, describe, it } from "@effect/vitest"
-import { addressOf, isBelow, partsOf } from "../src/internal/Paths.ts"
+import { addressOf, isBelow, partsOf } from "../src/internal/model/Path.ts"
 
 describe("a path", () => {
   it("has the prefixes of its scopes; a slash within a key is none", () => {

@@ -5,7 +5,7 @@ import { startProxy, type TcpProxy } from "@signalbox/testkit/TcpProxy"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
-import { Patience } from "../src/internal/sql/Calling.ts"
+import { Patience } from "../src/internal/journal/Calling.ts"
 import { CallUnanswered, defineFlow, type Flows, FlowsClosed, openFlows, signal } from "../src/Promises.ts"
 import { postgres } from "./support/drills/Stores.ts"
 

@@ -4,9 +4,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { setTimeout as pause } from "node:timers/promises"
-import type { Keeper } from "../src/internal/Journal.ts"
+import type { Keeper } from "../src/internal/model/Execution.ts"
 import * as Marks from "../src/internal/ownership/thread/Marks.ts"
-import * as StepCode from "../src/internal/StepCode.ts"
+import * as StepCode from "../src/internal/ownership/StepCode.ts"
 
 const bench = () => {
   const memory = Marks.makeMemory()

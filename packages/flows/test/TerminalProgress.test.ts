@@ -4,7 +4,7 @@ import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import * as Flow from "../src/Flow.ts"
-import { bar, elapsed } from "../src/internal/ProgressView.ts"
+import { bar, elapsed } from "../src/internal/terminal/ProgressView.ts"
 import * as TerminalProgress from "../src/TerminalProgress.ts"
 
 class Refused extends Schema.TaggedError<Refused>()("Refused", { message: Schema.String }) {}

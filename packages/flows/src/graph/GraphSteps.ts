@@ -55,8 +55,8 @@ import * as Sites from "@signalbox/graph/Sites"
 import * as Uploads from "@signalbox/graph/Uploads"
 import { LocalFailed, TransferError, transferError } from "@signalbox/graph/TransferError"
 import * as Flow from "../Flow.ts"
-import { collect } from "../internal/Collect.ts"
-import type { Codec } from "../internal/Values.ts"
+import { collect } from "../internal/model/Collect.ts"
+import type { Codec } from "../internal/model/Values.ts"
 import { makeStep, type StepOptions } from "../Step.ts"
 
 /**

@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import * as Flow from "../../src/Flow.ts"
 import { FlowDefect } from "../../src/FlowDefect.ts"
 import { FlowEvents } from "../../src/FlowEvents.ts"
-import type { Codec } from "../../src/internal/Values.ts"
+import type { Codec } from "../../src/internal/model/Values.ts"
 
 /** Remembers what steps did, in their order. */
 export class Diary extends Context.Service<Diary, Ref.Ref<ReadonlyArray<string>>>()("test/Diary") {

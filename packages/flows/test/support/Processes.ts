@@ -6,13 +6,13 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import { FlowEngine, type FlowEngineError, type Parts } from "../../src/FlowEngine.ts"
-import { Engine, make } from "../../src/internal/Engine.ts"
-import { Journal } from "../../src/internal/Journal.ts"
-import type { Ownership } from "../../src/internal/Ownership.ts"
+import { Engine, make } from "../../src/internal/engine/Engine.ts"
+import { Journal } from "../../src/internal/journal/Journal.ts"
+import type { Ownership } from "../../src/internal/ownership/Ownership.ts"
 import * as Leases from "../../src/internal/ownership/Leases.ts"
 import * as Local from "../../src/internal/ownership/Local.ts"
-import { RunWatchers } from "../../src/internal/RunWatchers.ts"
-import { LocalSchedules } from "../../src/internal/schedules/LocalSchedules.ts"
+import { RunWatchers } from "../../src/internal/engine/RunWatchers.ts"
+import { LocalSchedules } from "../../src/internal/engine/RegisteredSchedules.ts"
 
 export const alone = Local.layer
 export const shared = Leases.layer

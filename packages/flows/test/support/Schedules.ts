@@ -10,7 +10,7 @@ import * as TestClock from "effect/testing/TestClock"
 import * as Flow from "../../src/Flow.ts"
 import { FlowEngine } from "../../src/FlowEngine.ts"
 import * as FlowSchedules from "../../src/FlowSchedules.ts"
-import type { Journal } from "../../src/internal/Journal.ts"
+import type { Journal } from "../../src/internal/journal/Journal.ts"
 import * as Sqlite from "../../src/internal/journal/Sqlite.ts"
 import { alone, engineOver, journalOf } from "./Processes.ts"
 

@@ -5,11 +5,11 @@ import type * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
-import type { Gates } from "../Gates.ts"
-import type { Where } from "../Halts.ts"
-import type { Restless } from "../Restless.ts"
-import type { Execution, History, Message, OwnershipLost, Write } from "../Journal.ts"
-import type { StepCode } from "../StepCode.ts"
+import type { Gates } from "../body/Pacing.ts"
+import type { Where } from "./Halts.ts"
+import type { Restless } from "../model/Restless.ts"
+import type { Execution, History, Message, OwnershipLost, Write } from "../model/Execution.ts"
+import type { StepCode } from "../ownership/StepCode.ts"
 
 /** The environment of an execution: an engine, or a script. */
 export interface Host {

@@ -2,10 +2,10 @@
  * Incoming events, one at a time: messages, signals, timers, ends of attempts.
  */
 import * as Effect from "effect/Effect"
-import type { Message } from "../Journal.ts"
+import type { Message } from "../model/Execution.ts"
 import * as Operations from "./Operations.ts"
-import type { Stay } from "./Stay.ts"
-import * as Undoing from "./Undoing.ts"
+import type { Stay } from "./Activation.ts"
+import * as Compensation from "./Compensation.ts"
 
 /** Sorts the messages of the history. */
 export const sortIn = (stay: Stay) => {
@@ -68,7 +68,7 @@ const received = (stay: Stay, message: Message): Effect.Effect<void> =>
         stay.taken.push(message.seq)
         // Once undoing has begun, a cancel changes nothing.
         stay.settled.push({ seq: message.seq, outcome: stay.isUndoing && !stay.cancelled ? "too late" : "applied" })
-        if (!stay.isUndoing && !stay.cancelled) Undoing.cancel(stay)
+        if (!stay.isUndoing && !stay.cancelled) Compensation.cancel(stay)
         return Effect.void
       default:
         // Of a newer version, which reads it.

@@ -7,11 +7,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { StepCutOff, StepStalled } from "../../FlowErrors.ts"
-import { detailOf, failureOf } from "../Announce.ts"
-import * as Branches from "../Branches.ts"
-import * as Calls from "../Calls.ts"
-import type { Stalled } from "../Journal.ts"
-import { changedFlow, halt, isEnd, type Operation, set, type Stay, wake } from "./Stay.ts"
+import { detailOf, failureOf } from "../model/Failure.ts"
+import * as Branches from "./Branches.ts"
+import * as Calls from "./Calls.ts"
+import type { Stalled } from "../model/Execution.ts"
+import { changedFlow, halt, isEnd, type Operation, set, type Stay, wake } from "./Activation.ts"
 
 /** A step that was interrupted longer ago halts the execution: the idempotency keys of its POSTs expire after seven days. */
 const longestCutOffMillis = Duration.toMillis("156 hours")

@@ -7,13 +7,13 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { BodyStalled } from "../../FlowErrors.ts"
 import type { Outcome } from "./Contract.ts"
-import type { OwnershipLost } from "../Journal.ts"
-import * as Replay from "../Replay.ts"
+import type { OwnershipLost } from "../model/Execution.ts"
+import * as Replay from "../model/Replay.ts"
 import * as Mail from "./Mail.ts"
 import * as Operations from "./Operations.ts"
-import { halt, mark, type Outside, type Stay, wake } from "./Stay.ts"
-import * as Undoing from "./Undoing.ts"
-import * as Writing from "./Writing.ts"
+import { halt, mark, type Outside, type Stay, wake } from "./Activation.ts"
+import * as Compensation from "./Compensation.ts"
+import * as Recorder from "./Recorder.ts"
 
 /** A body that comes to rest within this time is between two steps. */
 const settleMillis = 1_000
@@ -39,7 +39,7 @@ const cancel = (stay: Stay, outside: Outside, at: number): number | void => {
   if (stay.cancelled || stay.isUndoing || stay.halted !== null) return
   const recorded = replay.at(Replay.cancelPath)
   if (recorded?.value === Replay.abandonedValue) {
-    Undoing.abandon(stay)
+    Compensation.abandon(stay)
     return interrupt(stay, outside, at)
   }
   const next = replay.next()
@@ -49,7 +49,7 @@ const cancel = (stay: Stay, outside: Outside, at: number): number | void => {
     const dueAt = outside.from + Math.min(after, graceMillis)
     if (at < dueAt) return dueAt
     replay.advance()
-    Undoing.cancelBody(stay)
+    Compensation.cancelBody(stay)
     return interrupt(stay, outside, at)
   }
   const index = mail.findIndex(({ kind }) => kind === "cancel")
@@ -57,17 +57,17 @@ const cancel = (stay: Stay, outside: Outside, at: number): number | void => {
   if (message === undefined) return
   if (stay.host.durable) stay.taken.push(message.seq)
   // A record that was not reached cannot be reached any more.
-  if (next !== undefined || replay.missed() !== null) Undoing.abandon(stay)
+  if (next !== undefined || replay.missed() !== null) Compensation.abandon(stay)
   else {
     mark(stay, Replay.cancelPath, "cancel", { outside: at - outside.from })
-    Undoing.cancelBody(stay)
+    Compensation.cancelBody(stay)
   }
   interrupt(stay, outside, at)
 }
 
 /** Writes what has happened, and begins the steps that others have reached. */
 const record = Effect.fnUntraced(function* (stay: Stay) {
-  yield* Writing.flush(stay, {}, { force: true })
+  yield* Recorder.flush(stay, {}, { force: true })
   const begun = stay.begunWaits
   stay.begunWaits = []
   for (const recorded of begun) yield* recorded
@@ -79,7 +79,7 @@ const leave = Effect.fnUntraced(function* (stay: Stay): Effect.fn.Return<Outcome
   for (const event of stay.ready.splice(0)) yield* event()
   if (stay.launched > 0) return
   Operations.stopBody(stay)
-  return yield* Writing.leave(stay, stay.halted)
+  return yield* Recorder.leave(stay, stay.halted)
 })
 
 const looked = Effect.fnUntraced(function* (

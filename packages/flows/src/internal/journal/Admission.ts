@@ -7,8 +7,8 @@
  */
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
-import type { Admitted, Execution, FlowVersion, Limit } from "../Journal.ts"
-import { type Bucket, empty, indexOf, openOf, taken, verdictOf } from "../Limits.ts"
+import type { Admitted, Execution, FlowVersion, Limit } from "../model/Execution.ts"
+import { type Bucket, empty, indexOf, openOf, taken, verdictOf } from "../model/Limits.ts"
 import { bucketOf } from "./sql/Lanes.ts"
 
 export interface Lane {

@@ -2,8 +2,8 @@
  * Rules of the journal that are not SQL.
  */
 import type * as Schema from "effect/Schema"
-import { type Execution, hasEnded, type NewExecution, type State, type Write } from "../Journal.ts"
-import { canonical } from "../Values.ts"
+import { type Execution, hasEnded, type NewExecution, type State, type Write } from "../model/Execution.ts"
+import { canonical } from "../model/Values.ts"
 
 /** How long the row of an expired process remains, so that the process detects that when it returns. */
 export const forgetAfterMillis = 86_400_000

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
-import type { Standing } from "../Journal.ts"
+import type { Standing } from "../model/Execution.ts"
 import { renewal } from "./sql/Renewal.ts"
 
 export interface Options {

@@ -9,8 +9,8 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import { mkdirSync } from "node:fs"
 import { dirname } from "node:path"
 import { FlowEngineError } from "../../FlowErrors.ts"
-import { Journal } from "../Journal.ts"
-import { Database } from "../sql/Database.ts"
+import { Journal } from "./Journal.ts"
+import { Database } from "./Database.ts"
 import * as Sql from "./Sql.ts"
 
 const failed = (message: string) => new FlowEngineError({ message })

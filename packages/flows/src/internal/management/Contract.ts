@@ -17,12 +17,12 @@ import {
 } from "@signalbox/api/contract/Responses"
 import { FlowHistory } from "../../FlowHistory.ts"
 import { Failure } from "../../FlowEvents.ts"
-import { type Command, commands } from "../Commands.ts"
-import { wireFields } from "../Halts.ts"
-import { activityKinds } from "../Inspect.ts"
-import { states } from "../Journal.ts"
+import { type Command, commands } from "../model/Commands.ts"
+import { wireFields } from "../interpreter/Halts.ts"
+import { activityKinds } from "../operate/Inspection.ts"
+import { states } from "../model/Execution.ts"
 import * as Schedules from "./Schedules.ts"
-import { Entry, Execution, listedFields, listedKeys, Stalled, Time, Undo } from "./Rows.ts"
+import { Entry, Execution, listedFields, listedKeys, Stalled, Time, Undo } from "./Wire.ts"
 
 /** An execution in a list. */
 export const Listed = Schema.Struct({ ...listedFields, registered: Schema.Boolean }).pipe(Schema.encodeKeys(listedKeys))

@@ -6,9 +6,9 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { NotFoundResponse } from "@signalbox/api/contract/Responses"
 import { Definition } from "@signalbox/schedule/Definition"
-import { states } from "../Journal.ts"
+import { states } from "../model/Execution.ts"
 import * as Row from "../schedules/Row.ts"
-import { Time } from "./Rows.ts"
+import { Time } from "./Wire.ts"
 
 /** A schedule with its progress. */
 export const Schedule = Schema.Struct({

@@ -9,9 +9,9 @@ import * as EntityId from "effect/cluster/EntityId"
 import { Sharding } from "effect/cluster/Sharding"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Journal } from "../Journal.ts"
-import { type Holder, Ownership } from "../Ownership.ts"
-import { isIn, type Share, partitionCount } from "../Partitions.ts"
+import { Journal } from "../journal/Journal.ts"
+import { type Holder, Ownership } from "./Ownership.ts"
+import { isIn, type Share, partitionCount } from "../model/Partitions.ts"
 import * as Leases from "./Leases.ts"
 
 const graceMillis = 1_000

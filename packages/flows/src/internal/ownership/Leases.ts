@@ -5,9 +5,10 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { hostname } from "node:os"
-import { NewId } from "../Ids.ts"
-import { type FlowVersion, Journal, newestProtocol } from "../Journal.ts"
-import { type Holder, Ownership } from "../Ownership.ts"
+import { NewId } from "../model/Ids.ts"
+import { type FlowVersion, newestProtocol } from "../model/Execution.ts"
+import { Journal } from "../journal/Journal.ts"
+import { type Holder, Ownership } from "./Ownership.ts"
 import { leaseMillis, LeaseThread } from "./LeaseThread.ts"
 import { hasEnded, isBeside, placeOfSelf } from "./Place.ts"
 

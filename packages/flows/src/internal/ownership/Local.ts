@@ -4,9 +4,10 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { hostname } from "node:os"
-import { NewId } from "../Ids.ts"
-import { Journal, newestProtocol } from "../Journal.ts"
-import { Ownership } from "../Ownership.ts"
+import { NewId } from "../model/Ids.ts"
+import { newestProtocol } from "../model/Execution.ts"
+import { Journal } from "../journal/Journal.ts"
+import { Ownership } from "./Ownership.ts"
 
 export const layer: Layer.Layer<Ownership, never, Journal> = Layer.effect(
   Ownership,

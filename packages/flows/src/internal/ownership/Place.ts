@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { readFileSync, readlinkSync } from "node:fs"
 import { hostname } from "node:os"
-import type { Place } from "../Journal.ts"
+import type { Place } from "../model/Execution.ts"
 
 const read = (path: string) => Effect.option(Effect.try(() => readFileSync(path, "utf8").trim()))
 const link = (path: string) => Effect.option(Effect.try(() => readlinkSync(path)))

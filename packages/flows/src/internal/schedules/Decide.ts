@@ -5,7 +5,7 @@ import * as DateTime from "effect/DateTime"
 import type { Definition } from "@signalbox/schedule/Definition"
 import * as Due from "@signalbox/schedule/Due"
 import { occurrences } from "@signalbox/schedule/Occurrences"
-import type { State } from "../Journal.ts"
+import type { State } from "../model/Execution.ts"
 import type { Outcome, Row, Started } from "./Row.ts"
 
 /** The definition of a schedule in this build. */

@@ -6,8 +6,8 @@ import * as Schema from "effect/Schema"
 import { Definition } from "@signalbox/schedule/Definition"
 import { skipReasons, State } from "@signalbox/schedule/Due"
 import { FlowDefect } from "../../FlowDefect.ts"
-import type { Journal } from "../Journal.ts"
-import { canonical } from "../Values.ts"
+import type { Journal } from "../journal/Journal.ts"
+import { canonical } from "../model/Values.ts"
 
 /** `changed`: the definition was changed before it began. The others are those of `@signalbox/schedule`. */
 export const reasons = [...skipReasons, "changed"] as const

@@ -2,7 +2,7 @@
  * What an execution may be after a sequence of commands: the table of `Commands.ts`, over everything that the execution may do by
  * itself between two of them.
  */
-import { type Action, actions, type Command, type Standing } from "../../../src/internal/Commands.ts"
+import { type Action, actions, type Command, type Standing } from "../../../src/internal/model/Commands.ts"
 
 /** `suspending` and `undoing suspending`: a suspend was accepted, and its process has not carried it out yet. */
 export type Phase =

@@ -4,7 +4,8 @@
  * stays unread. It sends commands as messages, without recording them.
  */
 import * as Effect from "effect/Effect"
-import { Journal, type Message } from "../../../src/internal/Journal.ts"
+import { type Message } from "../../../src/internal/model/Execution.ts"
+import { Journal } from "../../../src/internal/journal/Journal.ts"
 
 const known: ReadonlyArray<string> = ["signal", "inbox", "done", "cancel", "suspend"]
 

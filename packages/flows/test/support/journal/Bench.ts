@@ -9,13 +9,13 @@ import { LeaseClock } from "../../../src/internal/journal/sql/Store.ts"
 import type {
   Entry,
   Execution,
-  Journal,
   Message,
   NewExecution,
   NewMessage,
   Undo,
   Write
-} from "../../../src/internal/Journal.ts"
+} from "../../../src/internal/model/Execution.ts"
+import type { Journal } from "../../../src/internal/journal/Journal.ts"
 
 export type TheJournal = typeof Journal.Service
 

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { hasEnded, type Page } from "../../../src/internal/Journal.ts"
+import { hasEnded, type Page } from "../../../src/internal/model/Execution.ts"
 import {
   begin,
   boom,

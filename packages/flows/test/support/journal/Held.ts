@@ -7,7 +7,7 @@ import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
 import type { SqlClient } from "effect/sql/SqlClient"
-import type { Change, Write } from "../../../src/internal/Journal.ts"
+import type { Change, Write } from "../../../src/internal/model/Execution.ts"
 import { until } from "../Polling.ts"
 import { entry, found, historyOf, order, orders, register, signal, type TheJournal, undo, write } from "./Bench.ts"
 

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import type { Change, Execution, Limit, NewExecution } from "../../../src/internal/Journal.ts"
+import type { Change, Execution, Limit, NewExecution } from "../../../src/internal/model/Execution.ts"
 import {
   begin,
   create,

@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { activeStates, type Page, unendedStates } from "../../../src/internal/Journal.ts"
+import { activeStates, type Page, unendedStates } from "../../../src/internal/model/Execution.ts"
 import type { Process } from "./Held.ts"
 import { statementsOf } from "./LongQueue.ts"
 

@@ -4,7 +4,7 @@ import { sized } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
-import type { Execution, Limit } from "../../../src/internal/Journal.ts"
+import type { Execution, Limit } from "../../../src/internal/model/Execution.ts"
 import { begin, create, end, order, orders, type TheJournal } from "./Bench.ts"
 import type { Process } from "./Held.ts"
 

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Database } from "../../../src/internal/sql/Database.ts"
+import { Database } from "../../../src/internal/journal/Database.ts"
 
 /** A database that carries out every statement and loses its first response, so that each is repeated. */
 export const losingAnswers = Layer.effect(

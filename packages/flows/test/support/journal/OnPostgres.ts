@@ -4,10 +4,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { PostgresOptions } from "../../../src/FlowEngine.ts"
-import { Journal } from "../../../src/internal/Journal.ts"
+import { Journal } from "../../../src/internal/journal/Journal.ts"
 import * as Postgres from "../../../src/internal/journal/Postgres.ts"
 import * as Sql from "../../../src/internal/journal/Sql.ts"
-import { Database } from "../../../src/internal/sql/Database.ts"
+import { Database } from "../../../src/internal/journal/Database.ts"
 import type { Process } from "./Held.ts"
 
 /** A process with its own pool. */

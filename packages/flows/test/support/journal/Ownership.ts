@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { states } from "../../../src/internal/Journal.ts"
-import { type Share, partitionCount, partitionOf } from "../../../src/internal/Partitions.ts"
+import { states } from "../../../src/internal/model/Execution.ts"
+import { type Share, partitionCount, partitionOf } from "../../../src/internal/model/Partitions.ts"
 import {
   begin,
   create,

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
-import type { Entry } from "../../../src/internal/Journal.ts"
+import type { Entry } from "../../../src/internal/model/Execution.ts"
 import {
   create,
   entry,

@@ -11,8 +11,8 @@ import type { Connection } from "effect/sql/SqlConnection"
 import { classifySqliteError, ConnectionError, SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
-import type { Execution } from "../../../src/internal/Journal.ts"
-import { migrate } from "../../../src/internal/sql/Migrations.ts"
+import type { Execution } from "../../../src/internal/model/Execution.ts"
+import { migrate } from "../../../src/internal/journal/Migrations.ts"
 
 /** An execution that has begun and not ended. */
 export type Begun = Pick<Execution, "id" | "limits">

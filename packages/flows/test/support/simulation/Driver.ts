@@ -9,8 +9,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Scheduler from "effect/Scheduler"
-import { NewId } from "../../../src/internal/Ids.ts"
-import * as Timers from "../../../src/internal/Timers.ts"
+import { NewId } from "../../../src/internal/model/Ids.ts"
+import * as Timers from "../../../src/internal/model/Timers.ts"
 import type { Seeded } from "./Seeded.ts"
 
 type Task = () => void

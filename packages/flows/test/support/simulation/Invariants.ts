@@ -1,9 +1,9 @@
 /**
  * What must hold of an execution once it is over, by its record and by what was done outside.
  */
-import type { Entry, History } from "../../../src/internal/Journal.ts"
-import { outcomePath } from "../../../src/internal/Replay.ts"
-import { canonical } from "../../../src/internal/Values.ts"
+import type { Entry, History } from "../../../src/internal/model/Execution.ts"
+import { outcomePath } from "../../../src/internal/model/Replay.ts"
+import { canonical } from "../../../src/internal/model/Values.ts"
 import type { Begun } from "./Database.ts"
 import * as Oracle from "./Oracle.ts"
 import type { Node } from "./Programs.ts"

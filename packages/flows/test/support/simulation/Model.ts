@@ -4,17 +4,17 @@
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { type Action, actions, type Command, standingOf } from "../../../src/internal/Commands.ts"
+import { type Action, actions, type Command, standingOf } from "../../../src/internal/model/Commands.ts"
 import {
   type Execution,
   type Fence,
   hasEnded,
   type History,
-  type Journal,
   type Message,
   type Write
-} from "../../../src/internal/Journal.ts"
-import { cancelPath } from "../../../src/internal/Replay.ts"
+} from "../../../src/internal/model/Execution.ts"
+import { type Journal } from "../../../src/internal/journal/Journal.ts"
+import { cancelPath } from "../../../src/internal/model/Replay.ts"
 
 type Rows = Journal["Service"]
 

@@ -2,9 +2,9 @@
  * What a program comes to by what is recorded of it: the ends of its steps and waits decide everything.
  */
 import type * as Schema from "effect/Schema"
-import type { Entry, History } from "../../../src/internal/Journal.ts"
-import { segment } from "../../../src/internal/Position.ts"
-import { outcomePath } from "../../../src/internal/Replay.ts"
+import type { Entry, History } from "../../../src/internal/model/Execution.ts"
+import { segment } from "../../../src/internal/body/Position.ts"
+import { outcomePath } from "../../../src/internal/model/Replay.ts"
 import { caughtOf, itemKey, memberKey, type Node } from "./Programs.ts"
 
 /** How a node ended, and its place in the order of ends. */

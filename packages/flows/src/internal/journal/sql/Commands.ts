@@ -9,11 +9,11 @@ import {
   type CommandOutcome,
   type CommandRow,
   firstProtocol,
-  type Journal,
   type Locked,
   newestProtocol,
   type Write
-} from "../../Journal.ts"
+} from "../../model/Execution.ts"
+import { type Journal } from "../Journal.ts"
 import { mostCommands } from "../Common.ts"
 import { type ExecutionRow, newMessageRow } from "./Rows.ts"
 import type { Store } from "./Store.ts"

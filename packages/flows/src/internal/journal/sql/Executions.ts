@@ -6,14 +6,14 @@ import type { Fragment } from "effect/sql/Statement"
 import {
   type Execution,
   type History,
-  type Journal,
   type NewExecution,
   type NewMessage,
   type Page,
   type State,
   states as allStates
-} from "../../Journal.ts"
-import { partitionOf } from "../../Partitions.ts"
+} from "../../model/Execution.ts"
+import { type Journal } from "../Journal.ts"
+import { partitionOf } from "../../model/Partitions.ts"
 import { idTaken, newExecution } from "../Common.ts"
 import { enqueued, queuedColumns } from "./Lanes.ts"
 import {

@@ -2,7 +2,7 @@
  * Adds executions to the queues of their limits.
  */
 import type { Fragment } from "effect/sql/Statement"
-import type { Execution, FlowVersion, Limit } from "../../Journal.ts"
+import type { Execution, FlowVersion, Limit } from "../../model/Execution.ts"
 import { toLimits } from "./Rows.ts"
 import type { Store } from "./Store.ts"
 import * as Texts from "./Texts.ts"

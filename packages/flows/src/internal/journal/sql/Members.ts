@@ -2,7 +2,7 @@
  * The parts of writes that owners and commands share: columns of executions, and the deletion of messages.
  */
 import type { Fragment } from "effect/sql/Statement"
-import type { Change, Execution, Write } from "../../Journal.ts"
+import type { Change, Execution, Write } from "../../model/Execution.ts"
 import { toFailure, toJson } from "./Rows.ts"
 import type { Store } from "./Store.ts"
 import { rowsOf } from "./Tables.ts"

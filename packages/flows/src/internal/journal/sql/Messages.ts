@@ -3,7 +3,8 @@
  */
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { hasEnded, type Journal, type NewMessage, type State } from "../../Journal.ts"
+import { hasEnded, type NewMessage, type State } from "../../model/Execution.ts"
+import { type Journal } from "../Journal.ts"
 import { sameJson } from "../Common.ts"
 import { ended, fromJson, messageAddress, newMessageRow, type MessageRow, messageTable, toMessage } from "./Rows.ts"
 import { isDue, type Store } from "./Store.ts"

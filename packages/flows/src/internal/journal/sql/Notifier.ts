@@ -13,7 +13,7 @@ import * as Stream from "effect/Stream"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { createHash, randomUUID } from "node:crypto"
-import type { Journal } from "../../Journal.ts"
+import type { Journal } from "../Journal.ts"
 import * as Changes from "../Changes.ts"
 import { rowsOf } from "./Tables.ts"
 

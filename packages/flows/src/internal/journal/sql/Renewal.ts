@@ -2,7 +2,7 @@
  * The renewal of a lease by the thread of a process, on Postgres: its text, and its parameters. Apart from the journal, of which
  * the thread has nothing.
  */
-import type { Standing } from "../../Journal.ts"
+import type { Standing } from "../../model/Execution.ts"
 
 /** The schema of the tables, unless a program names another. */
 export const defaultSchema = "signalbox_flows"

@@ -17,7 +17,7 @@ import {
   type Stalled,
   type State,
   type Undo
-} from "../../Journal.ts"
+} from "../../model/Execution.ts"
 import { table } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
 

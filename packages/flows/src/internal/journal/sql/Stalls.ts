@@ -2,7 +2,7 @@
  * Processes that stand still while they run a step: what is known of them, and the losses of the step when their lease expires.
  */
 import * as Effect from "effect/Effect"
-import type { Keeper, Stalled, Standing } from "../../Journal.ts"
+import type { Keeper, Stalled, Standing } from "../../model/Execution.ts"
 import { fromStalled, toStalled } from "./Rows.ts"
 import type { Store } from "./Store.ts"
 import * as Texts from "./Texts.ts"

@@ -5,8 +5,8 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
-import type { Database } from "../../sql/Database.ts"
-import { isActive, type State } from "../../Journal.ts"
+import type { Database } from "../Database.ts"
+import { isActive, type State } from "../../model/Execution.ts"
 import type { Change } from "../Changes.ts"
 
 /**

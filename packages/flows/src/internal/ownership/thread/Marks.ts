@@ -2,7 +2,7 @@
  * Memory that a process shares with the thread that renews its lease, so that the thread sees what the event loop does while that
  * answers nothing: whether it runs, which steps are running, and the code of which of them runs now.
  */
-import type { Keeper, StepName } from "../../Journal.ts"
+import type { Keeper, StepName } from "../../model/Execution.ts"
 
 const slots = 256
 const slotBytes = 1_024

@@ -1,7 +1,7 @@
 /**
  * Shared by a process and the thread that renews its lease.
  */
-import type { Standing } from "../../Journal.ts"
+import type { Standing } from "../../model/Execution.ts"
 
 /** The interval at which the event loop shows that it runs. */
 export const beatMillis = 500

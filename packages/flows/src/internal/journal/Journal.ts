@@ -1,0 +1,172 @@
+/**
+ * The record of executions, as one interface: on SQLite, in a file or in memory, and on Postgres. Every write of an owner names
+ * the epoch of its claim and changes nothing when another process has claimed the execution.
+ *
+ * Times are milliseconds since 1970. Inputs, results and errors are JSON by the schemas of the flow.
+ */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import type { Share } from "../model/Partitions.ts"
+import type {
+  Admitted,
+  Awaiting,
+  Change,
+  Chapter,
+  CommandRow,
+  Entry,
+  Execution,
+  Expired,
+  Fence,
+  FlowVersion,
+  History,
+  Limit,
+  Locked,
+  Message,
+  NewExecution,
+  NewMessage,
+  OwnershipLost,
+  Page,
+  Process,
+  QueuePlace,
+  Registration,
+  State,
+  Write
+} from "../model/Execution.ts"
+
+export class Journal extends Context.Service<
+  Journal,
+  {
+    /** The time of the storage. */
+    readonly now: Effect.Effect<number>
+
+    /** Creates an execution unless one with the flow and key exists; returns the existing one, or the expired row. */
+    readonly create: (
+      execution: NewExecution
+    ) => Effect.Effect<
+      | { readonly _tag: "Created"; readonly execution: Execution }
+      | { readonly _tag: "Existing"; readonly execution: Execution }
+      | { readonly _tag: "Expired"; readonly expired: Expired }
+    >
+    readonly find: (id: string) => Effect.Effect<Execution | null>
+    readonly findKey: (flow: string, key: string) => Effect.Effect<Execution | null>
+    /** Returns a page of executions, the newest first. */
+    readonly list: (page: Page) => Effect.Effect<ReadonlyArray<Execution>>
+    readonly history: (id: string) => Effect.Effect<History | null>
+    /** Returns the discarded entries of the last chapter, the oldest first. */
+    readonly aside: (id: string) => Effect.Effect<ReadonlyArray<Entry>>
+    /** Returns the ended chapters, the oldest first; of more than `mostChapters` the last ones. */
+    readonly chapters: (id: string) => Effect.Effect<ReadonlyArray<Chapter>>
+
+    /** Writes for an owner. Returns false, and writes nothing, when steps were to begin and a command has not been read. */
+    readonly write: (fence: Fence, write: Write) => Effect.Effect<boolean, OwnershipLost>
+
+    /**
+     * Adds a message, and makes the execution due when no process owns it; needs no claim. `repeated`: a message of this kind, name and
+     * id exists with this value; `conflict`: with another one. `absent`: the execution does not exist. `ended`: it accepts no messages.
+     * Returns the owner, to notify it.
+     */
+    readonly send: (
+      id: string,
+      message: NewMessage
+    ) => Effect.Effect<{
+      readonly outcome: "sent" | "repeated" | "conflict" | "absent" | "ended"
+      readonly owner: string | null
+    }>
+    /** Returns messages of an execution that arrived after `seq`. */
+    readonly messages: (id: string, after: number) => Effect.Effect<ReadonlyArray<Message>>
+
+    /**
+     * Changes an execution by a command: `decide` gets its locked rows, and returns a change, or fails. A change increments the epoch
+     * and clears the owner, so that writes of the former owner are refused, unless it `keepsOwner`: then the owner, or the next one, has
+     * something to read. Null changes nothing. `decide` may run more than once. Returns null when the execution does not exist.
+     */
+    readonly change: <E>(
+      id: string,
+      decide: (locked: Locked) => Effect.Effect<Change | null, E>
+    ) => Effect.Effect<Execution | null, E>
+    /** Returns the last commands of an execution, the oldest first. */
+    readonly commands: (id: string) => Effect.Effect<ReadonlyArray<CommandRow>>
+    /**
+     * Returns executions with pending commands that no owner will read: because they have ended, because an owner of an earlier protocol
+     * has left them so, or because their owner would understand now what waits for it.
+     */
+    readonly unsettled: Effect.Effect<ReadonlyArray<string>>
+
+    /**
+     * Registers a process, or renews its lease and its versions. Returns false when its lease had expired and its claims are lost; it is
+     * then registered without claims.
+     */
+    readonly renew: (process: Registration) => Effect.Effect<boolean>
+    /** Removes a process and releases its claims. */
+    readonly leave: (process: string) => Effect.Effect<void>
+    /**
+     * Releases the claims of expired and unregistered processes, and of those in `gone`; returns the number of executions. Counts the
+     * losses of the steps in which such a process stood still (`stalled`).
+     */
+    readonly reap: (gone?: ReadonlyArray<string>) => Effect.Effect<number>
+    /** Returns the processes whose lease is valid. */
+    readonly processes: Effect.Effect<ReadonlyArray<Process>>
+    /**
+     * Claims active and due executions of these versions that no process owns, the longest due first. No two processes get the same one.
+     * The claims are committed when this returns. Without a share, the process may claim all.
+     */
+    readonly claim: (
+      process: string,
+      flows: ReadonlyArray<FlowVersion>,
+      now: number,
+      limit: number,
+      share?: Share
+    ) => Effect.Effect<ReadonlyArray<Execution>>
+    /** Claims one execution that no living process owns, also when it is not due. Null: it has an owner, is queued, or has ended. */
+    readonly claimOne: (process: string, id: string) => Effect.Effect<Execution | null>
+    /** Returns when the next execution of these versions may be claimed; null: no unowned one will be due. */
+    readonly nextDue: (flows: ReadonlyArray<FlowVersion>, share?: Share) => Effect.Effect<number | null>
+    /** Returns the executions of a process that have messages after the last one seen by its writes. */
+    readonly unread: (process: string) => Effect.Effect<ReadonlyArray<string>>
+
+    /**
+     * Sets the limits of a flow for all processes, unless those of a newer version are set. Returns whether executions of the flow may be
+     * queued: false for a flow that has never had a limit.
+     */
+    readonly limit: (flow: FlowVersion, limits: ReadonlyArray<Limit>) => Effect.Effect<boolean>
+    /**
+     * Claims queued executions of a version that all limits of the flow admit: at most `most`, keys in turns. Releases the slots of ended
+     * executions first. Across all processes, no limit is exceeded.
+     */
+    readonly admit: (process: string, flow: FlowVersion, most: number) => Effect.Effect<Admitted>
+    /** Returns the place of an execution in its queue; null when it is not queued. */
+    readonly queuePlace: (id: string) => Effect.Effect<QueuePlace | null>
+
+    /** Returns the waits of executions that have not ended whose subject begins with this. */
+    readonly awaiting: (prefix: string) => Effect.Effect<ReadonlyArray<Awaiting>>
+    /** Like `awaiting`, for these subjects. */
+    readonly awaitingAny: (subjects: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Awaiting>>
+    /** Returns which of these executions exist and have not ended. */
+    readonly unended: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
+
+    /** Deletes the data of up to `limit` executions in these states that ended before a time; their key, state and end remain. */
+    readonly expire: (states: ReadonlyArray<State>, endedBefore: number, limit: number) => Effect.Effect<number>
+    /** Deletes up to `limit` rows of expired executions that ended before a time. */
+    readonly forget: (endedBefore: number, limit: number) => Effect.Effect<number>
+
+    /** Returns the value stored under a name, such as the progress of a schedule; null when there is none. */
+    readonly read: (name: string) => Effect.Effect<Schema.Json>
+    /**
+     * Replaces the value `expected` (null: none) by another one; returns false when the current value differs. Null deletes the value,
+     * also when it is already deleted.
+     */
+    readonly swap: (name: string, expected: Schema.Json, value: Schema.Json) => Effect.Effect<boolean>
+    /** Returns the names of values that begin with this, in the order of their code points. */
+    readonly names: (prefix: string) => Effect.Effect<ReadonlyArray<string>>
+
+    /**
+     * Runs `onChange` with the id of a process and of an execution whenever an execution of the process got a message or was changed by
+     * `change`, and with null and the id of an execution when that became due without an owner, or has `ended`; concurrent changes of one
+     * execution are combined. Runs it with null twice at the start and whenever notifications may have been lost.
+     */
+    readonly changes: (
+      onChange: (process: string | null, execution: string | null, ended: boolean) => Effect.Effect<void>
+    ) => Effect.Effect<never>
+  }
+>()("@signalbox/flows/Journal") {}
