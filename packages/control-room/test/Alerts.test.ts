@@ -23,7 +23,7 @@ import * as StorageLayers from "../src/internal/StorageLayers.ts"
 import { Alerter } from "../src/internal/runs/Alerter.ts"
 import { errorOf } from "./support/Http.ts"
 import { receiver, type Receiver } from "./support/Receiver.ts"
-import { layerIn, linkWorker, movedBy, Service, storageIn, temporaryFolder } from "./support/Service.ts"
+import { alertsByHand, layerIn, linkWorker, movedBy, Service, storageIn, temporaryFolder } from "./support/Service.ts"
 
 const minute = 60_000
 const hour = 60 * minute
@@ -96,7 +96,7 @@ const statesOf = (alert: AlertId) =>
 
 const service = Layer.unwrap(
   Effect.map(temporaryFolder, (folder) => layerIn(folder, { rateLimit: null, retainRuns: "30 days" }))
-)
+).pipe(Layer.provide(alertsByHand))
 
 withLayer(service, { excludeTestServices: true, timeout: "4 minutes" })("an alert", (it) => {
   const withTarget = <A, E, R>(test: (target: Receiver) => Effect.Effect<A, E, R>) =>

@@ -245,13 +245,16 @@ export const layerIn = (
       )
     ),
     Layer.provideMerge(StorageLayers.layerStorage(storage)),
-    Layer.provideMerge(NodeHttpServer.layer(server, { port: 0, host: "127.0.0.1", gracefulShutdownTimeout: 0 })),
-    // Tests check alerts at their own times: the loop of the service would claim them in between.
-    Layer.provide(Layer.succeed(AlertTiming, { ...AlertTiming.defaultValue(), startDelay: "1 day" }))
+    Layer.provideMerge(NodeHttpServer.layer(server, { port: 0, host: "127.0.0.1", gracefulShutdownTimeout: 0 }))
   )
 
+/** Lets a test check alerts at its own times: the loop of the service would claim them in between. */
+export const alertsByHand = Layer.succeed(AlertTiming, { ...AlertTiming.defaultValue(), startDelay: "1 day" })
+
 /** The service with its storage, in a new folder. */
-export const layer = Layer.unwrap(Effect.map(temporaryFolder, (folder) => layerIn(folder)))
+export const layer = Layer.unwrap(Effect.map(temporaryFolder, (folder) => layerIn(folder))).pipe(
+  Layer.provide(alertsByHand)
+)
 
 /** The calls of a linked worker and of its step runs. */
 export const workerAt = Effect.fnUntraced(function* (

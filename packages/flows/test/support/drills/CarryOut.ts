@@ -69,12 +69,10 @@ export const make = (
             epoch: execution.epoch,
             failure: execution.failure?.message ?? "",
             commands: commands.map(({ command, outcome }) => `${command} ${outcome ?? "pending"}`),
-            suspendedAt: commands.findLast(({ command }) => command === "suspend")?.at ?? null,
-            steps: steps.map(({ attempt, kind, path, startedAt, state, value }) => ({
+            steps: steps.map(({ attempt, kind, path, state, value }) => ({
               path,
               attempt,
               kind,
-              startedAt,
               state,
               value
             })),
