@@ -3,7 +3,7 @@
  * own beside it.
  */
 import { createHash } from "node:crypto"
-import { readFileSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { build, type BuildOptions, type Plugin, type RolldownOutput } from "rolldown"
 import { parseAst } from "rolldown/parseAst"
@@ -106,14 +106,15 @@ export const bundleCommand = async (folder: string, extension: "js" | "ts") => {
   writeFileSync(room, script)
   const digest = createHash("sha256").update(script).digest("hex")
   // What `bin` imports.
+  mkdirSync(join(folder, "internal/main"), { recursive: true })
   for (const entry of ["Main", "UpMain"]) {
     writeFileSync(
-      join(folder, `internal/${entry}.${extension}`),
+      join(folder, `internal/main/${entry}.${extension}`),
       `import { createRequire } from "node:module"
 import { join } from "node:path"
-import { run } from "./Compiled.${extension}"
-run(join(import.meta.dirname, "command/Room.cjs"), "${digest}", "${entry}")
-createRequire(import.meta.url)("./command/${entry}.cjs")
+import { run } from "../process/CompileCache.${extension}"
+run(join(import.meta.dirname, "../command/Room.cjs"), "${digest}", "${entry}")
+createRequire(import.meta.url)("../command/${entry}.cjs")
 `
     )
   }

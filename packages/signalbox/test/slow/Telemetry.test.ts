@@ -250,8 +250,8 @@ describe("OTLP", () => {
       await fetch(room.ready.base_url)
       assert.strictEqual(await room.end(), 0)
       // Nor modules of other commands.
-      assert.match(room.stderr(), /commands\/Up\.ts/)
-      assert.notMatch(room.stderr(), /TelemetryExport|observability\/Otlp|commands\/(?!Up)|internal\/apply/)
+      assert.match(room.stderr(), /commands\/host\/Up\.ts/)
+      assert.notMatch(room.stderr(), /TelemetryExport|observability\/Otlp|commands\/(?!host\/Up)|internal\/apply/)
     }
     const room = await up(data, [], { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${url}/own`, ...loading }, unbundled)
     await fetch(room.ready.base_url)
