@@ -55,10 +55,12 @@ export const up = async (
   await closed(new URL(JSON.parse(room).base_url))
 }
 
+/** Bytes of the largest page that SQLite has. */
+const largestPage = 65_536
+
 /** Waits until the thread of checkpoints has copied the log into the database, whose file has one page until then. */
 export const checkpointed = async (data: string) => {
-  const { size: empty } = statSync(join(data, "control-room.db"))
-  while (statSync(join(data, "control-room.db")).size === empty) await setTimeout(50)
+  while (statSync(join(data, "control-room.db")).size <= largestPage) await setTimeout(50)
 }
 
 /** The page of the documentation is the one part of the command that is not in its bundle. */
