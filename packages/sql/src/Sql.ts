@@ -50,7 +50,8 @@ const quiet = (statement: Fragments.Statement<object>): Statement =>
  *
  * export const count = Effect.gen(function* () {
  *   const sql = Sql.make(yield* SqlClient.SqlClient)
- *   return yield* queryOne(Row({ n: integer }), sql`SELECT count(*) AS n FROM item`)
+ *   const counted = Row({ n: integer })
+ *   return yield* queryOne(counted, sql`SELECT count(*) AS n FROM item`)
  * })
  * ```
  */

@@ -3,15 +3,34 @@
  * come from the declaration; a query that selects something else declares that by the same codecs.
  *
  * ```ts
- * import { flag, integer, nullable, query, queryOne, Row, Table, text } from "@signalbox/sql/Table"
  * import type { Sql } from "@signalbox/sql/Sql"
+ * import {
+ *   flag,
+ *   integer,
+ *   nullable,
+ *   query,
+ *   queryOne,
+ *   Row,
+ *   Table,
+ *   text
+ * } from "@signalbox/sql/Table"
  *
- * const item = Table("item", { id: text, name: text, open: flag, due_at: nullable(text) })
+ * const item = Table("item", {
+ *   id: text,
+ *   name: text,
+ *   open: flag,
+ *   due_at: nullable(text)
+ * })
+ * const counted = Row({ n: integer })
  *
- * export const open = (sql: Sql) => query(item, sql`SELECT ${item.columns} FROM item WHERE open = 1`)
- * export const count = (sql: Sql) => queryOne(Row({ n: integer }), sql`SELECT count(*) AS n FROM item`)
- * export const add = (sql: Sql) =>
- *   sql`INSERT INTO item ${item.insert({ id: "1", name: "first", open: true, due_at: null })}`
+ * export const open = (sql: Sql) =>
+ *   query(item, sql`SELECT ${item.columns} FROM item WHERE open = 1`)
+ * export const count = (sql: Sql) =>
+ *   queryOne(counted, sql`SELECT count(*) AS n FROM item`)
+ * export const add = (sql: Sql) => {
+ *   const row = { id: "1", name: "first", open: true, due_at: null }
+ *   return sql`INSERT INTO item ${item.insert(row)}`
+ * }
  * ```
  */
 import type * as Arr from "effect/Array"
