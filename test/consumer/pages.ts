@@ -88,8 +88,8 @@ exec ${quoted([process.execPath, install, manager, registry, store])} "$@"
 /** Of a page, in milliseconds. */
 const limit = 300_000
 
-/** What is left running is stopped. */
-const prelude = "trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT"
+/** What is left running is stopped, also what a package manager has started: with a session of its own, the whole group is. */
+const prelude = isolated ? "trap 'trap : TERM; kill 0; wait' EXIT" : "trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT"
 
 /** Follows the text of a page in an empty folder. Rejects with the command whose output differs. */
 export const follow = async (
@@ -125,7 +125,7 @@ export const follow = async (
   ])
   const script = [prelude, ...lines, "exit 0"].join("\n")
   const bash = ["bash", "-c", script]
-  const [file = "", ...args] = isolated ? within(join(folder, ".bin", "hosts"), doors, bash) : bash
+  const [file = "", ...args] = isolated ? within(join(folder, ".bin", "hosts"), doors, ["setsid", ...bash]) : bash
   const { stderr, stdout } = await promisify(execFile)(file, args, {
     cwd: folder,
     env: { ...env, PATH },
