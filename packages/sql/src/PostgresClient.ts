@@ -195,7 +195,7 @@ const makeSessions = (options: PostgresOptions, stream: Sockets.Sockets["stream"
         Pooled.make(pool, Settings.of(options))
       )
 
-/** How long connections may take to end in peace. */
+/** How long connections may take to close before their sockets are destroyed. */
 const endMillis = 500
 
 /** A connection of its own, which closing its scope ends also when the server does not respond. */

@@ -1,4 +1,8 @@
-/** The limits of sizes. */
+/** The limits of sizes, and of how long a worker may be silent. */
+import * as Duration from "effect/Duration"
+
+/** A worker without a heartbeat for this long is offline, and its step runs are lost. */
+export const lostAfter = Duration.seconds(10)
 
 /** Bytes; `jsonDepth` in levels, `formParameters` in number. */
 export const limits = {

@@ -284,7 +284,8 @@ export const workerAt = Effect.fnUntraced(function* (
     return { lease: leased, session: yield* session(leased) }
   })
   /**
-   * Keeps the worker from being lost however slow the machine is: the service heard of it ahead of time. A minute later it is lost.
+   * Dates the last heartbeat of the worker 40 seconds ahead, so that it is not lost on a slow machine. A minute without heartbeats
+   * still loses it.
    */
   const stayAlive = Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -19,7 +19,7 @@ import { PackageUses } from "../store/PackageUses.ts"
 import { RoomState } from "../store/RoomState.ts"
 import { StepRuns } from "../store/StepRuns.ts"
 import type { StoredStepRun } from "../store/StoredStepRun.ts"
-import { lostAfter } from "../store/Workers.ts"
+import { lostAfter } from "../Limits.ts"
 import { WorkItems } from "../store/WorkItems.ts"
 import { decided, Transitions } from "./Transitions.ts"
 

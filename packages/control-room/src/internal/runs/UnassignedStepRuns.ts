@@ -9,7 +9,7 @@ import { Changes } from "../store/Changes.ts"
 import { Database } from "../store/Database.ts"
 import { type PausedStepRuns, Pauses } from "../store/Pauses.ts"
 import { type Need, type Offer, Waits } from "../store/Waits.ts"
-import { lostAfter } from "../store/Workers.ts"
+import { lostAfter } from "../Limits.ts"
 
 /** How long a step run may be unassigned before it is reported, while workers are online that could be about to match. */
 const gracePeriod = Duration.toMillis("10 seconds")

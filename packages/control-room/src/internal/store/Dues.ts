@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import { nullable, query, Row, text, word } from "@signalbox/sql/Table"
 import { silentAfter } from "./Assistants.ts"
 import { Database } from "./Database.ts"
-import { lostAfter } from "./Workers.ts"
+import { lostAfter } from "../Limits.ts"
 
 /** How long after the time in its column each kind is due, in milliseconds. Most are due after that time, not at it. */
 const delays = {

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { integer, nullable, query, queryOne, Row, text } from "@signalbox/sql/Table"
 import { Database } from "./Database.ts"
-import { lostAfter } from "./Workers.ts"
+import { lostAfter } from "../Limits.ts"
 
 /** Where counts end. */
 const most = 10_000

@@ -7,15 +7,13 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { lostAfter } from "../Limits.ts"
 import * as Tokens from "../Tokens.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Labels from "./Labels.ts"
 import { pausedColumn, selectPaused } from "./Pauses.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
 import { flag, id, query, queryOne, Row, Table, text } from "@signalbox/sql/Table"
-
-/** A worker without a heartbeat for this long is offline, and its step runs are lost. */
-export const lostAfter = Duration.seconds(10)
 
 const workerTable = Table("worker", {
   id: id(WorkerId),
