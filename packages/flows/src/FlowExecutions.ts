@@ -300,12 +300,11 @@ const carryOut = Effect.fnUntraced(function* <E = never>(
 ): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict | E, FlowEngine> {
   const { engine } = yield* engineOf
   const { journal } = engine
+  const now = yield* journal.now
   const order: Accepting.Order<E> = { command, id: id ?? engine.newId(), by: by ?? null, reopen }
   const decided: { action: Action } = { action: "nothing" }
   const changed = yield* journal.change(execution, (locked) =>
-    Effect.gen(function* () {
-      // It is given when it is accepted: the lock was waited for.
-      const { action, change } = yield* Accepting.decide(order, locked, yield* journal.now)
+    Effect.map(Accepting.decide(order, locked, now), ({ action, change }) => {
       if (action !== null) decided.action = action
       return change
     })
