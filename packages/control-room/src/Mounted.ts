@@ -112,7 +112,11 @@ const build = Effect.fnUntraced(function* (options: Options) {
   return Mounted.of({
     httpEffect: Effect.updateService(routed, HttpServerRequest.HttpServerRequest, (request) =>
       withoutPrefix(request, prefix)
-    ).pipe(Effect.provideContext(Context.add(settings, HttpPlatform.HttpPlatform, platform))),
+    ).pipe(
+      // `Edge` has made a response of each.
+      Effect.catchTag("Refusal", Effect.die),
+      Effect.provideContext(Context.add(settings, HttpPlatform.HttpPlatform, platform))
+    ),
     tick: Effect.andThen(
       runs.tick,
       Effect.all([scheduler.tick, triggers.tick, bulkOperations.tick, deliverer.tick, alerter.tick, alertSender.tick], {

@@ -7,9 +7,9 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Statement from "effect/sql/Statement"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as TestClock from "effect/testing/TestClock"
 import { ClientAddress, subscriberOf } from "../src/internal/edge/ClientAddress.ts"
+import { Refusal } from "../src/internal/edge/Failures.ts"
 import { UnauthenticatedRequests } from "../src/internal/edge/UnauthenticatedRequests.ts"
 import * as Tokens from "../src/internal/Tokens.ts"
 import { bodyAs } from "./support/Http.ts"
@@ -29,8 +29,8 @@ const charge = Effect.fnUntraced(function* (address: string | null, count: numbe
 })
 
 const statusOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.catchDefect(Effect.as(effect, 200), (defect) =>
-    HttpServerResponse.isHttpServerResponse(defect) ? Effect.succeed(defect.status) : Effect.die(defect)
+  Effect.catch(Effect.as(effect, 200), (error) =>
+    error instanceof Refusal ? Effect.succeed(error.status) : Effect.fail(error)
   )
 
 const token = (): Tokens.Token =>

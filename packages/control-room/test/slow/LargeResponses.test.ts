@@ -13,9 +13,9 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { Socket } from "node:net"
+import { Refusal } from "../../src/internal/edge/Failures.ts"
 import { ResponseMemory } from "../../src/internal/edge/ResponseMemory.ts"
 import { limits } from "../../src/internal/Limits.ts"
 import { WorkItems } from "../../src/internal/store/WorkItems.ts"
@@ -245,10 +245,8 @@ withLayer(quiet, { timeout: 60_000 })("clients that do not read", (it) => {
 })
 
 const refusal = (exit: Exit.Exit<unknown, unknown>) => {
-  const defect = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
-  return HttpServerResponse.isHttpServerResponse(defect)
-    ? { status: defect.status, retryAfter: defect.headers["retry-after"] }
-    : exit
+  const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
+  return error instanceof Refusal ? { status: error.status, retryAfter: error.headers?.["retry-after"] } : exit
 }
 
 describe("the memory for large responses", () => {

@@ -31,7 +31,7 @@ import type { StoredStepRun } from "../store/StoredStepRun.ts"
 import { Workers } from "../store/Workers.ts"
 import { Refused } from "../Refused.ts"
 import { ConsoleCookies } from "./ConsoleCookies.ts"
-import { refusals, forbidden, unauthenticated } from "./Failures.ts"
+import { forbidden, type Refusal, refusals, unauthenticated } from "./Failures.ts"
 import * as Forms from "./Forms.ts"
 import { Idempotency } from "./Idempotency.ts"
 import { callerOf } from "./Permissions.ts"
@@ -61,7 +61,7 @@ const principalOfRun = (stepRun: StoredStepRun | null, token: Tokens.Token): Pri
       }
 
 type TokenRefusal = ForbiddenResponse | ConflictResponse
-type Refusal = UnauthenticatedResponse | TokenRefusal
+type GuardRefusal = UnauthenticatedResponse | TokenRefusal | Refusal
 
 /** Why a caller may not use an endpoint of the workspace in the path; null when it may. */
 const refusalBy = (endpoint: HttpApiEndpoint.Top) => {
@@ -158,7 +158,7 @@ const withForm = <E, R>(
   endpoint: HttpApiEndpoint.Top,
   handler: Guarded<E, R>,
   body?: Parameters<typeof Forms.asJson>[2]
-): Guarded<E, R | HttpServerRequest.HttpServerRequest> =>
+): Guarded<E | Refusal, R | HttpServerRequest.HttpServerRequest> =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (received) =>
     Effect.flatMap(Forms.asJson(received, endpoint, body), (request) =>
       request === received ? handler : Effect.provideService(handler, HttpServerRequest.HttpServerRequest, request)
@@ -174,7 +174,7 @@ export class Authorization extends Context.Service<
       endpoint: HttpApiEndpoint.Top,
       group: Group,
       handler: Guarded<E, CurrentPrincipal | HttpRouter.Provided>
-    ) => Guarded<E | Refusal, HttpRouter.Provided>
+    ) => Guarded<E | GuardRefusal, HttpRouter.Provided>
     /** Whether the key, token or session that a request was let in with still exists; does not count as a use. */
     readonly isStillValid: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<boolean>
   }
@@ -197,7 +197,7 @@ export class Authorization extends Context.Service<
       const workspace = <E>(
         endpoint: HttpApiEndpoint.Top,
         handler: Guarded<E, CurrentPrincipal | HttpRouter.Provided>
-      ): Guarded<E | Refusal, HttpRouter.Provided> => {
+      ): Guarded<E | GuardRefusal, HttpRouter.Provided> => {
         const refusedBy = refusalBy(endpoint)
         const withoutRecord = Context.get(endpoint.annotations, WithoutRecord)
         const isCredential = Context.get(endpoint.annotations, ReturnsCredential)
@@ -214,28 +214,30 @@ export class Authorization extends Context.Service<
               )
             : handled(received)
         }
-        return Effect.withFiber<HttpServerResponse.HttpServerResponse, E | Refusal, HttpRouter.Provided>((fiber) => {
-          // The router and this guard have provided these services to the fiber.
-          const context = fiber.context as Context.Context<HttpRouter.Provided>
-          const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
-          const cookie = cookies.tokenOf(request)
-          const token = cookie ?? tokenOf(request)
-          // The token of a session is good in its cookie alone.
-          if (token === null || (cookie === null && token.kind === "session")) return withoutKey(request, malformed())
-          const misused = cookie === null ? null : cookies.refusalOf(request)
-          if (misused !== null) return Effect.fail(forbidden(misused))
-          return Effect.flatMap(
-            limiter.lookUp(request, token, principalOfCaller(token)),
-            (caller): Guarded<E | Refusal, HttpRouter.Provided> => {
-              if (caller === null) return Effect.fail(cookie === null ? unknown() : sessionEnded())
-              const refused = refusedBy(caller, Context.getUnsafe(context, HttpRouter.RouteContext))
-              if (refused !== null) return Effect.fail(refused)
-              return caller._tag === "ApiKey"
-                ? Effect.andThen(rateLimits.admit(caller.keyId), entered(request, caller))
-                : entered(request, caller)
-            }
-          )
-        })
+        return Effect.withFiber<HttpServerResponse.HttpServerResponse, E | GuardRefusal, HttpRouter.Provided>(
+          (fiber) => {
+            // The router and this guard have provided these services to the fiber.
+            const context = fiber.context as Context.Context<HttpRouter.Provided>
+            const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+            const cookie = cookies.tokenOf(request)
+            const token = cookie ?? tokenOf(request)
+            // The token of a session is good in its cookie alone.
+            if (token === null || (cookie === null && token.kind === "session")) return withoutKey(request, malformed())
+            const misused = cookie === null ? null : cookies.refusalOf(request)
+            if (misused !== null) return Effect.fail(forbidden(misused))
+            return Effect.flatMap(
+              limiter.lookUp(request, token, principalOfCaller(token)),
+              (caller): Guarded<E | GuardRefusal, HttpRouter.Provided> => {
+                if (caller === null) return Effect.fail(cookie === null ? unknown() : sessionEnded())
+                const refused = refusedBy(caller, Context.getUnsafe(context, HttpRouter.RouteContext))
+                if (refused !== null) return Effect.fail(refused)
+                return caller._tag === "ApiKey"
+                  ? Effect.andThen(rateLimits.admit(caller.keyId), entered(request, caller))
+                  : entered(request, caller)
+              }
+            )
+          }
+        )
       }
 
       const integration = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {

@@ -15,7 +15,7 @@ import * as Buckets from "./Buckets.ts"
 import { textOfBody } from "./Incoming.ts"
 import { ClientAddress } from "./ClientAddress.ts"
 import { ConsoleCookies } from "./ConsoleCookies.ts"
-import { dieWith } from "./Failures.ts"
+import { refuse } from "./Failures.ts"
 import { FlowsOf } from "./FlowRoutes.ts"
 import { UnauthenticatedRequests } from "./UnauthenticatedRequests.ts"
 
@@ -29,7 +29,7 @@ const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Opening))
 /** Failed attempts of one address. */
 const attempts = { perSecond: 5 / 60, burst: 5 }
 
-const refused = (message: string) => dieWith(403, "FORBIDDEN", message)
+const refused = (message: string) => refuse(403, "FORBIDDEN", message)
 
 export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
@@ -79,14 +79,14 @@ export const layer = HttpRouter.use(
       const taken = address === null ? null : buckets.take(address, now)
       if (taken !== null && !taken.admitted) {
         const seconds = Math.ceil(taken.waitMillis / 1000)
-        return yield* dieWith(429, "RATE_LIMITED", `too many attempts; try again in ${seconds} s`, {
+        return yield* refuse(429, "RATE_LIMITED", `too many attempts; try again in ${seconds} s`, {
           "retry-after": String(seconds)
         })
       }
       const opening = decode(yield* textOfBody(request))
       if (Option.isNone(opening)) {
         putBack(address, now)
-        return yield* dieWith(400, "INVALID_REQUEST", "the body must be {ticket} or {key}, as JSON")
+        return yield* refuse(400, "INVALID_REQUEST", "the body must be {ticket} or {key}, as JSON")
       }
       const key = yield* keyOf(opening.value)
       if (key === null) {
@@ -107,9 +107,11 @@ export const layer = HttpRouter.use(
     })
 
     const ended = Effect.suspend(() =>
-      dieWith(401, "UNAUTHENTICATED", "no session; open one with a ticket or a key", {
-        "set-cookie": cookies.cookie(null)
-      })
+      Effect.fail(
+        refuse(401, "UNAUTHENTICATED", "no session; open one with a ticket or a key", {
+          "set-cookie": cookies.cookie(null)
+        })
+      )
     )
 
     const show = Effect.gen(function* () {

@@ -33,7 +33,7 @@ import * as Sql from "@signalbox/sql/Sql"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
 import { StorageHealth } from "../storage/StorageHealth.ts"
 import * as Tokens from "../Tokens.ts"
-import { body } from "./Failures.ts"
+import { body, failed, Refusal } from "./Failures.ts"
 import { transferPrefix } from "../transfers/FileLinks.ts"
 import { sessionPath, shownFilesPath } from "./ConsoleRoutes.ts"
 import * as FlowRoutes from "./FlowRoutes.ts"
@@ -219,7 +219,7 @@ const toResponse = (
   if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
   for (const reason of cause.reasons) {
     const error = Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
-    if (HttpServerResponse.isHttpServerResponse(error)) return Effect.succeed(error)
+    if (error instanceof Refusal) return Effect.succeed(failed(error))
     if (HttpServerError.isHttpServerError(error)) {
       if (error.reason._tag === "RouteNotFound") return Effect.succeed(noRoute(request))
       if (error.reason._tag === "RequestParseError") {

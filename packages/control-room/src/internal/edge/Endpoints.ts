@@ -6,7 +6,7 @@
 import { Api } from "@signalbox/api/contract/Api"
 import type { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import { ExtensionKeys, isExtension, MembersOfBody } from "@signalbox/api/contract/Documentation"
-import { type ErrorBody, SentAsStored } from "@signalbox/api/contract/Responses"
+import { SentAsStored } from "@signalbox/api/contract/Responses"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -24,7 +24,7 @@ import { createHash } from "node:crypto"
 import * as ChangeHints from "./ChangeHints.ts"
 import { ResponseMemory } from "./ResponseMemory.ts"
 import { Authorization } from "./Authorization.ts"
-import { dieWith, invalidRequest } from "./Failures.ts"
+import { failed, type Failure, invalidRequest, refuse } from "./Failures.ts"
 import * as ExactJson from "@signalbox/transport/ExactJson"
 import * as LargeJson from "../LargeJson.ts"
 import * as Slices from "../Slices.ts"
@@ -46,11 +46,6 @@ export type HandlersOf<G extends keyof Groups> = {
     HttpApiEndpoint.MiddlewareError<E>,
     CurrentPrincipal | HttpRouter.Provided
   >
-}
-
-/** What the errors of all endpoints have in common. */
-interface Failure extends ErrorBody {
-  readonly status: number
 }
 
 /** A handler without its types: the contract has checked them, and validates its input and output at run time. */
@@ -206,7 +201,9 @@ const payloadOf = (
 ): Effect.Effect<unknown, Failure> => {
   const type = request.headers["content-type"]
   if (kindOf(type) !== "json") {
-    return dieWith(415, "UNSUPPORTED_MEDIA_TYPE", `content-type: ${type} is not accepted here; send application/json`)
+    return Effect.fail(
+      refuse(415, "UNSUPPORTED_MEDIA_TYPE", `content-type: ${type} is not accepted here; send application/json`)
+    )
   }
   return Effect.flatMap(textOfBody(request), (text) => {
     const decoded = <A>(value: unknown, decode: () => Result.Result<A, Schema.SchemaError>) => {
@@ -224,8 +221,6 @@ const payloadOf = (
     )
   })
 }
-
-const failed = ({ error, message, status }: Failure) => HttpServerResponse.jsonUnsafe({ error, message }, { status })
 
 const routeOf = (
   { guard }: Authorization["Service"],
@@ -288,7 +283,9 @@ const routeOf = (
                 tell(params["workspace_id"] ?? "", () => hintsOf(params))
               )
         )
-  const sent = Effect.flatMap(told, (response) => sending(response, endpoint.method === "GET"))
+  const sent = Effect.flatMap(told, (response) =>
+    Effect.catch(sending(response, endpoint.method === "GET"), (refusal) => Effect.succeed(failed(refusal)))
+  )
   // Paths of the contract begin with a slash.
   return HttpRouter.route(endpoint.method, endpoint.path as HttpRouter.PathInput, sent)
 }

@@ -9,7 +9,9 @@ import {
   PayloadTooLargeResponse,
   UnauthenticatedResponse
 } from "@signalbox/api/contract/Responses"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { Refused } from "../Refused.ts"
 
@@ -22,9 +24,27 @@ export const forbidden = (message: string) => new ForbiddenResponse(body("FORBID
 export const conflict = (message: string) => new ConflictResponse(body("CONFLICT", message))
 export const tooLarge = (message: string) => new PayloadTooLargeResponse(body("PAYLOAD_TOO_LARGE", message))
 
+/** An error that knows its response: one that an endpoint declares, or a `Refusal`. */
+export interface Failure extends ErrorBody {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+export const failed = ({ error, headers, message, status }: Failure) =>
+  HttpServerResponse.jsonUnsafe({ error, message }, { status, headers })
+
 /** Ends a request with a response that no endpoint declares, such as one that all endpoints share. */
-export const dieWith = (status: number, code: ErrorCode, message: string, headers: Record<string, string> = {}) =>
-  Effect.die(HttpServerResponse.jsonUnsafe(body(code, message), { status, headers }))
+export class Refusal
+  extends Data.TaggedError("Refusal")<Failure>
+  implements Failure, HttpServerRespondable.Respondable
+{
+  [HttpServerRespondable.symbol]() {
+    return Effect.succeed(failed(this))
+  }
+}
+
+export const refuse = (status: number, code: ErrorCode, message: string, headers: Record<string, string> = {}) =>
+  new Refusal({ ...body(code, message), status, headers })
 
 /**
  * 404 for a resource that does not exist in this workspace; `field`: where the request names it, if not in its path.

@@ -26,7 +26,7 @@ import { ApiKeys } from "../store/ApiKeys.ts"
 import { Changes } from "../store/Changes.ts"
 import { Workspaces } from "../store/Workspaces.ts"
 import { Authorization } from "./Authorization.ts"
-import { body, dieWith } from "./Failures.ts"
+import { body, failed, refuse } from "./Failures.ts"
 import { pathOf } from "./Incoming.ts"
 import { callerOf } from "./Permissions.ts"
 
@@ -102,16 +102,6 @@ export const layerHints = (flows: MountedFlows | undefined) =>
 const notFound = (path: string) =>
   HttpServerResponse.jsonUnsafe(body("NOT_FOUND", `nothing exists at ${path}`), { status: 404 })
 
-const failed = ({
-  error,
-  message,
-  status
-}: {
-  readonly error: unknown
-  readonly message: string
-  readonly status: number
-}) => HttpServerResponse.jsonUnsafe({ error, message }, { status })
-
 /** Without flows every request that is authorized is a 404. */
 export const layer = (flows: MountedFlows | undefined) =>
   HttpRouter.use(
@@ -123,7 +113,7 @@ export const layer = (flows: MountedFlows | undefined) =>
         const request = yield* HttpServerRequest.HttpServerRequest
         const { params } = yield* HttpRouter.RouteContext
         if (flows === undefined || !(yield* hasFlows(params["workspace_id"] ?? ""))) {
-          return yield* dieWith(404, "NOT_FOUND", "this workspace has no durable flows: no program mounts them here")
+          return yield* refuse(404, "NOT_FOUND", "this workspace has no durable flows: no program mounts them here")
         }
         const principal = yield* CurrentPrincipal
         const id = callerOf(principal).id

@@ -10,7 +10,7 @@ import * as Headers from "effect/http/Headers"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as ExactJson from "@signalbox/transport/ExactJson"
 import { limits } from "../Limits.ts"
-import { dieWith } from "./Failures.ts"
+import { type Refusal, refuse } from "./Failures.ts"
 import { kindOf, textOfBody, withText } from "./Incoming.ts"
 
 /** A form as a tree: scalars are strings. */
@@ -136,17 +136,17 @@ const read = Effect.fnUntraced(function* (
   // `curl --data` sends JSON with this type. The names in a form begin otherwise: clients percent-encode braces.
   if (/^\s*[[{]/.test(form)) {
     const message = `content-type: says that the body is a form, and it is JSON; send it with application/json (curl: --json)`
-    return yield* dieWith(400, "INVALID_REQUEST", message)
+    return yield* refuse(400, "INVALID_REQUEST", message)
   }
   if (Buffer.byteLength(form) > limits.formBody) {
-    return yield* dieWith(413, "PAYLOAD_TOO_LARGE", `the form is larger than ${limits.formBody} bytes; send JSON`)
+    return yield* refuse(413, "PAYLOAD_TOO_LARGE", `the form is larger than ${limits.formBody} bytes; send JSON`)
   }
   const parsed = parse(form)
-  if (Result.isFailure(parsed)) return yield* dieWith(400, "INVALID_REQUEST", parsed.failure)
+  if (Result.isFailure(parsed)) return yield* refuse(400, "INVALID_REQUEST", parsed.failure)
   const tree = parsed.success
   const bad = body === "any JSON" ? null : parseFreeJson(tree)
   if (bad !== null) {
-    return yield* dieWith(400, "INVALID_REQUEST", `${bad}: Expected JSON; a text is JSON in quotes`)
+    return yield* refuse(400, "INVALID_REQUEST", `${bad}: Expected JSON; a text is JSON in quotes`)
   }
   // What does not decode, or has unknown fields only, is passed on as text: the payload's own decoder then names the field.
   const decoded = body === "any JSON" ? tree : yield* Effect.orElseSucceed(decode(tree), () => tree)
@@ -165,7 +165,7 @@ export const asJson = (
   request: HttpServerRequest.HttpServerRequest,
   endpoint: HttpApiEndpoint.Top,
   body: "of fields" | "any JSON" = "of fields"
-): Effect.Effect<HttpServerRequest.HttpServerRequest> => {
+): Effect.Effect<HttpServerRequest.HttpServerRequest, Refusal> => {
   const decode = isForm(request) ? decoderOf(endpoint) : undefined
   return decode === undefined ? Effect.succeed(request) : read(request, decode, body)
 }

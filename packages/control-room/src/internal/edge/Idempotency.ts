@@ -17,7 +17,7 @@ import * as Slices from "../Slices.ts"
 import { Database } from "../store/Database.ts"
 import { IdempotencyRecords } from "../store/IdempotencyRecords.ts"
 import { Seal } from "../store/Seal.ts"
-import { dieWith } from "./Failures.ts"
+import { type Refusal, refuse } from "./Failures.ts"
 import { largeBody, pathOf, textOfBody, withText } from "./Incoming.ts"
 import { AskedPermissions, callerOf } from "./Permissions.ts"
 import { ResponseHeaders } from "./ResponseHeaders.ts"
@@ -88,7 +88,7 @@ export class Idempotency extends Context.Service<
       principal: Principal,
       isCredential: boolean,
       effect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
-    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, E | Refusal, R>
   }
 >()("@signalbox/control-room/edge/Idempotency") {
   static readonly layer = Layer.effect(
@@ -113,14 +113,14 @@ export class Idempotency extends Context.Service<
             const headers = yield* ResponseHeaders
             headers[lifetimeHeader] = String(known?.lifetime ?? lifetime)
             if (known !== null && known.fingerprint !== fingerprint) {
-              return yield* dieWith(
+              return yield* refuse(
                 409,
                 "IDEMPOTENCY_KEY_REUSED",
                 "Idempotency-Key: was used for another request; use a new key for each"
               )
             }
             if (known !== null && isCredential && known.maker !== maker) {
-              return yield* dieWith(
+              return yield* refuse(
                 409,
                 "IDEMPOTENCY_KEY_REUSED",
                 "Idempotency-Key: was used by another key or session, and the response is a credential, which only that one gets " +
@@ -131,11 +131,7 @@ export class Idempotency extends Context.Service<
               const { permissions } = callerOf(principal)
               const lacking = known.permissions.find((permission) => !permissions.has(permission))
               if (lacking !== undefined) {
-                return yield* dieWith(
-                  403,
-                  "FORBIDDEN",
-                  `the key lacks the permission ${lacking}; use a key that has it`
-                )
+                return yield* refuse(403, "FORBIDDEN", `the key lacks the permission ${lacking}; use a key that has it`)
               }
               headers["idempotent-replayed"] = "true"
               return HttpServerResponse.text(yield* open(known.body, context), {
@@ -166,12 +162,14 @@ export class Idempotency extends Context.Service<
           const key = request.headers["idempotency-key"]
           if (key === undefined || request.method !== "POST") return effect
           if (!keyPattern.test(key)) {
-            return dieWith(400, "INVALID_REQUEST", "Idempotency-Key: Expected 1 to 255 visible ASCII characters")
+            return Effect.fail(
+              refuse(400, "INVALID_REQUEST", "Idempotency-Key: Expected 1 to 255 visible ASCII characters")
+            )
           }
           const lifetime = lifetimeOf(request.headers[lifetimeHeader])
           if (lifetime === null) {
             const range = `1 to ${keyLifetime.max} (7 days)`
-            return dieWith(400, "INVALID_REQUEST", `Idempotency-Key-TTL: Expected whole seconds, ${range}`)
+            return Effect.fail(refuse(400, "INVALID_REQUEST", `Idempotency-Key-TTL: Expected whole seconds, ${range}`))
           }
           return Effect.flatMap(textOfBody(request), (body) => {
             // The body has been read; the handler reads it from memory.

@@ -11,7 +11,7 @@ import { isUtf8 } from "node:buffer"
 import * as ExactJson from "@signalbox/transport/ExactJson"
 import { limits } from "../Limits.ts"
 import * as Slices from "../Slices.ts"
-import { dieWith } from "./Failures.ts"
+import { type Refusal, refuse } from "./Failures.ts"
 
 /** The path of a request without its query. */
 export const pathOf = (url: string): string => url.split("?", 1)[0] ?? ""
@@ -112,7 +112,7 @@ function* tooDeep(json: string): Generator<void, boolean> {
   return false
 }
 
-const unreadable = (message: string) => dieWith(400, "INVALID_REQUEST", message)
+const unreadable = (message: string) => Effect.fail(refuse(400, "INVALID_REQUEST", message))
 
 const decoder = new TextDecoder()
 
@@ -120,7 +120,7 @@ const decoder = new TextDecoder()
 export const largeBody = 100_000
 
 /** The JSON text of a body, or the refusal of one that is not UTF-8 or nests too deep. */
-export const jsonTextOf = (bytes: Uint8Array): Effect.Effect<string> => {
+export const jsonTextOf = (bytes: Uint8Array): Effect.Effect<string, Refusal> => {
   if (!isUtf8(bytes)) return unreadable("the body is not valid UTF-8; send JSON in UTF-8")
   const text = decoder.decode(bytes)
   return Effect.flatMap(
@@ -135,7 +135,8 @@ export const jsonTextOf = (bytes: Uint8Array): Effect.Effect<string> => {
 }
 
 const textOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<string, HttpServerError.HttpServerError> =>
-  Effect.flatMap(request.arrayBuffer, (buffer) => jsonTextOf(new Uint8Array(buffer)))
+  // A request has no error of ours.
+  Effect.flatMap(request.arrayBuffer, (buffer) => Effect.orDie(jsonTextOf(new Uint8Array(buffer))))
 
 /** The text of a body. One that cannot be read is a defect, for which `Edge` has the response. */
 export const textOfBody = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<string> =>

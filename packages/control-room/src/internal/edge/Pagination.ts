@@ -88,7 +88,8 @@ export class Pagination extends Context.Service<
         }
         const limit = size ?? Math.min(query.limit ?? defaultLimit, maxLimit)
         const requestScope = yield* Effect.scope
-        const reserve = (bytes: number) => memory.reserve(bytes, requestScope)
+        // Repositories have no errors: the refusal passes them as a defect, and is the response all the same.
+        const reserve = (bytes: number) => Effect.orDie(memory.reserve(bytes, requestScope))
         const { hasMore, rows } = yield* fetch({ after, limit, reserve, name: query.name })
         const last = rows.at(-1)?.id
         if (hasMore && last !== undefined) url.searchParams.set("cursor", cursorOf(scope, last))

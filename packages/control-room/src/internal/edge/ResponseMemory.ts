@@ -12,14 +12,16 @@ import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { limits } from "../Limits.ts"
-import { dieWith } from "./Failures.ts"
+import { type Refusal, refuse } from "./Failures.ts"
 
 /** How long a response waits until others have been sent. */
 const maxWait: Duration.Input = "10 seconds"
 
-const busy = dieWith(503, "UNAVAILABLE", "too many large responses are being sent; try again in a moment", {
-  "retry-after": "1"
-})
+const busy = Effect.suspend(() =>
+  Effect.fail(
+    refuse(503, "UNAVAILABLE", "too many large responses are being sent; try again in a moment", { "retry-after": "1" })
+  )
+)
 
 export class ResponseMemory extends Context.Service<
   ResponseMemory,
@@ -29,7 +31,7 @@ export class ResponseMemory extends Context.Service<
      * Waits while too few are free; after 10 seconds, or when too many wait already, the request gets a 503. After a
      * burst, large responses are built at a rate that leaves time for small ones.
      */
-    readonly reserve: (bytes: number, scope: Scope.Scope) => Effect.Effect<void>
+    readonly reserve: (bytes: number, scope: Scope.Scope) => Effect.Effect<void, Refusal>
     /**
      * A response that stays counted until it was sent, if it is large. A request that has changed something is not
      * refused any more: its response is sent even when no memory is free.
@@ -37,7 +39,7 @@ export class ResponseMemory extends Context.Service<
     readonly sending: (
       response: HttpServerResponse.HttpServerResponse,
       refusable: boolean
-    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, Scope.Scope>
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal, Scope.Scope>
   }
 >()("@signalbox/control-room/edge/ResponseMemory") {
   static readonly layer = Layer.effect(

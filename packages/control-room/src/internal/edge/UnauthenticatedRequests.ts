@@ -12,7 +12,7 @@ import type * as Tokens from "../Tokens.ts"
 import type { RateLimit } from "../../Options.ts"
 import * as Buckets from "./Buckets.ts"
 import { ClientAddress } from "./ClientAddress.ts"
-import { dieWith } from "./Failures.ts"
+import { type Refusal, refuse } from "./Failures.ts"
 
 /** Generous, since all clients behind one proxy share one address. */
 const defaultBudget: RateLimit = { perSecond: 100, burst: 1000 }
@@ -36,7 +36,7 @@ export class UnauthenticatedRequests extends Context.Service<
   UnauthenticatedRequests,
   {
     /** Counts a request without a valid key, and refuses it with a 429 when its address is over the budget. */
-    readonly charge: (request: Request) => Effect.Effect<void>
+    readonly charge: (request: Request) => Effect.Effect<void, Refusal>
     /**
      * Runs the lookup of a key or token, which returns null when it is unknown. When the address is over its budget,
      * only keys that were valid recently are looked up.
@@ -45,7 +45,7 @@ export class UnauthenticatedRequests extends Context.Service<
       request: Request,
       token: Tokens.Token,
       find: Effect.Effect<A | null, E, R>
-    ) => Effect.Effect<A | null, E, R>
+    ) => Effect.Effect<A | null, E | Refusal, R>
     /**
      * Runs the check of a signature. One that fails charges the budget of its address for what was to be reached, and over that
      * budget nothing is checked.
@@ -54,9 +54,9 @@ export class UnauthenticatedRequests extends Context.Service<
       request: Request,
       reached: string,
       check: Effect.Effect<A, E, R>
-    ) => Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E | Refusal, R>
     /** Runs an effect that needs no key and charges the budget; a success is refunded. */
-    readonly attempt: <A, E, R>(request: Request, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    readonly attempt: <A, E, R>(request: Request, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Refusal, R>
   }
 >()("@signalbox/control-room/edge/UnauthenticatedRequests") {
   /** `null`: no budget. `holdMillis`: how long refusals are delayed. */
@@ -77,19 +77,19 @@ export class UnauthenticatedRequests extends Context.Service<
         const known = new Set<string>()
 
         const charge = (request: Request) =>
-          Effect.withFiber<void>((fiber) => {
+          Effect.withFiber<void, Refusal>((fiber) => {
             const address = addressOf(request)
             // The server around the service provides none, and has to limit such requests itself.
             if (address === null) return Effect.void
             const taken = buckets.take(address, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
-            return taken.admitted ? Effect.void : refuse(taken, "without a valid key")
+            return taken.admitted ? Effect.void : refused(taken, "without a valid key")
           })
 
-        const refuse = ({ waitMillis }: Buckets.Taken, what: string) => {
+        const refused = ({ waitMillis }: Buckets.Taken, what: string) => {
           const message = `too many requests ${what} from this address; try again later`
           const headers = { "retry-after": "1", "retry-after-ms": String(waitMillis) }
-          const refused = dieWith(429, "RATE_LIMITED", message, headers)
-          return waiting < mostWaiting ? Effect.andThen(hold, refused) : refused
+          const refusal = Effect.fail(refuse(429, "RATE_LIMITED", message, headers))
+          return waiting < mostWaiting ? Effect.andThen(hold, refusal) : refusal
         }
 
         let waiting = 0
@@ -117,7 +117,7 @@ export class UnauthenticatedRequests extends Context.Service<
           verify: Effect.fnUntraced(function* (request, reached, check) {
             const key = `${reached} ${addressOf(request) ?? ""}`
             const taken = signed.take(key, yield* Clock.currentTimeMillis)
-            if (!taken.admitted) return yield* refuse(taken, "with a wrong signature")
+            if (!taken.admitted) return yield* refused(taken, "with a wrong signature")
             const checked = yield* check
             signed.putBack(key, yield* Clock.currentTimeMillis)
             return checked

@@ -10,7 +10,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { Authorization } from "../edge/Authorization.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { callerOf } from "../edge/Permissions.ts"
-import { dieWith } from "../edge/Failures.ts"
+import { failed, refuse } from "../edge/Failures.ts"
 import { Changes, type Hint, type Mail, type Mailbox } from "../store/Changes.ts"
 import { Notifier } from "../store/Notifier.ts"
 
@@ -84,7 +84,7 @@ export const layer = Endpoints.group(
         const ofCaller = open.get(caller.id)?.size ?? 0
         if (ofCaller >= mostStreams.caller || streams >= mostStreams.node) {
           const message = `too many streams of changes are open (${mostStreams.caller} for a key); close some, or poll`
-          return yield* dieWith(429, "RATE_LIMITED", message, { "retry-after": "10" })
+          return failed(refuse(429, "RATE_LIMITED", message, { "retry-after": "10" }))
         }
         const box = yield* changes.mailbox(params.workspace_id)
         yield* register(caller.id, box)

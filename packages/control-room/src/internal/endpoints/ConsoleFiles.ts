@@ -10,7 +10,7 @@ import { extname } from "node:path"
 import { BlobStore } from "../../BlobStore.ts"
 import { ConsoleCookies } from "../edge/ConsoleCookies.ts"
 import { shownFilesPath } from "../edge/ConsoleRoutes.ts"
-import { dieWith } from "../edge/Failures.ts"
+import { refuse } from "../edge/Failures.ts"
 import { ConsoleSessions } from "../store/ConsoleSessions.ts"
 import { Files, type StoredFile } from "../store/Files.ts"
 import { StepRuns } from "../store/StepRuns.ts"
@@ -84,7 +84,7 @@ export const layer = HttpRouter.use(
     const stepRuns = yield* StepRuns
     const items = yield* WorkItems
 
-    const missing = dieWith(404, "NOT_FOUND", "there is no such file, or it was deleted")
+    const missing = () => refuse(404, "NOT_FOUND", "there is no such file, or it was deleted")
 
     /** What a session needs to see a file; null for files that are not shown. */
     const neededFor = Effect.fnUntraced(function* (
@@ -98,16 +98,16 @@ export const layer = HttpRouter.use(
     const serve = Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const refusal = cookies.refusalOf(request)
-      if (refusal !== null) return yield* dieWith(403, "FORBIDDEN", refusal)
+      if (refusal !== null) return yield* refuse(403, "FORBIDDEN", refusal)
       const token = cookies.tokenOf(request)
       const session = token === null ? null : yield* sessions.find(token)
-      if (session === null) return yield* dieWith(401, "UNAUTHENTICATED", "no session; open the console again")
+      if (session === null) return yield* refuse(401, "UNAUTHENTICATED", "no session; open the console again")
       const { params } = yield* HttpRouter.RouteContext
       const file = yield* files.find(session.workspaceId, params["file_id"] ?? "")
       const needed = file === null ? null : yield* neededFor(session.workspaceId, file)
-      if (file === null || needed === null) return yield* missing
+      if (file === null || needed === null) return yield* missing()
       if (!session.permissions.has(needed)) {
-        return yield* dieWith(403, "FORBIDDEN", `the key of this session lacks the permission ${needed}`)
+        return yield* refuse(403, "FORBIDDEN", `the key of this session lacks the permission ${needed}`)
       }
       const known = shown.get(extname(file.name).toLowerCase())
       const fits = known !== undefined && file.size <= known.most && (known !== page || isFramed(request))
@@ -117,7 +117,7 @@ export const layer = HttpRouter.use(
         contentType: how?.contentType ?? "application/octet-stream",
         headers: headersOf(name, how)
       })
-      return yield* Effect.catch(response, () => missing)
+      return yield* Effect.mapError(response, missing)
     })
 
     yield* router.add("GET", `${shownFilesPath}/:file_id`, serve)
