@@ -8,6 +8,7 @@ import type * as Brand from "effect/Brand"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as AlertChannels from "./AlertChannels.ts"
@@ -157,7 +158,7 @@ const sizedBytes = (name: string, blob: Blob): SizedBytes => ({
 /** Blobs become what can be uploaded, and functions inside options effects, which is what the modules take. */
 const adapt = (argument: unknown): unknown => {
   if (argument instanceof File) return sizedBytes(argument.name, argument)
-  if (typeof argument !== "object" || argument === null || Array.isArray(argument) || argument instanceof Uint8Array) {
+  if (!Predicate.isObject(argument) || argument instanceof Uint8Array) {
     return argument
   }
   if ("blob" in argument && argument.blob instanceof Blob && "name" in argument)

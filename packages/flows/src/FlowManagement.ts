@@ -3,6 +3,7 @@
  */
 import * as NodeHttpServer from "@signalbox/platform/NodeHttpServer"
 import { TaggedError } from "@signalbox/transport/Printed"
+import * as SchemaProblem from "@signalbox/transport/SchemaProblem"
 import * as Mac from "effect/crypto/Mac"
 import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
@@ -10,7 +11,6 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
 import * as Stream from "effect/Stream"
 import type { unhandled } from "effect/Types"
 import * as Scope from "effect/Scope"
@@ -62,15 +62,9 @@ export class InvalidManagement extends TaggedError<InvalidManagement>()("Invalid
 
 const shortestToken = 16
 
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
-
 /** Returns the invalid field and the reason, never the value. */
-const refusal = ({ cause }: HttpApiSchemaError) => {
-  const [first] = format(cause.issue).issues
-  const path = (first?.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
-  const message = first?.message ?? "the input is not valid"
-  return new InvalidRequestResponse(body("INVALID_REQUEST", path === "" ? message : `${path}: ${message}`))
-}
+const refusal = ({ cause }: HttpApiSchemaError) =>
+  new InvalidRequestResponse(body("INVALID_REQUEST", SchemaProblem.describe(cause)))
 
 const isTooLarge = (error: unknown): boolean =>
   isHttpServerError(error) && error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"

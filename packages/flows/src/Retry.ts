@@ -5,6 +5,7 @@ import { ControlRoomError, transient } from "@signalbox/api/ControlRoomError"
 import { actedOn } from "@signalbox/transport/Attempts"
 import { retryAfterMillis } from "@signalbox/transport/RetryAfter"
 import * as Duration from "effect/Duration"
+import * as Predicate from "effect/Predicate"
 
 /** How a step is retried when it fails with an error of its schema. Defects are never retried. */
 export interface RetryOptions<E> {
@@ -32,7 +33,7 @@ export interface RetryOptions<E> {
 
 type Shape = Readonly<Record<string, unknown>>
 
-const isShape = (value: unknown): value is Shape => typeof value === "object" && value !== null
+const isShape = (value: unknown): value is Shape => Predicate.isObjectOrArray(value)
 
 /** Members in which errors have the response, or the error that they stand for. */
 const holders = ["response", "reason", "data", "cause"] as const

@@ -1,6 +1,7 @@
 /** Where the SQL of SQLite and Postgres differ. SQLite has one writer at a time, so it needs no row locks. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import type { SqlClient } from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
@@ -105,6 +106,6 @@ export const retryConflicts = <A, E, R>(sql: SqlClient, effect: Effect.Effect<A,
 
 /** Whether a row that the statement refers to was deleted between the read and the write. */
 export const isMissingReference = ({ reason: { cause } }: SqlError): boolean => {
-  if (typeof cause !== "object" || cause === null) return false
+  if (!Predicate.isObjectOrArray(cause)) return false
   return ("code" in cause && cause.code === "23503") || ("errno" in cause && cause.errno === 787)
 }

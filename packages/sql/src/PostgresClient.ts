@@ -9,6 +9,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -182,7 +183,7 @@ const makeConnection = (
 /** After a failed statement, Postgres turns COMMIT into a rollback without an error. */
 const commit = (connection: Connection) =>
   Effect.flatMap(connection.executeRaw("COMMIT", []), (result) =>
-    typeof result === "object" && result !== null && "command" in result && result.command === "ROLLBACK"
+    Predicate.hasProperty(result, "command") && result.command === "ROLLBACK"
       ? Effect.die(new Error("a transaction was committed although one of its statements had failed"))
       : Effect.void
   )

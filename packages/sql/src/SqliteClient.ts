@@ -6,6 +6,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -41,7 +42,7 @@ const errorText = (cause: unknown) => (cause instanceof Error ? cause.message : 
 
 /** `node:sqlite` names the code `errcode`; a primary key conflict must be a unique violation, as on Postgres. */
 const toSqlError = (cause: unknown, operation: string): SqlError => {
-  const code = typeof cause === "object" && cause !== null && "errcode" in cause ? cause.errcode : undefined
+  const code = Predicate.hasProperty(cause, "errcode") ? cause.errcode : undefined
   const known =
     typeof code === "number"
       ? {
@@ -167,7 +168,7 @@ const remedies: Readonly<Record<number, string>> = {
 }
 
 const openError = (filename: string) => (cause: unknown) => {
-  const code = typeof cause === "object" && cause !== null && "errcode" in cause ? cause.errcode : undefined
+  const code = Predicate.hasProperty(cause, "errcode") ? cause.errcode : undefined
   const remedy = typeof code === "number" ? remedies[code & 0xff] : undefined
   const message = `cannot open ${filename}: ${errorText(cause)}`
   return new SqliteOpenError({ filename, message: remedy === undefined ? message : `${message}; ${remedy}` })
@@ -204,7 +205,7 @@ const lock = Effect.fnUntraced(function* (filename: string) {
   yield* Effect.try({
     try: () => db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE"),
     catch: (cause) =>
-      typeof cause === "object" && cause !== null && "errcode" in cause && cause.errcode === SQLITE_BUSY
+      Predicate.hasProperty(cause, "errcode") && cause.errcode === SQLITE_BUSY
         ? new SqliteOpenError({
             filename,
             message: `another process uses ${filename}: stop it first, or choose another data folder`

@@ -1,5 +1,6 @@
 /** How storage fails, and how the service responds: one table for SQLite, Postgres and the disk. */
 import * as Cause from "effect/Cause"
+import * as Predicate from "effect/Predicate"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
 /** A failure of the storage as it appears in responses, `/readyz` and logs. */
@@ -95,7 +96,7 @@ const ofSystem: Readonly<Record<string, Kind>> = {
 }
 
 const property = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
+  Predicate.isObjectOrArray(value) ? Reflect.get(value, name) : undefined
 
 /** The first code in the chain of causes. */
 const codeOf = (error: unknown): string | number | undefined => {

@@ -1,4 +1,5 @@
 /** Why a request has no response, or only part of one. */
+import * as Predicate from "effect/Predicate"
 import type * as HttpClientError from "effect/http/HttpClientError"
 
 /** Whether the service acted on a request that failed. */
@@ -39,7 +40,7 @@ export const timeout = (afterMillis: number, what: string): NoResponse => ({
 
 /** The first code in the chain of causes. */
 const codeOf = (cause: unknown, depth = 0): string =>
-  typeof cause !== "object" || cause === null || depth > 5
+  !Predicate.isObjectOrArray(cause) || depth > 5
     ? ""
     : "code" in cause && typeof cause.code === "string"
       ? cause.code

@@ -3,10 +3,10 @@
  * a task package over HTTP, and on local files without a service.
  */
 import { open as openSource, Uploads } from "@signalbox/api/Upload"
+import * as SchemaProblem from "@signalbox/transport/SchemaProblem"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
 import type * as FileSystem from "effect/FileSystem"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
@@ -167,8 +167,6 @@ export const asset = (name: string): Stream.Stream<Uint8Array, AssetMissing | Ro
 export const assetText = (name: string): Effect.Effect<string, AssetMissing | RobotError, Robot> =>
   Stream.mkString(Stream.decodeText(asset(name)))
 
-const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
-
 /** Returns the decoded JSON of an asset. Fails with `UnexpectedContent` when it is not JSON, or has another shape. */
 export const assetJson = Effect.fnUntraced(function* <S extends Schema.ConstraintCodec<unknown, unknown>>(
   name: string,
@@ -180,12 +178,10 @@ export const assetJson = Effect.fnUntraced(function* <S extends Schema.Constrain
     try: (): unknown => JSON.parse(text),
     catch: () => new UnexpectedContent({ name, message: `the asset "${name}" is not JSON` })
   })
-  return yield* Effect.mapError(decode(json), (error) => {
-    const [first] = formatIssue(error.issue).issues
-    const path = (first?.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
-    const where = path === "" ? "" : `${path}: `
-    return new UnexpectedContent({ name, message: `the asset "${name}": ${where}${first?.message ?? "not valid"}` })
-  })
+  return yield* Effect.mapError(
+    decode(json),
+    (error) => new UnexpectedContent({ name, message: `the asset "${name}": ${SchemaProblem.describe(error)}` })
+  )
 })
 
 /**

@@ -1,8 +1,8 @@
 /** Tasks in TypeScript, which a worker runs in its process for every work item of a step. */
+import * as SchemaProblem from "@signalbox/transport/SchemaProblem"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
 import * as Stream from "effect/Stream"
 import type { Item, OutputFile } from "./internal/items/Item.ts"
 import { checkTask } from "./internal/tasks/TaskRules.ts"
@@ -70,13 +70,10 @@ export const isTask = (value: unknown): value is Task<PayloadSchema, PayloadSche
   Predicate.hasProperty(value, "outputs") &&
   typeof value.outputs === "function"
 
-const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
-
 /** Says where and what was expected, never the value: payloads may be secret. */
 const describe = (error: Schema.SchemaError): string => {
-  const [first] = formatIssue(error.issue).issues
-  const path = (first?.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
-  return `payload${path === "" ? "" : `.${path}`}: ${first?.message ?? "not valid"}`
+  const { field, message } = SchemaProblem.first(error)
+  return `payload${field === "" ? "" : `.${field}`}: ${message}`
 }
 
 /**

@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import type * as OpenApi from "effect/http-api/OpenApi"
+import * as Predicate from "effect/Predicate"
 import * as SchemaAST from "effect/SchemaAST"
 import { isAlsoPut, pathAliases } from "../contract/Aliases.ts"
 import { RequiredPermission, startPermission, StartsWork } from "../contract/Authorization.ts"
@@ -93,7 +94,7 @@ const querySchemas: Readonly<Record<string, object>> = {
 /** Unknown fields are ignored in requests and may appear in responses as the interface grows. */
 const open = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(open)
-  if (typeof value !== "object" || value === null) return value
+  if (!Predicate.isObjectOrArray(value)) return value
   return Object.fromEntries(
     Object.entries(value)
       .filter(([key, member]) => !(key === "additionalProperties" && member === false))

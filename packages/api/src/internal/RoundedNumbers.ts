@@ -2,6 +2,7 @@
  * Numbers in JSON that JavaScript does not have, such as ids of 20 digits: a program reads the nearest one. What it was
  * given at which path is remembered, so that the rounded number is not saved in its place.
  */
+import * as Predicate from "effect/Predicate"
 import * as ExactJson from "@signalbox/transport/ExactJson"
 
 /** The path of a number that was rounded. */
@@ -29,7 +30,7 @@ export const parse = (text: string): { readonly json: unknown; readonly rounded:
           enumerable: true,
           configurable: true
         })
-      } else if (typeof value === "object" && value !== null) waiting.push({ container: value, path: at })
+      } else if (Predicate.isObjectOrArray(value)) waiting.push({ container: value, path: at })
     }
   }
   return { json: root["json"], rounded: paths }

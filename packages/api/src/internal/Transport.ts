@@ -3,6 +3,7 @@ import { deliver } from "@signalbox/transport/Attempts"
 import type { NoResponse } from "@signalbox/transport/NoResponse"
 import { checkPolicy } from "@signalbox/transport/Policy"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -43,10 +44,10 @@ export interface Sent<A> {
 /** Parses `{"error": {code, message}, "message"}`, `{"error": "text"}` and bodies that are not JSON. */
 const readError = (status: number, body: unknown): { readonly code: string; readonly message: string } => {
   const fallback = { code: `HTTP_${status}`, message: `the service responded with ${status}` }
-  if (typeof body !== "object" || body === null) return fallback
+  if (!Predicate.isObjectOrArray(body)) return fallback
   const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined)
   const error = "error" in body ? body.error : undefined
-  const nested = typeof error === "object" && error !== null ? error : {}
+  const nested = Predicate.isObjectOrArray(error) ? error : {}
   return {
     code: text("code" in nested ? nested.code : "code" in body ? body.code : undefined) ?? fallback.code,
     message:

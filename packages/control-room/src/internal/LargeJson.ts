@@ -2,6 +2,7 @@
  * Reads and writes large JSON in slices: `JSON.parse` and `JSON.stringify` hold the event loop for up to a second where 8 MB are
  * millions of values.
  */
+import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as Result from "effect/Result"
 import * as ExactJson from "@signalbox/transport/ExactJson"
@@ -127,7 +128,7 @@ export function* read(text: string, keys: ReadonlyArray<string>): Generator<void
 
 /** JSON whose objects have sorted keys, so that two spellings of one value are the same text. */
 export const sorted = (_key: string, value: unknown): unknown =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !ExactJson.isRaw(value)
+  Predicate.isObject(value) && !ExactJson.isRaw(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value
 
@@ -136,8 +137,7 @@ type Written =
   | { readonly value: Array<Json>; readonly keys: null; next: number }
   | { readonly value: { [key: string]: Json }; readonly keys: ReadonlyArray<string>; next: number }
 
-const isContainer = (json: Json): json is Container =>
-  typeof json === "object" && json !== null && !ExactJson.isRaw(json)
+const isContainer = (json: Json): json is Container => Predicate.isObjectOrArray(json) && !ExactJson.isRaw(json)
 
 /**
  * The text that `JSON.stringify(json, sorted)` has, in parts; but the keys of an object that has more than 10,000 are in the order in

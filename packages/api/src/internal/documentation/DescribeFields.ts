@@ -1,10 +1,11 @@
 /** Adds the texts of fields to schemas of the OpenAPI document. */
+import * as Predicate from "effect/Predicate"
 import { generalFields } from "./Fields.ts"
 import { specialFields } from "./SpecialFields.ts"
 
 type Schemas = Readonly<Record<string, unknown>>
 
-const isObject = (value: unknown): value is Schemas => typeof value === "object" && value !== null
+const isObject = (value: unknown): value is Schemas => Predicate.isObjectOrArray(value)
 
 /** Keywords of JSON Schema that contain further schemas of the same value or of its items. */
 const nested = ["items", "anyOf", "oneOf", "allOf", "additionalProperties"]

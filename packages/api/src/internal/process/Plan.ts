@@ -2,6 +2,7 @@
  * What a deployment of a process changes, and what that means for the items that wait in its queue.
  */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import type { ProcessId, WorkItemId } from "../../contract/Ids.ts"
 import type { ProcessDefinition, StepDefinition } from "../../contract/Processes.ts"
@@ -62,7 +63,7 @@ const mostRead = 10_000
 /** The same text for the same JSON, whatever the order of its keys. */
 const canonical = (json: unknown): string =>
   JSON.stringify(json, (_, value: unknown) =>
-    typeof value === "object" && value !== null && !Array.isArray(value)
+    Predicate.isObject(value)
       ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
       : value
   )

@@ -10,6 +10,7 @@ import { SentAsStored } from "@signalbox/api/contract/Responses"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
@@ -114,7 +115,7 @@ const compile = (endpoint: HttpApiEndpoint.Top) => {
 const strangerOf = (endpoint: HttpApiEndpoint.Top) => {
   const members = Context.get(endpoint.annotations, MembersOfBody)
   return (body: unknown): Failure | null => {
-    if (members === null || typeof body !== "object" || body === null || Array.isArray(body)) return null
+    if (members === null || !Predicate.isObject(body)) return null
     const names = Object.keys(body)
     const [first] = names
     return first === undefined || names.some((name) => members.known.includes(name))

@@ -1,6 +1,7 @@
 /** What a request to the address of a trigger says, as pure functions: whether it is genuine, and what of it is used. */
 import type { TriggerEventId, TriggerPayload } from "@signalbox/api/contract/Triggers"
 import { standardContent, standardKey, webhookHeaders } from "@signalbox/api/contract/WebhookEvents"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import { createHmac, timingSafeEqual } from "node:crypto"
@@ -102,7 +103,7 @@ const usualEventIds: Readonly<Record<Signature["type"], TriggerEventId | null>> 
 }
 
 const isRecord = (value: Schema.Json | undefined): value is { readonly [key: string]: Schema.Json } =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !ExactJson.isRaw(value)
+  Predicate.isObject(value) && !ExactJson.isRaw(value)
 
 /** The value at a JSON pointer; undefined when there is nothing. */
 export const valueAt = (body: Schema.Json, pointer: string): Schema.Json | undefined => {

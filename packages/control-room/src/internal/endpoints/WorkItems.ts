@@ -3,6 +3,7 @@
  */
 import * as ExactJson from "@signalbox/transport/ExactJson"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -52,7 +53,7 @@ const isSame = (one: Schema.Json, other: Schema.Json): boolean => canonical(one)
 
 const canonical = (json: Schema.Json): string =>
   JSON.stringify(json, (_, value: unknown) =>
-    typeof value === "object" && value !== null && !Array.isArray(value) && !ExactJson.isRaw(value)
+    Predicate.isObject(value) && !ExactJson.isRaw(value)
       ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
       : value
   )

@@ -1,6 +1,7 @@
 /** Who does what is recorded with a name: the control room that let a request in knows it better than its body. */
 import { CurrentActor } from "@signalbox/api/contract/Authorization"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { Approval } from "../../Signals.ts"
@@ -19,7 +20,7 @@ type JsonObject = { readonly [key: string]: Schema.Json }
 
 /** Whatever else a value has: a flow that receives it ignores what its schema does not name. */
 const isDecision = (value: Schema.Json): value is JsonObject =>
-  typeof value === "object" && value !== null && Object.hasOwn(value, "approved")
+  Predicate.isObjectOrArray(value) && Object.hasOwn(value, "approved")
 const isUnsigned = Schema.is(Approval.mapFields(Struct.omit(["by"])))
 
 /** Returns the value of a signal; the decision of a person is that of who sends it. */

@@ -2,12 +2,12 @@
  * The rule for every input and result of a step: it is JSON by its schema, and it is no secret. A step and a body always get the value
  * decoded from the JSON, so that a result that is read later equals the first.
  */
+import * as SchemaProblem from "@signalbox/transport/SchemaProblem"
 import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
 import { FlowDefect } from "../../FlowDefect.ts"
 import { InvalidInput, InvalidSignal, RecordUnreadable, type UnreadableValue } from "../../FlowErrors.ts"
 
@@ -43,7 +43,7 @@ const holdsSecret = (value: unknown): boolean => {
   const waiting = [value]
   while (waiting.length > 0) {
     const next = waiting.pop()
-    if (typeof next !== "object" || next === null || ArrayBuffer.isView(next) || seen.has(next)) continue
+    if (!Predicate.isObjectOrArray(next) || ArrayBuffer.isView(next) || seen.has(next)) continue
     if (Redacted.isRedacted(next)) return true
     seen.add(next)
     for (const child of childrenOf(next)) waiting.push(child)
@@ -87,15 +87,6 @@ export const recordResult = Effect.fnUntraced(function* <S extends Codec>(schema
   )
 })
 
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
-
-/** Returns where a value does not fit its schema, and what the schema expects there. Contains nothing of the value. */
-const misfitOf = ({ issue }: Schema.SchemaError) => {
-  const [first] = format(issue).issues
-  const keys = (first?.path ?? []).map((part) => (typeof part === "object" ? part.key : part))
-  return { keys, path: keys.map(String).join("."), expected: first?.message ?? "Expected another value" }
-}
-
 /** Returns the JSON type of the value at a path. */
 const typeAt = (json: Schema.Json, keys: ReadonlyArray<PropertyKey>): string => {
   let at: unknown = json
@@ -108,7 +99,7 @@ const typeAt = (json: Schema.Json, keys: ReadonlyArray<PropertyKey>): string => 
 /** Like `record`, for the input with which a program starts a flow. */
 export const recordInput = <I extends Codec>(flow: { readonly name: string; readonly input: I }, input: I["Type"]) =>
   recordOr(flow.input, input, `the input of the flow ${flow.name}`, (error) => {
-    const { expected, path } = misfitOf(error)
+    const { field: path, message: expected } = SchemaProblem.first(error)
     return Effect.fail(new InvalidInput({ flow: flow.name, path, expected }))
   })
 
@@ -160,7 +151,7 @@ export const readRecorded = <S extends Codec>(
   what: string
 ): Effect.Effect<S["Type"]> =>
   Effect.catch(codecOf(schema).decode(json), (error) => {
-    const { expected, keys, path } = misfitOf(error)
+    const { field: path, keys, message: expected } = SchemaProblem.first(error)
     const value = { what, path, expected, type: typeAt(json, keys) }
     return Effect.die(new RecordUnreadable({ execution, message: unreadable(value), value }))
   })
@@ -169,7 +160,7 @@ export const readRecorded = <S extends Codec>(
 export const canonical = (json: Schema.Json): string => JSON.stringify(json, sorted)
 
 const sorted = (_key: string, value: unknown): unknown =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+  Predicate.isObject(value)
     ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
     : value
 

@@ -1,6 +1,7 @@
 /**
  * `$filter` and `$orderby`, over things as the wire shows them.
  */
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Failure from "../Failure.ts"
 import type { Properties } from "../Model.ts"
@@ -17,10 +18,7 @@ export interface Filter {
 export const valueAt = (row: unknown, path: string): unknown =>
   path
     .split("/")
-    .reduce<unknown>(
-      (value, name) => (typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined),
-      row
-    )
+    .reduce<unknown>((value, name) => (Predicate.isObjectOrArray(value) ? Reflect.get(value, name) : undefined), row)
 
 /** Text is compared without regard to case, as the service does it. */
 const comparable = (value: unknown) => (typeof value === "string" ? value.toLowerCase() : (value ?? null))

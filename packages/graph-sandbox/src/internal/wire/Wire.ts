@@ -2,6 +2,7 @@
  * A request as the handlers see it, whether it came by itself or in a batch, and what they answer.
  */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import type * as Stream from "effect/Stream"
 import * as Failure from "../Failure.ts"
 import type { Identity, Principal } from "../Model.ts"
@@ -104,7 +105,7 @@ export const nameOf = Effect.fnUntraced(function* (given: Readonly<Record<string
 
 /** An object of a body; an empty one where it is left out. */
 export const objectOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? Object.fromEntries(Object.entries(value)) : {}
+  Predicate.isObject(value) ? Object.fromEntries(Object.entries(value)) : {}
 
 /** Who acts, as items remember it. */
 export const identity = (principal: Principal): Identity =>

@@ -10,10 +10,10 @@ import { NewSecretName, SecretHosts } from "@signalbox/api/contract/Secrets"
 import { GitReference, RepositoryUrl } from "@signalbox/api/contract/TaskPackages"
 import { TriggerDefinition, TriggerSignature, TriggerWebhook } from "@signalbox/api/contract/Triggers"
 import { webhookEventTypes } from "@signalbox/api/contract/Webhooks"
+import * as SchemaProblem from "@signalbox/transport/SchemaProblem"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
 import * as Yaml from "effect/encoding/Yaml"
 
 /** The file, or something it refers to, is invalid; nothing was changed. */
@@ -196,14 +196,13 @@ const parse = (path: string, text: string) =>
   })
 
 const decode = Schema.decodeUnknownEffect(Document, { errors: "all", onExcessProperty: "error", reportInput: false })
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
-
 /** Where and what was expected, never the value: it may be secret. */
 const describe = (error: Schema.SchemaError): string =>
-  format(error.issue)
-    .issues.map(({ message, path }) => {
-      const field = (path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
-      return `${field === "" ? "the file" : field}: ${message === "Expected no excess property" ? "unknown key; check its spelling, or remove it" : message.replace(/, got .*$/s, "")}`
+  SchemaProblem.all(error)
+    .map(({ field, message }) => {
+      const problem =
+        message === "Expected no excess property" ? "unknown key; check its spelling, or remove it" : message
+      return `${field === "" ? "the file" : field}: ${problem}`
     })
     .join("; ")
 

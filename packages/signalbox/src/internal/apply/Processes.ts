@@ -2,6 +2,7 @@ import type { ProcessDefinition } from "@signalbox/api/contract/Processes"
 import * as Process from "@signalbox/api/Process"
 import * as Processes from "@signalbox/api/Processes"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { Document, Process as WantedProcess } from "./Document.ts"
 import { idOf, type Ids, type Section, type Step, unchanged } from "./Step.ts"
@@ -52,7 +53,7 @@ const named = ({ name: _, steps, ...definition }: ProcessDefinition, ids: Ids): 
 /** The same text for the same JSON, whatever the order of its keys. */
 const canonical = (json: Schema.Json): string =>
   JSON.stringify(json, (_, value: unknown) =>
-    typeof value === "object" && value !== null && !Array.isArray(value)
+    Predicate.isObject(value)
       ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
       : value
   )

@@ -1,6 +1,7 @@
 /**
  * The source of a schema that takes given JSON.
  */
+import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 
 /** Objects with more keys than this are taken for records. */
@@ -11,8 +12,7 @@ const mostDepth = 8
 type Json = Schema.Json
 type JsonObject = { readonly [key: string]: Json }
 
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+const isObject = (value: Json): value is JsonObject => Predicate.isObject(value)
 
 const isArray = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value)
 

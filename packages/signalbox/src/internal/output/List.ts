@@ -1,6 +1,7 @@
 /** How commands print what they have found. */
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as Terminal from "effect/Terminal"
@@ -47,7 +48,7 @@ export const printList = <A, E, R>(
       })
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !Redacted.isRedacted(value)
+  Predicate.isObject(value) && !Redacted.isRedacted(value)
 
 const textOf = (value: unknown): string => {
   if (value === null || value === undefined) return "-"

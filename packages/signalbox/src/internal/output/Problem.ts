@@ -13,7 +13,7 @@ import { ListenError } from "../../ListenError.ts"
 import { exitCodes } from "../process/ExitCodes.ts"
 
 const hasExitCode = (error: unknown): error is { readonly exitCode: number } =>
-  typeof error === "object" && error !== null && "exitCode" in error && typeof error.exitCode === "number"
+  Predicate.hasProperty(error, "exitCode") && typeof error.exitCode === "number"
 
 /** 2 for an invalid command line; a run has its own codes; 1 for every other failure. */
 export const exitCode = (error: unknown): number =>

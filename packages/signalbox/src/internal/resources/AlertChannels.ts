@@ -2,6 +2,7 @@
 import { AlertChannelDefinition, alertChannelTypes, mailSecurities } from "@signalbox/api/contract/AlertChannels"
 import * as AlertChannels from "@signalbox/api/AlertChannels"
 import { TaggedError } from "@signalbox/transport/Printed"
+import * as SchemaProblem from "@signalbox/transport/SchemaProblem"
 import * as Config from "effect/Config"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -9,7 +10,6 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -80,17 +80,14 @@ const printWithSecret = Effect.fnUntraced(function* (
   }
 })
 
-const issues = SchemaIssue.makeFormatterStandardSchemaV1()
-
 /** Which flag is missing or wrong: the settings have the names of the flags. */
-const problemOf = (type: string, { issue }: Schema.SchemaError): string => {
-  const [first] = issues(issue).issues
-  const key = first?.path?.[1]
+const problemOf = (type: string, error: Schema.SchemaError): string => {
+  const { keys, message } = SchemaProblem.first(error)
+  const key = keys[1]
   const flag = typeof key === "string" ? `--${key.replaceAll("_", "-")}: ` : ""
-  const wrong = first?.message ?? "cannot be used"
-  return wrong === "Missing key"
+  return message === "Missing key"
     ? `${flag}needed for an alert channel of type ${type}`
-    : `${flag}${wrong}, for an alert channel of type ${type}`
+    : `${flag}${message}, for an alert channel of type ${type}`
 }
 
 const create = Command.make(

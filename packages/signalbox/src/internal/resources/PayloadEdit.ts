@@ -1,6 +1,7 @@
 /** Changes of a payload by JSON pointers, and what they have changed. Numbers keep their text. */
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as ExactJson from "@signalbox/transport/ExactJson"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
@@ -58,7 +59,7 @@ const keyIn = (parent: string, key: string | number) =>
 type Container = ReadonlyArray<Json> | { readonly [key: string]: Json }
 
 const isContainer = (json: Json | undefined): json is Container =>
-  typeof json === "object" && json !== null && !ExactJson.isRaw(json)
+  Predicate.isObjectOrArray(json) && !ExactJson.isRaw(json)
 
 // `Array.isArray` does not know read-only arrays.
 const isList = (json: Container): json is ReadonlyArray<Json> => Array.isArray(json)

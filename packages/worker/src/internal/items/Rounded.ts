@@ -1,13 +1,14 @@
 /** Payloads with numbers that JavaScript rounded when it read them. */
 import type { RoundedPath } from "@signalbox/api/robot/WorkerProtocol"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import { NumberRounded } from "../../RobotError.ts"
 
 const valueAt = (json: Schema.Json | undefined, path: RoundedPath): unknown => {
   let value: unknown = json
   for (const key of path) {
-    if (typeof value !== "object" || value === null) return undefined
+    if (!Predicate.isObjectOrArray(value)) return undefined
     value = Object.getOwnPropertyDescriptor(value, key)?.value
   }
   return value

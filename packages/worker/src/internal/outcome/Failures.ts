@@ -2,14 +2,13 @@
 import { type CallError, transient } from "@signalbox/api/ControlRoomError"
 import type { Release } from "@signalbox/api/robot/StepRunSession"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import { LeaseLost } from "./LeaseLost.ts"
 import { isApplicationFailure, isBusinessFailure } from "./TaskFailure.ts"
 
 const tagged = (error: unknown): { readonly _tag: string } | undefined =>
-  typeof error === "object" && error !== null && "_tag" in error && typeof error._tag === "string"
-    ? { _tag: error._tag }
-    : undefined
+  Predicate.hasProperty(error, "_tag") && typeof error._tag === "string" ? { _tag: error._tag } : undefined
 
 const isTag = (error: unknown, tag: string): error is { readonly _tag: string } => tagged(error)?._tag === tag
 

@@ -7,6 +7,7 @@ import * as Vault from "@signalbox/api/robot/Vault"
 import * as NodeHttpServer from "@signalbox/platform/NodeHttpServer"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import type { HttpMethod } from "effect/http/HttpMethod"
 import * as HttpClient from "effect/http/HttpClient"
@@ -51,9 +52,9 @@ const withoutValues = (mask: Mask, body: Uint8Array): Uint8Array => {
   } catch {
     return body
   }
-  if (typeof json !== "object" || json === null || !("exception" in json)) return body
+  if (!Predicate.hasProperty(json, "exception")) return body
   const { exception } = json
-  if (typeof exception !== "object" || exception === null) return body
+  if (!Predicate.isObjectOrArray(exception)) return body
   const shown = Object.entries(exception).map(([name, value]) => [
     name,
     typeof value === "string" ? mask.text(value) : value

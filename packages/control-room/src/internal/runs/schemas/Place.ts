@@ -1,6 +1,7 @@
 /**
  * What the keywords of JSON Schema have in common.
  */
+import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import { isRaw, numberOf } from "@signalbox/transport/ExactJson"
 import type { Patterns } from "./Pattern.ts"
@@ -23,8 +24,7 @@ export type Check = (value: Json, work: Work) => Problem | null
 
 export type JsonObject = Readonly<Record<string, Json>>
 
-export const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !isRaw(value)
+export const isObject = (value: Json | undefined): value is JsonObject => Predicate.isObject(value) && !isRaw(value)
 
 /** The part of a schema in which a keyword is, for the function that builds its check. */
 export interface Place {
@@ -49,7 +49,7 @@ export const isList = (value: Json | undefined): value is ReadonlyArray<Json> =>
 
 /** The same text for equal JSON, whatever the order of its keys. */
 export const canonical = (json: Json, work: Work): string => {
-  const isSimple = typeof json !== "object" || json === null || isRaw(json)
+  const isSimple = !Predicate.isObjectOrArray(json) || isRaw(json)
   const text = isSimple
     ? JSON.stringify(json)
     : JSON.stringify(json, (_, value: Json) =>
