@@ -1,4 +1,4 @@
-/** The changelog of `signalbox`; those of the other packages have what it has of them. */
+/** The changelog, which all packages share. */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { page } from "../markdown.ts"
@@ -6,6 +6,6 @@ import { root } from "../pages.ts"
 
 /** The page of the changelog. */
 export const changelog = (): string =>
-  page("Changelog", readFileSync(join(root, "packages/signalbox/CHANGELOG.md"), "utf8").replace(/^# .*\n/, ""), {
+  page("Changelog", readFileSync(join(root, "CHANGELOG.md"), "utf8").replace(/^# .*\n/, ""), {
     description: "What changed in each version."
   })

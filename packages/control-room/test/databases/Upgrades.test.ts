@@ -49,7 +49,7 @@ const statusesOf = Effect.fnUntraced(function* (key: string, ids: Releases.Relea
 })
 
 /** The versions of the changelog. */
-const changelog = readFileSync(join(import.meta.dirname, "..", "..", "CHANGELOG.md"), "utf8")
+const changelog = readFileSync(join(import.meta.dirname, "../../../../CHANGELOG.md"), "utf8")
 const released = [...changelog.matchAll(/^## (\S+)$/gm)].map(([, version = ""]) => version)
 
 const Artifact = Schema.Struct({ url: Schema.String })
