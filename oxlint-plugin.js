@@ -52,13 +52,16 @@ const declaredRows = {
 const layout = JSON.parse(readFileSync(new URL("layout.json", import.meta.url), "utf8")).packages
 const packagesFolder = fileURLToPath(new URL("packages", import.meta.url))
 
-/** The position of a file of `src` among the folders of its package: 0 is what all may import; public modules are last. */
+/**
+ * The position of a file of `src` among the folders of its package: 0 is what all may import; public modules are last. None of one
+ * that lies in `internal` beside the folders.
+ */
 const floorOf = ({ folders, ground = [], placed = {} }, path) => {
   if (ground.includes(path)) return 0
-  const [, folder] = /^internal\/([^/]+)\//.exec(path) ?? []
-  const name = placed[path] ?? folder
   const names = Object.keys(folders)
-  return name === undefined ? names.length + 1 : names.indexOf(name) + 1 || undefined
+  const name = placed[path] ?? names.find((folder) => path.startsWith(`internal/${folder}/`))
+  if (name === undefined) return path.startsWith("internal/") ? undefined : names.length + 1
+  return names.indexOf(name) + 1 || undefined
 }
 
 /** What a module of a package may import from other packages, as the beginnings of names. */

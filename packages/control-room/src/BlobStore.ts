@@ -16,7 +16,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { PlatformError } from "effect/PlatformError"
-import { isShard, shardOf } from "./internal/Shards.ts"
+import { isShard, shardOf } from "./internal/blobs/Shards.ts"
 
 /** Size of the file that is written to find out whether there is space. */
 const probeBytes = 65_536

@@ -9,8 +9,8 @@ import type { HttpServerError } from "effect/http/HttpServerError"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 
-export { IdSeed } from "./internal/IdSeed.ts"
-export { PollInterval } from "./internal/PollInterval.ts"
+export { IdSeed } from "./internal/settings/IdSeed.ts"
+export { PollInterval } from "./internal/background/PollInterval.ts"
 
 /** Where a control room stores its state. */
 export interface StorageOptions {

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
-import { forEachIndependently, repeating } from "../src/internal/BackgroundTask.ts"
+import { forEachIndependently, repeating } from "../src/internal/background/BackgroundTask.ts"
 import { adjustable } from "./support/Service.ts"
 
 describe("a task that is repeated", () => {

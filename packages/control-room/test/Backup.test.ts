@@ -43,7 +43,7 @@ import * as Administration from "../src/Administration.ts"
 import { BlobStore } from "../src/BlobStore.ts"
 import { BlobHolds, guarded, hold } from "../src/internal/blobs/BlobHolds.ts"
 import { withoutPassword } from "../src/internal/storage/PostgresTools.ts"
-import { PackageVersions } from "../src/internal/store/PackageVersions.ts"
+import { PackageVersions } from "../src/internal/store/packages/PackageVersions.ts"
 import type { StorageOptions } from "../src/Options.ts"
 import {
   layer,

@@ -3,7 +3,7 @@ import { assert, describe, layer as withLayer } from "@effect/vitest"
 import { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
-import { IdempotencyRecords } from "../src/internal/store/IdempotencyRecords.ts"
+import { IdempotencyRecords } from "../src/internal/store/access/IdempotencyRecords.ts"
 import { database } from "./support/Storage.ts"
 
 const workspace = WorkspaceId.make("01900000-0000-7000-8000-000000000000")

@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
 import { Runs } from "../src/internal/runs/Runs.ts"
-import { Processes as ProcessStore } from "../src/internal/store/Processes.ts"
+import { Processes as ProcessStore } from "../src/internal/store/processes/Processes.ts"
 import { assertError, bodyAs } from "./support/Http.ts"
 import { layer, linkWorker, onPostgres, Service } from "./support/Service.ts"
 

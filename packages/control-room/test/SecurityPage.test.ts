@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { docsPath, openApiPath } from "../src/internal/edge/Edge.ts"
 import { consolePath } from "../src/internal/edge/ConsolePages.ts"
 import * as Probes from "../src/internal/edge/Probes.ts"
-import { hooksPath } from "../src/internal/HooksPath.ts"
+import { hooksPath } from "../src/internal/settings/HooksPath.ts"
 import { transferPrefix } from "../src/internal/transfers/FileLinks.ts"
 
 const page = readFileSync(join(import.meta.dirname, "../../../docs/operate/security.md"), "utf8")

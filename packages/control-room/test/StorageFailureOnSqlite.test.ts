@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import { systemError } from "effect/PlatformError"
 import { ConnectionError, SqlError, UnknownError } from "effect/sql/SqlError"
-import { steady } from "../src/internal/BackgroundTask.ts"
+import { steady } from "../src/internal/background/BackgroundTask.ts"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
 
 /** In the form of the SQLite driver. */

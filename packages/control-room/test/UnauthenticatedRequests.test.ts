@@ -11,7 +11,7 @@ import * as TestClock from "effect/testing/TestClock"
 import { ClientAddress, subscriberOf } from "../src/internal/edge/ClientAddress.ts"
 import { Refusal } from "../src/internal/edge/Failures.ts"
 import { UnauthenticatedRequests } from "../src/internal/edge/UnauthenticatedRequests.ts"
-import * as Tokens from "../src/internal/Tokens.ts"
+import * as Tokens from "../src/internal/vault/Tokens.ts"
 import { bodyAs } from "./support/Http.ts"
 import { layerIn, linkWorker, Service, temporaryFolder } from "./support/Service.ts"
 

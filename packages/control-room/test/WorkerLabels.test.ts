@@ -11,7 +11,7 @@ import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Statement from "effect/sql/Statement"
 import * as Sql from "@signalbox/sql/Sql"
-import * as Labels from "../src/internal/store/Labels.ts"
+import * as Labels from "../src/internal/store/runs/Labels.ts"
 import { assertError } from "./support/Http.ts"
 import { layer, Service, workerAt } from "./support/Service.ts"
 

@@ -7,10 +7,10 @@ import { sized, soak } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Sql from "@signalbox/sql/Sql"
-import * as AlertRules from "../../src/internal/store/AlertRules.ts"
-import * as Chunks from "../../src/internal/store/Chunks.ts"
-import { Processes } from "../../src/internal/store/Processes.ts"
-import { Workspaces } from "../../src/internal/store/Workspaces.ts"
+import * as AlertQueries from "../../src/internal/store/notifications/AlertQueries.ts"
+import * as Chunks from "../../src/internal/store/database/Chunks.ts"
+import { Processes } from "../../src/internal/store/processes/Processes.ts"
+import { Workspaces } from "../../src/internal/store/access/Workspaces.ts"
 import { analysed, indexedPlanOf, planOf, recorded } from "../support/Plans.ts"
 import { database } from "../support/Storage.ts"
 
@@ -192,7 +192,7 @@ withLayer(database, { excludeTestServices: true, timeout: "4 minutes" })("a chec
       const { last, process, workspace } = yield* seed
       const find = (rule: AlertRule) =>
         recorded(
-          AlertRules.find(Sql.make(sql), rule, {
+          AlertQueries.find(Sql.make(sql), rule, {
             workspaceId: workspace,
             id: AlertId.make(idOf(9, 0)),
             since,

@@ -4,9 +4,9 @@ import { ProcessRunId, TaskPackageId, WorkerGroupId } from "@signalbox/api/contr
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import type * as State from "../../src/internal/engine/State.ts"
-import { ProcessRuns } from "../../src/internal/store/ProcessRuns.ts"
-import { Processes } from "../../src/internal/store/Processes.ts"
-import { Workspaces } from "../../src/internal/store/Workspaces.ts"
+import { ProcessRuns } from "../../src/internal/store/runs/ProcessRuns.ts"
+import { Processes } from "../../src/internal/store/processes/Processes.ts"
+import { Workspaces } from "../../src/internal/store/access/Workspaces.ts"
 import { database } from "../support/Storage.ts"
 
 const packageId = TaskPackageId.make("01900000-0000-7000-8000-000000000001")

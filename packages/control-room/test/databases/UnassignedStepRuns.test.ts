@@ -10,7 +10,7 @@ import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { Workers } from "../../src/internal/store/Workers.ts"
+import { Workers } from "../../src/internal/store/workers/Workers.ts"
 import { missing, UnassignedStepRuns } from "../../src/internal/runs/UnassignedStepRuns.ts"
 import { layer, linkWorker, movedBy, Service } from "../support/Service.ts"
 

@@ -7,7 +7,7 @@ import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
-import * as Chunks from "../../src/internal/store/Chunks.ts"
+import * as Chunks from "../../src/internal/store/database/Chunks.ts"
 import { receiver } from "../support/Receiver.ts"
 import { layer, linkWorker, Service } from "../support/Service.ts"
 

@@ -17,7 +17,7 @@ import { UploadCompletion } from "../../src/internal/transfers/UploadCompletion.
 import { TargetGuard } from "../../src/internal/delivery/TargetGuard.ts"
 import { Git, GitLimits } from "../../src/internal/git/Git.ts"
 import { GitPackages } from "../../src/internal/git/GitPackages.ts"
-import { TaskPackages as Store } from "../../src/internal/store/TaskPackages.ts"
+import { TaskPackages as Store } from "../../src/internal/store/packages/TaskPackages.ts"
 import { gitServer } from "@signalbox/testkit/GitServer"
 import { bodyAs, errorOf, multipart, send } from "../support/Http.ts"
 import { layer, movedBy, Service } from "../support/Service.ts"

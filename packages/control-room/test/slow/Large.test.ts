@@ -14,7 +14,7 @@ import { execFile, execFileSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import * as Child from "../support/Child.ts"
-import * as StorageLayers from "../../src/internal/StorageLayers.ts"
+import * as StorageLayers from "../../src/internal/service/StorageLayers.ts"
 import { onPostgres, storageIn, temporaryFolder } from "../support/Service.ts"
 
 const script = fileURLToPath(new URL("../support/largeClient.ts", import.meta.url))

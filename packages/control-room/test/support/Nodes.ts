@@ -4,7 +4,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { WakeInterval } from "../../src/internal/PollInterval.ts"
+import { WakeInterval } from "../../src/internal/background/PollInterval.ts"
 import { layerIn, Service } from "./Service.ts"
 
 /** Starts one more node on the folder; it ends with the scope. Its leases wake by notifications only. */

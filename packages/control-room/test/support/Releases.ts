@@ -13,7 +13,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { gunzipSync, gzipSync } from "node:zlib"
 import * as Opening from "../../src/internal/storage/Opening.ts"
-import { latest, migrations } from "../../src/internal/store/Migrations.ts"
+import { latest, migrations } from "../../src/internal/store/database/Migrations.ts"
 import { storageIn } from "./Service.ts"
 
 const Row = Schema.Record(Schema.String, Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])))

@@ -11,7 +11,7 @@ import * as References from "effect/References"
 import * as Schema from "effect/Schema"
 import type { Door } from "./Endpoints.ts"
 import { type Answer, bodyAs, multipart, send } from "./Http.ts"
-import { PollInterval } from "../../src/internal/PollInterval.ts"
+import { PollInterval } from "../../src/internal/background/PollInterval.ts"
 import { layer, linkWorker, type RawRequest, Service } from "./Service.ts"
 
 const Identified = Schema.Struct({ id: Schema.String })

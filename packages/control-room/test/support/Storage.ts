@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { NextItems } from "../../src/internal/runs/NextItems.ts"
 import { Runs } from "../../src/internal/runs/Runs.ts"
-import * as StorageLayers from "../../src/internal/StorageLayers.ts"
+import * as StorageLayers from "../../src/internal/service/StorageLayers.ts"
 import { WorkSignal } from "../../src/internal/runs/WorkSignal.ts"
 import { storageIn, temporaryFolder } from "./Service.ts"
 

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Statement from "effect/sql/Statement"
 import { flushCompileCache } from "node:module"
-import { AlertTiming } from "../../src/internal/PollInterval.ts"
+import { AlertTiming } from "../../src/internal/background/PollInterval.ts"
 import { externalBucket } from "./Bucket.ts"
 import { layerIn, Service, storageIn } from "./Service.ts"
 

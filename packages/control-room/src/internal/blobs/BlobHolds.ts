@@ -13,8 +13,8 @@ import * as Path from "effect/Path"
 import * as Schedule from "effect/Schedule"
 import { randomUUID } from "node:crypto"
 import { BlobStore } from "../../BlobStore.ts"
-import { steady } from "../BackgroundTask.ts"
-import * as BlobHoldRows from "../store/BlobHoldRows.ts"
+import { steady } from "../background/BackgroundTask.ts"
+import * as BlobHoldRows from "../store/files/BlobHoldRows.ts"
 
 /** How long a hold lasts after its backup last put it off. */
 const lifetime = Duration.minutes(2)

@@ -1,8 +1,8 @@
 /** Deletes the blobs of deleted rows. */
 import * as Effect from "effect/Effect"
 import { BlobStore } from "../../BlobStore.ts"
-import { Database } from "../store/Database.ts"
-import { Files } from "../store/Files.ts"
+import { Database } from "../store/database/Database.ts"
+import { Files } from "../store/files/Files.ts"
 
 /**
  * Creates a function that deletes those of these blobs that no row names: when the transaction is committed, or

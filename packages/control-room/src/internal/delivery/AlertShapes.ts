@@ -1,7 +1,7 @@
 /** What each type of channel is sent over HTTP: the shapes of their incoming webhooks. */
 import * as Redacted from "effect/Redacted"
-import type { ChannelSettings, MailSettings } from "../store/AlertChannels.ts"
-import type { ClaimedMessage } from "../store/AlertMessages.ts"
+import type { ChannelSettings, MailSettings } from "../store/notifications/AlertChannels.ts"
+import type { ClaimedMessage } from "../store/notifications/AlertMessages.ts"
 import { headersOf } from "./Deliverer.ts"
 
 export interface HttpMessage {

@@ -5,7 +5,7 @@
 import type { Api } from "@signalbox/api/contract/Api"
 import type { ChangeTopic } from "@signalbox/api/contract/Changes"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
-import type { Hint } from "../store/Changes.ts"
+import type { Hint } from "../store/room/Changes.ts"
 
 /** Every group: a new one has to say what it changes. */
 const topicsOf: { readonly [G in keyof typeof Api.groups]: ReadonlyArray<ChangeTopic> } = {

@@ -8,10 +8,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { createHash } from "node:crypto"
-import { PublicUrl } from "../PublicUrl.ts"
-import * as MasterKeyRecord from "../store/MasterKeyRecord.ts"
-import { sessionLifetime } from "../store/ConsoleSessions.ts"
-import * as Tokens from "../Tokens.ts"
+import { PublicUrl } from "../settings/PublicUrl.ts"
+import * as MasterKeyRecord from "../store/database/MasterKeyRecord.ts"
+import { sessionLifetime } from "../store/access/ConsoleSessions.ts"
+import * as Tokens from "../vault/Tokens.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 

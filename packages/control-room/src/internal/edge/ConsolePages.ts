@@ -4,7 +4,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { ConsoleFile, ConsoleFiles } from "../../Options.ts"
-import { PublicUrl } from "../PublicUrl.ts"
+import { PublicUrl } from "../settings/PublicUrl.ts"
 import { pathOf } from "./Incoming.ts"
 import * as StaticPages from "./StaticPages.ts"
 

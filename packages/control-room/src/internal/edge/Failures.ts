@@ -13,7 +13,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type { Refused } from "../Refused.ts"
+import type { Refused } from "../engine/Refused.ts"
 
 /** The envelope of every response with a status of 400 or more. */
 export const body = (code: ErrorCode, message: string): ErrorBody => ({ error: { code, message }, message })

@@ -9,7 +9,7 @@ import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as Headers from "effect/http/Headers"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as ExactJson from "@signalbox/transport/ExactJson"
-import { limits } from "../Limits.ts"
+import { limits } from "../settings/Limits.ts"
 import { type Refusal, refuse } from "./Failures.ts"
 import { kindOf, textOfBody, withText } from "./Incoming.ts"
 

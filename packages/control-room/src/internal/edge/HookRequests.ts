@@ -6,7 +6,7 @@ import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import { createHmac, timingSafeEqual } from "node:crypto"
 import * as ExactJson from "@signalbox/transport/ExactJson"
-import type { Signature } from "../store/StoredTrigger.ts"
+import type { Signature } from "../store/starts/StoredTrigger.ts"
 
 type Headers = Readonly<Record<string, string | undefined>>
 

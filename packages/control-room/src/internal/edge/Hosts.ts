@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as HttpServer from "effect/http/HttpServer"
 import * as NetAddress from "effect/net/NetAddress"
-import { PublicUrl } from "../PublicUrl.ts"
+import { PublicUrl } from "../settings/PublicUrl.ts"
 
 /** The name in a `Host` header without its port, in lower case; null when it is invalid. */
 const nameOf = (host: string): string | null =>

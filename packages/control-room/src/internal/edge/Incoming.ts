@@ -9,8 +9,8 @@ import type * as HttpServerError from "effect/http/HttpServerError"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { isUtf8 } from "node:buffer"
 import * as ExactJson from "@signalbox/transport/ExactJson"
-import { limits } from "../Limits.ts"
-import * as Slices from "../Slices.ts"
+import { limits } from "../settings/Limits.ts"
+import * as Slices from "../background/Slices.ts"
 import { type Refusal, refuse } from "./Failures.ts"
 
 /** The path of a request without its query. */

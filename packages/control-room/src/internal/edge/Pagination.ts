@@ -9,13 +9,13 @@ import * as Layer from "effect/Layer"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
-import { limits } from "../Limits.ts"
+import { limits } from "../settings/Limits.ts"
 import type * as Scope from "effect/Scope"
 import { Signer } from "../transfers/Signer.ts"
-import type { PageRequest, Rows } from "../store/Database.ts"
+import type { PageRequest, Rows } from "../store/database/Database.ts"
 import { ResponseMemory } from "./ResponseMemory.ts"
 import { invalidRequest } from "./Failures.ts"
-import { ClientUrl, PublicUrl } from "../PublicUrl.ts"
+import { ClientUrl, PublicUrl } from "../settings/PublicUrl.ts"
 
 const defaultLimit = 100
 const maxLimit = 500

@@ -4,7 +4,7 @@
 import type { PayloadTooLargeResponse } from "@signalbox/api/contract/Responses"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
-import { limits } from "../Limits.ts"
+import { limits } from "../settings/Limits.ts"
 import { tooLarge } from "./Failures.ts"
 
 /** Bytes from which on the event loop gets its turn after each. */

@@ -2,7 +2,7 @@
 import { basePath } from "@signalbox/api/contract/Api"
 import type * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
-import { hooksPath } from "../HooksPath.ts"
+import { hooksPath } from "../settings/HooksPath.ts"
 import { transferPrefix } from "../transfers/FileLinks.ts"
 import { pathOf } from "./Incoming.ts"
 import { paths as probePaths } from "./Probes.ts"

@@ -11,7 +11,7 @@ import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { limits } from "../Limits.ts"
+import { limits } from "../settings/Limits.ts"
 import { type Refusal, refuse } from "./Failures.ts"
 
 /** How long a response waits until others have been sent. */

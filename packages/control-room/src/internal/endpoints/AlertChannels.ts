@@ -16,9 +16,9 @@ import * as Endpoints from "../edge/Endpoints.ts"
 import { conflict, forbidden, invalidRequest, notFound, orNotFound } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { need } from "../edge/Permissions.ts"
-import { rotationTime } from "../store/Webhooks.ts"
-import { AlertChannels, type ChannelSettings, type MailSettings } from "../store/AlertChannels.ts"
-import { Database } from "../store/Database.ts"
+import { rotationTime } from "../store/notifications/Webhooks.ts"
+import { AlertChannels, type ChannelSettings, type MailSettings } from "../store/notifications/AlertChannels.ts"
+import { Database } from "../store/database/Database.ts"
 
 const newSecret = () => `whsec_${randomBytes(32).toString("base64")}`
 

@@ -5,7 +5,7 @@
 import { CurrentPrincipal, type Permission } from "@signalbox/api/contract/Authorization"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { ApiKeys } from "../store/ApiKeys.ts"
+import { ApiKeys } from "../store/access/ApiKeys.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { forbidden, notFound } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"

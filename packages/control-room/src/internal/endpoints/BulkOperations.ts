@@ -7,7 +7,7 @@ import { orNotFound, refusals } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { need } from "../edge/Permissions.ts"
 import { BulkOperations } from "../runs/BulkOperations.ts"
-import { BulkOperations as Store } from "../store/BulkOperations.ts"
+import { BulkOperations as Store } from "../store/room/BulkOperations.ts"
 
 /** What an operation needs besides the permission of bulk operations. */
 const needed: Readonly<Record<BulkOperationName, ReadonlyArray<Permission>>> = {

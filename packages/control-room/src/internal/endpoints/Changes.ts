@@ -11,8 +11,8 @@ import { Authorization } from "../edge/Authorization.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { callerOf } from "../edge/Permissions.ts"
 import { failed, refuse } from "../edge/Failures.ts"
-import { Changes, type Hint, type Mail, type Mailbox } from "../store/Changes.ts"
-import { Notifier } from "../store/Notifier.ts"
+import { Changes, type Hint, type Mail, type Mailbox } from "../store/room/Changes.ts"
+import { Notifier } from "../store/database/Notifier.ts"
 
 /** Of one caller, and of all, on one node. */
 const mostStreams = { caller: 32, node: 1000 } as const

@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { forbidden } from "../edge/Failures.ts"
-import { PublicUrl } from "../PublicUrl.ts"
-import { ConsoleSessions } from "../store/ConsoleSessions.ts"
+import { PublicUrl } from "../settings/PublicUrl.ts"
+import { ConsoleSessions } from "../store/access/ConsoleSessions.ts"
 
 /** Long enough for a browser to start. */
 const defaultSeconds = 60

@@ -4,8 +4,8 @@ import * as Endpoints from "../edge/Endpoints.ts"
 import { conflict, invalidRequest, orNotFound } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { allows, failureMoves } from "../engine/Moves.ts"
-import { Database } from "../store/Database.ts"
-import { Failures } from "../store/Failures.ts"
+import { Database } from "../store/database/Database.ts"
+import { Failures } from "../store/items/Failures.ts"
 
 export const layer = Endpoints.group(
   "failures",

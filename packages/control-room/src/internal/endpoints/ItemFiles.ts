@@ -4,9 +4,9 @@
 import type { NewFile } from "@signalbox/api/contract/Files"
 import * as Effect from "effect/Effect"
 import { conflict, tooLarge } from "../edge/Failures.ts"
-import { limits, maxFilesPerItem, tooManyFiles } from "../Limits.ts"
-import { Files } from "../store/Files.ts"
-import type { StoredItem } from "../store/StoredItem.ts"
+import { limits, maxFilesPerItem, tooManyFiles } from "../settings/Limits.ts"
+import { Files } from "../store/files/Files.ts"
+import type { StoredItem } from "../store/items/StoredItem.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
 
 /** The refusal of a change to an item that a step run processes or has processed. */

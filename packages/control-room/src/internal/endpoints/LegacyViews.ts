@@ -7,7 +7,7 @@ import type { LegacyRun, LegacyStepRun, LegacyWorkItem } from "@signalbox/api/co
 import type { ProcessRun, ProcessRunState } from "@signalbox/api/contract/ProcessRuns"
 import type { StepRun, StepRunState } from "@signalbox/api/contract/StepRuns"
 import type { ExceptionType, WorkItemState } from "@signalbox/api/contract/WorkItems"
-import type { StoredSummary } from "../store/StoredItem.ts"
+import type { StoredSummary } from "../store/items/StoredItem.ts"
 
 /** The most items of a list, and how many it has without a `limit`: its clients read only the first page. */
 export const pageSize = 1000

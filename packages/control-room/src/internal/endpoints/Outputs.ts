@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { orNotFound } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
-import { Outputs } from "../store/Outputs.ts"
-import { ProcessRuns } from "../store/ProcessRuns.ts"
+import { Outputs } from "../store/items/Outputs.ts"
+import { ProcessRuns } from "../store/runs/ProcessRuns.ts"
 import { Views } from "./Views.ts"
 
 export const layer = Endpoints.group(

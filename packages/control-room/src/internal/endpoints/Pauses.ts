@@ -6,10 +6,10 @@ import * as Effect from "effect/Effect"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { notFound, orNotFound } from "../edge/Failures.ts"
 import * as Pausing from "../runs/Pausing.ts"
-import { ApiKeys } from "../store/ApiKeys.ts"
-import { Processes } from "../store/Processes.ts"
-import { WorkerGroups } from "../store/WorkerGroups.ts"
-import { Workers } from "../store/Workers.ts"
+import { ApiKeys } from "../store/access/ApiKeys.ts"
+import { Processes } from "../store/processes/Processes.ts"
+import { WorkerGroups } from "../store/workers/WorkerGroups.ts"
+import { Workers } from "../store/workers/Workers.ts"
 
 interface InWorkspace {
   readonly workspace_id: WorkspaceId

@@ -2,7 +2,7 @@
 import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import * as Effect from "effect/Effect"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { RoomState } from "../store/RoomState.ts"
+import { RoomState } from "../store/room/RoomState.ts"
 
 export const layer = Endpoints.group(
   "room",

@@ -20,12 +20,12 @@ import * as Engine from "../engine/Schedules.ts"
 import { InputSchemas } from "../runs/InputSchemas.ts"
 import { budget } from "../runs/schemas/Check.ts"
 import { inputsAt, nextAtOf, Scheduler } from "../runs/Scheduler.ts"
-import { ApiKeys } from "../store/ApiKeys.ts"
-import { Database } from "../store/Database.ts"
-import { Processes, type StoredProcess } from "../store/Processes.ts"
-import { ProcessRuns } from "../store/ProcessRuns.ts"
-import { type NewSchedule, Schedules } from "../store/Schedules.ts"
-import type { StoredSchedule } from "../store/StoredSchedule.ts"
+import { ApiKeys } from "../store/access/ApiKeys.ts"
+import { Database } from "../store/database/Database.ts"
+import { Processes, type StoredProcess } from "../store/processes/Processes.ts"
+import { ProcessRuns } from "../store/runs/ProcessRuns.ts"
+import { type NewSchedule, Schedules } from "../store/starts/Schedules.ts"
+import type { StoredSchedule } from "../store/starts/StoredSchedule.ts"
 
 const encode = Schema.encodeSync(Definition)
 

@@ -5,9 +5,9 @@
 import { CurrentPrincipal, firstKeyPermissions } from "@signalbox/api/contract/Authorization"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { ApiKeys } from "../store/ApiKeys.ts"
-import { Database } from "../store/Database.ts"
-import { Workspaces } from "../store/Workspaces.ts"
+import { ApiKeys } from "../store/access/ApiKeys.ts"
+import { Database } from "../store/database/Database.ts"
+import { Workspaces } from "../store/access/Workspaces.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { forbidden, orNotFound } from "../edge/Failures.ts"
 

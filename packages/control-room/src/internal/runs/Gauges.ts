@@ -4,12 +4,12 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Schedule from "effect/Schedule"
 import { monitorEventLoopDelay } from "node:perf_hooks"
-import { steady } from "../BackgroundTask.ts"
-import * as Counters from "../Counters.ts"
+import { steady } from "../background/BackgroundTask.ts"
+import * as Counters from "../telemetry/Counters.ts"
 import { DiskUsage } from "../storage/DiskUsage.ts"
-import { Measures, type WaitingItems } from "../store/Measures.ts"
-import { Pauses } from "../store/Pauses.ts"
-import { WorkItems } from "../store/WorkItems.ts"
+import { Measures, type WaitingItems } from "../store/room/Measures.ts"
+import { Pauses } from "../store/processes/Pauses.ts"
+import { WorkItems } from "../store/items/WorkItems.ts"
 
 const gauge = (name: string, description: string) => Metric.gauge(`signalbox_${name}`, { description })
 

@@ -7,8 +7,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import * as ExactJson from "@signalbox/transport/ExactJson"
-import { Refused } from "../Refused.ts"
-import type { StoredProcess } from "../store/Processes.ts"
+import { Refused } from "../engine/Refused.ts"
+import type { StoredProcess } from "../store/processes/Processes.ts"
 import { type Budget, budget as makeBudget, type Compiled, compile } from "./schemas/Check.ts"
 
 /** The part of a process, or of a definition about to be stored, that says how payloads are checked. */

@@ -1,8 +1,8 @@
 /** Whether a worker holds the lease of a step run, with the token of that lease. */
 import type { WorkerId } from "@signalbox/api/contract/Ids"
-import { Refused } from "../Refused.ts"
-import type { StoredStepRun } from "../store/StoredStepRun.ts"
-import * as Tokens from "../Tokens.ts"
+import { Refused } from "../engine/Refused.ts"
+import type { StoredStepRun } from "../store/runs/StoredStepRun.ts"
+import * as Tokens from "../vault/Tokens.ts"
 
 /** The refusal for a caller that does not hold the lease, or no longer. */
 export const lost = () =>

@@ -5,11 +5,11 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Changes } from "../store/Changes.ts"
-import { Database } from "../store/Database.ts"
-import { type PausedStepRuns, Pauses } from "../store/Pauses.ts"
-import { type Need, type Offer, Waits } from "../store/Waits.ts"
-import { lostAfter } from "../Limits.ts"
+import { Changes } from "../store/room/Changes.ts"
+import { Database } from "../store/database/Database.ts"
+import { type PausedStepRuns, Pauses } from "../store/processes/Pauses.ts"
+import { type Need, type Offer, Unassigned } from "../store/runs/Unassigned.ts"
+import { lostAfter } from "../settings/Limits.ts"
 
 /** How long a step run may be unassigned before it is reported, while workers are online that could be about to match. */
 const gracePeriod = Duration.toMillis("10 seconds")
@@ -88,7 +88,7 @@ export class UnassignedStepRuns extends Context.Service<
       const { millis } = yield* Database
       const pauses = yield* Pauses
       const changes = yield* Changes
-      const waits = yield* Waits
+      const waits = yield* Unassigned
       return UnassignedStepRuns.of({
         report: Effect.fn("UnassignedStepRuns.report")(function* (upSince: number) {
           const now = yield* millis
@@ -114,5 +114,5 @@ export class UnassignedStepRuns extends Context.Service<
         })
       })
     })
-  ).pipe(Layer.provide(Waits.layer))
+  ).pipe(Layer.provide(Unassigned.layer))
 }

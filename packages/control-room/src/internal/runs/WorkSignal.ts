@@ -7,8 +7,8 @@ import * as Layer from "effect/Layer"
 import * as PubSub from "effect/PubSub"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import { WakeInterval } from "../PollInterval.ts"
-import { Notifier } from "../store/Notifier.ts"
+import { WakeInterval } from "../background/PollInterval.ts"
+import { Notifier } from "../store/database/Notifier.ts"
 
 export class WorkSignal extends Context.Service<
   WorkSignal,

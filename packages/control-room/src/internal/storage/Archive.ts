@@ -11,7 +11,7 @@ import * as Tar from "effect/encoding/Tar"
 import type { PlatformError } from "effect/PlatformError"
 import { createHash, type Hash } from "node:crypto"
 import { BlobMissing, type BlobStore } from "../../BlobStore.ts"
-import { shardOf } from "../Shards.ts"
+import { shardOf } from "../blobs/Shards.ts"
 
 /** A backup cannot be made or restored; nothing was changed, or what was is taken back. */
 export class BackupError extends TaggedError<BackupError>()("BackupError", { message: Schema.String }) {}

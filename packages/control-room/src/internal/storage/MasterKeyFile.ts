@@ -6,7 +6,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import { randomBytes } from "node:crypto"
-import * as MasterKeyRecord from "../store/MasterKeyRecord.ts"
+import * as MasterKeyRecord from "../store/database/MasterKeyRecord.ts"
 import { fingerprint, MasterKey, MasterKeyError, masterKeyLength } from "../vault/MasterKey.ts"
 
 /** The name of the file in the data folder. */

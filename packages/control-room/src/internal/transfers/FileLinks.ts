@@ -10,9 +10,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Signer } from "./Signer.ts"
 import * as UploadPolicy from "./UploadPolicy.ts"
-import { clockTolerance, Database } from "../store/Database.ts"
-import type { StoredFile } from "../store/Files.ts"
-import { ClientUrl } from "../PublicUrl.ts"
+import { clockTolerance, Database } from "../store/database/Database.ts"
+import type { StoredFile } from "../store/files/Files.ts"
+import { ClientUrl } from "../settings/PublicUrl.ts"
 
 /** Byte transfers have a separate prefix. */
 export const transferPrefix = "/transfer/v1"
