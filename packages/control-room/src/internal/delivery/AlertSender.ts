@@ -29,6 +29,7 @@ import { Database } from "../store/database/Database.ts"
 import { RoomState } from "../store/room/RoomState.ts"
 import { notSentTo, Secrets } from "../store/vault/Secrets.ts"
 import { type HttpMessage, requestOf } from "./AlertShapes.ts"
+import * as AlertTexts from "./AlertTexts.ts"
 import { askedUntil, nextAttemptAt } from "./Backoff.ts"
 import { type DeliveryResponse, DeliverySender, NoResponse } from "./DeliverySender.ts"
 import { MailSender, type RefusedReceiver } from "./MailSender.ts"
@@ -141,7 +142,8 @@ export class AlertSender extends Context.Service<
       /** Leads to the page of the console about the alert. */
       const withLink = (claimed: ClaimedMessage) => {
         const link = `${publicUrl}/console/#/alerts/${claimed.alertId}`
-        return { ...claimed, event: JSON.stringify({ ...JSON.parse(claimed.event), link }), link }
+        const { event, text, title } = AlertTexts.gathered(claimed)
+        return { ...claimed, title, text, event: JSON.stringify({ ...JSON.parse(event), link }), link }
       }
 
       const mail = Effect.fnUntraced(function* (

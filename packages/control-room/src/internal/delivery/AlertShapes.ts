@@ -1,7 +1,7 @@
 /** What each type of channel is sent over HTTP: the shapes of their incoming webhooks. */
 import * as Redacted from "effect/Redacted"
 import type { ChannelSettings, MailSettings } from "../store/notifications/AlertChannels.ts"
-import type { ClaimedMessage } from "../store/notifications/AlertMessages.ts"
+import type { MessageText } from "../store/notifications/AlertMessages.ts"
 import { headersOf } from "./Deliverer.ts"
 
 export interface HttpMessage {
@@ -11,7 +11,8 @@ export interface HttpMessage {
 }
 
 type HttpSettings = Exclude<ChannelSettings, MailSettings | { readonly type: "heartbeat" }>
-interface Said extends Pick<ClaimedMessage, "id" | "title" | "text" | "event"> {
+interface Said extends MessageText {
+  readonly id: string
   /** The page of the console about the alert. */
   readonly link: string
 }

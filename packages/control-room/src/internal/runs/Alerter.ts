@@ -13,11 +13,11 @@ import * as Schedule from "effect/Schedule"
 import { hostname } from "node:os"
 import { forEachIndependently, repeating, steady } from "../background/BackgroundTask.ts"
 import { AlertSender } from "../delivery/AlertSender.ts"
+import * as AlertTexts from "../delivery/AlertTexts.ts"
 import { advance, type FiringMove } from "../engine/Alerts.ts"
 import * as AlertHours from "../engine/AlertHours.ts"
 import { AlertTiming, PollInterval } from "../background/PollInterval.ts"
 import { AlertMessages } from "../store/notifications/AlertMessages.ts"
-import type { Found } from "../store/notifications/AlertQueries.ts"
 import { Alerts, type OpenFiring } from "../store/notifications/Alerts.ts"
 import * as Chunks from "../store/database/Chunks.ts"
 import { Changes } from "../store/room/Changes.ts"
@@ -38,18 +38,11 @@ const iso = (millis: number) => new Date(millis).toISOString()
 const mayTell = ({ muted, quiet }: StoredAlert, now: number) =>
   (muted === null || muted.until <= iso(now)) && (quiet === null || !AlertHours.contains(quiet, now))
 
-const texts = {
-  began: (name: string, message: string) => ({ title: name, text: `${message}.` }),
-  repeated: (name: string, message: string, began: string) => ({
-    title: `${name}: still`,
-    text: `Since ${began}: ${message}.`
-  }),
-  over: (name: string, message: string, began: string) => ({
-    title: `${name}: over`,
-    text: `No longer the case, since ${began} until now: ${message}.`
-  }),
-  test: (name: string) => ({ title: `${name}: test`, text: "This is a test: messages of this alert arrive here." })
-} as const
+/** A subject of which the rule of an alert holds, and the sentence about it. */
+interface Found {
+  readonly subject: string
+  readonly message: string
+}
 
 export class Alerter extends Context.Service<
   Alerter,
@@ -86,7 +79,11 @@ export class Alerter extends Context.Service<
       ) {
         if (kind === null) return
         const about = { id, subject, began_at: beganAt, ended_at: endedAt }
-        yield* messages.create(alert, { kind, firing: about, ...texts[kind](alert.name, message, beganAt) })
+        yield* messages.create(alert, {
+          kind,
+          firing: about,
+          ...AlertTexts.messages[kind](alert.name, message, beganAt)
+        })
       })
 
       const begin = Effect.fnUntraced(function* (alert: StoredAlert, found: Found, now: number) {
@@ -116,7 +113,11 @@ export class Alerter extends Context.Service<
       /** Queries before the transaction, which then only writes. */
       const check = Effect.fnUntraced(function* (claimed: StoredAlert) {
         const now = yield* millis
-        const found = yield* alerts.find(claimed, yield* alerts.open(claimed), now)
+        const holds = yield* alerts.find(claimed, yield* alerts.open(claimed), now)
+        const found = holds.map((one) => ({
+          subject: one.subject,
+          message: AlertTexts.sentence(claimed.rule, one)
+        }))
         yield* transaction(
           Effect.gen(function* () {
             const alert = yield* alerts.lock(claimed.workspaceId, claimed.id)
@@ -144,7 +145,8 @@ export class Alerter extends Context.Service<
           // Only a service whose alerts work says that it lives.
           yield* heartbeats
         }).pipe(whenRunning, Effect.withSpan("Alerter.tick")),
-        test: (alert) => transaction(messages.create(alert, { kind: "test", firing: null, ...texts.test(alert.name) })),
+        test: (alert) =>
+          transaction(messages.create(alert, { kind: "test", firing: null, ...AlertTexts.messages.test(alert.name) })),
         measure: Effect.gen(function* () {
           const used = yield* disk
           if (used !== null) yield* alerts.measured(hostname(), used)

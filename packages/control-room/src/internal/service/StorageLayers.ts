@@ -21,87 +21,87 @@ import * as BlobStores from "../storage/BlobStores.ts"
 import * as DataFolder from "../storage/DataFolder.ts"
 import * as DiskUsage from "../storage/DiskUsage.ts"
 import * as Opening from "../storage/Opening.ts"
+import { Database } from "../store/database/Database.ts"
+import { Notifier } from "../store/database/Notifier.ts"
+import { ApiKeys } from "../store/access/ApiKeys.ts"
+import { ConsoleSessions } from "../store/access/ConsoleSessions.ts"
+import { IdempotencyRecords } from "../store/access/IdempotencyRecords.ts"
+import { Workspaces } from "../store/access/Workspaces.ts"
+import { DataKeys } from "../store/vault/DataKeys.ts"
+import { Seal } from "../store/vault/Seal.ts"
+import { Secrets } from "../store/vault/Secrets.ts"
+import { TransitKeys } from "../store/vault/TransitKeys.ts"
+import { Assets } from "../store/files/Assets.ts"
+import { Files } from "../store/files/Files.ts"
+import { Pauses } from "../store/processes/Pauses.ts"
+import { Processes } from "../store/processes/Processes.ts"
+import { PackageSources } from "../store/packages/PackageSources.ts"
+import { PackageUses } from "../store/packages/PackageUses.ts"
+import { PackageVersions } from "../store/packages/PackageVersions.ts"
+import { TaskPackages } from "../store/packages/TaskPackages.ts"
+import { Failures } from "../store/items/Failures.ts"
+import { Outputs } from "../store/items/Outputs.ts"
+import { RunItems } from "../store/items/RunItems.ts"
+import { WorkItems } from "../store/items/WorkItems.ts"
+import { Leases } from "../store/runs/Leases.ts"
+import { ProcessRuns } from "../store/runs/ProcessRuns.ts"
+import { QueueDepth } from "../store/runs/QueueDepth.ts"
+import { RunSteps } from "../store/runs/RunSteps.ts"
+import { StepRuns } from "../store/runs/StepRuns.ts"
+import { WorkerReports } from "../store/runs/WorkerReports.ts"
+import { Assistants } from "../store/workers/Assistants.ts"
+import { WorkerGroups } from "../store/workers/WorkerGroups.ts"
+import { Workers } from "../store/workers/Workers.ts"
+import { Schedules } from "../store/starts/Schedules.ts"
+import { Triggers } from "../store/starts/Triggers.ts"
 import { AlertChannels } from "../store/notifications/AlertChannels.ts"
 import { AlertMessages } from "../store/notifications/AlertMessages.ts"
 import { Alerts } from "../store/notifications/Alerts.ts"
-import { ApiKeys } from "../store/access/ApiKeys.ts"
-import { Assets } from "../store/files/Assets.ts"
-import { Assistants } from "../store/workers/Assistants.ts"
-import { Changes } from "../store/room/Changes.ts"
-import { ConsoleSessions } from "../store/access/ConsoleSessions.ts"
+import { Deliveries } from "../store/notifications/Deliveries.ts"
+import { Webhooks } from "../store/notifications/Webhooks.ts"
 import { BulkOperations } from "../store/room/BulkOperations.ts"
 import { BulkTargets } from "../store/room/BulkTargets.ts"
-import { DataKeys } from "../store/vault/DataKeys.ts"
-import { Database } from "../store/database/Database.ts"
-import { Deliveries } from "../store/notifications/Deliveries.ts"
-import { Failures } from "../store/items/Failures.ts"
-import { Files } from "../store/files/Files.ts"
-import { IdempotencyRecords } from "../store/access/IdempotencyRecords.ts"
-import { Leases } from "../store/runs/Leases.ts"
+import { Changes } from "../store/room/Changes.ts"
 import { Measures } from "../store/room/Measures.ts"
-import { Notifier } from "../store/database/Notifier.ts"
-import { Outputs } from "../store/items/Outputs.ts"
-import { PackageUses } from "../store/packages/PackageUses.ts"
-import { PackageVersions } from "../store/packages/PackageVersions.ts"
-import { PackageSources } from "../store/packages/PackageSources.ts"
-import { Pauses } from "../store/processes/Pauses.ts"
-import { ProcessRuns } from "../store/runs/ProcessRuns.ts"
-import { Processes } from "../store/processes/Processes.ts"
-import { QueueDepth } from "../store/runs/QueueDepth.ts"
 import { Nodes } from "../store/room/Nodes.ts"
 import { RoomState } from "../store/room/RoomState.ts"
-import { RunSteps } from "../store/runs/RunSteps.ts"
-import { RunItems } from "../store/items/RunItems.ts"
-import { Schedules } from "../store/starts/Schedules.ts"
-import { Seal } from "../store/vault/Seal.ts"
-import { Secrets } from "../store/vault/Secrets.ts"
-import { StepRuns } from "../store/runs/StepRuns.ts"
-import { TaskPackages } from "../store/packages/TaskPackages.ts"
-import { TransitKeys } from "../store/vault/TransitKeys.ts"
-import { Triggers } from "../store/starts/Triggers.ts"
-import { Webhooks } from "../store/notifications/Webhooks.ts"
-import { WorkItems } from "../store/items/WorkItems.ts"
-import { WorkerGroups } from "../store/workers/WorkerGroups.ts"
-import { WorkerReports } from "../store/runs/WorkerReports.ts"
-import { Workers } from "../store/workers/Workers.ts"
-import { Workspaces } from "../store/access/Workspaces.ts"
 import { Signer } from "../transfers/Signer.ts"
 import { MasterKey } from "../vault/MasterKey.ts"
 
 const repositories = Layer.mergeAll(
-  Workspaces.layer,
-  Processes.layer,
-  ProcessRuns.layer,
-  StepRuns.layer,
-  Leases.layer,
-  Measures.layer,
-  QueueDepth.layer,
-  WorkItems.layer,
-  RunItems.layer,
-  RunSteps.layer,
-  Pauses.layer,
-  Outputs.layer,
-  Files.layer,
-  Failures.layer,
-  BulkOperations.layer,
-  BulkTargets.layer,
+  ApiKeys.layer,
+  ConsoleSessions.layer,
   IdempotencyRecords.layer,
-  Webhooks.layer,
-  Deliveries.layer,
-  Schedules.layer,
-  Triggers.layer,
-  Workers.layer,
+  Workspaces.layer,
+  Secrets.layer,
+  TransitKeys.layer,
+  Files.layer,
+  Pauses.layer,
+  Processes.layer,
+  PackageUses.layer,
+  PackageVersions.layer,
+  Failures.layer,
+  Outputs.layer,
+  RunItems.layer,
+  WorkItems.layer,
+  Leases.layer,
+  ProcessRuns.layer,
+  QueueDepth.layer,
+  RunSteps.layer,
+  StepRuns.layer,
   WorkerReports.layer,
   Assistants.layer,
   WorkerGroups.layer,
-  Layer.provideMerge(RoomState.layer, Nodes.layer),
-  ApiKeys.layer,
-  ConsoleSessions.layer,
+  Workers.layer,
+  Schedules.layer,
+  Triggers.layer,
+  Deliveries.layer,
+  Webhooks.layer,
+  BulkOperations.layer,
+  BulkTargets.layer,
   Changes.layer,
-  Secrets.layer,
-  TransitKeys.layer,
-  PackageUses.layer,
-  PackageVersions.layer
+  Measures.layer,
+  Layer.provideMerge(RoomState.layer, Nodes.layer)
 )
 
 /** Alerts, whose channels have secrets. */

@@ -5,7 +5,7 @@
  * have got is sent again to the others alone, for itself.
  */
 import type { AlertChannelType } from "@signalbox/api/contract/AlertChannels"
-import type { AlertEvent, AlertMessage, AlertMessageKind } from "@signalbox/api/contract/Alerts"
+import type { AlertMessage, AlertMessageKind } from "@signalbox/api/contract/Alerts"
 import {
   AlertChannelId,
   type AlertFiringId,
@@ -51,6 +51,14 @@ export interface MessageAttempt {
   readonly waitUntil: string | null
 }
 
+/** What a message says. */
+export interface MessageText {
+  readonly title: string
+  readonly text: string
+  /** JSON: the body for webhooks. */
+  readonly event: string
+}
+
 /** A message whose next attempt the caller has claimed; it may stand for many. */
 export interface ClaimedMessage {
   readonly workspaceId: WorkspaceId
@@ -58,10 +66,14 @@ export interface ClaimedMessage {
   readonly alertId: AlertId
   readonly channelId: string
   readonly isTest: boolean
-  readonly title: string
-  readonly text: string
-  /** JSON: the body for webhooks. */
-  readonly event: string
+  /** The name of the alert. */
+  readonly alert: string
+  /** The kinds of all that it stands for, in their order. */
+  readonly kinds: ReadonlyArray<AlertMessageKind>
+  /** The first of them. */
+  readonly first: ReadonlyArray<MessageText>
+  /** The last of them: the message itself. */
+  readonly newest: MessageText
   readonly createdAt: string
   readonly attempts: number
   /** Null: all of the channel. */
@@ -91,30 +103,6 @@ const latest = (times: ReadonlyArray<string>) => times.reduce((one, other) => (o
 const newestOf = <A extends Pick<MessageRow, "id" | "firing_id">>(messages: ReadonlyArray<A>): ReadonlyArray<A> => {
   const newest = new Map(messages.map((message) => [message.firing_id ?? message.id, message.id]))
   return messages.filter(({ firing_id, id }) => newest.get(firing_id ?? id) === id)
-}
-
-const counted: Readonly<Record<AlertMessageKind, string>> = {
-  began: "began",
-  repeated: "still",
-  over: "over",
-  test: "tests"
-}
-
-/** One message for many: how many there are of each kind, and the first of them. */
-const gathered = (
-  alert: string,
-  said: ReadonlyArray<Pick<MessageRow, "kind">>,
-  first: ReadonlyArray<MessageRow>,
-  lead: MessageRow
-) => {
-  const counts = Map.groupBy(said, ({ kind }) => kind)
-  const title = `${alert}: ${[...counts].map(([kind, { length }]) => `${length} ${counted[kind]}`).join(", ")}`
-  const more = said.length - first.length
-  const text = [...first.map((row) => `- ${row.text}`), ...(more > 0 ? [`and ${more} more.`] : [])].join("\n")
-  const eventOf = ({ event }: MessageRow): AlertEvent => JSON.parse(event)
-  const firings = first.map(eventOf).flatMap(({ firing, type }) => (firing === null ? [] : [{ type, ...firing }]))
-  const event: AlertEvent = { ...eventOf(lead), text: `${title}\n${text}`, count: said.length, firings }
-  return { title, text, event: JSON.stringify(event) }
 }
 
 export class AlertMessages extends Context.Service<
@@ -293,9 +281,10 @@ export class AlertMessages extends Context.Service<
               attempts: row.attempts,
               receivers: row.receivers,
               claim,
-              ...(said.length === 1
-                ? { title: row.title, text: row.text, event: row.event }
-                : gathered(alert.name, said, rows.slice(0, mostNamed), row))
+              alert: alert.name,
+              kinds: said.map(({ kind }) => kind),
+              first: rows.slice(0, mostNamed),
+              newest: row
             })
           }
           return claimed

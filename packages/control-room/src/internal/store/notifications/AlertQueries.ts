@@ -1,6 +1,6 @@
 /**
- * What alerts watch: for each rule a query over what is stored, whose rows are the subjects that hold now, and the sentence
- * about each. Nothing is remembered between two checks but the firings.
+ * What alerts watch: for each rule a query over what is stored, whose rows are the subjects that hold now. Nothing is
+ * remembered between two checks but the firings. The sentences about them are in `delivery/AlertTexts.ts`.
  */
 import type { AlertRule, AlertRuleType } from "@signalbox/api/contract/Alerts"
 import type { AlertId, WorkspaceId } from "@signalbox/api/contract/Ids"
@@ -12,11 +12,31 @@ import * as AlertHours from "../../engine/AlertHours.ts"
 import * as Chunks from "../database/Chunks.ts"
 import { pauseTable } from "../processes/Pauses.ts"
 
-/** A subject of which a rule holds. */
-export interface Found {
-  readonly subject: string
-  readonly message: string
+/** What a rule finds about each subject of which it holds. The members without a comment are names. */
+interface Findings {
+  readonly run_unresolved: { readonly process: string }
+  readonly failure_group: { readonly process: string; readonly code: string; readonly message: string }
+  /** `last`: when the last one completed. */
+  readonly nothing_completed: { readonly process: string; readonly last: string | null }
+  /** `item`: the id of one that waits too long. */
+  readonly item_waits: { readonly process: string; readonly item: string }
+  /** `name`: of the group, or of the workspace. `last`: when the last one was seen. */
+  readonly no_worker: { readonly name: string; readonly last: string | null }
+  readonly schedule_missed: { readonly schedule: string; readonly at: string; readonly why: string | null }
+  readonly deliveries_fail: { readonly endpoint: string; readonly since: string }
+  readonly queue_above: { readonly process: string }
+  readonly disk_above: { readonly usedPercent: number }
+  /** `step`: null when the whole process is paused. */
+  readonly paused_by_itself: {
+    readonly process: string
+    readonly step: string | null
+    readonly since: string
+    readonly note: string | null
+  }
 }
+
+/** A subject of which a rule holds, with what is to be said about it. */
+export type Found<T extends AlertRuleType = AlertRuleType> = { readonly subject: string } & Findings[T]
 
 /** An alert that is checked. */
 export interface Watched {
@@ -30,12 +50,12 @@ export interface Watched {
   readonly open: ReadonlyArray<string>
 }
 
-type RuleOf<T extends AlertRuleType> = Extract<AlertRule, { readonly type: T }>
+export type RuleOf<T extends AlertRuleType> = Extract<AlertRule, { readonly type: T }>
 type Find<T extends AlertRuleType> = (
   sql: Sql,
   rule: RuleOf<T>,
   watched: Watched
-) => Effect.Effect<ReadonlyArray<Found>>
+) => Effect.Effect<ReadonlyArray<Found<T>>>
 
 /** Subjects that begin in one check, of rules that may find very many. */
 const mostAtOnce = 100
@@ -53,27 +73,11 @@ const silence = 7 * 24 * 3600 * 1000
 
 const iso = (millis: number) => new Date(millis).toISOString()
 
-const units = [
-  [86_400, "day"],
-  [3600, "hour"],
-  [60, "minute"],
-  [1, "second"]
-] as const
-
-/** Such as "90 minutes": in the largest unit that leaves no rest. */
-const lasting = (seconds: number): string => {
-  const [size, name] = units.find(([size]) => seconds % size === 0) ?? units[3]
-  const count = seconds / size
-  return `${count} ${name}${count === 1 ? "" : "s"}`
-}
-
 const onlyProcess = (
   sql: Sql,
   column: string,
   { process }: { readonly process?: { readonly id: string } | undefined }
 ) => (process === undefined ? [] : [sql`${sql.literal(column)} = ${process.id}`])
-
-const originOf = (endpoint: string) => (URL.canParse(endpoint) ? new URL(endpoint).origin : "its endpoint")
 
 const namedRow = Row({
   id: text,
@@ -99,10 +103,7 @@ const runUnresolved: Find<"run_unresolved"> = Effect.fnUntraced(function* (sql, 
           AND firing.subject = process_run.id AND firing.state <> 'over')
       ORDER BY ended_at LIMIT ${mostAtOnce}`
   )
-  return [...still, ...begun].map(({ id, name }) => ({
-    subject: id,
-    message: `the run ${id} of the process "${name}" ended unresolved`
-  }))
+  return [...still, ...begun].map(({ id, name }) => ({ subject: id, process: name }))
 })
 
 const groupRow = Row({
@@ -138,18 +139,9 @@ const failureGroup: Find<"failure_group"> = Effect.fnUntraced(function* (sql, ru
         ...onlyProcess(sql, "process_id", rule)
       ])}`
   )
-  return rows.flatMap(({ code, first, id, message, process }): ReadonlyArray<Found> => {
-    if (first === null || (grows === undefined && first < since)) return []
-    const what = `failures of the process "${process}" (${code}: ${message})`
-    return grows === undefined
-      ? [{ subject: id, message: `a new group of ${what}` }]
-      : [
-          {
-            subject: id,
-            message: `${grows.items} or more items were added within ${lasting(grows.within_seconds)} to ${what}`
-          }
-        ]
-  })
+  return rows.flatMap(({ code, first, id, message, process }) =>
+    first === null || (grows === undefined && first < since) ? [] : [{ subject: id, process, code, message }]
+  )
 })
 
 const successRow = namedRow.and({
@@ -169,18 +161,12 @@ const nothingCompleted: Find<"nothing_completed"> = Effect.fnUntraced(function* 
         (SELECT max(ended_at) FROM process_run WHERE process_id = process.id AND state = 'completed') AS last
       FROM process WHERE workspace_id = ${watched.workspaceId} AND id = ${process.id} AND deleted_at IS NULL`
   )
-  return rows.flatMap(({ id, last, name, stored }): ReadonlyArray<Found> => {
+  return rows.flatMap(({ id, last, name, stored }) => {
     const success = [stored ?? "", last ?? ""].toSorted().at(-1) ?? ""
     const from = success > watched.since ? success : watched.since
-    if (!AlertHours.hasPassed(hours, Date.parse(from), watched.now, seconds * 1000)) return []
-    const inHours = hours === null ? "" : " of its hours"
-    const before = success === "" ? "" : `; the last one completed at ${success}`
-    return [
-      {
-        subject: id,
-        message: `no run of the process "${name}" has completed for ${lasting(seconds)}${inHours}${before}`
-      }
-    ]
+    return AlertHours.hasPassed(hours, Date.parse(from), watched.now, seconds * 1000)
+      ? [{ subject: id, process: name, last: success === "" ? null : success }]
+      : []
   })
 })
 
@@ -249,11 +235,7 @@ const itemWaits: Find<"item_waits"> = Effect.fnUntraced(function* (sql, rule, { 
       return { ...row, item }
     })
   )
-  return waiting.flatMap(({ id, item, name }) =>
-    item === null
-      ? []
-      : [{ subject: id, message: `items of the process "${name}" wait longer than ${lasting(rule.seconds)}: ${item}` }]
-  )
+  return waiting.flatMap(({ id, item, name }) => (item === null ? [] : [{ subject: id, process: name, item }]))
 })
 
 const seenRow = namedRow.and({
@@ -280,12 +262,7 @@ const noWorker: Find<"no_worker"> = Effect.fnUntraced(function* (sql, rule, { no
               WHERE member.worker_group_id = worker_group.id) AS last
             FROM worker_group WHERE workspace_id = ${workspaceId} AND id = ${rule.worker_group.id}`
         )
-  return rows.flatMap(({ id, last, name }): ReadonlyArray<Found> => {
-    if (last !== null && last >= cutoff) return []
-    const of = rule.worker_group === undefined ? "" : ` of the group "${name}"`
-    const seen = last === null ? "" : `; the last one was seen at ${last}`
-    return [{ subject: id, message: `no worker${of} has been online for ${lasting(rule.seconds)}${seen}` }]
-  })
+  return rows.flatMap(({ id, last, name }) => (last !== null && last >= cutoff ? [] : [{ subject: id, name, last }]))
 })
 
 const occurrenceRow = namedRow.and({
@@ -310,10 +287,7 @@ const scheduleMissed: Find<"schedule_missed"> = Effect.fnUntraced(function* (sql
         sql`occurrence.recorded_at >= ${since}`
       ])}`
   )
-  return rows.map(({ at, id, name, why }) => ({
-    subject: id,
-    message: `the schedule "${name}" started no run for ${at}: ${why ?? "it was missed"}`
-  }))
+  return rows.map(({ at, id, name, why }) => ({ subject: id, schedule: name, at, why }))
 })
 
 const deliveryRow = Row({
@@ -346,9 +320,7 @@ const deliveriesFail: Find<"deliveries_fail"> = Effect.fnUntraced(function* (sql
   )
   return rows.flatMap(({ delivered, endpoint, failed, id, retried }) => {
     const bad = [failed ?? "", retried ?? ""].toSorted().at(-1) ?? ""
-    return bad < since || bad <= (delivered ?? "")
-      ? []
-      : [{ subject: id, message: `deliveries of the webhook ${id} to ${originOf(endpoint)} fail since ${bad}` }]
+    return bad < since || bad <= (delivered ?? "") ? [] : [{ subject: id, endpoint, since: bad }]
   })
 })
 
@@ -369,9 +341,7 @@ const queueAbove: Find<"queue_above"> = Effect.fnUntraced(function* (sql, rule, 
         ...onlyProcess(sql, "id", rule)
       ])}`
   )
-  return rows.flatMap(({ id, n, name }) =>
-    n > rule.items ? [{ subject: id, message: `more than ${rule.items} items of the process "${name}" wait` }] : []
-  )
+  return rows.flatMap(({ id, n, name }) => (n > rule.items ? [{ subject: id, process: name }] : []))
 })
 
 const diskRow = Row({
@@ -389,10 +359,7 @@ const diskAbove: Find<"disk_above"> = Effect.fnUntraced(function* (sql, rule, { 
   )
   const known = new Set(open)
   const full = rows.filter(({ measured_at, node }) => known.has(node) || measured_at >= iso(now - diskAge))
-  return full.map(({ node, used_percent }) => ({
-    subject: node,
-    message: `the disk of ${node} is ${used_percent} % full, more than ${rule.percent} %`
-  }))
+  return full.map(({ node, used_percent }) => ({ subject: node, usedPercent: used_percent }))
 })
 
 const stepsRow = namedRow.and({
@@ -416,19 +383,15 @@ const pausedByItself: Find<"paused_by_itself"> = Effect.fnUntraced(function* (sq
         ...onlyProcess(sql, "id", rule)
       ])}`
   )
-  const names = new Map(
-    processes.flatMap(({ id, name, steps }): ReadonlyArray<readonly [string, string]> => {
-      return [
-        [id, `the process "${name}"`],
-        ...steps.map((step) => [step.id, `the step "${step.name}" of the process "${name}"`] as const)
-      ]
-    })
+  const names = new Map<string, { readonly process: string; readonly step: string | null }>(
+    processes.flatMap(({ id, name, steps }) => [
+      [id, { process: name, step: null }] as const,
+      ...steps.map((step) => [step.id, { process: name, step: step.name }] as const)
+    ])
   )
   return own.flatMap(({ note, since, subject }) => {
-    const name = names.get(subject)
-    return name === undefined
-      ? []
-      : [{ subject, message: `${name} paused itself at ${since}${note === null ? "" : `: ${note}`}` }]
+    const named = names.get(subject)
+    return named === undefined ? [] : [{ subject, ...named, since, note }]
   })
 })
 
@@ -450,7 +413,7 @@ const findOf = <T extends AlertRuleType>(
   type: T,
   rule: RuleOf<T>,
   watched: Watched
-): Effect.Effect<ReadonlyArray<Found>> => rules[type](sql, rule, watched)
+): Effect.Effect<ReadonlyArray<Found<T>>> => rules[type](sql, rule, watched)
 
 /** Everything that a rule finds now. */
 export const find = (sql: Sql, rule: AlertRule, watched: Watched) => findOf(sql, rule.type, rule, watched)

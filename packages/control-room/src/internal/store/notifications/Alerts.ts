@@ -62,7 +62,7 @@ export class Alerts extends Context.Service<
     /** Begins a firing; null when the subject has one already. */
     readonly begin: (
       alert: StoredAlert,
-      found: AlertQueries.Found,
+      firing: { readonly subject: string; readonly message: string },
       state: FiringState,
       told: boolean
     ) => Effect.Effect<OpenFiring | null>
