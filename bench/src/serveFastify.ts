@@ -6,7 +6,7 @@
  */
 /* oxlint-disable oxc/no-async-endpoint-handlers -- the rule is for Express; fastify awaits its handlers */
 import { Permission } from "@signalbox/api/contract/Authorization"
-import { statements } from "../../packages/control-room/src/internal/store/migrations/Init.ts"
+import { migrations } from "../../packages/control-room/src/internal/store/database/Migrations.ts"
 import Fastify from "fastify"
 import { createHmac, hash, randomBytes, randomUUID, timingSafeEqual } from "node:crypto"
 import { DatabaseSync } from "node:sqlite"
@@ -15,7 +15,9 @@ import { Histogram, Registry } from "prom-client"
 const [folder = "."] = process.argv.slice(2)
 const db = new DatabaseSync(`${folder}/fastify.db`)
 db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
-for (const statement of statements) db.exec(statement)
+for (const statement of Object.values(migrations).flat()) {
+  db.exec(typeof statement === "string" ? statement : statement.sqlite)
+}
 
 const now = () => new Date().toISOString()
 const sha256 = (text: string) => hash("sha256", text)
