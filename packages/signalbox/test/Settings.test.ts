@@ -8,7 +8,12 @@ import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { type IncomingMessage, request } from "node:http"
 import { join } from "node:path"
-import { definitions, logging, read, storageOptions } from "../src/internal/settings/Settings.ts"
+import * as Logs from "../src/internal/settings/Logs.ts"
+import * as Server from "../src/internal/settings/Server.ts"
+import type { Setting } from "../src/internal/settings/Setting.ts"
+import { all } from "../src/internal/settings/Show.ts"
+import * as Storage from "../src/internal/settings/Storage.ts"
+import { limits, worker } from "../src/internal/settings/Worker.ts"
 import { type Env, signalbox, succeed, temporaryFolder, upHere } from "./support/Cli.ts"
 
 const shown = async (args: ReadonlyArray<string>, env: Env = {}) => {
@@ -33,7 +38,7 @@ describe("signalbox config", () => {
     )
     assert.deepStrictEqual(
       settings.map(({ name }) => name),
-      Object.keys(definitions)
+      Object.keys(all)
     )
     const facts = (name: string) => [of(name)?.["value"], of(name)?.["source"], of(name)?.["default"]]
     assert.deepStrictEqual(facts("port"), ["1", "flag", "4700"])
@@ -62,7 +67,7 @@ describe("signalbox config", () => {
 
   it.effect("takes the password of the database with any characters", () =>
     Effect.gen(function* () {
-      const options = storageOptions(yield* read({}))
+      const options = yield* Storage.read({})
       assert.strictEqual(
         Redacted.value(options.database?.url ?? Redacted.make("")),
         "postgres://u:a%40b%2Fc%3A%23%25%20d@pooler/x"
@@ -108,7 +113,7 @@ describe("signalbox config", () => {
   for (const [env, message] of wrong) {
     it.effect(`refuses ${JSON.stringify(env)}`, () =>
       Effect.gen(function* () {
-        const error = yield* Effect.flip(Effect.andThen(logging, read({})))
+        const error = yield* Effect.flip(Effect.andThen(Logs.read, Server.read({})))
         assert.match(error.message, message)
       }).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnvRecord(env)))
     )
@@ -120,12 +125,17 @@ describe("signalbox config", () => {
       assert.strictEqual(status, 1)
       assert.match(stderr, /^signalbox: --port or SIGNALBOX_PORT: Expected[^\n]*\n$/)
     }
+    const { folder, remove } = temporaryFolder("settings")
+    const { status, stderr } = await signalbox(["config"], { env: { SIGNALBOX_LOG_FORMAT: "xml" }, cwd: folder })
+    assert.strictEqual(status, 1)
+    assert.match(stderr, /^signalbox: SIGNALBOX_LOG_FORMAT: Expected[^\n]*\n$/)
+    remove()
   })
 
   it.effect("refuses a bucket without an access key", () =>
     Effect.gen(function* () {
       const provider = ConfigProvider.fromEnvRecord({ SIGNALBOX_S3_BUCKET: "files", AWS_ACCESS_KEY_ID: "id" })
-      const { message } = yield* Effect.flip(read({})).pipe(
+      const { message } = yield* Effect.flip(Server.read({})).pipe(
         Effect.provideService(ConfigProvider.ConfigProvider, provider)
       )
       assert.strictEqual(message, "AWS_SECRET_ACCESS_KEY: missing; a bucket (--s3-bucket) needs an access key")
@@ -134,11 +144,13 @@ describe("signalbox config", () => {
 
   it("is in the README, setting by setting", () => {
     const cell = (text: string) => text.replaceAll("|", "\\|")
-    const rows = Object.values(definitions).map(({ description, fallback, flag, variable }) =>
-      [flag === null ? "" : `\`--${flag}\``, `\`${variable}\``, fallback, description].map((text) => cell(text))
+    const code = (text: string | null) => (text === null ? "" : `\`${text}\``)
+    const documented: ReadonlyArray<Setting<unknown>> = Object.values({ ...worker, ...limits })
+    const rows = [...documented, ...Object.values(all)].map(({ description, fallback, flag, variable }) =>
+      [code(flag && `--${flag}`), code(variable), fallback, description].map(cell)
     )
     const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8")
-    const table = readme.split("\n").filter((line) => /^\|.*`(SIGNALBOX|AWS)_/.test(line))
+    const table = readme.split("\n").filter((line) => /^\| (`--[\w-]+`)? +\| (`[A-Z]\w+`)? +\|/.test(line))
     const found = table.map((line) =>
       line
         .split(/(?<!\\)\|/)

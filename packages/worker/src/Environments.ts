@@ -10,12 +10,14 @@ import * as Schema from "effect/Schema"
 import { join, resolve } from "node:path"
 import * as Built from "./internal/environments/Builder.ts"
 import * as OfPackage from "./internal/environments/OfPackage.ts"
-import type { ProviderName, Settings } from "./internal/environments/Settings.ts"
+import type { ProviderName } from "./internal/environments/ProviderOrder.ts"
+import type { Settings } from "./internal/environments/Settings.ts"
 import * as Variables from "./internal/environments/Variables.ts"
 import * as TaskCommand from "./internal/packages/TaskCommand.ts"
 import { unlimited } from "./internal/agent/TimeLimit.ts"
 
-export { choices, type Choice, type ProviderName, type Settings } from "./internal/environments/Settings.ts"
+export type { ProviderName } from "./internal/environments/ProviderOrder.ts"
+export { choices, type Choice, type Settings } from "./internal/environments/Settings.ts"
 
 /** An environment cannot be read or built, or a robot not run. The message says why, and what to do. */
 export class EnvironmentError extends TaggedError<EnvironmentError>()("EnvironmentError", {

@@ -7,13 +7,13 @@ import * as Programs from "./internal/process/Programs.ts"
 /** Of each program of a task package; an absent one is not limited. */
 export interface Limits {
   /** Seconds of CPU time of each process. */
-  readonly cpuSeconds?: number
+  readonly cpuSeconds?: number | undefined
   /** How many files each process may have open. */
-  readonly openFiles?: number
+  readonly openFiles?: number | undefined
   /** Bytes of each file that is written. */
-  readonly fileBytes?: number
+  readonly fileBytes?: number | undefined
   /** Bytes of memory of all processes of the task together. Address space is never limited, which browsers would not bear. */
-  readonly memoryBytes?: number
+  readonly memoryBytes?: number | undefined
 }
 
 /** Why limits are not enforced on this machine; null: they are. */

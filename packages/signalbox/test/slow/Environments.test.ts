@@ -54,9 +54,12 @@ describe("signalbox worker doctor", () => {
   it("names the flag or the line that cannot be used", async () => {
     const wrong = await run("worker", "doctor", "--environments", "pipenv")
     assert.strictEqual(wrong.status, 1)
-    assert.match(wrong.stderr, /--environments: expected one of auto, uv, micromamba, venv, none, got pipenv/)
+    assert.match(
+      wrong.stderr,
+      /--environments or SIGNALBOX_ENVIRONMENTS: Expected "auto" \| "uv" \| "micromamba" \| "venv" \| "none"/
+    )
     const index = await run("worker", "doctor", "--index-url", "https://me:secret@pypi.example.com/simple")
-    assert.match(index.stderr, /--index-url: leave user and password out/)
+    assert.match(index.stderr, /--index-url or SIGNALBOX_INDEX_URL: leave user and password out/)
     assert.notInclude(index.stderr, "secret")
     const line = await run("worker", "doctor", broken)
     assert.match(line.stderr, /conda\.yaml:3: "\.\/lib" is a path/)

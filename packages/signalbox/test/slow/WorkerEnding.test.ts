@@ -155,10 +155,13 @@ describe("signalbox worker start", { shuffle: false }, () => {
 
   it("names the flag that cannot be used", async () => {
     const cases: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
-      [["--label", "two words"], /--label: expected letters, digits/],
-      [["--limit-memory", "much"], /--limit-memory: expected a size, such as 2GB, got much/],
-      [["--limit-cpu", "0"], /--limit-cpu: expected a number of seconds/],
-      [["--drain-seconds", "1h"], /--drain-seconds: expected a number of seconds/]
+      [["--label", "two words"], /--label or SIGNALBOX_LABELS: Expected letters, digits.*, not "two words"/],
+      [
+        ["--limit-memory", "much"],
+        /--limit-memory or SIGNALBOX_LIMIT_MEMORY: Expected a size, such as 2GB, not "much"/
+      ],
+      [["--limit-cpu", "0"], /--limit-cpu or SIGNALBOX_LIMIT_CPU: Expected a number of seconds/],
+      [["--drain-seconds", "1h"], /--drain-seconds or SIGNALBOX_DRAIN_SECONDS: Expected a number of seconds/]
     ]
     for (const [args, message] of cases) {
       const { status, stderr } = await signalbox(["worker", "start", "--url", "http://127.0.0.1:1", ...args])

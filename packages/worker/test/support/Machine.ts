@@ -9,7 +9,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Builder from "../../src/internal/environments/Builder.ts"
-import type { ProviderName, Settings } from "../../src/internal/environments/Settings.ts"
+import type { ProviderName } from "../../src/internal/environments/ProviderOrder.ts"
+import type { Settings } from "../../src/internal/environments/Settings.ts"
 
 const python = spawnSync("python3", ["-c", "import sys; print(sys.executable); print('%d.%d' % sys.version_info[:2])"])
 const [realPython = "", minor = ""] = python.stdout.toString().trim().split("\n")

@@ -17,7 +17,7 @@ import * as Flag from "effect/cli/Flag"
 import { join } from "node:path"
 import { ContextFlag } from "./ContextFlag.ts"
 import * as Contexts from "./Contexts.ts"
-import { orVariable } from "../settings/FlagValues.ts"
+import { variable } from "../settings/FlagValues.ts"
 import { word } from "../text/ShellWord.ts"
 
 /** It is not clear which control room is meant, or there is no way to reach it. */
@@ -73,9 +73,9 @@ const ofEnvironment = Effect.gen(function* () {
     return yield* refuse(`${stray} is not read: set SIGNALBOX_BASE_URL, SIGNALBOX_API_KEY and SIGNALBOX_WORKSPACE_ID`)
   }
   const set = yield* setVariables(["SIGNALBOX_BASE_URL", "SIGNALBOX_API_KEY", "SIGNALBOX_WORKSPACE_ID"])
-  const context = yield* orVariable(Option.none(), "SIGNALBOX_CONTEXT")
+  const context = yield* variable("SIGNALBOX_CONTEXT")
   if (context === null) {
-    const folder = (yield* orVariable(Option.none(), "SIGNALBOX_DATA")) ?? ".signalbox"
+    const folder = (yield* variable("SIGNALBOX_DATA")) ?? ".signalbox"
     return { name: set.length > 0 ? "the environment" : `the folder ${folder}`, room: layerConfig }
   }
   if (set.length > 0) {

@@ -11,7 +11,6 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Flag from "effect/cli/Flag"
-import { orVariable } from "../settings/FlagValues.ts"
 
 /** A flag is missing or cannot be used. */
 export class FlowsFlagError extends TaggedError<FlowsFlagError>()("FlowsFlagError", {
@@ -29,6 +28,7 @@ export const flags = {
     Flag.withDescription(
       "The address of the program that runs the flows; default: SIGNALBOX_FLOWS_URL. The token comes from SIGNALBOX_FLOWS_TOKEN"
     ),
+    Flag.withFallbackConfig(Config.String("SIGNALBOX_FLOWS_URL")),
     Flag.optional
   ),
   json: Flag.Boolean("json").pipe(Flag.withDescription("Print JSON, a line for each result"), Flag.withDefault(false))
@@ -39,7 +39,7 @@ export const connected = Effect.fnUntraced(function* <A, E, R>(
   url: Option.Option<string>,
   use: (flows: FlowManagementClient["Service"]) => Effect.Effect<A, E, R>
 ) {
-  const address = yield* orVariable(url, "SIGNALBOX_FLOWS_URL")
+  const address = Option.getOrNull(url)
   if (address === null || !/^https?:\/\//i.test(address) || !URL.canParse(address)) {
     return yield* refuse(
       "--url: expected the address of the program that runs the flows, such as http://127.0.0.1:4800; or set SIGNALBOX_FLOWS_URL"

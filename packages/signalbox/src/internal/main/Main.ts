@@ -10,6 +10,6 @@ import * as Logs from "../output/Logs.ts"
 import * as Program from "./Program.ts"
 
 Program.run(process.argv.slice(2)).pipe(
-  Effect.provide(ParentEnded.layer.pipe(Layer.provide(Logs.layer), Layer.provide(NodeServices.layer))),
+  Effect.provide(ParentEnded.layer.pipe(Layer.provide(Logs.layerBeside), Layer.provide(NodeServices.layer))),
   NodeRuntime.runMain({ teardown: Program.teardown, disableErrorReporting: true })
 )

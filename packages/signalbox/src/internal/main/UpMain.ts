@@ -11,6 +11,6 @@ import * as ParentEnded from "../process/ParentEnded.ts"
 import * as Logs from "../output/Logs.ts"
 
 CommandLine.run([up], process.argv.slice(2)).pipe(
-  Effect.provide(ParentEnded.layer.pipe(Layer.provide(Logs.layer), Layer.provide(NodeServices.layer))),
+  Effect.provide(ParentEnded.layer.pipe(Layer.provide(Logs.layerBeside), Layer.provide(NodeServices.layer))),
   NodeRuntime.runMain({ teardown: CommandLine.teardown, disableErrorReporting: true })
 )

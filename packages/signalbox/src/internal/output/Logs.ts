@@ -4,13 +4,16 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as References from "effect/References"
-import * as Settings from "../settings/Settings.ts"
+import * as LogSettings from "../settings/Logs.ts"
 
 export const layer = Layer.unwrap(
-  Effect.map(Settings.logging, ({ logFormat, logLevel }) =>
+  Effect.map(LogSettings.read, ({ logFormat, logLevel }) =>
     Layer.merge(
       Logger.layer([Logger.withConsoleError(logFormat === "json" ? Logger.formatJson : Logger.formatLogFmt)]),
       Layer.merge(Layer.succeed(References.MinimumLogLevel, logLevel), Layer.succeed(RoutineLog.Level, "Info"))
     )
   )
 )
+
+/** For what runs beside the command, which reports settings that cannot be used. */
+export const layerBeside = Layer.catch(layer, () => Layer.empty)

@@ -59,9 +59,5 @@ export const Length = Schema.String.check(
   })
 ).pipe(Schema.decodeTo(Schema.DurationFromString))
 
-/** The value of a flag, else of the variable, else none; an empty variable counts as unset. */
-export const orVariable = Effect.fnUntraced(function* (flag: Option.Option<string>, variable: string) {
-  if (Option.isSome(flag)) return flag.value
-  const value = yield* Effect.option(Config.String(variable))
-  return Option.getOrElse(value, () => "") || null
-})
+/** The value of a variable; null where it is unset or empty. */
+export const variable = (name: string) => Effect.map(Effect.option(Config.NonEmptyString(name)), Option.getOrNull)

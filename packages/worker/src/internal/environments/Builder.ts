@@ -16,7 +16,8 @@ import * as Variables from "./Variables.ts"
 import { PackageFailure } from "../outcome/SetupFailure.ts"
 import * as Micromamba from "./Micromamba.ts"
 import { binariesOf, BuildFailure, type Plan, type Provider, type Site } from "./Provider.ts"
-import type { ProviderName, Settings } from "./Settings.ts"
+import { orderFor, type ProviderName } from "./ProviderOrder.ts"
+import type { Settings } from "./Settings.ts"
 import * as Indexes from "./Indexes.ts"
 import * as Store from "./Store.ts"
 import * as Tools from "./Tools.ts"
@@ -122,15 +123,17 @@ export const make = Effect.fnUntraced(function* (options: {
   const store = yield* Store.make({ folder: options.folder, limit: options.limit ?? 20 * 1024 ** 3 })
   const redact = Indexes.redactor(settings)
 
-  const all = [Uv.make, Micromamba.make, Venv.make].map((make) => make(tools, settings, store.caches))
+  const providers: Readonly<Record<ProviderName, Provider>> = {
+    micromamba: Micromamba.make(tools, settings, store.caches),
+    uv: Uv.make(tools, settings, store.caches),
+    venv: Venv.make(tools, settings, store.caches)
+  }
   const choice = settings.provider ?? "auto"
-  const providers = all.filter(({ name }) => choice === "auto" || choice === name)
 
-  /** Packages of conda come from conda where that is there: others may use their names elsewhere. */
   const inTurn = (recipe: Recipe.Recipe | null) =>
-    recipe === null || recipe.conda.length === 0
-      ? providers
-      : providers.toSorted((a, b) => Number(b.name === "micromamba") - Number(a.name === "micromamba"))
+    orderFor(recipe)
+      .filter((name) => choice === "auto" || choice === name)
+      .map((name) => providers[name])
 
   const ask = Effect.fnUntraced(function* (provider: Provider, recipe: Recipe.Recipe | null) {
     const version = yield* provider.detect

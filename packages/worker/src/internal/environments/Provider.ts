@@ -9,7 +9,7 @@ import type * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Variables } from "./Variables.ts"
 import * as Windows from "../process/Windows.ts"
-import type { ProviderName } from "./Settings.ts"
+import type { ProviderName } from "./ProviderOrder.ts"
 
 /** An environment cannot be built. The message ends with the last lines of the tool. */
 export class BuildFailure extends TaggedError<BuildFailure>()("BuildFailure", { message: Schema.String }) {}

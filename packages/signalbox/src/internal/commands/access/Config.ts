@@ -3,27 +3,30 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import * as Settings from "../../settings/Settings.ts"
+import { environments } from "../../settings/Environments.ts"
+import { server } from "../../settings/Server.ts"
+import { flagsOf } from "../../settings/Setting.ts"
+import { show } from "../../settings/Show.ts"
 import { table } from "../../text/Table.ts"
 
 export const config = Command.make(
   "config",
   {
-    ...Settings.flags,
+    settings: flagsOf(server),
+    environments: flagsOf(environments),
     json: Flag.Boolean("json").pipe(
       Flag.withDescription("Print JSON, a line for each setting"),
       Flag.withDefault(false)
     )
   },
-  Effect.fnUntraced(function* ({ json, ...given }) {
-    const settings = yield* Settings.show(given)
-    if (json)
-      return yield* Effect.forEach(settings, (setting) => Console.log(JSON.stringify(setting)), { discard: true })
+  Effect.fnUntraced(function* ({ environments, json, settings }) {
+    const all = yield* show({ ...settings, ...environments })
+    if (json) return yield* Effect.forEach(all, (setting) => Console.log(JSON.stringify(setting)), { discard: true })
     yield* Console.log(
       table(
         ["setting", "value", "from", "default", "what it is"],
-        settings.map(({ default: fallback, description, flag, source, value, variable }) => [
-          flag === null ? variable : `${flag}, ${variable}`,
+        all.map(({ default: fallback, description, flag, source, value, variable }) => [
+          [flag, variable].filter((name) => name !== null).join(", "),
           value,
           source,
           fallback,

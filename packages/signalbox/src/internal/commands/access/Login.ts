@@ -13,9 +13,8 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Prompt from "effect/cli/Prompt"
 import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
-import * as Option from "effect/Option"
 import { connected, connectionFlags, print } from "../../connection/Connection.ts"
-import { orVariable } from "../../settings/FlagValues.ts"
+import { variable } from "../../settings/FlagValues.ts"
 import * as Contexts from "../../connection/Contexts.ts"
 import { printTable } from "../../output/List.ts"
 import { quoted } from "../../text/ShellWord.ts"
@@ -30,7 +29,7 @@ const contextArgument = Argument.String("context").pipe(
 
 /** Never from a flag, which others could see. */
 const askKey = Effect.gen(function* () {
-  const key = yield* orVariable(Option.none(), "SIGNALBOX_API_KEY")
+  const key = yield* variable("SIGNALBOX_API_KEY")
   if (key !== null) return Redacted.make(key)
   const missing = (problem: string) =>
     new NoKey({ message: `${problem}: set SIGNALBOX_API_KEY to a key of the workspace` })

@@ -6,7 +6,8 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import * as Settings from "../../settings/Settings.ts"
+import { flagsOf } from "../../settings/Setting.ts"
+import * as Storage from "../../settings/Storage.ts"
 
 /** Replaces the configured key by another one from the configuration. */
 const rotateConfigured = Effect.fnUntraced(function* (options: StorageOptions) {
@@ -27,11 +28,11 @@ const rotateFile = (options: StorageOptions) =>
 const rotateKey = Command.make(
   "rotate-key",
   {
-    ...Settings.storageFlags,
+    storage: flagsOf(Storage.storage),
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one line of JSON"), Flag.withDefault(false))
   },
-  Effect.fnUntraced(function* ({ json, ...given }) {
-    const options = Settings.storageOptions(yield* Settings.read(given))
+  Effect.fnUntraced(function* ({ json, storage }) {
+    const options = yield* Storage.read(storage)
     const inFile = Administration.hasMasterKeyFile(options)
     const result = yield* inFile ? rotateFile(options) : rotateConfigured(options)
     if (json) return yield* Console.log(JSON.stringify(result))

@@ -7,7 +7,8 @@ import * as Schema from "effect/Schema"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Problem from "../../output/Problem.ts"
-import * as Settings from "../../settings/Settings.ts"
+import { flagsOf } from "../../settings/Setting.ts"
+import * as Storage from "../../settings/Storage.ts"
 
 /** Something that is stored is missing or damaged. */
 export class NotSound extends TaggedError<NotSound>()("NotSound", { message: Schema.String }) {}
@@ -23,12 +24,12 @@ const linesOf = ({ check, files = [], message, ok }: Administration.Finding) => 
 export const check = Command.make(
   "check",
   {
-    ...Settings.storageFlags,
+    storage: flagsOf(Storage.storage),
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one line of JSON"), Flag.withDefault(false))
   },
-  Effect.fnUntraced(function* ({ json, ...given }) {
-    const settings = yield* Settings.read(given)
-    const findings = yield* Administration.check(Settings.storageOptions(settings)).pipe(
+  Effect.fnUntraced(function* ({ json, storage }) {
+    const options = yield* Storage.read(storage)
+    const findings = yield* Administration.check(options).pipe(
       Effect.catchCause((cause) =>
         Effect.succeed<ReadonlyArray<Administration.Finding>>([
           { check: "database", ok: false, message: Problem.ofCause(cause) }

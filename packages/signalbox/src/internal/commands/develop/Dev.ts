@@ -4,15 +4,15 @@ import type { Settings as EnvironmentSettings } from "@signalbox/worker/Environm
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Command from "effect/cli/Command"
 import { layerService, layerWorkers } from "../../../Embedded.ts"
 import * as Problem from "../../output/Problem.ts"
 import * as Reload from "../../files/Reload.ts"
-import * as Settings from "../../settings/Settings.ts"
-import { environmentFlags, settingsOf } from "../../settings/EnvironmentFlags.ts"
+import * as Environments from "../../settings/Environments.ts"
+import * as Server from "../../settings/Server.ts"
+import { flagsOf } from "../../settings/Setting.ts"
 import * as FlagValues from "../../settings/FlagValues.ts"
 import * as TasksFile from "../../files/TasksFile.ts"
 import { ready, serviceOptions } from "../host/Up.ts"
@@ -22,7 +22,7 @@ import { ready, serviceOptions } from "../host/Up.ts"
  * changes nothing.
  */
 const serve = Effect.fnUntraced(function* (
-  settings: Settings.Settings,
+  settings: Server.Settings,
   environments: EnvironmentSettings,
   json: boolean
 ) {
@@ -54,13 +54,13 @@ const serve = Effect.fnUntraced(function* (
 export const dev = Command.make(
   "dev",
   {
-    ...Settings.flags,
-    ...environmentFlags,
+    settings: flagsOf(Server.server),
+    environments: flagsOf(Environments.environments),
     json: FlagValues.jsonWhenReady
   },
   Effect.fnUntraced(function* ({ json, ...given }) {
-    const settings = yield* Settings.read({ ...given, tasks: Option.orElseSome(given.tasks, () => "tasks.ts") })
-    const environments = yield* settingsOf(given)
+    const settings = yield* Server.read(given.settings)
+    const environments = yield* Environments.read(given.environments)
     return yield* serve(settings, environments, json).pipe(
       Effect.scoped,
       Effect.provide(layerService(serviceOptions(settings)))

@@ -9,8 +9,9 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { join } from "node:path"
-import { orVariable } from "../../settings/FlagValues.ts"
-import { environmentFlags, settingsOf } from "../../settings/EnvironmentFlags.ts"
+import * as EnvironmentSettings from "../../settings/Environments.ts"
+import { flagsOf, read } from "../../settings/Setting.ts"
+import { home } from "../../settings/Worker.ts"
 
 const run = Command.make(
   "run",
@@ -23,17 +24,14 @@ const run = Command.make(
       ),
       Flag.optional
     ),
-    data: Flag.String("data").pipe(
-      Flag.withDescription("Where environments are kept; default: SIGNALBOX_WORKER_DATA, else .signalbox-worker"),
-      Flag.optional
-    ),
-    ...environmentFlags
+    home: flagsOf({ data: { ...home.data, description: "Where environments are kept" } }),
+    environments: flagsOf(EnvironmentSettings.environments)
   },
-  Effect.fnUntraced(function* ({ data, folder, item, task, ...given }) {
-    const home = (yield* orVariable(data, "SIGNALBOX_WORKER_DATA")) ?? ".signalbox-worker"
+  Effect.fnUntraced(function* ({ folder, item, task, ...given }) {
+    const { data } = yield* read(home, given.home)
     yield* Environments.runRobot(folder, {
-      folder: join(home, "environments"),
-      settings: yield* settingsOf(given),
+      folder: join(data, "environments"),
+      settings: yield* EnvironmentSettings.read(given.environments),
       write: (lines) => (lines.length === 0 ? Effect.void : Console.log(lines.join("\n"))),
       ...Option.match(task, { onNone: () => ({}), onSome: (task) => ({ task }) }),
       ...Option.match(item, { onNone: () => ({}), onSome: (item) => ({ item }) })

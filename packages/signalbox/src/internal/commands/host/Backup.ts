@@ -6,7 +6,8 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { resolve } from "node:path"
-import * as Settings from "../../settings/Settings.ts"
+import { flagsOf } from "../../settings/Setting.ts"
+import * as Storage from "../../settings/Storage.ts"
 
 const json = Flag.Boolean("json").pipe(Flag.withDescription("Print one line of JSON"), Flag.withDefault(false))
 
@@ -17,17 +18,13 @@ export const backup = Command.make(
   "backup",
   {
     file: Argument.String("FILE").pipe(Argument.withDescription("The archive to write")),
-    ...Settings.storageFlags,
+    storage: flagsOf(Storage.storage),
     force: Flag.Boolean("force").pipe(Flag.withDescription("Replace an existing FILE"), Flag.withDefault(false)),
     json
   },
-  Effect.fnUntraced(function* ({ file, force, json, ...given }) {
-    const settings = yield* Settings.read(given)
-    const made = yield* Administration.backup({
-      ...Settings.storageOptions(settings),
-      file: resolve(file),
-      force
-    })
+  Effect.fnUntraced(function* ({ file, force, json, storage }) {
+    const options = yield* Storage.read(storage)
+    const made = yield* Administration.backup({ ...options, file: resolve(file), force })
     for (const blob of made.missing) {
       yield* Console.error(`signalbox: the bytes of a file are missing (${blob}): \`signalbox check\` names it`)
     }
@@ -36,7 +33,7 @@ export const backup = Command.make(
       [
         `${made.file}: the database and ${made.files} files, ${made.bytes} bytes`,
         "It holds payloads, files and sealed secrets: keep it from others.",
-        `It does not hold the master key, without which no secret can be opened: keep ${keyOf(made.database, settings.data)} apart from it.`
+        `It does not hold the master key, without which no secret can be opened: keep ${keyOf(made.database, options.data)} apart from it.`
       ].join("\n")
     )
   })
@@ -57,14 +54,14 @@ export const restore = Command.make(
   "restore",
   {
     file: Argument.String("FILE").pipe(Argument.withDescription("The archive of a backup")),
-    ...Settings.storageFlags,
+    storage: flagsOf(Storage.storage),
     json
   },
-  Effect.fnUntraced(function* ({ file, json, ...given }) {
-    const settings = yield* Settings.read(given)
-    const restored = yield* Administration.restore({ ...Settings.storageOptions(settings), file: resolve(file) })
+  Effect.fnUntraced(function* ({ file, json, storage }) {
+    const options = yield* Storage.read(storage)
+    const restored = yield* Administration.restore({ ...options, file: resolve(file) })
     if (json) return yield* Console.log(JSON.stringify({ ...restored, paused: true }))
-    const key = keyOf(restored.database, settings.data)
+    const key = keyOf(restored.database, options.data)
     yield* Console.log(
       [
         `Restored the backup of ${restored.created_at}, with ${restored.files} files.`,

@@ -4,19 +4,19 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import * as Settings from "../../settings/Settings.ts"
+import { flagsOf } from "../../settings/Setting.ts"
+import * as Storage from "../../settings/Storage.ts"
 
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
 
 export const compact = Command.make(
   "compact",
   {
-    ...Settings.storageFlags,
+    storage: flagsOf(Storage.storage),
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one line of JSON"), Flag.withDefault(false))
   },
-  Effect.fnUntraced(function* ({ json, ...given }) {
-    const settings = yield* Settings.read(given)
-    const result = yield* Administration.compact(Settings.storageOptions(settings))
+  Effect.fnUntraced(function* ({ json, storage }) {
+    const result = yield* Administration.compact(yield* Storage.read(storage))
     if (json) return yield* Console.log(JSON.stringify(result))
     yield* Console.log(`the database had ${megabytes(result.before)}, and has ${megabytes(result.after)}`)
   })

@@ -5,11 +5,12 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
+import * as Option from "effect/Option"
 import { connected, connectionFlags } from "../../connection/Connection.ts"
 import * as DoctorChecks from "./DoctorChecks.ts"
 import * as Problem from "../../output/Problem.ts"
-import * as Settings from "../../settings/Settings.ts"
+import * as Server from "../../settings/Server.ts"
+import { flagsOf, type Given } from "../../settings/Setting.ts"
 
 /** Something does not work. */
 export class NotWell extends TaggedError<NotWell>()("NotWell", { message: Schema.String }) {}
@@ -20,24 +21,22 @@ const lineOf = ({ check, message, remedy, status }: DoctorChecks.Finding) =>
 export const doctor = Command.make(
   "doctor",
   {
-    host: Settings.flags.host.pipe(
-      Flag.withDescription(
-        "The address to look at; default: SIGNALBOX_HOST, or where the control room of the data folder is"
-      )
-    ),
-    port: Settings.flags.port.pipe(
-      Flag.withDescription(
-        "The port to look at; default: SIGNALBOX_PORT, or where the control room of the data folder is"
-      )
-    ),
+    place: flagsOf({
+      host: {
+        ...Server.server.host,
+        description: "The address to look at; default: SIGNALBOX_HOST, or where the control room of the data folder is"
+      },
+      port: {
+        ...Server.server.port,
+        description: "The port to look at; default: SIGNALBOX_PORT, or where the control room of the data folder is"
+      }
+    }),
     ...connectionFlags
   },
-  Effect.fnUntraced(function* ({ data, host, json, port }) {
-    const given = { data, host, port }
-    const settings = yield* Settings.read(given)
-    const isPortChosen = (yield* Settings.show(given)).some(
-      ({ name, source }) => (name === "host" || name === "port") && source !== "default"
-    )
+  Effect.fnUntraced(function* ({ data, json, place }) {
+    const folder = Option.map(data, (text): Given => ({ source: "flag", text }))
+    const settings = yield* Server.read({ ...place, data: Option.getOrUndefined(folder) })
+    const isPortChosen = Object.values(place).some((given) => given !== null)
     const ofConnection = connected(data)(DoctorChecks.ofConnection).pipe(
       Effect.catchCause((cause) =>
         Effect.succeed([

@@ -26,7 +26,8 @@ import { dirname, join, resolve } from "node:path"
 import packageJson from "../../../../package.json" with { type: "json" }
 import { ConnectionName } from "../../connection/Connection.ts"
 import * as Problem from "../../output/Problem.ts"
-import * as Settings from "../../settings/Settings.ts"
+import type { Settings } from "../../settings/Server.ts"
+import * as Storage from "../../settings/Storage.ts"
 
 export interface Finding {
   readonly check: string
@@ -60,7 +61,7 @@ const existing = Effect.fnUntraced(function* (folder: string) {
 const isWritable = (path: string) =>
   Effect.isSuccess(Effect.tryPromise(() => access(path, constants.W_OK | constants.X_OK)))
 
-const dataFolder = Effect.fnUntraced(function* ({ data }: Settings.Settings) {
+const dataFolder = Effect.fnUntraced(function* ({ data }: Settings) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* existing(data)
   if (!(yield* isWritable(path))) {
@@ -76,7 +77,7 @@ const dataFolder = Effect.fnUntraced(function* ({ data }: Settings.Settings) {
 
 const gigabyte = 1024 ** 3
 
-const disk = Effect.fnUntraced(function* ({ data }: Settings.Settings) {
+const disk = Effect.fnUntraced(function* ({ data }: Settings) {
   const path = yield* existing(data)
   const { bavail, bsize } = yield* Effect.tryPromise(() => statfs(path))
   const free = (bavail * bsize) / gigabyte
@@ -104,7 +105,7 @@ const answers = (host: string, port: number) =>
 const listening = /^http:\/\/(?:\[([0-9a-f:]+)\]|([\d.]+)):(\d+)$/
 
 /** Where the control room of the data folder is; null when none was started there, or only its public address is known. */
-const recorded = Effect.fnUntraced(function* ({ data }: Settings.Settings) {
+const recorded = Effect.fnUntraced(function* ({ data }: Settings) {
   const credentials = yield* Effect.option(readCredentials(join(data, "credentials.json")))
   const baseUrl = Option.match(credentials, { onNone: () => "", onSome: ({ baseUrl }) => baseUrl })
   const [, six, four, port] = listening.exec(baseUrl) ?? []
@@ -112,10 +113,10 @@ const recorded = Effect.fnUntraced(function* ({ data }: Settings.Settings) {
   return host === undefined ? null : { host, port: Number(port) }
 })
 
-const whereOf = ({ host, port }: Pick<Settings.Settings, "host" | "port">) => `port ${port} of ${host}`
+const whereOf = ({ host, port }: Pick<Settings, "host" | "port">) => `port ${port} of ${host}`
 
 /** With `isChosen` the port of the settings is meant, wherever the control room of the folder listens. */
-const port = Effect.fnUntraced(function* (settings: Settings.Settings, isChosen: boolean) {
+const port = Effect.fnUntraced(function* (settings: Settings, isChosen: boolean) {
   const room = isChosen ? null : yield* recorded(settings)
   if (room !== null && (yield* answers(room.host, room.port))) return ok(`a control room listens on ${whereOf(room)}`)
   const { host, port } = settings
@@ -129,15 +130,13 @@ const port = Effect.fnUntraced(function* (settings: Settings.Settings, isChosen:
     : warn(`${where} cannot be listened on (${problem})`, "choose others with --host and --port")
 })
 
-const hasDatabase = Effect.fnUntraced(function* ({ data, databaseUrl }: Settings.Settings) {
+const hasDatabase = Effect.fnUntraced(function* ({ data, databaseUrl }: Settings) {
   return databaseUrl !== null || (yield* (yield* FileSystem.FileSystem).exists(join(data, "control-room.db")))
 })
 
-const database = Effect.fnUntraced(function* (settings: Settings.Settings) {
+const database = Effect.fnUntraced(function* (settings: Settings) {
   if (!(yield* hasDatabase(settings))) return ok("there is none yet: the first start makes it")
-  const checked = yield* Administration.check(Settings.storageOptions(settings)).pipe(
-    Effect.timeoutOption("10 seconds")
-  )
+  const checked = yield* Administration.check(Storage.optionsOf(settings)).pipe(Effect.timeoutOption("10 seconds"))
   if (Option.isNone(checked)) return ok("it can be reached; it is large, `signalbox check` reads all of it")
   const wrong = checked.value.find((finding) => !finding.ok)
   return wrong === undefined
@@ -146,14 +145,14 @@ const database = Effect.fnUntraced(function* (settings: Settings.Settings) {
 })
 
 /** What the pooler does with the settings of statements. */
-const pooler = Effect.fnUntraced(function* (settings: Settings.Settings) {
-  yield* Administration.checkPooler(Settings.storageOptions(settings))
+const pooler = Effect.fnUntraced(function* (settings: Settings) {
+  yield* Administration.checkPooler(Storage.optionsOf(settings))
   return ok("transactions through the connection pooler have their settings")
 })
 
 /** Writes an object, reads it and deletes it. */
-const bucket = Effect.fnUntraced(function* (settings: Settings.Settings) {
-  return yield* Administration.checkBucket(Settings.storageOptions(settings)).pipe(
+const bucket = Effect.fnUntraced(function* (settings: Settings) {
+  return yield* Administration.checkBucket(Storage.optionsOf(settings)).pipe(
     Effect.as(ok(`objects of ${settings.s3Bucket} can be written, read, listed and deleted`)),
     Effect.catchTag("BucketError", ({ kind, message }) => Effect.succeed(fail(message, bucketRemedies[kind])))
   )
@@ -249,7 +248,7 @@ const workers = Stream.runCollect(Workers.stream({ limit: 500 })).pipe(
 )
 
 /** Behind a proxy all people have one address, unless it is said whose word counts. */
-const proxy = ({ host, port, publicUrl, trustedProxies }: Settings.Settings) => {
+const proxy = ({ host, port, publicUrl, trustedProxies }: Settings) => {
   const behind = publicUrl !== null && new URL(publicUrl).host !== `${host}:${port}`
   return Effect.succeed(
     trustedProxies.length > 0
@@ -273,14 +272,14 @@ const found = <E, R>(check: string, look: Effect.Effect<Outcome, E, R>) =>
   )
 
 /** Null: the data folder answers. Otherwise nothing else can look at it. */
-export const ofDeadFolder = (settings: Settings.Settings) =>
+export const ofDeadFolder = (settings: Settings) =>
   Folder.check(settings.data).pipe(
     Effect.as(null),
     Effect.catch((error) => found("data folder", Effect.fail(error)))
   )
 
 /** The checks of this machine and its data folder; `isPortChosen` as by a flag or a variable. */
-export const ofMachine = (settings: Settings.Settings, isPortChosen: boolean) =>
+export const ofMachine = (settings: Settings, isPortChosen: boolean) =>
   Effect.all([
     found("node", node),
     found("data folder", dataFolder(settings)),

@@ -7,17 +7,17 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import * as Settings from "../../settings/Settings.ts"
+import { flagsOf } from "../../settings/Setting.ts"
+import * as Storage from "../../settings/Storage.ts"
 
 export const migrate = Command.make(
   "migrate",
   {
-    ...Settings.storageFlags,
+    storage: flagsOf(Storage.storage),
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one line of JSON"), Flag.withDefault(false))
   },
-  Effect.fnUntraced(function* ({ json, ...given }) {
-    const settings = yield* Settings.read(given)
-    const result = yield* Administration.migrate(Settings.storageOptions(settings))
+  Effect.fnUntraced(function* ({ json, storage }) {
+    const result = yield* Administration.migrate(yield* Storage.read(storage))
     if (json) return yield* Console.log(JSON.stringify(result))
     for (const name of result.applied) yield* Console.log(`applied ${name}`)
     const done = result.applied.length === 0 ? "; nothing to do" : ""

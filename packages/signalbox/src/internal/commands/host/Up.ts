@@ -10,8 +10,10 @@ import * as Redacted from "effect/Redacted"
 import * as Command from "effect/cli/Command"
 import { resolve } from "node:path"
 import { Embedded, layerService, layerWorkers } from "../../../Embedded.ts"
-import * as Settings from "../../settings/Settings.ts"
-import { environmentFlags, settingsOf } from "../../settings/EnvironmentFlags.ts"
+import * as Environments from "../../settings/Environments.ts"
+import * as Server from "../../settings/Server.ts"
+import { flagsOf } from "../../settings/Setting.ts"
+import * as Storage from "../../settings/Storage.ts"
 import * as FlagValues from "../../settings/FlagValues.ts"
 import { word } from "../../text/ShellWord.ts"
 import * as TasksFile from "../../files/TasksFile.ts"
@@ -70,11 +72,11 @@ export const ready = (options: {
   )
 
 /** The options of the service that the settings name. */
-export const serviceOptions = (settings: Settings.Settings) => {
+export const serviceOptions = (settings: Server.Settings) => {
   const { allowPrivateTargets, host, internalUrl, publicUrl, retainRuns } = settings
   const { allowedHosts, cors, createWorkspaces, metrics, port, rateLimit, trustedProxies } = settings
   return {
-    ...Settings.storageOptions(settings),
+    ...Storage.optionsOf(settings),
     host,
     port,
     allowedHosts,
@@ -93,16 +95,16 @@ export const serviceOptions = (settings: Settings.Settings) => {
 export const up = Command.make(
   "up",
   {
-    ...Settings.flags,
-    ...environmentFlags,
+    settings: flagsOf(Server.server),
+    environments: flagsOf(Environments.environments),
     json: FlagValues.jsonWhenReady
   },
   Effect.fnUntraced(function* ({ json, ...given }) {
-    const settings = yield* Settings.read(given)
+    const settings = yield* Server.read(given.settings)
     const { workers } = settings
     const tasks = yield* TasksFile.load(settings.tasks)
     const options = { ...serviceOptions(settings), console: yield* Files.read }
-    const environments = yield* settingsOf(given)
+    const environments = yield* Environments.read(given.environments)
     // Ready is what serves; the workers come after it.
     const local =
       workers === 0

@@ -5,29 +5,20 @@ import * as Workers from "@signalbox/api/Workers"
 import * as Home from "@signalbox/worker/Home"
 import * as WorkerAgent from "@signalbox/worker/Worker"
 import * as Console from "effect/Console"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { hostname } from "node:os"
 import { connected, connectionFlags, print } from "../../connection/Connection.ts"
-import { orVariable } from "../../settings/FlagValues.ts"
-import { environmentFlags, settingsOf } from "../../settings/EnvironmentFlags.ts"
+import * as EnvironmentSettings from "../../settings/Environments.ts"
+import { flagsOf, read, SettingsError } from "../../settings/Setting.ts"
 import { exitCodes } from "../../process/ExitCodes.ts"
 import { drain } from "../../resources/Workers.ts"
 import * as SecondSignal from "../../process/SecondSignal.ts"
 import * as TasksFile from "../../files/TasksFile.ts"
-import {
-  drainOf,
-  endingFlags,
-  labelFlag,
-  labelsOf,
-  limitFlags,
-  limitsOf,
-  WorkerFlagError
-} from "../../settings/WorkerFlags.ts"
+import * as WorkerSettings from "../../settings/Worker.ts"
 import * as Umask from "../../process/Umask.ts"
 import { doctor, environments, prepare } from "./WorkerEnvironments.ts"
 import * as FlagValues from "../../settings/FlagValues.ts"
@@ -54,21 +45,11 @@ const reportOnce = (ended: WorkerAgent.Ended) => {
   return new StepRunEnded({ message: `the step run ${id} did not complete: ${why}`, exitCode })
 }
 
-const data = Flag.String("data").pipe(
-  Flag.withDescription(
-    "The worker's own folder: its identity, and the task packages that it runs; default: SIGNALBOX_WORKER_DATA, else .signalbox-worker"
-  ),
-  Flag.optional
-)
-
-const folderOf = (flag: Option.Option<string>) =>
-  Effect.map(orVariable(flag, "SIGNALBOX_WORKER_DATA"), (folder) => folder ?? ".signalbox-worker")
-
 /** The address without the path of the interface, which users may have copied too. */
 const originOf = Effect.fnUntraced(function* (url: string | null) {
   const origin = url?.replace(/\/+$/, "").replace(/\/api\/v1$/, "")
   if (origin !== undefined && /^https?:\/\/[^\s/]+(\/\S*)?$/i.test(origin) && URL.canParse(origin)) return origin
-  return yield* new WorkerFlagError({
+  return yield* new SettingsError({
     message: "--url: expected the address of the control room, such as http://127.0.0.1:4700; or set SIGNALBOX_BASE_URL"
   })
 })
@@ -76,17 +57,8 @@ const originOf = Effect.fnUntraced(function* (url: string | null) {
 const start = Command.make(
   "start",
   {
-    url: Flag.String("url").pipe(
-      Flag.withDescription("The address of the control room; default: SIGNALBOX_BASE_URL"),
-      Flag.optional
-    ),
-    linkToken: Flag.String("link-token").pipe(
-      Flag.withDescription(
-        "Links the worker, once; better from SIGNALBOX_LINK_TOKEN, since other users can see flags. Not needed again"
-      ),
-      Flag.optional
-    ),
-    data,
+    settings: flagsOf(WorkerSettings.worker),
+    limits: flagsOf(WorkerSettings.limits),
     name: Flag.String("name").pipe(
       Flag.withDescription("The name of the worker at the control room; default: the name of this machine"),
       Flag.withDefault(hostname())
@@ -95,38 +67,30 @@ const start = Command.make(
       Flag.withDescription("How many step runs may run concurrently, 1 to 1,000"),
       Flag.withDefault(1)
     ),
-    tasks: Flag.String("tasks").pipe(
+    once: Flag.Boolean("once").pipe(
       Flag.withDescription(
-        "A TypeScript or JavaScript file that exports `tasks` of this worker; default: SIGNALBOX_TASKS"
+        "Take one step run and end with it, by the codes 0 completed, 3 stopped, 4 none taken, 5 failed"
       ),
-      Flag.optional
+      Flag.withDefault(false)
     ),
-    label: labelFlag,
-    ...endingFlags,
-    ...limitFlags,
-    ...environmentFlags
+    unlink: Flag.Boolean("unlink").pipe(
+      Flag.withDescription("Remove the worker from its workspace when it ends, as in a container that is thrown away"),
+      Flag.withDefault(false)
+    ),
+    environments: flagsOf(EnvironmentSettings.environments)
   },
   Effect.fnUntraced(
     function* (given) {
       const { capacity, name, once } = given
-      const origin = yield* originOf(yield* orVariable(given.url, "SIGNALBOX_BASE_URL"))
-      if (capacity < 1 || capacity > 1000) {
-        return yield* new WorkerFlagError({ message: `--capacity: expected 1 to 1000, got ${capacity}` })
-      }
-      const labels = yield* labelsOf(given.label)
-      const drain = yield* drainOf(given)
-      const limits = yield* limitsOf(given)
-      const tasks = yield* TasksFile.load(yield* orVariable(given.tasks, "SIGNALBOX_TASKS"))
-      // A token from a file, such as a secret of a cluster, often ends with a line break.
-      const linkToken = (yield* orVariable(given.linkToken, "SIGNALBOX_LINK_TOKEN"))?.trim() ?? null
-      const home = yield* Home.open({
-        folder: yield* folderOf(given.data),
-        service: origin,
-        environments: yield* settingsOf(given),
-        limits
-      })
+      const settings = yield* read(WorkerSettings.worker, given.settings)
+      const { drainSeconds, labels, linkToken } = settings
+      const origin = yield* originOf(settings.url)
+      const limits = yield* read(WorkerSettings.limits, given.limits)
+      const environments = yield* EnvironmentSettings.read(given.environments)
+      const tasks = yield* TasksFile.load(settings.tasks)
+      const home = yield* Home.open({ folder: settings.data, service: origin, environments, limits })
       if (linkToken === null && (yield* home.linked) === null) {
-        return yield* new WorkerFlagError({
+        return yield* new SettingsError({
           message: `--link-token: the worker in ${home.folder} is not linked yet; create a token with \`signalbox worker link-token\` and give it once, or set SIGNALBOX_LINK_TOKEN`
         })
       }
@@ -150,9 +114,9 @@ const start = Command.make(
         home,
         labels,
         once,
-        drain,
+        drain: drainSeconds === null ? "Infinity" : Duration.seconds(drainSeconds),
         hurry,
-        ...(linkToken === null ? {} : { linkToken: Redacted.make(linkToken) })
+        ...(linkToken === null ? {} : { linkToken })
       })
       if (once) return yield* reportOnce(ended)
       yield* Console.error(`The worker "${name}" was drained and has ended`)
@@ -180,10 +144,11 @@ const start = Command.make(
 
 const unlink = Command.make(
   "unlink",
-  { data, json: connectionFlags.json },
+  { settings: flagsOf(WorkerSettings.home), json: connectionFlags.json },
   Effect.fnUntraced(
     function* (given) {
-      const home = yield* Home.open({ folder: yield* folderOf(given.data), service: null })
+      const { data } = yield* read(WorkerSettings.home, given.settings)
+      const home = yield* Home.open({ folder: data, service: null })
       yield* WorkerAgent.unlink(home)
       yield* print(
         given.json,

@@ -5,28 +5,24 @@ import * as Environments from "@signalbox/worker/Environments"
 import * as Limits from "@signalbox/worker/Limits"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import type * as Option from "effect/Option"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { join } from "node:path"
 import { columns, print } from "../../connection/Connection.ts"
-import { orVariable } from "../../settings/FlagValues.ts"
-import { environmentFlags, settingsOf } from "../../settings/EnvironmentFlags.ts"
+import * as EnvironmentSettings from "../../settings/Environments.ts"
+import { type AllGiven, flagsOf, read } from "../../settings/Setting.ts"
+import { home } from "../../settings/Worker.ts"
 
 const stored = {
-  data: Flag.String("data").pipe(
-    Flag.withDescription("The worker's own folder; default: SIGNALBOX_WORKER_DATA, else .signalbox-worker"),
-    Flag.optional
-  ),
+  home: flagsOf({ data: { ...home.data, description: "The worker's own folder" } }),
   json: Flag.Boolean("json").pipe(Flag.withDescription("Print JSON, a line for each result"), Flag.withDefault(false))
 }
-const flags = { ...stored, ...environmentFlags }
+const flags = { ...stored, environments: flagsOf(EnvironmentSettings.environments) }
 
 const write = (lines: ReadonlyArray<string>) => (lines.length === 0 ? Effect.void : Console.error(lines.join("\n")))
 
-const folderOf = (data: Option.Option<string>) =>
-  Effect.map(orVariable(data, "SIGNALBOX_WORKER_DATA"), (folder) => join(folder ?? ".signalbox-worker", "environments"))
+const folderOf = (given: AllGiven) => Effect.map(read(home, given), ({ data }) => join(data, "environments"))
 
 const packages = Argument.String("package").pipe(
   Argument.withDescription("The folder or the zip of a task package"),
@@ -44,10 +40,10 @@ export const prepare = Command.make(
     ),
     ...flags
   },
-  Effect.fnUntraced(function* ({ data, json, packages, ...given }) {
+  Effect.fnUntraced(function* ({ environments, home, json, packages }) {
     const options = {
-      folder: yield* folderOf(data),
-      settings: yield* settingsOf(given),
+      folder: yield* folderOf(home),
+      settings: yield* EnvironmentSettings.read(environments),
       write
     }
     for (const path of packages) {
@@ -86,8 +82,8 @@ const limitLines = ({ memory, processes }: Limits.Enforcement) =>
 export const doctor = Command.make(
   "doctor",
   { packages, ...flags },
-  Effect.fnUntraced(function* ({ data, json, packages, ...given }) {
-    const options = { folder: yield* folderOf(data), settings: yield* settingsOf(given) }
+  Effect.fnUntraced(function* ({ environments, home, json, packages }) {
+    const options = { folder: yield* folderOf(home), settings: yield* EnvironmentSettings.read(environments) }
     const paths: ReadonlyArray<string | null> = packages.length === 0 ? [null] : packages
     for (const path of paths) {
       const { opinions, source } = yield* Environments.inspect(path, options)
@@ -131,8 +127,8 @@ const megabytes = (bytes: number) => `${Math.ceil(bytes / 1024 ** 2)} MB`
 const list = Command.make(
   "list",
   stored,
-  Effect.fnUntraced(function* ({ data, json }) {
-    const folder = yield* folderOf(data)
+  Effect.fnUntraced(function* ({ home, json }) {
+    const folder = yield* folderOf(home)
     for (const one of yield* Environments.list({ folder })) {
       yield* print(json, one, () =>
         columns(
@@ -160,8 +156,8 @@ const list = Command.make(
 const rebuild = Command.make(
   "rebuild",
   { digests, ...flags },
-  Effect.fnUntraced(function* ({ data, digests, json, ...given }) {
-    const options = { folder: yield* folderOf(data), settings: yield* settingsOf(given), write }
+  Effect.fnUntraced(function* ({ digests, environments, home, json }) {
+    const options = { folder: yield* folderOf(home), settings: yield* EnvironmentSettings.read(environments), write }
     for (const digest of digests) {
       const built = yield* Environments.rebuild(digest, options)
       yield* print(
@@ -181,8 +177,8 @@ const rebuild = Command.make(
 const remove = Command.make(
   "remove",
   { digests, ...stored },
-  Effect.fnUntraced(function* ({ data, digests, json }) {
-    const folder = yield* folderOf(data)
+  Effect.fnUntraced(function* ({ digests, home, json }) {
+    const folder = yield* folderOf(home)
     for (const begin of digests) {
       const digest = yield* Environments.remove(begin, { folder })
       yield* print(json, { digest, removed: true }, () => `${digest.slice(0, 12)}: removed`)

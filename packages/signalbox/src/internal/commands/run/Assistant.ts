@@ -10,7 +10,8 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { join } from "node:path"
 import { columns, connected, connectionFlags, print } from "../../connection/Connection.ts"
-import { environmentFlags, settingsOf } from "../../settings/EnvironmentFlags.ts"
+import * as EnvironmentSettings from "../../settings/Environments.ts"
+import { flagsOf } from "../../settings/Setting.ts"
 import { assistantNoun } from "../../resources/Assistants.ts"
 import { find, listCommand } from "../../resources/Resource.ts"
 
@@ -32,9 +33,9 @@ const run = Command.make(
       Flag.withDefault(".signalbox-worker/packages")
     ),
     ...connectionFlags,
-    ...environmentFlags
+    environments: flagsOf(EnvironmentSettings.environments)
   },
-  Effect.fnUntraced(function* ({ assistant: name, data, json, output, packages, ...given }) {
+  Effect.fnUntraced(function* ({ assistant: name, data, environments, json, output, packages }) {
     // With --json standard output has the run only.
     const say = json ? Console.error : Console.log
     const program = Effect.gen(function* () {
@@ -42,7 +43,7 @@ const run = Command.make(
       const { error, run } = yield* AssistantRunner.run(id, {
         packagesFolder: packages,
         environmentsFolder: join(packages, "..", "environments"),
-        environments: yield* settingsOf(given),
+        environments: yield* EnvironmentSettings.read(environments),
         artifactsFolder: output,
         write: (lines) => (lines.length === 0 ? Effect.void : say(lines.join("\n")))
       })

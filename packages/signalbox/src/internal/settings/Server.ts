@@ -1,0 +1,196 @@
+/** The settings of `up`: those of its storage, how it serves, and its local workers. */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
+import * as Setting from "./Setting.ts"
+import { list, setting, Switch } from "./Setting.ts"
+import * as Storage from "./Storage.ts"
+
+/** `off`, or requests per second and, after a colon, the burst. */
+const RateLimit = Schema.String.check(
+  Schema.isPattern(/^(off|[1-9]\d{0,6}(:[1-9]\d{0,6})?)$/, {
+    message: "Expected `off`, or requests a second with or without a burst, such as 100 or 100:500"
+  })
+).pipe(
+  Schema.decodeTo(
+    Schema.NullOr(Schema.Struct({ perSecond: Schema.Int, burst: Schema.Int })),
+    SchemaTransformation.transform({
+      decode: (text) => {
+        const [perSecond = 0, burst = perSecond * 5] = text === "off" ? [] : text.split(":").map(Number)
+        return text === "off" ? null : { perSecond, burst }
+      },
+      encode: (limit) => (limit === null ? "off" : `${limit.perSecond}:${limit.burst}`)
+    })
+  )
+)
+
+const Origin = Schema.String.check(
+  Schema.isPattern(/^(\*|https?:\/\/[^\s/,]+)$/i, {
+    message: "Expected `*` or origins without a path, such as https://app.example.com"
+  })
+)
+
+const Host = Schema.String.check(
+  Schema.isPattern(/^(\[[0-9a-f:.]+\]|[^\s:/@[\]*]+)$/i, {
+    message: "Expected host names without scheme and port, such as room.example.com"
+  })
+)
+
+const Network = Schema.String.check(
+  Schema.isPattern(/^[0-9a-f.:]+(\/\d{1,3})?$/i, {
+    message: "Expected IP addresses or networks, such as 127.0.0.1 or 10.0.0.0/8"
+  })
+)
+
+/** 0 picks a free one. */
+const Port = Schema.FiniteFromString.pipe(
+  Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 })))
+)
+
+const Count = Schema.FiniteFromString.pipe(
+  Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 })))
+)
+
+/** A maximum age. */
+const Age = Schema.String.check(
+  Schema.isPattern(/^[1-9]\d{0,6} (minutes?|hours?|days?|weeks?)$/, {
+    message: "Expected a number of minutes, hours, days or weeks, such as `30 days`"
+  })
+).pipe(Schema.decodeTo(Schema.DurationFromString))
+
+/** Separated by commas, also in each of several flags. */
+const commas = (text: string | ReadonlyArray<string>) => [text].flat().flatMap((text) => text.split(","))
+
+export const server = {
+  host: setting({
+    flag: "host",
+    variable: "SIGNALBOX_HOST",
+    description: "The address to listen on",
+    schema: Schema.NonEmptyString,
+    default: "127.0.0.1"
+  }),
+  port: setting({
+    flag: "port",
+    variable: "SIGNALBOX_PORT",
+    description: "The port to listen on; 0 picks a free one",
+    takes: "integer",
+    schema: Port,
+    default: 4700
+  }),
+  ...Storage.storage,
+  publicUrl: setting({
+    flag: "public-url",
+    variable: "SIGNALBOX_PUBLIC_URL",
+    description: "The address under which clients reach the service, if it differs",
+    schema: Storage.Url,
+    default: null,
+    fallback: "where it listens"
+  }),
+  internalUrl: setting({
+    flag: "internal-url",
+    variable: "SIGNALBOX_INTERNAL_URL",
+    description:
+      "The address under which workers in the same network reach the service, if they cannot use the public one",
+    schema: Storage.Url,
+    default: null,
+    fallback: "none"
+  }),
+  allowedHosts: setting({
+    flag: "allowed-host",
+    variable: "SIGNALBOX_ALLOWED_HOSTS",
+    description:
+      "Host names that requests may use besides the service's own; separated by commas, or the flag repeated",
+    takes: "texts",
+    metavar: "HOST",
+    schema: list(Host, commas),
+    default: [],
+    fallback: "none"
+  }),
+  trustedProxies: setting({
+    flag: "trusted-proxies",
+    variable: "SIGNALBOX_TRUSTED_PROXIES",
+    description:
+      "Addresses and networks of proxies whose X-Forwarded-For counts, such as 127.0.0.1; separated by commas, or the flag repeated",
+    takes: "texts",
+    metavar: "NETWORK",
+    schema: list(Network, commas),
+    default: [],
+    fallback: "none"
+  }),
+  cors: setting({
+    flag: "cors",
+    variable: "SIGNALBOX_CORS",
+    description: "Origins whose pages may call the service; `*` for all. Separated by commas, or the flag repeated",
+    takes: "texts",
+    metavar: "ORIGIN",
+    schema: list(Origin, commas),
+    default: [],
+    fallback: "none"
+  }),
+  rateLimit: setting({
+    flag: "rate-limit",
+    variable: "SIGNALBOX_RATE_LIMIT",
+    description: "Requests a second of a key, and after a colon the burst; `off` for no limit, also without a key",
+    schema: RateLimit,
+    default: { perSecond: 100, burst: 500 },
+    fallback: "100:500",
+    show: (limit) => (limit === null ? "off" : `${limit.perSecond}:${limit.burst}`)
+  }),
+  allowPrivateTargets: setting({
+    flag: "allow-private-targets",
+    variable: "SIGNALBOX_ALLOW_PRIVATE_TARGETS",
+    description: "Lets webhooks and git repositories lead to private addresses",
+    takes: "boolean",
+    schema: Switch,
+    default: null,
+    fallback: "when the host is loopback"
+  }),
+  createWorkspaces: setting({
+    flag: "create-workspaces",
+    variable: "SIGNALBOX_CREATE_WORKSPACES",
+    description: "Lets keys that manage keys create further workspaces",
+    takes: "boolean",
+    schema: Switch,
+    default: true
+  }),
+  metrics: setting({
+    flag: "metrics",
+    variable: "SIGNALBOX_METRICS",
+    description: "Serves `/metrics` to everybody who can reach the service",
+    takes: "boolean",
+    schema: Switch,
+    default: false
+  }),
+  retainRuns: setting({
+    flag: "retain-runs",
+    variable: "SIGNALBOX_RETAIN_RUNS",
+    description: "Deletes runs with everything that belongs to them this long after their end, such as `30 days`",
+    metavar: "DURATION",
+    schema: Age,
+    default: null,
+    fallback: "stored for ever",
+    show: Duration.format
+  }),
+  workers: setting({
+    flag: "workers",
+    variable: "SIGNALBOX_WORKERS",
+    description: "Local workers, one step run at a time each",
+    takes: "integer",
+    schema: Count,
+    default: 1
+  }),
+  tasks: setting({
+    flag: "tasks",
+    variable: "SIGNALBOX_TASKS",
+    description: "A TypeScript or JavaScript file that exports `tasks` for the local workers",
+    schema: Schema.NonEmptyString,
+    default: null,
+    fallback: "none"
+  })
+}
+
+export type Settings = Setting.Values<typeof server>
+
+/** The settings of `up`, by its flags. */
+export const read = (given: Setting.AllGiven) => Effect.tap(Setting.read(server, given), Storage.check)

@@ -1,0 +1,196 @@
+/** Where a room stores its data: the settings of `up` and of every command that opens its storage. */
+import type { StorageOptions } from "@signalbox/control-room/Options"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Setting from "./Setting.ts"
+import { Secret, setting, SettingsError, Switch } from "./Setting.ts"
+
+const Bucket = Schema.String.check(
+  Schema.isPattern(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/i, {
+    message: "Expected the name of a bucket, such as signalbox-files"
+  })
+)
+
+const Prefix = Schema.String.check(
+  Schema.isPattern(/^(?!\.)[\w./-]*\/$/, {
+    message: "Expected letters, digits, `.`, `-`, `_` and `/`, with a `/` at the end, such as rooms/invoices/"
+  })
+)
+
+/** An absolute address. */
+export const Url = Schema.String.check(
+  Schema.isPattern(/^https?:\/\/[^\s/]+\S*$/i, { message: "Expected an absolute http or https address" })
+)
+
+export const storage = {
+  data: setting({
+    flag: "data",
+    variable: "SIGNALBOX_DATA",
+    description: "The folder that holds everything",
+    schema: Schema.NonEmptyString,
+    default: ".signalbox"
+  }),
+  databaseUrl: setting({
+    flag: "database-url",
+    variable: "SIGNALBOX_DATABASE_URL",
+    description:
+      "Stores everything but bytes in this Postgres database; better from the environment, since other users can see flags",
+    schema: Secret,
+    default: null,
+    fallback: "SQLite in the data folder"
+  }),
+  databaseDirectUrl: setting({
+    flag: "database-direct-url",
+    variable: "SIGNALBOX_DATABASE_DIRECT_URL",
+    description:
+      "The address of the Postgres server itself, when the other one leads to a connection pooler such as PgBouncer",
+    schema: Secret,
+    default: null,
+    fallback: "none: no pooler"
+  }),
+  databasePassword: setting({
+    variable: "SIGNALBOX_DATABASE_PASSWORD",
+    description:
+      "The password of the database as it is, with any characters; it takes the place of the one in the address",
+    schema: Secret,
+    default: null,
+    fallback: "the one in the address"
+  }),
+  masterKey: setting({
+    variable: "SIGNALBOX_MASTER_KEY",
+    description: "The master key of the vault, 32 bytes in base64; needed on Postgres",
+    schema: Secret,
+    default: null,
+    fallback: "`master.key` in the data folder"
+  }),
+  s3Bucket: setting({
+    flag: "s3-bucket",
+    variable: "SIGNALBOX_S3_BUCKET",
+    description: "Stores the bytes of files in this bucket of S3, or of a compatible service",
+    schema: Bucket,
+    default: null,
+    fallback: "the data folder"
+  }),
+  s3Prefix: setting({
+    flag: "s3-prefix",
+    variable: "SIGNALBOX_S3_PREFIX",
+    description: "What the names of all objects begin with, such as `rooms/invoices/`; no other room may have it",
+    schema: Prefix,
+    default: null,
+    fallback: "none"
+  }),
+  s3Endpoint: setting({
+    flag: "s3-endpoint",
+    variable: "SIGNALBOX_S3_ENDPOINT",
+    description: "The address of the service that has the bucket",
+    schema: Url,
+    default: null,
+    fallback: "AWS"
+  }),
+  s3Region: setting({
+    flag: "s3-region",
+    variable: "SIGNALBOX_S3_REGION",
+    otherVariable: "AWS_REGION",
+    description: "The region of the bucket",
+    schema: Schema.NonEmptyString,
+    default: "us-east-1",
+    fallback: "AWS_REGION, else us-east-1"
+  }),
+  s3PathStyle: setting({
+    flag: "s3-path-style",
+    variable: "SIGNALBOX_S3_PATH_STYLE",
+    description: "Puts the name of the bucket into the path of addresses, not into the host",
+    takes: "boolean",
+    schema: Switch,
+    default: null,
+    fallback: "when there is an endpoint"
+  }),
+  s3AccessKeyId: setting({
+    variable: "AWS_ACCESS_KEY_ID",
+    description: "The id of the access key of the bucket",
+    schema: Schema.NonEmptyString,
+    default: null,
+    fallback: "none; needed for a bucket"
+  }),
+  s3SecretAccessKey: setting({
+    variable: "AWS_SECRET_ACCESS_KEY",
+    description: "The access key of the bucket",
+    schema: Secret,
+    default: null,
+    fallback: "none; needed for a bucket"
+  }),
+  s3SessionToken: setting({
+    variable: "AWS_SESSION_TOKEN",
+    description: "The token of temporary credentials of the bucket, which are not renewed",
+    schema: Secret,
+    default: null,
+    fallback: "none"
+  })
+}
+
+export type Settings = Setting.Values<typeof storage>
+
+/** Fails where settings contradict each other. */
+export const check = Effect.fnUntraced(function* (settings: Settings) {
+  if (settings.s3Bucket !== null && s3Options(settings) === null) {
+    const missing = settings.s3AccessKeyId === null ? "AWS_ACCESS_KEY_ID" : "AWS_SECRET_ACCESS_KEY"
+    return yield* new SettingsError({ message: `${missing}: missing; a bucket (--s3-bucket) needs an access key` })
+  }
+  if (settings.databaseDirectUrl !== null && settings.databaseUrl === null) {
+    const message =
+      "--database-url or SIGNALBOX_DATABASE_URL: missing; it is the address of the pooler beside --database-direct-url, or alone that of the server"
+    return yield* new SettingsError({ message })
+  }
+})
+
+/** The bucket of the settings; null: none is named, or its credentials are missing. */
+const s3Options = (settings: Settings): StorageOptions["s3"] | null => {
+  const { s3AccessKeyId, s3Bucket, s3Endpoint, s3PathStyle, s3Prefix, s3Region, s3SecretAccessKey } = settings
+  if (s3Bucket === null || s3AccessKeyId === null || s3SecretAccessKey === null) return null
+  return {
+    bucket: s3Bucket,
+    region: s3Region,
+    accessKeyId: s3AccessKeyId,
+    secretAccessKey: s3SecretAccessKey,
+    ...(s3Endpoint === null ? {} : { endpoint: s3Endpoint }),
+    ...(s3PathStyle === null ? {} : { pathStyle: s3PathStyle }),
+    ...(s3Prefix === null ? {} : { prefix: s3Prefix }),
+    ...(settings.s3SessionToken === null ? {} : { sessionToken: settings.s3SessionToken })
+  }
+}
+
+/** The address of the database with a password, in which any characters may be; an address that is none is reported where it is used. */
+const withPassword = (url: Redacted.Redacted, password: Redacted.Redacted | null): Redacted.Redacted => {
+  const text = Redacted.value(url)
+  if (password === null || !URL.canParse(text)) return url
+  const full = new URL(text)
+  full.password = encodeURIComponent(Redacted.value(password))
+  return Redacted.make(full.href)
+}
+
+/** The options of the storage. */
+export const optionsOf = (settings: Settings): StorageOptions => {
+  const { data, databaseDirectUrl, databasePassword, databaseUrl, masterKey } = settings
+  const s3 = s3Options(settings)
+  return {
+    data,
+    ...(databaseUrl === null
+      ? {}
+      : {
+          database: {
+            url: withPassword(databaseUrl, databasePassword),
+            ...(databaseDirectUrl === null ? {} : { directUrl: withPassword(databaseDirectUrl, databasePassword) })
+          }
+        }),
+    ...(masterKey === null ? {} : { masterKey }),
+    ...(s3 ? { s3 } : {})
+  }
+}
+
+/** The options of the storage for a command that opens it, by its flags. */
+export const read = Effect.fnUntraced(function* (given: Setting.AllGiven) {
+  const settings = yield* Setting.read(storage, given)
+  yield* check(settings)
+  return optionsOf(settings)
+})
