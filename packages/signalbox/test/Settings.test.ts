@@ -7,10 +7,11 @@ import * as Redacted from "effect/Redacted"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { type IncomingMessage, request } from "node:http"
-import { join } from "node:path"
+import { delimiter, join } from "node:path"
+import * as Environments from "../src/internal/settings/Environments.ts"
 import * as Logs from "../src/internal/settings/Logs.ts"
 import * as Server from "../src/internal/settings/Server.ts"
-import type { Setting } from "../src/internal/settings/Setting.ts"
+import { read, type Setting } from "../src/internal/settings/Setting.ts"
 import { all } from "../src/internal/settings/Show.ts"
 import * as Storage from "../src/internal/settings/Storage.ts"
 import { limits, worker } from "../src/internal/settings/Worker.ts"
@@ -64,6 +65,29 @@ describe("signalbox config", () => {
     for (const text of [stdout, table.stdout, table.stderr]) assert.notInclude(text, password)
     assert.match(table.stdout, /--port, SIGNALBOX_PORT +4700 +default +4700 +The port to listen on/)
   })
+
+  it.effect("takes several from a variable, and from a flag that is repeated", () =>
+    Effect.gen(function* () {
+      const byVariable = yield* Server.read({})
+      assert.deepStrictEqual(byVariable.allowedHosts, ["a.example.com", "b.example.com"])
+      const byFlag = yield* Server.read({
+        allowedHosts: { source: "flag", text: ["a.example.com,b.example.com", "c"] }
+      })
+      assert.deepStrictEqual(byFlag.allowedHosts, ["a.example.com", "b.example.com", "c"])
+      assert.deepStrictEqual((yield* read(worker, {})).labels, ["gpu", "office"])
+      const folders = { source: "flag", text: [`/a${delimiter}b`] } as const
+      const { allowEnvironments } = yield* Environments.read({ allowEnvironments: folders })
+      assert.deepStrictEqual(allowEnvironments, [`/a${delimiter}b`])
+    }).pipe(
+      Effect.provideService(
+        ConfigProvider.ConfigProvider,
+        ConfigProvider.fromEnvRecord({
+          SIGNALBOX_ALLOWED_HOSTS: "a.example.com,b.example.com",
+          SIGNALBOX_LABELS: " gpu  office gpu"
+        })
+      )
+    )
+  )
 
   it.effect("takes the password of the database with any characters", () =>
     Effect.gen(function* () {
@@ -144,7 +168,7 @@ describe("signalbox config", () => {
 
   it("is in the README, setting by setting", () => {
     const cell = (text: string) => text.replaceAll("|", "\\|")
-    const code = (text: string | null) => (text === null ? "" : `\`${text}\``)
+    const code = (text = "") => (text === "" ? "" : `\`${text}\``)
     const documented: ReadonlyArray<Setting<unknown>> = Object.values({ ...worker, ...limits })
     const rows = [...documented, ...Object.values(all)].map(({ description, fallback, flag, variable }) =>
       [code(flag && `--${flag}`), code(variable), fallback, description].map(cell)

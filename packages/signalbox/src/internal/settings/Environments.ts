@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import { delimiter, resolve } from "node:path"
 import * as Setting from "./Setting.ts"
-import { list, Secret, setting, Switch, words } from "./Setting.ts"
+import { list, Secret, separatedBy, setting, Switch, words } from "./Setting.ts"
 
 const Index = Schema.String.check(
   Schema.makeFilter((url) => {
@@ -96,7 +96,7 @@ export const environments = {
     help: `default: SIGNALBOX_ALLOW_ENVIRONMENTS, separated by ${delimiter}`,
     takes: "texts",
     metavar: "FOLDER",
-    schema: list(Schema.String, (text) => text.split(delimiter).filter((folder) => folder !== "")),
+    schema: list(Schema.String, separatedBy(delimiter)),
     default: [],
     fallback: "none"
   }),

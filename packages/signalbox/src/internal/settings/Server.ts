@@ -60,7 +60,7 @@ const Age = Schema.String.check(
 ).pipe(Schema.decodeTo(Schema.DurationFromString))
 
 /** Separated by commas, also in each of several flags. */
-const commas = (text: string | ReadonlyArray<string>) => [text].flat().flatMap((text) => text.split(","))
+const commas = (text: Setting.Given["text"]) => [text].flat().flatMap((text) => text.split(","))
 
 export const server = {
   host: setting({

@@ -6,7 +6,6 @@
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
@@ -16,7 +15,7 @@ import * as Flag from "effect/cli/Flag"
 /** A setting has an invalid value, or two settings contradict each other. */
 export class SettingsError extends TaggedError<SettingsError>()("SettingsError", { message: Schema.String }) {}
 
-interface Row<A, D extends A | null | undefined> {
+interface Names {
   /** Without dashes. Without one, only the variable is read: other users of the machine see flags. */
   readonly flag?: string
   /** Without one, only the flag is read. */
@@ -27,8 +26,11 @@ interface Row<A, D extends A | null | undefined> {
   /** What the help of the flag adds to the description. */
   readonly help?: string
   /** What the flag takes, by default a text. `texts`: it may be repeated. */
-  readonly takes?: "integer" | "boolean" | "texts"
+  readonly takes?: "text" | "integer" | "boolean" | "texts"
   readonly metavar?: string
+}
+
+interface Row<A, D extends A | null | undefined> extends Names {
   /** Parses the text of the flag or of the variable, for `texts` also a list of them; `Secret` for what is never shown. */
   readonly schema: Schema.ConstraintCodec<A, unknown>
   readonly default: D
@@ -38,15 +40,8 @@ interface Row<A, D extends A | null | undefined> {
   readonly show?: (value: A) => string
 }
 
-/** A row with its names, and how its value is parsed. */
-export interface Setting<A> {
-  readonly flag: string | null
-  readonly variable: string | null
-  readonly otherVariable: string | null
-  readonly description: string
-  readonly help: string | null
-  readonly takes: "text" | "integer" | "boolean" | "texts"
-  readonly metavar: string | null
+/** A row of a table. */
+export interface Setting<A> extends Names {
   readonly default: A
   readonly fallback: string
   /** The value, and its form for people; fails with what was expected. */
@@ -60,20 +55,16 @@ export type Values<T extends Table> = { readonly [Name in keyof T]: T[Name] exte
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** A row of a table. */
-export const setting = <A, const D extends A | null | undefined>(row: Row<A, D>): Setting<A | D> => {
-  const show = row.show ?? String
-  const decode = Schema.decodeUnknownResult(row.schema)
+/** Defines a row of a table. */
+export const setting = <A, const D extends A | null | undefined>({
+  schema,
+  show = String,
+  ...row
+}: Row<A, D>): Setting<A | D> => {
+  const decode = Schema.decodeUnknownResult(schema)
   return {
-    flag: row.flag ?? null,
-    variable: row.variable ?? null,
-    otherVariable: row.otherVariable ?? null,
-    description: row.description,
-    help: row.help ?? null,
-    takes: row.takes ?? "text",
-    metavar: row.metavar ?? null,
-    default: row.default,
-    fallback: row.fallback ?? String(row.default),
+    fallback: String(row.default),
+    ...row,
     parse: (text) =>
       Result.mapBoth(decode(text), {
         onSuccess: (value) => ({ value, shown: show(value) }),
@@ -97,20 +88,24 @@ export const Switch = Schema.Literals(["true", "yes", "on", "1", "y", "false", "
   )
 )
 
-/** The texts of a flag that may be repeated, or those of its variable. */
-export const list = <A>(item: Schema.ConstraintCodec<A, string>, split: (variable: string) => ReadonlyArray<string>) =>
+/** Several of these, as `split` finds them in the text of a variable, or in those of a flag that is repeated. */
+export const list = <A>(
+  item: Schema.ConstraintCodec<A, string>,
+  split: (text: Given["text"]) => ReadonlyArray<string>
+) =>
   Schema.Union([Schema.String, Schema.Array(Schema.String)]).pipe(
     Schema.decodeTo(
       Schema.Array(item),
-      SchemaTransformation.transform({
-        decode: (text) => (typeof text === "string" ? split(text) : text),
-        encode: (texts) => texts
-      })
+      SchemaTransformation.transform({ decode: (text) => split(text), encode: (texts) => texts })
     )
   )
 
+/** A variable has them separated; of a repeated flag each is one. */
+export const separatedBy = (separator: string | RegExp) => (text: Given["text"]) =>
+  typeof text === "string" ? text.split(separator).filter((part) => part !== "") : text
+
 /** Separated by spaces. */
-export const words = (text: string) => text.split(/\s+/).filter((word) => word !== "")
+export const words = separatedBy(/\s+/)
 
 /** A text, or those of a repeated flag, and where it is from. */
 export interface Given {
@@ -118,17 +113,20 @@ export interface Given {
   readonly text: string | ReadonlyArray<string>
 }
 
-/** What was given of a table, by name; null: neither flag nor variable. What is absent is looked up among the variables. */
+/** What was given of a table, by name; without it the variable is read. */
 export type AllGiven = Readonly<Record<string, Given | null | undefined>>
 
-/** An empty variable counts as unset, as with every provider of an environment. */
-const fromVariable = (variable: string, other: string | null): Config.Config<Given> =>
-  Config.String(variable).pipe(
-    other === null ? (config) => config : Config.orElse(() => Config.String(other)),
-    Config.map((text) => ({ source: "environment", text }))
-  )
+/** What the variable has; an empty one counts as unset, as with every provider of an environment. */
+const fromVariable = ({ otherVariable, variable }: Names): Config.Config<Given | null> =>
+  variable === undefined
+    ? Config.succeed(null)
+    : Config.String(variable).pipe(
+        Config.orElse(() => Config.String(otherVariable ?? variable)),
+        Config.map((text): Given => ({ source: "environment", text })),
+        Config.withDefault(null)
+      )
 
-const bareFlag = (flag: string, { takes }: Setting<unknown>): Flag.Flag<Given["text"]> => {
+const bareFlag = (flag: string, { takes = "text" }: Names): Flag.Flag<Given["text"]> => {
   switch (takes) {
     case "text":
       return Flag.String(flag)
@@ -142,25 +140,23 @@ const bareFlag = (flag: string, { takes }: Setting<unknown>): Flag.Flag<Given["t
 }
 
 /**
- * A flag that falls back to its variable. Both are parsed later, by `read`: an error of `withFallbackConfig` names the flag alone, shows
+ * A flag that falls back to its variable. Both are parsed later, by `resolve`: an error of `withFallbackConfig` names the flag alone, shows
  * the value, and is one of the command line, with another exit code.
  */
-const flagOf = (flag: string, setting: Setting<unknown>): Flag.Flag<Given | null> => {
-  const { description, help, metavar, otherVariable, variable } = setting
-  return bareFlag(flag, setting).pipe(
-    Flag.withDescription(help === null ? description : `${description}; ${help}`),
-    metavar === null ? (flag) => flag : Flag.withMetavar(metavar),
+const flagOf = (flag: string, setting: Names): Flag.Flag<Given | null> =>
+  bareFlag(flag, setting).pipe(
+    Flag.withDescription([setting.description, setting.help].filter((text) => text !== undefined).join("; ")),
+    setting.metavar === undefined ? (flag) => flag : Flag.withMetavar(setting.metavar),
     Flag.map((text): Given => ({ source: "flag", text })),
-    variable === null ? (flag) => flag : Flag.withFallbackConfig(fromVariable(variable, otherVariable)),
+    Flag.withFallbackConfig(fromVariable(setting)),
     Flag.withDefault(null)
   )
-}
 
 /** The flags of a table, for a command. */
 export const flagsOf = (table: Table): Readonly<Record<string, Flag.Flag<Given | null>>> =>
   Object.fromEntries(
     Object.entries(table).flatMap(([name, setting]) =>
-      setting.flag === null ? [] : [[name, flagOf(setting.flag, setting)]]
+      setting.flag === undefined ? [] : [[name, flagOf(setting.flag, setting)]]
     )
   )
 
@@ -176,15 +172,11 @@ export const resolve = Effect.fnUntraced(function* <A>(
   setting: Setting<A>,
   given: Given | null | undefined
 ): Effect.fn.Return<Resolved<A>, SettingsError> {
-  const { flag, otherVariable, variable } = setting
-  const found =
-    given !== undefined || variable === null
-      ? (given ?? null)
-      : Option.getOrNull(yield* Effect.option(fromVariable(variable, otherVariable)))
+  const found = given ?? (yield* Effect.orElseSucceed(fromVariable(setting), () => null))
   if (found === null) return { value: setting.default, shown: setting.fallback, source: "default" }
   const parsed = setting.parse(found.text)
   if (Result.isSuccess(parsed)) return { ...parsed.success, source: found.source }
-  const names = [...(flag === null ? [] : [`--${flag}`]), ...(variable === null ? [] : [variable])]
+  const names = [setting.flag && `--${setting.flag}`, setting.variable].filter((name) => name !== undefined)
   return yield* new SettingsError({ message: `${names.join(" or ")}: ${parsed.failure}` })
 })
 

@@ -24,8 +24,8 @@ export const show = Effect.fnUntraced(function* (given: Setting.AllGiven) {
   return yield* Effect.forEach(Object.entries(all), ([name, setting]) =>
     Effect.map(Setting.resolve(setting, given[name]), ({ shown, source }): Shown => ({
       name,
-      flag: setting.flag === null ? null : `--${setting.flag}`,
-      variable: setting.variable,
+      flag: setting.flag === undefined ? null : `--${setting.flag}`,
+      variable: setting.variable ?? null,
       value: shown,
       source,
       default: setting.fallback,
