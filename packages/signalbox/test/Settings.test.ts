@@ -143,6 +143,19 @@ describe("signalbox config", () => {
     )
   }
 
+  it.effect("reads of the storage alone what a command that opens it needs", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* Storage.read({})).data, "room")
+      const { message } = yield* Effect.flip(Server.read({}))
+      assert.include(message, "SIGNALBOX_PORT")
+    }).pipe(
+      Effect.provideService(
+        ConfigProvider.ConfigProvider,
+        ConfigProvider.fromEnvRecord({ SIGNALBOX_PORT: "http", SIGNALBOX_DATA: "room" })
+      )
+    )
+  )
+
   it("refuses what cannot be used in one line, and so does up", async () => {
     for (const command of ["config", "up"]) {
       const { status, stderr } = await signalbox([command], { env: { SIGNALBOX_PORT: "http" } })

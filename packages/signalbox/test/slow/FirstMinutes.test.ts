@@ -6,7 +6,7 @@ import { spawn, spawnSync } from "node:child_process"
 import { existsSync, globSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { machine, signalbox, start, succeed, temporaryFolder, up } from "../support/Cli.ts"
+import { type Env, machine, signalbox, start, succeed, temporaryFolder, up } from "../support/Cli.ts"
 
 const { folder, remove } = temporaryFolder("first")
 afterAll(remove)
@@ -153,8 +153,8 @@ describe("signalbox init", () => {
 })
 
 /** A command in a process of its own, whose output is waited for. */
-const running = (args: ReadonlyArray<string>, cwd: string) => {
-  const child = start(args, {}, cwd)
+const running = (args: ReadonlyArray<string>, cwd: string, env: Env = {}) => {
+  const child = start(args, env, cwd)
   const output = { stdout: "", stderr: "" }
   let changed = () => {}
   for (const stream of ["stdout", "stderr"] as const) {
@@ -220,7 +220,7 @@ describe("signalbox dev", () => {
 
   it("waits for a tasks file that is not there yet", async () => {
     const project = await init("early")
-    const dev = running(["dev", "--port", "0", "--tasks", "later.ts"], project)
+    const dev = running(["dev", "--port", "0"], project, { SIGNALBOX_TASKS: "later.ts" })
     await dev.says(/cannot load later\.ts: there is no such file; give its path from this folder; it is loaded again/)
     writeFileSync(join(project, "later.ts"), 'export { tasks } from "./tasks.ts"\n')
     await dev.says(/Loaded later\.ts: greet/)

@@ -1,8 +1,9 @@
 /** The settings of a worker on this machine: where it works, what it offers, how it ends, and the limits of its tasks. */
 import { Label } from "@signalbox/api/contract/Common"
+import type { Limits } from "@signalbox/worker/Limits"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
-import { list, setting, words } from "./Setting.ts"
+import { list, type Setting, setting, words } from "./Setting.ts"
 
 /** A whole number above 0, with one of these units. */
 const amount = (units: Readonly<Record<string, number>>, expected: string) => {
@@ -103,7 +104,7 @@ export const worker = {
   })
 }
 
-/** As `Limits` of the worker has them. */
+/** What a task may use. */
 export const limits = {
   cpuSeconds: setting({
     flag: "limit-cpu",
@@ -145,4 +146,4 @@ export const limits = {
     default: undefined,
     fallback: "no limit"
   })
-}
+} satisfies Readonly<Record<keyof Limits, Setting<number | undefined>>>
