@@ -4,11 +4,11 @@
  * README come from the row.
  */
 import { TaggedError } from "@signalbox/transport/Printed"
+import * as SchemaProblem from "@signalbox/transport/SchemaProblem"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Flag from "effect/cli/Flag"
 
@@ -53,15 +53,13 @@ export type Table = Readonly<Record<string, Setting<unknown>>>
 /** The values of a table. */
 export type Values<T extends Table> = { readonly [Name in keyof T]: T[Name] extends Setting<infer A> ? A : never }
 
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
-
 /** Defines a row of a table. */
 export const setting = <A, const D extends A | null | undefined>({
   schema,
   show = String,
   ...row
 }: Row<A, D>): Setting<A | D> => {
-  const decode = Schema.decodeUnknownResult(schema)
+  const decode = Schema.decodeUnknownResult(schema, SchemaProblem.parseOptions)
   return {
     fallback: String(row.default),
     ...row,
@@ -69,7 +67,7 @@ export const setting = <A, const D extends A | null | undefined>({
       Result.mapBoth(decode(text), {
         onSuccess: (value) => ({ value, shown: show(value) }),
         // A value is shown by a message of its row alone: it may be a secret.
-        onFailure: ({ issue }) => (format(issue).issues[0]?.message ?? "not valid").replace(/, got .*$/s, "")
+        onFailure: (error) => SchemaProblem.first(error).message
       })
   }
 }
