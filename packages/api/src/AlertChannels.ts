@@ -38,8 +38,7 @@ export const get = Effect.fn("AlertChannels.get")((channel: AlertChannelId) =>
 export const list = Effect.fn("AlertChannels.list")((options: ListOptions = {}) => call.list({ query: { ...options } }))
 
 /** Emits all channels, newest first. */
-export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
-  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+export const stream = (options: Omit<ListOptions, "cursor"> = {}) => pages((cursor) => list({ ...options, cursor }))
 
 /**
  * Creates a channel. `secret` of the result is the secret of a `webhook`, redacted; it is returned only here. Fails with

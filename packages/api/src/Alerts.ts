@@ -1,6 +1,7 @@
 /**
  * Alerts: what is watched, whom its messages go to, and its firings. An extension of the hosted service's interface.
  */
+import { defined } from "@signalbox/transport/Defined"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type { Deleted, Page } from "./contract/Common.ts"
@@ -44,8 +45,7 @@ export const get = Effect.fn("Alerts.get")((alert: AlertId) => call.get({ params
 export const list = Effect.fn("Alerts.list")((options: ListOptions = {}) => call.list({ query: { ...options } }))
 
 /** Emits all alerts, newest first. */
-export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
-  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+export const stream = (options: Omit<ListOptions, "cursor"> = {}) => pages((cursor) => list({ ...options, cursor }))
 
 /**
  * Creates an alert. Fails with `InvalidRequest` that names the field, with `NotFound` when a channel or what its rule names
@@ -91,12 +91,12 @@ export const test = Effect.fn("Alerts.test")((alert: AlertId) => call.test({ par
 
 /** Mutes an alert until then. What still holds at that time is reported then. */
 export const mute = Effect.fn("Alerts.mute")(
-  (alert: AlertId, options: { readonly until: DateTime.DateTime.Input; readonly note?: string }) =>
+  (alert: AlertId, options: { readonly until: DateTime.DateTime.Input; readonly note?: string | undefined }) =>
     call.mute({
       params: { alert_id: alert },
       payload: {
         until: DateTime.formatIso(DateTime.makeUnsafe(options.until)),
-        ...(options.note === undefined ? {} : { note: options.note })
+        ...defined({ note: options.note })
       }
     })
 )
@@ -106,21 +106,22 @@ export const unmute = Effect.fn("Alerts.unmute")((alert: AlertId) => call.unmute
 
 /** Emits the messages of an alert, newest first, with what became of each. */
 export const messages = (alert: AlertId, options: Omit<ListOptions, "cursor"> = {}) =>
-  pages((cursor) =>
-    call.messages({ params: { alert_id: alert }, query: { ...options, ...(cursor === undefined ? {} : { cursor }) } })
-  )
+  pages((cursor) => call.messages({ params: { alert_id: alert }, query: { ...options, cursor } }))
 
 /** Emits firings, newest first: of all alerts or of one, in all states or in one. */
 export const firings = ({
   alert,
   ...options
-}: Omit<ListOptions, "cursor"> & { readonly alert?: AlertId; readonly state?: contract.FiringState } = {}) =>
+}: Omit<ListOptions, "cursor"> & {
+  readonly alert?: AlertId | undefined
+  readonly state?: contract.FiringState | undefined
+} = {}) =>
   pages((cursor) =>
     call.firings({
       query: {
         ...options,
-        ...(alert === undefined ? {} : { alert_id: alert }),
-        ...(cursor === undefined ? {} : { cursor })
+        alert_id: alert,
+        cursor
       }
     })
   )

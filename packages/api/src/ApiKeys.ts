@@ -23,8 +23,7 @@ const call = {
 export const list = Effect.fn("ApiKeys.list")((options: ListOptions = {}) => call.list({ query: options }))
 
 /** Emits all keys, newest first. */
-export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
-  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+export const stream = (options: Omit<ListOptions, "cursor"> = {}) => pages((cursor) => list({ ...options, cursor }))
 
 /** Creates a key; `key` is shown only here. It cannot have a permission that the caller's own key lacks. */
 export const create = Effect.fn("ApiKeys.create")((name: string, permissions: ReadonlyArray<Permission>) =>

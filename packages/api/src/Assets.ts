@@ -44,7 +44,7 @@ export const list = Effect.fn("Assets.list")((options: NamedListOptions = {}) =>
 
 /** Emits all assets, newest first. */
 export const stream = (options: Omit<NamedListOptions, "cursor"> = {}) =>
-  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+  pages((cursor) => list({ ...options, cursor }))
 
 /** Creates an asset without content; fails with `Conflict` when the name is in use. */
 export const create = Effect.fn("Assets.create")((name: string) => call.create({ payload: { name } }))

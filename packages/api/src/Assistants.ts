@@ -38,8 +38,7 @@ export const get = Effect.fn("Assistants.get")((assistant: AssistantId) =>
 export const list = Effect.fn("Assistants.list")((options: ListOptions = {}) => call.list({ query: options }))
 
 /** Emits all assistants, newest first. */
-export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
-  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+export const stream = (options: Omit<ListOptions, "cursor"> = {}) => pages((cursor) => list({ ...options, cursor }))
 
 /** Creates an assistant for a task; fails with `Conflict` when the name is in use. */
 export const create = Effect.fn("Assistants.create")(
@@ -48,7 +47,7 @@ export const create = Effect.fn("Assistants.create")(
 )
 
 export interface RunFilter extends ListOptions {
-  readonly assistant?: AssistantId
+  readonly assistant?: AssistantId | undefined
 }
 
 export const getRun = Effect.fn("Assistants.getRun")((run: AssistantRunId) =>
@@ -57,12 +56,11 @@ export const getRun = Effect.fn("Assistants.getRun")((run: AssistantRunId) =>
 
 /** Returns one page of runs, newest first. */
 export const listRuns = Effect.fn("Assistants.listRuns")(({ assistant, ...options }: RunFilter = {}) =>
-  call.listRuns({ query: { ...options, ...(assistant === undefined ? {} : { assistant_id: assistant }) } })
+  call.listRuns({ query: { ...options, assistant_id: assistant } })
 )
 
 /** Emits all runs that match, newest first. */
-export const streamRuns = (filter: Omit<RunFilter, "cursor"> = {}) =>
-  pages((cursor) => listRuns({ ...filter, ...(cursor === undefined ? {} : { cursor }) }))
+export const streamRuns = (filter: Omit<RunFilter, "cursor"> = {}) => pages((cursor) => listRuns({ ...filter, cursor }))
 
 /** Waits until a run has ended (`completed` or `failed`). */
 export const awaitRunEnd = Effect.fn("Assistants.awaitRunEnd")(

@@ -61,8 +61,7 @@ export const count = Effect.fn("BulkOperations.count")(
 export const list = Effect.fn("BulkOperations.list")((options: ListOptions = {}) => call.list({ query: options }))
 
 /** Emits all jobs of the last 30 days, newest first. */
-export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
-  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+export const stream = (options: Omit<ListOptions, "cursor"> = {}) => pages((cursor) => list({ ...options, cursor }))
 
 /** Returns a job with its progress. */
 export const get = Effect.fn("BulkOperations.get")((operation: BulkOperationId) =>

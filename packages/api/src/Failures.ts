@@ -18,27 +18,27 @@ const call = {
 }
 
 export interface Filter {
-  readonly process?: ProcessId
-  readonly step?: StepId
-  readonly type?: ExceptionType
-  readonly code?: string
+  readonly process?: ProcessId | undefined
+  readonly step?: StepId | undefined
+  readonly type?: ExceptionType | undefined
+  readonly code?: string | undefined
   /** Default: groups with failed items, whatever their state. */
-  readonly state?: contract.FailureState
+  readonly state?: contract.FailureState | undefined
   /** Groups per page, 1 to 500. */
-  readonly limit?: number
+  readonly limit?: number | undefined
 }
 
 /** Returns one page; the group that failed last comes first. */
 export const list = Effect.fn("Failures.list")((filter: Filter = {}, cursor?: string) =>
   call.list({
     query: {
-      ...(filter.process === undefined ? {} : { process_id: filter.process }),
-      ...(filter.step === undefined ? {} : { step_id: filter.step }),
-      ...(filter.type === undefined ? {} : { type: filter.type }),
-      ...(filter.code === undefined ? {} : { code: filter.code }),
-      ...(filter.state === undefined ? {} : { state: filter.state }),
-      ...(filter.limit === undefined ? {} : { limit: filter.limit }),
-      ...(cursor === undefined ? {} : { cursor })
+      process_id: filter.process,
+      step_id: filter.step,
+      type: filter.type,
+      code: filter.code,
+      state: filter.state,
+      limit: filter.limit,
+      cursor
     }
   })
 )

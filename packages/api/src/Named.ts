@@ -9,7 +9,7 @@ import type { CallError } from "./ControlRoomError.ts"
 /** A kind of resource that has names. */
 export interface Kind<A> {
   /** All of them; with a `name` at least those that have it. */
-  readonly list: (only: { readonly name?: string }) => Stream.Stream<A, CallError, ControlRoom>
+  readonly list: (only: { readonly name?: string | undefined }) => Stream.Stream<A, CallError, ControlRoom>
   readonly idOf: (one: A) => string
   readonly nameOf: (one: A) => string
 }
@@ -52,7 +52,7 @@ export const matching = <A>({ idOf, nameOf }: Kind<A>, among: ReadonlyArray<A>, 
  * ```
  */
 export const find = Effect.fn("Named.find")(function* <A>(kind: Kind<A>, given: string) {
-  const listed = (only: { readonly name?: string }) => Stream.runCollect(kind.list(only))
+  const listed = (only: { readonly name?: string | undefined }) => Stream.runCollect(kind.list(only))
   // An id, which is found among all if it is a name all the same, or what no name can be.
   const named =
     isId.test(given) || given === "" || given.length > longestName

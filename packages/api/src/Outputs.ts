@@ -12,13 +12,13 @@ const call = { list: returning<Page<contract.Output>, InvalidRequest | NotFound>
 
 /** Returns one page, oldest first. */
 export const list = Effect.fn("Outputs.list")(
-  (run: ProcessRunId, options: { readonly limit?: number } = {}, cursor?: string) =>
-    call.list({ query: { process_run_id: run, ...options, ...(cursor === undefined ? {} : { cursor }) } })
+  (run: ProcessRunId, options: { readonly limit?: number | undefined } = {}, cursor?: string) =>
+    call.list({ query: { process_run_id: run, ...options, cursor } })
 )
 
 /**
  * Emits all outputs of a run, oldest first, a page at a time. `outputs` of `@signalbox/api/Process` emits those of a process as
  * code, decoded.
  */
-export const stream = (run: ProcessRunId, options: { readonly limit?: number } = {}) =>
+export const stream = (run: ProcessRunId, options: { readonly limit?: number | undefined } = {}) =>
   pages((cursor) => list(run, options, cursor))

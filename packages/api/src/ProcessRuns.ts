@@ -1,6 +1,7 @@
 /**
  * Process runs: start, watch and stop them.
  */
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { ProcessId, ProcessRunId, WorkItemId } from "./contract/Ids.ts"
@@ -34,14 +35,14 @@ const call = {
 }
 
 export interface Filter {
-  readonly process?: ProcessId
-  readonly state?: contract.ProcessRunState
+  readonly process?: ProcessId | undefined
+  readonly state?: contract.ProcessRunState | undefined
   /** Extension: runs created at this time or later; ISO 8601 with a zone. */
-  readonly createdAfter?: string
+  readonly createdAfter?: string | undefined
   /** Extension: runs created before this time. */
-  readonly createdBefore?: string
+  readonly createdBefore?: string | undefined
   /** Items per page, 1 to 500. */
-  readonly limit?: number
+  readonly limit?: number | undefined
 }
 
 export const get = Effect.fn("ProcessRuns.get")((run: ProcessRunId) => call.get({ params: { process_run_id: run } }))
@@ -58,12 +59,12 @@ export const steps = Effect.fn("ProcessRuns.steps")((run: ProcessRunId) =>
 export const list = Effect.fn("ProcessRuns.list")((filter: Filter = {}, cursor?: string) =>
   call.list({
     query: {
-      ...(filter.process === undefined ? {} : { process_id: filter.process }),
-      ...(filter.state === undefined ? {} : { state: filter.state }),
-      ...(filter.createdAfter === undefined ? {} : { created_after: filter.createdAfter }),
-      ...(filter.createdBefore === undefined ? {} : { created_before: filter.createdBefore }),
-      ...(filter.limit === undefined ? {} : { limit: filter.limit }),
-      ...(cursor === undefined ? {} : { cursor })
+      process_id: filter.process,
+      state: filter.state,
+      created_after: filter.createdAfter,
+      created_before: filter.createdBefore,
+      limit: filter.limit,
+      cursor
     }
   })
 )
@@ -97,27 +98,24 @@ export const start = Effect.fn("ProcessRuns.start")((
   process: ProcessId,
   input?: StartInput,
   options: {
-    readonly callback?: CallbackOptions
+    readonly callback?: CallbackOptions | undefined
     /** −100 to 100, default 0: of its items that have none of their own. An extension of the hosted service's interface. */
-    readonly priority?: number
+    readonly priority?: number | undefined
   } = {}
 ) => {
   const { callback, priority } = options
-  const secret = callback?.secret
   return call.start({
     params: { process_id: process },
     payload: {
       ...startPayload(input),
-      ...(priority === undefined ? {} : { priority }),
-      ...(callback === undefined || secret === undefined
-        ? {}
-        : {
-            callback: {
-              url: callback.url,
-              secret: typeof secret === "string" ? Redacted.make(secret) : secret,
-              callback_events: callback.events
-            }
-          })
+      ...defined({
+        priority,
+        callback: callback && {
+          url: callback.url,
+          secret: typeof callback.secret === "string" ? Redacted.make(callback.secret) : callback.secret,
+          callback_events: callback.events
+        }
+      })
     }
   })
 })
@@ -129,12 +127,12 @@ export const start = Effect.fn("ProcessRuns.start")((
  */
 export const integrationUrl = (
   process: ProcessId,
-  options: { readonly key: string | Redacted.Redacted; readonly handshake?: "asana" }
+  options: { readonly key: string | Redacted.Redacted; readonly handshake?: "asana" | undefined }
 ): Effect.Effect<Redacted.Redacted, never, ControlRoom> =>
   Effect.map(ControlRoom, (room) => {
     const query = new URLSearchParams({
       token: typeof options.key === "string" ? options.key : Redacted.value(options.key),
-      ...(options.handshake === undefined ? {} : { with_handshake: options.handshake })
+      ...defined({ with_handshake: options.handshake })
     })
     const path = `/workspaces/${room.workspaceId}/processes/${encodeURIComponent(process)}/process-runs-integrations`
     return Redacted.make(`${room.baseUrl}${path}?${query}`)
@@ -158,7 +156,7 @@ export const stop = Effect.fn("ProcessRuns.stop")(
       readonly remainingAsDone?: boolean
       /** Running step runs are terminated instead of finishing their item. */
       readonly terminate?: boolean
-      readonly reason?: string
+      readonly reason?: string | undefined
     } = {}
   ) =>
     call.stop({
@@ -166,7 +164,7 @@ export const stop = Effect.fn("ProcessRuns.stop")(
       payload: {
         set_remaining_work_items_as_done: options.remainingAsDone ?? false,
         terminate_ongoing_activity_runs: options.terminate ?? false,
-        ...(options.reason === undefined ? {} : { reason: options.reason })
+        ...defined({ reason: options.reason })
       }
     })
 )

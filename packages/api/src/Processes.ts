@@ -42,7 +42,7 @@ export const list = Effect.fn("Processes.list")((options: NamedListOptions = {})
 
 /** Emits all processes, newest first. */
 export const stream = (options: Omit<NamedListOptions, "cursor"> = {}) =>
-  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+  pages((cursor) => list({ ...options, cursor }))
 
 /** Creates a process; fails with `Conflict` when the name is in use. An extension of the hosted service's interface. */
 export const create = Effect.fn("Processes.create")((definition: contract.ProcessDefinition) =>

@@ -35,19 +35,18 @@ const call = {
   )
 }
 
-type ListFilter = ListOptions & { readonly process?: ProcessId }
+type ListFilter = ListOptions & { readonly process?: ProcessId | undefined }
 
 /** Returns a schedule with its inputs and its runs that have not ended. */
 export const get = Effect.fn("Schedules.get")((schedule: ScheduleId) => call.get({ params: { schedule_id: schedule } }))
 
 /** Returns one page, newest first; with `process`, of the schedules of one process. */
 export const list = Effect.fn("Schedules.list")(({ process, ...options }: ListFilter = {}) =>
-  call.list({ query: { ...options, ...(process === undefined ? {} : { process_id: process }) } })
+  call.list({ query: { ...options, process_id: process } })
 )
 
 /** Emits all schedules, newest first. */
-export const stream = (options: Omit<ListFilter, "cursor"> = {}) =>
-  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+export const stream = (options: Omit<ListFilter, "cursor"> = {}) => pages((cursor) => list({ ...options, cursor }))
 
 /**
  * Creates a schedule, which counts from now. Fails with `InvalidRequest` that names the field, and with `Conflict` when
@@ -108,6 +107,6 @@ export const occurrences = (schedule: ScheduleId, options: Omit<ListOptions, "cu
   pages((cursor) =>
     call.listOccurrences({
       params: { schedule_id: schedule },
-      query: { ...options, ...(cursor === undefined ? {} : { cursor }) }
+      query: { ...options, cursor }
     })
   )

@@ -2,6 +2,7 @@
  * Secrets of the vault: names, those of items, and descriptions can be read, values only written. No value is ever in an error, a log or
  * a span.
  */
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
@@ -29,12 +30,12 @@ export type Items = Readonly<Record<string, Schema.Json | Redacted.Redacted>>
 export interface Content {
   readonly items: Items
   /** Absent: none for a new secret, unchanged for an existing one. */
-  readonly description?: string | null
+  readonly description?: string | null | undefined
   /**
    * Names of servers, such as `git.example.com`, to which the room itself may send it: as the credentials of a repository, or the
    * password of a mail server. Absent: none for a new secret, unchanged for an existing one.
    */
-  readonly hosts?: ReadonlyArray<string>
+  readonly hosts?: ReadonlyArray<string> | undefined
 }
 
 const payload = ({ description, hosts, items }: Content) => ({
@@ -43,8 +44,7 @@ const payload = ({ description, hosts, items }: Content) => ({
       Object.entries(items).map(([name, item]) => [name, Redacted.isRedacted(item) ? Redacted.value(item) : item])
     )
   ),
-  ...(description === undefined ? {} : { description }),
-  ...(hosts === undefined ? {} : { hosts })
+  ...defined({ description, hosts })
 })
 
 /**
@@ -71,8 +71,7 @@ export const list = Effect.fn("Secrets.list")((options: Omit<NamedListOptions, "
 )
 
 /** Emits all secrets, newest first, without their items. */
-export const stream = (options: Pick<NamedListOptions, "name"> = {}) =>
-  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+export const stream = (options: Pick<NamedListOptions, "name"> = {}) => pages((cursor) => list({ ...options, cursor }))
 
 /**
  * Creates a secret; fails with `Conflict` when the name is in use. A name has letters, digits and underscores.
@@ -109,10 +108,10 @@ export const update = Effect.fn("Secrets.update")((name: string, content: Conten
  * ```
  */
 export const setItems = Effect.fn("Secrets.setItems")(
-  (name: string, { remove, ...content }: Content & { readonly remove?: ReadonlyArray<string> }) =>
+  (name: string, { remove, ...content }: Content & { readonly remove?: ReadonlyArray<string> | undefined }) =>
     call.setItems({
       params: { secret_name: SecretName.make(name) },
-      payload: { ...payload(content), ...(remove === undefined ? {} : { remove }) }
+      payload: { ...payload(content), ...defined({ remove }) }
     })
 )
 

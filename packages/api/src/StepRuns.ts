@@ -40,12 +40,12 @@ export const get = Effect.fn("StepRuns.get")((stepRun: StepRunId) => call.get({ 
 
 /** Returns one page of the step runs of a run, newest first. */
 export const list = Effect.fn("StepRuns.list")(
-  (run: ProcessRunId, options: { readonly limit?: number } = {}, cursor?: string) =>
-    call.list({ query: { process_run_id: run, ...options, ...(cursor === undefined ? {} : { cursor }) } })
+  (run: ProcessRunId, options: { readonly limit?: number | undefined } = {}, cursor?: string) =>
+    call.list({ query: { process_run_id: run, ...options, cursor } })
 )
 
 /** Emits all step runs of a run, newest first. */
-export const stream = (run: ProcessRunId, options: { readonly limit?: number } = {}) =>
+export const stream = (run: ProcessRunId, options: { readonly limit?: number | undefined } = {}) =>
   pages((cursor) => list(run, options, cursor))
 
 /** Emits the events of a step run, oldest first. */
@@ -126,11 +126,11 @@ export const followConsoleMessages = (stepRun: StepRunId, options: { readonly po
 }
 
 /** The files that a step run left behind, newest first. */
-export const artifacts = (stepRun: StepRunId, options: { readonly limit?: number } = {}) =>
+export const artifacts = (stepRun: StepRunId, options: { readonly limit?: number | undefined } = {}) =>
   pages((cursor) =>
     call.listArtifacts({
       params: { step_run_id: stepRun },
-      query: { ...options, ...(cursor === undefined ? {} : { cursor }) }
+      query: { ...options, cursor }
     })
   )
 

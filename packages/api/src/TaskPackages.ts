@@ -57,7 +57,7 @@ export const list = Effect.fn("TaskPackages.list")((options: NamedListOptions = 
 
 /** Emits all task packages, newest first. */
 export const stream = (options: Omit<NamedListOptions, "cursor"> = {}) =>
-  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+  pages((cursor) => list({ ...options, cursor }))
 
 /** Creates a package without content; fails with `Conflict` when the name is in use. */
 export const create = Effect.fn("TaskPackages.create")((name: string) =>
@@ -127,7 +127,7 @@ export const listVersions = Effect.fn("TaskPackages.listVersions")(
 
 /** Emits all versions of a package, newest first. */
 export const streamVersions = (taskPackage: TaskPackageId, options: Omit<ListOptions, "cursor"> = {}) =>
-  pages((cursor) => listVersions(taskPackage, { ...options, ...(cursor === undefined ? {} : { cursor }) }))
+  pages((cursor) => listVersions(taskPackage, { ...options, cursor }))
 
 /** Returns a version with its tasks and the address of its zip. */
 export const getVersion = Effect.fn("TaskPackages.getVersion")((taskPackage: TaskPackageId, version: number) =>

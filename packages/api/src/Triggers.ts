@@ -27,19 +27,18 @@ const call = {
   remove: returning<Deleted<TriggerId>, NotFound>()(inWorkspace(contract.remove))
 }
 
-type ListFilter = ListOptions & { readonly process?: ProcessId }
+type ListFilter = ListOptions & { readonly process?: ProcessId | undefined }
 
 /** Returns a trigger with its runs that have not ended. */
 export const get = Effect.fn("Triggers.get")((trigger: TriggerId) => call.get({ params: { trigger_id: trigger } }))
 
 /** Returns one page, newest first; with `process`, of the triggers of one process. */
 export const list = Effect.fn("Triggers.list")(({ process, ...options }: ListFilter = {}) =>
-  call.list({ query: { ...options, ...(process === undefined ? {} : { process_id: process }) } })
+  call.list({ query: { ...options, process_id: process } })
 )
 
 /** Emits all triggers, newest first. */
-export const stream = (options: Omit<ListFilter, "cursor"> = {}) =>
-  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+export const stream = (options: Omit<ListFilter, "cursor"> = {}) => pages((cursor) => list({ ...options, cursor }))
 
 /**
  * Creates a trigger. `url` of the result is its address, redacted, if it has a `webhook`; it is returned only here.

@@ -1,4 +1,5 @@
 /** Webhooks: addresses that receive events of process runs. `verify`, `receive` and `sign` are for their receivers. */
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import type { ProcessId, WebhookDeliveryId, WebhookId } from "./contract/Ids.ts"
 import type { Deleted, Page } from "./contract/Common.ts"
@@ -30,8 +31,7 @@ export const get = Effect.fn("Webhooks.get")((webhook: WebhookId) => call.get({ 
 export const list = Effect.fn("Webhooks.list")((options: ListOptions = {}) => call.list({ query: options }))
 
 /** Emits all webhooks, newest first, without secrets. */
-export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
-  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+export const stream = (options: Omit<ListOptions, "cursor"> = {}) => pages((cursor) => list({ ...options, cursor }))
 
 /** Creates a webhook; without `process`, for all processes. */
 export const create = Effect.fn("Webhooks.create")(
@@ -59,20 +59,20 @@ export const update = Effect.fn("Webhooks.update")(
   (
     webhook: WebhookId,
     change: {
-      readonly endpoint?: string
-      readonly events?: ReadonlyArray<contract.WebhookEventType>
-      readonly process?: ProcessId | null
-      readonly enabled?: boolean
+      readonly endpoint?: string | undefined
+      readonly events?: ReadonlyArray<contract.WebhookEventType> | undefined
+      readonly process?: ProcessId | null | undefined
+      readonly enabled?: boolean | undefined
     }
   ) =>
     call.update({
       params: { webhook_id: webhook },
-      payload: {
-        ...(change.endpoint === undefined ? {} : { endpoint: change.endpoint }),
-        ...(change.events === undefined ? {} : { enabled_events: change.events }),
-        ...(change.process === undefined ? {} : { process: change.process === null ? null : { id: change.process } }),
-        ...(change.enabled === undefined ? {} : { enabled: change.enabled })
-      }
+      payload: defined({
+        endpoint: change.endpoint,
+        enabled_events: change.events,
+        process: change.process == null ? change.process : { id: change.process },
+        enabled: change.enabled
+      })
     })
 )
 
@@ -89,12 +89,12 @@ export const test = Effect.fn("Webhooks.test")((webhook: WebhookId) => call.test
 /** Emits the deliveries of a webhook in the last 14 days, newest first. */
 export const deliveries = (
   webhook: WebhookId,
-  options: { readonly state?: contract.DeliveryState; readonly limit?: number } = {}
+  options: { readonly state?: contract.DeliveryState | undefined; readonly limit?: number | undefined } = {}
 ) =>
   pages((cursor) =>
     call.listDeliveries({
       params: { webhook_id: webhook },
-      query: { ...options, ...(cursor === undefined ? {} : { cursor }) }
+      query: { ...options, cursor }
     })
   )
 

@@ -1,6 +1,7 @@
 /**
  * Work items: units of input and output data of processes, JSON and files.
  */
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type { ProcessId, ProcessRunId, StepId, WorkItemId } from "./contract/Ids.ts"
@@ -37,33 +38,33 @@ const call = {
 }
 
 export interface Filter {
-  readonly process?: ProcessId
-  readonly processRun?: ProcessRunId
-  readonly state?: contract.WorkItemState
+  readonly process?: ProcessId | undefined
+  readonly processRun?: ProcessRunId | undefined
+  readonly state?: contract.WorkItemState | undefined
   /** Items that are in this step or ended in it; with `process` or `processRun`. An extension. */
-  readonly step?: StepId
+  readonly step?: StepId | undefined
   /** Items that were created with this reference. An extension, like `tag` and `dueState`. */
-  readonly reference?: string
-  readonly tag?: string
+  readonly reference?: string | undefined
+  readonly tag?: string | undefined
   /** Only open items that have a time: `late`, `at_risk` or `on_time`. */
-  readonly dueState?: DueState
+  readonly dueState?: DueState | undefined
   /** Whether payload and files are included. */
-  readonly includeData?: boolean
+  readonly includeData?: boolean | undefined
   /** Items per page, 1 to 500. */
-  readonly limit?: number
+  readonly limit?: number | undefined
 }
 
 const query = (filter: Filter, cursor: string | undefined) => ({
-  ...(filter.process === undefined ? {} : { process_id: filter.process }),
-  ...(filter.processRun === undefined ? {} : { process_run_id: filter.processRun }),
-  ...(filter.state === undefined ? {} : { state: filter.state }),
-  ...(filter.step === undefined ? {} : { step_id: filter.step }),
-  ...(filter.reference === undefined ? {} : { reference: filter.reference }),
-  ...(filter.tag === undefined ? {} : { tag: filter.tag }),
-  ...(filter.dueState === undefined ? {} : { due_state: filter.dueState }),
-  ...(filter.includeData === undefined ? {} : { include_data: filter.includeData }),
-  ...(filter.limit === undefined ? {} : { limit: filter.limit }),
-  ...(cursor === undefined ? {} : { cursor })
+  process_id: filter.process,
+  process_run_id: filter.processRun,
+  state: filter.state,
+  step_id: filter.step,
+  reference: filter.reference,
+  tag: filter.tag,
+  due_state: filter.dueState,
+  include_data: filter.includeData,
+  limit: filter.limit,
+  cursor
 })
 
 /** Returns one work item with its payload and files. */
@@ -88,20 +89,16 @@ export const stream = (filter: Filter = {}) => pages((cursor) => list(filter, cu
 /** How urgent new items are, and how they are found. Extensions of the hosted service's interface. */
 export interface Order {
   /** −100 to 100, default 0; each point counts like ten minutes of waiting. */
-  readonly priority?: number
+  readonly priority?: number | undefined
   /** ISO 8601, with a zone: when the items shall be done. */
-  readonly dueAt?: string
-  readonly tags?: ReadonlyArray<string>
+  readonly dueAt?: string | undefined
+  readonly tags?: ReadonlyArray<string> | undefined
   /** When an open item of the process has the reference: fail with `Conflict` (`refuse`, default), or return it (`join`). */
-  readonly whenReferenceExists?: WhenReferenceExists
+  readonly whenReferenceExists?: WhenReferenceExists | undefined
 }
 
-const orderOf = ({ dueAt, priority, tags, whenReferenceExists }: Order) => ({
-  ...(priority === undefined ? {} : { priority }),
-  ...(dueAt === undefined ? {} : { due_at: dueAt }),
-  ...(tags === undefined ? {} : { tags }),
-  ...(whenReferenceExists === undefined ? {} : { when_reference_exists: whenReferenceExists })
-})
+const orderOf = ({ dueAt, priority, tags, whenReferenceExists }: Order) =>
+  defined({ priority, due_at: dueAt, tags, when_reference_exists: whenReferenceExists })
 
 /**
  * Creates a work item in the queue of a process. Fails with `Conflict` when an open item of the process has its
@@ -125,8 +122,8 @@ export const create = Effect.fn("WorkItems.create")(
   (
     input: {
       readonly process: ProcessId
-      readonly payload?: contract.WorkItem["payload"]
-      readonly reference?: string
+      readonly payload?: contract.WorkItem["payload"] | undefined
+      readonly reference?: string | undefined
     } & Order
   ) =>
     call.create({
@@ -134,7 +131,7 @@ export const create = Effect.fn("WorkItems.create")(
         process: { id: input.process },
         payload: input.payload ?? null,
         ...orderOf(input),
-        ...(input.reference === undefined ? {} : { reference: input.reference })
+        ...defined({ reference: input.reference })
       }
     })
 )
@@ -181,7 +178,7 @@ export const createMany = Effect.fn("WorkItems.createMany")(function* (
     readonly process: ProcessId
     readonly payloads: ReadonlyArray<Schema.Json>
     /** One for each payload, null for none. */
-    readonly references?: ReadonlyArray<string | null>
+    readonly references?: ReadonlyArray<string | null> | undefined
   } & Order
 ) {
   const { payloads, process, references } = input
@@ -195,7 +192,7 @@ export const createMany = Effect.fn("WorkItems.createMany")(function* (
         process: { id: process },
         payloads: part,
         ...orderOf(input),
-        ...(ofPart === undefined ? {} : { references: ofPart })
+        ...defined({ references: ofPart })
       }
     })
     ids.push(...work_items.map(({ id }) => id))
@@ -254,12 +251,12 @@ export const updatePayload = Effect.fn("WorkItems.updatePayload")(
     payload: contract.WorkItem["payload"],
     options: {
       /** The payload that is replaced, of `getExact` if it may have numbers that JavaScript would round. */
-      readonly previous?: contract.WorkItem["payload"]
+      readonly previous?: contract.WorkItem["payload"] | undefined
     } = {}
   ) =>
     call.updatePayload({
       params: { work_item_id: item },
-      payload: { payload, ...(options.previous === undefined ? {} : { previous_payload: options.previous }) }
+      payload: { payload, ...defined({ previous_payload: options.previous }) }
     })
 )
 

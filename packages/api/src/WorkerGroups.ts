@@ -1,6 +1,7 @@
 /**
  * Worker groups: sets of workers that steps may be bound to, and the tokens with which workers join.
  */
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import type { LinkTokenId, WorkerGroupId, WorkerId } from "./contract/Ids.ts"
 import type { Deleted, Page } from "./contract/Common.ts"
@@ -45,7 +46,7 @@ export const list = Effect.fn("WorkerGroups.list")((options: NamedListOptions = 
 
 /** Emits all worker groups, newest first. */
 export const stream = (options: Omit<NamedListOptions, "cursor"> = {}) =>
-  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+  pages((cursor) => list({ ...options, cursor }))
 
 /** Creates a group; fails with `Conflict` when the name is in use. */
 export const create = Effect.fn("WorkerGroups.create")((name: string) => call.create({ payload: { name } }))
@@ -88,7 +89,7 @@ export const linkTokens = (group: WorkerGroupId, options: Omit<ListOptions, "cur
   pages((cursor) =>
     call.listLinkTokens({
       params: { worker_group_id: group },
-      query: { ...options, ...(cursor === undefined ? {} : { cursor }) }
+      query: { ...options, cursor }
     })
   )
 
@@ -98,25 +99,26 @@ export const getLinkToken = Effect.fn("WorkerGroups.getLinkToken")((group: Worke
 
 /** Creates a token with which any number of workers join, until `expiresAt` (ISO 8601) or until it is deleted. */
 export const createLinkToken = Effect.fn("WorkerGroups.createLinkToken")(
-  (group: WorkerGroupId, options: { readonly name: string; readonly expiresAt?: string }) =>
+  (group: WorkerGroupId, options: { readonly name: string; readonly expiresAt?: string | undefined }) =>
     call.createLinkToken({
       params: { worker_group_id: group },
       payload: {
         name: options.name,
-        ...(options.expiresAt === undefined ? {} : { expires_at: options.expiresAt })
+        ...defined({ expires_at: options.expiresAt })
       }
     })
 )
 
 /** Changes the name of a token, or its expiry (null: never). */
 export const updateLinkToken = Effect.fn("WorkerGroups.updateLinkToken")(
-  (group: WorkerGroupId, token: LinkTokenId, change: { readonly name?: string; readonly expiresAt?: string | null }) =>
+  (
+    group: WorkerGroupId,
+    token: LinkTokenId,
+    change: { readonly name?: string | undefined; readonly expiresAt?: string | null | undefined }
+  ) =>
     call.updateLinkToken({
       params: { worker_group_id: group, token_id: token },
-      payload: {
-        ...(change.name === undefined ? {} : { name: change.name }),
-        ...(change.expiresAt === undefined ? {} : { expires_at: change.expiresAt })
-      }
+      payload: defined({ name: change.name, expires_at: change.expiresAt })
     })
 )
 

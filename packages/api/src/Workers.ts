@@ -30,17 +30,17 @@ export const get = Effect.fn("Workers.get")((worker: WorkerId) => call.get({ par
 /** Which workers, and which page of them. */
 export interface WorkerListOptions extends NamedListOptions {
   /** Only the members of this group. An extension: the hosted service ignores it, and lists all workers. */
-  readonly workerGroup?: WorkerGroupId
+  readonly workerGroup?: WorkerGroupId | undefined
 }
 
 /** Returns one page, newest first. */
 export const list = Effect.fn("Workers.list")(({ workerGroup, ...options }: WorkerListOptions = {}) =>
-  call.list({ query: { ...options, ...(workerGroup === undefined ? {} : { worker_group_id: workerGroup }) } })
+  call.list({ query: { ...options, worker_group_id: workerGroup } })
 )
 
 /** Emits all workers, newest first. */
 export const stream = (options: Omit<WorkerListOptions, "cursor"> = {}) =>
-  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+  pages((cursor) => list({ ...options, cursor }))
 
 /** Renames a worker. */
 export const rename = Effect.fn("Workers.rename")((worker: WorkerId, name: string) =>
@@ -69,11 +69,11 @@ export const createLinkToken = Effect.fn("Workers.createLinkToken")((options: { 
 /** Which step runs `queueDepth` counts. */
 export interface QueueDepthOptions {
   /** Only those of this process. */
-  readonly process?: ProcessId
+  readonly process?: ProcessId | undefined
   /** Only those that are bound to this group; null: to none. */
-  readonly group?: WorkerGroupId | null
+  readonly group?: WorkerGroupId | null | undefined
   /** Only those that ask for exactly these labels; with none: that ask for none. */
-  readonly labels?: ReadonlyArray<string>
+  readonly labels?: ReadonlyArray<string> | undefined
 }
 
 /**
@@ -93,9 +93,9 @@ export interface QueueDepthOptions {
 export const queueDepth = Effect.fn("Workers.queueDepth")(({ group, labels, process }: QueueDepthOptions = {}) =>
   call.queueDepth({
     query: {
-      ...(process === undefined ? {} : { process_id: process }),
-      ...(group === undefined ? {} : { worker_group_id: group ?? "" }),
-      ...(labels === undefined ? {} : { labels: labels.join(",") })
+      process_id: process,
+      worker_group_id: group === null ? "" : group,
+      labels: labels?.join(",")
     }
   })
 )

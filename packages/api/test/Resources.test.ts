@@ -53,7 +53,8 @@ const zeros = (size: number) => ({
 it.live("each filter of a list of work items is sent under the name of its query parameter", () =>
   withServer((server) =>
     Effect.gen(function* () {
-      server.script([answer(200, { data: [], has_more: false, next: null })])
+      const none = answer(200, { data: [], has_more: false, next: null })
+      server.script([none, none])
       yield* WorkItems.list({
         process: ProcessId.make("p1"),
         processRun: ProcessRunId.make("r1"),
@@ -77,6 +78,8 @@ it.live("each filter of a list of work items is sent under the name of its query
         include_data: "true",
         limit: "7"
       })
+      yield* WorkItems.list({ state: "failed", tag: undefined })
+      assert.strictEqual(new URL(server.received()[1]?.path ?? "", server.origin).search, "?state=failed")
     })
   )
 )

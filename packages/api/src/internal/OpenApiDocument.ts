@@ -3,6 +3,7 @@
  * form bodies, idempotency keys, the responses of all operations, the deliveries of webhooks, and the texts and examples
  * of `documentation/`.
  */
+import { defined } from "@signalbox/transport/Defined"
 import * as Context from "effect/Context"
 import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -152,8 +153,10 @@ const completions = <Id extends string, Groups extends HttpApiGroup.Constraint>(
         const content = body?.content["application/json"]
         const completed: Operation = Object.assign({}, operation, {
           operationId: endpoint.identifier,
-          ...(permission === undefined ? {} : { "x-required-permission": permission }),
-          ...(Context.get(endpoint.annotations, StartsWork) ? { "x-also-required-permission": startPermission } : {}),
+          ...defined({
+            "x-required-permission": permission,
+            "x-also-required-permission": Context.get(endpoint.annotations, StartsWork) ? startPermission : undefined
+          }),
           parameters: [
             ...operation.parameters.map((parameter) => {
               const schema = parameter.in === "query" ? querySchemas[parameter.name] : undefined
@@ -161,17 +164,15 @@ const completions = <Id extends string, Groups extends HttpApiGroup.Constraint>(
             }),
             ...(takesKey ? idempotencyParameters : [])
           ],
-          ...(body === undefined
-            ? {}
-            : {
-                requestBody: {
-                  required: !optionalBody,
-                  content: {
-                    ...body.content,
-                    ...(isPublicPost && content !== undefined ? { "application/x-www-form-urlencoded": content } : {})
-                  }
-                }
-              }),
+          ...defined({
+            requestBody: body && {
+              required: !optionalBody,
+              content: {
+                ...body.content,
+                ...defined({ "application/x-www-form-urlencoded": isPublicPost ? content : undefined })
+              }
+            }
+          }),
           responses: {
             ...Object.fromEntries(
               Object.entries(operation.responses).map(([status, response]) => {

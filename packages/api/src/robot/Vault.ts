@@ -3,6 +3,7 @@
  * a workspace key with the permissions `Vault.read_secret_values` and `Vault.write_secrets`. No value is ever in an
  * error, a log or a span.
  */
+import { defined } from "@signalbox/transport/Defined"
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -132,7 +133,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       content: {
         readonly items: Redacted.Redacted<Readonly<Record<string, Schema.Json>>>
         /** Absent: none, even if the secret had one. */
-        readonly description?: string | null
+        readonly description?: string | null | undefined
       }
     ) {
       const key = yield* publicKey(name)
@@ -143,7 +144,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         params: { ...workspace, secret_name: secretName },
         payload: {
           name: secretName,
-          ...(content.description === undefined ? {} : { description: content.description }),
+          ...defined({ description: content.description }),
           ...sealed
         }
       })

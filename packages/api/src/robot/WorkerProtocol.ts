@@ -1,4 +1,5 @@
 /** The client of the worker interface, on which the worker agent is built. */
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as HttpClient from "effect/http/HttpClient"
@@ -72,7 +73,7 @@ export const link = Effect.fn("WorkerProtocol.link")(function* (options: {
   readonly linkToken: Redacted.Redacted
   readonly name: string
   readonly tasks: ReadonlyArray<string>
-  readonly labels?: ReadonlyArray<string>
+  readonly labels?: ReadonlyArray<string> | undefined
 }) {
   const client = yield* HttpClient.HttpClient
   const linked = yield* call.link(transportTo(client, options.origin, null), {
@@ -80,7 +81,7 @@ export const link = Effect.fn("WorkerProtocol.link")(function* (options: {
       link_token: Redacted.value(options.linkToken),
       name: options.name,
       tasks: options.tasks,
-      ...(options.labels === undefined ? {} : { labels: options.labels })
+      ...defined({ labels: options.labels })
     }
   })
   const identity: WorkerIdentity = {
@@ -102,9 +103,9 @@ export const make = Effect.fnUntraced(function* (origin: string, identity: Worke
       readonly free: number
       readonly tasks: ReadonlyArray<string>
       /** Whether this worker also runs tasks of task packages; default false. */
-      readonly packages?: boolean
+      readonly packages?: boolean | undefined
       /** In place of those that it had; default: it keeps them. */
-      readonly labels?: ReadonlyArray<string>
+      readonly labels?: ReadonlyArray<string> | undefined
       readonly waitSeconds: number
     }) =>
       call
@@ -113,8 +114,7 @@ export const make = Effect.fnUntraced(function* (origin: string, identity: Worke
             free: options.free,
             tasks: options.tasks,
             wait_seconds: options.waitSeconds,
-            ...(options.packages === undefined ? {} : { packages: options.packages }),
-            ...(options.labels === undefined ? {} : { labels: options.labels })
+            ...defined({ packages: options.packages, labels: options.labels })
           }
         })
         .pipe(
@@ -126,9 +126,9 @@ export const make = Effect.fnUntraced(function* (origin: string, identity: Worke
           })
         ),
     /** `starting`: the first of a worker that was started, which ends an earlier request to drain. */
-    heartbeat: (stepRunIds: ReadonlyArray<StepRunId>, options: { readonly starting?: boolean } = {}) =>
+    heartbeat: (stepRunIds: ReadonlyArray<StepRunId>, options: { readonly starting?: boolean | undefined } = {}) =>
       call.heartbeat(transport, {
-        payload: { step_run_ids: stepRunIds, ...(options.starting === true ? { starting: true } : {}) }
+        payload: { step_run_ids: stepRunIds, ...defined({ starting: options.starting === true ? true : undefined }) }
       }),
     start: (lease: contract.Lease) =>
       call.start(transport, {
@@ -167,7 +167,7 @@ export const makeItems = Effect.fnUntraced(function* (origin: string, identity: 
               step_run_id: lease.step_run_id,
               lease_token: lease.lease_token,
               reserve,
-              ...(settled === null ? {} : { settled })
+              ...defined({ settled: settled ?? undefined })
             }))
           }
         }),

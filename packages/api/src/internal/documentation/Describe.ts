@@ -1,4 +1,5 @@
 /** Adds the texts and examples of an operation to its entry in the OpenAPI document. */
+import { defined } from "@signalbox/transport/Defined"
 import type * as OpenApi from "effect/http-api/OpenApi"
 import { describeFields } from "./DescribeFields.ts"
 import { operationTexts } from "./Operations.ts"
@@ -39,7 +40,9 @@ const withExample = (contents: OpenApi.OpenApiSpecContent | undefined, owner: st
             {
               ...media,
               schema: describeFields(media.schema, owner),
-              ...(example === undefined || type === "application/x-www-form-urlencoded" ? {} : { example })
+              ...defined({
+                example: example === undefined || type === "application/x-www-form-urlencoded" ? undefined : example
+              })
             }
           ])
         )
@@ -58,11 +61,14 @@ export const describe = (operation: Operation, permission: string | undefined): 
       const known = parameterTexts[parameter.name]
       if (known === undefined) return parameter
       const example = text.parameters?.[parameter.name] ?? (parameter.required ? known.example : undefined)
-      return { ...parameter, description: known.description, ...(example === undefined ? {} : { example }) }
+      return { ...parameter, description: known.description, ...defined({ example }) }
     }),
-    ...(requestBody === undefined
-      ? {}
-      : { requestBody: { ...requestBody, ...withExample(requestBody.content, identifier, text.request) } }),
+    ...defined({
+      requestBody: requestBody && {
+        ...requestBody,
+        ...withExample(requestBody.content, identifier, text.request)
+      }
+    }),
     responses: Object.fromEntries(
       Object.entries(operation.responses).map(([status, response]) => {
         if (status === "200") {

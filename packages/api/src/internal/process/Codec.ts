@@ -2,6 +2,7 @@
  * The schemas of a process as plain functions over JSON. They belong to the copy of `effect` that made the schemas, so that a
  * program with another copy, such as the bundled command, can deploy a process of a module that it has loaded.
  */
+import { defined } from "@signalbox/transport/Defined"
 import { describe, parseOptions } from "@signalbox/transport/SchemaProblem"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -24,7 +25,7 @@ const jsonSchemaOf = (schema: PayloadSchema) => {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     ...root,
-    ...(Object.keys(definitions).length === 0 ? {} : { $defs: definitions })
+    ...defined({ $defs: Object.keys(definitions).length === 0 ? undefined : definitions })
   } as Readonly<Record<string, Schema.Json>>
 }
 

@@ -1,6 +1,7 @@
 /**
  * The definition of a process for the service: ids in the place of names, JSON Schema in the place of schemas.
  */
+import { defined } from "@signalbox/transport/Defined"
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -37,7 +38,7 @@ const namedStepOf = (step: TaskLike): NamedStep => {
   const task = isStep(step) ? step.task : step
   const { name: _, ...options } = isStep(step) ? step.options : {}
   const name = packageOf(task)
-  return { ...options, name: step.name, task: { name: task.name, ...(name === undefined ? {} : { package: name }) } }
+  return { ...options, name: step.name, task: { name: task.name, ...defined({ package: name }) } }
 }
 
 const known = <Id extends string, E, R>(
@@ -74,7 +75,7 @@ export const namedDefinitionOf = Effect.fnUntraced(function* (process: Process) 
     ...(yield* defaultOf(process)),
     input_schema: process.codec.inputSchema(),
     check_payloads: process.checkPayloads,
-    ...(process.pauseAfterFailures === undefined ? {} : { pause_after_failures: process.pauseAfterFailures })
+    ...defined({ pause_after_failures: process.pauseAfterFailures })
   }
   return definition
 })
@@ -114,8 +115,8 @@ export const definitionOf = Effect.fnUntraced(function* (process: Process) {
     const group = yield* resolved(worker_group, groups, { kind: "worker group", step: place })
     steps.push({
       ...step,
-      task: { name: task.name, ...(package_id === undefined ? {} : { package_id }) },
-      ...(group === undefined ? {} : { worker_group: { id: group } })
+      task: { name: task.name, ...defined({ package_id }) },
+      ...defined({ worker_group: group === undefined ? undefined : { id: group } })
     })
   }
   const definition: ProcessDefinition = { ...rest, steps }

@@ -1,6 +1,7 @@
 /**
  * Brings a workspace to what a process says.
  */
+import { defined } from "@signalbox/transport/Defined"
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -79,7 +80,9 @@ const applyPlan = Effect.fnUntraced(function* (prepared: Prepared, { waiting }: 
     ...definition,
     revision: deployed.revision,
     // With the change, so that a deployment that fails or is cut off deletes all of them and changes the definition, or neither.
-    ...(waiting === "delete" && affected.length > 0 ? { delete_work_items: affected.map(({ id }) => id) } : {})
+    ...defined({
+      delete_work_items: waiting === "delete" && affected.length > 0 ? affected.map(({ id }) => id) : undefined
+    })
   })
   return deployed.id
 })
