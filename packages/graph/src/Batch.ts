@@ -25,7 +25,7 @@ export interface PartCall {
   readonly headers?: Readonly<Record<string, string>>
   readonly json?: unknown
   /** The names of the parts that must have worked before this one is tried. */
-  readonly dependsOn?: ReadonlyArray<string>
+  readonly dependsOn?: ReadonlyArray<string> | undefined
 }
 
 /** What came for a part. A file's content is a 302 with its `location`. */
@@ -100,12 +100,12 @@ const toWire = (part: Pending, together: ReadonlySet<string>) => {
     id: part.id,
     method: part.method,
     url: part.path.encoded + queryString(part.call.query ?? {}),
-    ...(part.call.json === undefined ? {} : { body: part.call.json }),
+    body: part.call.json,
     headers: {
-      ...(part.call.json === undefined ? {} : { "Content-Type": "application/json" }),
+      "Content-Type": part.call.json === undefined ? undefined : "application/json",
       ...part.call.headers
     },
-    ...(dependsOn.length === 0 ? {} : { dependsOn })
+    dependsOn: dependsOn.length === 0 ? undefined : dependsOn
   }
 }
 

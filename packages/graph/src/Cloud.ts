@@ -24,11 +24,11 @@ export const endpoints: Readonly<Record<Cloud, Endpoints>> = {
 /** Where things are: a cloud, and addresses that replace those of the cloud. */
 export interface Place {
   /** Default `global`. */
-  readonly cloud?: Cloud
+  readonly cloud?: Cloud | undefined
   /** The address of the API, such as `http://127.0.0.1:4800`; a version at its end is taken away. */
-  readonly graphUrl?: string
+  readonly graphUrl?: string | undefined
   /** The address of the identity provider. */
-  readonly loginUrl?: string
+  readonly loginUrl?: string | undefined
 }
 
 /** What the addresses of a place can be. */

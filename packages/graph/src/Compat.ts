@@ -186,7 +186,7 @@ export class GraphLibrary {
       Effect.gen(function* () {
         const { pending, url } = yield* (yield* OAuth).authorize({
           scopes,
-          ...(redirect_uri === undefined ? {} : { redirectUri: redirect_uri })
+          redirectUri: redirect_uri
         })
         yield* (yield* PendingAuthorizations).keep(pending)
         return url
@@ -239,7 +239,7 @@ export class GraphLibrary {
     const found = Users.search(search_string, {
       field: options.search_field ?? "displayName",
       resource: options.resource ?? "users",
-      ...(options.select === undefined ? {} : { select: options.select })
+      select: options.select
     })
     return this.#run(Effect.map(Stream.runCollect(found), (users) => users.map(Shapes.toUser)))
   }
@@ -250,8 +250,8 @@ export class GraphLibrary {
   ): Promise<Shapes.CompatDrive> {
     const { drive_id, resource } = options
     const drive = driveOf({
-      ...(drive_id === undefined ? {} : { drive: drive_id }),
-      ...(resource === undefined ? {} : { resource })
+      drive: drive_id,
+      resource
     })
     return this.#run(Effect.map(Drives.get(drive), Shapes.toDrive))
   }
@@ -302,8 +302,8 @@ export class GraphLibrary {
   ): Promise<string> {
     const { to_path, verify } = options
     const report = Files.downloadFolder(driveOf(options), folderOf(target_folder), {
-      ...(to_path === undefined ? {} : { to: to_path }),
-      ...(verify === undefined ? {} : { verify })
+      to: to_path,
+      verify
     })
     return this.#run(Effect.map(report, ({ path }) => path))
   }

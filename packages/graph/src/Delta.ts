@@ -66,7 +66,7 @@ export const stream = (
   const start = deltaPages({
     path: itemPath(drive, options.folder ?? root, "delta"),
     headers: drive.headers,
-    query: { $select: selection(options.select), ...(from === "latest" ? { token: "latest" } : {}) }
+    query: { $select: selection(options.select), token: from === "latest" ? "latest" : undefined }
   })
   const resume = (link: DeltaLink) =>
     Stream.unwrap(

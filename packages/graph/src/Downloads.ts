@@ -21,18 +21,18 @@ export { Difference } from "./internal/Difference.ts"
 
 export interface DownloadOptions {
   /** Converts on the way, such as `pdf`; what comes then can't be compared with what is stored. */
-  readonly format?: string
+  readonly format?: string | undefined
   /** An `eTag` or `cTag` that was read before: if the file is still the same, it fails as `NotModified`. */
-  readonly ifNoneMatch?: string
+  readonly ifNoneMatch?: string | undefined
   /**
    * Whether size and hash of what arrived are compared. Default true. A difference fails as `Mismatch`; in a document library of a
    * site, which may say other sizes of Office files than it delivers, it is logged and reported to `onDifference`.
    */
-  readonly verify?: boolean
+  readonly verify?: boolean | undefined
   /** Called after the last byte with a difference that is not a failure. */
-  readonly onDifference?: (difference: Difference) => Effect.Effect<void>
+  readonly onDifference?: ((difference: Difference) => Effect.Effect<void>) | undefined
   /** Gets the bytes that arrived so far. */
-  readonly onProgress?: (bytes: number) => Effect.Effect<void>
+  readonly onProgress?: ((bytes: number) => Effect.Effect<void>) | undefined
 }
 
 /** Why an item has no contents; null: it is a file. */

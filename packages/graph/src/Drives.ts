@@ -28,7 +28,7 @@ export type Conflict = "fail" | "replace" | "rename"
 
 /** With the `eTag` that was read, a call fails as `PreconditionFailed` when the item has changed since. */
 export interface IfMatch {
-  readonly ifMatch?: string
+  readonly ifMatch?: string | undefined
 }
 
 const matching = (options: IfMatch): Readonly<Record<string, string>> =>
@@ -189,11 +189,15 @@ const patch = (drive: DriveAddress, item: ItemAddress, json: unknown, options: I
 export const move = Effect.fn("Drives.move")(function* (
   drive: DriveAddress,
   item: ItemAddress,
-  options: IfMatch & { readonly to?: Target; readonly name?: string; readonly conflict?: Conflict }
+  options: IfMatch & {
+    readonly to?: Target | undefined
+    readonly name?: string | undefined
+    readonly conflict?: Conflict | undefined
+  }
 ) {
   const changes = {
-    ...(options.to === undefined ? {} : { parentReference: yield* referenceTo(drive, options.to) }),
-    ...(options.name === undefined ? {} : { name: options.name }),
+    parentReference: options.to === undefined ? undefined : yield* referenceTo(drive, options.to),
+    name: options.name,
     "@microsoft.graph.conflictBehavior": options.conflict ?? "fail"
   }
   return yield* patch(drive, item, changes, options)
@@ -241,7 +245,11 @@ export const remove = Effect.fn("Drives.remove")((drive: DriveAddress, item: Ite
 export const copy = Effect.fn("Drives.copy")(function* (
   drive: DriveAddress,
   source: ItemAddress,
-  options: { readonly to?: Target; readonly name?: string; readonly conflict?: Conflict }
+  options: {
+    readonly to?: Target | undefined
+    readonly name?: string | undefined
+    readonly conflict?: Conflict | undefined
+  }
 ) {
   const to = options.to === undefined ? undefined : yield* referenceTo(drive, options.to)
   const from = to === undefined ? yield* item(drive, source) : undefined
@@ -251,8 +259,8 @@ export const copy = Effect.fn("Drives.copy")(function* (
       method: "POST",
       query: { "@microsoft.graph.conflictBehavior": options.conflict },
       json: {
-        ...(to === undefined ? {} : { parentReference: to }),
-        ...(options.name === undefined ? {} : { name: options.name })
+        parentReference: to,
+        name: options.name
       },
       follow: false
     },

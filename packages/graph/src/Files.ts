@@ -50,9 +50,9 @@ export const upload = Effect.fn("Files.upload")(function* (
 
 export interface DownloadOptions extends Downloads.DownloadOptions {
   /** The folder to download to; made when it is missing. Default: the current one. */
-  readonly to?: string
+  readonly to?: string | undefined
   /** How the local file is called. Default: like the remote one, as far as the platform takes that name. */
-  readonly name?: string
+  readonly name?: string | undefined
 }
 
 export interface Downloaded {

@@ -1,6 +1,7 @@
 /**
  * The connection to the API. Every module of resources requires this service and nothing else.
  */
+import { defined } from "@signalbox/transport/Defined"
 import { check, text } from "@signalbox/transport/OptionError"
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
@@ -19,7 +20,7 @@ export interface Options extends Place {
    * How this program names itself to the service, best as `ISV|Company|App/1.0` or `NONISV|Company|App/1.0`: such traffic is
    * throttled last. It stands before this library's own name.
    */
-  readonly userAgent?: string
+  readonly userAgent?: string | undefined
 }
 
 const ownAgent = "signalbox-graph/0"
@@ -83,12 +84,14 @@ export class Graph extends Context.Service<
     loginUrl: Config.option(Config.schema(Address, "SIGNALBOX_GRAPH_LOGIN_URL")),
     userAgent: Config.option(Config.String("SIGNALBOX_GRAPH_USER_AGENT"))
   }).pipe(
-    Config.map(({ cloud, graphUrl, loginUrl, userAgent }) => ({
-      ...(Option.isSome(cloud) ? { cloud: cloud.value } : {}),
-      ...(Option.isSome(graphUrl) ? { graphUrl: graphUrl.value } : {}),
-      ...(Option.isSome(loginUrl) ? { loginUrl: loginUrl.value } : {}),
-      ...(Option.isSome(userAgent) ? { userAgent: userAgent.value } : {})
-    }))
+    Config.map(({ cloud, graphUrl, loginUrl, userAgent }) =>
+      defined({
+        cloud: Option.getOrUndefined(cloud),
+        graphUrl: Option.getOrUndefined(graphUrl),
+        loginUrl: Option.getOrUndefined(loginUrl),
+        userAgent: Option.getOrUndefined(userAgent)
+      })
+    )
   )
 
   /** `layer` with the options from the environment. */

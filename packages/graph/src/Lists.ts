@@ -128,14 +128,14 @@ export const columnNames = Effect.fn("Lists.columnNames")(function* (site: SiteI
 
 export interface ItemsOptions {
   /** Internal names of the columns to fetch; default: all of them. */
-  readonly fields?: ReadonlyArray<string>
+  readonly fields?: ReadonlyArray<string> | undefined
   /** Such as `fields/Author eq 'Le Guin'`, with internal names; put texts into it with `odataText`. */
-  readonly filter?: string
+  readonly filter?: string | undefined
   /** Such as `fields/Page_x0020_Count desc`. */
-  readonly orderBy?: string
-  readonly pageSize?: number
+  readonly orderBy?: string | undefined
+  readonly pageSize?: number | undefined
   /** `false`: a filter or an order by a column without an index is refused. Default: it is tried. */
-  readonly unindexed?: boolean
+  readonly unindexed?: boolean | undefined
 }
 
 const expansion = (fields: ReadonlyArray<string> | undefined): string =>
@@ -169,7 +169,7 @@ export const items = (
       $orderby: options.orderBy,
       $top: options.pageSize ?? 999
     },
-    ...(picks && options.unindexed !== false ? { headers: unindexed } : {})
+    headers: picks && options.unindexed !== false ? unindexed : undefined
   })
 }
 
@@ -197,7 +197,7 @@ export const updateItem = Effect.fn("Lists.updateItem")(
       method: "PATCH",
       path: path`/sites/${site}/lists/${list}/items/${id}/fields`,
       json: fields,
-      ...(options.ifMatch === undefined ? {} : { headers: { "If-Match": options.ifMatch } })
+      headers: options.ifMatch === undefined ? undefined : { "If-Match": options.ifMatch }
     })
 )
 

@@ -1,6 +1,7 @@
 /**
  * Authorizing an app and keeping its tokens fresh: authorization code with PKCE, device code, client credentials, refresh.
  */
+import { defined } from "@signalbox/transport/Defined"
 import { check, text } from "@signalbox/transport/OptionError"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
@@ -30,26 +31,26 @@ export { PendingAuthorization } from "./internal/Redirect.ts"
 export interface Options extends Place {
   readonly clientId: string
   /** None for a public client: a device, a program on the computer of a user. */
-  readonly clientSecret?: Redacted.Redacted
+  readonly clientSecret?: Redacted.Redacted | undefined
   /** A tenant's id or domain, or `common` (default), `organizations`, `consumers`. */
-  readonly tenant?: string
+  readonly tenant?: string | undefined
   /** Must be registered with the app, letter by letter. Default: the provider's own page for programs without one. */
-  readonly redirectUri?: string
+  readonly redirectUri?: string | undefined
   /** What is asked for when an authorization names no scopes. Default: those of the helper `basic`. */
-  readonly scopes?: ReadonlyArray<string>
+  readonly scopes?: ReadonlyArray<string> | undefined
   /** `user` (default): on behalf of the one who authorized. `app`: as the app itself, with its secret; nothing is stored. */
-  readonly actsAs?: "user" | "app"
+  readonly actsAs?: "user" | "app" | undefined
 }
 
 export interface AuthorizationOptions {
-  readonly scopes?: ReadonlyArray<string>
-  readonly redirectUri?: string
-  readonly prompt?: "login" | "none" | "consent" | "select_account"
+  readonly scopes?: ReadonlyArray<string> | undefined
+  readonly redirectUri?: string | undefined
+  readonly prompt?: "login" | "none" | "consent" | "select_account" | undefined
   /** Who is expected to sign in, such as a mail address. */
-  readonly loginHint?: string
-  readonly domainHint?: string
+  readonly loginHint?: string | undefined
+  readonly domainHint?: string | undefined
   /** How the browser brings the answer back. Default `query`. */
-  readonly responseMode?: "query" | "fragment" | "form_post"
+  readonly responseMode?: "query" | "fragment" | "form_post" | undefined
 }
 
 export interface Authorization {
@@ -251,10 +252,12 @@ export class OAuth extends Context.Service<OAuth, Effect.Success<ReturnType<type
     Config.map(({ actsAs, clientId, clientSecret, place, redirectUri, tenant }) => ({
       ...place,
       clientId,
-      ...(Option.isSome(clientSecret) ? { clientSecret: clientSecret.value } : {}),
-      ...(Option.isSome(tenant) ? { tenant: tenant.value } : {}),
-      ...(Option.isSome(redirectUri) ? { redirectUri: redirectUri.value } : {}),
-      ...(Option.isSome(actsAs) ? { actsAs: actsAs.value } : {})
+      ...defined({
+        clientSecret: Option.getOrUndefined(clientSecret),
+        tenant: Option.getOrUndefined(tenant),
+        redirectUri: Option.getOrUndefined(redirectUri),
+        actsAs: Option.getOrUndefined(actsAs)
+      })
     }))
   )
 

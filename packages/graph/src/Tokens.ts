@@ -1,6 +1,7 @@
 /**
  * The tokens of one account, and the shapes in which they are stored.
  */
+import { defined } from "@signalbox/transport/Defined"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -74,8 +75,10 @@ export const fromStored = (stored: unknown): Option.Option<Tokens> | "unreadable
 /** What is stored: secrets in plain text, for a place that only their owner can read. */
 export const toStored = (tokens: Tokens): StoredToken => ({
   token_type: "Bearer",
-  ...(tokens.accessToken === null ? {} : { access_token: Redacted.value(tokens.accessToken) }),
-  ...(tokens.refreshToken === null ? {} : { refresh_token: Redacted.value(tokens.refreshToken) }),
+  ...defined({
+    access_token: tokens.accessToken === null ? undefined : Redacted.value(tokens.accessToken),
+    refresh_token: tokens.refreshToken === null ? undefined : Redacted.value(tokens.refreshToken)
+  }),
   scope: tokens.scopes,
   expires_at: tokens.expiresAt / 1000
 })

@@ -2,6 +2,7 @@
  * Uploads: small ones in one request, others in fragments that survive lost connections, lost responses and the end of the
  * process. Paths of local files are in `Files`.
  */
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -117,7 +118,7 @@ const conflictOf = ({ options }: Job): Drives.Conflict => options.conflict ?? "r
 
 const headersOf = ({ drive, options }: Job) => ({
   ...drive.headers,
-  ...(options.ifMatch === undefined ? {} : { "If-Match": options.ifMatch })
+  ...defined({ "If-Match": options.ifMatch })
 })
 
 /** The file, if it is there with exactly these bytes: an answer was lost, and the work is done. */
@@ -179,7 +180,7 @@ const openSession = Effect.fnUntraced(function* (job: Job) {
     json: {
       item: {
         "@microsoft.graph.conflictBehavior": conflictOf(job),
-        ...(options.fileSystemInfo === undefined ? {} : { fileSystemInfo: options.fileSystemInfo })
+        fileSystemInfo: options.fileSystemInfo
       }
     },
     // The service drops an unused session.

@@ -54,23 +54,23 @@ export const get = Effect.fn("Users.get")((user: UserId | string, options: Selec
 export const stream = (
   options: ListOptions<User> & {
     /** For filters with `endswith`, `ne` or `not`, and for filters that are ordered: slower, and seconds behind. */
-    readonly advanced?: boolean
+    readonly advanced?: boolean | undefined
   } = {}
 ): Stream.Stream<User, GraphError, Graph> =>
   many({
     path: path`/users`,
-    query: { ...listQuery(options), ...(options.advanced === true ? { $count: true } : {}) },
-    ...(options.advanced === true ? { headers: eventual } : {})
+    query: { ...listQuery(options), $count: options.advanced === true ? true : undefined },
+    headers: options.advanced === true ? eventual : undefined
   })
 
 export interface SearchOptions extends Selection<User> {
   /** Default `displayName`. Of `displayName` any word matches, of other fields the beginning. */
-  readonly field?: keyof User & string
+  readonly field?: (keyof User & string) | undefined
   /** Where to search, default `users`; such as `groups/<id>/members`. */
-  readonly resource?: string
+  readonly resource?: string | undefined
   /** `words` (default): the service's search. `startsWith`: a filter, which also personal accounts answer. */
-  readonly mode?: "words" | "startsWith"
-  readonly pageSize?: number
+  readonly mode?: "words" | "startsWith" | undefined
+  readonly pageSize?: number | undefined
 }
 
 /**

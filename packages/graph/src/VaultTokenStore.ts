@@ -3,6 +3,7 @@
  * that may read and write values of secrets. Renewals are one at a time within the process; two processes that renew concurrently
  * both succeed, since a rotated refresh token stays valid.
  */
+import { defined } from "@signalbox/transport/Defined"
 import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -28,8 +29,8 @@ const make = Effect.fnUntraced(function* (options: Options) {
     save: (tokens) => {
       const { refresh_token, ...token } = toStored(tokens)
       return vault.merge({
-        token: { ...token, ...(refresh_token === undefined ? {} : { refresh_token }) } as Schema.JsonObject, // of texts and numbers alone
-        ...(refresh_token === undefined || refresh_token === null ? {} : { refresh_token })
+        token: { ...token, ...defined({ refresh_token }) } as Schema.JsonObject, // of texts and numbers alone
+        ...defined({ refresh_token: refresh_token ?? undefined })
       })
     },
     exclusive: vault.exclusive

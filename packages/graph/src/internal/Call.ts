@@ -18,17 +18,17 @@ export interface Call {
   readonly method?: Method
   /** Below the version, as `/me/drive`. */
   readonly path: Path
-  readonly query?: Query
-  readonly headers?: Readonly<Record<string, string>>
+  readonly query?: Query | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** The body, as JSON. */
   readonly json?: unknown
   /** The body, when it is not JSON. */
-  readonly body?: HttpBody.HttpBody
-  readonly repeatable?: boolean
-  readonly timed?: boolean
-  readonly follow?: boolean
+  readonly body?: HttpBody.HttpBody | undefined
+  readonly repeatable?: boolean | undefined
+  readonly timed?: boolean | undefined
+  readonly follow?: boolean | undefined
   /** Default `v1.0`. */
-  readonly version?: "v1.0" | "beta"
+  readonly version?: "v1.0" | "beta" | undefined
 }
 
 export const unsent = (method: Method, shown: string): Reasons.RequestInfo => ({
@@ -64,11 +64,11 @@ export const request = Effect.fnUntraced(function* <A>(
     url: `${baseUrl}/${call.version ?? "v1.0"}${encoded}${queryString(call.query ?? {})}`,
     shown,
     read,
-    ...(call.headers === undefined ? {} : { headers: call.headers }),
-    ...(body === undefined ? {} : { body }),
-    ...(call.repeatable === undefined ? {} : { repeatable: call.repeatable }),
-    ...(call.timed === undefined ? {} : { timed: call.timed }),
-    ...(call.follow === undefined ? {} : { follow: call.follow })
+    headers: call.headers,
+    body,
+    repeatable: call.repeatable,
+    timed: call.timed,
+    follow: call.follow
   })
 })
 

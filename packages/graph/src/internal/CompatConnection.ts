@@ -141,8 +141,8 @@ export const connection = (
     ...place,
     // A token of one's own needs no app as long as it lasts.
     clientId: client.id === "" ? "unknown" : client.id,
-    ...(client.secret === undefined ? {} : { clientSecret: Redacted.make(client.secret) }),
-    ...(client.redirectUri === undefined ? {} : { redirectUri: client.redirectUri })
+    clientSecret: client.secret === undefined ? undefined : Redacted.make(client.secret),
+    redirectUri: client.redirectUri
   })
   return Graph.layerHttpClient(place).pipe(
     Layer.provide(OAuth.layerAccessTokens),

@@ -21,19 +21,19 @@ export type SiteLike = Shapes.CompatSite | string
 
 /** Whose drive (default `me`; also a mail address, `user:ID`, `group:ID`, `site:ID`, `users/ID` …), and which one of them. */
 export interface DriveOptions {
-  readonly resource?: string
-  readonly drive?: DriveLike
+  readonly resource?: string | undefined
+  readonly drive?: DriveLike | undefined
 }
 
 /** Whether size and hash are compared after a transfer; default true. In a library of a site a difference is only logged. */
 export interface VerifyOptions {
-  readonly verify?: boolean
+  readonly verify?: boolean | undefined
 }
 
 /** Where to, made when it is missing (default: the current folder), and under which name; its extension may be left out. */
 export interface LocalOptions extends VerifyOptions {
-  readonly to_path?: string
-  readonly name?: string
+  readonly to_path?: string | undefined
+  readonly name?: string | undefined
 }
 
 const prefixes: Readonly<Record<string, string>> = { user: "users", group: "groups", site: "sites" }
@@ -104,9 +104,9 @@ export const downloadTo = Effect.fnUntraced(function* (
   const paths = yield* Path.Path
   const called = name === undefined || paths.extname(name) !== "" ? name : `${name}${paths.extname(found.name ?? "")}`
   const { path } = yield* Files.download(drive, found["@microsoft.graph.downloadUrl"] === undefined ? item : found, {
-    ...(to_path === undefined ? {} : { to: to_path }),
-    ...(called === undefined ? {} : { name: called }),
-    ...(verify === undefined ? {} : { verify })
+    to: to_path,
+    name: called,
+    verify
   })
   return path
 })

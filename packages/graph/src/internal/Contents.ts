@@ -2,6 +2,7 @@
  * The bytes behind an address that gives access by itself. A broken connection is resumed where it broke; an address
  * that has expired is replaced.
  */
+import { defined } from "@signalbox/transport/Defined"
 import { pauseAfter } from "@signalbox/transport/Policy"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -59,8 +60,10 @@ export const contents = (options: ContentsOptions): Stream.Stream<Uint8Array, Fa
         headers: {
           // Offsets are those of the plain bytes.
           "accept-encoding": "identity",
-          ...(received === 0 ? {} : { range: `bytes=${received}-` }),
-          ...(received === 0 || etag === undefined || etag.startsWith("W/") ? {} : { "if-range": etag })
+          ...defined({
+            range: received === 0 ? undefined : `bytes=${received}-`,
+            "if-range": received === 0 || etag === undefined || etag.startsWith("W/") ? undefined : etag
+          })
         },
         read: unread
       })

@@ -19,11 +19,11 @@ import { makeNames } from "./LocalNames.ts"
 
 export interface FolderOptions {
   /** What is in the folder comes directly into this one; made when it is missing. Default: one of the same name here. */
-  readonly to?: string
+  readonly to?: string | undefined
   /** How many files at a time. Default 4. */
-  readonly concurrency?: number
+  readonly concurrency?: number | undefined
   /** Whether size and hash of each file are compared, as for one file. Default true. */
-  readonly verify?: boolean
+  readonly verify?: boolean | undefined
   /** Called after each file. */
   readonly onProgress?: (done: {
     readonly path: string
@@ -181,7 +181,7 @@ export const downloadFolder = Effect.fn("Files.downloadFolder")(function* (
     }
     const attempt = Effect.fnUntraced(function* (address: ItemAddress | DriveItem) {
       const opened = yield* Downloads.open(drive, address, {
-        ...(options.verify === undefined ? {} : { verify: options.verify }),
+        verify: options.verify,
         onDifference: (difference) =>
           Effect.sync(() => {
             differing.push({ path, difference })

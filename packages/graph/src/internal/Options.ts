@@ -6,16 +6,16 @@ import type { Query } from "../Path.ts"
 
 /** Which fields come. The id always does. */
 export interface Selection<A> {
-  readonly select?: ReadonlyArray<keyof A & string>
+  readonly select?: ReadonlyArray<keyof A & string> | undefined
 }
 
 export interface ListOptions<A> extends Selection<A> {
   /** An OData expression; put texts into it with `odataText`. */
-  readonly filter?: string
+  readonly filter?: string | undefined
   /** Such as `displayName desc`. */
-  readonly orderBy?: string
+  readonly orderBy?: string | undefined
   /** How many items a page has; the service bounds it. All pages come in any case. */
-  readonly pageSize?: number
+  readonly pageSize?: number | undefined
 }
 
 export const selection = (fields: ReadonlyArray<string> | undefined): string | undefined =>

@@ -2,6 +2,7 @@
  * The first half of the authorization code flow: the address that a person opens, and what is in the one that they come back
  * with.
  */
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -76,7 +77,5 @@ export const codeOf = Effect.fnUntraced(function* (
   }
   if (error === null) return Redacted.make(code)
   const description = parameters.get("error_description")
-  return yield* fail(
-    reasonOfAnswer({ error, ...(description === null ? {} : { error_description: description }) }, [code])
-  )
+  return yield* fail(reasonOfAnswer({ error, ...defined({ error_description: description ?? undefined }) }, [code]))
 })

@@ -3,6 +3,7 @@
  * the API goes through here.
  */
 import type { Link } from "@signalbox/transport/Attempts"
+import { defined } from "@signalbox/transport/Defined"
 import type { Headers } from "@signalbox/transport/RetryAfter"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -34,14 +35,14 @@ export interface SendOptions<A> {
   readonly url: string
   /** The path for errors and spans. */
   readonly shown: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: HttpBody.HttpBody
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly body?: HttpBody.HttpBody | undefined
   /** It may be sent again although the service may have acted. Default: all but POST, and PATCH without `If-Match`. */
-  readonly repeatable?: boolean
+  readonly repeatable?: boolean | undefined
   /** Each attempt has the time limit of the policy. Default true. */
-  readonly timed?: boolean
+  readonly timed?: boolean | undefined
   /** `false`: a redirect is an answer like others, for `read`. */
-  readonly follow?: boolean
+  readonly follow?: boolean | undefined
   /** `false`: the address gives access by itself; no token goes there, whichever host it is on. */
   readonly authorize?: false
   readonly read: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<A, HttpClientError.HttpClientError>
@@ -121,9 +122,9 @@ const sendUntraced = Effect.fnUntraced(function* <A>(
         "client-request-id": clientRequestId,
         "user-agent": transport.userAgent,
         ...options.headers,
-        ...(authorized && token !== undefined ? { authorization: `Bearer ${Redacted.value(token)}` } : {})
+        ...defined({ authorization: authorized && token !== undefined ? `Bearer ${Redacted.value(token)}` : undefined })
       },
-      ...(body === undefined ? {} : { body })
+      body
     })
     const isRedirect = (status: number) => options.follow !== false && redirects.has(status)
     const answer = yield* deliver(transport.link, request, {
