@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import * as Seed from "./Seed.ts"
 
 /** The folder is not one, or a file in it cannot be understood. `message` names the file and what is wrong with it. */
@@ -118,12 +119,12 @@ export const read = Effect.fn("SeedFolder.read")(function* (folder: string) {
     const given = {
       userPrincipalName: name.includes("@") ? name : `${name}@contoso.test`,
       displayName: name,
-      ...properties,
-      ...(drive === undefined ? {} : { drive })
+      ...properties
     }
     users.push(
-      yield* Effect.mapError(Schema.decodeEffect(Seed.User)(given), (error) =>
-        failed(paths.join(folder, "users", name, "user.json"), error.message)
+      yield* Effect.mapError(
+        Schema.decodeEffect(Seed.User)(drive === undefined ? given : { ...given, drive }),
+        (error) => failed(paths.join(folder, "users", name, "user.json"), error.message)
       )
     )
   }
@@ -152,10 +153,8 @@ export const read = Effect.fn("SeedFolder.read")(function* (folder: string) {
   }
 
   const rest = (yield* json(Sandbox, "sandbox.json")) ?? {}
-  return {
-    ...rest,
-    ...(users.length === 0 ? {} : { users }),
-    ...(groups.length === 0 ? {} : { groups }),
-    ...(sites.length === 0 ? {} : { sites })
-  } satisfies Seed.Seed
+  const found = { users, groups, sites }
+  const names = (["users", "groups", "sites"] as const).filter((name) => found[name].length > 0)
+  const seed: Seed.Seed = { ...rest, ...Struct.pick(found, names) }
+  return seed
 })

@@ -8,18 +8,18 @@ export class Failure extends Schema.TaggedError<Failure>()("Failure", {
   status: Schema.Finite,
   code: Schema.String,
   message: Schema.String,
-  inner: Schema.optionalKey(Schema.Array(Schema.String)),
+  inner: Schema.optional(Schema.Array(Schema.String)),
   /** What else stands in `innerError`. */
-  details: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
-  headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  details: Schema.optional(Schema.Record(Schema.String, Schema.String)),
+  headers: Schema.optional(Schema.Record(Schema.String, Schema.String)),
   /** The body is a page, as of something in between. */
-  html: Schema.optionalKey(Schema.Boolean)
+  html: Schema.optional(Schema.Boolean)
 }) {}
 
 const make =
   (status: number, code: string, fallback: string) =>
   (message: string = fallback, ...inner: ReadonlyArray<string>) =>
-    new Failure({ status, code, message, ...(inner.length === 0 ? {} : { inner }) })
+    new Failure({ status, code, message, inner })
 
 export const invalidRequest = make(400, "invalidRequest", "Invalid request")
 export const badRequest = make(400, "BadRequest", "The request is malformed or incorrect.")
@@ -64,9 +64,9 @@ export const withHeaders = (failure: Failure, headers: Readonly<Record<string, s
     status,
     code,
     message,
-    ...(inner === undefined ? {} : { inner }),
-    ...(details === undefined ? {} : { details }),
-    ...(html === undefined ? {} : { html }),
+    inner,
+    details,
+    html,
     headers: { ...headers, ...failure.headers }
   })
 }
@@ -81,18 +81,15 @@ export const body = (
   if (code.startsWith("RequestBroker--")) return { error: { code, message } }
   const nested = inner
     .slice(1)
-    .reduceRight<Record<string, unknown> | undefined>(
-      (below, code) => ({ code, ...(below === undefined ? {} : { innerError: below }) }),
-      undefined
-    )
+    .reduceRight<Record<string, unknown> | undefined>((below, code) => ({ code, innerError: below }), undefined)
   return {
     error: {
       code,
       message,
       innerError: {
-        ...(inner[0] === undefined ? {} : { code: inner[0] }),
+        code: inner[0],
         ...details,
-        ...(nested === undefined ? {} : { innerError: nested }),
+        innerError: nested,
         date: new Date(now).toISOString().slice(0, 19),
         "request-id": ids.requestId,
         "client-request-id": ids.clientRequestId

@@ -40,7 +40,7 @@ export interface Permission {
   readonly link?: { readonly type: string; readonly scope: string; readonly webUrl: string }
   readonly grantedTo?: ReadonlyArray<Identity>
   readonly invitation?: { readonly email: string; readonly signInRequired: boolean }
-  readonly password?: string
+  readonly password?: string | undefined
 }
 
 export interface Version {

@@ -19,9 +19,9 @@ import {
   isMissing,
   type Methods,
   noContent,
-  objectOf,
   ok,
-  textOf
+  textOf,
+  timesOf
 } from "../wire/Wire.ts"
 import { World } from "../World.ts"
 
@@ -50,14 +50,6 @@ export const get = Effect.fnUntraced(function* (place: Place, request: GraphRequ
   return yield* show(request, item)
 })
 
-const times = (value: unknown) => {
-  const { createdDateTime, lastModifiedDateTime } = objectOf(value)
-  return {
-    ...(typeof createdDateTime === "string" ? { createdDateTime } : {}),
-    ...(typeof lastModifiedDateTime === "string" ? { lastModifiedDateTime } : {})
-  }
-}
-
 const update = Effect.fnUntraced(function* (place: Place, request: GraphRequest) {
   const item = yield* Places.existing(place)
   yield* checkMatch(request, tags(item))
@@ -74,7 +66,7 @@ const update = Effect.fnUntraced(function* (place: Place, request: GraphRequest)
     yield* Effect.fromResult(Tree.move(item, to, conflict, change(request)))
   }
   if (description !== undefined) item.description = description
-  if ("fileSystemInfo" in body) item.fileSystem = { ...item.fileSystem, ...times(body["fileSystemInfo"]) }
+  if ("fileSystemInfo" in body) item.fileSystem = { ...item.fileSystem, ...timesOf(body["fileSystemInfo"]) }
   if (description !== undefined || "fileSystemInfo" in body) Tree.changed(item, change(request))
   return yield* show(request, item)
 })

@@ -97,7 +97,7 @@ const link = Effect.fnUntraced(function* (place: Place, request: GraphRequest) {
     roles: [type === "edit" ? "write" : "read"],
     link: { type, scope, webUrl },
     grantedTo: [],
-    ...(password === undefined ? {} : { password })
+    password
   }
   item.permissions.set(id, permission)
   links.set(webUrl, item)

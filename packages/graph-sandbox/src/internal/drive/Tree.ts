@@ -109,7 +109,7 @@ interface NewItem {
   readonly name: string
   readonly kind: Item["kind"]
   readonly blob?: Blob | null
-  readonly remote?: RemoteItem
+  readonly remote?: RemoteItem | undefined
 }
 
 const make = (
@@ -270,7 +270,7 @@ export const copy = (
   const checked = checkPaths(item, to)
   if (Result.isFailure(checked)) return Result.fail(checked.failure)
   const { blob, kind, remote } = item
-  const added = add(to.folder, { name: to.name, kind, blob, ...(remote === null ? {} : { remote }) }, conflict, change)
+  const added = add(to.folder, { name: to.name, kind, blob, remote: remote ?? undefined }, conflict, change)
   return Result.flatMap(added, ({ item: made }) => {
     for (const below of item.children.values()) {
       const copied = copy(below, { folder: made, name: below.name }, "replace", change)

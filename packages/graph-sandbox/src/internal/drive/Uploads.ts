@@ -18,7 +18,8 @@ import {
   type Methods,
   objectOf,
   ok,
-  textOf
+  textOf,
+  timesOf
 } from "../wire/Wire.ts"
 import { World } from "../World.ts"
 
@@ -47,17 +48,13 @@ const open = Effect.fnUntraced(function* (place: Places.Place, request: GraphReq
   // The name of the body counts, where the address does not say one.
   const names = name === undefined || place.names.length === 0 ? place.names : [...place.names.slice(0, -1), name]
   yield* Effect.fromResult(Tree.checkPath(place.from, names))
-  const { createdDateTime, lastModifiedDateTime } = objectOf(item["fileSystemInfo"])
   const session = transfers.open({
     from: place.from,
     names,
     conflict,
     deferCommit: body["deferCommit"] === true,
     description: description ?? null,
-    fileSystem: {
-      ...(typeof createdDateTime === "string" ? { createdDateTime } : {}),
-      ...(typeof lastModifiedDateTime === "string" ? { lastModifiedDateTime } : {})
-    },
+    fileSystem: timesOf(item["fileSystemInfo"]),
     change: change(request),
     path: blobs.newPath()
   })

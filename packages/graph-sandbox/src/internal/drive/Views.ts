@@ -27,15 +27,17 @@ export const webUrl = (item: Item) => [item.drive.webUrl, ...Tree.pathOf(item).m
 const parentReference = ({ drive, parent }: Item): Properties => ({
   driveType: drive.driveType,
   driveId: drive.id,
-  ...(parent === null ? {} : { id: parent.id, name: parent.name, path: pathText(drive, Tree.pathOf(parent)) }),
-  ...(drive.siteId === null ? {} : { siteId: drive.siteId })
+  id: parent?.id,
+  name: parent?.name,
+  path: parent === null ? undefined : pathText(drive, Tree.pathOf(parent)),
+  siteId: drive.siteId ?? undefined
 })
 
 /** What an item is: these decide how clients treat it. */
 const facets = (item: Item): Properties => ({
-  ...(item.kind === "folder" ? { folder: { childCount: item.children.size } } : {}),
-  ...(item.kind === "package" ? { package: { type: "oneNote" } } : {}),
-  ...(item.blob === null ? {} : { file: { mimeType: mimeType(item.name), hashes: { quickXorHash: item.blob.hash } } })
+  folder: item.kind === "folder" ? { childCount: item.children.size } : undefined,
+  package: item.kind === "package" ? { type: "oneNote" } : undefined,
+  file: item.blob === null ? undefined : { mimeType: mimeType(item.name), hashes: { quickXorHash: item.blob.hash } }
 })
 
 const remote = (target: Item): Properties => ({
@@ -58,10 +60,10 @@ export const items = Effect.fnUntraced(function* (request: Pick<GraphRequest, "n
   return (item: Item): Properties => {
     const target = remoteOf(world, item)
     return {
-      ...(item.blob === null ? {} : { "@microsoft.graph.downloadUrl": transfers.contentUrl(item, request.now) }),
+      "@microsoft.graph.downloadUrl": item.blob === null ? undefined : transfers.contentUrl(item, request.now),
       id: item.id,
       name: item.name,
-      ...(item.description === null ? {} : { description: item.description }),
+      description: item.description ?? undefined,
       size: item.size,
       eTag: eTag(item),
       cTag: cTag(item),
@@ -71,11 +73,11 @@ export const items = Effect.fnUntraced(function* (request: Pick<GraphRequest, "n
       createdBy: by(item.createdBy),
       lastModifiedBy: by(item.modifiedBy),
       parentReference: parentReference(item),
-      ...(item.parent === null ? { root: {} } : {}),
+      root: item.parent === null ? {} : undefined,
       ...facets(item),
       ...(target === undefined ? {} : remote(target)),
-      ...(item.specialFolder === null ? {} : { specialFolder: { name: item.specialFolder } }),
-      ...(item.permissions.size === 0 ? {} : { shared: { scope: "users" } }),
+      specialFolder: item.specialFolder === null ? undefined : { name: item.specialFolder },
+      shared: item.permissions.size === 0 ? undefined : { scope: "users" },
       fileSystemInfo: {
         createdDateTime: time(item.createdAt),
         lastModifiedDateTime: time(item.modifiedAt),
@@ -118,12 +120,12 @@ export const drive = (drive: Drive): Properties => ({
 
 export const permission = ({ grantedTo, invitation, link, password, ...rest }: Permission): Properties => ({
   ...rest,
-  ...(link === undefined ? {} : { link }),
+  link,
   ...(grantedTo === undefined
     ? {}
     : link === undefined
       ? { grantedTo: { user: grantedTo[0] }, grantedToV2: { user: grantedTo[0] } }
       : { grantedToIdentitiesV2: grantedTo.map((user) => ({ user })) }),
-  ...(invitation === undefined ? {} : { invitation }),
+  invitation,
   hasPassword: password !== undefined
 })

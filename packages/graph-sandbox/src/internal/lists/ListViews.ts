@@ -44,7 +44,8 @@ const fileFields = (file: Item): Properties => {
     FileLeafRef: file.name,
     LinkFilename: file.name,
     LinkFilenameNoMenu: file.name,
-    ...(file.kind === "folder" ? {} : { DocIcon: file.name.split(".").at(-1), FileSizeDisplay: String(file.size) }),
+    DocIcon: file.kind === "folder" ? undefined : file.name.split(".").at(-1),
+    FileSizeDisplay: file.kind === "folder" ? undefined : String(file.size),
     ItemChildCount: String(below.length - folders),
     FolderChildCount: String(folders)
   }
@@ -65,7 +66,8 @@ export const fields = (list: List, item: ListItem): Properties => {
     _UIVersionString: `${item.version}.0`,
     Attachments: false,
     Edit: "",
-    ...(title === undefined ? {} : { LinkTitleNoMenu: title, LinkTitle: title }),
+    LinkTitleNoMenu: title,
+    LinkTitle: title,
     ItemChildCount: "0",
     FolderChildCount: "0",
     ...(item.file === null ? {} : fileFields(item.file))
@@ -105,12 +107,9 @@ export const expanded = (site: Site, list: List, request: GraphRequest) => {
   const show = item(site, list)
   return (item: ListItem): Properties => ({
     ...show(item),
-    ...(names === null
-      ? {}
-      : {
-          "fields@odata.context": `${request.base}/$metadata#lists('${list.id}')/items/fields/$entity`,
-          fields: pick(fields(list, item), names)
-        })
+    "fields@odata.context":
+      names === null ? undefined : `${request.base}/$metadata#lists('${list.id}')/items/fields/$entity`,
+    fields: names === null ? undefined : pick(fields(list, item), names)
   })
 }
 

@@ -21,8 +21,8 @@ const get = ({ list, site }: In, request: GraphRequest) => {
   return Effect.succeed(
     Pages.one(request, "lists", {
       ...ListViews.list(site)(list),
-      ...(expand.includes("columns") ? { columns: list.columns } : {}),
-      ...(expand.includes("items") ? { items: ListModel.items(list).map(ListViews.whole(site, list)) } : {})
+      columns: expand.includes("columns") ? list.columns : undefined,
+      items: expand.includes("items") ? ListModel.items(list).map(ListViews.whole(site, list)) : undefined
     })
   )
 }

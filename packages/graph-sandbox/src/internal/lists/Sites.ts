@@ -23,7 +23,7 @@ const view = (site: Site): Properties => ({
   isPersonalSite: site.isPersonal,
   siteCollection: { hostname: site.host },
   // Each top-level site is the root of its own collection.
-  ...(site.path.split("/").length <= 3 ? { root: {} } : {})
+  root: site.path.split("/").length <= 3 ? {} : undefined
 })
 
 const get = (site: Site, request: GraphRequest) => Effect.succeed(Pages.one(request, "sites", view(site)))

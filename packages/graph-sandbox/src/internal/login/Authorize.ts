@@ -60,7 +60,7 @@ const send = (
   fields: Readonly<Record<string, string>>
 ): Answer => {
   const state = parameters.get("state")
-  return { kind: mode, to: redirect, fields: { ...fields, ...(state === undefined ? {} : { state }) } }
+  return { kind: mode, to: redirect, fields: state === undefined ? fields : { ...fields, state } }
 }
 
 /** A failure that is reported to the app. */

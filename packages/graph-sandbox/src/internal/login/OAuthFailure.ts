@@ -109,6 +109,6 @@ export const body = (
     trace_id: traceId,
     correlation_id: correlationId,
     error_uri: `${origin}/error?code=${code}`,
-    ...(suberror === undefined ? {} : { suberror })
+    suberror
   }
 }

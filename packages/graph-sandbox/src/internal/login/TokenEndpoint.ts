@@ -45,9 +45,9 @@ const issue = Effect.fnUntraced(function* (grant: Grant, parameters: Parameters,
     expires_in: tokens.settings.accessTokenSeconds,
     ext_expires_in: tokens.settings.accessTokenSeconds,
     access_token: tokens.mint({ kind: "user", user, app, scopes }, now),
-    ...(offline ? { refresh_token: tokens.newRefresh(grant, now) } : {}),
-    ...(openid ? { id_token: tokens.idToken(grant, now) } : {}),
-    ...(parameters.get("client_info") === "1" ? { client_info: base64({ uid: user.id, utid: tokens.tenant }) } : {})
+    refresh_token: offline ? tokens.newRefresh(grant, now) : undefined,
+    id_token: openid ? tokens.idToken(grant, now) : undefined,
+    client_info: parameters.get("client_info") === "1" ? base64({ uid: user.id, utid: tokens.tenant }) : undefined
   }
 })
 

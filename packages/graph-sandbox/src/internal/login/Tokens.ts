@@ -126,8 +126,8 @@ const make = Effect.fnUntraced(function* (issuer: string, tenant: string, settin
         ...times(now, 3600),
         ...claimsOf(user),
         preferred_username: user.userPrincipalName,
-        ...(typeof user["mail"] === "string" ? { email: user["mail"] } : {}),
-        ...(nonce === null ? {} : { nonce }),
+        email: typeof user["mail"] === "string" ? user["mail"] : undefined,
+        nonce: nonce ?? undefined,
         ver: "2.0"
       }),
     /** Whose token it is. */

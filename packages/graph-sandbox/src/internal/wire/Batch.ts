@@ -95,19 +95,17 @@ export const handle = <R>(run: (request: IncomingRequest) => Effect.Effect<Reply
           ? yield* run({ ...requestOf(outer, part), method })
           : { status: 405, body: { error: { code: "UnknownError", message: "The method is not allowed." } } }
       const { body, headers, status } = reply
+      const sent = body === undefined ? headers : { ...headers, "content-type": "application/json" }
       replies.set(part.id, {
         id: part.id,
         status,
-        headers: {
-          ...Object.fromEntries(
-            Object.entries(headers ?? {}).map(([name, value]) => [
-              name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase()),
-              value
-            ])
-          ),
-          ...(body === undefined ? {} : { "Content-Type": "application/json" })
-        },
-        ...(body === undefined ? {} : { body })
+        headers: Object.fromEntries(
+          Object.entries(sent ?? {}).map(([name, value]) => [
+            name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase()),
+            value
+          ])
+        ),
+        body
       })
     }
     return { status: 200, body: { responses: [...replies.values()] } } satisfies Reply

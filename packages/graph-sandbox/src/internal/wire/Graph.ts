@@ -70,7 +70,7 @@ export const refuse = (failure: Failure.Failure, ids: Ids, now: number): Reply =
   status: failure.status,
   body:
     failure.html === true ? `<html><body><h1>${failure.message}</h1></body></html>` : Failure.body(failure, ids, now),
-  headers: { ...failure.headers, ...(failure.html === true ? { "content-type": "text/html" } : {}) }
+  headers: failure.html === true ? { ...failure.headers, "content-type": "text/html" } : failure.headers
 })
 
 /** Answers one request, in a batch or on its own, and never fails. */

@@ -45,7 +45,7 @@ const respond = ({ body, headers = {}, status }: Reply, ids: Graph.Ids, isTls: b
     "x-ms-ags-diagnostic": diagnostic,
     "cache-control": "private",
     vary: "Accept-Encoding",
-    ...(isTls ? { "strict-transport-security": "max-age=31536000" } : {}),
+    "strict-transport-security": isTls ? "max-age=31536000" : undefined,
     ...headers
   }
   if (body === undefined) return HttpServerResponse.empty({ status, headers: common })

@@ -94,10 +94,9 @@ export const page = Effect.fnUntraced(function* <A>(request: GraphRequest, colle
   const counted = isFirst && (options.get("count") === "true" || collection.counted === true)
   return ok({
     "@odata.context": context(request, collection.of),
-    ...(counted ? { "@odata.count": total } : {}),
-    ...(end < total
-      ? { "@odata.nextLink": linkWith(request, /^(?:\$|%24)?skip(?:token)?=/i, `$skiptoken=${token.encode(end)}`) }
-      : {}),
+    "@odata.count": counted ? total : undefined,
+    "@odata.nextLink":
+      end < total ? linkWith(request, /^(?:\$|%24)?skip(?:token)?=/i, `$skiptoken=${token.encode(end)}`) : undefined,
     value: shown.map((row) => select(request, row))
   })
 })

@@ -69,7 +69,7 @@ const make = (initial: Faults) => {
     /** The rules in force, and how often each has hit. */
     current: Effect.sync(() => ({
       rules: faults.map(({ hits, rule }) => ({ ...rule, hits })),
-      ...(unitsPerMinute === undefined ? {} : { unitsPerMinute })
+      unitsPerMinute
     })),
     /** The rules that hit this request; each is counted. */
     meet: ({ host, method, url }: Asked): ReadonlyArray<Rule> =>
@@ -133,7 +133,7 @@ export const throttled = (after: string | null): Failure.Failure =>
     code: "TooManyRequests",
     message: "Please retry again later.",
     details: { code: "429", message: "Please retry after", status: "429" },
-    ...(after === null ? {} : { headers: { "retry-after": after } })
+    headers: after === null ? undefined : { "retry-after": after }
   })
 
 /** The refusal that the rules ask for, if any. */
@@ -151,7 +151,7 @@ export const refusal = (rules: ReadonlyArray<Rule>, now: number): Failure.Failur
         message = "The sandbox was told to fail.",
         status
       } = rule
-      return new Failure.Failure({ status, code, message, html, ...(headers === undefined ? {} : { headers }) })
+      return new Failure.Failure({ status, code, message, html, headers })
     }
   }
   return undefined

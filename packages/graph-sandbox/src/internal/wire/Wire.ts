@@ -3,9 +3,11 @@
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import type * as Stream from "effect/Stream"
+import * as Struct from "effect/Struct"
 import * as Failure from "../Failure.ts"
-import type { Identity, Principal } from "../Model.ts"
+import type { Identity, Item, Principal } from "../Model.ts"
 import type { Segment } from "./Address.ts"
 import type { Change } from "../drive/Tree.ts"
 import type { Transfers } from "../drive/Transfers.ts"
@@ -48,7 +50,7 @@ export type Answer = Effect.Effect<Reply, Failure.Failure, World | Transfers>
 export interface Reply {
   readonly status: number
   readonly body?: unknown
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 /** Answers for what an address leads to. */
@@ -60,13 +62,13 @@ export type Methods<A> = { readonly [M in Method]?: Handler<A> }
 export const ok = (body: unknown, headers?: Readonly<Record<string, string>>): Reply => ({
   status: 200,
   body,
-  ...(headers === undefined ? {} : { headers })
+  headers
 })
 
 export const created = (body: unknown, location?: string): Reply => ({
   status: 201,
   body,
-  ...(location === undefined ? {} : { headers: { location } })
+  headers: location === undefined ? undefined : { location }
 })
 
 export const noContent: Reply = { status: 204 }
@@ -106,6 +108,10 @@ export const nameOf = Effect.fnUntraced(function* (given: Readonly<Record<string
 /** An object of a body; an empty one where it is left out. */
 export const objectOf = (value: unknown): Readonly<Record<string, unknown>> =>
   Predicate.isObject(value) ? Object.fromEntries(Object.entries(value)) : {}
+
+/** The times that a body gives a file; others stay as they are. */
+export const timesOf = (value: unknown): Item["fileSystem"] =>
+  Record.filter(Struct.pick(objectOf(value), ["createdDateTime", "lastModifiedDateTime"]), Predicate.isString)
 
 /** Who acts, as items remember it. */
 export const identity = (principal: Principal): Identity =>
