@@ -42,7 +42,7 @@ const Link = ({
   readonly current: string
   readonly badge: string | null
 }) => (
-  <a href={to([screen.path].filter(Boolean))} {...(screen.path === current ? { "aria-current": "page" as const } : {})}>
+  <a href={to([screen.path].filter(Boolean))} aria-current={screen.path === current ? "page" : undefined}>
     {screen.title}
     {badge === null ? null : (
       <span class="badge">

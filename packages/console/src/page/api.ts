@@ -40,17 +40,22 @@ export const messageOf = (body: unknown, status: number) =>
     ? body.message
     : `the control room answered ${status}`
 
+/** A body for `A`, in which what is optional may be undefined: JSON leaves it out. */
+export type Body<A> = {
+  readonly [Key in keyof A]: Record<never, never> extends Pick<A, Key> ? A[Key] | undefined : A[Key]
+}
+
 /** Sends a request and returns the JSON of its response. Rejects with `ApiError`. */
 export const send = async (method: string, url: string, body?: unknown, signal?: AbortSignal): Promise<unknown> => {
+  const headers = new Headers()
+  if (method !== "GET") headers.set("x-signalbox-console", "1")
+  if (body !== undefined) headers.set("content-type", "application/json")
   const response = await fetch(url, {
     method,
-    headers: {
-      ...(method === "GET" ? {} : { "x-signalbox-console": "1" }),
-      ...(body === undefined ? {} : { "content-type": "application/json" })
-    },
+    headers,
     credentials: "same-origin",
-    ...(body === undefined ? {} : { body: written(body) }),
-    ...(signal === undefined ? {} : { signal })
+    body: body === undefined ? null : written(body),
+    signal: signal ?? null
   }).catch((error: unknown) => {
     if (signal?.aborted === true) throw error
     throw new ApiError(0, "the control room cannot be reached")

@@ -85,7 +85,7 @@ export const Head = ({
   actions
 }: {
   readonly title: string
-  readonly state?: string
+  readonly state?: string | undefined
   readonly children?: ComponentChildren
   readonly actions?: ComponentChildren
 }) => {
@@ -143,7 +143,7 @@ export const Tabs = ({
 }) => (
   <nav class="tabs" aria-label={label}>
     {tabs.map(({ href, label, name }) => (
-      <a key={name} href={href} {...(name === current ? { "aria-current": "page" as const } : {})}>
+      <a key={name} href={href} aria-current={name === current ? "page" : undefined}>
         {label}
       </a>
     ))}

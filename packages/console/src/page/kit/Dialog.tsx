@@ -41,7 +41,7 @@ export const FormDialog = ({
   readonly submit: string
   readonly kind?: "primary" | "danger"
   /** What is said when it succeeded. */
-  readonly done?: string
+  readonly done?: string | undefined
   readonly canSubmit?: boolean
   readonly onSubmit: () => Promise<unknown>
   readonly onClose: () => void
@@ -79,8 +79,8 @@ export const Confirm = ({
 }: {
   readonly title: string
   readonly submit: string
-  readonly done?: string
-  readonly name?: string
+  readonly done?: string | undefined
+  readonly name?: string | undefined
   readonly onSubmit: () => Promise<unknown>
   readonly onClose: () => void
   readonly children: ComponentChildren

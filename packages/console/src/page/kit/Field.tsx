@@ -14,14 +14,14 @@ const Field = ({
   error,
   control
 }: FieldProps & {
-  readonly control: (props: { readonly id: string; readonly "aria-describedby"?: string }) => JSX.Element
+  readonly control: (props: { readonly id: string; readonly "aria-describedby"?: string | undefined }) => JSX.Element
 }) => {
   const id = useId()
   const isDescribed = hint !== undefined || error != null
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {control({ id, ...(isDescribed ? { "aria-describedby": `${id}-hint` } : {}) })}
+      {control({ id, "aria-describedby": isDescribed ? `${id}-hint` : undefined })}
       {isDescribed ? (
         <span class="hint" id={`${id}-hint`}>
           {error == null ? hint : <span class="wrong">{error}</span>}
@@ -55,7 +55,7 @@ export const TextField = ({
   readonly inputMode?: "numeric" | "decimal"
   readonly pattern?: string
   readonly min?: number | string
-  readonly max?: number | string
+  readonly max?: number | string | undefined
   readonly step?: number | "any"
 }) => (
   <Field
@@ -152,7 +152,7 @@ export const CheckField = ({
         id={id}
         type="checkbox"
         checked={checked}
-        {...(hint === undefined ? {} : { "aria-describedby": `${id}-hint` })}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
         onChange={(event) => onChecked(event.currentTarget.checked)}
       />
       <label for={id}>{label}</label>

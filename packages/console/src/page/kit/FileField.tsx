@@ -12,7 +12,7 @@ export const FileField = ({
 }: {
   readonly label: string
   readonly hint?: ComponentChildren
-  readonly accept?: string
+  readonly accept?: string | undefined
   readonly onFile: (file: File | null) => void
   /** From 0 to 1 while it is sent. */
   readonly progress?: number | null
@@ -35,7 +35,7 @@ export const FileField = ({
           id={id}
           type="file"
           required
-          {...(accept === undefined ? {} : { accept })}
+          accept={accept}
           aria-describedby={`${id}-hint`}
           onChange={(event) => onFile(event.currentTarget.files?.[0] ?? null)}
         />

@@ -72,7 +72,7 @@ export const Table = <A extends { readonly id: string }>({
   readonly label: string
   readonly columns: ReadonlyArray<Column<A>>
   readonly rows: ReadonlyArray<A>
-  readonly selection?: Selection
+  readonly selection?: Selection | undefined
 }) => {
   const boxes = useBoxes(rows, selection)
   return (
@@ -132,7 +132,7 @@ export const List = <A extends { readonly id: string }>({
   readonly columns: ReadonlyArray<Column<A>>
   readonly empty: ComponentChildren
   /** Buttons for the rows that are chosen, whose ids it gets; `done` is called when they are dealt with. */
-  readonly bulk?: (chosen: ReadonlyArray<string>, done: () => void) => ComponentChildren
+  readonly bulk?: ((chosen: ReadonlyArray<string>, done: () => void) => ComponentChildren) | undefined
 }) => {
   const first = useResource<Page<A>>(path, { limit: 50, ...query })
   const key = JSON.stringify([path, query])
@@ -176,7 +176,7 @@ export const List = <A extends { readonly id: string }>({
         <>{empty}</>
       ) : (
         <>
-          <Table label={label} columns={columns} rows={rows} {...(bulk === undefined ? {} : { selection })} />
+          <Table label={label} columns={columns} rows={rows} selection={bulk === undefined ? undefined : selection} />
           {bulk === undefined || chosen.length === 0 ? null : (
             <BulkBar selection={selection}>{bulk(chosen, settled)}</BulkBar>
           )}

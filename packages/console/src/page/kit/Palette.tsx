@@ -69,7 +69,7 @@ export const Palette = ({ screens }: { readonly screens: ReadonlyArray<Screen> }
         "aria-expanded": true,
         "aria-controls": `${id}-list`,
         "aria-autocomplete": "list",
-        ...(found[at] === undefined ? {} : { "aria-activedescendant": `${id}-${at}` }),
+        "aria-activedescendant": found[at] === undefined ? undefined : `${id}-${at}`,
         placeholder: "A screen, a process, or an id",
         autocomplete: "off",
         spellcheck: false,

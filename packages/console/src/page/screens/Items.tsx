@@ -42,9 +42,11 @@ const Items = () => {
           label="Work items"
           path="work-items"
           query={{ state, process_id: process, step_id: process && step, due_state: due, tag, reference }}
-          {...(state === "failed" && may("Processes.write_work_items")
-            ? { bulk: (chosen, done) => <Settle chosen={chosen} done={done} /> }
-            : {})}
+          bulk={
+            state === "failed" && may("Processes.write_work_items")
+              ? (chosen, done) => <Settle chosen={chosen} done={done} />
+              : undefined
+          }
           empty={
             isFiltered ? (
               <Empty title="No item is like this">

@@ -30,7 +30,7 @@ const Revoke = ({
       title={`Revoke the key ${name}?`}
       submit="Revoke the key"
       done={`The key ${name} is revoked.`}
-      {...(isOwn(id) ? { name } : {})}
+      name={isOwn(id) ? name : undefined}
       onSubmit={async () => {
         await call("DELETE", `api-keys/${id}`)
         onDone()

@@ -216,10 +216,7 @@ export const Run = ({ id }: { readonly id: string }) => {
                 {
                   title: "Step",
                   cell: (one) => (
-                    <a
-                      href={withQuery({ step: one.id })}
-                      {...(one.id === selected?.id ? { "aria-current": "true" as const } : {})}
-                    >
+                    <a href={withQuery({ step: one.id })} aria-current={one.id === selected?.id ? "true" : undefined}>
                       {one.step.name} <span class="mono quiet">{short(one.id)}</span>
                     </a>
                   )

@@ -42,7 +42,7 @@ const MuteDialog = ({
       onSubmit={async () => {
         const until = new Date(Date.now() + Number(hours) * hour).toISOString()
         await call("POST", `alerts/${id}/mute`, {
-          body: { until, ...(note.trim() === "" ? {} : { note: note.trim() }) }
+          body: { until, note: note.trim() || undefined }
         })
         onDone()
       }}

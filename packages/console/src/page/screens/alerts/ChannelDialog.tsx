@@ -36,7 +36,7 @@ const Password = ({ draft, isNew, set }: Part) => (
     ) : (
       <TextField
         label="Password"
-        {...(isNew ? {} : { hint: "empty: as before, for the same server and user" })}
+        hint={isNew ? undefined : "empty: as before, for the same server and user"}
         type="password"
         autocomplete="new-password"
         value={draft.password}

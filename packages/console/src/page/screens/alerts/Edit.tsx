@@ -97,7 +97,7 @@ const RuleFields = ({ draft, set }: Part) => {
                 type="number"
                 min={isMinutes ? 0.1 : 1}
                 step={isMinutes ? "any" : 1}
-                {...(max === undefined ? {} : { max })}
+                max={max}
                 value={draft[limit]}
                 onValue={(value) => set({ [limit]: value })}
                 required={!areLimitsOptional || (limit === "growsMinutes" && draft.growsItems !== "")}

@@ -87,7 +87,7 @@ const passwordOf = ({ isFromVault, item, password, secret }: ChannelDraft): obje
 const settingsOf = (draft: ChannelDraft): object => {
   const { type } = draft
   if (type !== "email") {
-    return { type, url: draft.url.trim(), ...(type === "ntfy" && draft.token !== "" ? { token: draft.token } : {}) }
+    return { type, url: draft.url.trim(), token: type === "ntfy" ? draft.token || undefined : undefined }
   }
   return {
     type,
@@ -96,9 +96,9 @@ const settingsOf = (draft: ChannelDraft): object => {
     security: draft.security,
     from: draft.from.trim(),
     to: draft.to.split(/[,;\s]+/).filter((address) => address !== ""),
-    ...(draft.username.trim() === "" ? {} : { username: draft.username.trim() }),
+    username: draft.username.trim() || undefined,
     ...(hasPassword(draft) ? passwordOf(draft) : {}),
-    ...(draft.ca.trim() === "" ? {} : { ca: draft.ca.trim() })
+    ca: draft.ca.trim() || undefined
   }
 }
 

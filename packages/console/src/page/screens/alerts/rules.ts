@@ -110,17 +110,18 @@ export const draftOf = (alert: Alert | undefined): AlertDraft => {
 const ruleOf = (draft: AlertDraft): object => {
   const { hasHours = false, limits, subject } = rules[draft.type]
   const given = (limit: Limit) => limits.includes(limit) && draft[limit] !== ""
+  const about = subject === undefined || draft[subject] === "" ? {} : { [subject]: { id: draft[subject] } }
   return {
     type: draft.type,
-    ...(subject === undefined || draft[subject] === "" ? {} : { [subject]: { id: draft[subject] } }),
-    ...(given("minutes") ? { seconds: inSeconds(draft.minutes) } : {}),
-    ...(given("items") ? { items: Number(draft.items) } : {}),
-    ...(given("percent") ? { percent: Number(draft.percent) } : {}),
-    ...(given("attempts") ? { attempts: Number(draft.attempts) } : {}),
-    ...(given("growsItems")
-      ? { grows: { items: Number(draft.growsItems), within_seconds: inSeconds(draft.growsMinutes) } }
-      : {}),
-    ...(hasHours && draft.hours !== null ? { hours: draft.hours } : {})
+    ...about,
+    seconds: given("minutes") ? inSeconds(draft.minutes) : undefined,
+    items: given("items") ? Number(draft.items) : undefined,
+    percent: given("percent") ? Number(draft.percent) : undefined,
+    attempts: given("attempts") ? Number(draft.attempts) : undefined,
+    grows: given("growsItems")
+      ? { items: Number(draft.growsItems), within_seconds: inSeconds(draft.growsMinutes) }
+      : undefined,
+    hours: hasHours && draft.hours !== null ? draft.hours : undefined
   }
 }
 
@@ -134,9 +135,9 @@ const definition = (
   enabled,
   rule,
   channels: channels.map((id) => ({ id })),
-  ...(repeat === null ? {} : { repeat_seconds: repeat }),
-  ...(gather === undefined ? {} : { gather_seconds: gather }),
-  ...(quiet === null ? {} : { quiet })
+  repeat_seconds: repeat ?? undefined,
+  gather_seconds: gather,
+  quiet: quiet ?? undefined
 })
 
 /** The body that makes or replaces an alert. */

@@ -100,7 +100,7 @@ export const Settle = ({
   )
   if (total !== null && (total > many || isFinal)) {
     return (
-      <Confirm {...props} submit={`${verb} ${count(total)}`} {...(total > many ? { name } : {})}>
+      <Confirm {...props} submit={`${verb} ${count(total)}`} name={total > many ? name : undefined}>
         {body}
       </Confirm>
     )

@@ -129,7 +129,7 @@ export const SignalDialog = ({
       done={`${signal} is sent.`}
       canSubmit={text.trim() !== "" && (!isInbox || message.trim() !== "")}
       onSubmit={async () => {
-        const body = { signal, value: parsed(text), ...(isInbox ? { id: message.trim() } : {}) }
+        const body = { signal, value: parsed(text), id: isInbox ? message.trim() : undefined }
         await call("POST", `flow-executions/${id}/signals`, { body })
         onDone()
       }}

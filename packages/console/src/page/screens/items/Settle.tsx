@@ -30,7 +30,7 @@ export const Settle = ({ chosen, done }: { readonly chosen: ReadonlyArray<string
           title={`Mark ${several(chosen.length, "item")} as done`}
           submit="Mark as done"
           done={`${several(chosen.length, "item")} marked as done.`}
-          {...(chosen.length > 100 ? { name: String(chosen.length) } : {})}
+          name={chosen.length > 100 ? String(chosen.length) : undefined}
           onSubmit={() => settle("mark_as_done").then(done)}
           onClose={() => setAsking(false)}
         >

@@ -28,7 +28,7 @@ export interface Need {
   /** A group of failures can be retried from here. */
   readonly failure?: Failure
   /** What a POST to this path resumes. */
-  readonly resume?: string
+  readonly resume?: string | undefined
 }
 
 const permitted = (permission: string, path: string) => (may(permission) ? path : null)
@@ -224,7 +224,7 @@ export const useNeeds = () => {
             since: null,
             href: to(["workers"]),
             look: "Look",
-            ...(may("Room.manage") ? { resume: "room" } : {})
+            resume: may("Room.manage") ? "room" : undefined
           }
         ]
       : []

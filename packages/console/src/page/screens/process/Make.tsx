@@ -4,7 +4,7 @@ import type { TaskPackage, TaskPackageSummary } from "@signalbox/api/contract/Ta
 import type { WorkerGroup } from "@signalbox/api/contract/WorkerGroups"
 import { useState } from "preact/hooks"
 import { call, useAction } from "../../action.ts"
-import type { Page } from "../../api.ts"
+import type { Body, Page } from "../../api.ts"
 import { Button, Empty, Head, Panel, Problem } from "../../kit/Basics.tsx"
 import { AreaField, TextField } from "../../kit/Field.tsx"
 import { useResource } from "../../load.ts"
@@ -16,6 +16,10 @@ import { definitionOf, draftOf, moved, type StepDraft } from "./steps.ts"
 
 type Definition = typeof ProcessDefinition.Encoded
 
+type DefinitionBody = Body<Omit<Definition, "steps">> & {
+  readonly steps: ReadonlyArray<ReturnType<typeof definitionOf>>
+}
+
 const Editor = ({
   cancel,
   initial,
@@ -26,7 +30,7 @@ const Editor = ({
   readonly submit: string
   /** Where it leads without saving. */
   readonly cancel: string
-  readonly save: (definition: Definition) => Promise<unknown>
+  readonly save: (definition: DefinitionBody) => Promise<unknown>
 }) => {
   const [name, setName] = useState(initial.name ?? "")
   const [description, setDescription] = useState(initial.description ?? "")
@@ -54,8 +58,8 @@ const Editor = ({
     return save({
       ...rest,
       name: name.trim(),
-      ...(description.trim() === "" ? {} : { description: description.trim() }),
-      ...(pauseAfter === "" ? {} : { pause_after_failures: Number(pauseAfter) }),
+      description: description.trim() || undefined,
+      pause_after_failures: pauseAfter === "" ? undefined : Number(pauseAfter),
       steps: steps.map(definitionOf)
     })
   }

@@ -187,7 +187,7 @@ export const Process = ({ id }: { readonly id: string }) => {
     <>
       <Head
         title={name}
-        {...(paused === null ? {} : { state: "paused" })}
+        state={paused === null ? undefined : "paused"}
         actions={
           <>
             {may("Processes.write_processes") ? (

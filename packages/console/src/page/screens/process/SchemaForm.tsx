@@ -45,7 +45,7 @@ const One = ({
     return (
       <CheckField
         label={field.label}
-        {...(hints === "" ? {} : { hint: hints })}
+        hint={hints === "" ? undefined : hints}
         checked={draft === true}
         onChecked={(checked) => onDraft(field.path, checked)}
       />
@@ -53,7 +53,7 @@ const One = ({
   }
   const props = {
     label: field.isRequired ? field.label : `${field.label} (optional)`,
-    ...(hints === "" ? {} : { hint: hints }),
+    hint: hints === "" ? undefined : hints,
     error: errors[field.path] ?? null,
     value: typeof draft === "string" ? draft : "",
     onValue: (value: string) => onDraft(field.path, value)

@@ -1,5 +1,6 @@
 /** Steps of a definition while they are edited: what is typed, with what the page does not show. */
 import type { StepDefinition } from "@signalbox/api/contract/Processes"
+import type { Body } from "../../api.ts"
 
 export interface StepDraft {
   /** Tells the rows apart while names change. */
@@ -36,7 +37,7 @@ export const draftOf = (step: Partial<typeof StepDefinition.Encoded>, key: numbe
 })
 
 /** What is sent; the service checks it and names the field that is wrong. */
-export const definitionOf = (draft: StepDraft): typeof StepDefinition.Encoded => {
+export const definitionOf = (draft: StepDraft): Body<typeof StepDefinition.Encoded> => {
   const { attempts, before, delay, group, name, packageId, parallel, pauseAfter, task, timeout } = draft
   const {
     max_parallel: _parallel,
@@ -52,16 +53,15 @@ export const definitionOf = (draft: StepDraft): typeof StepDefinition.Encoded =>
   return {
     ...rest,
     name: name.trim() || task.trim(),
-    task: { name: task.trim(), ...(packageId === "" ? {} : { package_id: packageId }) },
+    task: packageId === "" ? { name: task.trim() } : { name: task.trim(), package_id: packageId },
     // A version is one of the package that it was chosen of.
-    ...(version != null && packageId !== "" && taskBefore?.package_id === packageId
-      ? { task_package_version: version }
-      : {}),
-    ...(group === "" ? {} : { worker_group: { id: group } }),
-    ...(Number(parallel) > 1 ? { max_parallel: Number(parallel) } : {}),
-    ...(Number(attempts) > 1 ? { retry: { max_attempts: Number(attempts), delay_seconds: Number(delay) } } : {}),
-    ...(timeout === "" ? {} : { timeout_seconds: Number(timeout) }),
-    ...(pauseAfter === "" ? {} : { pause_after_failures: Number(pauseAfter) })
+    task_package_version:
+      version != null && packageId !== "" && taskBefore?.package_id === packageId ? version : undefined,
+    worker_group: group === "" ? undefined : { id: group },
+    max_parallel: Number(parallel) > 1 ? Number(parallel) : undefined,
+    retry: Number(attempts) > 1 ? { max_attempts: Number(attempts), delay_seconds: Number(delay) } : undefined,
+    timeout_seconds: timeout === "" ? undefined : Number(timeout),
+    pause_after_failures: pauseAfter === "" ? undefined : Number(pauseAfter)
   }
 }
 

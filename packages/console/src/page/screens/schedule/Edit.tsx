@@ -154,9 +154,9 @@ const restOf = (schedule: Schedule | undefined): object => {
   return {
     jitter,
     queue,
-    ...(isOfCalendar ? { calendar } : {}),
-    ...(from === null ? {} : { from }),
-    ...(until === null ? {} : { until })
+    calendar: isOfCalendar ? calendar : undefined,
+    from: from ?? undefined,
+    until: until ?? undefined
   }
 }
 
@@ -188,7 +188,7 @@ const Form = ({ process, schedule }: { readonly schedule?: Schedule; readonly pr
       body: {
         ...restOf(schedule),
         ...rulesOf(when),
-        ...(schedule?.anchor != null && when.kind === "every" ? { anchor: schedule.anchor } : {}),
+        anchor: schedule?.anchor != null && when.kind === "every" ? schedule.anchor : undefined,
         name: name.trim(),
         process: { id: processId },
         inputs: inputs(),

@@ -77,7 +77,7 @@ export const Schedule = ({ id }: { readonly id: string }) => {
     <>
       <Head
         title={name}
-        {...(paused === null ? {} : { state: "paused" })}
+        state={paused === null ? undefined : "paused"}
         actions={
           may("Schedules.write_schedules") ? (
             <>

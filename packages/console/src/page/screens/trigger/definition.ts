@@ -67,9 +67,9 @@ const startOf = ({ atLeast, maxRuns, oldestMinutes }: TriggerDraft) =>
     ? {}
     : {
         start: {
-          ...(atLeast === "" ? {} : { at_least: Number(atLeast) }),
-          ...(oldestMinutes === "" ? {} : { oldest_seconds: Math.round(Number(oldestMinutes) * 60) }),
-          ...(maxRuns === "" ? {} : { max_runs: Number(maxRuns) })
+          at_least: atLeast === "" ? undefined : Number(atLeast),
+          oldest_seconds: oldestMinutes === "" ? undefined : Math.round(Number(oldestMinutes) * 60),
+          max_runs: maxRuns === "" ? undefined : Number(maxRuns)
         }
       }
 
@@ -79,17 +79,15 @@ export const definitionOf = (draft: TriggerDraft, before: TriggerListed | undefi
   process: { id: draft.process },
   enabled: draft.enabled,
   ...startOf(draft),
-  ...(draft.hasAddress
+  webhook: draft.hasAddress
     ? {
-        webhook: {
-          ...signatureOf(draft),
-          ...eventIdOf(draft),
-          ...(draft.handshake === "" ? {} : { handshake: draft.handshake }),
-          ...(before?.webhook?.payload == null ? {} : { payload: before.webhook.payload }),
-          ...(draft.maxWaiting === "" ? {} : { max_waiting: Number(draft.maxWaiting) })
-        }
+        ...signatureOf(draft),
+        ...eventIdOf(draft),
+        handshake: draft.handshake === "" ? undefined : draft.handshake,
+        payload: before?.webhook?.payload == null ? undefined : before.webhook.payload,
+        max_waiting: draft.maxWaiting === "" ? undefined : Number(draft.maxWaiting)
       }
-    : {})
+    : undefined
 })
 
 /** The same trigger, on or off. */

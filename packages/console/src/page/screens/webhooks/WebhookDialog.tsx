@@ -51,7 +51,7 @@ export const WebhookDialog = ({
     <FormDialog
       title={webhook === undefined ? "Make a webhook" : "Change the webhook"}
       submit={webhook === undefined ? "Make it" : "Save"}
-      {...(webhook === undefined ? {} : { done: "The webhook is changed." })}
+      done={webhook === undefined ? undefined : "The webhook is changed."}
       canSubmit={enabled.size > 0}
       onSubmit={submit}
       onClose={onClose}

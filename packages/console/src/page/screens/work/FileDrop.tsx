@@ -23,7 +23,7 @@ export const FileDrop = ({
   readonly onFiles: (files: ReadonlyArray<File>) => void
   readonly isMultiple?: boolean
   /** Endings, such as `.zip`. */
-  readonly accept?: string
+  readonly accept?: string | undefined
   /** The share of each that is sent, by its name. */
   readonly sent: Readonly<Record<string, number>>
 }) => {
@@ -42,7 +42,7 @@ export const FileDrop = ({
           id={id}
           type="file"
           multiple={isMultiple}
-          {...(accept === undefined ? {} : { accept })}
+          accept={accept}
           onChange={(event) => {
             add(event.currentTarget.files)
             event.currentTarget.value = ""

@@ -184,7 +184,7 @@ export const Group = ({ id }: { readonly id: string }) => {
     <>
       <Head
         title={name}
-        {...(paused === null ? {} : { state: "paused" })}
+        state={paused === null ? undefined : "paused"}
         actions={
           <>
             {may("Workers.write_workers") ? (
