@@ -4,6 +4,7 @@
  */
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as TaskPackage from "@signalbox/task-package/TaskPackage"
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
@@ -59,10 +60,7 @@ const unreadable = (path: string) => (error: { readonly message: string }) =>
   new EnvironmentError({ code: "START_FAILURE", message: `${path} cannot be used: ${error.message}` })
 
 const open = ({ folder, settings }: Pick<Options, "folder" | "settings">) =>
-  Effect.mapError(
-    Built.make({ folder: resolve(folder), ...(settings === undefined ? {} : { settings }) }),
-    unreadable(folder)
-  )
+  Effect.mapError(Built.make({ folder: resolve(folder), settings }), unreadable(folder))
 
 /** The folder of a package; a zip is unpacked for as long as the scope. */
 const folderOf = Effect.fnUntraced(function* (path: string) {
@@ -294,7 +292,7 @@ export const runRobot = Effect.fn("Environments.runRobot")(function* (
     RC_WORKITEM_OUTPUT_PATH: output,
     RPA_OUTPUT_WORKITEM_PATH: output,
     ...Object.fromEntries(own),
-    ...(input === null ? {} : { RC_WORKITEM_INPUT_PATH: input, RPA_INPUT_WORKITEM_PATH: input })
+    ...defined({ RC_WORKITEM_INPUT_PATH: input ?? undefined, RPA_INPUT_WORKITEM_PATH: input ?? undefined })
   }
   const inherited = Variables.inheritedFrom(process.env)
   const env = Variables.make({ step, service: {}, root, robot, machine: inherited, built })

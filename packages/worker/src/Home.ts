@@ -155,7 +155,7 @@ export const open = Effect.fn("Home.open")(function* (options: Options) {
     Builder.make({
       folder: environmentsFolder === undefined ? join(folder, "environments") : resolve(environmentsFolder),
       settings: options.environments ?? {},
-      ...(environmentsLimit === undefined ? {} : { limit: environmentsLimit })
+      limit: environmentsLimit
     }),
     unusable
   )

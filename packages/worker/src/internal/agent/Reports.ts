@@ -2,6 +2,7 @@
 import type { CallError } from "@signalbox/api/ControlRoomError"
 import type * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
 import type { SizedBytes, UploadSourceError } from "@signalbox/api/Upload"
+import { defined } from "@signalbox/transport/Defined"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
@@ -216,7 +217,7 @@ export const make = Effect.fnUntraced(function* (
     event: (type, environment) =>
       Effect.sync(() => {
         if (over) return
-        events.push({ timestamp: now(), event_type: type, ...(environment === undefined ? {} : { environment }) })
+        events.push({ timestamp: now(), event_type: type, ...defined({ environment }) })
         wake()
       }),
     saveArtifact: (source) =>

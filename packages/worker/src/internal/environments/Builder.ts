@@ -108,8 +108,8 @@ const failure = (message: string) => new PackageFailure({ code: "SETUP_FAILURE",
 /** `folder` is created; several workers of one machine may share it. `limit` is in bytes; default 20 GB. */
 export const make = Effect.fnUntraced(function* (options: {
   readonly folder: string
-  readonly limit?: number
-  readonly settings?: Settings
+  readonly limit?: number | undefined
+  readonly settings?: Settings | undefined
   /** What tools see of the environment of this process. */
   readonly machine?: Variables.Variables
 }) {

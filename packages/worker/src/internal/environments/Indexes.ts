@@ -4,6 +4,7 @@
  */
 import type { Recipe } from "@signalbox/task-package/Recipe"
 import type { Command } from "@signalbox/task-package/RobotYaml"
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { devNull } from "node:os"
@@ -54,8 +55,11 @@ export const ofPip = (settings: Settings, caches: string, recipe: Recipe): Varia
   ...optional("PIP_INDEX_URL", indexOf(settings)),
   ...optional("PIP_EXTRA_INDEX_URL", settings.extraIndexUrls?.join(" ")),
   ...optional("PIP_CERT", settings.caFile),
-  ...(settings.wheels === undefined ? {} : { PIP_NO_INDEX: "1", PIP_FIND_LINKS: settings.wheels }),
-  ...(binariesOnly(settings) ? { PIP_ONLY_BINARY: ":all:" } : {})
+  ...defined({
+    PIP_NO_INDEX: settings.wheels === undefined ? undefined : "1",
+    PIP_FIND_LINKS: settings.wheels,
+    PIP_ONLY_BINARY: binariesOnly(settings) ? ":all:" : undefined
+  })
 })
 
 /** For uv. */
@@ -72,8 +76,10 @@ export const ofUv = (settings: Settings, caches: string, recipe: Recipe): Variab
   ...optional("UV_INDEX", settings.extraIndexUrls?.join(" ")),
   ...optional("SSL_CERT_FILE", settings.caFile),
   ...optional("UV_FIND_LINKS", settings.wheels),
-  ...(settings.wheels === undefined ? {} : { UV_OFFLINE: "1" }),
-  ...(binariesOnly(settings) ? { UV_NO_BUILD: "1" } : {})
+  ...defined({
+    UV_OFFLINE: settings.wheels === undefined ? undefined : "1",
+    UV_NO_BUILD: binariesOnly(settings) ? "1" : undefined
+  })
 })
 
 /** For micromamba, which runs pip itself. */

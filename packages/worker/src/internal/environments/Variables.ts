@@ -5,6 +5,7 @@
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
 import type { Robot } from "@signalbox/task-package/RobotYaml"
+import { defined } from "@signalbox/transport/Defined"
 import { delimiter, isAbsolute, join } from "node:path"
 
 export type Variables = Readonly<Record<string, string>>
@@ -86,7 +87,7 @@ export const make = (options: {
     ...given,
     ...withoutProxy(given),
     PATH: path.join(delimiter),
-    ...(pythonPath.length === 0 ? {} : { PYTHONPATH: pythonPath.join(delimiter) }),
+    ...defined({ PYTHONPATH: pythonPath.length === 0 ? undefined : pythonPath.join(delimiter) }),
     ROBOT_ROOT: root,
     ROBOT_ARTIFACTS: join(root, robot.artifactsFolder),
     ...service
@@ -112,7 +113,7 @@ export const ofStepRun = (lease: Lease, origin: string, workspaceId: WorkspaceId
     ...ofWorkspace(host, workspaceId, lease.run_token),
     RC_PROCESS_ID: lease.process_id,
     RC_PROCESS_RUN_ID: lease.process_run_id,
-    ...(lease.step_id === undefined ? {} : { RC_ACTIVITY_ID: lease.step_id }),
+    ...defined({ RC_ACTIVITY_ID: lease.step_id }),
     RC_ACTIVITY_RUN_ID: lease.step_run_id,
     RC_ROBOT_RUN_ID: lease.step_run_id,
     RC_WORKITEM_ID: lease.work_item_id,

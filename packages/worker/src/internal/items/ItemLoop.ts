@@ -1,6 +1,7 @@
 /** Runs the items of a source one after the other, each to its release. */
 import type { Release } from "@signalbox/api/robot/StepRunSession"
 import { open as openSource, Uploads } from "@signalbox/api/Upload"
+import { defined } from "@signalbox/transport/Defined"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -115,7 +116,7 @@ const releaseOf = Effect.fnUntraced(function* (
     at: placeOf(error)
   })
   return {
-    release: { state: "FAILED", exception, ...(isDeclared && complete ? {} : { dropOutputs: true }) },
+    release: { state: "FAILED", exception, ...defined({ dropOutputs: isDeclared && complete ? undefined : true }) },
     unexpected: !isTaskFailure
   }
 })

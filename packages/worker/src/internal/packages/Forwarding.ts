@@ -107,7 +107,7 @@ export const make = Effect.fnUntraced(function* (service: Variables, mask: Mask)
     return HttpServerResponse.uint8Array(bytes, {
       status: response.status,
       headers,
-      ...(contentType === undefined ? {} : { contentType })
+      contentType
     })
   }).pipe(Effect.catch(() => Effect.succeed(refused(502, "the service did not answer the worker; try again"))))
 
