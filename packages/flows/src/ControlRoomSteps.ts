@@ -240,7 +240,7 @@ export const awaitCompletion = ready(
       const ended = yield* ProcessRuns.awaitEnd(run, {
         pollInterval: "250 millis",
         onPoll: (current) => Effect.provideService(report(current), ControlRoom, room),
-        ...(timeoutMillis === undefined ? {} : { timeout: timeoutMillis })
+        timeout: timeoutMillis
       })
       return endOf(ended)
     })

@@ -84,16 +84,16 @@ export const make = <I extends Codec, S extends Codec, E extends Codec, Fails, C
     readonly error: E
     readonly idempotencyKey: (input: I["Type"]) => string
     /** The signals and inboxes of its executions: `Flow.signal`, `Flow.inbox`, `Flow.approval`. */
-    readonly signals?: ReadonlyArray<Signal<Codec>>
+    readonly signals?: ReadonlyArray<Signal<Codec>> | undefined
     /** Returns tags by which an execution can be found. */
-    readonly tags?: (input: I["Type"]) => ReadonlyArray<string>
+    readonly tags?: ((input: I["Type"]) => ReadonlyArray<string>) | undefined
     /**
      * The limits of the executions of this flow, across all processes. An execution is `queued` until all limits admit it. A limit
      * with a `key` applies to each key separately, and the keys take turns. `concurrency` counts executions that have begun and not
      * ended; `rate` their starts: `"10/s"` (or `min`, `h`, `d`) admits ten together after an idle second, then one every 100 ms. The
      * values of the newest registered version apply. `Flow.run` and `Flow.call` have no limits.
      */
-    readonly limit?: ReadonlyArray<FlowLimit<I["Type"]>>
+    readonly limit?: ReadonlyArray<FlowLimit<I["Type"]>> | undefined
     readonly run: (input: I["Type"]) => Effect.Effect<S["Type"], Fails, Context> & Declares<E["Type"], Fails, Context>
   }
 ): Flow<I, S, E, RequirementOf<Context>> => ({

@@ -24,9 +24,9 @@ export { FlowEngineError } from "./FlowErrors.ts"
 
 export interface Options {
   /** The largest number of executions in memory, without evicted ones; default 1,000. */
-  readonly concurrency?: number
+  readonly concurrency?: number | undefined
   /** How long executions are retained after their end. */
-  readonly retain?: RetainOptions
+  readonly retain?: RetainOptions | undefined
 }
 
 /** `null` means for ever. */
@@ -50,12 +50,12 @@ export interface SharedOptions {
    * How long a step may keep the event loop before the process loses its executions: they then continue in another process. At most 10
    * minutes; default 2 minutes. A step that costs its process the executions three times halts its execution.
    */
-  readonly stallLimit?: Duration.Input
+  readonly stallLimit?: Duration.Input | undefined
   /**
    * The file of `@signalbox/flows/LeaseThread`, the module of the thread that renews the lease of this process while a step
    * computes. Set it in a bundled program that has it as a file of its own. `false`: without a thread, so that a step may keep the event loop for 30 seconds.
    */
-  readonly leaseThread?: URL | string | false
+  readonly leaseThread?: URL | string | false | undefined
 }
 
 export interface PostgresOptions extends Options, SharedOptions {

@@ -1,6 +1,7 @@
 /**
  * Queries and commands on durable executions: list, inspect, signal, cancel, resume, retry.
  */
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
@@ -132,8 +133,10 @@ export const list = Effect.fn("FlowExecutions.list")(function* (
   const rows = yield* asCall(
     engine.journal.list({
       ...filter,
-      ...(state === undefined ? {} : { states: Array.isArray(state) ? state : [state] }),
-      ...(before === undefined ? {} : { before: yield* asCall(found(before)) }),
+      ...defined({
+        states: state === undefined ? undefined : Array.isArray(state) ? state : [state],
+        before: before === undefined ? undefined : yield* asCall(found(before))
+      }),
       limit: size + 1
     })
   )
@@ -158,7 +161,7 @@ export const list = Effect.fn("FlowExecutions.list")(function* (
  */
 export const stream = (filter: Filter = {}): Stream.Stream<ListedExecution, never, FlowEngine> =>
   Stream.paginate(Option.none<string>(), (before) =>
-    list({ ...filter, ...(Option.isNone(before) ? {} : { before: before.value }), limit: largestPage }).pipe(
+    list({ ...filter, ...defined({ before: Option.getOrUndefined(before) }), limit: largestPage }).pipe(
       // The last execution of the previous page is no longer retained, so all older ones are not either.
       Effect.catchTag("ExecutionNotFound", () => Effect.succeed<ExecutionPage>({ executions: [], next: null })),
       Effect.map(({ executions, next }) => [executions, Option.map(Option.fromNullOr(next), Option.some)] as const)
@@ -227,7 +230,7 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
     pending,
     commands: recentOf(history.execution, commands),
     steps,
-    ...(standing === undefined ? {} : { standing }),
+    ...defined({ standing }),
     diagram: mermaid(steps)
   }
 }, asCall)

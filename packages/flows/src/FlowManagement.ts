@@ -28,6 +28,7 @@ import {
   PayloadTooLargeResponse,
   UnauthenticatedResponse
 } from "@signalbox/api/contract/Responses"
+import { defined } from "@signalbox/transport/Defined"
 import { FlowEngine } from "./FlowEngine.ts"
 import { CallUnanswered } from "./FlowErrors.ts"
 import * as FlowExecutions from "./FlowExecutions.ts"
@@ -147,7 +148,7 @@ const handlers = () => {
         Actor.named("by", options.by).pipe(
           Effect.mapBoth({
             onFailure: invalid,
-            onSuccess: (by) => ({ ...options, ...(by === undefined ? {} : { by }) })
+            onSuccess: (by) => ({ ...options, ...defined({ by }) })
           })
         )
       return handlers
@@ -282,7 +283,7 @@ export interface HandlerOptions extends Options {
    * The path that the routes are mounted at, such as `/flows`; it is removed unless the framework has done so. Default: none, so that
    * they are at `/flow-executions` and `/flow-schedules`.
    */
-  readonly prefix?: string
+  readonly prefix?: string | undefined
 }
 
 /** The request as the routes have it. */

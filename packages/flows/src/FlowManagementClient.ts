@@ -18,6 +18,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import { isHttpClientError } from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { ErrorCode } from "@signalbox/api/contract/Responses"
+import { defined } from "@signalbox/transport/Defined"
 import type {
   Carried,
   Command,
@@ -106,7 +107,7 @@ const make = Effect.fnUntraced(function* ({ token, url }: Options) {
     stream: (filter = {}) =>
       Stream.paginate(Option.none<string>(), (before) =>
         Effect.map(
-          list({ ...filter, ...(Option.isNone(before) ? {} : { before: before.value }) }),
+          list({ ...filter, ...defined({ before: Option.getOrUndefined(before) }) }),
           (page) => [page.executions, Option.map(Option.fromNullOr(page.next), Option.some)] as const
         )
       ),

@@ -7,6 +7,7 @@ import { ProcessId, ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids
 import { WorkItemException } from "@signalbox/api/contract/WorkItems"
 import * as Process from "@signalbox/api/Process"
 import { UploadSourceError } from "@signalbox/api/Upload"
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Steps from "./ControlRoomSteps.ts"
@@ -162,7 +163,7 @@ export const run = Effect.fnUntraced(function* <P extends Process.Process, E = n
   const run = yield* startRun(process, { workItems: items })
   const settled: Array<WorkItemId> = []
   for (let round = 1; ; round++) {
-    const { state } = yield* Steps.awaitCompletion({ run, ...(timeoutMillis === undefined ? {} : { timeoutMillis }) })
+    const { state } = yield* Steps.awaitCompletion({ run, ...defined({ timeoutMillis }) })
     if (state === "completed") break
     const failed = yield* failedItems(process, { run })
     const decisions: Record<Process.Decision, Array<WorkItemId>> = { retry: [], settle: [], fail: [] }

@@ -4,6 +4,7 @@
  */
 import { TaggedError } from "@signalbox/transport/Printed"
 import { type AnySchema, codecOf, type TypeOf } from "@signalbox/api/StandardSchema"
+import { defined } from "@signalbox/transport/Defined"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import type * as Context from "effect/Context"
@@ -163,8 +164,7 @@ export const defineStep = <I extends AnySchema, O extends AnySchema>(
     success: codecOf(output),
     error: FlowError,
     run: limited,
-    ...(retry === undefined ? {} : { retry }),
-    ...(repeat === undefined ? {} : { repeat })
+    ...defined({ retry, repeat })
   })
 }
 
@@ -395,9 +395,9 @@ export const defineFlow = <I extends AnySchema, O extends AnySchema, S extends A
     success: codecOf(output),
     error: FlowError,
     idempotencyKey: key,
-    ...(signals === undefined ? {} : { signals }),
-    ...(tags === undefined ? {} : { tags }),
-    ...(limit === undefined ? {} : { limit }),
+    signals,
+    tags,
+    limit,
     run: (given: TypeOf<I>): Effect.Effect<TypeOf<O>, FlowError, FlowContext<S["Identifier"]>> =>
       Effect.mapError(
         partOf<TypeOf<O>, S["Identifier"]>((ctx) => run(ctx, given)),
@@ -525,8 +525,8 @@ type Settings = Pick<Common<never>, "concurrency" | "retain">
 const engineOf = (options: Storage & Settings): Layer.Layer<FlowEngine, FlowEngineError> => {
   const { concurrency, retain } = options
   const limits = {
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(retain === undefined ? {} : { retain })
+    concurrency,
+    retain
   }
   if ("file" in options) return FlowEngine.layerSqlite({ file: options.file, ...limits })
   if ("memory" in options) return Layer.fresh(FlowEngine.layerMemory)
@@ -534,9 +534,9 @@ const engineOf = (options: Storage & Settings): Layer.Layer<FlowEngine, FlowEngi
   return FlowEngine.layerPostgres({
     url: Redacted.make(url),
     ...limits,
-    ...(schema === undefined ? {} : { schema }),
-    ...(stallLimit === undefined ? {} : { stallLimit }),
-    ...(leaseThread === undefined ? {} : { leaseThread })
+    stallLimit,
+    leaseThread,
+    ...defined({ schema })
   })
 }
 
@@ -617,7 +617,7 @@ export const openFlows = async <R = never>(options: OpenOptions<R>): Promise<Flo
   }
   const managed = ({ prefix, token }: ManagementOptions) => ({
     token: Redacted.make(token),
-    ...(prefix === undefined ? {} : { prefix })
+    prefix
   })
   return {
     execute: (flow, input, calling) => called(Durable.execute(flow, input), calling),

@@ -126,11 +126,11 @@ export const step = <
 /** Options that only ready steps have. */
 export interface Ready<I, E, R> {
   /** The external event that the step waits for before it runs. */
-  readonly awaits?: (input: I) => Effect.Effect<Awaited, never, R>
+  readonly awaits?: ((input: I) => Effect.Effect<Awaited, never, R>) | undefined
   /** Transient errors: a durable execution retries them for a day, unless the step has a policy. */
   readonly transient?: (error: E) => Transient | null
   /** Whether an attempt that may have acted can be repeated; default always. */
-  readonly isSafe?: (input: I) => boolean
+  readonly isSafe?: ((input: I) => boolean) | undefined
   /** Whether its attempts share a rate gate with all others to the same control room; each then sends its requests once. */
   readonly isSpaced?: boolean
 }
@@ -197,7 +197,7 @@ export const makeStep = <
             retry: retryFor(recorded.value),
             transient: isSpaced ? passing : null,
             repeatable: options.repeat !== "never",
-            ...(awaits === undefined ? {} : { awaits: awaits(recorded.value) })
+            awaits: awaits?.(recorded.value)
           })
         )
       )

@@ -39,22 +39,22 @@ export interface UploadState extends Schema.Schema.Type<typeof UploadState> {}
 
 export interface UploadOptions extends Drives.IfMatch {
   /** What becomes of a file that has this name. Default `replace`. */
-  readonly conflict?: Drives.Conflict
+  readonly conflict?: Drives.Conflict | undefined
   /** The times of the file as its owner sees them. */
-  readonly fileSystemInfo?: Drives.Times
+  readonly fileSystemInfo?: Drives.Times | undefined
   /** Bytes per request of a large upload: a multiple of 327,680 below 60 MiB; one is in memory. Default 10 MiB. */
-  readonly fragmentBytes?: number
+  readonly fragmentBytes?: number | undefined
   /**
    * Whether size and hash of the stored file are compared. Default true. A difference fails as `Mismatch`; in a document library of
    * a site, which rewrites Office files as it stores them, it is logged and returned in `difference`.
    */
-  readonly verify?: boolean
-  readonly onProgress?: (progress: Session.Progress) => Effect.Effect<void>
+  readonly verify?: boolean | undefined
+  readonly onProgress?: ((progress: Session.Progress) => Effect.Effect<void>) | undefined
   /**
    * Called with the state of each session that is opened. With it an upload that fails or is interrupted stays open, for
    * `resume`; without it such an upload is cancelled.
    */
-  readonly keep?: (state: UploadState) => Effect.Effect<void>
+  readonly keep?: ((state: UploadState) => Effect.Effect<void>) | undefined
   /** The state of an upload of the same bytes to the same place that did not finish. */
   readonly resume?: UploadState
 }

@@ -7,11 +7,11 @@ import { polling } from "../PollingClock.ts"
 
 export interface AwaitOptions<A> {
   /** Fails with `ControlRoomError` (`Timeout`) after this; default: no limit. */
-  readonly timeout?: Duration.Input
+  readonly timeout?: Duration.Input | undefined
   /** The longest pause between two polls; default 5 seconds. The first pauses are shorter. */
-  readonly pollInterval?: Duration.Input
+  readonly pollInterval?: Duration.Input | undefined
   /** Receives the result of every poll. */
-  readonly onPoll?: (seen: A) => Effect.Effect<void>
+  readonly onPoll?: ((seen: A) => Effect.Effect<void>) | undefined
 }
 
 export const awaitUntil = Effect.fnUntraced(function* <A, E, R>(

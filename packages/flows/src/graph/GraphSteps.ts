@@ -54,6 +54,7 @@ import * as QuickXorHash from "@signalbox/graph/QuickXorHash"
 import * as Sites from "@signalbox/graph/Sites"
 import * as Uploads from "@signalbox/graph/Uploads"
 import { LocalFailed, TransferError, transferError } from "@signalbox/graph/TransferError"
+import { defined } from "@signalbox/transport/Defined"
 import * as Flow from "../Flow.ts"
 import { collect } from "../internal/model/Collect.ts"
 import type { Codec } from "../internal/model/Values.ts"
@@ -70,7 +71,7 @@ const ready = <I extends Codec, S extends Codec, E extends Codec, R>(
 ) =>
   makeStep(name, options, {
     transient: (error) => (error instanceof GraphError ? transient(error) : null),
-    ...(isSafe === undefined ? {} : { isSafe })
+    isSafe
   })
 
 /** A drive: that of the account that is signed in, the default one of a user, a group or a site, or any by its id. */
@@ -135,8 +136,10 @@ const itemOf = (item: ItemRef): Drive.ItemAddress => {
   const { drive, id, path } = item
   return {
     id,
-    ...(path === undefined ? {} : { path }),
-    ...(drive === undefined || drive === null ? {} : { parentReference: { driveId: DriveId.make(drive) } })
+    ...defined({
+      path,
+      parentReference: drive === undefined || drive === null ? undefined : { driveId: DriveId.make(drive) }
+    })
   }
 }
 
@@ -210,12 +213,12 @@ export const downloadFile = ready("downloadFile", {
     const { basename } = yield* Path.Path
     const { difference, path } = yield* Files.download(driveOf(drive), itemOf(item), {
       to,
-      ...(name === undefined ? {} : { name }),
-      ...(verify === undefined ? {} : { verify }),
+      name,
+      verify,
       onProgress: (done) => Flow.progress({ done, message: "bytes" })
     })
     const { size } = yield* Effect.mapError(fs.stat(path), unreadable(path))
-    return { path, name: basename(path), size: Number(size), ...(difference === null ? {} : { difference }) }
+    return { path, name: basename(path), size: Number(size), ...defined({ difference: difference ?? undefined }) }
   })
 })
 
@@ -263,7 +266,7 @@ export const uploadFile = ready("uploadFile", {
     const address = itemOf(item)
     const uploaded = yield* Files.upload(target, address, file, {
       conflict: conflict ?? "replace",
-      ...(verify === undefined ? {} : { verify }),
+      verify,
       onProgress: ({ sent, total }) => Flow.progress({ done: sent, total, message: "bytes" })
     }).pipe(
       Effect.catchReason("GraphError", "NameAlreadyExists", (_, error) =>
@@ -274,7 +277,7 @@ export const uploadFile = ready("uploadFile", {
       )
     )
     const { difference } = uploaded
-    return { ...driveFile(uploaded), ...(difference === null ? {} : { difference }) }
+    return { ...driveFile(uploaded), ...defined({ difference: difference ?? undefined }) }
   })
 })
 

@@ -65,7 +65,7 @@ export interface StepCall<S extends Codec, E extends Codec, R> extends Call<S, E
   /** False: a step that was interrupted by the end of its process halts the execution instead of running again. */
   readonly repeatable: boolean
   /** The external event that must happen before the step runs. `execute` can also wait for it, by polling. */
-  readonly awaits?: Effect.Effect<Awaited | null, never, R>
+  readonly awaits?: Effect.Effect<Awaited | null, never, R> | undefined
 }
 
 /** An external event that a step waits for. */

@@ -12,7 +12,7 @@ export const ready = <I extends Codec, S extends Codec, E extends Codec, R>(
   name: string,
   options: StepOptions<I, S, E, R, never>,
   awaits?: (input: I["Type"]) => Effect.Effect<Awaited, never, R>
-) => makeStep(name, options, { transient: transientOf, isSpaced: true, ...(awaits === undefined ? {} : { awaits }) })
+) => makeStep(name, options, { transient: transientOf, isSpaced: true, awaits })
 
 const transientOf = (error: unknown): Transient | null => {
   const found = error instanceof ControlRoomError ? transient(error) : null

@@ -1,6 +1,7 @@
 /**
  * The state of an execution in memory (a stay), on which the parts of the interpreter work, and the changes that several of them make.
  */
+import { defined } from "@signalbox/transport/Defined"
 import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -265,8 +266,10 @@ export const changedFlow = (
           ? `${other.path} (${other.kind} ${other.name})`
           : other.path,
     inputs,
-    ...(other === undefined || isSamePath || replay.at(other.path) === undefined ? {} : { isRecorded: true }),
-    ...(failure === null ? {} : { failure: { tag: failure.tag, message: failure.message } })
+    ...defined({
+      isRecorded: other === undefined || isSamePath || replay.at(other.path) === undefined ? undefined : true,
+      failure: failure === null ? undefined : { tag: failure.tag, message: failure.message }
+    })
   })
   const entry = replay.at(recorded)
   halt(stay, Cause.die(changed), {

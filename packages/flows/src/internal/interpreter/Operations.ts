@@ -1,6 +1,7 @@
 /**
  * Steps and waits, from the call by a branch to the delivery of their end.
  */
+import { defined } from "@signalbox/transport/Defined"
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -215,7 +216,7 @@ const begin = (stay: Stay, operation: Operation, attempt: number) => {
     endedAt: null,
     due: isTimed ? Math.min(Math.ceil(now + spec.dueMillis), Number.MAX_SAFE_INTEGER) : null,
     host: Calls.isWork(spec) || spec.kind === "run" ? host.name : null,
-    ...(operation.entry.stalled === undefined ? {} : { stalled: null })
+    ...defined({ stalled: operation.entry.stalled === undefined ? undefined : null })
   })
 }
 

@@ -1,6 +1,7 @@
 /**
  * The writes of an execution: new entries between two steps, the release of the claim, the end, the next chapter.
  */
+import { defined } from "@signalbox/transport/Defined"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
@@ -29,8 +30,10 @@ export const flush = (
     const { state } = stay
     const wakeAt = timers.first()?.due ?? null
     const row: Write["execution"] = {
-      ...(state === written.state ? {} : { state }),
-      ...(wakeAt === written.wakeAt ? {} : { wakeAt }),
+      ...defined({
+        state: state === written.state ? undefined : state,
+        wakeAt: wakeAt === written.wakeAt ? undefined : wakeAt
+      }),
       ...more
     }
     const isWorth = dirty.size + dirtyUndos.size + taken.length > 0 || Object.keys(row).length > 0
@@ -47,10 +50,12 @@ export const flush = (
       })),
       taken,
       seen,
-      ...(settled.length === 0 ? {} : { settled }),
-      ...(begins ? { begins } : {}),
-      ...(suspends.length === 0 ? {} : { suspends }),
-      ...(newChapter ? { newChapter } : {})
+      ...defined({
+        settled: settled.length === 0 ? undefined : settled,
+        begins: begins || undefined,
+        suspends: suspends.length === 0 ? undefined : suspends,
+        newChapter: newChapter || undefined
+      })
     }
     const [entries, undos] = [[...dirty], [...dirtyUndos]]
     dirty.clear()

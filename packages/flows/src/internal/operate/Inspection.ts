@@ -2,6 +2,7 @@
  * The inspection of an execution, from its record: what each branch does or waits for, since when, what comes next, and what a person
  * can do.
  */
+import { defined } from "@signalbox/transport/Defined"
 import type * as Schema from "effect/Schema"
 import type { Failure } from "../../FlowEvents.ts"
 import { isVoid, voidOutcome } from "../engine/Accepting.ts"
@@ -208,7 +209,7 @@ export const activitiesOf = ({ entries, execution }: History): ReadonlyArray<Act
         subject: isSignal ? addressOf(last.path) : last.subject,
         failure: all.findLast(({ failure }) => failure !== null)?.failure ?? null,
         host: last.host,
-        ...(last.stalled === undefined || last.stalled === null ? {} : { stalled: last.stalled })
+        ...defined({ stalled: last.stalled ?? undefined })
       }
     ]
   })

@@ -1,6 +1,7 @@
 /**
  * The ends of executions, for callers that wait for them.
  */
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import { FlowDefect } from "../../FlowDefect.ts"
 import { FlowCancelled, FlowHalted } from "../../FlowErrors.ts"
@@ -22,7 +23,7 @@ export const outcomeOf = Effect.fnUntraced(function* <S extends Codec, E extends
       execution: id,
       tag: failure?.tag ?? null,
       message: `${what} is halted: ${failure?.message ?? "unknown"}`,
-      ...(failure === null ? {} : { code: codeIn(failure) })
+      ...defined({ code: failure === null ? undefined : codeIn(failure) })
     })
   }
   if (failure?.kind === "failed") {

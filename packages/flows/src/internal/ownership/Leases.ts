@@ -2,6 +2,7 @@
  * Any number of processes on one storage: each has one lease, and when it expires the others may claim its executions. A process that
  * starts on the host of one that has ended, such as the one before it, does not wait for that.
  */
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { hostname } from "node:os"
@@ -40,7 +41,7 @@ export const makeWith = Effect.fnUntraced(function* (usualMillis: number) {
       flows,
       protocol: newestProtocol,
       leaseMillis: millis(),
-      ...(place === null ? {} : { place })
+      ...defined({ place: place ?? undefined })
     })
 
   const announce = (flows: ReadonlyArray<FlowVersion>) => Effect.map(renew(flows), () => thread?.follow(self))
