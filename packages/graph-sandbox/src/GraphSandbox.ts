@@ -31,7 +31,7 @@ import type { Seed } from "./Seed.ts"
 /** How a sandbox is started. Every part has a default. */
 export interface Options {
   /** What it starts with; by default one person, one site and one app. */
-  readonly seed?: Seed
+  readonly seed?: Seed | undefined
   /** The port of the graph and the identity provider; 0 (the default) takes a free one. */
   readonly port?: number
   /** The port that contents come from and go to; 0 (the default) takes a free one. */
@@ -43,7 +43,7 @@ export interface Options {
   /** What goes wrong from the start on. */
   readonly faults?: Faults
   /** The sign-in name of who is signed in at once where an app asks, without a page. */
-  readonly signInAs?: string
+  readonly signInAs?: string | undefined
   /** Seconds; 3600 by default. */
   readonly accessTokenSeconds?: number
   /** Seconds without use; 90 days by default. */

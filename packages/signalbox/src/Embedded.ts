@@ -13,6 +13,7 @@ import * as Server from "@signalbox/control-room/Server"
 import type { Process } from "@signalbox/api/Process"
 import type { Settings } from "@signalbox/worker/Environments"
 import type { SqliteOpenError } from "@signalbox/sql/SqliteClient"
+import { defined } from "@signalbox/transport/Defined"
 import type { HomeError } from "@signalbox/worker/Home"
 import type * as Task from "@signalbox/worker/Task"
 import * as Context from "effect/Context"
@@ -150,7 +151,11 @@ export const layerCredentials = (options: {
   )
 }
 
-const embedded = (options: { readonly data: string; readonly publicUrl?: string; readonly workspace?: string }) =>
+const embedded = (options: {
+  readonly data: string
+  readonly publicUrl: string | undefined
+  readonly workspace: string | undefined
+}) =>
   Layer.effect(
     Embedded,
     Effect.gen(function* () {
@@ -181,32 +186,31 @@ export const layerService = (options: ServiceOptions = {}) => {
   const { data = ".signalbox", host = "127.0.0.1", port = 4700, publicUrl, workspace } = options
   const { allowPrivateTargets, cors, createWorkspaces, database, masterKey, rateLimit, retainRuns, s3 } = options
   const { allowedHosts, console, flows, internalUrl, metrics, trustedProxies } = options
-  const server = Server.layer({
-    ...(publicUrl === undefined ? {} : { publicUrl }),
-    ...(allowPrivateTargets === undefined ? {} : { allowPrivateTargets }),
-    ...(allowedHosts === undefined ? {} : { allowedHosts }),
-    ...(trustedProxies === undefined ? {} : { trustedProxies }),
-    ...(internalUrl === undefined ? {} : { internalUrl }),
-    ...(console === undefined ? {} : { console }),
-    ...(cors === undefined ? {} : { cors }),
-    ...(flows === undefined ? {} : { flows }),
-    ...(metrics === undefined ? {} : { metrics }),
-    ...(createWorkspaces === undefined ? {} : { createWorkspaces }),
-    ...(rateLimit === undefined ? {} : { rateLimit }),
-    ...(retainRuns === undefined ? {} : { retainRuns })
-  }).pipe(
+  const server = Server.layer(
+    defined({
+      publicUrl,
+      allowPrivateTargets,
+      allowedHosts,
+      trustedProxies,
+      internalUrl,
+      console,
+      cors,
+      flows,
+      metrics,
+      createWorkspaces,
+      rateLimit,
+      retainRuns
+    })
+  ).pipe(
     Layer.provideMerge(
       Server.layerStorage({
         data,
-        ...(database === undefined ? {} : { database }),
-        ...(masterKey === undefined ? {} : { masterKey }),
-        ...(s3 === undefined ? {} : { s3 })
+        ...defined({ database, masterKey, s3 })
       })
     ),
     Layer.provideMerge(listen(host, port))
   )
-  const named = { ...(publicUrl === undefined ? {} : { publicUrl }), ...(workspace === undefined ? {} : { workspace }) }
-  return Layer.provideMerge(embedded({ data, ...named }), server)
+  return Layer.provideMerge(embedded({ data, publicUrl, workspace }), server)
 }
 
 /** The local workers of a service, and a client connected to it. The workers are the same at each start. */

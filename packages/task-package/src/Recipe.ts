@@ -306,7 +306,7 @@ export const digestOf = (
     project,
     context,
     // Left out where there is none, so that environments of before keep their digest.
-    ...(excludeNewer === null ? {} : { excludeNewer })
+    excludeNewer: excludeNewer ?? undefined
   }
   return createHash("sha256").update(JSON.stringify(listed)).digest("hex")
 }

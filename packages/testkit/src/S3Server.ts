@@ -290,7 +290,7 @@ export const startS3 = async (settings: Settings = {}): Promise<S3Server> => {
 
   const respond = (response: ServerResponse, answer: ReturnType<typeof act>, fault: S3Fault | null) => {
     const body = Buffer.from(answer.body)
-    const headers = { ...answer.headers, ...(answer.status === 204 ? {} : { "content-length": body.length }) }
+    const headers = answer.status === 204 ? answer.headers : { ...answer.headers, "content-length": body.length }
     response.writeHead(answer.status, headers)
     if (typeof fault === "object" && fault !== null && "cutAfterBytes" in fault) {
       response.write(body.subarray(0, fault.cutAfterBytes), () => response.socket?.destroySoon())

@@ -45,7 +45,7 @@ export interface Options<T extends Task.Any> {
    * Can be used once; request one per worker. Not needed if `home` has a linked worker. An effect runs only when the
    * token is needed.
    */
-  readonly linkToken?: Redacted.Redacted | Effect.Effect<Redacted.Redacted, CallError>
+  readonly linkToken?: Redacted.Redacted | Effect.Effect<Redacted.Redacted, CallError> | undefined
   /** The name of this worker at the service. */
   readonly name: string
   /** The tasks of this worker; their names differ. */

@@ -33,7 +33,7 @@ const limitIdle: Undici.Dispatcher.DispatcherComposeInterceptor = (dispatch) => 
   if (typeof idle !== "number") return dispatch(options, handler)
   const { body } = options
   const watched = body instanceof Uint8Array && body.length > pieceBytes ? Readable.from(pieces(body)) : body
-  const limits = { headersTimeout: idle, bodyTimeout: idle, ...(watched === undefined ? {} : { body: watched }) }
+  const limits = { headersTimeout: idle, bodyTimeout: idle, body: watched ?? null }
   return dispatch({ ...options, ...limits }, handler)
 }
 

@@ -1,6 +1,7 @@
 import type { ProcessDefinition } from "@signalbox/api/contract/Processes"
 import * as Process from "@signalbox/api/Process"
 import * as Processes from "@signalbox/api/Processes"
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
@@ -42,11 +43,12 @@ const named = ({ name: _, steps, ...definition }: ProcessDefinition, ids: Ids): 
     ...step,
     task: {
       name: task.name,
-      ...(task.package_id === undefined ? {} : { package: nameOf(ids.packages, task.package_id) })
+      ...defined({ package: task.package_id === undefined ? undefined : nameOf(ids.packages, task.package_id) })
     },
-    ...(worker_group === undefined || worker_group === null
-      ? {}
-      : { worker_group: nameOf(ids.groups, worker_group.id) })
+    ...defined({
+      worker_group:
+        worker_group === undefined || worker_group === null ? undefined : nameOf(ids.groups, worker_group.id)
+    })
   }))
 })
 

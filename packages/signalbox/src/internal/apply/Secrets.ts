@@ -19,8 +19,8 @@ const contentOf = Effect.fnUntraced(function* (name: string, { description, host
   )
   const content: Secrets.Content = {
     items: Object.fromEntries(values),
-    ...(description === undefined ? {} : { description }),
-    ...(hosts === undefined ? {} : { hosts })
+    description,
+    hosts
   }
   return content
 })

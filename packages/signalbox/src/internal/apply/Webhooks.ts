@@ -1,5 +1,6 @@
 import type { WebhookListed } from "@signalbox/api/contract/Webhooks"
 import * as Webhooks from "@signalbox/api/Webhooks"
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { isDeepStrictEqual } from "node:util"
@@ -35,10 +36,10 @@ export const plan = Effect.fnUntraced(function* (wanted: ReadonlyArray<Webhook>,
       steps.push({ kind: "webhook", name, action: "create", detail: events.join(", "), run })
       continue
     }
-    const change = {
-      ...(isDeepStrictEqual(asSet(found.enabled_events), asSet(events)) ? {} : { events }),
-      ...(enabled === undefined || enabled === found.enabled ? {} : { enabled })
-    }
+    const change = defined({
+      events: isDeepStrictEqual(asSet(found.enabled_events), asSet(events)) ? undefined : events,
+      enabled: enabled === undefined || enabled === found.enabled ? undefined : enabled
+    })
     const changed = Object.keys(change)
     steps.push(
       changed.length === 0

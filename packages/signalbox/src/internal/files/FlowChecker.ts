@@ -1,5 +1,6 @@
 /** Checks flows of a file with the packages that the file imports. */
 import type * as Flow from "@signalbox/flows/Flow"
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import * as ModuleFile from "./ModuleFile.ts"
@@ -23,7 +24,7 @@ export interface Misfit {
 const misfitOf = (error: Effect.Error<ReturnType<typeof Flow.check>>): Misfit => {
   if (error._tag === "FlowHalted") {
     const { code, message, tag } = error
-    return { tag, message, ...(code === undefined ? {} : { code }) }
+    return { tag, message, ...defined({ code }) }
   }
   const { _tag: tag, inputs, message, reached, recorded } = error
   return { tag, message, recorded, reached, inputs }

@@ -9,6 +9,7 @@ import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
 import * as WorkerGroups from "@signalbox/api/WorkerGroups"
 import * as WorkItems from "@signalbox/api/WorkItems"
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -60,11 +61,14 @@ const task${index + 1} = { name: ${json(task.name)}, ${schemas} } as const`
 const stepSource = (step: StepDefinition, index: number, groups: ReadonlyMap<string, string>) => {
   const { name, task, worker_group, ...options } = step
   const given = {
-    ...(name === task.name ? {} : { name }),
+    ...defined({ name: name === task.name ? undefined : name }),
     ...options,
-    ...(worker_group === undefined || worker_group === null
-      ? {}
-      : { worker_group: groups.get(worker_group.id) ?? worker_group.id })
+    ...defined({
+      worker_group:
+        worker_group === undefined || worker_group === null
+          ? undefined
+          : (groups.get(worker_group.id) ?? worker_group.id)
+    })
   }
   return Object.keys(given).length === 0 ? `task${index + 1}` : `Process.step(task${index + 1}, ${json(given)})`
 }

@@ -48,7 +48,7 @@ export const run = (filename: string, digest: string, use: string) => {
     `(function (exports, require, module, __filename, __dirname) {${readFileSync(filename, "latin1")}\n})`,
     {
       filename,
-      ...(code === undefined ? {} : { cachedData: code })
+      cachedData: code
     }
   )
   const module = new nodeModule.Module(filename)

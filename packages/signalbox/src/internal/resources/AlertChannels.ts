@@ -1,6 +1,7 @@
 /** `signalbox alert-channels`: where messages of alerts go, and what is called each minute. */
 import { AlertChannelDefinition, alertChannelTypes, mailSecurities } from "@signalbox/api/contract/AlertChannels"
 import * as AlertChannels from "@signalbox/api/AlertChannels"
+import { defined } from "@signalbox/transport/Defined"
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as SchemaProblem from "@signalbox/transport/SchemaProblem"
 import * as Config from "effect/Config"
@@ -136,7 +137,7 @@ const create = Command.make(
       ...(type === "email" ? { port: Option.getOrElse(flags.port, () => 587) } : FlagValues.given("port", flags.port)),
       ...FlagValues.given("security", flags.security),
       ...FlagValues.given("from", flags.from),
-      ...(to.length === 0 ? {} : { to }),
+      ...defined({ to: to.length === 0 ? undefined : to }),
       ...FlagValues.given("username", flags.username),
       ...(yield* fromEnv("password", "password-env", flags.passwordEnv)),
       ...(yield* secretItem(flags.passwordFrom)),

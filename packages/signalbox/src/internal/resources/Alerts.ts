@@ -9,6 +9,7 @@ import {
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
 import type { CallError } from "@signalbox/api/ControlRoomError"
 import * as Alerts from "@signalbox/api/Alerts"
+import { defined } from "@signalbox/transport/Defined"
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -87,7 +88,7 @@ const hoursOf = (flag: string, text: string) => {
           message: `--${flag}: Expected a zone, hours and perhaps days, such as "Europe/Vienna 08:00-18:00 mon,tue,wed"`
         })
       )
-    : Effect.succeed({ zone, from, to, ...(weekdays === undefined ? {} : { weekdays: weekdays.split(",") }) })
+    : Effect.succeed({ zone, from, to, ...defined({ weekdays: weekdays?.split(",") }) })
 }
 
 /** One parameter of a rule from `NAME=VALUE`. */
@@ -172,9 +173,11 @@ const create = Command.make(
         name,
         rule: { type: rule, ...Object.fromEntries(yield* Effect.forEach(set, parameter)) },
         channels: channels.map(({ id }) => ({ id })),
-        ...(Option.isNone(repeat) ? {} : { repeat_seconds: repeat.value }),
-        ...(Option.isNone(gather) ? {} : { gather_seconds: gather.value }),
-        ...(Option.isNone(quiet) ? {} : { quiet: yield* hoursOf("quiet", quiet.value) })
+        ...defined({
+          repeat_seconds: Option.getOrUndefined(repeat),
+          gather_seconds: Option.getOrUndefined(gather),
+          quiet: Option.isNone(quiet) ? undefined : yield* hoursOf("quiet", quiet.value)
+        })
       }
       return yield* Alerts.create(
         yield* Effect.mapError(
@@ -258,7 +261,7 @@ const firings = Command.make(
     const all = Stream.unwrap(
       Effect.gen(function* () {
         const only = Option.isNone(alert) ? {} : { alert: (yield* find(alertNoun, alert.value)).id }
-        return Alerts.firings({ limit: 500, ...only, ...(Option.isNone(state) ? {} : { state: state.value }) })
+        return Alerts.firings({ limit: 500, ...only, state: Option.getOrUndefined(state) })
       })
     )
     const found = Option.isSome(limit) ? Stream.take(all, limit.value) : all
@@ -288,7 +291,7 @@ const mute = Command.make(
     const program = Effect.gen(function* () {
       const { id } = yield* find(alertNoun, alert)
       const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(duration)
-      return yield* Alerts.mute(id, { until, ...(Option.isNone(note) ? {} : { note: note.value }) })
+      return yield* Alerts.mute(id, { until, note: Option.getOrUndefined(note) })
     })
     yield* printFields(json, yield* connected(data)(program))
   })

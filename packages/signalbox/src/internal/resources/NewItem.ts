@@ -40,7 +40,7 @@ export const attachFiles = (item: WorkItemId, paths: ReadonlyArray<string>) =>
 export const createItem = Effect.fnUntraced(function* (
   process: ProcessId,
   { file, payload }: { readonly payload: Option.Option<string>; readonly file: ReadonlyArray<string> },
-  order: WorkItems.Order & { readonly reference?: string } = {}
+  order: WorkItems.Order & { readonly reference?: string | undefined } = {}
 ) {
   const given = Option.isNone(payload) ? { value: null } : parse(payload.value)
   if (given === null) return yield* new BadPayload({ message: "--payload: Expected JSON; a text is JSON in quotes" })

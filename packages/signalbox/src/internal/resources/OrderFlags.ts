@@ -42,10 +42,10 @@ export const orderOf = ({
   priority,
   reference,
   tag
-}: Given): WorkItems.Order & { readonly reference?: string } => ({
-  ...(Option.isNone(priority) ? {} : { priority: priority.value }),
-  ...(Option.isNone(due) ? {} : { dueAt: due.value }),
-  ...(Option.isNone(reference) ? {} : { reference: reference.value }),
-  ...(Option.isNone(exists) ? {} : { whenReferenceExists: exists.value }),
-  ...(tag.length === 0 ? {} : { tags: tag })
+}: Given): WorkItems.Order & { readonly reference?: string | undefined } => ({
+  priority: Option.getOrUndefined(priority),
+  dueAt: Option.getOrUndefined(due),
+  reference: Option.getOrUndefined(reference),
+  whenReferenceExists: Option.getOrUndefined(exists),
+  tags: tag.length === 0 ? undefined : tag
 })

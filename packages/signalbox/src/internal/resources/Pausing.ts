@@ -2,6 +2,7 @@
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
 import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { Paused, PauseState } from "@signalbox/api/contract/Pauses"
+import { defined } from "@signalbox/transport/Defined"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -45,7 +46,7 @@ export const pauseCommands = <Listed>(noun: Noun<Listed>, { pause, resume }: Pau
       Effect.fnUntraced(function* ({ data, json, name, note, step }) {
         const program = Effect.gen(function* () {
           const listed = yield* find(noun, name)
-          const options = { ...stepOf(step), ...(Option.isNone(note) ? {} : { note: note.value }) }
+          const options = { ...stepOf(step), ...defined({ note: Option.getOrUndefined(note) }) }
           yield* say(json, listed, step, "paused", yield* pause(listed, options))
         })
         yield* connected(data)(program)

@@ -1,5 +1,6 @@
 /** `signalbox processes`: what can be run. */
 import * as Processes from "@signalbox/api/Processes"
+import { defined } from "@signalbox/transport/Defined"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -53,7 +54,7 @@ const create = Command.make(
       const bound = Option.isNone(group) ? {} : { worker_group: { id: (yield* find(groupNoun, group.value)).id } }
       return yield* Processes.create({
         name,
-        ...(Option.isNone(description) ? {} : { description: description.value }),
+        ...defined({ description: Option.getOrUndefined(description) }),
         steps: task.map((name) => ({ name, task: { name, ...source }, ...bound }))
       })
     })

@@ -2,6 +2,7 @@
 import type { ScheduleInputs } from "@signalbox/api/Schedules"
 import * as Schedules from "@signalbox/api/Schedules"
 import { scheduleMissed, scheduleOverlaps } from "@signalbox/api/contract/Schedules"
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -94,8 +95,7 @@ const create = Command.make(
         name,
         process: { id },
         ...given({ at, cron, every, from, jitter, until, zone }),
-        ...(Option.isSome(overlap) ? { overlap: overlap.value } : {}),
-        ...(Option.isSome(missed) ? { missed: missed.value } : {}),
+        ...defined({ overlap: Option.getOrUndefined(overlap), missed: Option.getOrUndefined(missed) }),
         inputs
       })
     )

@@ -104,8 +104,8 @@ const create = Command.make(
     }
     const content = {
       items: Object.fromEntries(items),
-      ...(Option.isNone(description) ? {} : { description: description.value }),
-      ...(host.length === 0 ? {} : { hosts: host })
+      description: Option.getOrUndefined(description),
+      hosts: host.length === 0 ? undefined : host
     }
     yield* printFields(json, yield* connected(data)(Secrets.put(name, content)))
   })

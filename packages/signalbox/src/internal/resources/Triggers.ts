@@ -1,6 +1,7 @@
 /** `signalbox triggers`: what starts runs, and addresses whose requests become work items. */
 import { TriggerDefinition, triggerHandshakes } from "@signalbox/api/contract/Triggers"
 import * as Triggers from "@signalbox/api/Triggers"
+import { defined } from "@signalbox/transport/Defined"
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as Config from "effect/Config"
 import * as Console from "effect/Console"
@@ -147,14 +148,16 @@ const create = Command.make(
     const webhook = {
       ...signature,
       ...FlagValues.given("handshake", flags.handshake),
-      ...(Object.keys(event).length === 0 ? {} : { event_id: event }),
-      ...(parts.length === 0 ? {} : { payload: Object.fromEntries(parts) }),
+      ...defined({
+        event_id: Object.keys(event).length === 0 ? undefined : event,
+        payload: parts.length === 0 ? undefined : Object.fromEntries(parts)
+      }),
       ...FlagValues.given("max_waiting", flags.maxWaiting)
     }
-    const settings = {
-      ...(Object.keys(start).length === 0 ? {} : { start }),
-      ...(flags.webhook ? { webhook } : {})
-    }
+    const settings = defined({
+      start: Object.keys(start).length === 0 ? undefined : start,
+      webhook: flags.webhook ? webhook : undefined
+    })
     if (!flags.webhook && flags.atLeast._tag === "None" && flags.oldest._tag === "None") {
       const message = "nothing starts it: give --at-least or --oldest-seconds, or --webhook for an address"
       if (Object.keys(webhook).length === 0) return yield* new TriggerFlagError({ message })
@@ -191,16 +194,19 @@ const definitionOf = ({ enabled: _, ...trigger }: Triggers.TriggerListed, enable
     name,
     process: { id: process.id },
     enabled,
-    ...(start === null ? {} : { start: present(start) }),
-    ...(webhook === null
-      ? {}
-      : {
-          webhook: {
-            ...present(webhook),
-            ...(webhook.signature === null ? {} : { signature: present(webhook.signature) }),
-            ...(webhook.event_id === null ? {} : { event_id: present(webhook.event_id) })
-          }
-        })
+    ...defined({
+      start: start === null ? undefined : present(start),
+      webhook:
+        webhook === null
+          ? undefined
+          : {
+              ...present(webhook),
+              ...defined({
+                signature: webhook.signature === null ? undefined : present(webhook.signature),
+                event_id: webhook.event_id === null ? undefined : present(webhook.event_id)
+              })
+            }
+    })
   })
 }
 

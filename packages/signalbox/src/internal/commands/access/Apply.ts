@@ -33,10 +33,7 @@ const line = ({ action, detail, kind, name }: Step) =>
 
 const tell = (json: boolean, step: Step, status: Status, error?: string) => {
   const { action, detail, kind, name } = step
-  if (json)
-    return Console.log(
-      JSON.stringify({ action, kind, name, detail, status, ...(error === undefined ? {} : { error }) })
-    )
+  if (json) return Console.log(JSON.stringify({ action, kind, name, detail, status, error }))
   return status === "done" ? Console.log(`done: ${action} ${kind} ${name}`) : Effect.void
 }
 

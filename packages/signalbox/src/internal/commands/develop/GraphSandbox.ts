@@ -124,8 +124,8 @@ export const graphSandbox = Command.make(
       enforceScopes,
       rewriteOffice,
       tokenOnFiles,
-      ...(given === undefined ? {} : { seed: given }),
-      ...(Option.isNone(signInAs) ? {} : { signInAs: signInAs.value })
+      seed: given,
+      signInAs: Option.getOrUndefined(signInAs)
     })
     if (Option.isSome(caFile) && !tls) {
       return yield* new CaFileError({ message: "--ca-file: a certificate needs --tls" })

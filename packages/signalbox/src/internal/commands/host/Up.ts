@@ -2,6 +2,7 @@
 import type * as Task from "@signalbox/worker/Task"
 import { Administration } from "@signalbox/control-room/Administration"
 import * as Files from "@signalbox/console/Files"
+import { defined } from "@signalbox/transport/Defined"
 import * as Console from "effect/Console"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -85,10 +86,12 @@ export const serviceOptions = (settings: Server.Settings) => {
     metrics,
     rateLimit,
     trustedProxies,
-    ...(publicUrl === null ? {} : { publicUrl }),
-    ...(internalUrl === null ? {} : { internalUrl }),
-    ...(retainRuns === null ? {} : { retainRuns }),
-    ...(allowPrivateTargets === null ? {} : { allowPrivateTargets })
+    ...defined({
+      publicUrl: publicUrl ?? undefined,
+      internalUrl: internalUrl ?? undefined,
+      retainRuns: retainRuns ?? undefined,
+      allowPrivateTargets: allowPrivateTargets ?? undefined
+    })
   }
 }
 

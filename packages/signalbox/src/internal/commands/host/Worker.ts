@@ -116,7 +116,7 @@ const start = Command.make(
         once,
         drain: drainSeconds === null ? "Infinity" : Duration.seconds(drainSeconds),
         hurry,
-        ...(linkToken === null ? {} : { linkToken })
+        linkToken: linkToken ?? undefined
       })
       if (once) return yield* reportOnce(ended)
       yield* Console.error(`The worker "${name}" was drained and has ended`)

@@ -89,7 +89,7 @@ export const doctor = Command.make(
       const { opinions, source } = yield* Environments.inspect(path, options)
       const builder = source === null ? null : (opinions.find(({ refusal }) => refusal === null)?.provider ?? null)
       const limits = path === null ? yield* Limits.inspect : null
-      const found = { package: path, source, builder, tools: opinions, ...(limits === null ? {} : { limits }) }
+      const found = { package: path, source, builder, tools: opinions, limits: limits ?? undefined }
       yield* print(json, found, () => {
         const title =
           path === null

@@ -3,6 +3,7 @@ import * as BulkOperations from "@signalbox/api/BulkOperations"
 import { BulkFilter, bulkOperations } from "@signalbox/api/contract/BulkOperations"
 import { BulkOperationId, FailureId, ProcessRunId, StepId } from "@signalbox/api/contract/Ids"
 import { exceptionTypes } from "@signalbox/api/contract/WorkItems"
+import { defined } from "@signalbox/transport/Defined"
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -94,7 +95,7 @@ const create = Command.make(
     const { data, dryRun, json, operation, process, watch, yes } = flags
     const program = Effect.gen(function* () {
       const filter: BulkOperations.BulkFilter = {
-        ...(Option.isSome(process) ? { process_id: (yield* find(processNoun, process.value)).id } : {}),
+        ...defined({ process_id: Option.isSome(process) ? (yield* find(processNoun, process.value)).id : undefined }),
         ...FlagValues.given("process_run_id", flags.run),
         ...FlagValues.given("step_id", flags.step),
         ...FlagValues.given("state", flags.state),
@@ -103,12 +104,12 @@ const create = Command.make(
         ...FlagValues.given("code", flags.code),
         ...FlagValues.given("reference", flags.reference),
         ...FlagValues.given("tag", flags.tag),
-        ...(flags.id.length === 0 ? {} : { ids: flags.id }),
+        ...defined({ ids: flags.id.length === 0 ? undefined : flags.id }),
         ...FlagValues.given("created_after", flags.createdAfter),
         ...FlagValues.given("created_before", flags.createdBefore),
         ...FlagValues.given("state_updated_after", flags.updatedAfter),
         ...FlagValues.given("state_updated_before", flags.updatedBefore),
-        ...(flags.everything ? { everything: true } : {})
+        ...defined({ everything: flags.everything || undefined })
       }
       if (Object.keys(filter).length === 0) {
         return yield* new BulkFlagError({

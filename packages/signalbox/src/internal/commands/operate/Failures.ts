@@ -2,6 +2,7 @@
 import * as Failures from "@signalbox/api/Failures"
 import { failureStates } from "@signalbox/api/contract/Failures"
 import { FailureId } from "@signalbox/api/contract/Ids"
+import { defined } from "@signalbox/transport/Defined"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -47,7 +48,7 @@ const list = Command.make(
     const program = Effect.gen(function* () {
       const of = Option.isNone(process) ? {} : { process: (yield* find(processNoun, process.value)).id }
       const found = yield* Stream.runCollect(
-        Failures.stream({ ...of, ...(Option.isSome(state) ? { state: state.value } : {}), limit: 500 })
+        Failures.stream({ ...of, state: Option.getOrUndefined(state), limit: 500 })
       )
       const sorted = found.toSorted((a, b) => b.count - a.count)
       yield* printList(
@@ -98,10 +99,10 @@ const changed = (
     Effect.fnUntraced(function* ({ assignee, data, failure, json, note }) {
       const program = Effect.gen(function* () {
         const done = yield* change(failure)
-        const said = {
-          ...(Option.isSome(note) ? { note: remark(note) } : {}),
-          ...(Option.isSome(assignee) ? { assignee: remark(assignee) } : {})
-        }
+        const said = defined({
+          note: Option.isSome(note) ? remark(note) : undefined,
+          assignee: Option.isSome(assignee) ? remark(assignee) : undefined
+        })
         yield* printFields(json, Object.keys(said).length === 0 ? done : yield* Failures.update(failure, said))
       })
       yield* connected(data)(program)

@@ -7,6 +7,7 @@ import {
   states
 } from "@signalbox/flows/FlowExecutions"
 import { type FlowManagementError, onWire } from "@signalbox/flows/FlowManagementClient"
+import { defined } from "@signalbox/transport/Defined"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -53,15 +54,16 @@ interface GivenFilter {
   readonly startedBefore: Option.Option<Date>
 }
 
-const filterOf = ({ flow, key, startedBefore, startedFrom, state, tag, version }: GivenFilter): Filter => ({
-  ...(Option.isSome(flow) ? { flow: flow.value } : {}),
-  ...(Option.isSome(version) ? { version: version.value } : {}),
-  ...(Option.isSome(key) ? { key: key.value } : {}),
-  ...(Option.isSome(state) ? { state: state.value } : {}),
-  ...(Option.isSome(tag) ? { tag: tag.value } : {}),
-  ...(Option.isSome(startedFrom) ? { startedFrom: startedFrom.value.getTime() } : {}),
-  ...(Option.isSome(startedBefore) ? { startedBefore: startedBefore.value.getTime() } : {})
-})
+const filterOf = ({ flow, key, startedBefore, startedFrom, state, tag, version }: GivenFilter): Filter =>
+  defined({
+    flow: Option.getOrUndefined(flow),
+    version: Option.getOrUndefined(version),
+    key: Option.getOrUndefined(key),
+    state: Option.getOrUndefined(state),
+    tag: Option.getOrUndefined(tag),
+    startedFrom: Option.getOrUndefined(startedFrom)?.getTime(),
+    startedBefore: Option.getOrUndefined(startedBefore)?.getTime()
+  })
 
 const list = Command.make(
   "list",
@@ -227,7 +229,9 @@ const carryOut = Effect.fnUntraced(function* (
       `\`signalbox flows list\`${all ? "" : " with the same flags"} shows them`
     )
   }
-  const carried = yield* connected(url, (flows) => flows.each(filter, command, { ...options, ...(all ? { all } : {}) }))
+  const carried = yield* connected(url, (flows) =>
+    flows.each(filter, command, { ...options, ...defined({ all: all || undefined }) })
+  )
   yield* print(json, carried, ({ changed, refused }) => {
     const those = refused === 0 ? "" : `; ${refused} refused it`
     const { many, one } = said[command]
@@ -288,10 +292,7 @@ const retry = Command.make(
     )
   },
   ({ from, toVersion, ...target }) =>
-    carryOut("retry", target, {
-      ...(Option.isSome(from) ? { from: from.value } : {}),
-      ...(Option.isSome(toVersion) ? { version: toVersion.value } : {})
-    })
+    carryOut("retry", target, defined({ from: Option.getOrUndefined(from), version: Option.getOrUndefined(toVersion) }))
 ).pipe(
   Command.withDescription("Runs an ended execution again from a step on, or all that match"),
   Command.withExamples([
@@ -320,7 +321,7 @@ const valueOf = Effect.fnUntraced(function* ({ approve, by, comment, reject, val
   }
   return {
     approved: approve,
-    ...(Option.isSome(by) ? { by: by.value } : {}),
+    ...defined({ by: Option.getOrUndefined(by) }),
     comment: Option.getOrNull(comment)
   }
 })

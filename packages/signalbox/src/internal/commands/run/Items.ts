@@ -57,11 +57,11 @@ const list = Command.make(
   },
   Effect.fnUntraced(function* ({ data, due, json, limit, process, reference, run, state, tag }) {
     const filter = {
-      ...(Option.isSome(run) ? { processRun: run.value } : {}),
-      ...(Option.isSome(state) ? { state: state.value } : {}),
-      ...(Option.isSome(reference) ? { reference: reference.value } : {}),
-      ...(Option.isSome(tag) ? { tag: tag.value } : {}),
-      ...(Option.isSome(due) ? { dueState: due.value } : {})
+      processRun: Option.getOrUndefined(run),
+      state: Option.getOrUndefined(state),
+      reference: Option.getOrUndefined(reference),
+      tag: Option.getOrUndefined(tag),
+      dueState: Option.getOrUndefined(due)
     }
     const program = Effect.gen(function* () {
       const of = Option.isNone(process) ? {} : { process: (yield* find(processNoun, process.value)).id }

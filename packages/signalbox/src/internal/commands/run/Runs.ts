@@ -36,7 +36,7 @@ const list = Command.make(
   Effect.fnUntraced(function* ({ data, json, limit, process, state }) {
     const program = Effect.gen(function* () {
       const of = Option.isNone(process) ? {} : { process: (yield* find(processNoun, process.value)).id }
-      const filter = { ...of, ...(Option.isSome(state) ? { state: state.value } : {}) }
+      const filter = { ...of, state: Option.getOrUndefined(state) }
       const found = Stream.take(ProcessRuns.stream(filter), limit)
       yield* printList(json, found, runColumns, "There are no such runs: start one with `signalbox run PROCESS`")
     })
@@ -88,7 +88,7 @@ const stop = Command.make(
     const program = ProcessRuns.stop(run, {
       terminate,
       remainingAsDone: done,
-      ...(Option.isSome(reason) ? { reason: reason.value } : {})
+      reason: Option.getOrUndefined(reason)
     }).pipe(
       Effect.flatMap((answer) =>
         print(json, answer, ({ accepted }) => (accepted ? "the run is stopping" : "the run had already ended"))
