@@ -1,4 +1,5 @@
 /** Blobs as objects of a bucket, under the names that they would have in a folder. */
+import { defined } from "@signalbox/transport/Defined"
 import * as NodeTransport from "@signalbox/transport/node"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Clock from "effect/Clock"
@@ -124,7 +125,7 @@ const make = Effect.fnUntraced(function* (options: S3Options, sweepAfter: Durati
     { uploads: "" },
     (xml) => {
       const [key, id] = [S3Xml.textOf(xml, "NextKeyMarker"), S3Xml.textOf(xml, "NextUploadIdMarker")]
-      return key === null ? null : { "key-marker": key, ...(id === null ? {} : { "upload-id-marker": id }) }
+      return key === null ? null : { "key-marker": key, ...defined({ "upload-id-marker": id ?? undefined }) }
     },
     (xml) =>
       S3Xml.elementsOf(xml, "Upload").map((element) => ({

@@ -1,5 +1,6 @@
 /** Signed requests to a bucket, with retries and time limits. */
 import * as Attempts from "@signalbox/transport/Attempts"
+import { defined } from "@signalbox/transport/Defined"
 import * as Gate from "@signalbox/transport/Gate"
 import type { Policy } from "@signalbox/transport/Policy"
 import { AwsV4Signer } from "aws4fetch"
@@ -124,7 +125,7 @@ export const make = Effect.fnUntraced(function* (options: S3Options) {
       headers: { ...headers, "x-amz-content-sha256": hashOf(body) },
       accessKeyId,
       secretAccessKey: Redacted.value(secretAccessKey),
-      ...(sessionToken === undefined ? {} : { sessionToken: Redacted.value(sessionToken) }),
+      ...defined({ sessionToken: sessionToken === undefined ? undefined : Redacted.value(sessionToken) }),
       service: "s3",
       region,
       cache: keys,

@@ -1,4 +1,5 @@
 /** Sends one e-mail by SMTP. The library is loaded with the first one. */
+import { defined } from "@signalbox/transport/Defined"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -129,9 +130,9 @@ export const send = (mail: Mail): Effect.Effect<ReadonlyArray<RefusedReceiver>, 
       secure: security === "tls",
       requireTLS: security === "starttls",
       ignoreTLS: security === "none",
-      ...(auth === null ? {} : { auth: { user: auth.username, pass: auth.password } }),
+      ...defined({ auth: auth === null ? undefined : { user: auth.username, pass: auth.password } }),
       // An IP address is no name: the certificate is then checked by the address.
-      tls: { ...(isIP(host) === 0 ? { servername: host } : {}), ...(ca === null ? {} : { ca }) },
+      tls: defined({ servername: isIP(host) === 0 ? host : undefined, ca: ca ?? undefined }),
       connectionTimeout: connectTime,
       greetingTimeout: connectTime,
       socketTimeout: responseTime,

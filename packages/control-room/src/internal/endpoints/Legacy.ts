@@ -177,7 +177,7 @@ export const layer = Endpoints.group(
           processId: null,
           processRunId: run.id,
           state: null,
-          ...(query.sortOrder === "asc" ? { order: "oldest first" } : {})
+          order: query.sortOrder === "asc" ? "oldest first" : undefined
         }
         return yield* legacyItems.list(request, query, params.workspace_id, filter, run.process.name)
       }),

@@ -69,7 +69,7 @@ export const layer = Endpoints.group(
           )(
             runs.start(params.workspace_id, process, input, {
               priority,
-              ...(callback === undefined ? {} : { callback })
+              callback
             })
           )
         )

@@ -3,6 +3,7 @@
  */
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { ProcessDefinition } from "@signalbox/api/contract/Processes"
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { refusals, conflict, invalidRequest, notFound, orNotFound, tooLarge } from "../edge/Failures.ts"
@@ -90,11 +91,13 @@ export const layer = Endpoints.group(
           name: view.name,
           description: view.description,
           steps: steps.map(({ id: _, ...step }) => step),
-          ...(defaultWorkItem === null || defaultWorkItem === undefined ? {} : { default_work_item: defaultWorkItem }),
-          ...(inputSchema === null ? {} : { input_schema: inputSchemaOf(inputSchema) }),
-          ...(checkPayloads ? { check_payloads: true } : {}),
-          ...(forwardDoneItems ? { forward_done_items: true } : {}),
-          ...(pauseAfterFailures === null ? {} : { pause_after_failures: pauseAfterFailures })
+          ...defined({
+            default_work_item: defaultWorkItem ?? undefined,
+            input_schema: inputSchema === null ? undefined : inputSchemaOf(inputSchema),
+            check_payloads: checkPayloads || undefined,
+            forward_done_items: forwardDoneItems || undefined,
+            pause_after_failures: pauseAfterFailures ?? undefined
+          })
         }
       }),
       deleteProcess: Effect.fnUntraced(function* ({ params }) {

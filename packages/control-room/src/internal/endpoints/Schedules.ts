@@ -10,6 +10,7 @@ import type {
 } from "@signalbox/api/contract/Schedules"
 import { Definition } from "@signalbox/schedule/Definition"
 import { preview } from "@signalbox/schedule/Occurrences"
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Endpoints from "../edge/Endpoints.ts"
@@ -32,7 +33,7 @@ const encode = Schema.encodeSync(Definition)
 /** The rules of a definition with every default; durations as they were written. */
 const storedRules = (definition: Engine.Definition, { every, jitter }: ScheduleDefinition): string => {
   const { name: _, ...rules } = encode(definition)
-  return JSON.stringify({ ...rules, ...(every === undefined ? {} : { every }), jitter: jitter ?? "0 seconds" })
+  return JSON.stringify({ ...rules, ...defined({ every }), jitter: jitter ?? "0 seconds" })
 }
 
 /** The definition of a request, or a refusal that names the field. */

@@ -133,7 +133,7 @@ export const layer = Endpoints.group(
             stepRun: null,
             kind: "package",
             by: yield* by,
-            ...(note === undefined ? {} : { note })
+            note
           },
           { file_name: `${name}.zip`, file_size: packageLimits.zip }
         )

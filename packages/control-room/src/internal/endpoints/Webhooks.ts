@@ -2,6 +2,7 @@
  * Webhooks and their deliveries.
  */
 import type { ProcessId, WebhookId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import { Outbox } from "../delivery/Outbox.ts"
 import { TargetGuard } from "../delivery/TargetGuard.ts"
@@ -63,13 +64,13 @@ export const layer = Endpoints.group(
         yield* find(params)
         yield* check(params.workspace_id, payload)
         const { enabled, enabled_events, endpoint, process, rotate_secret } = payload
-        const change = {
-          ...(endpoint === undefined ? {} : { endpoint }),
-          ...(enabled_events === undefined ? {} : { events: enabled_events }),
-          ...(process === undefined ? {} : { process: process?.id ?? null }),
-          ...(enabled === undefined ? {} : { enabled }),
-          ...(rotate_secret === undefined ? {} : { rotateSecret: rotate_secret })
-        }
+        const change = defined({
+          endpoint,
+          events: enabled_events,
+          process: process === null ? null : process?.id,
+          enabled,
+          rotateSecret: rotate_secret
+        })
         const updated = store.update(params.workspace_id, params.webhook_id, change)
         return yield* withSecret(yield* orNotFound("webhook", params.webhook_id, updated))
       }),

@@ -84,10 +84,10 @@ export const layer = Endpoints.group(
           processId: query.process_id ?? null,
           processRunId: query.process_run_id ?? null,
           state: query.state ?? null,
-          ...(query.step_id === undefined ? {} : { stepId: query.step_id }),
-          ...(query.reference === undefined ? {} : { reference: query.reference }),
-          ...(query.tag === undefined ? {} : { tag: query.tag }),
-          ...(query.due_state === undefined ? {} : { due: query.due_state })
+          stepId: query.step_id,
+          reference: query.reference,
+          tag: query.tag,
+          due: query.due_state
         }
         if (query.step_id !== undefined && query.process_id === undefined && query.process_run_id === undefined) {
           return invalidRequest("step_id: steps are those of a process; give its process_id too, or a process_run_id")

@@ -2,6 +2,7 @@
  * Worker groups over HTTP.
  */
 import type { WorkerGroupId, WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { Database } from "../store/database/Database.ts"
@@ -87,10 +88,7 @@ export const layer = Endpoints.group(
         const known = yield* orNotFound("link token", params.token_id, store.lockLinkToken(group.id, params.token_id))
         const token = {
           ...known,
-          ...(name === undefined ? {} : { name }),
-          ...(expires_at === undefined
-            ? {}
-            : { expires_at: expires_at === null ? null : yield* expiryOf(expires_at, yield* millis) })
+          ...defined({ name, expires_at: expires_at == null ? expires_at : yield* expiryOf(expires_at, yield* millis) })
         }
         yield* store.updateLinkToken(token)
         return token

@@ -2,6 +2,7 @@
 import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import type { StepRunId, WorkerId } from "@signalbox/api/contract/Ids"
 import type { Lease, nextItems as nextEndpoint } from "@signalbox/api/contract/WorkerProtocol"
+import { defined } from "@signalbox/transport/Defined"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
@@ -118,7 +119,7 @@ export const layer = Endpoints.group(
         timeout_seconds: stepRun.timeoutSeconds,
         env: stepRun.env,
         environment: environment ?? null,
-        ...(trace === null ? {} : { traceparent: trace })
+        ...defined({ traceparent: trace ?? undefined })
       }
     })
 

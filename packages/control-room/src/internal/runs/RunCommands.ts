@@ -1,6 +1,7 @@
 /** Commands on whole runs and processes: start, stop, delete. */
 import { type ProcessId, ProcessRunId, type WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { Callback, StartInput } from "@signalbox/api/contract/ProcessRuns"
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Engine from "../engine/Engine.ts"
 import { Refused } from "../engine/Refused.ts"
@@ -25,7 +26,7 @@ import { Transitions } from "./Transitions.ts"
 
 export interface StartOptions {
   /** Receives the events of the run. */
-  readonly callback?: Callback
+  readonly callback?: Callback | undefined
   /** Of its items that have none of their own; default 0. */
   readonly priority?: number
 }
@@ -94,10 +95,10 @@ export const make = Effect.gen(function* () {
     const process = yield* processes.lock(workspace, known.view.id, "share")
     if (process === null) return yield* processNotFound(known.view.id)
     const { forwardDoneItems, pauseAfterFailures } = process
-    const ofProcess = {
-      ...(forwardDoneItems ? { forward_done_items: true } : {}),
-      ...(pauseAfterFailures === null ? {} : { pause_process_after: pauseAfterFailures })
-    }
+    const ofProcess = defined({
+      forward_done_items: forwardDoneItems || undefined,
+      pause_process_after: pauseAfterFailures ?? undefined
+    })
     const conflict = (message: string) => new Refused({ code: "CONFLICT", message })
     if (process.steps.length === 0) {
       return yield* conflict(`the process "${process.view.name}" has no steps; add one before starting it`)

@@ -1,5 +1,6 @@
 /** `pg_dump` and `pg_restore`. The password of the address is passed by the environment, where other users cannot see it. */
 import { direct, type PostgresOptions } from "@signalbox/sql/PostgresOptions"
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
@@ -32,7 +33,7 @@ const run = Effect.fnUntraced(
   function* (tool: Tool, args: ReadonlyArray<string>, database?: PostgresOptions) {
     const { address = null, password = "" } = database === undefined ? {} : withoutPassword(direct(database).url)
     const child = yield* ChildProcess.make(tool, [...args, ...(address === null ? [] : [`--dbname=${address}`])], {
-      env: { LC_ALL: "C", PGCONNECT_TIMEOUT: "30", ...(password === "" ? {} : { PGPASSWORD: password }) },
+      env: { LC_ALL: "C", PGCONNECT_TIMEOUT: "30", ...defined({ PGPASSWORD: password === "" ? undefined : password }) },
       extendEnv: true,
       stdin: "ignore",
       forceKillAfter: "2 seconds"

@@ -5,6 +5,7 @@
 import type { File, NewFile, UploadForm } from "@signalbox/api/contract/Files"
 import { type AssetUploadId, type StepRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { PackageAuthor } from "@signalbox/api/contract/TaskPackageVersions"
+import { defined } from "@signalbox/transport/Defined"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -44,7 +45,7 @@ export class FileLinks extends Context.Service<
         readonly kind?: UploadPolicy.UploadPolicy["kind"]
         /** Of a package. */
         readonly by?: PackageAuthor
-        readonly note?: string
+        readonly note?: string | undefined
       },
       file: NewFile
     ) => Effect.Effect<UploadForm>
@@ -100,8 +101,7 @@ export class FileLinks extends Context.Service<
             step_run: owner.stepRun,
             name: file.file_name,
             size: file.file_size,
-            ...(owner.by === undefined ? {} : { by: owner.by }),
-            ...(owner.note === undefined ? {} : { note: owner.note }),
+            ...defined({ by: owner.by, note: owner.note }),
             expires: (yield* millis) + validMillis
           }
           const encoded = Buffer.from(JSON.stringify(policy)).toString("base64url")

@@ -192,8 +192,8 @@ export class AlertChannels extends Context.Service<
           const time = yield* now
           const changed = {
             last_error: error,
-            ...(arrived ? { last_sent_at: time } : {}),
-            ...(error === null ? {} : { last_failed_at: time })
+            last_sent_at: arrived ? time : undefined,
+            last_failed_at: error === null ? undefined : time
           }
           yield* sql`UPDATE alert_channel SET ${channelTable.update(changed)} WHERE ${at(workspace, id)}`
         }),

@@ -178,7 +178,7 @@ export class Alerts extends Context.Service<
           const { enabled = true } = alert
           const written = writtenOf(alert)
           const anew = (enabled && !before.enabled) || JSON.stringify(written.rule) !== JSON.stringify(before.rule)
-          const changed = { ...written, check_at: enabled ? time : null, ...(anew ? { since: time } : {}) }
+          const changed = { ...written, check_at: enabled ? time : null, since: anew ? time : undefined }
           yield* sql`UPDATE alert SET ${alertTable.update(changed)} WHERE ${at(before.workspaceId, before.id)}`
           if (anew || !enabled) {
             yield* sql`
@@ -276,7 +276,7 @@ export class Alerts extends Context.Service<
           return firing
         }),
         move: Effect.fnUntraced(function* (alert, { id }, { endedAt, message, state, told }) {
-          const changed = { state, message, ended_at: endedAt, ...(told ? { last_told_at: yield* now } : {}) }
+          const changed = { state, message, ended_at: endedAt, last_told_at: told ? yield* now : undefined }
           yield* sql`UPDATE alert_firing SET ${firingTable.update(changed)} WHERE ${at(alert.workspaceId, id)}`
         }),
         countOpen: Effect.map(

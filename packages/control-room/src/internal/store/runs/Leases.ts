@@ -3,6 +3,7 @@ import type { StepRunId, WorkerId, WorkspaceId } from "@signalbox/api/contract/I
 import type { StepDefinition } from "@signalbox/api/contract/Processes"
 import * as Dialect from "@signalbox/sql/Dialect"
 import { flag, json, nullable, query, queryOne, Row, text } from "@signalbox/sql/Table"
+import { defined } from "@signalbox/transport/Defined"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -158,7 +159,7 @@ export class Leases extends Context.Service<
               worker_id: worker.id,
               lease_hash: lease.hash,
               run_token_hash: run.hash,
-              ...(given === null ? {} : { package_version: given.version, package_digest: given.digest })
+              ...defined({ package_version: given?.version, package_digest: given?.digest })
             }
             yield* sql`UPDATE step_run SET ${stepRunTable.update({ ...changed, lease_expires_at: expiresAt })} WHERE id = ${row.id}`
             leased.push({

@@ -3,6 +3,7 @@ import { StepRunId, type ProcessRunId, type WorkItemId, type WorkspaceId } from 
 import type { StepRun as StepRunView, StepRunEvent } from "@signalbox/api/contract/StepRuns"
 import * as Dialect from "@signalbox/sql/Dialect"
 import { query, queryOne } from "@signalbox/sql/Table"
+import { defined } from "@signalbox/transport/Defined"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -92,7 +93,7 @@ export class StepRuns extends Context.Service<
                 event_type: event.type,
                 work_item_id: event.item,
                 created_at: at,
-                ...(withMessages ? { message: event.message ?? null } : {})
+                ...defined({ message: withMessages ? (event.message ?? null) : undefined })
               }))
             )
             yield* sql`INSERT INTO step_run_event ${eventTable.insert(rows)}`
