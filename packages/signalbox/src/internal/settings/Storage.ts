@@ -1,5 +1,6 @@
 /** Where a room stores its data: the settings of `up` and of every command that opens its storage. */
 import type { StorageOptions } from "@signalbox/control-room/Options"
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -153,10 +154,12 @@ const s3Options = (settings: Settings): StorageOptions["s3"] | null => {
     region: s3Region,
     accessKeyId: s3AccessKeyId,
     secretAccessKey: s3SecretAccessKey,
-    ...(s3Endpoint === null ? {} : { endpoint: s3Endpoint }),
-    ...(s3PathStyle === null ? {} : { pathStyle: s3PathStyle }),
-    ...(s3Prefix === null ? {} : { prefix: s3Prefix }),
-    ...(settings.s3SessionToken === null ? {} : { sessionToken: settings.s3SessionToken })
+    ...defined({
+      endpoint: s3Endpoint ?? undefined,
+      pathStyle: s3PathStyle ?? undefined,
+      prefix: s3Prefix ?? undefined,
+      sessionToken: settings.s3SessionToken ?? undefined
+    })
   }
 }
 
@@ -175,16 +178,19 @@ export const optionsOf = (settings: Settings): StorageOptions => {
   const s3 = s3Options(settings)
   return {
     data,
-    ...(databaseUrl === null
-      ? {}
-      : {
-          database: {
-            url: withPassword(databaseUrl, databasePassword),
-            ...(databaseDirectUrl === null ? {} : { directUrl: withPassword(databaseDirectUrl, databasePassword) })
-          }
-        }),
-    ...(masterKey === null ? {} : { masterKey }),
-    ...(s3 ? { s3 } : {})
+    ...defined({
+      database:
+        databaseUrl === null
+          ? undefined
+          : {
+              url: withPassword(databaseUrl, databasePassword),
+              ...defined({
+                directUrl: databaseDirectUrl === null ? undefined : withPassword(databaseDirectUrl, databasePassword)
+              })
+            },
+      masterKey: masterKey ?? undefined,
+      s3: s3 ?? undefined
+    })
   }
 }
 
