@@ -49,6 +49,40 @@ const declaredRows = {
   }
 }
 
+const isNothing = (node) =>
+  node.type === "ObjectExpression"
+    ? node.properties.length === 0
+    : node.name === "undefined" || (node.type === "Literal" && node.value === null)
+
+/** What a condition adds, or not: `a ? {} : { b }`, `a ? { b } : {}`, `a && { b }`. */
+const chosenMembers = ({ type, consequent, alternate, operator, right }) => {
+  if (type === "LogicalExpression") return operator === "&&" ? right : undefined
+  if (type !== "ConditionalExpression") return undefined
+  return isNothing(consequent) ? alternate : isNothing(alternate) ? consequent : undefined
+}
+
+/**
+ * An optional member is declared with `| undefined` and passed on, so a condition that leaves it out is not needed. What is no
+ * literal, such as all that a function returns, may be spread on a condition.
+ */
+const optionalMembers = {
+  meta: {
+    type: "problem",
+    docs: { description: "Refuses members that are spread on a condition, such as `...(a === undefined ? {} : { a })`" }
+  },
+  create(context) {
+    const check = (node) => {
+      if (chosenMembers(node.argument)?.type !== "ObjectExpression") return
+      context.report({
+        node,
+        message:
+          "Pass the member and declare it `?: T | undefined`; where the key must be absent, `...defined({ a })` of @signalbox/transport/Defined; of an Option, Option.getOrUndefined"
+      })
+    }
+    return { SpreadElement: check, JSXSpreadAttribute: check }
+  }
+}
+
 const layout = JSON.parse(readFileSync(new URL("layout.json", import.meta.url), "utf8")).packages
 const packagesFolder = fileURLToPath(new URL("packages", import.meta.url))
 
@@ -112,5 +146,10 @@ const layoutRule = {
 
 export default {
   meta: { name: "signalbox" },
-  rules: { "cast-reason": castReason, "declared-rows": declaredRows, layout: layoutRule }
+  rules: {
+    "cast-reason": castReason,
+    "declared-rows": declaredRows,
+    layout: layoutRule,
+    "optional-members": optionalMembers
+  }
 }
