@@ -167,20 +167,12 @@ class TableImpl<C extends Columns> extends RowImpl<C> implements Table<C> {
   }
   insert(rows: Partial<RowOf<C>> | Arr.NonEmptyReadonlyArray<Partial<RowOf<C>>>) {
     const [first, ...rest] = isMany(rows) ? rows : [rows]
-    return Fragments.recordInsertHelper([this.encoded(first), ...rest.map((row) => this.encoded(row))])
+    return Fragments.recordInsertHelper([encode(this, first), ...rest.map((row) => encode(this, row))])
   }
   update(values: Values<C>) {
-    const encoded = this.encoded(values)
+    const encoded = encode(this, values)
     for (const name in encoded) if (encoded[name] === undefined) delete encoded[name]
     return Fragments.recordUpdateHelperSingle(encoded, [])
-  }
-  private encoded(values: object): Record<string, unknown> {
-    const encoded: Record<string, unknown> = { ...values }
-    for (const name in encoded) {
-      const encode = this.fields[name]?.encode
-      if (encode !== undefined && encode !== null && encoded[name] !== undefined) encoded[name] = encode(encoded[name])
-    }
-    return encoded
   }
 }
 
@@ -191,6 +183,20 @@ export const Row = <C extends Columns>(fields: C): Row<C> => new RowImpl(fields)
 
 /** Declares a table. */
 export const Table = <C extends Columns>(name: string, fields: C): Table<C> => new TableImpl(name, fields)
+
+/** Encodes values of columns, as a database stores them. */
+export const encode = <C extends Columns>(
+  { fields }: Row<C>,
+  values: Values<C>
+): Record<string, Stored | undefined> => {
+  const encoded: Record<string, unknown> = { ...values }
+  for (const name in encoded) {
+    const to = fields[name]?.encode
+    if (to !== undefined && to !== null && encoded[name] !== undefined) encoded[name] = to(encoded[name])
+  }
+  // What has no encoding is stored as it is.
+  return encoded as Record<string, Stored | undefined>
+}
 
 const parseColumns = <C extends Columns>(fields: C, rows: ReadonlyArray<object>): ReadonlyArray<RowOf<C>> => {
   const [first] = rows

@@ -3,7 +3,6 @@
  */
 import type { Fragment } from "effect/sql/Statement"
 import type { Execution, FlowVersion, Limit } from "../../model/Execution.ts"
-import { toLimits } from "./Rows.ts"
 import type { Store } from "./Store.ts"
 import * as Texts from "./Texts.ts"
 
@@ -17,7 +16,7 @@ const laneOf = ({ flow, version }: FlowVersion, keys: ReadonlyArray<string | nul
 
 /** Returns the queue columns of an execution. */
 export const queuedColumns = ({ flow, limits, queuedAt, state, version }: Execution) => ({
-  limits: toLimits(limits),
+  limits: limits.length === 0 ? null : limits,
   lane: state === "queued" && limits.length > 0 ? laneOf({ flow, version }, limits) : null,
   queued_at: queuedAt
 })

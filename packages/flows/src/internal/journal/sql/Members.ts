@@ -1,64 +1,47 @@
 /**
- * The parts of writes that owners and commands share: columns of executions, and the deletion of messages.
+ * Members of the model as columns: a member has the name of its column in camel case, so a new one is a line of its table.
  */
-import type { Fragment } from "effect/sql/Statement"
-import type { Change, Execution, Write } from "../../model/Execution.ts"
-import { toFailure, toJson } from "./Rows.ts"
-import type { Store } from "./Store.ts"
-import { rowsOf } from "./Tables.ts"
-import * as Texts from "./Texts.ts"
+import type { Columns, Row, RowOf, Values } from "@signalbox/sql/Table"
 
-type Member = Exclude<keyof Write["execution"] | keyof Change["execution"], "tags">
+type Camel<S extends string> = S extends `${infer A}_${infer B}` ? `${A}${Capitalize<Camel<B>>}` : S
 
-/** The columns of members, with their encoding. */
-const columns: { readonly [M in Member]: readonly [string, (value: Execution[M]) => string | number | null] } = {
-  state: ["state", (value) => value],
-  version: ["version", (value) => value],
-  input: ["input", toJson],
-  result: ["result", toJson],
-  error: ["error", toJson],
-  failure: ["failure", toFailure],
-  chapter: ["chapter", (value) => value],
-  round: ["round", (value) => value],
-  owner: ["owner", Texts.toNullable],
-  wakeAt: ["wake_at", (value) => value],
-  endedAt: ["ended_at", (value) => value]
+/** The members of the model that are these columns. */
+export type MembersOf<C extends Columns> = { readonly [K in keyof C & string as Camel<K>]: RowOf<C>[K] }
+
+/** Some of them; an undefined one is not there. */
+export type SomeOf<C extends Columns> = { readonly [K in keyof MembersOf<C>]?: MembersOf<C>[K] | undefined }
+
+export interface Members<C extends Columns> {
+  /** Returns the members of a row. */
+  readonly of: (row: RowOf<C>) => MembersOf<C>
+  /** Returns the row of members. */
+  readonly row: (members: MembersOf<C>) => RowOf<C>
+  /** Returns the columns of some members. */
+  readonly values: (members: SomeOf<C>) => Values<C>
 }
 
-export const make = ({ sql }: Pick<Store, "sql">) => {
-  const set = <M extends Member>(members: Pick<Partial<Execution>, M>, member: M): ReadonlyArray<Fragment> => {
-    const value = members[member]
-    const [column, to] = columns[member]
-    return value === undefined ? [] : [sql`${sql.literal(column)} = ${to(value)}`]
+const camel = (column: string) => column.replaceAll(/_(.)/g, (_, first: string) => first.toUpperCase())
+
+/** Copies what is defined under other names; `A` has these names and the same values. */
+const renamed = <A>(from: object, names: ReadonlyArray<readonly [string, string]>): A => {
+  // Only read.
+  const given = from as Readonly<Record<string, unknown>>
+  const copy: Record<string, unknown> = {}
+  for (const [name, other] of names) {
+    const value = given[name]
+    if (value !== undefined) copy[other] = value
   }
+  // As above.
+  return copy as A
+}
 
-  /** Returns the assignments of the given members. */
-  const sets = (members: Partial<Execution>): ReadonlyArray<Fragment> => [
-    ...set(members, "state"),
-    ...set(members, "version"),
-    ...set(members, "input"),
-    ...set(members, "result"),
-    ...set(members, "error"),
-    ...set(members, "failure"),
-    ...set(members, "chapter"),
-    ...set(members, "round"),
-    ...set(members, "owner"),
-    ...set(members, "endedAt"),
-    ...(members.tags === undefined ? [] : [sql`tags = ${JSON.stringify(members.tags)}`])
-  ]
-
-  const deleted = (id: string, seqs: ReadonlyArray<number>, from = "", where = sql``): ReadonlyArray<Fragment> => {
-    if (seqs.length === 0) return []
-    const rows = rowsOf(
-      sql,
-      { seq: "INTEGER" },
-      seqs.map((seq) => ({ seq }))
-    )
-    return [
-      sql`DELETE FROM flow_message WHERE execution = ${id}
-        AND seq IN (SELECT r.seq FROM ${sql.literal(from)}${rows} ${where})`
-    ]
+/** Converts between rows of these columns and members of the model. */
+export const members = <C extends Columns>(row: Row<C>): Members<C> => {
+  const names = Object.keys(row.fields).map((column) => [column, camel(column)] as const)
+  const columns = names.map(([column, member]) => [member, column] as const)
+  return {
+    of: (given) => renamed(given, names),
+    row: (given) => renamed(given, columns),
+    values: (given) => renamed(given, columns)
   }
-
-  return { set, sets, deleted }
 }
