@@ -109,6 +109,10 @@ export interface Row<C extends Columns> {
   /** The type of a row, `typeof item.Type`; it has no value. */
   readonly Type: RowOf<C>
   readonly fields: C
+  /** The columns in their order. */
+  readonly list: ReadonlyArray<readonly [name: string, column: Column<unknown>]>
+  /** Those that are stored in another form. */
+  readonly conversions: ReadonlyArray<readonly [name: string, parse: (stored: unknown) => unknown]>
   /** The names for `SELECT` and `RETURNING`. */
   readonly columns: Fragments.Fragment
   /** The names for a query with joins, each of this table or alias. */
@@ -126,9 +130,9 @@ export type Values<C extends Columns> = { readonly [K in keyof C]?: RowOf<C>[K] 
 export interface Table<C extends Columns> extends Row<C> {
   readonly name: string
   /** Encodes rows for `INSERT INTO`; the columns are those of the first row. */
-  readonly insert: (rows: Partial<RowOf<C>> | Arr.NonEmptyReadonlyArray<Partial<RowOf<C>>>) => Fragments.Helper
+  readonly insert: (rows: Partial<RowOf<C>> | Arr.NonEmptyReadonlyArray<Partial<RowOf<C>>>) => Fragments.Fragment
   /** Encodes values for `UPDATE SET`; a column whose value is undefined stays as it is. */
-  readonly update: (values: Values<C>) => Fragments.Helper
+  readonly update: (values: Values<C>) => Fragments.Fragment
 }
 
 const literal = (sql: string) => Fragments.fragment([Fragments.literal(sql)])
@@ -136,9 +140,13 @@ const literal = (sql: string) => Fragments.fragment([Fragments.literal(sql)])
 class RowImpl<C extends Columns> implements Row<C> {
   declare readonly Type: RowOf<C>
   readonly fields: C
+  readonly list: Row<C>["list"]
+  readonly conversions: Row<C>["conversions"]
   #columns: Fragments.Fragment | undefined
   constructor(fields: C) {
     this.fields = fields
+    this.list = Object.entries(fields)
+    this.conversions = this.list.flatMap(([name, { parse }]) => (parse === null ? [] : [[name, parse] as const]))
   }
   get columns() {
     return (this.#columns ??= literal(Object.keys(this.fields).join(", ")))
@@ -167,12 +175,17 @@ class TableImpl<C extends Columns> extends RowImpl<C> implements Table<C> {
   }
   insert(rows: Partial<RowOf<C>> | Arr.NonEmptyReadonlyArray<Partial<RowOf<C>>>) {
     const [first, ...rest] = isMany(rows) ? rows : [rows]
-    return Fragments.recordInsertHelper([encode(this, first), ...rest.map((row) => encode(this, row))])
+    return insertion([encode(this, first), ...rest.map((row) => encode(this, row))])
   }
   update(values: Values<C>) {
     const encoded = encode(this, values)
-    for (const name in encoded) if (encoded[name] === undefined) delete encoded[name]
-    return Fragments.recordUpdateHelperSingle(encoded, [])
+    const segments: Array<Fragments.Segment> = []
+    for (const name in encoded) {
+      if (encoded[name] === undefined) continue
+      const comma = segments.length === 0 ? "" : ", "
+      segments.push(Fragments.literal(`${comma}${name} = `), Fragments.parameter(encoded[name]))
+    }
+    return Fragments.fragment(segments)
   }
 }
 
@@ -198,18 +211,36 @@ export const encode = <C extends Columns>(
   return encoded as Record<string, Stored | undefined>
 }
 
-const parseColumns = <C extends Columns>(fields: C, rows: ReadonlyArray<object>): ReadonlyArray<RowOf<C>> => {
+/**
+ * Returns encoded rows for `INSERT INTO`; the columns are those of the first one. (Names of columns are written as they are, like those
+ * of `SELECT`: the helpers of the client quote each of them each time.)
+ */
+export const insertion = (rows: Arr.NonEmptyReadonlyArray<Record<string, Stored | undefined>>): Fragments.Fragment => {
+  const names = Object.keys(rows[0])
+  const segments: Array<Fragments.Segment> = []
+  let before = `(${names.join(", ")}) VALUES (`
+  for (const row of rows) {
+    for (const name of names) {
+      segments.push(Fragments.literal(before), Fragments.parameter(row[name]))
+      before = ", "
+    }
+    before = "), ("
+  }
+  segments.push(Fragments.literal(")"))
+  return Fragments.fragment(segments)
+}
+
+const parseColumns = <C extends Columns>(
+  { conversions, list }: Row<C>,
+  rows: ReadonlyArray<object>
+): ReadonlyArray<RowOf<C>> => {
   const [first] = rows
   if (first === undefined) return []
-  const conversions: Array<readonly [string, (stored: unknown) => unknown]> = []
-  for (const name in fields) {
-    const column = fields[name]
-    if (column === undefined) continue
+  for (const [name, { accepts }] of list) {
     const stored: unknown = Reflect.get(first, name)
-    if (!column.accepts(stored)) {
+    if (!accepts(stored)) {
       throw new Error(`the column ${name} of a query is ${stored === null ? "NULL" : typeof stored}, not as declared`)
     }
-    if (column.parse !== null) conversions.push([name, column.parse])
   }
   // The rows belong to this query alone, so they are changed where they are.
   if (conversions.length > 0) {
@@ -226,14 +257,14 @@ const parseColumns = <C extends Columns>(fields: C, rows: ReadonlyArray<object>)
  * columns. Most columns are stored as they are used, so most rows need no work.
  */
 export const parse = <C extends Columns, B = RowOf<C>>(
-  { fields }: Row<C>,
+  row: Row<C>,
   rows: ReadonlyArray<object>,
   /** Turns a row into what the caller returns; default: it is returned as it is. */
   as?: ((row: RowOf<C>) => B) | undefined
 ): ReadonlyArray<B> => {
-  const parsed = parseColumns(fields, rows)
+  const parsed = parseColumns(row, rows)
   // Without `as`, `B` is the type of the rows.
-  return as === undefined ? (parsed as ReadonlyArray<unknown> as ReadonlyArray<B>) : parsed.map((row) => as(row))
+  return as === undefined ? (parsed as ReadonlyArray<unknown> as ReadonlyArray<B>) : parsed.map((one) => as(one))
 }
 
 /** Runs a statement, and parses its rows. */
@@ -248,4 +279,5 @@ export const queryOne = <C extends Columns, E, R, B = RowOf<C>>(
   row: Row<C>,
   statement: Effect.Effect<ReadonlyArray<object>, E, R>,
   as?: ((row: RowOf<C>) => B) | undefined
-): Effect.Effect<B | null, E, R> => Effect.map(statement, (rows) => parse(row, rows.slice(0, 1), as)[0] ?? null)
+): Effect.Effect<B | null, E, R> =>
+  Effect.map(statement, (rows) => parse(row, rows.length > 1 ? rows.slice(0, 1) : rows, as)[0] ?? null)

@@ -110,7 +110,7 @@ export const make = (
       ...executionMembers.values(execution),
       ...(yield* queue(before, execution, at))
     })
-    return yield* updated(id, [...mail, sql`epoch = epoch + 1`, sql`${values}`])
+    return yield* updated(id, [...mail, sql`epoch = epoch + 1`, values])
   })
 
   /** Runs in a transaction, and returns the exit of `decide`, because only failures of the database are retried. */

@@ -2,7 +2,7 @@
  * Rows as parameters, so that the text of a statement does not depend on the number of its rows.
  */
 import { isPostgres } from "@signalbox/sql/Dialect"
-import { type Column, type Columns, encode, Row, type RowOf, text } from "@signalbox/sql/Table"
+import { type Column, type Columns, encode, insertion, Row, type RowOf, text } from "@signalbox/sql/Table"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
 
@@ -105,7 +105,7 @@ export const put = <C extends Columns>(
   const rows = lasts(all, keyOf).map((one) => encode(row, one))
   const [into, onConflict] = [sql.literal(name), sql.literal(conflict)]
   if (!isPostgres(sql)) {
-    return rows.map((one) => sql`INSERT INTO ${into} ${sql.insert({ ...fixed, ...one })} ${onConflict}`)
+    return rows.map((one) => sql`INSERT INTO ${into} ${insertion([{ ...fixed, ...one }])} ${onConflict}`)
   }
   const from = where === undefined ? sql.literal("") : sql.literal(`${where}, `)
   return [

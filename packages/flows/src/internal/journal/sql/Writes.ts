@@ -53,7 +53,7 @@ export const make = (
     const rests = (state === "halted" || state === "suspended") && isReleased(execution)
     const states = rests ? [sql`state = CASE WHEN mail > ${seen} THEN 'waiting' ELSE ${state} END`] : []
     const values = executionMembers.values(rests ? members : { ...members, state })
-    const assigned = [sql`${executionTable.update({ changed_at: at, seen, ...values })}`, ...states, ...wake]
+    const assigned = [executionTable.update({ changed_at: at, seen, ...values }), ...states, ...wake]
     // As above: nothing begins after a command that the owner has not read.
     const isRead = begins === true ? sql`AND COALESCE(commanded, 0) <= ${seen}` : sql``
     return sql`
