@@ -104,6 +104,9 @@ export type Columns = Readonly<Record<string, Column<unknown>>>
 /** A parsed row of these columns. */
 export type RowOf<C extends Columns> = { readonly [K in keyof C]: C[K] extends Column<infer A> ? A : never }
 
+/** An encoded row of these columns. */
+export type StoredRow<C extends Columns> = { readonly [K in keyof C]: Stored }
+
 /** What a query selects. */
 export interface Row<C extends Columns> {
   /** The type of a row, `typeof item.Type`; it has no value. */
@@ -197,33 +200,41 @@ export const Row = <C extends Columns>(fields: C): Row<C> => new RowImpl(fields)
 /** Declares a table. */
 export const Table = <C extends Columns>(name: string, fields: C): Table<C> => new TableImpl(name, fields)
 
-/** Encodes values of columns, as a database stores them. */
-export const encode = <C extends Columns>(
+/** Encodes values of columns, as a database stores them; an undefined one is not there. */
+export const encode = <C extends Columns, V extends Values<C>>(
   { fields }: Row<C>,
-  values: Values<C>
-): Record<string, Stored | undefined> => {
+  values: V
+): { readonly [K in keyof V]: Stored } => {
   const encoded: Record<string, unknown> = { ...values }
   for (const name in encoded) {
     const to = fields[name]?.encode
     if (to !== undefined && to !== null && encoded[name] !== undefined) encoded[name] = to(encoded[name])
   }
   // What has no encoding is stored as it is.
-  return encoded as Record<string, Stored | undefined>
+  return encoded as { readonly [K in keyof V]: Stored }
 }
 
+type StoredValues = Readonly<Record<string, Stored | undefined>>
+
 /**
- * Returns encoded rows for `INSERT INTO`; the columns are those of the first one. (Names of columns are written as they are, like those
- * of `SELECT`: the helpers of the client quote each of them each time.)
+ * Returns encoded rows for `INSERT INTO`, all with the values `fixed`; the other columns are those of the first one. (Names of columns
+ * are written as they are, like those of `SELECT`: the helpers of the client quote each of them each time.)
  */
-export const insertion = (rows: Arr.NonEmptyReadonlyArray<Record<string, Stored | undefined>>): Fragments.Fragment => {
+export const insertion = (
+  rows: Arr.NonEmptyReadonlyArray<StoredValues>,
+  fixed: StoredValues = {}
+): Fragments.Fragment => {
+  const same = Object.keys(fixed)
   const names = Object.keys(rows[0])
   const segments: Array<Fragments.Segment> = []
-  let before = `(${names.join(", ")}) VALUES (`
+  let before = `(${[...same, ...names].join(", ")}) VALUES (`
+  const add = (value: Stored | undefined) => {
+    segments.push(Fragments.literal(before), Fragments.parameter(value))
+    before = ", "
+  }
   for (const row of rows) {
-    for (const name of names) {
-      segments.push(Fragments.literal(before), Fragments.parameter(row[name]))
-      before = ", "
-    }
+    for (const name of same) add(fixed[name])
+    for (const name of names) add(row[name])
     before = "), ("
   }
   segments.push(Fragments.literal(")"))

@@ -12,17 +12,9 @@ import { type Journal } from "../Journal.ts"
 import { queuedAfter } from "../Common.ts"
 import type * as Commands from "./Commands.ts"
 import type * as Executions from "./Executions.ts"
-import { enqueued, queuedColumns } from "./Lanes.ts"
+import { enqueued, queueOf } from "./Lanes.ts"
 import { deleted } from "./Messages.ts"
-import {
-  executionMembers,
-  executionRow,
-  type ExecutionRow,
-  executionTable,
-  fromUndo,
-  toExecution,
-  undos
-} from "./Rows.ts"
+import { executionRow, type ExecutionRow, executionTable, executionValues, toExecution, undos } from "./Rows.ts"
 import { isDue, type Store } from "./Store.ts"
 import { put, rowsOf } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
@@ -66,8 +58,7 @@ export const make = (
     if (execution.limits.length === 0) return {}
     const after = { ...execution, ...changed, queuedAt: queuedAfter(execution, changed.state, at) }
     if (after.state === "queued") yield* sql`${enqueued({ sql }, after)}`
-    const { lane, queued_at } = queuedColumns(after)
-    return { lane, queued_at }
+    return { lane: queueOf(after), queued_at: after.queuedAt }
   })
 
   const updated = (id: string, assigned: ReadonlyArray<Fragment>) =>
@@ -86,7 +77,7 @@ export const make = (
       yield* sql`
         DELETE FROM flow_undo WHERE execution = ${id} AND path IN (SELECT r.path FROM ${rowsOf(sql, pathRow, rows)})`
     }
-    yield* each([...put(sql, undos, { execution: id }, change.undos.map(fromUndo)), ...deleted(sql, id, taken)])
+    yield* each([...put(sql, undos, { execution: id }, change.undos), ...deleted(sql, id, taken)])
     const sent = yield* commands.put(before, change, at, mine)
     const news = Math.max(sent, change.keepsOwner === true ? taken.length : 0)
     if (change.keepsOwner === true && news === 0) return before
@@ -107,7 +98,7 @@ export const make = (
       token: mine,
       asides,
       changed_at: at,
-      ...executionMembers.values(execution),
+      ...executionValues(execution),
       ...(yield* queue(before, execution, at))
     })
     return yield* updated(id, [...mail, sql`epoch = epoch + 1`, values])

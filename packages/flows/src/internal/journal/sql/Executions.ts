@@ -1,7 +1,7 @@
 /**
  * Creates and reads executions.
  */
-import { integer, query, queryOne } from "@signalbox/sql/Table"
+import { insertion, integer, query, queryOne } from "@signalbox/sql/Table"
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
 import {
@@ -16,21 +16,22 @@ import {
 import { type Journal } from "../Journal.ts"
 import { partitionOf } from "../../model/Partitions.ts"
 import { idTaken, newExecution } from "../Common.ts"
-import { enqueued, queuedColumns } from "./Lanes.ts"
+import { enqueued, queueOf } from "./Lanes.ts"
+import { writer } from "./Members.ts"
 import {
   chapterRow,
   entryRow,
   entryTable,
-  executionMembers,
   executionRow,
   type ExecutionRow,
   executionTable,
   fromMessage,
   messageRow,
+  newExecutionRow,
   newMessages,
   type NewMessageRow,
-  tagRows,
   tags,
+  tagsOf,
   toChapter,
   toEntry,
   toExecution,
@@ -45,6 +46,17 @@ import * as Texts from "./Texts.ts"
 
 const redoRow = entryTable.pick("path", "long_path").and({ redo: integer })
 const placeRow = executionTable.pick("id", "started_at")
+
+const newExecutionOf = writer<Execution>()(newExecutionRow, {
+  flow_key: ({ key }) => Texts.addressOf(key),
+  long_key: ({ key }) => Texts.longOf(key),
+  limits: ({ limits }) => (limits.length === 0 ? null : limits),
+  lane: queueOf,
+  partition_no: ({ id }) => partitionOf(id),
+  seen: () => 0,
+  asides: () => 0,
+  expired: () => false
+})
 
 /** Removes duplicate messages. */
 const distinct = (messages: ReadonlyArray<NewMessage>) => {
@@ -69,25 +81,14 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
   }
 
   const insert = (made: Execution, messages: ReturnType<typeof distinct>, mine: string) => {
-    const [flow_key, long_key] = Texts.split(made.key)
     const id = Texts.toText(made.id)
     const run = sql`
-      INSERT INTO flow_run ${executionTable.insert({
-        ...executionMembers.row(made),
-        flow_key,
-        long_key,
-        partition_no: partitionOf(made.id),
-        seen: 0,
-        asides: 0,
-        token: mine,
-        expired: false,
-        ...queuedColumns(made)
-      })} ON CONFLICT DO NOTHING RETURNING id`
+      INSERT INTO flow_run ${insertion([newExecutionOf(made)], { token: mine })} ON CONFLICT DO NOTHING RETURNING id`
     const isQueued = made.queuedAt !== null
     if (messages.length + made.tags.length === 0 && !isQueued) return run
     const more = (where?: string) => [
       ...put(sql, newMessages, { execution: id, at: made.startedAt, token: "" }, messages, where),
-      ...put(sql, tags, { execution: id, started_at: made.startedAt }, tagRows(made.tags), where),
+      ...put(sql, tags, { execution: id, started_at: made.startedAt }, tagsOf(made.tags), where),
       ...(isQueued ? [enqueued({ sql }, made, where)] : [])
     ]
     if (isPostgres) {

@@ -5,7 +5,19 @@
  * execution into the index of slots to release, so no end can miss that.
  */
 import * as Dialect from "@signalbox/sql/Dialect"
-import { type Columns, integer, json, nullable, query, queryOne, real, Row, Table, text } from "@signalbox/sql/Table"
+import {
+  type Columns,
+  encode,
+  integer,
+  json,
+  nullable,
+  query,
+  queryOne,
+  real,
+  Row,
+  Table,
+  text
+} from "@signalbox/sql/Table"
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { Admitted, Execution, FlowVersion, Limit } from "../../model/Execution.ts"
@@ -13,6 +25,7 @@ import type { Journal } from "../Journal.ts"
 import { type Bucket, empty, verdictOf } from "../../model/Limits.ts"
 import * as Admission from "../Admission.ts"
 import { bucketOf } from "./Lanes.ts"
+import { writer } from "./Members.ts"
 import { anyText, executionId, executionRow, toExecution } from "./Rows.ts"
 import type { Store } from "./Store.ts"
 import { isAmong, put, rowsOf, target } from "./Tables.ts"
@@ -41,9 +54,11 @@ const stampRow = laneTable.pick("lane", "stamp")
 const headRow = laneName.and({ id: anyText })
 
 const rateRow = Row({ bucket: text, recovered_at: real, wakes_at: nullable(integer) })
-const rates = target("flow_rate", ["flow", "bucket"], rateRow)
+const rates = target("flow_rate", ["flow", "bucket"], rateRow, writer<Admission.Rate>()(rateRow, {}))
 const slotRow = Row({ bucket: text, execution: anyText })
-const slots = target("flow_slot", ["flow", "bucket", "execution"], slotRow)
+const slots = target("flow_slot", ["flow", "bucket", "execution"], slotRow, (slot: typeof slotRow.Type) =>
+  encode(slotRow, slot)
+)
 const bucketRow = Row({ bucket: text })
 const loadedRow = bucketRow.and({ held: integer, recovered_at: nullable(real) })
 const holderRow = Row({ execution: anyText })
@@ -201,18 +216,7 @@ export const make = ({ isPostgres, now, persist, sql, token, transaction }: Stor
             DELETE FROM flow_rate WHERE flow = ${flow} AND wakes_at IS NULL AND bucket IN (
               SELECT bucket FROM flow_rate WHERE flow = ${flow} AND recovered_at <= ${at}
               ORDER BY recovered_at LIMIT ${2 * saved.rates.length})`
-          yield* each(
-            put(
-              sql,
-              rates,
-              { flow },
-              saved.rates.map(({ bucket, recoveredAt, wakesAt }) => ({
-                bucket,
-                recovered_at: recoveredAt,
-                wakes_at: wakesAt
-              }))
-            )
-          )
+          yield* each(put(sql, rates, { flow }, saved.rates))
         }
         if (lanes.length > 0 || saved.slots.length > 0)
           yield* sql`UPDATE flow_limit SET turns = ${turns} WHERE flow = ${flow}`

@@ -5,10 +5,11 @@
  */
 import {
   type Column,
+  converted,
+  encode,
   flag,
   integer,
   json,
-  converted,
   nullable,
   real,
   Row,
@@ -37,7 +38,7 @@ import {
   type State,
   type Undo
 } from "../../model/Execution.ts"
-import { members } from "./Members.ts"
+import { reader, updater, writer } from "./Members.ts"
 import { target } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
 
@@ -76,30 +77,30 @@ const ofExecution = Row({
 })
 
 /** Members of an execution as columns. The others are `key` and `limits`. */
-export const executionMembers = members(ofExecution)
+const executionOf = reader(ofExecution)
+export const executionValues = updater(ofExecution)
 
-export const executionRow = Row({
+const withoutToken = Row({
   ...ofExecution.fields,
   flow_key: text,
   long_key: nullable(text),
   limits: nullable(json<Execution["limits"]>()),
   asides: integer,
-  token: text,
   expired: flag
 })
+
+export const executionRow = withoutToken.and({ token: text })
 export type ExecutionRow = typeof executionRow.Type
 
-export const executionTable = Table("flow_run", {
-  ...executionRow.fields,
-  seen: integer,
-  lane: nullable(text),
-  partition_no: integer
-})
+/** A new row, besides the token of the call that creates it. */
+export const newExecutionRow = withoutToken.and({ seen: integer, lane: nullable(text), partition_no: integer })
+
+export const executionTable = Table("flow_run", { ...newExecutionRow.fields, token: text })
 
 export const executionId = executionTable.pick("id")
 
 export const toExecution = (row: ExecutionRow): Execution => ({
-  ...executionMembers.of(row),
+  ...executionOf(row),
   key: Texts.joined(row.flow_key, row.long_key),
   limits: row.limits ?? []
 })
@@ -133,7 +134,7 @@ const ofEntry = Row({
   subject: nullable(anyText),
   host: nullable(anyText)
 })
-const entryMembers = members(ofEntry)
+const entryOf = reader(ofEntry)
 
 export const entryRow = Row({
   path: text,
@@ -151,21 +152,20 @@ export const entryTable = Table("flow_entry", {
   ...entryRow.fields
 })
 
-export const entries = target(entryTable.name, ["execution", "aside", "path", "attempt"], entryRow)
-
-export const fromEntry = (entry: Entry): typeof entryRow.Type => {
-  const [path, long_path] = Texts.split(entry.path)
-  return {
-    path,
-    long_path,
-    ...entryMembers.row(entry),
-    awaits: entry.ended === null && entry.subject !== null ? Texts.beginOf(entry.subject) : null,
-    stalled: entry.stalled ?? null
-  }
-}
+export const entries = target(
+  entryTable.name,
+  ["execution", "aside", "path", "attempt"],
+  entryRow,
+  writer<Entry>()(entryRow, {
+    path: ({ path }) => Texts.addressOf(path),
+    long_path: ({ path }) => Texts.longOf(path),
+    awaits: ({ ended, subject }) => (ended === null && subject !== null ? Texts.beginOf(subject) : null),
+    stalled: ({ stalled = null }) => stalled
+  })
+)
 
 export const toEntry = (row: typeof entryRow.Type): Entry => ({
-  ...entryMembers.of(row),
+  ...entryOf(row),
   path: Texts.joined(row.path, row.long_path),
   ...(row.stalled === null ? {} : { stalled: row.stalled })
 })
@@ -177,22 +177,25 @@ const ofChapter = Row({ chapter: integer, entries: integer, started_at: integer,
 export const chapterTable = Table("flow_chapter", { execution: anyText, ...ofChapter.fields })
 
 export const chapterRow = ofChapter
-export const toChapter: (row: typeof chapterRow.Type) => Chapter = members(ofChapter).of
+export const toChapter: (row: typeof chapterRow.Type) => Chapter = reader(ofChapter)
 
 const ofUndo = Row({ redo: integer, state: word<Undo["state"]>(), position: integer, failure })
-const undoMembers = members(ofUndo)
+const undoOf = reader(ofUndo)
 
 export const undoRow = Row({ path: text, long_path: nullable(text), ...ofUndo.fields })
 
-export const undos = target("flow_undo", ["execution", "path"], undoRow)
-
-export const fromUndo = (undo: Undo): typeof undoRow.Type => {
-  const [path, long_path] = Texts.split(undo.path)
-  return { path, long_path, ...undoMembers.row(undo) }
-}
+export const undos = target(
+  "flow_undo",
+  ["execution", "path"],
+  undoRow,
+  writer<Undo>()(undoRow, {
+    path: ({ path }) => Texts.addressOf(path),
+    long_path: ({ path }) => Texts.longOf(path)
+  })
+)
 
 export const toUndo = (row: typeof undoRow.Type): Undo => ({
-  ...undoMembers.of(row),
+  ...undoOf(row),
   path: Texts.joined(row.path, row.long_path)
 })
 
@@ -211,7 +214,9 @@ export const messageRow = newMessageRow.and({ at: integer })
 
 export const messageTable = Table("flow_message", { execution: anyText, ...messageRow.fields, token: text })
 
-export const newMessages = target(messageTable.name, [], newMessageRow)
+export const newMessages = target(messageTable.name, [], newMessageRow, (row: NewMessageRow) =>
+  encode(newMessageRow, row)
+)
 
 export const messageAddress = ({ id, kind, name }: NewMessage): string =>
   Texts.addressOf(JSON.stringify([kind, name, id]))
@@ -234,9 +239,10 @@ export const toMessage = ({ at, kind, message_id: id, name, seq, value }: typeof
   at
 })
 
-export const tags = target("flow_tag", [], Row({ tag: text }))
+export const tags = target("flow_tag", [], Row({ tag: text }), (tag: string) => ({ tag }))
 
-export const tagRows = (all: ReadonlyArray<string>) => [...new Set(all.map(Texts.addressOf))].map((tag) => ({ tag }))
+/** Returns tags as they are stored. */
+export const tagsOf = (all: ReadonlyArray<string>) => [...new Set(all.map(Texts.addressOf))]
 
 export const commandRow = Row({
   number: integer,

@@ -2,7 +2,16 @@
  * Rows as parameters, so that the text of a statement does not depend on the number of its rows.
  */
 import { isPostgres } from "@signalbox/sql/Dialect"
-import { type Column, type Columns, encode, insertion, Row, type RowOf, text } from "@signalbox/sql/Table"
+import {
+  type Column,
+  type Columns,
+  encode,
+  insertion,
+  Row,
+  type RowOf,
+  type StoredRow,
+  text
+} from "@signalbox/sql/Table"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
 
@@ -57,27 +66,32 @@ export const isAmong = (sql: SqlClient, column: string, texts: ReadonlyArray<str
   return isPostgres(sql) ? sql`${sql.literal(column)} = ANY (ARRAY(${rows}))` : sql`${sql.literal(column)} IN (${rows})`
 }
 
-/** How `put` writes rows of a table. */
-export interface Target<C extends Columns> {
+/** How `put` writes values as rows of a table. */
+export interface Target<C extends Columns, A> {
   readonly name: string
-  readonly row: Row<C>
+  readonly write: (value: A) => StoredRow<C>
   readonly names: string
   readonly listed: Listed
   /** The ON CONFLICT clause. */
   readonly conflict: string
   /** Returns the key by which rows of one statement are deduplicated; null when they always differ. */
-  readonly keyOf: ((row: RowOf<C>) => string) | null
+  readonly keyOf: ((row: StoredRow<C>) => string) | null
 }
 
-/** Defines how rows are written to a table. `key`: rows replace those with the same values of these columns. */
-export const target = <C extends Columns>(name: string, key: ReadonlyArray<string>, row: Row<C>): Target<C> => {
+/** Defines how values are written to a table. `key`: rows replace those with the same values of these columns. */
+export const target = <C extends Columns, A>(
+  name: string,
+  key: ReadonlyArray<string>,
+  row: Row<C>,
+  write: (value: A) => StoredRow<C>
+): Target<C, A> => {
   const names = Object.keys(row.fields)
   const replaced = names.filter((column) => !key.includes(column)).map((column) => `${column} = excluded.${column}`)
   const replacing = replaced.length === 0 ? "NOTHING" : `UPDATE SET ${replaced.join(", ")}`
-  const keyOf = (one: RowOf<C>) => JSON.stringify(Object.entries(one).filter(([column]) => key.includes(column)))
+  const keyOf = (one: StoredRow<C>) => JSON.stringify(Object.entries(one).filter(([column]) => key.includes(column)))
   return {
     name,
-    row,
+    write,
     names: names.join(", "),
     listed: listed(row.fields),
     conflict: key.length === 0 ? "" : `ON CONFLICT (${key.join(", ")}) DO ${replacing}`,
@@ -94,18 +108,18 @@ const lasts = <A>(rows: ReadonlyArray<A>, keyOf: ((row: A) => string) | null): R
  * of another one with a table `where`: then it applies only if that table has a row. On SQLite, where JSON is slow, it is one for each
  * row.
  */
-export const put = <C extends Columns>(
+export const put = <C extends Columns, A>(
   sql: SqlClient,
-  { conflict, keyOf, listed, name, names, row }: Target<C>,
+  { conflict, keyOf, listed, name, names, write }: Target<C, A>,
   fixed: Readonly<Record<string, string | number>>,
-  all: ReadonlyArray<RowOf<C>>,
+  all: ReadonlyArray<A>,
   where?: string
 ): ReadonlyArray<Fragment> => {
   if (all.length === 0) return []
-  const rows = lasts(all, keyOf).map((one) => encode(row, one))
+  const rows = lasts(all.map(write), keyOf)
   const [into, onConflict] = [sql.literal(name), sql.literal(conflict)]
   if (!isPostgres(sql)) {
-    return rows.map((one) => sql`INSERT INTO ${into} ${insertion([{ ...fixed, ...one }])} ${onConflict}`)
+    return rows.map((one) => sql`INSERT INTO ${into} ${insertion([one], fixed)} ${onConflict}`)
   }
   const from = where === undefined ? sql.literal("") : sql.literal(`${where}, `)
   return [

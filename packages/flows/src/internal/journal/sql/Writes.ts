@@ -10,17 +10,7 @@ import { type Journal } from "../Journal.ts"
 import { isReleased, mostChapters } from "../Common.ts"
 import type * as Commands from "./Commands.ts"
 import { deleted } from "./Messages.ts"
-import {
-  chapterTable,
-  entries,
-  executionMembers,
-  executionTable,
-  fromEntry,
-  fromUndo,
-  tagRows,
-  tags,
-  undos
-} from "./Rows.ts"
+import { chapterTable, entries, executionTable, executionValues, tags, tagsOf, undos } from "./Rows.ts"
 import { isDue, type Store } from "./Store.ts"
 import { put } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
@@ -52,7 +42,7 @@ export const make = (
         : [sql`wake_at = ${next}`]
     const rests = (state === "halted" || state === "suspended") && isReleased(execution)
     const states = rests ? [sql`state = CASE WHEN mail > ${seen} THEN 'waiting' ELSE ${state} END`] : []
-    const values = executionMembers.values(rests ? members : { ...members, state })
+    const values = executionValues(rests ? members : { ...members, state })
     const assigned = [executionTable.update({ changed_at: at, seen, ...values }), ...states, ...wake]
     // As above: nothing begins after a command that the owner has not read.
     const isRead = begins === true ? sql`AND COALESCE(commanded, 0) <= ${seen}` : sql``
@@ -73,8 +63,8 @@ export const make = (
       SELECT 1 FROM ${sql.literal(mine)} s WHERE s.id = ${id} AND s.state = 'suspended'
     )`
     return [
-      ...put(sql, entries, { execution: id, aside: 0, next_redo: 0 }, write.entries.map(fromEntry), from),
-      ...put(sql, undos, { execution: id }, write.undos.map(fromUndo), from),
+      ...put(sql, entries, { execution: id, aside: 0, next_redo: 0 }, write.entries, from),
+      ...put(sql, undos, { execution: id }, write.undos, from),
       ...deleted(sql, id, taken, from === undefined ? "" : `${from}, `),
       ...deleted(sql, id, suspends, "", sql`WHERE ${isSuspended}`),
       ...commands.ended(id, { settled, suspends }, at, from, isSuspended)
@@ -137,7 +127,7 @@ export const make = (
 
   const replaceTags = Effect.fnUntraced(function* (id: string, all: ReadonlyArray<string>, startedAt: number) {
     yield* sql`DELETE FROM flow_tag WHERE execution = ${id}`
-    yield* each(put(sql, tags, { execution: id, started_at: startedAt }, tagRows(all)))
+    yield* each(put(sql, tags, { execution: id, started_at: startedAt }, tagsOf(all)))
   })
 
   /** A write of more than one statement, on every database. */
