@@ -376,10 +376,11 @@ export const layerReadOnly = (options: Options): Layer.Layer<Client.SqlClient, S
  * import * as Effect from "effect/Effect"
  * import * as SqlClient from "effect/sql/SqlClient"
  * import * as SqliteClient from "@signalbox/sql/SqliteClient"
+ * import { integer, queryOne, Row } from "@signalbox/sql/Table"
  *
  * export const one = Effect.gen(function* () {
  *   const sql = yield* SqlClient.SqlClient
- *   return yield* sql<{ readonly n: number }>`SELECT 1 AS n`
+ *   return yield* queryOne(Row({ n: integer }), sql`SELECT 1 AS n`)
  * }).pipe(Effect.provide(SqliteClient.layer({ filename: ":memory:" })))
  * ```
  */

@@ -104,11 +104,18 @@ export type Columns = Readonly<Record<string, Column<unknown>>>
 /** A parsed row of these columns. */
 export type RowOf<C extends Columns> = { readonly [K in keyof C]: C[K] extends Column<infer A> ? A : never }
 
+/** An encoded row of these columns. */
+export type StoredRow<C extends Columns> = { readonly [K in keyof C]: Stored }
+
 /** What a query selects. */
 export interface Row<C extends Columns> {
   /** The type of a row, `typeof item.Type`; it has no value. */
   readonly Type: RowOf<C>
   readonly fields: C
+  /** The columns in their order. */
+  readonly list: ReadonlyArray<readonly [name: string, column: Column<unknown>]>
+  /** Those that are stored in another form. */
+  readonly conversions: ReadonlyArray<readonly [name: string, parse: (stored: unknown) => unknown]>
   /** The names for `SELECT` and `RETURNING`. */
   readonly columns: Fragments.Fragment
   /** The names for a query with joins, each of this table or alias. */
@@ -126,9 +133,9 @@ export type Values<C extends Columns> = { readonly [K in keyof C]?: RowOf<C>[K] 
 export interface Table<C extends Columns> extends Row<C> {
   readonly name: string
   /** Encodes rows for `INSERT INTO`; the columns are those of the first row. */
-  readonly insert: (rows: Partial<RowOf<C>> | Arr.NonEmptyReadonlyArray<Partial<RowOf<C>>>) => Fragments.Helper
+  readonly insert: (rows: Partial<RowOf<C>> | Arr.NonEmptyReadonlyArray<Partial<RowOf<C>>>) => Fragments.Fragment
   /** Encodes values for `UPDATE SET`; a column whose value is undefined stays as it is. */
-  readonly update: (values: Values<C>) => Fragments.Helper
+  readonly update: (values: Values<C>) => Fragments.Fragment
 }
 
 const literal = (sql: string) => Fragments.fragment([Fragments.literal(sql)])
@@ -136,9 +143,13 @@ const literal = (sql: string) => Fragments.fragment([Fragments.literal(sql)])
 class RowImpl<C extends Columns> implements Row<C> {
   declare readonly Type: RowOf<C>
   readonly fields: C
+  readonly list: Row<C>["list"]
+  readonly conversions: Row<C>["conversions"]
   #columns: Fragments.Fragment | undefined
   constructor(fields: C) {
     this.fields = fields
+    this.list = Object.entries(fields)
+    this.conversions = this.list.flatMap(([name, { parse }]) => (parse === null ? [] : [[name, parse] as const]))
   }
   get columns() {
     return (this.#columns ??= literal(Object.keys(this.fields).join(", ")))
@@ -167,20 +178,17 @@ class TableImpl<C extends Columns> extends RowImpl<C> implements Table<C> {
   }
   insert(rows: Partial<RowOf<C>> | Arr.NonEmptyReadonlyArray<Partial<RowOf<C>>>) {
     const [first, ...rest] = isMany(rows) ? rows : [rows]
-    return Fragments.recordInsertHelper([this.encoded(first), ...rest.map((row) => this.encoded(row))])
+    return insertion([encode(this, first), ...rest.map((row) => encode(this, row))])
   }
   update(values: Values<C>) {
-    const encoded = this.encoded(values)
-    for (const name in encoded) if (encoded[name] === undefined) delete encoded[name]
-    return Fragments.recordUpdateHelperSingle(encoded, [])
-  }
-  private encoded(values: object): Record<string, unknown> {
-    const encoded: Record<string, unknown> = { ...values }
+    const encoded = encode(this, values)
+    const segments: Array<Fragments.Segment> = []
     for (const name in encoded) {
-      const encode = this.fields[name]?.encode
-      if (encode !== undefined && encode !== null && encoded[name] !== undefined) encoded[name] = encode(encoded[name])
+      if (encoded[name] === undefined) continue
+      const comma = segments.length === 0 ? "" : ", "
+      segments.push(Fragments.literal(`${comma}${name} = `), Fragments.parameter(encoded[name]))
     }
-    return encoded
+    return Fragments.fragment(segments)
   }
 }
 
@@ -192,18 +200,58 @@ export const Row = <C extends Columns>(fields: C): Row<C> => new RowImpl(fields)
 /** Declares a table. */
 export const Table = <C extends Columns>(name: string, fields: C): Table<C> => new TableImpl(name, fields)
 
-const parseColumns = <C extends Columns>(fields: C, rows: ReadonlyArray<object>): ReadonlyArray<RowOf<C>> => {
+/** Encodes values of columns, as a database stores them; an undefined one is not there. */
+export const encode = <C extends Columns, V extends Values<C>>(
+  { fields }: Row<C>,
+  values: V
+): { readonly [K in keyof V]: Stored } => {
+  const encoded: Record<string, unknown> = { ...values }
+  for (const name in encoded) {
+    const to = fields[name]?.encode
+    if (to !== undefined && to !== null && encoded[name] !== undefined) encoded[name] = to(encoded[name])
+  }
+  // What has no encoding is stored as it is.
+  return encoded as { readonly [K in keyof V]: Stored }
+}
+
+type StoredValues = Readonly<Record<string, Stored | undefined>>
+
+/**
+ * Returns encoded rows for `INSERT INTO`, all with the values `fixed`; the other columns are those of the first one. (Names of columns
+ * are written as they are, like those of `SELECT`: the helpers of the client quote each of them each time.)
+ */
+export const insertion = (
+  rows: Arr.NonEmptyReadonlyArray<StoredValues>,
+  fixed: StoredValues = {}
+): Fragments.Fragment => {
+  const same = Object.keys(fixed)
+  const names = Object.keys(rows[0])
+  const segments: Array<Fragments.Segment> = []
+  let before = `(${[...same, ...names].join(", ")}) VALUES (`
+  const add = (value: Stored | undefined) => {
+    segments.push(Fragments.literal(before), Fragments.parameter(value))
+    before = ", "
+  }
+  for (const row of rows) {
+    for (const name of same) add(fixed[name])
+    for (const name of names) add(row[name])
+    before = "), ("
+  }
+  segments.push(Fragments.literal(")"))
+  return Fragments.fragment(segments)
+}
+
+const parseColumns = <C extends Columns>(
+  { conversions, list }: Row<C>,
+  rows: ReadonlyArray<object>
+): ReadonlyArray<RowOf<C>> => {
   const [first] = rows
   if (first === undefined) return []
-  const conversions: Array<readonly [string, (stored: unknown) => unknown]> = []
-  for (const name in fields) {
-    const column = fields[name]
-    if (column === undefined) continue
+  for (const [name, { accepts }] of list) {
     const stored: unknown = Reflect.get(first, name)
-    if (!column.accepts(stored)) {
+    if (!accepts(stored)) {
       throw new Error(`the column ${name} of a query is ${stored === null ? "NULL" : typeof stored}, not as declared`)
     }
-    if (column.parse !== null) conversions.push([name, column.parse])
   }
   // The rows belong to this query alone, so they are changed where they are.
   if (conversions.length > 0) {
@@ -220,14 +268,14 @@ const parseColumns = <C extends Columns>(fields: C, rows: ReadonlyArray<object>)
  * columns. Most columns are stored as they are used, so most rows need no work.
  */
 export const parse = <C extends Columns, B = RowOf<C>>(
-  { fields }: Row<C>,
+  row: Row<C>,
   rows: ReadonlyArray<object>,
   /** Turns a row into what the caller returns; default: it is returned as it is. */
   as?: ((row: RowOf<C>) => B) | undefined
 ): ReadonlyArray<B> => {
-  const parsed = parseColumns(fields, rows)
+  const parsed = parseColumns(row, rows)
   // Without `as`, `B` is the type of the rows.
-  return as === undefined ? (parsed as ReadonlyArray<unknown> as ReadonlyArray<B>) : parsed.map((row) => as(row))
+  return as === undefined ? (parsed as ReadonlyArray<unknown> as ReadonlyArray<B>) : parsed.map((one) => as(one))
 }
 
 /** Runs a statement, and parses its rows. */
@@ -242,4 +290,5 @@ export const queryOne = <C extends Columns, E, R, B = RowOf<C>>(
   row: Row<C>,
   statement: Effect.Effect<ReadonlyArray<object>, E, R>,
   as?: ((row: RowOf<C>) => B) | undefined
-): Effect.Effect<B | null, E, R> => Effect.map(statement, (rows) => parse(row, rows.slice(0, 1), as)[0] ?? null)
+): Effect.Effect<B | null, E, R> =>
+  Effect.map(statement, (rows) => parse(row, rows.length > 1 ? rows.slice(0, 1) : rows, as)[0] ?? null)

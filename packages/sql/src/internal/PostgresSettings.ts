@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql/SqlClient"
 import { isSqlError, SqlError, UnknownError } from "effect/sql/SqlError"
 import { type PostgresOptions, PostgresSettingsError } from "../PostgresOptions.ts"
+import { nullable, queryOne, Row, text } from "../Table.ts"
 
 export const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
@@ -32,13 +33,9 @@ const settingsError = (message: string) =>
 const remedy =
   "give the address of the server itself too, as SIGNALBOX_DATABASE_DIRECT_URL (--database-direct-url) or, in a program, `directUrl`"
 
-interface Row {
-  readonly schema: string | null
-  readonly lock: string
-  readonly idle: string
-}
+const settingsRow = Row({ schema: nullable(text), lock: text, idle: text })
 
-const problemOf = (options: PostgresOptions, { idle, lock, schema }: Row): string | null => {
+const problemOf = (options: PostgresOptions, { idle, lock, schema }: typeof settingsRow.Type): string | null => {
   const wanted = schemaOf(options)
   const isPooled = options.directUrl !== undefined
   if (schema !== wanted) {
@@ -55,18 +52,21 @@ const problemOf = (options: PostgresOptions, { idle, lock, schema }: Row): strin
 
 /** Fails when connections do not have the settings: tables would otherwise be created in another schema. */
 export const check = Effect.fnUntraced(function* (sql: SqlClient, options: PostgresOptions) {
-  const [row = { schema: null, lock: "0", idle: "0" }] = yield* sql<Row>`
-    SELECT current_schema() AS schema, current_setting('lock_timeout') AS lock,
-      current_setting('idle_in_transaction_session_timeout') AS idle`
-  const problem = problemOf(options, row)
+  const row = yield* queryOne(
+    settingsRow,
+    sql`
+      SELECT current_schema() AS schema, current_setting('lock_timeout') AS lock,
+        current_setting('idle_in_transaction_session_timeout') AS idle`
+  )
+  const problem = problemOf(options, row ?? { schema: null, lock: "0", idle: "0" })
   if (problem !== null) return yield* settingsError(problem)
 })
 
 /** Names the remedy when a pooler has refused the settings of a connection. */
 export const explained = (error: SqlError): SqlError => {
   const { cause, message } = error.reason
-  const text = cause instanceof Error ? cause.message : message
-  return isSqlError(error) && /unsupported startup parameter/i.test(text)
-    ? settingsError(`the address is that of a connection pooler (${text}): ${remedy}`)
+  const said = cause instanceof Error ? cause.message : message
+  return isSqlError(error) && /unsupported startup parameter/i.test(said)
+    ? settingsError(`the address is that of a connection pooler (${said}): ${remedy}`)
     : error
 }

@@ -8,6 +8,7 @@
 import * as DatabaseClock from "@signalbox/sql/DatabaseClock"
 import * as Dialect from "@signalbox/sql/Dialect"
 import { Listening } from "@signalbox/sql/Listening"
+import { nullable, queryOne, Row, text } from "@signalbox/sql/Table"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -25,6 +26,8 @@ import * as Retention from "./sql/Retention.ts"
 import { LeaseClock, type Store } from "./sql/Store.ts"
 import * as Writes from "./sql/Writes.ts"
 
+const schemaRow = Row({ schema: nullable(text) })
+
 const make = Effect.gen(function* () {
   const { persist, sql, transaction } = yield* Database
   const isPostgres = Dialect.isPostgres(sql)
@@ -34,7 +37,7 @@ const make = Effect.gen(function* () {
   const listening = yield* Effect.serviceOption(Listening)
   const notifier = Option.isNone(listening)
     ? Notifier.makeLocal()
-    : yield* Effect.flatMap(persist(sql<{ readonly schema: string }>`SELECT current_schema() AS schema`), ([row]) =>
+    : yield* Effect.flatMap(persist(queryOne(schemaRow, sql`SELECT current_schema() AS schema`)), (row) =>
         Notifier.makePostgres(sql, listening.value, row?.schema ?? "")
       )
 

@@ -2,6 +2,7 @@
  * Changes of executions by commands, under the lock of the execution.
  */
 import * as Dialect from "@signalbox/sql/Dialect"
+import { integer, queryOne, Row, text } from "@signalbox/sql/Table"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { SqlError } from "effect/sql/SqlError"
@@ -11,12 +12,15 @@ import { type Journal } from "../Journal.ts"
 import { queuedAfter } from "../Common.ts"
 import type * as Commands from "./Commands.ts"
 import type * as Executions from "./Executions.ts"
-import { enqueued, queuedColumns } from "./Lanes.ts"
-import * as Members from "./Members.ts"
-import { executionColumns, type ExecutionRow, toExecution, undoRow, undoTable } from "./Rows.ts"
+import { enqueued, queueOf } from "./Lanes.ts"
+import { deleted } from "./Messages.ts"
+import { executionRow, type ExecutionRow, executionTable, executionValues, toExecution, undos } from "./Rows.ts"
 import { isDue, type Store } from "./Store.ts"
 import { put, rowsOf } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
+
+const attemptRow = Row({ path: text, attempt: integer })
+const pathRow = Row({ path: text })
 
 interface Changed {
   readonly before: ExecutionRow
@@ -29,48 +33,54 @@ export const make = (
   { rest }: Pick<ReturnType<typeof Executions.make>, "rest">,
   commands: Pick<ReturnType<typeof Commands.make>, "of" | "put">
 ) => {
-  const { deleted, set, sets } = Members.make({ sql })
   const each = (statements: ReadonlyArray<Fragment>) =>
     Effect.forEach(statements, (statement) => sql`${statement}`, { discard: true })
 
-  const locked = (id: string) => sql<ExecutionRow>`
-    SELECT ${sql.literal(executionColumns)} FROM flow_run WHERE id = ${id} AND expired = 0 ${Dialect.forUpdate(sql)}`
+  const locked = (id: string) =>
+    queryOne(
+      executionRow,
+      sql`SELECT ${executionRow.columns} FROM flow_run WHERE id = ${id} AND expired = 0 ${Dialect.forUpdate(sql)}`
+    )
 
   const setAside = Effect.fnUntraced(function* (id: string, aside: number, entries: Change["aside"]) {
-    const types = { path: "TEXT", attempt: "INTEGER" } as const
     for (const [redo, group] of Map.groupBy(entries, (entry) => entry.redo)) {
       const rows = group.map(({ attempt, path }) => ({ path: Texts.addressOf(path), attempt }))
       yield* sql`
         UPDATE flow_entry SET aside = ${aside}, next_redo = ${redo}, awaits = NULL
         WHERE execution = ${id} AND aside = 0
-          AND (path, attempt) IN (SELECT r.path, r.attempt FROM ${rowsOf(sql, types, rows)})`
+          AND (path, attempt) IN (SELECT r.path, r.attempt FROM ${rowsOf(sql, attemptRow, rows)})`
     }
   })
 
   /** Adds an execution with limits to its queue, or removes it. */
   const queue = Effect.fnUntraced(function* (before: ExecutionRow, changed: Change["execution"], at: number) {
     const execution = toExecution(before)
-    if (execution.limits.length === 0) return []
+    if (execution.limits.length === 0) return {}
     const after = { ...execution, ...changed, queuedAt: queuedAfter(execution, changed.state, at) }
     if (after.state === "queued") yield* sql`${enqueued({ sql }, after)}`
-    const { lane, queued_at } = queuedColumns(after)
-    return [sql`lane = ${lane}`, sql`queued_at = ${queued_at}`]
+    return { lane: queueOf(after), queued_at: after.queuedAt }
   })
 
+  const updated = (id: string, assigned: ReadonlyArray<Fragment>) =>
+    queryOne(
+      executionRow,
+      sql`UPDATE flow_run SET ${sql.csv(assigned)} WHERE id = ${id} RETURNING ${executionRow.columns}`
+    )
+
   const apply = Effect.fnUntraced(function* (before: ExecutionRow, change: Change, at: number, mine: string) {
-    const { id } = before
-    const { aside, asideUndos, execution, taken, undos } = change
+    const id = Texts.toText(before.id)
+    const { aside, asideUndos, execution, taken } = change
     const asides = before.asides + (aside.length === 0 ? 0 : 1)
     if (aside.length > 0) yield* setAside(id, asides, aside)
     if (asideUndos.length > 0) {
       const rows = asideUndos.map((path) => ({ path: Texts.addressOf(path) }))
       yield* sql`
-        DELETE FROM flow_undo WHERE execution = ${id} AND path IN (SELECT r.path FROM ${rowsOf(sql, { path: "TEXT" }, rows)})`
+        DELETE FROM flow_undo WHERE execution = ${id} AND path IN (SELECT r.path FROM ${rowsOf(sql, pathRow, rows)})`
     }
-    yield* each([...put(sql, undoTable, { execution: id }, undos.map(undoRow)), ...deleted(id, taken)])
+    yield* each([...put(sql, undos, { execution: id }, change.undos), ...deleted(sql, id, taken)])
     const sent = yield* commands.put(before, change, at, mine)
     const news = Math.max(sent, change.keepsOwner === true ? taken.length : 0)
-    if (change.keepsOwner === true && news === 0) return [before]
+    if (change.keepsOwner === true && news === 0) return before
     const mail = [
       // Who runs it sees by this number that there is news, also when a suspend was withdrawn.
       sql`mail = mail + ${news}`,
@@ -81,23 +91,17 @@ export const make = (
     if (change.keepsOwner === true) {
       const wake = sql`wake_at = CASE WHEN owner IS NOT NULL OR lane IS NOT NULL OR wake_at <= ${at} THEN wake_at
         ELSE CAST(${at} AS BIGINT) END`
-      return yield* sql<ExecutionRow>`
-        UPDATE flow_run SET ${sql.csv([...mail, sql`changed_at = ${at}`, wake])} WHERE id = ${id}
-        RETURNING ${sql.literal(executionColumns)}`
+      return yield* updated(id, [...mail, sql`changed_at = ${at}`, wake])
     }
-    const assigned = [
-      ...mail,
-      sql`owner = NULL`,
-      sql`epoch = epoch + 1`,
-      sql`token = ${mine}`,
-      sql`asides = ${asides}`,
-      sql`changed_at = ${at}`,
-      ...sets(execution),
-      ...set(execution, "wakeAt"),
+    const values = executionTable.update({
+      owner: null,
+      token: mine,
+      asides,
+      changed_at: at,
+      ...executionValues(execution),
       ...(yield* queue(before, execution, at))
-    ]
-    return yield* sql<ExecutionRow>`
-      UPDATE flow_run SET ${sql.csv(assigned)} WHERE id = ${id} RETURNING ${sql.literal(executionColumns)}`
+    })
+    return yield* updated(id, [...mail, sql`epoch = epoch + 1`, values])
   })
 
   /** Runs in a transaction, and returns the exit of `decide`, because only failures of the database are retried. */
@@ -107,13 +111,13 @@ export const make = (
     at: number,
     mine: string
   ): Effect.fn.Return<Exit.Exit<Changed | null, E>, SqlError> {
-    const [before] = yield* locked(Texts.toText(id))
-    if (before === undefined) return Exit.succeed(null)
+    const before = yield* locked(Texts.toText(id))
+    if (before === null) return Exit.succeed(null)
     if (before.token === mine) return Exit.succeed({ before, after: before, isChanged: true })
     const decision = yield* Effect.exit(decide({ ...(yield* rest(before)), ...(yield* commands.of(before)) }))
     if (Exit.isFailure(decision)) return Exit.failCause(decision.cause)
     if (decision.value === null) return Exit.succeed({ before, after: before, isChanged: false })
-    const [after = before] = yield* apply(before, decision.value, at, mine)
+    const after = (yield* apply(before, decision.value, at, mine)) ?? before
     return Exit.succeed({ before, after, isChanged: true })
   })
 
@@ -124,7 +128,7 @@ export const make = (
     if (both === null) return null
     const { after, before, isChanged } = both
     if (isChanged) {
-      if (before.owner !== null) publish([Texts.fromText(before.owner), id, false])
+      if (before.owner !== null) publish([before.owner, id, false])
       const isOver = hasEnded(after.state)
       if (isOver || after.state === "queued" || isDue(after, at)) publish([null, id, isOver])
     }

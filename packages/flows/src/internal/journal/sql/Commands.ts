@@ -1,13 +1,13 @@
 /**
  * The rows of commands. A command is recorded under the lock of its execution, and ends in the write that carries it out.
  */
+import { integer, nullable, query, queryOne, Row, word } from "@signalbox/sql/Table"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import {
   type Change,
   type CommandOutcome,
-  type CommandRow,
   firstProtocol,
   type Locked,
   newestProtocol,
@@ -15,45 +15,34 @@ import {
 } from "../../model/Execution.ts"
 import { type Journal } from "../Journal.ts"
 import { mostCommands } from "../Common.ts"
-import { type ExecutionRow, newMessageRow } from "./Rows.ts"
+import {
+  commandRow,
+  commandTable,
+  executionId,
+  type ExecutionRow,
+  fromMessage,
+  messageTable,
+  processTable,
+  toCommand
+} from "./Rows.ts"
 import type { Store } from "./Store.ts"
 import { rowsOf } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
 
-interface Row {
-  readonly number: number
-  readonly command_id: string
-  readonly command: string
-  readonly said_by: string | null
-  readonly at: number
-  readonly round: number
-  readonly seq: number | null
-  readonly outcome: CommandOutcome | null
-  readonly ended_at: number | null
-}
-
-const names = "number, command_id, command, said_by, at, round, seq, outcome, ended_at"
-
-const toCommand = (row: Row): CommandRow => ({
-  number: row.number,
-  id: Texts.fromText(row.command_id),
-  command: row.command,
-  by: Texts.fromNullable(row.said_by),
-  at: row.at,
-  round: row.round,
-  seq: row.seq,
-  outcome: row.outcome,
-  endedAt: row.ended_at
-})
+const protocolRow = processTable.pick("protocol")
+const seqRow = messageTable.pick("seq")
+const lastRow = Row({ number: nullable(integer) })
+const settledRow = Row({ seq: integer, outcome: word<CommandOutcome>() })
 
 /** How many executions with unsettled commands are returned together. */
 const mostUnsettled = 100
 
 export const make = ({ persist, sql }: Store) => {
   const rows = (id: string) =>
-    Effect.map(
-      sql<Row>`SELECT ${sql.literal(names)} FROM flow_command WHERE execution = ${id} ORDER BY number`,
-      (found) => found.map(toCommand)
+    query(
+      commandRow,
+      sql`SELECT ${commandRow.columns} FROM flow_command WHERE execution = ${Texts.toText(id)} ORDER BY number`,
+      toCommand
     )
 
   /** Reads what a command depends on, besides the history of its execution. */
@@ -63,8 +52,10 @@ export const make = ({ persist, sql }: Store) => {
   }: Pick<ExecutionRow, "id" | "owner">): Effect.fn.Return<Pick<Locked, "commands" | "protocol">, SqlError> {
     const commands = yield* rows(id)
     if (owner === null) return { commands, protocol: null }
-    const [process] = yield* sql<{ readonly protocol: number | null }>`
-      SELECT protocol FROM flow_process WHERE id = ${owner}`
+    const process = yield* queryOne(
+      protocolRow,
+      sql`SELECT protocol FROM flow_process WHERE id = ${Texts.toText(owner)}`
+    )
     return { commands, protocol: process?.protocol ?? firstProtocol }
   })
 
@@ -76,11 +67,13 @@ export const make = ({ persist, sql }: Store) => {
     token: string
   ) {
     if (kind === undefined) return { seq: null, sent: 0 }
-    const row = newMessageRow({ kind, name: "", id: "", value: null }, mail + 1)
-    const [there] = yield* sql<{ readonly seq: number }>`
-      SELECT seq FROM flow_message WHERE execution = ${id} AND address = ${row.address}`
-    if (there !== undefined) return { seq: there.seq, sent: 0 }
-    yield* sql`INSERT INTO flow_message ${sql.insert({ ...row, execution: id, at, token })}`
+    const row = fromMessage({ kind, name: "", id: "", value: null }, mail + 1)
+    const there = yield* queryOne(
+      seqRow,
+      sql`SELECT seq FROM flow_message WHERE execution = ${Texts.toText(id)} AND address = ${row.address}`
+    )
+    if (there !== null) return { seq: there.seq, sent: 0 }
+    yield* sql`INSERT INTO flow_message ${messageTable.insert({ ...row, execution: id, at, token })}`
     return { seq: row.seq, sent: 1 }
   })
 
@@ -91,7 +84,7 @@ export const make = ({ persist, sql }: Store) => {
     at: number,
     token: string
   ) {
-    const { id } = run
+    const id = Texts.toText(run.id)
     for (const { number, outcome } of settled) {
       yield* sql`
         UPDATE flow_command SET outcome = ${outcome}, ended_at = ${at}
@@ -102,21 +95,13 @@ export const make = ({ persist, sql }: Store) => {
     const { by, command, outcome } = record
     const what = { seq: record.seq ?? message.seq, outcome, ended_at: outcome === null ? null : at }
     if (record.number !== undefined) {
-      yield* sql`UPDATE flow_command SET ${sql.update(what)} WHERE execution = ${id} AND number = ${record.number}`
+      yield* sql`UPDATE flow_command SET ${commandTable.update(what)} WHERE execution = ${id} AND number = ${record.number}`
       return message.sent
     }
-    const [last] = yield* sql<{ readonly number: number | null }>`
-      SELECT max(number) AS number FROM flow_command WHERE execution = ${id}`
+    const last = yield* queryOne(lastRow, sql`SELECT max(number) AS number FROM flow_command WHERE execution = ${id}`)
     const number = (last?.number ?? 0) + 1
-    const row = {
-      execution: id,
-      number,
-      command_id: Texts.toText(record.id),
-      command,
-      said_by: Texts.toNullable(by),
-      at
-    }
-    yield* sql`INSERT INTO flow_command ${sql.insert({ ...row, ...what, round: execution.round ?? run.round })}`
+    const row = { execution: run.id, number, command_id: record.id, command, said_by: by, at }
+    yield* sql`INSERT INTO flow_command ${commandTable.insert({ ...row, ...what, round: execution.round ?? run.round })}`
     yield* sql`
       DELETE FROM flow_command
       WHERE execution = ${id} AND number <= ${number - mostCommands} AND outcome IS NOT NULL`
@@ -137,7 +122,7 @@ export const make = ({ persist, sql }: Store) => {
         ? []
         : [
             sql`UPDATE flow_command SET outcome = r.outcome, ended_at = ${at}
-              FROM ${also}${rowsOf(sql, { seq: "INTEGER", outcome: "TEXT" }, all)}
+              FROM ${also}${rowsOf(sql, settledRow, all)}
               WHERE flow_command.execution = ${id} AND flow_command.seq = r.seq AND flow_command.outcome IS NULL
                 ${condition}`
           ]
@@ -145,11 +130,13 @@ export const make = ({ persist, sql }: Store) => {
     return [...end(settled, sql``), ...end(applied, sql`AND ${isSuspended}`)]
   }
 
-  const commands: (typeof Journal.Service)["commands"] = (id) => persist(rows(Texts.toText(id)))
+  const commands: (typeof Journal.Service)["commands"] = (id) => persist(rows(id))
 
   // A message that was read is left to its owner: one of an execution that halted with it waits for a person.
-  const unsettled: (typeof Journal.Service)["unsettled"] = Effect.map(
-    persist(sql<{ readonly id: string }>`
+  const unsettled: (typeof Journal.Service)["unsettled"] = persist(
+    query(
+      executionId,
+      sql`
       SELECT DISTINCT r.id FROM flow_command c JOIN flow_run r ON r.id = c.execution
       LEFT JOIN flow_process p ON p.id = r.owner
       LEFT JOIN flow_message m ON m.execution = c.execution AND m.seq = c.seq
@@ -157,8 +144,9 @@ export const make = ({ persist, sql }: Store) => {
         r.ended_at IS NOT NULL OR c.round < r.round
         OR (r.owner IS NULL AND (r.state = 'suspended' OR (r.state = 'halted' AND r.seen < c.seq)))
         OR (m.seq IS NULL AND (r.owner IS NULL OR p.protocol >= ${newestProtocol}))
-      ) ORDER BY r.id LIMIT ${mostUnsettled}`),
-    (found) => found.map(({ id }) => Texts.fromText(id))
+      ) ORDER BY r.id LIMIT ${mostUnsettled}`,
+      ({ id }) => id
+    )
   )
 
   return { of, put, ended, journal: { commands, unsettled } }

@@ -1,6 +1,7 @@
 /**
  * Creates and reads executions.
  */
+import { insertion, integer, query, queryOne } from "@signalbox/sql/Table"
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
 import {
@@ -15,38 +16,53 @@ import {
 import { type Journal } from "../Journal.ts"
 import { partitionOf } from "../../model/Partitions.ts"
 import { idTaken, newExecution } from "../Common.ts"
-import { enqueued, queuedColumns } from "./Lanes.ts"
+import { enqueued, queueOf } from "./Lanes.ts"
+import { writer } from "./Members.ts"
 import {
-  type ChapterRow,
+  chapterRow,
+  entryRow,
   entryTable,
-  type EntryRow,
-  executionColumns,
-  executionColumnsOf,
+  executionRow,
   type ExecutionRow,
-  newMessageRow,
-  type MessageRow,
-  messageTable,
-  tagRows,
-  tagTable,
+  executionTable,
+  fromMessage,
+  messageRow,
+  newExecutionRow,
+  newMessages,
+  type NewMessageRow,
+  tags,
+  tagsOf,
   toChapter,
   toEntry,
   toExecution,
   toExpired,
-  toJson,
   toMessage,
   toUndo,
-  undoTable,
-  type UndoRow
+  undoRow
 } from "./Rows.ts"
 import { isDue, type Store } from "./Store.ts"
 import { put } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
 
+const redoRow = entryTable.pick("path", "long_path").and({ redo: integer })
+const placeRow = executionTable.pick("id", "started_at")
+
+const newExecutionOf = writer<Execution>()(newExecutionRow, {
+  flow_key: ({ key }) => Texts.addressOf(key),
+  long_key: ({ key }) => Texts.longOf(key),
+  limits: ({ limits }) => (limits.length === 0 ? null : limits),
+  lane: queueOf,
+  partition_no: ({ id }) => partitionOf(id),
+  seen: () => 0,
+  asides: () => 0,
+  expired: () => false
+})
+
 /** Removes duplicate messages. */
 const distinct = (messages: ReadonlyArray<NewMessage>) => {
-  const rows = new Map<string, ReturnType<typeof newMessageRow>>()
+  const rows = new Map<string, NewMessageRow>()
   for (const message of messages) {
-    const row = newMessageRow(message, rows.size + 1)
+    const row = fromMessage(message, rows.size + 1)
     if (!rows.has(row.address)) rows.set(row.address, row)
   }
   return [...rows.values()]
@@ -56,59 +72,28 @@ const distinct = (messages: ReadonlyArray<NewMessage>) => {
 const isShown = (state: State): boolean => state !== "waiting" && state !== "running"
 
 export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) => {
-  const columns = sql.literal(executionColumns)
-  const entryColumns = sql.literal(entryTable.names)
-
-  const first = (rows: ReadonlyArray<ExecutionRow>): Execution | null => {
-    const [row] = rows
-    return row === undefined ? null : toExecution(row)
-  }
-
   const byKey = (flow: string, key: string) => {
     const [address] = Texts.split(key)
-    return sql<ExecutionRow>`
-      SELECT ${columns} FROM flow_run WHERE flow = ${Texts.toText(flow)} AND flow_key = ${address}`
+    return queryOne(
+      executionRow,
+      sql`SELECT ${executionRow.columns} FROM flow_run WHERE flow = ${Texts.toText(flow)} AND flow_key = ${address}`
+    )
   }
 
   const insert = (made: Execution, messages: ReturnType<typeof distinct>, mine: string) => {
-    const [flow_key, long_key] = Texts.split(made.key)
     const id = Texts.toText(made.id)
-    const run = sql<{ readonly id: string }>`
-      INSERT INTO flow_run ${sql.insert({
-        id,
-        flow: Texts.toText(made.flow),
-        version: made.version,
-        flow_key,
-        long_key,
-        input: toJson(made.input),
-        state: made.state,
-        chapter: 0,
-        round: 0,
-        tags: JSON.stringify(made.tags),
-        parent: Texts.toNullable(made.parent),
-        partition_no: partitionOf(made.id),
-        epoch: made.epoch,
-        owner: Texts.toNullable(made.owner),
-        wake_at: made.wakeAt,
-        mail: messages.length,
-        seen: 0,
-        asides: 0,
-        token: mine,
-        started_at: made.startedAt,
-        changed_at: made.startedAt,
-        expired: 0,
-        ...(made.limits.length === 0 ? {} : queuedColumns(made))
-      })} ON CONFLICT DO NOTHING RETURNING id`
+    const run = sql`
+      INSERT INTO flow_run ${insertion([newExecutionOf(made)], { token: mine })} ON CONFLICT DO NOTHING RETURNING id`
     const isQueued = made.queuedAt !== null
     if (messages.length + made.tags.length === 0 && !isQueued) return run
     const more = (where?: string) => [
-      ...put(sql, messageTable, { execution: id, at: made.startedAt, token: "" }, messages, where),
-      ...put(sql, tagTable, { execution: id, started_at: made.startedAt }, tagRows(made.tags), where),
+      ...put(sql, newMessages, { execution: id, at: made.startedAt, token: "" }, messages, where),
+      ...put(sql, tags, { execution: id, started_at: made.startedAt }, tagsOf(made.tags), where),
       ...(isQueued ? [enqueued({ sql }, made, where)] : [])
     ]
     if (isPostgres) {
       const parts = more("made").map((part, n) => sql`${sql.literal(`part${n}`)} AS (${part})`)
-      return sql<{ readonly id: string }>`WITH made AS (${run}), ${sql.csv(parts)} SELECT id FROM made`
+      return sql`WITH made AS (${run}), ${sql.csv(parts)} SELECT id FROM made`
     }
     return sql.withTransaction(
       Effect.tap(run, ([inserted]) =>
@@ -131,10 +116,10 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
     while (true) {
       const inserted = yield* persist(insert(made, mail, mine))
       if (inserted.length > 0) return created
-      const [row] = yield* persist(byKey(made.flow, made.key))
-      if (row !== undefined) {
+      const row = yield* persist(byKey(made.flow, made.key))
+      if (row !== null) {
         if (row.token === mine && row.epoch === made.epoch) return created
-        if (row.expired === 1) return { _tag: "Expired", expired: toExpired(row) }
+        if (row.expired) return { _tag: "Expired", expired: toExpired(row) }
         return { _tag: "Existing", execution: toExecution(row) }
       }
       const others = yield* persist(sql`SELECT 1 FROM flow_run WHERE id = ${Texts.toText(made.id)}`)
@@ -142,33 +127,43 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
     }
   })
 
-  const row = (id: string) => sql<ExecutionRow>`
-    SELECT ${columns} FROM flow_run WHERE id = ${Texts.toText(id)} AND expired = 0`
+  const row = (id: string) =>
+    queryOne(
+      executionRow,
+      sql`SELECT ${executionRow.columns} FROM flow_run WHERE id = ${Texts.toText(id)} AND expired = 0`
+    )
 
   /** Reads the other rows of an execution. */
   const rest = Effect.fnUntraced(function* (of: ExecutionRow) {
-    const { id } = of
-    const entries = sql<EntryRow>`
-      SELECT ${entryColumns} FROM flow_entry WHERE execution = ${id} AND aside = 0 ORDER BY begun, path, attempt`
-    const undos = sql<UndoRow>`
-      SELECT ${sql.literal(undoTable.names)} FROM flow_undo WHERE execution = ${id} ORDER BY position, path`
-    const messages = sql<MessageRow>`
-      SELECT ${sql.literal(messageTable.names)}, at FROM flow_message WHERE execution = ${id} ORDER BY seq`
+    const id = Texts.toText(of.id)
+    const entries = yield* query(
+      entryRow,
+      sql`
+        SELECT ${entryRow.columns} FROM flow_entry WHERE execution = ${id} AND aside = 0 ORDER BY begun, path, attempt`,
+      toEntry
+    )
+    const undos = yield* query(
+      undoRow,
+      sql`SELECT ${undoRow.columns} FROM flow_undo WHERE execution = ${id} ORDER BY position, path`,
+      toUndo
+    )
+    const messages = yield* query(
+      messageRow,
+      sql`SELECT ${messageRow.columns} FROM flow_message WHERE execution = ${id} ORDER BY seq`,
+      toMessage
+    )
     const redos =
       of.asides === 0
-        ? Effect.succeed([])
-        : sql<{ readonly path: string; readonly long_path: string | null; readonly redo: number }>`
-            SELECT path, long_path, max(next_redo) AS redo FROM flow_entry
-            WHERE execution = ${id} AND aside > 0
-              AND (next_redo > 0 OR (next_redo = 0 AND state <> 'interrupted')) GROUP BY path, long_path`
-    const all = [yield* entries, yield* undos, yield* messages, yield* redos] as const
-    return {
-      execution: toExecution(of),
-      entries: all[0].map(toEntry),
-      undos: all[1].map(toUndo),
-      messages: all[2].map(toMessage),
-      redos: new Map(all[3].map(({ long_path, path, redo }) => [Texts.joined(path, long_path), redo]))
-    } satisfies History
+        ? []
+        : yield* query(
+            redoRow,
+            sql`
+              SELECT path, long_path, max(next_redo) AS redo FROM flow_entry
+              WHERE execution = ${id} AND aside > 0
+                AND (next_redo > 0 OR (next_redo = 0 AND state <> 'interrupted')) GROUP BY path, long_path`,
+            ({ long_path, path, redo }) => [Texts.joined(path, long_path), redo] as const
+          )
+    return { execution: toExecution(of), entries, undos, messages, redos: new Map(redos) } satisfies History
   })
 
   const among = (states: ReadonlyArray<State>): Fragment =>
@@ -187,7 +182,7 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
   /** Returns the statement of a page, the newest first. */
   const pageOf = (
     from: string,
-    names: string,
+    names: Fragment,
     { before, flow, key, limit, startedBefore, startedFrom, version }: Page,
     more: ReadonlyArray<Fragment>,
     [start, id]: readonly [string, string] = ["r.started_at", "r.id"]
@@ -206,7 +201,7 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
         : [sql`(${startedAt}, ${last}) < (${before.startedAt}, ${Texts.toText(before.id)})`])
     ]
     return sql`
-      SELECT ${sql.literal(names)} FROM ${sql.literal(from)} WHERE ${sql.and(conditions)}
+      SELECT ${names} FROM ${sql.literal(from)} WHERE ${sql.and(conditions)}
       ORDER BY ${startedAt} DESC, ${last} DESC LIMIT ${limit}`
   }
 
@@ -214,52 +209,53 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
   const taggedPage = (page: Page, tag: string): Fragment =>
     pageOf(
       "flow_tag t JOIN flow_run r ON r.id = t.execution",
-      executionColumnsOf("r"),
+      executionRow.of("r"),
       page,
       [sql`t.tag = ${Texts.addressOf(tag)}`, ...(page.states === undefined ? [] : [among(page.states)])],
       ["t.started_at", "t.execution"]
     )
 
-  const listed = (statement: Fragment) =>
-    Effect.map(persist(sql<ExecutionRow>`${statement}`), (found) => found.map(toExecution))
+  const listed = (statement: Fragment) => persist(query(executionRow, sql`${statement}`, toExecution))
 
   const reads = {
-    find: (id) => Effect.map(persist(row(id)), first),
+    find: (id) => Effect.map(persist(row(id)), (row) => (row === null ? null : toExecution(row))),
     findKey: (flow, key) =>
-      Effect.map(persist(byKey(flow, key)), ([row]) =>
-        row === undefined || row.expired === 1 ? null : toExecution(row)
-      ),
+      Effect.map(persist(byKey(flow, key)), (row) => (row === null || row.expired ? null : toExecution(row))),
     list: (page) => {
       const { flow, key, states, tag } = page
       if (tag !== undefined) return listed(taggedPage(page, tag))
       if (key !== undefined || (states === undefined && flow === undefined)) {
-        return listed(pageOf("flow_run r", executionColumnsOf("r"), page, states === undefined ? [] : [among(states)]))
+        return listed(pageOf("flow_run r", executionRow.of("r"), page, states === undefined ? [] : [among(states)]))
       }
-      const all = partsOf(states ?? allStates).map((part) => pageOf("flow_run r", "r.id, r.started_at", page, [part]))
+      const all = partsOf(states ?? allStates).map((part) => pageOf("flow_run r", placeRow.of("r"), page, [part]))
       const selects = all.map((part, n) => sql`SELECT * FROM (${part}) ${sql.literal(`part${n}`)}`)
       return all.length === 0
         ? Effect.succeed([])
         : listed(sql`
-            SELECT ${sql.literal(executionColumnsOf("r"))} FROM flow_run r WHERE r.id IN (
+            SELECT ${executionRow.of("r")} FROM flow_run r WHERE r.id IN (
               SELECT id FROM (${selects.reduce((one, other) => sql`${one} UNION ALL ${other}`)}) parts
               ORDER BY started_at DESC, id DESC LIMIT ${page.limit}
             ) ORDER BY r.started_at DESC, r.id DESC`)
     },
     /** The execution is read first, so that at least the messages that it counts are in the result. */
-    history: (id) => persist(Effect.flatMap(row(id), ([of]) => (of === undefined ? Effect.succeed(null) : rest(of)))),
+    history: (id) => persist(Effect.flatMap(row(id), (of) => (of === null ? Effect.succeed(null) : rest(of)))),
     aside: (id) =>
-      Effect.map(
-        persist(sql<EntryRow>`
-          SELECT ${entryColumns} FROM flow_entry WHERE execution = ${Texts.toText(id)} AND aside > 0
-          ORDER BY aside, begun, path, attempt`),
-        (rows) => rows.map(toEntry)
+      persist(
+        query(
+          entryRow,
+          sql`
+            SELECT ${entryRow.columns} FROM flow_entry WHERE execution = ${Texts.toText(id)} AND aside > 0
+            ORDER BY aside, begun, path, attempt`,
+          toEntry
+        )
       ),
     chapters: (id) =>
-      Effect.map(
-        persist(sql<ChapterRow>`
-          SELECT chapter, entries, started_at, ended_at FROM flow_chapter
-          WHERE execution = ${Texts.toText(id)} ORDER BY chapter`),
-        (rows) => rows.map(toChapter)
+      persist(
+        query(
+          chapterRow,
+          sql`SELECT ${chapterRow.columns} FROM flow_chapter WHERE execution = ${Texts.toText(id)} ORDER BY chapter`,
+          toChapter
+        )
       )
   } satisfies Partial<typeof Journal.Service>
 

@@ -3,7 +3,6 @@
  */
 import type { Fragment } from "effect/sql/Statement"
 import type { Execution, FlowVersion, Limit } from "../../model/Execution.ts"
-import { toLimits } from "./Rows.ts"
 import type { Store } from "./Store.ts"
 import * as Texts from "./Texts.ts"
 
@@ -15,12 +14,9 @@ export const bucketOf = (flow: string, index: number, { keyed }: Limit, key: str
 const laneOf = ({ flow, version }: FlowVersion, keys: ReadonlyArray<string | null>): string =>
   Texts.addressOf(JSON.stringify([flow, version, ...keys]))
 
-/** Returns the queue columns of an execution. */
-export const queuedColumns = ({ flow, limits, queuedAt, state, version }: Execution) => ({
-  limits: toLimits(limits),
-  lane: state === "queued" && limits.length > 0 ? laneOf({ flow, version }, limits) : null,
-  queued_at: queuedAt
-})
+/** Returns the name of the queue that an execution is in; null when it is in none. */
+export const queueOf = ({ flow, limits, state, version }: Execution): string | null =>
+  state === "queued" && limits.length > 0 ? laneOf({ flow, version }, limits) : null
 
 /** Updates the lane of an execution that is queued in the same transaction; `from` is empty if it is not queued. */
 export const enqueued = (

@@ -1,64 +1,76 @@
 /**
- * The parts of writes that owners and commands share: columns of executions, and the deletion of messages.
+ * Members of the model as columns: a member has the name of its column in camel case, so a new one is a line of its table.
+ *
+ * All of this runs with each write. Objects are copies of one with all names, because adding names one by one makes garbage.
  */
-import type { Fragment } from "effect/sql/Statement"
-import type { Change, Execution, Write } from "../../model/Execution.ts"
-import { toFailure, toJson } from "./Rows.ts"
-import type { Store } from "./Store.ts"
-import { rowsOf } from "./Tables.ts"
-import * as Texts from "./Texts.ts"
+import type { Columns, Row, RowOf, StoredRow, Values } from "@signalbox/sql/Table"
 
-type Member = Exclude<keyof Write["execution"] | keyof Change["execution"], "tags">
+type Camel<S extends string> = S extends `${infer A}_${infer B}` ? `${A}${Capitalize<Camel<B>>}` : S
 
-/** The columns of members, with their encoding. */
-const columns: { readonly [M in Member]: readonly [string, (value: Execution[M]) => string | number | null] } = {
-  state: ["state", (value) => value],
-  version: ["version", (value) => value],
-  input: ["input", toJson],
-  result: ["result", toJson],
-  error: ["error", toJson],
-  failure: ["failure", toFailure],
-  chapter: ["chapter", (value) => value],
-  round: ["round", (value) => value],
-  owner: ["owner", Texts.toNullable],
-  wakeAt: ["wake_at", (value) => value],
-  endedAt: ["ended_at", (value) => value]
+/** The members of the model that are these columns. */
+export type MembersOf<C extends Columns> = { readonly [K in keyof C & string as Camel<K>]: RowOf<C>[K] }
+
+/** Some of them; an undefined one is not there. */
+export type SomeOf<C extends Columns> = { readonly [K in keyof MembersOf<C>]?: MembersOf<C>[K] | undefined }
+
+/** The columns that are no member of `A` as they are. */
+type Others<C extends Columns, A> = keyof {
+  [K in keyof C & string as Camel<K> extends keyof A ? (A[Camel<K>] extends RowOf<C>[K] ? never : K) : K]: true
+} &
+  keyof C
+
+/** Computes columns: those that are no members, and any other. */
+type Computed<C extends Columns, A> = { readonly [K in Others<C, A>]: (value: A) => RowOf<C>[K] } & {
+  readonly [K in keyof C]?: (value: A) => RowOf<C>[K]
 }
 
-export const make = ({ sql }: Pick<Store, "sql">) => {
-  const set = <M extends Member>(members: Pick<Partial<Execution>, M>, member: M): ReadonlyArray<Fragment> => {
-    const value = members[member]
-    const [column, to] = columns[member]
-    return value === undefined ? [] : [sql`${sql.literal(column)} = ${to(value)}`]
+const camel = (column: string) => column.replaceAll(/_(.)/g, (_, first: string) => first.toUpperCase())
+
+const named = (names: ReadonlyArray<string>) => Object.fromEntries(names.map((name): [string, unknown] => [name, null]))
+
+/** Returns how a row becomes the members of the model that are these columns. */
+export const reader = <C extends Columns>({ list }: Row<C>): ((row: RowOf<C>) => MembersOf<C>) => {
+  const names = list.map(([column]) => [column, camel(column)] as const)
+  const all = named(names.map(([, member]) => member))
+  return (row) => {
+    const members = { ...all }
+    for (const [column, member] of names) members[member] = row[column]
+    // Each member is the column of its name.
+    return members as MembersOf<C>
+  }
+}
+
+/** Returns how a value of the model becomes a stored row: each column is the member of its name, unless it is computed. */
+export const writer =
+  <A extends object>() =>
+  <C extends Columns>({ list }: Row<C>, computed: Computed<C, A>): ((value: A) => StoredRow<C>) => {
+    const all = named(list.map(([column]) => column))
+    const columns = list.map(([column, { encode }]) => {
+      // By the type of `computed`, it has what is no member.
+      const compute = computed[column] as ((value: A) => unknown) | undefined
+      return [column, camel(column), compute, encode] as const
+    })
+    return (value) => {
+      const row = { ...all }
+      for (const [column, member, compute, encode] of columns) {
+        const one: unknown = compute === undefined ? Reflect.get(value, member) : compute(value)
+        row[column] = encode === null ? one : encode(one)
+      }
+      // Each column was encoded, or is stored as it is.
+      return row as StoredRow<C>
+    }
   }
 
-  /** Returns the assignments of the given members. */
-  const sets = (members: Partial<Execution>): ReadonlyArray<Fragment> => [
-    ...set(members, "state"),
-    ...set(members, "version"),
-    ...set(members, "input"),
-    ...set(members, "result"),
-    ...set(members, "error"),
-    ...set(members, "failure"),
-    ...set(members, "chapter"),
-    ...set(members, "round"),
-    ...set(members, "owner"),
-    ...set(members, "endedAt"),
-    ...(members.tags === undefined ? [] : [sql`tags = ${JSON.stringify(members.tags)}`])
-  ]
-
-  const deleted = (id: string, seqs: ReadonlyArray<number>, from = "", where = sql``): ReadonlyArray<Fragment> => {
-    if (seqs.length === 0) return []
-    const rows = rowsOf(
-      sql,
-      { seq: "INTEGER" },
-      seqs.map((seq) => ({ seq }))
-    )
-    return [
-      sql`DELETE FROM flow_message WHERE execution = ${id}
-        AND seq IN (SELECT r.seq FROM ${sql.literal(from)}${rows} ${where})`
-    ]
+/** Returns how some members become values of their columns. */
+export const updater = <C extends Columns>({ list }: Row<C>): ((members: SomeOf<C>) => Values<C>) => {
+  const names = new Map(list.map(([column]) => [camel(column), column]))
+  return (members) => {
+    const values: Record<string, unknown> = {}
+    for (const member in members) {
+      const column = names.get(member)
+      if (column !== undefined) values[column] = members[member]
+    }
+    // As in `reader`.
+    return values as Values<C>
   }
-
-  return { set, sets, deleted }
 }

@@ -5,6 +5,7 @@
  * those of all others, and flows commit often.
  */
 import type { Listening } from "@signalbox/sql/Listening"
+import { Row, text } from "@signalbox/sql/Table"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Schedule from "effect/Schedule"
@@ -26,6 +27,7 @@ const Notification = Schema.fromJsonString(
     changes: Schema.Array(Schema.Tuple([Schema.NullOr(Schema.String), Schema.NullOr(Schema.String), Schema.Boolean]))
   })
 )
+const payloadRow = Row({ payload: text })
 const encode = Schema.encodeSync(Notification)
 const decode = Schema.decodeUnknownEffect(Notification)
 
@@ -84,7 +86,7 @@ export const makePostgres = Effect.fnUntraced(function* (
     const payloads = chunked(outbox.values()).map((changes) => ({ payload: encode({ from, changes }) }))
     outbox.clear()
     if (payloads.length === 0) return
-    yield* sql`SELECT pg_notify(${channel}, r.payload) FROM ${rowsOf(sql, { payload: "TEXT" }, payloads)}`
+    yield* sql`SELECT pg_notify(${channel}, r.payload) FROM ${rowsOf(sql, payloadRow, payloads)}`
   }).pipe(Effect.catch((error) => Effect.logDebug(`other processes could not be notified: ${error.message}`)))
 
   yield* Effect.addFinalizer(() => Effect.timeoutOption(Effect.interruptible(flush), "1 second"))

@@ -2,13 +2,22 @@
  * Claims, leases and their release.
  */
 import * as Dialect from "@signalbox/sql/Dialect"
+import { integer, nullable, query, queryOne, Row } from "@signalbox/sql/Table"
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
-import { type FlowVersion, isActive, type Place, type Process, type State } from "../../model/Execution.ts"
+import { type FlowVersion, isActive, type Place, type Process } from "../../model/Execution.ts"
 import { type Journal } from "../Journal.ts"
 import type { Share } from "../../model/Partitions.ts"
 import { compareTexts, forgetAfterMillis } from "../Common.ts"
-import { ended, executionColumns, type ExecutionRow, toExecution } from "./Rows.ts"
+import {
+  ended,
+  executionId,
+  executionRow,
+  type ExecutionRow,
+  executionTable,
+  processTable,
+  toExecution
+} from "./Rows.ts"
 import * as Stalls from "./Stalls.ts"
 import type { Store } from "./Store.ts"
 import * as Texts from "./Texts.ts"
@@ -16,31 +25,20 @@ import * as Texts from "./Texts.ts"
 /** The lease of builds that write no `lease`, in milliseconds. */
 const formerLease = 6_000
 
-interface ProcessRow extends Stalls.StandingRow {
-  readonly id: string
-  readonly host: string
-  readonly flows: string
-  readonly expires_at: number | null
-  readonly protocol: number | null
-  readonly boot: string | null
-  readonly pid_namespace: string | null
-  readonly pid: number | null
-  readonly pid_started: string | null
-}
+type ProcessRow = typeof processTable.Type
 
 const placeOf = ({ boot, host, pid, pid_namespace, pid_started }: ProcessRow): Place | null =>
   boot === null || pid_namespace === null || pid === null || pid_started === null
     ? null
-    : { host: Texts.fromText(host), boot, namespace: pid_namespace, pid, startedAt: pid_started }
+    : { host, boot, namespace: pid_namespace, pid, startedAt: pid_started }
 
 const toProcess = (row: ProcessRow): Process => {
   const place = placeOf(row)
   const standing = Stalls.toStanding(row)
   return {
-    id: Texts.fromText(row.id),
-    host: Texts.fromText(row.host),
-    // Written from the list of a `Process`.
-    flows: JSON.parse(row.flows) as Process["flows"],
+    id: row.id,
+    host: row.host,
+    flows: row.flows,
     expiresAt: row.expires_at,
     ...(row.protocol === null ? {} : { protocol: row.protocol }),
     ...(place === null ? {} : { place }),
@@ -48,12 +46,15 @@ const toProcess = (row: ProcessRow): Process => {
   }
 }
 
+const dueRow = Row({ due_at: nullable(integer) })
+const freedRow = executionTable.pick("id", "state")
+
 /** The longest due first; a statement returns its rows in any order. */
 const byDue = (a: ExecutionRow, b: ExecutionRow) => (a.wake_at ?? 0) - (b.wake_at ?? 0) || compareTexts(a.id, b.id)
 
 export const make = ({ leaseNow, now, persist, publish, sql, token, transaction }: Store) => {
   const stalls = Stalls.make({ sql })
-  const columns = sql.literal(executionColumns)
+  const { columns } = executionRow
 
   /** When a lease expires for others. Builds that write no `lease` go by their own clock, which may be behind by as much. */
   const expiry = sql`expires_at + CASE WHEN lease IS NULL THEN ${formerLease} ELSE 0 END`
@@ -94,11 +95,15 @@ export const make = ({ leaseNow, now, persist, publish, sql, token, transaction 
     at: number,
     mine: string,
     share: Share | undefined
-  ) => sql<ExecutionRow>`
+  ) =>
+    query(
+      executionRow,
+      sql`
     WITH due AS MATERIALIZED (
       SELECT id FROM flow_run WHERE ${claimable(due, share)} AND ${among(flows)}
       ORDER BY due_at, id LIMIT ${limit} ${Dialect.skipLocked(sql, "flow_run")}
     ) UPDATE flow_run SET ${claimed(at, process, mine)} WHERE id IN (SELECT id FROM due) RETURNING ${columns}`
+    )
 
   const claim: (typeof Journal.Service)["claim"] = Effect.fnUntraced(function* (process, flows, due, limit, share) {
     if (flows.length === 0) return []
@@ -110,7 +115,7 @@ export const make = ({ leaseNow, now, persist, publish, sql, token, transaction 
       Effect.gen(function* () {
         // Otherwise claims of a lost response would not run until the lease expires.
         const before = isRepeated
-          ? yield* sql<ExecutionRow>`SELECT ${columns} FROM flow_run WHERE owner = ${owner} AND token = ${mine}`
+          ? yield* query(executionRow, sql`SELECT ${columns} FROM flow_run WHERE owner = ${owner} AND token = ${mine}`)
           : []
         isRepeated = true
         return before.length > 0 ? before : yield* claimDue(owner, flows, due, limit, at, mine, share)
@@ -122,13 +127,18 @@ export const make = ({ leaseNow, now, persist, publish, sql, token, transaction 
   const claimOne: (typeof Journal.Service)["claimOne"] = Effect.fnUntraced(function* (process, id) {
     const at = yield* now
     const mine = token()
-    const [row] = yield* persist(sql<ExecutionRow>`
+    const row = yield* persist(
+      queryOne(
+        executionRow,
+        sql`
       UPDATE flow_run SET ${claimed(at, Texts.toText(process), mine)}
       WHERE id = ${Texts.toText(id)} AND expired = 0 AND state NOT IN ${sql.literal(ended)} AND queued_at IS NULL AND (
         owner IS NULL OR token = ${mine}
         OR NOT EXISTS (SELECT 1 FROM flow_process WHERE flow_process.id = flow_run.owner AND ${isLiving(at)})
-      ) RETURNING ${columns}`)
-    return row === undefined ? null : toExecution(row)
+      ) RETURNING ${columns}`
+      )
+    )
+    return row === null ? null : toExecution(row)
   })
 
   const firstDue = (flows: ReadonlyArray<FlowVersion>, also: Fragment): Fragment => sql`
@@ -145,36 +155,37 @@ export const make = ({ leaseNow, now, persist, publish, sql, token, transaction 
   const nextDue: (typeof Journal.Service)["nextDue"] = Effect.fnUntraced(function* (flows, share) {
     if (flows.length === 0) return null
     const first = share === undefined ? firstDue(flows, sql``) : firstOf(flows, share)
-    const [row] = yield* persist(sql<{ readonly due_at: number | null }>`${first}`)
+    const row = yield* persist(queryOne(dueRow, sql`${first}`))
     return row?.due_at ?? null
   })
 
   const unread: (typeof Journal.Service)["unread"] = (process) =>
-    Effect.map(
-      persist(sql<{ readonly id: string }>`
-        SELECT id FROM flow_run WHERE owner = ${Texts.toText(process)} AND mail > seen ORDER BY id`),
-      (rows) => rows.map(({ id }) => Texts.fromText(id))
+    persist(
+      query(
+        executionId,
+        sql`SELECT id FROM flow_run WHERE owner = ${Texts.toText(process)} AND mail > seen ORDER BY id`,
+        ({ id }) => id
+      )
     )
 
   // ---- processes
 
-  interface Freed {
-    readonly id: string
-    readonly state: State
-  }
-
   /** Releases the claims of executions that `rows` selects. */
-  const free = (rows: Fragment, at: number) => sql<Freed>`
-    WITH lost AS MATERIALIZED (${rows}) UPDATE flow_run SET
-      owner = NULL, wake_at = ${leaseNow(at)}, epoch = epoch + 1, changed_at = ${at}
-    WHERE id IN (SELECT id FROM lost) RETURNING id, state`
+  const free = (rows: Fragment, at: number) =>
+    query(
+      freedRow,
+      sql`
+        WITH lost AS MATERIALIZED (${rows}) UPDATE flow_run SET
+          owner = NULL, wake_at = ${leaseNow(at)}, epoch = epoch + 1, changed_at = ${at}
+        WHERE id IN (SELECT id FROM lost) RETURNING id, state`
+    )
 
   const freeOf = (process: string, at: number) =>
     free(sql`SELECT id FROM flow_run WHERE owner = ${process} ORDER BY id ${Dialect.forUpdate(sql)}`, at)
 
   /** Those that were released are due. */
-  const tell = (freed: ReadonlyArray<Freed>) => {
-    for (const { id, state } of freed) if (isActive(state)) publish([null, Texts.fromText(id), false])
+  const tell = (freed: ReadonlyArray<typeof freedRow.Type>) => {
+    for (const { id, state } of freed) if (isActive(state)) publish([null, id, false])
   }
 
   const renew: (typeof Journal.Service)["renew"] = Effect.fnUntraced(function* (process) {
@@ -204,9 +215,13 @@ export const make = ({ leaseNow, now, persist, publish, sql, token, transaction 
         const living = yield* sql`
           UPDATE flow_process SET ${columns} WHERE id = ${id} AND ${isLiving(at)} AND token <> ${again} RETURNING id`
         if (living.length > 0) return null
-        const [lapsed] = yield* sql<Stalls.Lapsed>`
-          SELECT id, host, stood_millis, stood_in FROM flow_process WHERE id = ${id} AND reaped = 0 ${Dialect.forUpdate(sql)}`
-        if (lapsed !== undefined) yield* stalls.count(lapsed)
+        const lapsed = yield* queryOne(
+          Stalls.lapsedRow,
+          sql`
+            SELECT ${Stalls.lapsedRow.columns} FROM flow_process
+            WHERE id = ${id} AND reaped = 0 ${Dialect.forUpdate(sql)}`
+        )
+        if (lapsed !== null) yield* stalls.count(lapsed)
         yield* sql`UPDATE flow_process SET ${columns}, reaped = 0, token = ${again} WHERE id = ${id}`
         return yield* freeOf(id, at)
       })
@@ -235,9 +250,12 @@ export const make = ({ leaseNow, now, persist, publish, sql, token, transaction 
     const freed = yield* transaction(
       Effect.gen(function* () {
         yield* sql`DELETE FROM flow_process WHERE reaped = 1 AND ${expiry} <= ${leaseNow(at)} - ${forgetAfterMillis}`
-        const lapsed = yield* sql<Stalls.Lapsed>`
-          UPDATE flow_process SET reaped = 1 WHERE reaped = 0 AND (${expiry} <= ${leaseNow(at)} ${isGone})
-          RETURNING id, host, stood_millis, stood_in`
+        const lapsed = yield* query(
+          Stalls.lapsedRow,
+          sql`
+            UPDATE flow_process SET reaped = 1 WHERE reaped = 0 AND (${expiry} <= ${leaseNow(at)} ${isGone})
+            RETURNING ${Stalls.lapsedRow.columns}`
+        )
         yield* Effect.forEach(lapsed, stalls.count, { discard: true })
         return yield* free(orphans, at)
       })
@@ -247,11 +265,12 @@ export const make = ({ leaseNow, now, persist, publish, sql, token, transaction 
   })
 
   const processes: (typeof Journal.Service)["processes"] = Effect.flatMap(now, (at) =>
-    Effect.map(
-      persist(sql<ProcessRow>`
-        SELECT id, host, flows, expires_at, protocol, boot, pid_namespace, pid, pid_started, stood_millis, stood_in
-        FROM flow_process WHERE ${isLiving(at)} ORDER BY id`),
-      (rows) => rows.map(toProcess)
+    persist(
+      query(
+        processTable,
+        sql`SELECT ${processTable.columns} FROM flow_process WHERE ${isLiving(at)} ORDER BY id`,
+        toProcess
+      )
     )
   )
 

@@ -3,11 +3,12 @@
  */
 import * as Dialect from "@signalbox/sql/Dialect"
 import { unhurried } from "@signalbox/sql/QueryDeadline"
+import { query, queryOne, Table } from "@signalbox/sql/Table"
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { Journal } from "../Journal.ts"
 import { canonical } from "../../model/Values.ts"
-import { ended, fromJson } from "./Rows.ts"
+import { anyText, ended, entryTable, executionId, value as anyValue } from "./Rows.ts"
 import type { Store } from "./Store.ts"
 import { isAmong, rowsOf } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
@@ -15,12 +16,10 @@ import * as Texts from "./Texts.ts"
 /** Tables with rows of executions. */
 const tables = ["flow_entry", "flow_undo", "flow_message", "flow_tag", "flow_chapter", "flow_command"]
 
-interface AwaitingRow {
-  readonly execution: string
-  readonly path: string
-  readonly long_path: string | null
-  readonly subject: string
-}
+const awaitingRow = entryTable.pick("execution", "path", "long_path").and({ subject: anyText })
+const valueTable = Table("flow_value", { name: anyText, value: anyValue })
+const nameRow = valueTable.pick("name")
+const valueRow = valueTable.pick("value")
 
 export const make = ({ persist, sql, token, transaction }: Store) => {
   /**
@@ -31,7 +30,9 @@ export const make = ({ persist, sql, token, transaction }: Store) => {
       ? Effect.succeed(0)
       : transaction(
           Effect.gen(function* () {
-            const expired = yield* sql<{ readonly id: string }>`
+            const expired = yield* query(
+              executionId,
+              sql`
               WITH old AS MATERIALIZED (
                 SELECT id FROM flow_run WHERE expired = 0 AND ended_at < ${endedBefore} AND ${sql.in("state", states)}
                 ORDER BY ended_at, id LIMIT ${limit} ${Dialect.skipLocked(sql, "flow_run")}
@@ -39,12 +40,9 @@ export const make = ({ persist, sql, token, transaction }: Store) => {
                 expired = 1, epoch = epoch + 1, input = NULL, result = NULL, error = NULL, failure = NULL, tags = '[]',
                 parent = NULL, owner = NULL, wake_at = NULL, token = ''
               WHERE id IN (SELECT id FROM old) RETURNING id`
-            if (expired.length === 0) return 0
-            const ids = rowsOf(
-              sql,
-              { id: "TEXT" },
-              expired.map(({ id }) => ({ id }))
             )
+            if (expired.length === 0) return 0
+            const ids = rowsOf(sql, executionId, expired)
             for (const table of tables) {
               yield* sql`DELETE FROM ${sql.literal(table)} WHERE execution IN (SELECT r.id FROM ${ids})`
             }
@@ -66,16 +64,18 @@ export const make = ({ persist, sql, token, transaction }: Store) => {
   /** The index has only the prefixes of long subjects, so `isWanted` filters the result. */
   const awaitingWhere = (condition: Fragment, isWanted: (subject: string) => boolean) =>
     Effect.map(
-      persist(sql<AwaitingRow>`
-        SELECT e.execution, e.path, e.long_path, e.subject FROM flow_entry e JOIN flow_run r ON r.id = e.execution
-        WHERE ${condition} AND r.state NOT IN ${sql.literal(ended)} ORDER BY e.execution, e.path`),
+      persist(
+        query(
+          awaitingRow,
+          sql`
+            SELECT ${awaitingRow.of("e")} FROM flow_entry e JOIN flow_run r ON r.id = e.execution
+            WHERE ${condition} AND r.state NOT IN ${sql.literal(ended)} ORDER BY e.execution, e.path`
+        )
+      ),
       (found) =>
-        found.flatMap(({ execution, long_path, path, ...row }) => {
-          const subject = Texts.fromText(row.subject)
-          return isWanted(subject)
-            ? [{ execution: Texts.fromText(execution), path: Texts.joined(path, long_path), subject }]
-            : []
-        })
+        found.flatMap(({ execution, long_path, path, subject }) =>
+          isWanted(subject) ? [{ execution, path: Texts.joined(path, long_path), subject }] : []
+        )
     )
 
   const awaiting: (typeof Journal.Service)["awaiting"] = (prefix) => {
@@ -91,18 +91,24 @@ export const make = ({ persist, sql, token, transaction }: Store) => {
 
   const unended: (typeof Journal.Service)["unended"] = (ids) =>
     Effect.map(
-      persist(sql<{ readonly id: string }>`
-        SELECT id FROM flow_run
-        WHERE ${isAmong(sql, "id", ids.map(Texts.toText))} AND expired = 0 AND state NOT IN ${sql.literal(ended)}`),
-      (rows) => new Set(rows.map(({ id }) => Texts.fromText(id)))
+      persist(
+        query(
+          executionId,
+          sql`
+            SELECT id FROM flow_run
+            WHERE ${isAmong(sql, "id", ids.map(Texts.toText))} AND expired = 0 AND state NOT IN ${sql.literal(ended)}`,
+          ({ id }) => id
+        )
+      ),
+      (found) => new Set(found)
     )
 
   const toText = (value: Parameters<typeof canonical>[0]) => (value === null ? null : canonical(value))
 
   const read: (typeof Journal.Service)["read"] = (name) =>
     Effect.map(
-      persist(sql<{ readonly value: string | null }>`SELECT value FROM flow_value WHERE name = ${Texts.toText(name)}`),
-      ([row]) => fromJson(row?.value ?? null)
+      persist(queryOne(valueRow, sql`SELECT value FROM flow_value WHERE name = ${Texts.toText(name)}`)),
+      (row) => row?.value ?? null
     )
 
   const deleted = Effect.fnUntraced(function* (key: string, before: string | null) {
@@ -130,11 +136,14 @@ export const make = ({ persist, sql, token, transaction }: Store) => {
 
   const names: (typeof Journal.Service)["names"] = (prefix) => {
     const from = Texts.toText(prefix)
-    return Effect.map(
-      persist(sql<{ readonly name: string }>`
-        SELECT name FROM flow_value
-        WHERE name >= ${from} AND substr(name, 1, ${[...from].length}) = ${from} AND value IS NOT NULL ORDER BY name`),
-      (rows) => rows.map(({ name }) => Texts.fromText(name))
+    return persist(
+      query(
+        nameRow,
+        sql`
+          SELECT name FROM flow_value
+          WHERE name >= ${from} AND substr(name, 1, ${[...from].length}) = ${from} AND value IS NOT NULL ORDER BY name`,
+        ({ name }) => name
+      )
     )
   }
 

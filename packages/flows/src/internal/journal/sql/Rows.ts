@@ -1,134 +1,113 @@
 /**
- * The rows of the journal. Times are milliseconds since 1970, JSON is text, and a JSON null is NULL.
+ * The rows of executions and what belongs to them. Times are milliseconds since 1970, JSON is text, and a JSON null is NULL.
+ *
+ * Columns are named explicitly, since a newer process may add others while this one runs.
  */
+import {
+  type Column,
+  converted,
+  encode,
+  flag,
+  integer,
+  json,
+  nullable,
+  real,
+  Row,
+  Table,
+  text,
+  word
+} from "@signalbox/sql/Table"
 import type * as Schema from "effect/Schema"
 import type { Failure } from "../../../FlowEvents.ts"
 import {
   activeStates,
   type Chapter,
+  type CommandOutcome,
+  type CommandRow,
   endStates,
   type Entry,
   type EntryKind,
   type EntryState,
   type Execution,
   type Expired,
+  type Keeper,
   type Message,
   type NewMessage,
+  type Process,
   type Stalled,
   type State,
   type Undo
 } from "../../model/Execution.ts"
-import { table } from "./Tables.ts"
+import { reader, updater, writer } from "./Members.ts"
+import { target } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
 
-export const toJson = (value: Schema.Json): string | null => (value === null ? null : JSON.stringify(value))
-export const fromJson = (text: string | null): Schema.Json => (text === null ? null : JSON.parse(text))
-
-/** Parses a column. The cast holds because `toFailure` wrote it. */
-const fromFailure = (text: string | null): Failure | null => (text === null ? null : (JSON.parse(text) as Failure))
-export const toFailure = (failure: Failure | null): string | null => (failure === null ? null : JSON.stringify(failure))
-
-/** Parses a column. The cast holds because `toLimits` wrote it. */
-const fromLimits = (text: string | null) => (text === null ? [] : (JSON.parse(text) as Execution["limits"]))
-export const toLimits = (limits: Execution["limits"]): string | null =>
-  limits.length === 0 ? null : JSON.stringify(limits)
+/** Any text. (A column of the type `text` has an address, a token, or a word.) */
+export const anyText = converted(Texts.fromText, Texts.toText)
+export const value: Column<Schema.Json> = nullable(json<Schema.Json>())
+const failure = nullable(json<Failure>())
 
 const listed = (states: ReadonlyArray<State>): string => `(${states.map((state) => `'${state}'`).join(", ")})`
 export const active = listed(activeStates)
 export const ended = listed(endStates)
 
-export interface ExecutionRow {
-  readonly id: string
-  readonly flow: string
-  readonly version: number
-  readonly flow_key: string
-  readonly long_key: string | null
-  readonly input: string | null
-  readonly state: State
-  readonly result: string | null
-  readonly error: string | null
-  readonly failure: string | null
-  readonly chapter: number
-  readonly round: number
-  readonly tags: string
-  readonly parent: string | null
-  readonly limits: string | null
-  readonly queued_at: number | null
-  readonly epoch: number
-  readonly owner: string | null
-  readonly wake_at: number | null
-  readonly mail: number
-  readonly asides: number
-  readonly token: string
-  readonly started_at: number
-  readonly changed_at: number
-  readonly ended_at: number | null
-  readonly expired: number
-}
+// ---- executions
 
-/** Explicit columns, since a newer process may add others while this one runs. */
-const executionNames = [
-  "id",
-  "flow",
-  "version",
-  "flow_key",
-  "long_key",
-  "input",
-  "state",
-  "result",
-  "error",
-  "failure",
-  "chapter",
-  "round",
-  "tags",
-  "parent",
-  "limits",
-  "queued_at",
-  "epoch",
-  "owner",
-  "wake_at",
-  "mail",
-  "asides",
-  "token",
-  "started_at",
-  "changed_at",
-  "ended_at",
-  "expired"
-] as const satisfies ReadonlyArray<keyof ExecutionRow>
+const ofExecution = Row({
+  id: anyText,
+  flow: anyText,
+  version: real,
+  input: value,
+  state: word<State>(),
+  result: value,
+  error: value,
+  failure,
+  chapter: integer,
+  round: integer,
+  tags: json<ReadonlyArray<string>>(),
+  parent: nullable(anyText),
+  queued_at: nullable(integer),
+  epoch: integer,
+  owner: nullable(anyText),
+  wake_at: nullable(integer),
+  mail: integer,
+  started_at: integer,
+  changed_at: integer,
+  ended_at: nullable(integer)
+})
 
-export const executionColumns = executionNames.join(", ")
-/** The columns, for a query with joins. */
-export const executionColumnsOf = (table: string) => executionNames.map((name) => `${table}.${name}`).join(", ")
+/** Members of an execution as columns. The others are `key` and `limits`. */
+const executionOf = reader(ofExecution)
+export const executionValues = updater(ofExecution)
+
+const withoutToken = Row({
+  ...ofExecution.fields,
+  flow_key: text,
+  long_key: nullable(text),
+  limits: nullable(json<Execution["limits"]>()),
+  asides: integer,
+  expired: flag
+})
+
+export const executionRow = withoutToken.and({ token: text })
+export type ExecutionRow = typeof executionRow.Type
+
+/** A new row, besides the token of the call that creates it. */
+export const newExecutionRow = withoutToken.and({ seen: integer, lane: nullable(text), partition_no: integer })
+
+export const executionTable = Table("flow_run", { ...newExecutionRow.fields, token: text })
+
+export const executionId = executionTable.pick("id")
 
 export const toExecution = (row: ExecutionRow): Execution => ({
-  id: Texts.fromText(row.id),
-  flow: Texts.fromText(row.flow),
-  version: row.version,
+  ...executionOf(row),
   key: Texts.joined(row.flow_key, row.long_key),
-  input: fromJson(row.input),
-  state: row.state,
-  result: fromJson(row.result),
-  error: fromJson(row.error),
-  failure: fromFailure(row.failure),
-  chapter: row.chapter,
-  round: row.round,
-  // Written from a list of texts.
-  tags: JSON.parse(row.tags) as ReadonlyArray<string>,
-  parent: Texts.fromNullable(row.parent),
-  limits: fromLimits(row.limits),
-  queuedAt: row.queued_at,
-  epoch: row.epoch,
-  owner: Texts.fromNullable(row.owner),
-  wakeAt: row.wake_at,
-  mail: row.mail,
-  startedAt: row.started_at,
-  changedAt: row.changed_at,
-  endedAt: row.ended_at
+  limits: row.limits ?? []
 })
 
 export const toExpired = (row: ExecutionRow): Expired => ({
-  id: Texts.fromText(row.id),
-  flow: Texts.fromText(row.flow),
+  id: row.id,
+  flow: row.flow,
   version: row.version,
   key: Texts.joined(row.flow_key, row.long_key),
   state: row.state,
@@ -136,192 +115,169 @@ export const toExpired = (row: ExecutionRow): Expired => ({
   endedAt: row.ended_at ?? row.changed_at
 })
 
-export const entryTable = table<EntryRow>("flow_entry", ["execution", "aside", "path", "attempt"], {
-  path: "TEXT",
-  long_path: "TEXT",
-  attempt: "INTEGER",
-  redo: "INTEGER",
-  name: "TEXT",
-  kind: "TEXT",
-  input: "TEXT",
-  state: "TEXT",
-  value: "TEXT",
-  failure: "TEXT",
-  begun: "INTEGER",
-  ended: "INTEGER",
-  started_at: "INTEGER",
-  ended_at: "INTEGER",
-  due: "INTEGER",
-  subject: "TEXT",
-  awaits: "TEXT",
-  host: "TEXT",
-  stalled: "TEXT"
-})
+// ---- entries
 
-export interface EntryRow {
-  readonly path: string
-  readonly long_path: string | null
-  readonly attempt: number
-  readonly redo: number
-  readonly name: string
-  readonly kind: EntryKind
-  readonly input: string | null
-  readonly state: EntryState
-  readonly value: string | null
-  readonly failure: string | null
-  readonly begun: number
-  readonly ended: number | null
-  readonly started_at: number
-  readonly ended_at: number | null
-  readonly due: number | null
-  readonly subject: string | null
+const ofEntry = Row({
+  attempt: integer,
+  redo: integer,
+  name: anyText,
+  kind: word<EntryKind>(),
+  input: value,
+  state: word<EntryState>(),
+  value,
+  failure,
+  begun: integer,
+  ended: nullable(integer),
+  started_at: integer,
+  ended_at: nullable(integer),
+  due: nullable(integer),
+  subject: nullable(anyText),
+  host: nullable(anyText)
+})
+const entryOf = reader(ofEntry)
+
+export const entryRow = Row({
+  path: text,
+  long_path: nullable(text),
+  ...ofEntry.fields,
   /** The prefix of the subject while it is awaited. */
-  readonly awaits: string | null
-  readonly host: string | null
-  readonly stalled: string | null
-}
+  awaits: nullable(text),
+  stalled: nullable(json<Stalled>())
+})
 
-/** Parses a column. */
-export const fromStalled = (text: string | null): Stalled | null =>
-  // `toStalled` wrote it.
-  text === null ? null : (JSON.parse(text) as Stalled)
-export const toStalled = (stalled: Stalled | null): string | null => (stalled === null ? null : JSON.stringify(stalled))
+export const entryTable = Table("flow_entry", {
+  execution: anyText,
+  aside: integer,
+  next_redo: integer,
+  ...entryRow.fields
+})
 
-export const entryRow = (entry: Entry): EntryRow => {
-  const [path, long_path] = Texts.split(entry.path)
-  return {
-    path,
-    long_path,
-    attempt: entry.attempt,
-    redo: entry.redo,
-    name: Texts.toText(entry.name),
-    kind: entry.kind,
-    input: toJson(entry.input),
-    state: entry.state,
-    value: toJson(entry.value),
-    failure: toFailure(entry.failure),
-    begun: entry.begun,
-    ended: entry.ended,
-    started_at: entry.startedAt,
-    ended_at: entry.endedAt,
-    due: entry.due,
-    subject: Texts.toNullable(entry.subject),
-    awaits: entry.ended === null && entry.subject !== null ? Texts.beginOf(entry.subject) : null,
-    host: Texts.toNullable(entry.host),
-    stalled: toStalled(entry.stalled ?? null)
-  }
-}
+export const entries = target(
+  entryTable.name,
+  ["execution", "aside", "path", "attempt"],
+  entryRow,
+  writer<Entry>()(entryRow, {
+    path: ({ path }) => Texts.addressOf(path),
+    long_path: ({ path }) => Texts.longOf(path),
+    awaits: ({ ended, subject }) => (ended === null && subject !== null ? Texts.beginOf(subject) : null),
+    stalled: ({ stalled = null }) => stalled
+  })
+)
 
-export const toEntry = (row: EntryRow): Entry => ({
+export const toEntry = (row: typeof entryRow.Type): Entry => ({
+  ...entryOf(row),
   path: Texts.joined(row.path, row.long_path),
-  attempt: row.attempt,
-  redo: row.redo,
-  name: Texts.fromText(row.name),
-  kind: row.kind,
-  input: fromJson(row.input),
-  state: row.state,
-  value: fromJson(row.value),
-  failure: fromFailure(row.failure),
-  begun: row.begun,
-  ended: row.ended,
-  startedAt: row.started_at,
-  endedAt: row.ended_at,
-  due: row.due,
-  subject: Texts.fromNullable(row.subject),
-  host: Texts.fromNullable(row.host),
-  ...(row.stalled === null ? {} : { stalled: fromStalled(row.stalled) })
+  ...(row.stalled === null ? {} : { stalled: row.stalled })
 })
 
-export interface ChapterRow {
-  readonly chapter: number
-  readonly entries: number
-  readonly started_at: number
-  readonly ended_at: number
-}
+// ---- chapters, undos, messages, tags, commands
 
-export const toChapter = ({ chapter, ended_at, entries, started_at }: ChapterRow): Chapter => ({
-  chapter,
-  entries,
-  startedAt: started_at,
-  endedAt: ended_at
+const ofChapter = Row({ chapter: integer, entries: integer, started_at: integer, ended_at: integer })
+
+export const chapterTable = Table("flow_chapter", { execution: anyText, ...ofChapter.fields })
+
+export const chapterRow = ofChapter
+export const toChapter: (row: typeof chapterRow.Type) => Chapter = reader(ofChapter)
+
+const ofUndo = Row({ redo: integer, state: word<Undo["state"]>(), position: integer, failure })
+const undoOf = reader(ofUndo)
+
+export const undoRow = Row({ path: text, long_path: nullable(text), ...ofUndo.fields })
+
+export const undos = target(
+  "flow_undo",
+  ["execution", "path"],
+  undoRow,
+  writer<Undo>()(undoRow, {
+    path: ({ path }) => Texts.addressOf(path),
+    long_path: ({ path }) => Texts.longOf(path)
+  })
+)
+
+export const toUndo = (row: typeof undoRow.Type): Undo => ({
+  ...undoOf(row),
+  path: Texts.joined(row.path, row.long_path)
 })
 
-export const undoTable = table<UndoRow>("flow_undo", ["execution", "path"], {
-  path: "TEXT",
-  long_path: "TEXT",
-  redo: "INTEGER",
-  state: "TEXT",
-  position: "INTEGER",
-  failure: "TEXT"
-})
-
-export interface UndoRow {
-  readonly path: string
-  readonly long_path: string | null
-  readonly redo: number
-  readonly state: Undo["state"]
-  readonly position: number
-  readonly failure: string | null
-}
-
-export const undoRow = (undo: Undo): UndoRow => {
-  const [path, long_path] = Texts.split(undo.path)
-  const { position, redo, state } = undo
-  return { path, long_path, redo, state, position, failure: toFailure(undo.failure) }
-}
-
-export const toUndo = (row: UndoRow): Undo => ({
-  path: Texts.joined(row.path, row.long_path),
-  redo: row.redo,
-  state: row.state,
-  position: row.position,
-  failure: fromFailure(row.failure)
-})
-
-export const messageTable = table<NewMessageRow>("flow_message", [], {
-  seq: "INTEGER",
-  address: "TEXT",
-  kind: "TEXT",
-  name: "TEXT",
-  message_id: "TEXT",
-  value: "TEXT"
-})
-
-export interface NewMessageRow {
-  readonly seq: number
+const newMessageRow = Row({
+  seq: integer,
   /** Kind, name and id. */
-  readonly address: string
-  readonly kind: Message["kind"]
-  readonly name: string
-  readonly message_id: string
-  readonly value: string | null
-}
+  address: text,
+  kind: word<Message["kind"]>(),
+  name: anyText,
+  message_id: anyText,
+  value
+})
+export type NewMessageRow = typeof newMessageRow.Type
 
-export interface MessageRow extends NewMessageRow {
-  readonly at: number
-}
+export const messageRow = newMessageRow.and({ at: integer })
+
+export const messageTable = Table("flow_message", { execution: anyText, ...messageRow.fields, token: text })
+
+export const newMessages = target(messageTable.name, [], newMessageRow, (row: NewMessageRow) =>
+  encode(newMessageRow, row)
+)
 
 export const messageAddress = ({ id, kind, name }: NewMessage): string =>
   Texts.addressOf(JSON.stringify([kind, name, id]))
 
-export const newMessageRow = (message: NewMessage, seq: number): NewMessageRow => ({
+export const fromMessage = (message: NewMessage, seq: number): NewMessageRow => ({
   seq,
   address: messageAddress(message),
   kind: message.kind,
-  name: Texts.toText(message.name),
-  message_id: Texts.toText(message.id),
-  value: toJson(message.value)
+  name: message.name,
+  message_id: message.id,
+  value: message.value
 })
 
-export const toMessage = (row: MessageRow): Message => ({
-  seq: row.seq,
-  kind: row.kind,
-  name: Texts.fromText(row.name),
-  id: Texts.fromText(row.message_id),
-  value: fromJson(row.value),
-  at: row.at
+export const toMessage = ({ at, kind, message_id: id, name, seq, value }: typeof messageRow.Type): Message => ({
+  seq,
+  kind,
+  name,
+  id,
+  value,
+  at
 })
 
-export const tagTable = table<{ readonly tag: string }>("flow_tag", [], { tag: "TEXT" })
+export const tags = target("flow_tag", [], Row({ tag: text }), (tag: string) => ({ tag }))
 
-export const tagRows = (tags: ReadonlyArray<string>) => [...new Set(tags.map(Texts.addressOf))].map((tag) => ({ tag }))
+/** Returns tags as they are stored. */
+export const tagsOf = (all: ReadonlyArray<string>) => [...new Set(all.map(Texts.addressOf))]
+
+export const commandRow = Row({
+  number: integer,
+  command_id: anyText,
+  command: text,
+  said_by: nullable(anyText),
+  at: integer,
+  round: integer,
+  seq: nullable(integer),
+  outcome: nullable(word<CommandOutcome>()),
+  ended_at: nullable(integer)
+})
+
+export const commandTable = Table("flow_command", { execution: anyText, ...commandRow.fields })
+
+export const toCommand = ({
+  command_id: id,
+  ended_at: endedAt,
+  said_by: by,
+  ...row
+}: typeof commandRow.Type): CommandRow => ({ ...row, id, by, endedAt })
+
+// ---- processes
+
+export const processTable = Table("flow_process", {
+  id: anyText,
+  host: anyText,
+  flows: json<Process["flows"]>(),
+  expires_at: nullable(integer),
+  protocol: nullable(integer),
+  boot: nullable(text),
+  pid_namespace: nullable(text),
+  pid: nullable(integer),
+  pid_started: nullable(text),
+  stood_millis: nullable(integer),
+  // Its thread writes it (`Renewal.ts`).
+  stood_in: nullable(json<Keeper>())
+})

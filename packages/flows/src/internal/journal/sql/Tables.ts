@@ -2,13 +2,18 @@
  * Rows as parameters, so that the text of a statement does not depend on the number of its rows.
  */
 import { isPostgres } from "@signalbox/sql/Dialect"
+import {
+  type Column,
+  type Columns,
+  encode,
+  insertion,
+  Row,
+  type RowOf,
+  type StoredRow,
+  text
+} from "@signalbox/sql/Table"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
-
-type Type = "TEXT" | "INTEGER" | "REAL"
-type Types<A> = Readonly<Record<keyof A & string, Type>>
-type Column = string | number | null
-type Columns<A> = { readonly [K in keyof A]: Column }
 
 /** The columns of rows that are passed to statements, in the SQL of both databases. */
 interface Listed {
@@ -16,19 +21,23 @@ interface Listed {
   readonly sqlite: string
 }
 
-const inPostgres: Readonly<Record<Type, string>> = { TEXT: "TEXT", INTEGER: "BIGINT", REAL: "DOUBLE PRECISION" }
+const inPostgres: Readonly<Record<Column<unknown>["type"], string>> = {
+  TEXT: "TEXT",
+  INTEGER: "BIGINT",
+  REAL: "DOUBLE PRECISION"
+}
 
-const listed = (types: Readonly<Record<string, Type>>): Listed => {
-  const columns = Object.entries(types)
+const listed = (fields: Columns): Listed => {
+  const columns = Object.entries(fields)
   return {
-    postgres: columns.map(([name, type]) => `${name} ${inPostgres[type]}`).join(", "),
+    postgres: columns.map(([name, { type }]) => `${name} ${inPostgres[type]}`).join(", "),
     sqlite: columns.map(([name]) => `value ->> '${name}' AS ${name}`).join(", ")
   }
 }
 
 /**
- * Returns rows as the table `r`. (They are JSON; texts that are values are encoded once more, because Postgres reads no NUL from
- * JSON, and encoded texts have none.)
+ * Returns encoded rows as the table `r`. (They are JSON; texts that are values are encoded once more, because Postgres reads no NUL
+ * from JSON, and encoded texts have none.)
  */
 const recordset = (sql: SqlClient, { postgres, sqlite }: Listed, rows: ReadonlyArray<object>): Fragment => {
   const json = JSON.stringify(rows)
@@ -38,65 +47,79 @@ const recordset = (sql: SqlClient, { postgres, sqlite }: Listed, rows: ReadonlyA
 }
 
 /** Returns small rows as the table `r`. */
-export const rowsOf = <A extends Columns<A>>(sql: SqlClient, types: Types<A>, rows: ReadonlyArray<A>): Fragment =>
-  recordset(sql, listed(types), rows)
+export const rowsOf = <C extends Columns>(sql: SqlClient, row: Row<C>, rows: ReadonlyArray<RowOf<C>>): Fragment =>
+  recordset(
+    sql,
+    listed(row.fields),
+    rows.map((one) => encode(row, one))
+  )
 
-/** The condition that a column is one of few texts: for rows of JSON, Postgres would plan a join with many. */
+const single = Row({ one: text })
+
+/** The condition that a column is one of few stored texts: for rows of JSON, Postgres would plan a join with many. */
 export const isAmong = (sql: SqlClient, column: string, texts: ReadonlyArray<string>): Fragment => {
   const rows = sql`SELECT r.one FROM ${rowsOf(
     sql,
-    { one: "TEXT" },
+    single,
     texts.map((one) => ({ one }))
   )}`
   return isPostgres(sql) ? sql`${sql.literal(column)} = ANY (ARRAY(${rows}))` : sql`${sql.literal(column)} IN (${rows})`
 }
 
-/** A table for `put`. */
-export interface Table<A> {
+/** How `put` writes values as rows of a table. */
+export interface Target<C extends Columns, A> {
   readonly name: string
+  readonly write: (value: A) => StoredRow<C>
   readonly names: string
   readonly listed: Listed
   /** The ON CONFLICT clause. */
   readonly conflict: string
   /** Returns the key by which rows of one statement are deduplicated; null when they always differ. */
-  readonly keyOf: ((row: A) => string) | null
+  readonly keyOf: ((row: StoredRow<C>) => string) | null
 }
 
-/** Defines a table. `key`: rows replace those with the same values of these columns. */
-export const table = <A extends Columns<A>>(name: string, key: ReadonlyArray<string>, types: Types<A>): Table<A> => {
-  const names = Object.keys(types)
+/** Defines how values are written to a table. `key`: rows replace those with the same values of these columns. */
+export const target = <C extends Columns, A>(
+  name: string,
+  key: ReadonlyArray<string>,
+  row: Row<C>,
+  write: (value: A) => StoredRow<C>
+): Target<C, A> => {
+  const names = Object.keys(row.fields)
   const replaced = names.filter((column) => !key.includes(column)).map((column) => `${column} = excluded.${column}`)
   const replacing = replaced.length === 0 ? "NOTHING" : `UPDATE SET ${replaced.join(", ")}`
-  const keyOf = (row: A) => JSON.stringify(Object.entries(row).filter(([column]) => key.includes(column)))
+  const keyOf = (one: StoredRow<C>) => JSON.stringify(Object.entries(one).filter(([column]) => key.includes(column)))
   return {
     name,
+    write,
     names: names.join(", "),
-    listed: listed(types),
+    listed: listed(row.fields),
     conflict: key.length === 0 ? "" : `ON CONFLICT (${key.join(", ")}) DO ${replacing}`,
     keyOf: key.length === 0 ? null : keyOf
   }
 }
 
 /** A statement can put a row only once, so this keeps the last row of each key. */
-const lasts = <A>(rows: ReadonlyArray<A>, keyOf: Table<A>["keyOf"]): ReadonlyArray<A> =>
+const lasts = <A>(rows: ReadonlyArray<A>, keyOf: ((row: A) => string) | null): ReadonlyArray<A> =>
   keyOf === null || rows.length < 2 ? rows : [...new Map(rows.map((row) => [keyOf(row), row])).values()]
 
 /**
- * Returns statements that insert or replace rows, all with the columns `fixed`. On Postgres it is one statement, which may be part of
- * another one with a table `where`: then it applies only if that table has a row. On SQLite, where JSON is slow, it is one for each row.
+ * Returns statements that insert or replace rows, all with the stored values `fixed`. On Postgres it is one statement, which may be part
+ * of another one with a table `where`: then it applies only if that table has a row. On SQLite, where JSON is slow, it is one for each
+ * row.
  */
-export const put = <A extends Columns<A>>(
+export const put = <C extends Columns, A>(
   sql: SqlClient,
-  { conflict, keyOf, listed, name, names }: Table<A>,
+  { conflict, keyOf, listed, name, names, write }: Target<C, A>,
   fixed: Readonly<Record<string, string | number>>,
   all: ReadonlyArray<A>,
   where?: string
 ): ReadonlyArray<Fragment> => {
   if (all.length === 0) return []
-  const rows = lasts(all, keyOf)
+  const rows = lasts(all.map(write), keyOf)
   const [into, onConflict] = [sql.literal(name), sql.literal(conflict)]
   if (!isPostgres(sql)) {
-    return rows.map((row) => sql`INSERT INTO ${into} ${sql.insert({ ...fixed, ...row })} ${onConflict}`)
+    return rows.map((one) => sql`INSERT INTO ${into} ${insertion([one], fixed)} ${onConflict}`)
   }
   const from = where === undefined ? sql.literal("") : sql.literal(`${where}, `)
   return [

@@ -35,6 +35,9 @@ export const split = (text: string): readonly [address: string, long: string | n
   return kept.length <= longest ? [kept, null] : [addressOf(text), kept]
 }
 
+/** Returns the whole text if its address differs. */
+export const longOf = (text: string): string | null => split(text)[1]
+
 export const joined = (address: string, long: string | null): string => fromText(long ?? address)
 
 /** Returns the prefix of a text, for an index of prefixes. */

@@ -2,14 +2,15 @@
  * The writes of an owner, which its epoch fences.
  */
 import * as Dialect from "@signalbox/sql/Dialect"
+import { queryOne } from "@signalbox/sql/Table"
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
-import { type Fence, hasEnded, OwnershipLost, type State, type Write } from "../../model/Execution.ts"
+import { type Fence, hasEnded, OwnershipLost, type Write } from "../../model/Execution.ts"
 import { type Journal } from "../Journal.ts"
 import { isReleased, mostChapters } from "../Common.ts"
 import type * as Commands from "./Commands.ts"
-import * as Members from "./Members.ts"
-import { entryRow, entryTable, type ExecutionRow, tagRows, tagTable, undoRow, undoTable } from "./Rows.ts"
+import { deleted } from "./Messages.ts"
+import { chapterTable, entries, executionTable, executionValues, tags, tagsOf, undos } from "./Rows.ts"
 import { isDue, type Store } from "./Store.ts"
 import { put } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
@@ -17,25 +18,21 @@ import * as Texts from "./Texts.ts"
 /** How many rows a statement deletes at most. */
 const slice = 1_000
 
-type Chaptered = Pick<ExecutionRow, "id" | "chapter" | "asides" | "started_at">
-
-interface Written {
-  readonly state: State
-  readonly owner: string | null
-  readonly wake_at: number | null
-}
+/** An execution after a write. */
+const writtenRow = executionTable.pick("id", "state", "owner", "wake_at")
+const lockedRow = executionTable.pick("id", "state", "owner", "wake_at", "chapter", "asides", "started_at")
+const chapterEnd = chapterTable.pick("ended_at")
 
 export const make = (
   { isPostgres, leaseNow, now, persist, publish, sql }: Store,
   commands: Pick<ReturnType<typeof Commands.make>, "ended">
 ) => {
-  const { deleted, set, sets } = Members.make({ sql })
   const each = (statements: ReadonlyArray<Fragment>) =>
     Effect.forEach(statements, (statement) => sql`${statement}`, { discard: true })
 
   /** Updates and locks the row of the execution if the claim is valid. On Postgres the rest of a write depends on its result. */
   const fenced = ({ epoch, id }: Fence, { begins, execution, seen }: Write, at: number) => {
-    const { wakeAt } = execution
+    const { state, wakeAt, ...members } = execution
     const next = wakeAt === undefined ? sql`wake_at` : sql`${wakeAt}`
     const wake = isReleased(execution)
       ? // The update sees the current row, so a message that was sent since the owner last read counts.
@@ -43,23 +40,21 @@ export const make = (
       : wakeAt === undefined
         ? []
         : [sql`wake_at = ${next}`]
-    const { state, ...members } = execution
     const rests = (state === "halted" || state === "suspended") && isReleased(execution)
-    const states = rests
-      ? [sql`state = CASE WHEN mail > ${seen} THEN 'waiting' ELSE ${state} END`]
-      : set(execution, "state")
-    const assigned = [sql`changed_at = ${at}`, sql`seen = ${seen}`, ...states, ...sets(members), ...wake]
+    const states = rests ? [sql`state = CASE WHEN mail > ${seen} THEN 'waiting' ELSE ${state} END`] : []
+    const values = executionValues(rests ? members : { ...members, state })
+    const assigned = [executionTable.update({ changed_at: at, seen, ...values }), ...states, ...wake]
     // As above: nothing begins after a command that the owner has not read.
     const isRead = begins === true ? sql`AND COALESCE(commanded, 0) <= ${seen}` : sql``
-    return sql<Written>`
+    return sql`
       UPDATE flow_run SET ${sql.csv(assigned)} WHERE id = ${Texts.toText(id)} AND epoch = ${epoch} ${isRead}
-      RETURNING id, state, owner, wake_at`
+      RETURNING ${writtenRow.columns}`
   }
 
   /** Returns the statements for all other rows. */
   const others = (
     id: string,
-    { entries, settled = [], suspends = [], taken, undos }: Write,
+    { settled = [], suspends = [], taken, ...write }: Write,
     at: number,
     mine = "flow_run"
   ): ReadonlyArray<Fragment> => {
@@ -68,10 +63,10 @@ export const make = (
       SELECT 1 FROM ${sql.literal(mine)} s WHERE s.id = ${id} AND s.state = 'suspended'
     )`
     return [
-      ...put(sql, entryTable, { execution: id, aside: 0, next_redo: 0 }, entries.map(entryRow), from),
-      ...put(sql, undoTable, { execution: id }, undos.map(undoRow), from),
-      ...deleted(id, taken, from === undefined ? "" : `${from}, `),
-      ...deleted(id, suspends, "", sql`WHERE ${isSuspended}`),
+      ...put(sql, entries, { execution: id, aside: 0, next_redo: 0 }, write.entries, from),
+      ...put(sql, undos, { execution: id }, write.undos, from),
+      ...deleted(sql, id, taken, from === undefined ? "" : `${from}, `),
+      ...deleted(sql, id, suspends, "", sql`WHERE ${isSuspended}`),
       ...commands.ended(id, { settled, suspends }, at, from, isSuspended)
     ]
   }
@@ -80,12 +75,14 @@ export const make = (
     const run = fenced(fence, write, at)
     const id = Texts.toText(fence.id)
     const more = isPostgres ? others(id, write, at, "mine") : others(id, write, at)
-    if (more.length === 0) return run
+    if (more.length === 0) return queryOne(writtenRow, run)
     if (isPostgres) {
       const parts = more.map((part, n) => sql`${sql.literal(`part${n}`)} AS (${part})`)
-      return sql<Written>`WITH mine AS (${run}), ${sql.csv(parts)} SELECT * FROM mine`
+      return queryOne(writtenRow, sql`WITH mine AS (${run}), ${sql.csv(parts)} SELECT * FROM mine`)
     }
-    return sql.withTransaction(Effect.tap(run, ([mine]) => (mine === undefined ? Effect.void : each(more))))
+    return sql.withTransaction(
+      Effect.tap(queryOne(writtenRow, run), (mine) => (mine === null ? Effect.void : each(more)))
+    )
   }
 
   /** Deletes the rows of an execution that match a condition, a slice at a time; returns their number. */
@@ -105,23 +102,32 @@ export const make = (
   })
 
   /** Deletes the rows of the chapter that ends, and leaves a summary. */
-  const endChapter = Effect.fnUntraced(function* (run: Chaptered, seen: number, at: number) {
-    const { chapter, id } = run
+  const endChapter = Effect.fnUntraced(function* (run: typeof lockedRow.Type, seen: number, at: number) {
+    const { chapter } = run
+    const id = Texts.toText(run.id)
     const mine = sql`execution = ${id}`
-    const entries = yield* deleteAll("flow_entry", "aside, path, attempt", mine)
+    const count = yield* deleteAll("flow_entry", "aside, path, attempt", mine)
     yield* deleteAll("flow_undo", "path", mine)
     yield* deleteAll("flow_message", "seq", sql`execution = ${id} AND seq <= ${seen}`)
     if (run.asides > 0) yield* sql`UPDATE flow_run SET asides = 0 WHERE id = ${id}`
-    const [before] = yield* sql<{ readonly ended_at: number }>`
-      SELECT ended_at FROM flow_chapter WHERE execution = ${id} ORDER BY chapter DESC LIMIT 1`
-    const summary = { execution: id, chapter, entries, started_at: before?.ended_at ?? run.started_at, ended_at: at }
-    yield* sql`INSERT INTO flow_chapter ${sql.insert(summary)}`
+    const before = yield* queryOne(
+      chapterEnd,
+      sql`SELECT ended_at FROM flow_chapter WHERE execution = ${id} ORDER BY chapter DESC LIMIT 1`
+    )
+    yield* sql`
+      INSERT INTO flow_chapter ${chapterTable.insert({
+        execution: run.id,
+        chapter,
+        entries: count,
+        started_at: before?.ended_at ?? run.started_at,
+        ended_at: at
+      })}`
     yield* sql`DELETE FROM flow_chapter WHERE execution = ${id} AND chapter <= ${chapter - mostChapters}`
   })
 
-  const replaceTags = Effect.fnUntraced(function* (id: string, tags: ReadonlyArray<string>, startedAt: number) {
+  const replaceTags = Effect.fnUntraced(function* (id: string, all: ReadonlyArray<string>, startedAt: number) {
     yield* sql`DELETE FROM flow_tag WHERE execution = ${id}`
-    yield* each(put(sql, tagTable, { execution: id, started_at: startedAt }, tagRows(tags)))
+    yield* each(put(sql, tags, { execution: id, started_at: startedAt }, tagsOf(all)))
   })
 
   /** A write of more than one statement, on every database. */
@@ -129,15 +135,17 @@ export const make = (
     sql.withTransaction(
       Effect.gen(function* () {
         const id = Texts.toText(fence.id)
-        const { chapter, tags } = write.execution
-        const rows = yield* sql<Written & Chaptered>`
-          SELECT id, state, owner, wake_at, chapter, asides, started_at FROM flow_run
-          WHERE id = ${id} AND epoch = ${fence.epoch} ${Dialect.forUpdate(sql)}`
-        const [before] = rows
+        const { chapter, tags: all } = write.execution
+        const before = yield* queryOne(
+          lockedRow,
+          sql`
+            SELECT ${lockedRow.columns} FROM flow_run
+            WHERE id = ${id} AND epoch = ${fence.epoch} ${Dialect.forUpdate(sql)}`
+        )
         // A repeated write of a chapter that has already begun.
-        if (before === undefined || (write.newChapter === true && before.chapter === chapter)) return rows
+        if (before === null || (write.newChapter === true && before.chapter === chapter)) return before
         const written = yield* plain(fence, write, at)
-        if (tags !== undefined) yield* replaceTags(id, tags, before.started_at)
+        if (all !== undefined) yield* replaceTags(id, all, before.started_at)
         if (write.newChapter === true) yield* endChapter(before, write.seen, at)
         return written
       })
@@ -154,8 +162,8 @@ export const make = (
     const at = yield* now
     const { begins, newChapter, execution } = write
     const statement = newChapter === true || execution.tags !== undefined ? large : plain
-    const [written] = yield* persist(statement(fence, write, at))
-    if (written === undefined) {
+    const written = yield* persist(statement(fence, write, at))
+    if (written === null) {
       if (begins === true && (yield* isMine(fence))) return false
       return yield* new OwnershipLost({ id: fence.id })
     }
