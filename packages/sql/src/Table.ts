@@ -177,7 +177,7 @@ class TableImpl<C extends Columns> extends RowImpl<C> implements Table<C> {
     this.name = name
   }
   insert(rows: Partial<RowOf<C>> | Arr.NonEmptyReadonlyArray<Partial<RowOf<C>>>) {
-    const [first, ...rest] = isMany(rows) ? rows : [rows]
+    const [first, ...rest] = isMany<Partial<RowOf<C>>>(rows) ? rows : [rows]
     return insertion([encode(this, first), ...rest.map((row) => encode(this, row))])
   }
   update(values: Values<C>) {
