@@ -91,8 +91,9 @@ const packagesFolder = fileURLToPath(new URL("packages", import.meta.url))
  * that lies in `internal` beside the folders.
  */
 const floorOf = ({ folders, ground = [], placed = {} }, path) => {
-  if (ground.includes(path)) return 0
   const names = Object.keys(folders)
+  if (placed[path] === undefined && ground.some((one) => path === one || (one.endsWith("/") && path.startsWith(one))))
+    return 0
   const name = placed[path] ?? names.find((folder) => path.startsWith(`internal/${folder}/`))
   if (name === undefined) return path.startsWith("internal/") ? undefined : names.length + 1
   return names.indexOf(name) + 1 || undefined

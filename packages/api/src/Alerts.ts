@@ -8,7 +8,7 @@ import type { Deleted, Page } from "./contract/Common.ts"
 import type { AlertId } from "./contract/Ids.ts"
 import * as contract from "./contract/Alerts.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
-import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
 export type {

@@ -7,7 +7,7 @@ import type { InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/ApiKeys.ts"
 import type { Permission } from "./contract/Authorization.ts"
 import type { ApiKeyId } from "./contract/Ids.ts"
-import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
 export type { ApiKey, ApiKeyCreated } from "./contract/ApiKeys.ts"

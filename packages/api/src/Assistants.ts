@@ -7,8 +7,8 @@ import type { Named, Page } from "./contract/Common.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/Assistants.ts"
 import type { AssistantId, AssistantRunId, TaskPackageId } from "./contract/Ids.ts"
-import { type AwaitOptions, awaitUntil } from "./internal/AwaitUntil.ts"
-import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
+import { type AwaitOptions, awaitUntil } from "./internal/calls/AwaitUntil.ts"
+import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
 export type {

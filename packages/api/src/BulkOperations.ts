@@ -7,8 +7,8 @@ import * as contract from "./contract/BulkOperations.ts"
 import type { Accepted, Page } from "./contract/Common.ts"
 import type { BulkOperationId } from "./contract/Ids.ts"
 import type { InvalidRequest, NotFound } from "./ControlRoomError.ts"
-import { type AwaitOptions, awaitUntil } from "./internal/AwaitUntil.ts"
-import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
+import { type AwaitOptions, awaitUntil } from "./internal/calls/AwaitUntil.ts"
+import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
 export type {

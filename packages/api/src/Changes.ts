@@ -7,7 +7,7 @@ import { noResponse } from "@signalbox/transport/NoResponse"
 import * as contract from "./contract/Changes.ts"
 import { ControlRoom } from "./ControlRoom.ts"
 import { ControlRoomError, Malformed, unexpected } from "./ControlRoomError.ts"
-import { reasonOf, send, unread } from "./internal/Transport.ts"
+import { reasonOf, send, unread } from "./internal/calls/Transport.ts"
 import { RetryPolicy } from "./Policy.ts"
 
 export type { Change, ChangeTopic } from "./contract/Changes.ts"

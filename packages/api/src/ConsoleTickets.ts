@@ -5,7 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { InvalidRequest } from "./ControlRoomError.ts"
 import * as contract from "./contract/ConsoleTickets.ts"
-import { inWorkspace, returning } from "./internal/Workspace.ts"
+import { inWorkspace, returning } from "./internal/calls/Workspace.ts"
 
 export type { ConsoleTicket } from "./contract/ConsoleTickets.ts"
 

@@ -12,8 +12,8 @@ import * as HttpClient from "effect/http/HttpClient"
 import { WorkspaceId } from "./contract/Ids.ts"
 import { Uploads } from "./Upload.ts"
 import { address, check, matching, text } from "@signalbox/transport/OptionError"
-import * as Connection from "./internal/Connection.ts"
-import type { Transport } from "./internal/Transport.ts"
+import * as Connection from "./internal/calls/Connection.ts"
+import type { Transport } from "./internal/calls/Transport.ts"
 
 export interface Options {
   /**

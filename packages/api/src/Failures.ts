@@ -7,7 +7,7 @@ import * as contract from "./contract/Failures.ts"
 import type { FailureId, ProcessId, StepId } from "./contract/Ids.ts"
 import type { ExceptionType } from "./contract/WorkItems.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
-import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 
 export type { Failure, FailureState } from "./contract/Failures.ts"
 

@@ -8,7 +8,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { File } from "./contract/Files.ts"
 import { ControlRoom } from "./ControlRoom.ts"
 import { ControlRoomError, type NotFound, unexpected } from "./ControlRoomError.ts"
-import { reasonOf, send, type Transport, unread } from "./internal/Transport.ts"
+import { reasonOf, send, type Transport, unread } from "./internal/calls/Transport.ts"
 import { RetryPolicy } from "./Policy.ts"
 
 export type { File } from "./contract/Files.ts"

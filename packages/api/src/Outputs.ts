@@ -4,7 +4,7 @@ import type { ProcessRunId } from "./contract/Ids.ts"
 import type { Page } from "./contract/Common.ts"
 import type { InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/Outputs.ts"
-import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 
 export type { Output } from "./contract/Outputs.ts"
 

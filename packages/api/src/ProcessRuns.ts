@@ -9,10 +9,10 @@ import type { Accepted, Deleted, Page } from "./contract/Common.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/ProcessRuns.ts"
 import { ControlRoom } from "./ControlRoom.ts"
-import { type AwaitOptions, awaitUntil } from "./internal/AwaitUntil.ts"
-import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
+import { type AwaitOptions, awaitUntil } from "./internal/calls/AwaitUntil.ts"
+import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 
-export type { AwaitOptions } from "./internal/AwaitUntil.ts"
+export type { AwaitOptions } from "./internal/calls/AwaitUntil.ts"
 export type {
   Callback,
   ProcessRun,

@@ -10,7 +10,7 @@ import * as pauses from "./contract/Pauses.ts"
 import type { PauseState } from "./contract/Pauses.ts"
 import * as contract from "./contract/Processes.ts"
 import type { NamedListOptions } from "./ListOptions.ts"
-import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 
 export type { NamedListOptions } from "./ListOptions.ts"
 export type {

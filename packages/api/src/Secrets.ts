@@ -11,7 +11,7 @@ import type { Page } from "./contract/Common.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/Secrets.ts"
 import type { NamedListOptions } from "./ListOptions.ts"
-import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 
 export type { Secret, SecretWithItemNames } from "./contract/Secrets.ts"
 

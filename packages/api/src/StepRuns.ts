@@ -10,7 +10,7 @@ import type { InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/StepRuns.ts"
 import { ControlRoom } from "./ControlRoom.ts"
 import { fetchSigned } from "./Files.ts"
-import { inWorkspace, nextCursor, pages, returning } from "./internal/Workspace.ts"
+import { inWorkspace, nextCursor, pages, returning } from "./internal/calls/Workspace.ts"
 
 export type {
   Artifact,

@@ -7,7 +7,7 @@ import type { ProcessId, TriggerId } from "./contract/Ids.ts"
 import type { Deleted, Page } from "./contract/Common.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/Triggers.ts"
-import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
 export type {

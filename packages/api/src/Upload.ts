@@ -10,8 +10,8 @@ import * as Stream from "effect/Stream"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { UploadForm } from "./contract/Files.ts"
 import type { CallError } from "./ControlRoomError.ts"
-import type { Connection } from "./internal/Connection.ts"
-import { send, unread } from "./internal/Transport.ts"
+import type { Connection } from "./internal/calls/Connection.ts"
+import { send, unread } from "./internal/calls/Transport.ts"
 
 /** The source of an upload could not be read. */
 export class UploadSourceError extends TaggedError<UploadSourceError>()("UploadSourceError", {

@@ -11,7 +11,7 @@ import type { DueState, WhenReferenceExists } from "./contract/Order.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/WorkItems.ts"
 import { ControlRoom } from "./ControlRoom.ts"
-import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 import { open, sendForm, type UploadSource } from "./Upload.ts"
 
 export type { WorkItem, WorkItemListed, WorkItemState } from "./contract/WorkItems.ts"

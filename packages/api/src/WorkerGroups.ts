@@ -9,7 +9,7 @@ import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as pauses from "./contract/Pauses.ts"
 import type { PauseState } from "./contract/Pauses.ts"
 import * as contract from "./contract/WorkerGroups.ts"
-import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 import type { ListOptions, NamedListOptions } from "./ListOptions.ts"
 
 export type { GroupLinkToken, GroupLinkTokenCreated, Membership, WorkerGroup } from "./contract/WorkerGroups.ts"

@@ -9,7 +9,7 @@ import * as pauses from "./contract/Pauses.ts"
 import type { PauseState } from "./contract/Pauses.ts"
 import * as contract from "./contract/Workers.ts"
 import type { NamedListOptions } from "./ListOptions.ts"
-import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 
 export type { LinkToken, QueueDepth, Worker, WorkerState } from "./contract/Workers.ts"
 

@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import type { InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/Workspaces.ts"
-import { inWorkspace, returning } from "./internal/Workspace.ts"
+import { inWorkspace, returning } from "./internal/calls/Workspace.ts"
 
 export type { Workspace, WorkspaceCreated } from "./contract/Workspaces.ts"
 

@@ -14,8 +14,8 @@ import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpClient from "effect/http/HttpClient"
 import { Api } from "../src/contract/Api.ts"
 import type { CallError } from "../src/ControlRoomError.ts"
-import * as Connection from "../src/internal/Connection.ts"
-import { make as makeCall } from "../src/internal/EndpointCall.ts"
+import * as Connection from "../src/internal/calls/Connection.ts"
+import { make as makeCall } from "../src/internal/calls/EndpointCall.ts"
 import { answer, type Fault, type FaultServer, make, settle } from "./support/FaultServer.ts"
 
 /** Called by others than the client: by services that only have an address, by robots, as text, by older clients, as bytes, and as a stream. */

@@ -22,7 +22,7 @@ import {
   initialTokens,
   type Options,
   type Services
-} from "./internal/CompatConnection.ts"
+} from "./internal/compat/Connection.ts"
 import {
   type DriveLike,
   type DriveOptions,
@@ -41,10 +41,10 @@ import {
   type SiteLike,
   type VerifyOptions,
   withinOf
-} from "./internal/CompatItems.ts"
-import * as Shapes from "./internal/CompatShapes.ts"
-import { PendingAuthorizations } from "./internal/PendingAuthorizations.ts"
-import { stateOf } from "./internal/Redirect.ts"
+} from "./internal/compat/Items.ts"
+import * as Shapes from "./internal/compat/Shapes.ts"
+import { PendingAuthorizations } from "./internal/login/PendingAuthorizations.ts"
+import { stateOf } from "./internal/login/Redirect.ts"
 import * as Lists from "./Lists.ts"
 import type { User } from "./model/User.ts"
 import { OAuth } from "./OAuth.ts"
@@ -54,7 +54,7 @@ import type { Tokens } from "./Tokens.ts"
 import type * as Uploads from "./Uploads.ts"
 import * as Users from "./Users.ts"
 
-export { CompatError, type Connection, type Options } from "./internal/CompatConnection.ts"
+export { CompatError, type Connection, type Options } from "./internal/compat/Connection.ts"
 export type {
   DriveLike,
   DriveOptions,
@@ -62,7 +62,7 @@ export type {
   LocalOptions,
   SiteLike,
   VerifyOptions
-} from "./internal/CompatItems.ts"
+} from "./internal/compat/Items.ts"
 export type {
   CompatDrive,
   CompatDriveItem,
@@ -70,7 +70,7 @@ export type {
   CompatRow,
   CompatSite,
   CompatUser
-} from "./internal/CompatShapes.ts"
+} from "./internal/compat/Shapes.ts"
 
 /** A file that was uploaded. */
 export interface CompatUpload extends Shapes.CompatDriveItem {

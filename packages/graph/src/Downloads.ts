@@ -9,15 +9,15 @@ import { type DriveAddress, type ItemAddress, itemPath } from "./Drive.ts"
 import * as Drives from "./Drives.ts"
 import type { Graph } from "./Graph.ts"
 import { GraphError, Malformed } from "./GraphError.ts"
-import { request } from "./internal/Call.ts"
-import { contents } from "./internal/Contents.ts"
-import { type Difference, differenceOf, type Here, hereOf, reportOrFail } from "./internal/Difference.ts"
-import { asNothing } from "./internal/Transport.ts"
+import { request } from "./internal/requests/Call.ts"
+import { contents } from "./internal/files/Contents.ts"
+import { type Difference, differenceOf, type Here, hereOf, reportOrFail } from "./internal/files/Difference.ts"
+import { asNothing } from "./internal/requests/Transport.ts"
 import type { DriveItem } from "./model/Drive.ts"
 import * as QuickXorHash from "./QuickXorHash.ts"
 import { Changed, NotAFile, NotModified, type TransferError, transferError } from "./TransferError.ts"
 
-export { Difference } from "./internal/Difference.ts"
+export { Difference } from "./internal/files/Difference.ts"
 
 export interface DownloadOptions {
   /** Converts on the way, such as `pdf`; what comes then can't be compared with what is stored. */

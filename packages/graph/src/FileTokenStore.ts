@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { homedir } from "node:os"
 import { join, resolve } from "node:path"
-import * as PrivateFile from "./internal/PrivateFile.ts"
+import * as PrivateFile from "./internal/login/PrivateFile.ts"
 import { TokenStore, TokenStoreError } from "./TokenStore.ts"
 import { fromStored, toStored } from "./Tokens.ts"
 

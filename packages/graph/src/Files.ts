@@ -9,13 +9,18 @@ import * as Downloads from "./Downloads.ts"
 import type { DriveAddress, ItemAddress } from "./Drive.ts"
 import type { Graph } from "./Graph.ts"
 import type { GraphError } from "./GraphError.ts"
-import { localFailed, makeFolder, modifiedOf, writeWhole } from "./internal/LocalFile.ts"
-import { localName } from "./internal/LocalNames.ts"
+import { localFailed, makeFolder, modifiedOf, writeWhole } from "./internal/files/LocalFile.ts"
+import { localName } from "./internal/files/LocalNames.ts"
 import type { DriveItem } from "./model/Drive.ts"
 import { LocalFailed, type TransferError, transferError } from "./TransferError.ts"
 import * as Uploads from "./Uploads.ts"
 
-export { downloadFolder, type FolderOptions, type FolderReport, FolderIncomplete } from "./internal/FolderDownload.ts"
+export {
+  downloadFolder,
+  type FolderOptions,
+  type FolderReport,
+  FolderIncomplete
+} from "./internal/files/FolderDownload.ts"
 
 /**
  * Uploads a local file to where a file is or will be.

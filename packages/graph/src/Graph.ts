@@ -12,8 +12,8 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import { AccessTokens } from "./AccessTokens.ts"
 import { Address, Cloud, locate, type Place, placeRules } from "./Cloud.ts"
-import { linkOver } from "./internal/Delivery.ts"
-import type { Transport } from "./internal/Transport.ts"
+import { linkOver } from "./internal/requests/Delivery.ts"
+import type { Transport } from "./internal/requests/Transport.ts"
 
 export interface Options extends Place {
   /**

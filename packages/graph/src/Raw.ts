@@ -6,9 +6,9 @@ import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type { Graph } from "./Graph.ts"
 import type { GraphError } from "./GraphError.ts"
-import { bodyOf } from "./internal/Answer.ts"
-import { asText, type Method } from "./internal/Transport.ts"
-import { type Call, list, request } from "./internal/Call.ts"
+import { bodyOf } from "./internal/requests/Answer.ts"
+import { asText, type Method } from "./internal/requests/Transport.ts"
+import { type Call, list, request } from "./internal/requests/Call.ts"
 import { type Path, verbatim } from "./Path.ts"
 
 /** A call: `path` is below the version; a plain string is sent as it is, so encode the names in it or use `path`. */

@@ -11,15 +11,15 @@ import { type DriveAddress, type ItemAddress, itemPath } from "./Drive.ts"
 import * as Drives from "./Drives.ts"
 import type { Graph } from "./Graph.ts"
 import { GraphError, InvalidRequest } from "./GraphError.ts"
-import { json, unsent } from "./internal/Call.ts"
-import { type Difference, differenceOf, reportOrFail } from "./internal/Difference.ts"
-import * as Reader from "./internal/Reader.ts"
-import * as Session from "./internal/UploadSession.ts"
+import { json, unsent } from "./internal/requests/Call.ts"
+import { type Difference, differenceOf, reportOrFail } from "./internal/files/Difference.ts"
+import * as Reader from "./internal/files/Reader.ts"
+import * as Session from "./internal/files/UploadSession.ts"
 import { DriveItem, UploadSession } from "./model/Drive.ts"
 import { SourceFailed, type TransferError, transferError, UploadLost } from "./TransferError.ts"
 
-export { Difference } from "./internal/Difference.ts"
-export type { Progress } from "./internal/UploadSession.ts"
+export { Difference } from "./internal/files/Difference.ts"
+export type { Progress } from "./internal/files/UploadSession.ts"
 
 /** Bytes, or a stream of known size that emits the same bytes in every run; `from` starts it at an offset. */
 export type UploadSource =

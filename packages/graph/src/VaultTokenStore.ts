@@ -10,12 +10,12 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import type * as HttpClient from "effect/http/HttpClient"
-import type { Options } from "./internal/VaultItems.ts"
-import * as VaultItems from "./internal/VaultItems.ts"
+import type { Options } from "./internal/login/VaultItems.ts"
+import * as VaultItems from "./internal/login/VaultItems.ts"
 import { TokenStore, TokenStoreError } from "./TokenStore.ts"
 import { fromStored, toStored } from "./Tokens.ts"
 
-export type { Options } from "./internal/VaultItems.ts"
+export type { Options } from "./internal/login/VaultItems.ts"
 
 const make = Effect.fnUntraced(function* (options: Options) {
   const vault = yield* VaultItems.make(options)

@@ -15,7 +15,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import { Embedded, layer as layerRoom } from "signalbox/Embedded"
 import { CompatError, GraphLibrary, type Options } from "../src/Compat.ts"
-import { resourcePath } from "../src/internal/CompatItems.ts"
+import { resourcePath } from "../src/internal/compat/Items.ts"
 import { asked, faults, GraphSandbox, inSandbox, seed } from "./support/Sandbox.ts"
 
 const app = {

@@ -7,8 +7,8 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
-import { PendingAuthorizations } from "../src/internal/PendingAuthorizations.ts"
-import { begin } from "../src/internal/Redirect.ts"
+import { PendingAuthorizations } from "../src/internal/login/PendingAuthorizations.ts"
+import { begin } from "../src/internal/login/Redirect.ts"
 
 const inFolder = <A, E>(effect: (path: string) => Effect.Effect<A, E, FileSystem.FileSystem | PendingAuthorizations>) =>
   Effect.gen(function* () {

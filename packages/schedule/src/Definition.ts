@@ -5,10 +5,10 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
-import * as CronFields from "./internal/CronFields.ts"
-import { digestOf } from "./internal/Digest.ts"
-import { Fields } from "./internal/Fields.ts"
-import { faultOf } from "./internal/Validation.ts"
+import * as CronFields from "./internal/times/CronFields.ts"
+import { digestOf } from "./internal/fields/Digest.ts"
+import { Fields } from "./internal/fields/Fields.ts"
+import { faultOf } from "./internal/fields/Validation.ts"
 
 /**
  * The definition is invalid: `field` is the path of the field, `message` says what is wrong and what to do.

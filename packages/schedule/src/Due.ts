@@ -6,10 +6,10 @@
 import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import { type Definition, timesDigest } from "./Definition.ts"
-import { Instant } from "./internal/Fields.ts"
-import * as Pending from "./internal/Pending.ts"
-import * as Planned from "./internal/Planned.ts"
-import { firstAfter } from "./internal/Timetable.ts"
+import { Instant } from "./internal/fields/Fields.ts"
+import * as Pending from "./internal/times/Pending.ts"
+import * as Planned from "./internal/fields/Planned.ts"
+import { firstAfter } from "./internal/times/Timetable.ts"
 import type { Occurrence } from "./Occurrences.ts"
 
 /** Schema of a pause: since when, by whom and why. See `pause`. */

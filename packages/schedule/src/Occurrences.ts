@@ -7,9 +7,9 @@
  */
 import * as DateTime from "effect/DateTime"
 import type { Definition } from "./Definition.ts"
-import * as Planned from "./internal/Planned.ts"
-import { lastUpTo } from "./internal/Timetable.ts"
-import { lastInstant } from "./internal/Walk.ts"
+import * as Planned from "./internal/fields/Planned.ts"
+import { lastUpTo } from "./internal/times/Timetable.ts"
+import { lastInstant } from "./internal/times/Walk.ts"
 
 /** One time of a schedule. */
 export interface Occurrence {

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Dialect from "./Dialect.ts"
-import { bypassing } from "./internal/DirectClient.ts"
+import { bypassing } from "./internal/postgres/DirectClient.ts"
 import { unhurried } from "./QueryDeadline.ts"
 import { integer, queryOne, Row, text } from "./Table.ts"
 

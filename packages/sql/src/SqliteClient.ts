@@ -18,9 +18,9 @@ import * as Statement from "effect/sql/Statement"
 import { chmodSync, closeSync, existsSync, openSync } from "node:fs"
 import { open as openFile } from "node:fs/promises"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
-import * as Checkpoints from "./internal/Checkpoints.ts"
-import * as Reads from "./internal/Reads.ts"
-import * as Turns from "./internal/Turns.ts"
+import * as Checkpoints from "./internal/sqlite/Checkpoints.ts"
+import * as Reads from "./internal/sqlite/Reads.ts"
+import * as Turns from "./internal/sqlite/Turns.ts"
 
 /** The database file cannot be opened: another process uses it, its disk is full, or it is not a database. */
 export class SqliteOpenError extends Schema.TaggedError<SqliteOpenError>()("SqliteOpenError", {

@@ -14,9 +14,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, 
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import * as Checkpoints from "../src/internal/Checkpoints.ts"
-import * as Reads from "../src/internal/Reads.ts"
-import * as Turns from "../src/internal/Turns.ts"
+import * as Checkpoints from "../src/internal/sqlite/Checkpoints.ts"
+import * as Reads from "../src/internal/sqlite/Reads.ts"
+import * as Turns from "../src/internal/sqlite/Turns.ts"
 import * as StorageFailure from "../src/StorageFailure.ts"
 
 const temporaryFile = Effect.map(

@@ -8,7 +8,7 @@ import type { InvalidRecipe } from "./InvalidRecipe.ts"
 import * as Conda from "./internal/recipe/Conda.ts"
 import { field, invalid, type Located, parse, texts, type Value } from "./internal/recipe/Located.ts"
 import { type ReadText, read as readPip, readFile } from "./internal/recipe/Requirements.ts"
-import { type Command, commandOf } from "./internal/Words.ts"
+import { type Command, commandOf } from "./internal/recipe/Words.ts"
 import * as Project from "./internal/recipe/Project.ts"
 import { isMeantFor } from "./RobotYaml.ts"
 

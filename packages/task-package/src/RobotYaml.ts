@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Yaml from "effect/encoding/Yaml"
-import { shown } from "./internal/Refusal.ts"
-import { type Command, commandOf, isCommand } from "./internal/Words.ts"
+import { shown } from "./internal/zip/Refusal.ts"
+import { type Command, commandOf, isCommand } from "./internal/recipe/Words.ts"
 
 /**
  * The file cannot be used. `field` is the invalid one, null when it is about the whole file; the message names both and
@@ -15,7 +15,7 @@ export class InvalidRobotYaml extends Schema.TaggedError<InvalidRobotYaml>()("In
   message: Schema.String
 }) {}
 
-export type { Command } from "./internal/Words.ts"
+export type { Command } from "./internal/recipe/Words.ts"
 
 /** What is needed to run one task of a package. Paths are as in the file, relative to its folder. */
 export interface Robot {

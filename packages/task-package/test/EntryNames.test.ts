@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { check, faultOnWindows } from "../src/internal/EntryNames.ts"
+import { check, faultOnWindows } from "../src/internal/zip/EntryNames.ts"
 import { packageLimits } from "../src/PackageLimits.ts"
 
 const entry = (name: string) => ({ name, size: 1, compressed: 1, mode: 0, isEncrypted: false, method: 0 })

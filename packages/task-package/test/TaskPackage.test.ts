@@ -7,7 +7,7 @@ import * as FileSystem from "effect/FileSystem"
 import { createHash } from "node:crypto"
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { failureOf } from "../src/internal/Refusal.ts"
+import { failureOf } from "../src/internal/zip/Refusal.ts"
 import { packageLimits } from "../src/PackageLimits.ts"
 import * as TaskPackage from "../src/TaskPackage.ts"
 

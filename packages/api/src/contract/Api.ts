@@ -5,7 +5,7 @@
 import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as OpenApi from "effect/http-api/OpenApi"
-import { documentOf } from "../internal/OpenApiDocument.ts"
+import { documentOf } from "../internal/documentation/OpenApiDocument.ts"
 import { AlertChannels } from "./AlertChannels.ts"
 import { AlertEvent, Alerts } from "./Alerts.ts"
 import { ApiKeys } from "./ApiKeys.ts"

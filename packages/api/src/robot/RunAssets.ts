@@ -7,9 +7,9 @@ import * as HttpClient from "effect/http/HttpClient"
 import type { WorkspaceId } from "../contract/Ids.ts"
 import * as Assets from "../Assets.ts"
 import { ControlRoom } from "../ControlRoom.ts"
-import * as Connection from "../internal/Connection.ts"
+import * as Connection from "../internal/calls/Connection.ts"
 import { type SizedBytes, Uploads } from "../Upload.ts"
-import { type Endpoint, transportOf } from "../internal/RobotEndpoint.ts"
+import { type Endpoint, transportOf } from "../internal/calls/RobotEndpoint.ts"
 
 /** `url` has the version prefix, such as `http://127.0.0.1:4700/api/v1`. */
 export interface Options extends Endpoint {

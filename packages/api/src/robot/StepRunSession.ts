@@ -11,10 +11,10 @@ import type { FileId, ProcessId, ProcessRunId, StepRunId, WorkItemId, WorkspaceI
 import * as contract from "../contract/Robot.ts"
 import type { CallError } from "../ControlRoomError.ts"
 import { type DownloadError, fetchSigned } from "../Files.ts"
-import * as Connection from "../internal/Connection.ts"
-import { make as makeCall, makeExact as makeExactCall } from "../internal/EndpointCall.ts"
+import * as Connection from "../internal/calls/Connection.ts"
+import { make as makeCall, makeExact as makeExactCall } from "../internal/calls/EndpointCall.ts"
 import { type SizedBytes, sendForm } from "../Upload.ts"
-import { type Endpoint, transportOf } from "../internal/RobotEndpoint.ts"
+import { type Endpoint, transportOf } from "../internal/calls/RobotEndpoint.ts"
 import * as RunAssets from "./RunAssets.ts"
 import * as Vault from "./Vault.ts"
 

@@ -17,11 +17,11 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { SecretName, type WorkspaceId } from "../contract/Ids.ts"
 import * as contract from "../contract/RobotSecrets.ts"
 import { unexpected } from "../ControlRoomError.ts"
-import * as Connection from "../internal/Connection.ts"
-import { make as makeCall } from "../internal/EndpointCall.ts"
-import { send } from "../internal/Transport.ts"
-import { generate, open, type ReaderKeyPair, seal } from "../internal/VaultCrypto.ts"
-import { type Endpoint, transportOf } from "../internal/RobotEndpoint.ts"
+import * as Connection from "../internal/calls/Connection.ts"
+import { make as makeCall } from "../internal/calls/EndpointCall.ts"
+import { send } from "../internal/calls/Transport.ts"
+import { generate, open, type ReaderKeyPair, seal } from "../internal/calls/VaultCrypto.ts"
+import { type Endpoint, transportOf } from "../internal/calls/RobotEndpoint.ts"
 
 const call = { get: makeCall(contract.get), put: makeCall(contract.put, { repeatable: true }) }
 

@@ -1,0 +1,48 @@
+/** The connection to a service, and what its responses say about idempotency keys. */
+import { actedOn, type Link } from "@signalbox/transport/Attempts"
+import * as Gate from "@signalbox/transport/Gate"
+import { type Headers, readNumber } from "@signalbox/transport/RetryAfter"
+import type * as HttpClient from "effect/http/HttpClient"
+import { lifetimeHeader } from "../../contract/IdempotencyKeys.ts"
+
+export interface Connection {
+  readonly link: Link
+  /** Whether a POST may be sent again under the same key. */
+  readonly keepsKeys: () => boolean
+  /**
+   * The longest lifetime of a key that the service is known to grant, in seconds; null until a response has named one.
+   */
+  readonly keyLifetime: () => number | null
+  /** Whether a response was one of Signalbox, whose responses all name the lifetime of keys. */
+  readonly isSignalbox: () => boolean
+  /** Whether keys are sent at all. */
+  readonly sendsKeys: boolean
+  /**
+   * Reads what a response says about keys; `asked`: the lifetime in seconds that its request asked for, null for none.
+   */
+  readonly learnKeys: (headers: Headers, asked: number | null) => void
+}
+
+/** A 503 concerns one call as often as all: only a 429 pauses the others. */
+const pausing = new Set([429])
+
+export const make = (client: HttpClient.HttpClient, idempotency?: "honoured" | "ignored"): Connection => {
+  let keeps = idempotency === "honoured"
+  let isSignalbox = false
+  let lifetime: number | null = null
+  return {
+    link: { client, gate: Gate.make(), acted: actedOn, pausing },
+    keepsKeys: () => keeps,
+    keyLifetime: () => (idempotency === "ignored" ? null : lifetime),
+    isSignalbox: () => isSignalbox,
+    sendsKeys: idempotency !== "ignored",
+    learnKeys: (headers, asked) => {
+      if (headers[lifetimeHeader] !== undefined) isSignalbox = true
+      if (idempotency === undefined && isSignalbox) keeps = true
+      const granted = readNumber(headers, lifetimeHeader)
+      if (granted === undefined) return
+      // A grant of less than was asked is a limit. Anything else shows that at least this much is granted.
+      lifetime = asked !== null && granted < asked ? granted : Math.max(lifetime ?? 0, granted)
+    }
+  }
+}

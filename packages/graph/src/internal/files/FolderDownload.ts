@@ -1,0 +1,237 @@
+/**
+ * A folder with all that is in it. One file that fails does not stop the others, and none fails in silence.
+ */
+import { TaggedError } from "@signalbox/transport/Printed"
+import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Downloads from "../../Downloads.ts"
+import { type DriveAddress, type ItemAddress, itemPath } from "../../Drive.ts"
+import * as Drives from "../../Drives.ts"
+import type { Graph } from "../../Graph.ts"
+import { GraphError } from "../../GraphError.ts"
+import type { DriveItem } from "../../model/Drive.ts"
+import { NotAFolder, TransferError, transferError } from "../../TransferError.ts"
+import { isWhole, makeFolder, modifiedOf, writeWhole } from "./LocalFile.ts"
+import { makeNames } from "./LocalNames.ts"
+
+export interface FolderOptions {
+  /** What is in the folder comes directly into this one; made when it is missing. Default: one of the same name here. */
+  readonly to?: string | undefined
+  /** How many files at a time. Default 4. */
+  readonly concurrency?: number | undefined
+  /** Whether size and hash of each file are compared, as for one file. Default true. */
+  readonly verify?: boolean | undefined
+  /** Called after each file. */
+  readonly onProgress?: (done: {
+    readonly path: string
+    readonly files: number
+    readonly bytes: number
+  }) => Effect.Effect<void>
+}
+
+const Failure = Schema.Struct({
+  /** Below the folder, with the names of the service. */
+  path: Schema.String,
+  error: Schema.Union([GraphError, TransferError])
+})
+
+/** What came and what did not. */
+export const FolderReport = Schema.Struct({
+  /** The local folder. */
+  path: Schema.String,
+  /** Files that were downloaded. */
+  files: Schema.Finite,
+  /** Files that were there already, whole. */
+  present: Schema.Finite,
+  /** Folders, with the empty ones, without the folder itself. */
+  folders: Schema.Finite,
+  /** Bytes that were downloaded. */
+  bytes: Schema.Finite,
+  failures: Schema.Array(Failure),
+  /** What is no file and no folder, such as notebooks: it has no contents that could come. */
+  left: Schema.Array(Schema.String),
+  /** What came otherwise than the service says, which happens in document libraries. */
+  differing: Schema.Array(Schema.Struct({ path: Schema.String, difference: Downloads.Difference })),
+  /** What is called otherwise here, since the platform does not take the name or it is taken. */
+  renamed: Schema.Array(Schema.Struct({ path: Schema.String, localPath: Schema.String }))
+})
+export interface FolderReport extends Schema.Schema.Type<typeof FolderReport> {}
+
+/** Not all came. Run it again: what is whole is not downloaded again. */
+export class FolderIncomplete extends TaggedError<FolderIncomplete>()("FolderIncomplete", {
+  report: FolderReport
+}) {
+  override get message(): string {
+    const { bytes: _, failures, files, present } = this.report
+    const [first] = failures
+    const why = first === undefined ? "" : `; the first: ${first.path}: ${first.error.message}`
+    return `${failures.length} of ${failures.length + files + present} files and folders did not come${why}`
+  }
+}
+
+/** Something to do: a file to fetch, or what was found on the way. */
+type Found =
+  | { readonly _tag: "File"; readonly item: DriveItem; readonly path: string; readonly localPath: string }
+  | { readonly _tag: "Folder" }
+  | { readonly _tag: "Left"; readonly path: string }
+  | { readonly _tag: "Renamed"; readonly path: string; readonly localPath: string }
+  | { readonly _tag: "Failed"; readonly path: string; readonly error: GraphError | TransferError }
+
+type Needs = Graph | FileSystem.FileSystem | Path.Path
+
+/** A shortcut counts as what it leads to. */
+const facetsOf = (item: DriveItem) => {
+  const { file, folder } = item.remoteItem ?? item
+  return { isFolder: (folder ?? null) !== null, isFile: (file ?? null) !== null }
+}
+
+const isOutdated = (error: GraphError | TransferError): boolean =>
+  error._tag === "TransferError" && (error.reason._tag === "Changed" || error.reason._tag === "Mismatch")
+
+const keyOf = (drive: DriveAddress, item: ItemAddress) => itemPath(drive, item).encoded
+
+interface Place {
+  readonly address: ItemAddress
+  readonly path: string
+  readonly localPath: string
+  /** The folders above, so that a shortcut can't lead in circles. */
+  readonly above: ReadonlySet<string>
+}
+
+/** All that is in a folder and below, in the order of the service; folders are made on the way. */
+const walk = (drive: DriveAddress, place: Place, paths: Path.Path): Stream.Stream<Found, never, Needs> =>
+  Stream.suspend(() => {
+    const { address, above, localPath, path } = place
+    const nameOf = makeNames(paths.sep === "\\")
+    return Stream.flatMap(Drives.children(drive, address), (item): Stream.Stream<Found, never, Needs> => {
+      const name = item.name ?? item.id
+      const local = nameOf(name)
+      const here = { path: `${path}/${name}`, localPath: paths.join(localPath, local) }
+      const renamed: ReadonlyArray<Found> = local === name ? [] : [{ _tag: "Renamed", ...here }]
+      const { isFile, isFolder } = facetsOf(item)
+      if (isFile) return Stream.fromIterable<Found>([...renamed, { _tag: "File", item, ...here }])
+      const key = keyOf(drive, item)
+      if (!isFolder || above.has(key)) return Stream.succeed({ _tag: "Left", path: here.path })
+      const inside = walk(drive, { address: item, above: new Set([...above, key]), ...here }, paths)
+      const made = Effect.as(
+        makeFolder(here.localPath),
+        Stream.concat(Stream.fromIterable<Found>([...renamed, { _tag: "Folder" }]), inside)
+      )
+      return Stream.unwrap(
+        Effect.catch(made, (error) => Effect.succeed(Stream.succeed<Found>({ _tag: "Failed", path: here.path, error })))
+      )
+    }).pipe(Stream.catch((error) => Stream.succeed<Found>({ _tag: "Failed", path: path === "" ? "/" : path, error })))
+  })
+
+/**
+ * Downloads a folder with its subfolders. Files that are here already and whole are not downloaded again, so that it can be run
+ * again after a failure. Fails as `FolderIncomplete`, with a report of what came and what did not, unless all came.
+ *
+ * ```ts
+ * import * as Drive from "@signalbox/graph/Drive"
+ * import * as Files from "@signalbox/graph/Files"
+ * import { layerConfig } from "@signalbox/graph/node"
+ * import * as Effect from "effect/Effect"
+ *
+ * export const script = Files.downloadFolder(
+ *   Drive.me,
+ *   { path: "/Reports" },
+ *   { to: "./reports" }
+ * ).pipe(
+ *   Effect.catchTag("FolderIncomplete", ({ report }) =>
+ *     Effect.logWarning(
+ *       report.failures
+ *         .map(({ error, path }) => `${path}: ${error.message}`)
+ *         .join("\n")
+ *     )
+ *   ),
+ *   Effect.provide(layerConfig)
+ * )
+ * ```
+ */
+export const downloadFolder = Effect.fn("Files.downloadFolder")(function* (
+  drive: DriveAddress,
+  address: ItemAddress | DriveItem,
+  options: FolderOptions = {}
+): Effect.fn.Return<FolderReport, GraphError | TransferError | FolderIncomplete, Needs> {
+  const paths = yield* Path.Path
+  const folder = yield* Drives.item(drive, address)
+  if (!facetsOf(folder).isFolder) {
+    return yield* transferError(
+      new NotAFolder({ message: "this is no folder: download it with Files.download" }),
+      folder.name
+    )
+  }
+  const localPath = paths.resolve(options.to ?? makeNames(paths.sep === "\\")(folder.name ?? folder.id))
+  yield* makeFolder(localPath)
+
+  const report = { files: 0, present: 0, folders: 0, bytes: 0 }
+  const failures: Array<typeof Failure.Type> = []
+  const left: Array<string> = []
+  const differing: Array<{ readonly path: string; readonly difference: Downloads.Difference }> = []
+  const renamed: Array<{ readonly path: string; readonly localPath: string }> = []
+
+  const fetch = Effect.fnUntraced(function* ({ item, localPath, path }: Extract<Found, { readonly _tag: "File" }>) {
+    if (yield* isWhole(localPath, item)) {
+      report.present++
+      return
+    }
+    const attempt = Effect.fnUntraced(function* (address: ItemAddress | DriveItem) {
+      const opened = yield* Downloads.open(drive, address, {
+        verify: options.verify,
+        onDifference: (difference) =>
+          Effect.sync(() => {
+            differing.push({ path, difference })
+          })
+      })
+      yield* writeWhole(localPath, opened.stream, modifiedOf(opened.item))
+      return opened.item
+    })
+    const { id, parentReference, remoteItem } = item
+    // Changed since the folder was listed: what holds now is asked for.
+    const anew = { id, parentReference: parentReference ?? null, remoteItem: remoteItem ?? null }
+    const fetched = yield* Effect.catchIf(attempt(item), isOutdated, () => attempt(anew))
+    report.files++
+    report.bytes += fetched.size ?? 0
+    const { bytes, files } = report
+    if (options.onProgress !== undefined) yield* options.onProgress({ path, files, bytes })
+  })
+
+  const take = (found: Found): Effect.Effect<void, never, Needs> => {
+    switch (found._tag) {
+      case "File":
+        return Effect.catch(fetch(found), (error) =>
+          Effect.sync(() => {
+            failures.push({ path: found.path, error })
+          })
+        )
+      case "Folder":
+        return Effect.sync(() => {
+          report.folders++
+        })
+      case "Left":
+        return Effect.sync(() => {
+          left.push(found.path)
+        })
+      case "Renamed":
+        return Effect.sync(() => {
+          renamed.push({ path: found.path, localPath: found.localPath })
+        })
+      case "Failed":
+        return Effect.sync(() => {
+          failures.push({ path: found.path, error: found.error })
+        })
+    }
+  }
+
+  const start: Place = { address, path: "", localPath, above: new Set([keyOf(drive, folder)]) }
+  yield* walk(drive, start, paths).pipe(
+    Stream.mapEffect(take, { concurrency: options.concurrency ?? 4, unordered: true }),
+    Stream.runDrain
+  )
+  const whole: FolderReport = { path: localPath, ...report, failures, left, differing, renamed }
+  return failures.length === 0 ? whole : yield* new FolderIncomplete({ report: whole })
+})
