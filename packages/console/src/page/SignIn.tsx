@@ -2,7 +2,8 @@
 import { useState } from "preact/hooks"
 import { Button, Problem } from "./kit/Basics.tsx"
 import { refusal, signIn } from "./state.ts"
-import { product, text } from "./text/text.ts"
+import { names } from "./text/names.ts"
+import { text } from "./text/text.ts"
 
 export const SignIn = () => {
   const [key, setKey] = useState("")
@@ -14,7 +15,7 @@ export const SignIn = () => {
   }
   return (
     <main class="sign-in">
-      <h1>{product}</h1>
+      <h1>{names.product}</h1>
       <p class="quiet">{text.frame.signInHint(<code>signalbox open</code>)}</p>
       <Problem message={refusal.value} />
       <form

@@ -6,7 +6,8 @@ import { dismiss, toasts } from "../state.ts"
 import { ago, exactly } from "../format.ts"
 import { lampOf, stateText } from "./states.ts"
 import { now } from "./clock.ts"
-import { product, text } from "../text/text.ts"
+import { names } from "../text/names.ts"
+import { text } from "../text/text.ts"
 
 export const Button = ({
   children,
@@ -92,7 +93,7 @@ export const Head = ({
   readonly actions?: ComponentChildren
 }) => {
   useEffect(() => {
-    document.title = visible(`${title} · ${product}`)
+    document.title = visible(`${title} · ${names.product}`)
   }, [title])
   return (
     <header class="page">

@@ -16,6 +16,7 @@ import {
   robotFiles
 } from "./connect/snippets.ts"
 import { useProcesses } from "./work/Filter.tsx"
+import { names } from "../text/names.ts"
 import { text } from "../text/text.ts"
 
 /** Stands where an id has to be filled in. */
@@ -67,12 +68,12 @@ export default () => {
         <p>{text.connect.loginHint(<code>login</code>)}</p>
         <Copyable label={text.connect.logIn} text={loginCommand(place)} />
       </Panel>
-      <Panel title={"curl"}>
+      <Panel title={names.curl}>
         <p>{text.connect.curlHint}</p>
         <Copyable label={text.connect.curl} text={curlCommand(place, process)} />
         <p class="quiet">{text.connect.apiHint(<a href={`${roomAddress}/docs`}>{text.connect.apiDocs}</a>)}</p>
       </Panel>
-      <Panel title={"TypeScript"}>
+      <Panel title={names.typescript}>
         <p>
           {text.connect.programHint(
             <code>start.mts</code>,
@@ -80,7 +81,7 @@ export default () => {
             <code>SIGNALBOX_API_KEY</code>
           )}
         </p>
-        <Copyable label={text.connect.installClient} text="npm install @signalbox/api effect" />
+        <Copyable label={text.connect.installClient} text={names.installClient} />
         <Copyable label={text.connect.program} text={clientProgram(place, process)} />
       </Panel>
       <Panel title={text.connect.robot}>

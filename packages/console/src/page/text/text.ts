@@ -53,6 +53,3 @@ const en = {
 export type Text = typeof en
 
 export const text: Text = en
-
-/** The name of the product, the same in every language. */
-export const product = "Signalbox"

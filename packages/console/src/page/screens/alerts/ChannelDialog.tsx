@@ -6,6 +6,7 @@ import { FormDialog } from "../../kit/Dialog.tsx"
 import { AreaField, CheckField, SelectField, TextField } from "../../kit/Field.tsx"
 import { may } from "../../state.ts"
 import { type ChannelDraft, definitionOf, draftOf, hasPassword, types } from "./channel.ts"
+import { names } from "../../text/names.ts"
 import { text } from "../../text/text.ts"
 
 interface Part {
@@ -54,7 +55,7 @@ const MailFields = (part: Part) => {
       <div class="inline">
         <TextField
           label={text.alerts.mailServer}
-          placeholder={"smtp.example.com"}
+          placeholder={names.exampleMailServer}
           value={draft.host}
           onValue={(host) => set({ host })}
           required
@@ -74,8 +75,8 @@ const MailFields = (part: Part) => {
         value={draft.security}
         onValue={(security) => set({ security })}
         options={[
-          { value: "starttls", label: "STARTTLS" },
-          { value: "tls", label: "TLS" },
+          { value: "starttls", label: names.starttls },
+          { value: "tls", label: names.tls },
           { value: "none", label: text.alerts.noEncryption }
         ]}
       />

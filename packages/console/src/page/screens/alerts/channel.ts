@@ -1,5 +1,6 @@
 /** A channel while it is edited: the fields of each type, and what is sent. */
 import type { AlertChannel, AlertChannelType } from "@signalbox/api/contract/AlertChannels"
+import { names } from "../../text/names.ts"
 import { text } from "../../text/text.ts"
 
 interface Type {
@@ -14,19 +15,19 @@ interface Type {
 export const types: Readonly<Record<AlertChannelType, Type>> = {
   email: { label: text.alerts.channelTypes.email, address: null, hint: "", isSecret: false },
   slack: {
-    label: "Slack",
+    label: names.slack,
     address: text.alerts.channelTypes.slackUrl,
     hint: text.alerts.channelTypes.secret,
     isSecret: true
   },
   teams: {
-    label: "Microsoft Teams",
+    label: names.teams,
     address: text.alerts.channelTypes.teamsUrl,
     hint: text.alerts.channelTypes.teamsHint,
     isSecret: true
   },
   ntfy: {
-    label: "ntfy",
+    label: names.ntfy,
     address: text.alerts.channelTypes.ntfyUrl,
     hint: text.alerts.channelTypes.ntfyHint,
     isSecret: true

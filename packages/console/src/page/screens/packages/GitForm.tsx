@@ -4,6 +4,7 @@ import { useState } from "preact/hooks"
 import { call } from "../../action.ts"
 import { FormDialog } from "../../kit/Dialog.tsx"
 import { CheckField, SelectField, TextField } from "../../kit/Field.tsx"
+import { names } from "../../text/names.ts"
 import { text } from "../../text/text.ts"
 
 /** What is sent to fetch a package again as it is. */
@@ -63,15 +64,15 @@ export const GitForm = ({
         value={type}
         onValue={setType}
         options={[
-          { value: "github", label: "GitHub" },
-          { value: "gitlab", label: "GitLab" }
+          { value: "github", label: names.github },
+          { value: "gitlab", label: names.gitlab }
         ]}
       />
       <TextField
         label={text.packages.repository}
         type="url"
         hint={text.packages.repositoryHint}
-        placeholder={"https://github.com/owner/name.git"}
+        placeholder={names.exampleRepository}
         value={repository}
         onValue={setRepository}
         required

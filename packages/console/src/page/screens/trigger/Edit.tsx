@@ -9,6 +9,7 @@ import { Edit, EditActions } from "../work/Edit.tsx"
 import { useProcesses } from "../work/Filter.tsx"
 import { definitionOf, draftOf, type TriggerDraft } from "./definition.ts"
 import { newAddress } from "./newAddress.ts"
+import { names } from "../../text/names.ts"
 import { text } from "../../text/text.ts"
 
 interface Part {
@@ -56,7 +57,7 @@ const SignatureFields = ({ draft, hasSecret, set }: Part & { readonly hasSecret:
       options={[
         { value: "none", label: text.triggers.signatureNone },
         { value: "hmac", label: text.triggers.signatureHmac },
-        { value: "standard_webhooks", label: "Standard Webhooks" }
+        { value: "standard_webhooks", label: names.standardWebhooks }
       ]}
     />
     {draft.signature === "none" ? null : (
@@ -109,7 +110,7 @@ const AddressFields = ({ draft, hasSecret, set }: Part & { readonly hasSecret: b
             options={[
               {
                 value: "none",
-                label: draft.signature === "standard_webhooks" ? "webhook-id" : text.triggers.eventIdNone
+                label: draft.signature === "standard_webhooks" ? names.webhookId : text.triggers.eventIdNone
               },
               { value: "header", label: text.triggers.eventIdHeader },
               { value: "pointer", label: text.triggers.eventIdPointer }
@@ -130,9 +131,9 @@ const AddressFields = ({ draft, hasSecret, set }: Part & { readonly hasSecret: b
             onValue={(handshake) => set({ handshake })}
             options={[
               { value: "", label: text.triggers.handshakeNone },
-              { value: "asana", label: "Asana" },
-              { value: "slack", label: "Slack" },
-              { value: "microsoft-graph", label: "Microsoft Graph" }
+              { value: "asana", label: names.asana },
+              { value: "slack", label: names.slack },
+              { value: "microsoft-graph", label: names.graph }
             ]}
           />
           <TextField

@@ -13,6 +13,7 @@ import { ShownOnceDialog } from "../work/ShownOnce.tsx"
 import { switched } from "./definition.ts"
 import { conditionsInWords, startInWords } from "./inWords.ts"
 import { newAddress } from "./newAddress.ts"
+import { names } from "../../text/names.ts"
 import { text } from "../../text/text.ts"
 
 const signatureInWords = ({ webhook }: TriggerOf): string => {
@@ -23,7 +24,7 @@ const signatureInWords = ({ webhook }: TriggerOf): string => {
         signature.header ?? "",
         signature.prefix === null ? "" : text.triggers.withPrefix(signature.prefix)
       )
-    : "Standard Webhooks"
+    : names.standardWebhooks
 }
 
 const Address = ({ onRotate, trigger }: { readonly trigger: TriggerOf; readonly onRotate: () => void }) => {
@@ -46,7 +47,7 @@ const Address = ({ onRotate, trigger }: { readonly trigger: TriggerOf; readonly 
         <dd>
           {id === null
             ? webhook.signature?.type === "standard_webhooks"
-              ? text.triggers.byHeader("webhook-id")
+              ? text.triggers.byHeader(names.webhookId)
               : text.triggers.byNothing
             : id.header !== null
               ? text.triggers.byHeader(id.header)

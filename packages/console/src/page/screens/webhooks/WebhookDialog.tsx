@@ -8,6 +8,7 @@ import { go, to } from "../../route.ts"
 import { useProcesses } from "../work/Filter.tsx"
 import { newSecret } from "./newSecret.ts"
 import { eventWords } from "./events.ts"
+import { names } from "../../text/names.ts"
 import { text } from "../../text/text.ts"
 
 // Keys of an object literal are typed as plain strings.
@@ -61,7 +62,7 @@ export const WebhookDialog = ({
         label={text.webhooks.url}
         type="url"
         hint={text.webhooks.urlHint}
-        placeholder={"https://example.com/hook"}
+        placeholder={names.exampleUrl}
         value={endpoint}
         onValue={setEndpoint}
         required

@@ -52,7 +52,10 @@ const AddMember = ({
         hint={workers !== undefined && others.length === 0 ? text.workers.allAreMembers : text.workers.severalGroups}
         value={worker}
         onValue={setChosen}
-        options={others.map(({ id, name, state }) => ({ value: String(id), label: text.workers.memberOption(name, stateText(state)) }))}
+        options={others.map(({ id, name, state }) => ({
+          value: String(id),
+          label: text.workers.memberOption(name, stateText(state))
+        }))}
       />
     </FormDialog>
   )

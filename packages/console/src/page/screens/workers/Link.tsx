@@ -9,6 +9,7 @@ import { SelectField, TextField } from "../../kit/Field.tsx"
 import { useResource } from "../../load.ts"
 import { ShownOnceDialog } from "../work/ShownOnce.tsx"
 import { isOnlyHere, startCommand } from "../connect/snippets.ts"
+import { names } from "../../text/names.ts"
 import { text } from "../../text/text.ts"
 
 type System = "posix" | "windows"
@@ -41,7 +42,7 @@ const Command = ({ expires, onClose, token }: Made & { readonly onClose: () => v
         value={system}
         onValue={setSystem}
         options={[
-          { value: "posix", label: "Linux or macOS" },
+          { value: "posix", label: names.unix },
           { value: "windows", label: text.workers.windows }
         ]}
       />

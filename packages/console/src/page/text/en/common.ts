@@ -26,7 +26,7 @@ export const common = {
   note: "Note",
   process: "Process",
   reason: "Reason",
-  reasonHint: "shown to everyone who opens this page",
+  reasonHint: "Shown to everyone who opens this page",
   run: "Run",
   secret: "Secret",
   started: "Started",

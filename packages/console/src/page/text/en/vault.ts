@@ -19,7 +19,7 @@ export const vault = {
   valueTitle: (n: number) => `Value ${n}`,
   keyExample: "such as password",
   value: "Value",
-  unchanged: "unchanged",
+  unchanged: "Unchanged",
   valueFile: "File with the value",
   valueFileHint: "The text of the file becomes the value.",
   enterValue: "Enter value",

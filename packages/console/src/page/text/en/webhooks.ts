@@ -42,11 +42,11 @@ export const webhooks = {
   create: "Create webhook",
   updated: "Webhook updated.",
   urlHint: "Receives each event as a signed JSON POST",
-  runStarted: "run started",
-  runCompleted: "run completed",
-  runUnresolved: "run unresolved",
-  processPaused: "process paused",
-  processResumed: "process resumed",
-  test: "test",
+  runStarted: "Run started",
+  runCompleted: "Run completed",
+  runUnresolved: "Run unresolved",
+  processPaused: "Process paused",
+  processResumed: "Process resumed",
+  test: "Test",
   noneHint: "A webhook notifies another system when runs start, complete or need attention."
 }

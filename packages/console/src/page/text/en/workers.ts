@@ -34,7 +34,7 @@ export const workers = {
   drain: "Drain worker",
   drainingDone: (name: string) => `${name} is draining.`,
   drainHint: (n: number) =>
-    `The worker gets no new work${n === 0 ? "" : `, finishes $${several(n, "step run")}`} and stops. Only a person at its machine can start the worker again. To hold work for a while, pause the worker instead.`,
+    `The worker gets no new work${n === 0 ? "" : `, finishes ${several(n, "step run")}`} and stops. Only a person at its machine can start the worker again. To hold work for a while, pause the worker instead.`,
   renameHint: "Steps refer to groups and labels, so the name can be changed at any time",
   deleteWorker: "Delete worker",
   deletedWorker: (name: string) => `Worker ${name} deleted.`,
