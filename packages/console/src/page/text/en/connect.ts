@@ -5,7 +5,7 @@ export const connect = {
   subtitle: "Programs and robots for this workspace",
   onlyHere: (address: Node) =>
     phrase`Only this machine can reach ${address}. From other machines, use the network address of the room.`,
-  details: "Connection details",
+  details: "Address and key",
   url: "URL",
   workspace: "Workspace",
   ownKey: (link: Node) => phrase`a separate key for each program: ${link}`,
