@@ -70,9 +70,7 @@ export const packages = (it: Operators) => {
           )
         )
         yield* person(async () => {
-          await press(
-            page.getByRole("region", { name: "History" }).getByRole("link", { name: /^run/ }).last()
-          )
+          await press(page.getByRole("region", { name: "History" }).getByRole("link", { name: /^run/ }).last())
           await page.getByRole("heading", { level: 1, name }).waitFor()
           await page.locator("main header").getByText("completed").waitFor()
           await press(page.getByRole("link", { name: "Log", exact: true }))

@@ -20,7 +20,7 @@ export const work = (it: Operators) => {
   for (const by of ["mouse", "keyboard"] as const) {
     const message = by === "mouse" ? "login page did not answer" : "is unknown"
 
-    it.effect(`settle a group of failures in ${few} actions or fewer by ${by}`, () =>
+    it.effect(`retry a group of failures in ${few} actions or fewer by ${by}`, () =>
       Effect.gen(function* () {
         const { api } = yield* Room
         const { page, reports } = yield* signedIn
