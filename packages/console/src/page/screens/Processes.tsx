@@ -131,7 +131,11 @@ const Processes = () => {
                     title: text.common.actions,
                     isNumber: true,
                     cell: ({ id, name }: ProcessSummary) => (
-                      <a class="button" href={to(["processes", id, "start"])} aria-label={text.processes.start(name)}>
+                      <a
+                        class="button"
+                        href={to(["processes", id, "start"])}
+                        aria-label={text.processes.startRunOf(name)}
+                      >
                         {text.processes.startMore}
                       </a>
                     )

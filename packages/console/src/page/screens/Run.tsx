@@ -65,7 +65,7 @@ const Steps = ({ steps }: { readonly steps: ReadonlyArray<RunStep> }) => (
             <span class="quiet">
               {step.ended_at === null
                 ? text.runs.since(<Time at={step.started_at} />)
-                : text.runs.took(duration((Date.parse(step.ended_at) - Date.parse(step.started_at)) / 1000))}
+                : duration((Date.parse(step.ended_at) - Date.parse(step.started_at)) / 1000)}
             </span>
           )}
           {step.waits_for === null ? null : <p class="why">{text.runs.waitsFor(step.waits_for)}</p>}

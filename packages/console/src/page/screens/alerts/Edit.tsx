@@ -94,7 +94,7 @@ const types = (Object.keys(rules) as ReadonlyArray<AlertRuleType>).map((value) =
 const RuleFields = ({ draft, set }: Part) => {
   const { areLimitsOptional = false, hasHours = false, isSubjectRequired = false, subject, ...rule } = rules[draft.type]
   return (
-    <Panel title={text.alerts.condition}>
+    <Panel title={text.alerts.rule}>
       <SelectField label={text.alerts.condition} value={draft.type} onValue={(type) => set({ type })} options={types} />
       {subject === undefined ? null : (
         <SubjectField

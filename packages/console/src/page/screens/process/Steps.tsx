@@ -117,7 +117,7 @@ export const Steps = ({
               ) : null}
               {!mayPause || (paused !== null && !may("Processes.trigger_processes")) ? null : paused === null ? (
                 <Button aria-label={text.processes.pauseStep(name)} onClick={() => setPausing(step)}>
-                  {text.common.pauseNow}
+                  {text.common.pause}
                 </Button>
               ) : (
                 <Button

@@ -31,7 +31,7 @@ const History = ({ id }: { readonly id: string }) => (
     <List<ScheduleOccurrence>
       label={text.common.history}
       path={`schedules/${id}/occurrences`}
-      empty={<Empty title={text.schedules.noHistory} />}
+      empty={<Empty title={text.schedules.noHistory}>{text.schedules.noHistoryHint}</Empty>}
       columns={[
         { title: text.common.time, cell: ({ at }) => <Time at={at} /> },
         {

@@ -30,7 +30,6 @@ const StartFields = ({ draft, set }: Part) => (
       />
       <TextField
         label={text.triggers.oldestItem}
-        hint={text.triggers.minutes}
         type="number"
         min={0.1}
         step="any"

@@ -15,7 +15,7 @@ export const PauseDialog = ({
   path,
   what
 }: {
-  /** What is paused, such as `the step Post`. */
+  /** What is paused, such as `step Post`. */
   readonly what: string
   /** The resource below which `pause` is. */
   readonly path: string

@@ -15,7 +15,8 @@ export const processes = {
   nextRun: "Next run",
   notScheduled: "not scheduled",
   start: (name: string) => `Start ${name}`,
-  startMore: "Start…",
+  startRunOf: (name: string) => `Start run: ${name}`,
+  startMore: "Start run…",
   taskPackage: "Task package",
   packageHint: (file: Node) =>
     phrase`Upload a zip of a folder with a ${file}. Each task in the package becomes a step.`,

@@ -19,7 +19,6 @@ export const runs = {
   steps: "Steps",
   noItems: "no items",
   since: (time: Node) => phrase`since ${time}`,
-  took: (duration: string) => `duration ${duration}`,
   waitsFor: (reason: Node) => phrase`Waiting: ${reason}`,
   environment: (digest: string, provider: string, origin: string) => `${digest} by ${provider}, ${origin}`,
   builtBefore: "cached",

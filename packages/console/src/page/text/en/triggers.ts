@@ -13,8 +13,7 @@ export const triggers = {
   startHint:
     "A run starts with all waiting items when one of the limits is reached. Leave both limits empty to start no runs.",
   waitingItems: "Waiting items",
-  oldestItem: "Age of the oldest item",
-  minutes: "minutes",
+  oldestItem: "Age of oldest item (minutes)",
   concurrentRuns: "Concurrent runs",
   signature: "Signature",
   signatureNone: "None: anyone with the URL can send items",
