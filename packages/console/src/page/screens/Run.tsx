@@ -13,7 +13,7 @@ import { clockOf, count, duration, short } from "../format.ts"
 import { type Lamp, stateText } from "../kit/states.ts"
 import { Artifacts } from "./Artifacts.tsx"
 import { Log } from "./Log.tsx"
-import { Again } from "./run/Rerun.tsx"
+import { Rerun } from "./run/Rerun.tsx"
 import { Stop } from "./run/Stop.tsx"
 import { text } from "../text/text.ts"
 
@@ -181,7 +181,7 @@ export const Run = ({ id }: { readonly id: string }) => {
               {state === "stopping" ? text.runs.terminate : text.runs.stop}
             </Button>
           ) : may("Processes.trigger_processes") ? (
-            <Again run={run.data} />
+            <Rerun run={run.data} />
           ) : undefined
         }
       >

@@ -6,7 +6,7 @@ import { go, to } from "../../route.ts"
 import { say } from "../../state.ts"
 import { text } from "../../text/text.ts"
 
-export const Again = ({ run }: { readonly run: ProcessRun }) => {
+export const Rerun = ({ run }: { readonly run: ProcessRun }) => {
   const action = useAction()
   const again = async () => {
     try {

@@ -14,7 +14,7 @@ import { text } from "../../text/text.ts"
 
 type System = "posix" | "windows"
 
-interface Made {
+interface Token {
   readonly token: string
   /** How long and how often the token can be used. */
   readonly expires: string
@@ -29,7 +29,7 @@ const lives = {
 
 const days = (number: number) => new Date(Date.now() + number * 86_400_000).toISOString()
 
-const Command = ({ expires, onClose, token }: Made & { readonly onClose: () => void }) => {
+const Command = ({ expires, onClose, token }: Token & { readonly onClose: () => void }) => {
   const [system, setSystem] = useState<System>("posix")
   return (
     <ShownOnceDialog
@@ -60,8 +60,8 @@ export const LinkDialog = ({ group, onClose }: { readonly group?: WorkerGroup; r
   const [into, setInto] = useState<string>(group?.id ?? "")
   const [name, setName] = useState("")
   const [life, setLife] = useState<keyof typeof lives>("30")
-  const made = useRef<Made | null>(null)
-  const [shown, setShown] = useState<Made | null>(null)
+  const made = useRef<Token | null>(null)
+  const [shown, setShown] = useState<Token | null>(null)
   if (shown !== null) return <Command {...shown} onClose={onClose} />
   const submit = async () => {
     if (into === "") {
