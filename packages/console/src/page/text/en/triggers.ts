@@ -65,7 +65,7 @@ export const triggers = {
   deleteHint: "Requests to the URL will be refused immediately. Runs and items stay. This action cannot be undone.",
   itemsWait: (n: number) => `${several(n, "item")} ${n === 1 ? "waits" : "wait"}`,
   oldestWaits: (time: string) => `the oldest item has waited for ${time}`,
-  requestsBecomeItems: "requests to the URL become items",
+  requestsBecomeItems: "requests to the URL create work items",
   runStartsWhen: (conditions: string) => `a run starts when ${conditions}`,
   create: "Create trigger",
   startsWhen: (conditions: string, runs: number) =>
