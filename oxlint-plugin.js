@@ -145,9 +145,53 @@ const layoutRule = {
   }
 }
 
+/** Attributes that people see or hear; the first three are also properties of columns, options and tabs. */
+const seen = ["hint", "label", "title", "alt", "aria-label", "done", "effect", "placeholder", "submit"]
+
+/** The parts of a value that are written in place. */
+const literals = (node) => {
+  if (node?.type === "Literal") return typeof node.value === "string" ? [{ node, text: node.value }] : []
+  if (node?.type === "TemplateLiteral") return [{ node, text: node.quasis.map(({ value }) => value.raw).join("") }]
+  if (node?.type === "JSXExpressionContainer") return literals(node.expression)
+  if (node?.type === "LogicalExpression") return [...literals(node.left), ...literals(node.right)]
+  if (node?.type === "ConditionalExpression") return [...literals(node.consequent), ...literals(node.alternate)]
+  return []
+}
+
+/** Text of the console goes into its catalogue, so that other languages can be added. Code is the same in every language. */
+const catalogue = {
+  meta: {
+    type: "problem",
+    docs: { description: "Refuses text for people outside of the catalogue of the console" }
+  },
+  create(context) {
+    const check = (value) => {
+      for (const { node, text } of literals(value)) {
+        if (!/\p{L}/u.test(text)) continue
+        context.report({ node, message: "Text for people goes into packages/console/src/page/text" })
+      }
+    }
+    return {
+      JSXText(node) {
+        if (node.parent.openingElement?.name.name !== "code") check({ ...node, type: "Literal" })
+      },
+      JSXExpressionContainer(node) {
+        if (node.parent.type !== "JSXAttribute") check(node)
+      },
+      JSXAttribute({ name, value }) {
+        if (seen.includes(name.name)) check(value)
+      },
+      Property({ key, value }) {
+        if (seen.slice(0, 3).includes(key.name)) check(value)
+      }
+    }
+  }
+}
+
 export default {
   meta: { name: "signalbox" },
   rules: {
+    catalogue,
     "cast-reason": castReason,
     "declared-rows": declaredRows,
     layout: layoutRule,

@@ -5,7 +5,7 @@ import { SignIn } from "./SignIn.tsx"
 import { Toasts } from "./kit/Basics.tsx"
 import { startLive } from "./live.ts"
 import { begin, session } from "./state.ts"
-import { showMarks } from "./marks.ts"
+import { showControlCharacters } from "./controlCharacters.ts"
 
 const App = () => (
   <>
@@ -14,7 +14,7 @@ const App = () => (
   </>
 )
 
-showMarks()
+showControlCharacters()
 render(<App />, document.body)
 startLive()
 void begin()

@@ -13,8 +13,9 @@ import type { Screen, ScreenProps } from "./kit/Screen.ts"
 import { screens } from "./screens.tsx"
 import { may, signOut } from "./state.ts"
 import { choose, theme, themes } from "./theme.ts"
+import { text } from "./text/text.ts"
 
-const groups = [null, "Robots", "Outside"] as const
+const groups = [null, "robots", "integrations"] as const
 
 const Mark = () => (
   <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
@@ -47,7 +48,7 @@ const Link = ({
     {badge === null ? null : (
       <span class="badge">
         {badge}
-        <span class="hidden"> open</span>
+        <span class="hidden">{text.frame.open}</span>
       </span>
     )}
   </a>
@@ -56,15 +57,13 @@ const Link = ({
 /** Its element is always there, so that a change of it is read out. */
 const LiveNotice = () => (
   <div role="status" class={liveState.value === "polling" ? "notice late" : "hidden"}>
-    {liveState.value === "polling"
-      ? "No live updates: this page is loaded every few seconds, and may be out of date."
-      : ""}
+    {liveState.value === "polling" ? text.frame.polling : ""}
   </div>
 )
 
 const ThemeField = () => (
   <div class="theme">
-    <label for="theme">Theme</label>
+    <label for="theme">{text.frame.theme}</label>
     <select
       id="theme"
       value={theme.value}
@@ -72,7 +71,7 @@ const ThemeField = () => (
     >
       {themes.map((theme) => (
         <option key={theme} value={theme}>
-          {theme}
+          {text.frame.themes[theme]}
         </option>
       ))}
     </select>
@@ -99,11 +98,7 @@ const useScreen = (screen: Screen | undefined) => {
     let isCurrent = true
     screen.load().then(
       ({ default: View }) => isCurrent && setLoaded({ of: screen, View }),
-      () =>
-        isCurrent &&
-        setError(
-          "a part of this page cannot be loaded; the control room was updated or cannot be reached. Reload the page."
-        )
+      () => isCurrent && setError(text.frame.screenFailed)
     )
     return () => {
       isCurrent = false
@@ -136,9 +131,9 @@ export const Shell = ({ session }: { readonly session: Session }) => {
           document.querySelector<HTMLElement>("main h1")?.focus()
         }}
       >
-        Skip to the content
+        {text.frame.skip}
       </a>
-      <nav aria-label="Workspace" class={isOpen ? "open" : ""}>
+      <nav aria-label={text.frame.workspace} class={isOpen ? "open" : ""}>
         <div class="top">
           <a class="brand" href="#/">
             <Mark />
@@ -151,7 +146,7 @@ export const Shell = ({ session }: { readonly session: Session }) => {
             aria-controls="navigation"
             onClick={() => setOpen(!isOpen)}
           >
-            Menu
+            {text.frame.menu}
           </button>
         </div>
         <div class="places" id="navigation">
@@ -159,7 +154,7 @@ export const Shell = ({ session }: { readonly session: Session }) => {
             const links = visible.filter((screen) => screen.group === group)
             return links.length === 0 ? null : (
               <Fragment key={group ?? ""}>
-                {group === null ? null : <div class="group">{group}</div>}
+                {group === null ? null : <div class="group">{text.frame.groups[group]}</div>}
                 {links.map((screen) => (
                   <Link
                     key={screen.path}
@@ -172,13 +167,11 @@ export const Shell = ({ session }: { readonly session: Session }) => {
             )
           })}
           <div class="who">
-            <p>
-              Signed in with the key <b>{session.key.name}</b>
-            </p>
+            <p>{text.frame.signedIn(<b>{session.key.name}</b>)}</p>
             <ThemeField />
             <div class="do">
-              <Button onClick={() => (openDialog.value = "help")}>Shortcuts</Button>
-              <Button onClick={() => void signOut()}>Sign out</Button>
+              <Button onClick={() => (openDialog.value = "help")}>{text.frame.shortcuts}</Button>
+              <Button onClick={() => void signOut()}>{text.frame.signOut}</Button>
             </div>
           </div>
         </div>
@@ -188,10 +181,8 @@ export const Shell = ({ session }: { readonly session: Session }) => {
         <Problem message={error} />
         {screen === undefined ? (
           <>
-            <h1 tabIndex={-1}>Nothing here</h1>
-            <p>
-              This address leads nowhere, or your key may not see it. <a href="#/">Back to the overview</a>
-            </p>
+            <h1 tabIndex={-1}>{text.frame.notFound}</h1>
+            <p>{text.frame.notFoundHint(<a href="#/">{text.frame.toOverview}</a>)}</p>
           </>
         ) : View === null ? null : (
           <View path={rest} />

@@ -2,6 +2,8 @@
 import { useState } from "preact/hooks"
 import { Button, Problem } from "./kit/Basics.tsx"
 import { refusal, signIn } from "./state.ts"
+import { names } from "./text/names.ts"
+import { text } from "./text/text.ts"
 
 export const SignIn = () => {
   const [key, setKey] = useState("")
@@ -13,11 +15,8 @@ export const SignIn = () => {
   }
   return (
     <main class="sign-in">
-      <h1>Signalbox</h1>
-      <p class="quiet">
-        On the machine of the control room, <code>signalbox open</code> opens this page signed in. Anywhere else, paste
-        a key of the workspace.
-      </p>
+      <h1>{names.product}</h1>
+      <p class="quiet">{text.frame.signInHint(<code>signalbox open</code>)}</p>
       <Problem message={refusal.value} />
       <form
         onSubmit={(event) => {
@@ -26,7 +25,7 @@ export const SignIn = () => {
         }}
       >
         <div class="field">
-          <label for="key">Key</label>
+          <label for="key">{text.common.key}</label>
           <input
             id="key"
             type="password"
@@ -36,12 +35,10 @@ export const SignIn = () => {
             value={key}
             onInput={(event) => setKey(event.currentTarget.value)}
           />
-          <span class="hint">
-            It is not stored in this browser. <code>signalbox keys create</code> makes one.
-          </span>
+          <span class="hint">{text.frame.keyHint(<code>signalbox keys create</code>)}</span>
         </div>
         <Button type="submit" kind="primary" disabled={isBusy}>
-          Sign in
+          {text.frame.signIn}
         </Button>
       </form>
     </main>

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks"
 import { addressOf, ApiError, type Query, send } from "./api.ts"
 import { say, session } from "./state.ts"
+import { text } from "./text/text.ts"
 
 /**
  * Sends a request to a resource of the workspace. `A` is what the contract says of the response.
@@ -12,7 +13,7 @@ export const call = async <A = unknown>(
   path: string,
   { body, query, signal }: { readonly body?: unknown; readonly query?: Query; readonly signal?: AbortSignal } = {}
 ): Promise<A> => {
-  if (session.value == null) throw new ApiError(401, "the session has ended; sign in again")
+  if (session.value == null) throw new ApiError(401, text.frame.sessionEnded)
   try {
     // The caller names the type, since the contract is not loaded into the page.
     return (await send(method, addressOf(session.value, path, query), body, signal)) as A

@@ -1,6 +1,7 @@
 /** Calls of the control room by the session's cookie. */
 
 import { parse as exact, written } from "./exact.ts"
+import { text } from "./text/text.ts"
 
 /** A response that is an error, or none at all: then `status` is 0. */
 export class ApiError extends Error {
@@ -38,7 +39,7 @@ export const consoleFile = (id: string) => `${root}/console/files/${id}`
 export const messageOf = (body: unknown, status: number) =>
   typeof body === "object" && body !== null && "message" in body && typeof body.message === "string"
     ? body.message
-    : `the control room answered ${status}`
+    : text.frame.badStatus(status)
 
 /** A body for `A`, in which what is optional may be undefined: JSON leaves it out. */
 export type Body<A> = {
@@ -58,10 +59,10 @@ export const send = async (method: string, url: string, body?: unknown, signal?:
     signal: signal ?? null
   }).catch((error: unknown) => {
     if (signal?.aborted === true) throw error
-    throw new ApiError(0, "the control room cannot be reached")
+    throw new ApiError(0, text.frame.unreachable)
   })
-  const text = await response.text()
-  const json: unknown = text === "" ? null : parse(text)
+  const received = await response.text()
+  const json: unknown = received === "" ? null : parse(received)
   if (!response.ok) throw new ApiError(response.status, messageOf(json, response.status))
   return json
 }

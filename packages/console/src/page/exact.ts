@@ -2,6 +2,7 @@
  * JSON whose numbers keep their digits where JavaScript would round them, such as ids of 20 digits: what is shown, edited
  * and saved is what came.
  */
+import { text } from "./text/text.ts"
 
 /** A number that is kept as its text, in a browser that cannot write one. */
 class Kept {
@@ -85,7 +86,5 @@ export const keptIn = (json: unknown, path: ReadonlyArray<string> = []): string 
 export const written = (body: unknown): string => {
   const path = keptIn(body)
   if (path === null) return JSON.stringify(body)
-  throw new Error(
-    `${path}: this browser rounds numbers of so many digits, so nothing was saved; use a newer one, or make it a text`
-  )
+  throw new Error(text.frame.rounds(path))
 }

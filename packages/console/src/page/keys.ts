@@ -1,6 +1,7 @@
 /** The keys of the keyboard: what each does stands in one table, which the help shows. */
 import { signal } from "@preact/signals"
 import { go, to } from "./route.ts"
+import { text } from "./text/text.ts"
 
 /** Which dialog of the keyboard is open. */
 export const openDialog = signal<"help" | "palette" | null>(null)
@@ -59,14 +60,18 @@ interface Key {
 
 /** Keys that are pressed alone. */
 export const table: ReadonlyArray<Key> = [
-  { keys: ["/"], does: "Search or filter this screen", run: search },
-  { keys: ["j"], does: "Next row", run: () => move(1) },
-  { keys: ["k"], does: "Previous row", run: () => move(-1) },
-  { keys: ["Enter"], does: "Open the row", run: null },
-  { keys: ["x"], does: "Select the row", run: () => rows()[current()]?.querySelector<HTMLElement>(chooser)?.click() },
-  { keys: ["?"], does: "Show this help", run: () => (openDialog.value = "help") },
-  { keys: ["Ctrl", "K"], does: "Go to any screen, process or run", run: null },
-  { keys: ["Esc"], does: "Close a dialog", run: null }
+  { keys: ["/"], does: text.frame.keySearch, run: search },
+  { keys: ["j"], does: text.frame.keyNext, run: () => move(1) },
+  { keys: ["k"], does: text.frame.keyPrevious, run: () => move(-1) },
+  { keys: ["Enter"], does: text.frame.keyOpen, run: null },
+  {
+    keys: ["x"],
+    does: text.frame.keySelect,
+    run: () => rows()[current()]?.querySelector<HTMLElement>(chooser)?.click()
+  },
+  { keys: ["?"], does: text.frame.keyHelp, run: () => (openDialog.value = "help") },
+  { keys: ["Ctrl", "K"], does: text.frame.keyPalette, run: null },
+  { keys: ["Esc"], does: text.frame.keyClose, run: null }
 ]
 
 const isTyping = (target: EventTarget | null) =>

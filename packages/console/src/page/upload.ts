@@ -2,6 +2,7 @@
 import type { UploadForm } from "@signalbox/api/contract/Files"
 import { call } from "./action.ts"
 import { ApiError, messageOf } from "./api.ts"
+import { text } from "./text/text.ts"
 
 /** The address of a transfer as this page reaches the service: it may go by another name than its public address. */
 export const hereOf = (address: string): string => {
@@ -36,9 +37,7 @@ export const transfer = (
       if (status >= 200 && status < 300) resolve()
       else reject(new ApiError(status, messageOf(parse(responseText), status)))
     })
-    request.addEventListener("error", () =>
-      reject(new ApiError(0, "the upload was cut off; nothing was stored. Try again."))
-    )
+    request.addEventListener("error", () => reject(new ApiError(0, text.kit.uploadCut)))
     request.send(bytes)
   })
 

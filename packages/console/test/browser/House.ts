@@ -19,11 +19,11 @@ export const house = (it: Operators) => {
         const command = yield* person(async () => {
           await press(page.getByRole("link", { name: "Workers", exact: true }))
           await settled(page)
-          await press(page.getByRole("button", { name: "Link a worker" }))
-          await press(page.getByRole("button", { name: "Make the command" }))
-          const shown = page.getByRole("dialog").getByRole("region", { name: "Paste this on the machine" })
+          await press(page.getByRole("button", { name: "Link worker" }))
+          await press(page.getByRole("button", { name: "Create command" }))
+          const shown = page.getByRole("dialog").getByRole("region", { name: "Link command" })
           const command = await shown.innerText()
-          await press(page.getByRole("button", { name: "I have it" }))
+          await press(page.getByRole("button", { name: "Done", exact: true }))
           return command
         })
         assert.include(command, `worker start --url ${origin}`)
@@ -53,7 +53,7 @@ export const house = (it: Operators) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect(`make a secret, add a value, remove one, and delete it, whose values are shown nowhere, by ${by}`, () =>
+    it.effect(`create a secret, add a value, remove one, and delete it, whose values are shown nowhere, by ${by}`, () =>
       Effect.gen(function* () {
         const { api } = yield* Room
         const { page, reports } = yield* signedIn
@@ -77,32 +77,32 @@ export const house = (it: Operators) => {
         yield* person(async () => {
           await press(page.getByRole("link", { name: "Vault", exact: true }))
           await settled(page)
-          await press(page.getByRole("button", { name: "Make a secret" }))
+          await press(page.getByRole("button", { name: "New secret" }))
           await fill(dialog.getByLabel("Name"), name)
           await fill(valueOf(1).key, "password")
           await fill(valueOf(1).value, "first value")
           assert.strictEqual(await valueOf(1).value.getAttribute("type"), "password")
-          await sentBy("Make it")
+          await sentBy("Create secret")
           await press(page.getByRole("region", { name: "Secrets" }).getByRole("link", { name, exact: true }))
           await settled(page)
         })
         assert.deepStrictEqual(yield* keys, ["password"])
         assert.notInclude(yield* shown, "first value")
         const added = yield* person(async () => {
-          await press(page.getByRole("button", { name: "Change…" }))
-          await press(dialog.getByRole("button", { name: "Add a value" }))
+          await press(page.getByRole("button", { name: "Edit…" }))
+          await press(dialog.getByRole("button", { name: "Add value" }))
           await fill(valueOf(2).key, "token")
           await fill(valueOf(2).value, "second value")
-          return sentBy("Change the values")
+          return sentBy("Save changes")
         })
         // The first one was left empty, so it stays as it is.
         assert.deepStrictEqual(added, { items: { token: "second value" }, description: null, remove: [] })
         assert.deepStrictEqual(yield* keys, ["password", "token"])
         yield* person(async () => {
           await page.getByRole("list", { name: "Keys" }).getByText("token").waitFor()
-          await press(page.getByRole("button", { name: "Change…" }))
+          await press(page.getByRole("button", { name: "Edit…" }))
           await press(dialog.getByRole("button", { name: "Remove value 1" }))
-          await sentBy("Change the values")
+          await sentBy("Save changes")
           await page.getByRole("list", { name: "Keys" }).getByText("password").waitFor({ state: "detached" })
         })
         assert.deepStrictEqual(yield* keys, ["token"])
@@ -110,7 +110,7 @@ export const house = (it: Operators) => {
         yield* person(async () => {
           await press(page.getByRole("button", { name: "Delete…" }))
           await fill(dialog.getByRole("textbox"), name)
-          await press(dialog.getByRole("button", { name: "Delete the secret" }))
+          await press(dialog.getByRole("button", { name: "Delete secret" }))
           await page.getByRole("heading", { level: 1, name: "Vault" }).waitFor()
         })
         assert.notInclude(
@@ -121,7 +121,7 @@ export const house = (it: Operators) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect(`make a key that only reads, and revoke it by ${by}`, () =>
+    it.effect(`create a key that only reads, and revoke it by ${by}`, () =>
       Effect.gen(function* () {
         const { origin } = yield* Room
         const { page, reports } = yield* signedIn
@@ -137,25 +137,25 @@ export const house = (it: Operators) => {
         const { key, workspace } = yield* person(async () => {
           await press(page.getByRole("link", { name: "Connect", exact: true }))
           const login = await page.getByRole("region", { name: "Log in" }).innerText()
-          await press(page.getByRole("link", { name: "Keys", exact: true }))
+          await press(page.getByRole("link", { name: "API keys", exact: true }))
           await settled(page)
-          await press(page.getByRole("button", { name: "Make a key" }))
+          await press(page.getByRole("button", { name: "New key" }))
           await fill(page.getByRole("dialog").getByLabel("Name", { exact: true }), name)
-          await choose(page.getByLabel("What it may do"), "read")
-          await press(page.getByRole("button", { name: "Make the key" }))
+          await choose(page.getByLabel("Permissions"), "read")
+          await press(page.getByRole("button", { name: "Create key" }))
           const key = await page
             .getByRole("dialog")
-            .getByRole("region", { name: `The key ${name}` })
+            .getByRole("region", { name: `Key ${name}` })
             .innerText()
-          await press(page.getByRole("button", { name: "I have it" }))
+          await press(page.getByRole("button", { name: "Done", exact: true }))
           return { key: key.trim(), workspace: /--workspace (\S+)/.exec(login)?.[1] ?? "" }
         })
         assert.strictEqual(yield* statusOf(key, workspace, "GET", "processes"), 200)
         assert.strictEqual(yield* statusOf(key, workspace, "POST", "worker-groups"), 403)
         yield* person(async () => {
           await press(page.getByRole("button", { name: new RegExp(`^Revoke….*${name}`) }))
-          await press(page.getByRole("dialog").getByRole("button", { name: "Revoke the key" }))
-          await page.getByText(`The key ${name} is revoked.`).waitFor()
+          await press(page.getByRole("dialog").getByRole("button", { name: "Revoke key" }))
+          await page.getByText(`Key ${name} revoked.`).waitFor()
         })
         assert.strictEqual(yield* statusOf(key, workspace, "GET", "processes"), 403)
         assert.deepStrictEqual(reports, [])

@@ -35,7 +35,7 @@ const runOf = Effect.fnUntraced(function* (process: ProcessId) {
 
 export const packages = (it: Operators) => {
   for (const by of ["mouse", "keyboard"] as const) {
-    it.effect(`make a process of a zip, give it a schedule, and see its first run by ${by}`, () =>
+    it.effect(`create a process from a zip, give it a schedule, and see its first run by ${by}`, () =>
       Effect.gen(function* () {
         const { api } = yield* Room
         const { page, reports } = yield* signedIn
@@ -45,19 +45,19 @@ export const packages = (it: Operators) => {
         const schedule = yield* person(async () => {
           await press(page.getByRole("link", { name: "Processes", exact: true }))
           await settled(page)
-          await press(page.getByRole("link", { name: "Make a process" }))
+          await press(page.getByRole("link", { name: "New process" }))
           await page
             .getByLabel("Zip of a task package")
             .setInputFiles({ name: `${name}.zip`, mimeType: "application/zip", buffer })
-          await press(page.getByRole("button", { name: "Upload", exact: true }))
+          await press(page.getByRole("button", { name: "Upload package" }))
           await page.getByRole("group", { name: /Step 1/ }).waitFor()
-          await press(page.getByRole("button", { name: "Make it" }))
+          await press(page.getByRole("button", { name: "Create process" }))
           await page.getByRole("heading", { level: 1, name }).waitFor()
-          await press(page.getByRole("link", { name: "Add a schedule" }))
+          await press(page.getByRole("link", { name: "New schedule" }))
           await fill(page.getByLabel("Name", { exact: true }), `${name}, often`)
-          await choose(page.getByLabel("It starts"), "every")
-          await fill(page.getByLabel("Every", { exact: true }), "2 seconds")
-          await press(page.getByRole("button", { name: "Make it" }))
+          await choose(page.getByLabel("Recurrence"), "every")
+          await fill(page.getByLabel("Interval", { exact: true }), "2 seconds")
+          await press(page.getByRole("button", { name: "Create schedule" }))
           await page.getByRole("heading", { level: 1, name: `${name}, often` }).waitFor()
           return page.url().split("/").at(-1) ?? ""
         })
@@ -70,9 +70,7 @@ export const packages = (it: Operators) => {
           )
         )
         yield* person(async () => {
-          await press(
-            page.getByRole("region", { name: "What became of it" }).getByRole("link", { name: /^run/ }).last()
-          )
+          await press(page.getByRole("region", { name: "History" }).getByRole("link", { name: /^run/ }).last())
           await page.getByRole("heading", { level: 1, name }).waitFor()
           await page.locator("main header").getByText("completed").waitFor()
           await press(page.getByRole("link", { name: "Log", exact: true }))
@@ -106,7 +104,7 @@ export const packages = (it: Operators) => {
           await press(page.getByRole("region", { name: "Task packages" }).getByRole("link", { name, exact: true }))
           await settled(page)
           const versions = page.getByRole("region", { name: "Versions" })
-          await press(versions.getByRole("button", { name: /^Roll back to this.*version 1$/ }))
+          await press(versions.getByRole("button", { name: /^Roll back.*to version 1$/ }))
           await press(page.getByRole("dialog").getByRole("button", { name: "Roll back to version 1" }))
           await versions.getByRole("row").filter({ hasText: "rolled back" }).waitFor()
           await versions.getByRole("row", { name: /^1 current/ }).waitFor()

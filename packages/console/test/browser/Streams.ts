@@ -25,7 +25,7 @@ const logOf = (page: Page) => page.getByRole("region", { name: "Log", exact: tru
 const numbersIn = async (page: Page) =>
   [...(await logOf(page).innerText()).matchAll(/statement line (\d+)\b/g)].map(([, number]) => Number(number))
 
-const notice = "No live updates"
+const notice = "Live updates are unavailable"
 
 /** Until the service has a line. */
 const stored = Effect.fnUntraced(function* (run: ProcessRunId, line: number) {
@@ -79,7 +79,7 @@ export const streams = (it: Operators) => {
 
       yield* person(async () => {
         await show(page, `#/runs/${run.id}?tab=log`)
-        await page.getByText("Nothing written yet").waitFor()
+        await page.getByText("No log lines yet").waitFor()
       })
       yield* write
       yield* person(async () => {

@@ -20,7 +20,7 @@ export const work = (it: Operators) => {
   for (const by of ["mouse", "keyboard"] as const) {
     const message = by === "mouse" ? "login page did not answer" : "is unknown"
 
-    it.effect(`settle a group of failures in ${few} actions or fewer by ${by}`, () =>
+    it.effect(`retry a group of failures in ${few} actions or fewer by ${by}`, () =>
       Effect.gen(function* () {
         const { api } = yield* Room
         const { page, reports } = yield* signedIn
@@ -94,7 +94,7 @@ export const work = (it: Operators) => {
         yield* api(WorkItems.updatePayload(id, payloadOf(3)))
         yield* person(async () => {
           await press(save)
-          await page.getByRole("alert").getByText("changed since you began to edit it, and nothing is saved").waitFor()
+          await page.getByRole("alert").getByText("changed by someone else, and your changes were not saved").waitFor()
         })
         assert.deepStrictEqual((yield* api(WorkItems.get(id))).payload, payloadOf(3))
         yield* person(async () => {
@@ -103,7 +103,7 @@ export const work = (it: Operators) => {
           await page.waitForFunction(() => document.querySelector("textarea")?.value.includes('"amount": 3'))
           await fill(payload, JSON.stringify(payloadOf(4)))
           await press(save)
-          await page.getByText("The payload is saved.").waitFor()
+          await page.getByText("Payload saved.").waitFor()
         })
         assert.deepStrictEqual((yield* api(WorkItems.get(id))).payload, payloadOf(4))
         yield* api(WorkItems.remove([id]))
@@ -144,7 +144,7 @@ export const work = (it: Operators) => {
         const pause = (note: string) =>
           person(async () => {
             await press(page.locator("main header").getByRole("button", { name: "Pause…" }))
-            await fill(page.getByRole("dialog").getByLabel("Why"), note)
+            await fill(page.getByRole("dialog").getByLabel("Reason"), note)
             await press(page.getByRole("dialog").getByRole("button", { name: "Pause" }))
             await page.locator("main header").getByText("paused").waitFor()
           })

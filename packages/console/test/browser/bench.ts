@@ -80,7 +80,7 @@ const ofItems: Steps = [
     "items: the next page",
     (page) =>
       page
-        .getByRole("button", { name: "Show more" })
+        .getByRole("button", { name: "Load more" })
         .click()
         .then(() => rows(page, 150))
   ],
@@ -103,7 +103,7 @@ const ofLog = (address: string): Steps => [
     "log: to its start",
     (page) =>
       page
-        .getByRole("button", { name: "Start", exact: true })
+        .getByRole("button", { name: "Go to start" })
         .click()
         .then(() => seen(page))
   ]

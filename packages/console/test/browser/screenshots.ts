@@ -26,7 +26,7 @@ const program = Effect.gen(function* () {
     await page.emulateMedia({ colorScheme: "dark" })
     await show(page, "#/items?state=failed")
     await page.getByText("is unknown").first().waitFor()
-    const boxes = page.getByRole("checkbox", { name: "Select this row" })
+    const boxes = page.getByRole("checkbox", { name: "Select row" })
     for (const row of [3, 4, 5]) await boxes.nth(row).check()
     await picture(page, "console-items")
   })

@@ -54,19 +54,19 @@ describe("a form", () => {
   it("leaves out what is optional and empty, and says what is needed", () => {
     const { errors, value } = assemble(form, { number: "7", customer: "" })
     assert.deepStrictEqual(value, { number: 7, isPaid: false, address: {} })
-    assert.deepStrictEqual(errors, { "address.city": "This is needed" })
+    assert.deepStrictEqual(errors, { "address.city": "Required" })
   })
 
   it("checks numbers, lengths and JSON where they are typed", () => {
     const wrong = { number: "99.5", "address.city": "X", sizes: "1\ntwo", more: "[" }
     assert.deepStrictEqual(assemble(form, wrong).errors, {
-      number: "Write a whole number",
-      "address.city": "Write at least 2 characters",
-      sizes: "Write a number",
-      more: "This is not JSON"
+      number: "Enter a whole number",
+      "address.city": "Enter at least 2 characters",
+      sizes: "Enter a number",
+      more: "Enter valid JSON"
     })
-    assert.strictEqual(assemble(form, { number: "100" }).errors["number"], "At most 99")
-    assert.strictEqual(assemble(form, { number: "0" }).errors["number"], "At least 1")
+    assert.strictEqual(assemble(form, { number: "100" }).errors["number"], "Must be at most 99")
+    assert.strictEqual(assemble(form, { number: "0" }).errors["number"], "Must be at least 1")
   })
 
   it("gives back a payload as it was", () => {

@@ -24,7 +24,7 @@ describe("cron expressions", () => {
   for (const cron of ["0 18 1 */3 *", "0 0 13 * FRI", "*/10 8-17 * * *", "0 0 6 * * *", "often"]) {
     it(`${cron} is shown as it is`, () => {
       assert.isUndefined(cronInWords(cron))
-      assert.strictEqual(timesInWords({ at: null, cron, every: null, zone: "UTC" }), `by cron ${cron}, UTC`)
+      assert.strictEqual(timesInWords({ at: null, cron, every: null, zone: "UTC" }), `cron ${cron}, UTC`)
     })
   }
 })

@@ -52,7 +52,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("operators
           const failed = page.getByRole("region", { name: "Work items" })
           await press(failed.getByRole("link").first())
           await press(page.getByRole("button", { name: "Retry" }))
-          await page.getByText("The item waits to be processed again.").waitFor()
+          await page.getByText("Item queued for retry.").waitFor()
         })
         assert.deepStrictEqual(reports, [])
       }).pipe(Effect.scoped)
@@ -96,7 +96,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("operators
         }
         return names
       })
-      assert.notMatch(offered.join(), /retry|done|stop|again|delete|pause/i)
+      assert.notMatch(offered.join(), /retry|done|stop|terminate|re-run|delete|pause/i)
     }).pipe(Effect.scoped)
   )
 
@@ -138,7 +138,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("operators
         await page.locator("main", { hasText: "[U+202E]fdp.exe[U+202C]" }).waitFor()
         assert.notMatch((await page.locator("main").textContent()) ?? "", /[\u202a-\u202e\u2066-\u2069]/)
         await show(page, `#/runs/${run}?tab=log`)
-        await page.getByRole("button", { name: "Start", exact: true }).click()
+        await page.getByRole("button", { name: "Go to start" }).click()
         await page.getByText("5 MB in one line").first().waitFor()
         assert.isUndefined(await page.evaluate(() => window.harmed))
       })

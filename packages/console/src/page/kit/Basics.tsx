@@ -3,8 +3,11 @@ import type { ComponentChildren, JSX } from "preact"
 import { useEffect } from "preact/hooks"
 import { visible } from "../../internal/visible.ts"
 import { dismiss, toasts } from "../state.ts"
-import { ago, exactly, lampOf, sentence } from "../words.ts"
+import { ago, exactly } from "../format.ts"
+import { lampOf, stateText } from "./states.ts"
 import { now } from "./clock.ts"
+import { names } from "../text/names.ts"
+import { text } from "../text/text.ts"
 
 export const Button = ({
   children,
@@ -23,14 +26,14 @@ export const Button = ({
 export const State = ({ state, children }: { readonly state: string; readonly children?: ComponentChildren }) => (
   <span class={`state ${lampOf(state)}`}>
     <span class="lamp" aria-hidden="true" />
-    {children ?? sentence(state)}
+    {children ?? stateText(state)}
   </span>
 )
 
 /** A moment, such as `3 minutes ago`; the exact one is its title. */
 export const Time = ({ at }: { readonly at: string | null }) =>
   at === null ? (
-    <span class="quiet">not yet</span>
+    <span class="quiet">{text.kit.notYet}</span>
   ) : (
     <time dateTime={at} title={exactly(at)}>
       {ago(at, now.value)}
@@ -47,7 +50,7 @@ export const Empty = ({ title, children }: { readonly title: string; readonly ch
 /** In the place of what is being loaded, about as high as that. */
 export const Skeleton = ({ rows = 6 }: { readonly rows?: number }) => (
   <div class="skeleton" role="status" aria-busy="true">
-    <span class="hidden">Loading</span>
+    <span class="hidden">{text.kit.loading}</span>
     {Array.from({ length: rows }, (_, row) => (
       <i key={row} />
     ))}
@@ -90,7 +93,7 @@ export const Head = ({
   readonly actions?: ComponentChildren
 }) => {
   useEffect(() => {
-    document.title = visible(`${title} · Signalbox`)
+    document.title = visible(`${title} · ${names.product}`)
   }, [title])
   return (
     <header class="page">
@@ -108,9 +111,9 @@ export const Head = ({
 
 export const Toasts = () => (
   <div class="toasts" role="status" aria-live="polite">
-    {toasts.value.map(({ id, kind, text, undo }) => (
+    {toasts.value.map(({ id, kind, text: message, undo }) => (
       <div key={id} class={`toast ${kind}`}>
-        {text}
+        {message}
         {undo === null ? null : (
           <Button
             onClick={() => {
@@ -118,7 +121,7 @@ export const Toasts = () => (
               undo()
             }}
           >
-            Undo
+            {text.kit.undo}
           </Button>
         )}
       </div>

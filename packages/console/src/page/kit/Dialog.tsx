@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { useAction } from "../action.ts"
 import { Button, Problem } from "./Basics.tsx"
 import { TextField } from "./Field.tsx"
+import { text } from "../text/text.ts"
 
 export const Dialog = ({
   title,
@@ -61,7 +62,7 @@ export const FormDialog = ({
         <Problem message={action.error} />
         {children}
         <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{text.common.cancel}</Button>
           <Button type="submit" kind={kind} disabled={action.isBusy || !canSubmit}>
             {submit}
           </Button>
@@ -90,7 +91,7 @@ export const Confirm = ({
     <FormDialog {...rest} kind="danger" canSubmit={name === undefined || typed === name}>
       {children}
       {name === undefined ? null : (
-        <TextField label={`Type ${name} to continue`} value={typed} onValue={setTyped} autocomplete="off" />
+        <TextField label={text.kit.confirmName(name)} value={typed} onValue={setTyped} autocomplete="off" />
       )}
     </FormDialog>
   )

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact"
 import { useId, useRef } from "preact/hooks"
 import { DropZone } from "./DropZone.tsx"
+import { text } from "../text/text.ts"
 
 export const FileField = ({
   label,
@@ -40,9 +41,9 @@ export const FileField = ({
           onChange={(event) => onFile(event.currentTarget.files?.[0] ?? null)}
         />
         <span class="hint" id={`${id}-hint`}>
-          {hint === undefined ? null : <>{hint} </>}Choose it, or drop it here.
+          {text.kit.fileHint(hint === undefined ? null : <>{hint} </>)}
         </span>
-        {progress == null ? null : <progress aria-label="Sent" max={1} value={progress} />}
+        {progress == null ? null : <progress aria-label={text.kit.progress} max={1} value={progress} />}
       </DropZone>
     </div>
   )

@@ -3,6 +3,7 @@ import { letters, openDialog, table } from "../keys.ts"
 import type { Screen } from "./Screen.ts"
 import { Button } from "./Basics.tsx"
 import { Dialog } from "./Dialog.tsx"
+import { text } from "../text/text.ts"
 
 const Keys = ({ keys }: { readonly keys: ReadonlyArray<string> }) => (
   <dt>
@@ -15,7 +16,7 @@ const Keys = ({ keys }: { readonly keys: ReadonlyArray<string> }) => (
 export const Help = ({ screens }: { readonly screens: ReadonlyArray<Screen> }) => {
   const close = () => (openDialog.value = null)
   return (
-    <Dialog title="Keys" onClose={close}>
+    <Dialog title={text.frame.shortcutsTitle} onClose={close}>
       <dl class="keys">
         {table.map(({ does, keys }) => (
           <div key={does}>
@@ -34,7 +35,7 @@ export const Help = ({ screens }: { readonly screens: ReadonlyArray<Screen> }) =
         })}
       </dl>
       <div class="actions">
-        <Button onClick={close}>Close</Button>
+        <Button onClick={close}>{text.common.close}</Button>
       </div>
     </Dialog>
   )

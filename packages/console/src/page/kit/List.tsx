@@ -4,8 +4,8 @@ import { useRef, useState } from "preact/hooks"
 import { call, useAction } from "../action.ts"
 import { cursorOf, type Page, type Query } from "../api.ts"
 import { useResource } from "../load.ts"
-import { count } from "../words.ts"
 import { Button, Empty, Problem, Skeleton } from "./Basics.tsx"
+import { text } from "../text/text.ts"
 
 export interface Column<A> {
   readonly title: string
@@ -31,7 +31,7 @@ const useBoxes = (rows: ReadonlyArray<{ readonly id: string }>, selection: Selec
       <th scope="col" class="choose">
         <input
           type="checkbox"
-          aria-label="Select all of this page"
+          aria-label={text.kit.selectAll}
           checked={all > 0 && all === rows.length}
           indeterminate={all > 0 && all < rows.length}
           onChange={(event) => choose(new Set(event.currentTarget.checked ? rows.map(({ id }) => id) : []))}
@@ -42,7 +42,7 @@ const useBoxes = (rows: ReadonlyArray<{ readonly id: string }>, selection: Selec
       <td class="choose">
         <input
           type="checkbox"
-          aria-label="Select this row"
+          aria-label={text.kit.selectRow}
           checked={chosen.has(id)}
           onClick={(event) => {
             const ids = rows.map((row) => row.id)
@@ -108,9 +108,9 @@ export const Table = <A extends { readonly id: string }>({
 /** What is done with the rows that are chosen: how many they are, and buttons. Below them, so that no row moves when it comes. */
 const BulkBar = ({ selection, children }: { readonly selection: Selection; readonly children: ComponentChildren }) => (
   <div class="bulk">
-    <b role="status">{`${count(selection.chosen.size)} selected`}</b>
+    <b role="status">{text.kit.selectedRows(selection.chosen.size)}</b>
     {children}
-    <Button onClick={() => selection.choose(new Set())}>Select none</Button>
+    <Button onClick={() => selection.choose(new Set())}>{text.kit.clearSelection}</Button>
   </div>
 )
 
@@ -185,12 +185,12 @@ export const List = <A extends { readonly id: string }>({
       {last?.has_more === true && rows.length < most ? (
         <div class="empty">
           <Button disabled={loading.isBusy} onClick={() => void loading.run(loadMore)}>
-            Show more
+            {text.kit.more}
           </Button>
         </div>
       ) : null}
       {last?.has_more === true && rows.length >= most ? (
-        <Empty title="There are more than can be shown together">Narrow the list by its filters.</Empty>
+        <Empty title={text.kit.tooMany}>{text.kit.tooManyHint}</Empty>
       ) : null}
     </>
   )

@@ -9,6 +9,7 @@ import { go, to } from "../route.ts"
 import type { Screen } from "./Screen.ts"
 import { may } from "../state.ts"
 import { Dialog } from "./Dialog.tsx"
+import { text } from "../text/text.ts"
 
 interface Place {
   readonly name: string
@@ -30,25 +31,29 @@ const matching = (places: ReadonlyArray<Place>, text: string) => {
 
 export const Palette = ({ screens }: { readonly screens: ReadonlyArray<Screen> }) => {
   const id = useId()
-  const [text, setText] = useState("")
+  const [typed, setTyped] = useState("")
   const [at, setAt] = useState(0)
   const canSee = (path: string) => screens.some((screen) => screen.path === path)
   const processes = useResource<Page<ProcessSummary>>(may("Processes.read_processes") ? "processes" : null, {
     limit: 200
   })
   const close = () => (openDialog.value = null)
-  const wanted = text.trim()
+  const wanted = typed.trim()
   const places = [
-    ...screens.map(({ path, title }) => ({ name: title, kind: "screen", address: to([path].filter(Boolean)) })),
+    ...screens.map(({ path, title }) => ({
+      name: title,
+      kind: text.frame.kindScreen,
+      address: to([path].filter(Boolean))
+    })),
     ...(processes.data?.data ?? []).map((process) => ({
       name: process.name,
-      kind: "process",
+      kind: text.frame.kindProcess,
       address: canSee("processes") ? to(["processes", process.id]) : to(["runs"], { process: process.id })
     }))
   ]
   const byId = ["runs", "items", "processes"].filter(canSee).map((path) => ({
-    name: `${path === "runs" ? "Run" : path === "items" ? "Item" : "Process"} ${wanted}`,
-    kind: "by its id",
+    name: `${path === "runs" ? text.common.run : path === "items" ? text.common.item : text.common.process} ${wanted}`,
+    kind: text.frame.byId,
     address: to([path, wanted])
   }))
   const found = isId(wanted) ? byId : matching(places, wanted).slice(0, most)
@@ -59,24 +64,24 @@ export const Palette = ({ screens }: { readonly screens: ReadonlyArray<Screen> }
   }
   const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
   return (
-    <Dialog title="Go to" onClose={close}>
+    <Dialog title={text.frame.goTo} onClose={close}>
       {/* The types of the elements do not know an input with this role that has no list of the browser. */}
       {h("input", {
         // Not of the type search, whose first Escape clears it instead of closing the dialog.
         type: "text",
         role: "combobox",
-        "aria-label": "A screen, a process, or the id of a run or an item",
+        "aria-label": text.frame.paletteLabel,
         "aria-expanded": true,
         "aria-controls": `${id}-list`,
         "aria-autocomplete": "list",
         "aria-activedescendant": found[at] === undefined ? undefined : `${id}-${at}`,
-        placeholder: "A screen, a process, or an id",
+        placeholder: text.frame.palettePlaceholder,
         autocomplete: "off",
         spellcheck: false,
         autofocus: true,
-        value: text,
+        value: typed,
         onInput: (event: TargetedInputEvent<HTMLInputElement>) => {
-          setText(event.currentTarget.value)
+          setTyped(event.currentTarget.value)
           setAt(0)
         },
         onKeyDown: (event: KeyboardEvent) => {
@@ -90,7 +95,7 @@ export const Palette = ({ screens }: { readonly screens: ReadonlyArray<Screen> }
           }
         }
       })}
-      <div class="choices" role="listbox" id={`${id}-list`} aria-label="Places">
+      <div class="choices" role="listbox" id={`${id}-list`} aria-label={text.frame.places}>
         {found.map((place, index) => (
           <div
             key={`${place.kind} ${place.address}`}
@@ -106,7 +111,7 @@ export const Palette = ({ screens }: { readonly screens: ReadonlyArray<Screen> }
         ))}
       </div>
       <p class="quiet" role="status">
-        {found.length === 0 ? "Nothing has this name." : ""}
+        {found.length === 0 ? text.frame.noPlace : ""}
       </p>
     </Dialog>
   )

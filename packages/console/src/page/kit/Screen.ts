@@ -11,7 +11,7 @@ export interface Screen {
   readonly path: string
   readonly title: string
   /** Null: it stands in the navigation without a heading above it. */
-  readonly group: "Robots" | "Outside" | null
+  readonly group: "robots" | "integrations" | null
   /** What the session must be allowed to see it. */
   readonly permission: string | null
   /** Whether the control room has it; default: always. */

@@ -10,53 +10,51 @@ import { Channels } from "./alerts/Channels.tsx"
 import { EditAlert, NewAlert } from "./alerts/Edit.tsx"
 import { Firings } from "./alerts/Firings.tsx"
 import { ruleInWords } from "./alerts/rules.ts"
+import { stateText } from "../kit/states.ts"
+import { text } from "../text/text.ts"
 
 const StateOf = ({ alert: { enabled, firing, muted } }: { readonly alert: AlertOf }) =>
   !enabled ? (
-    <State state="offline">off</State>
+    <State state="offline">{text.common.disabled}</State>
   ) : muted !== null ? (
     <State state="muted" />
   ) : firing > 0 ? (
-    <State state="failed">firing</State>
+    <State state="failed">{stateText("firing")}</State>
   ) : (
-    <State state="done">watches</State>
+    <State state="done">{text.alerts.normal}</State>
   )
 
 const Rules = ({ canWrite }: { readonly canWrite: boolean }) => (
   <Panel flush>
     <List<AlertOf>
-      label="Alerts"
+      label={text.screens.alerts}
       path="alerts"
       empty={
-        <Empty title="No alerts yet">
-          {canWrite ? (
-            <a href={to(["alerts", "new"])}>Have somebody told when a run needs a person, or when work stands still</a>
-          ) : (
-            "An alert tells somebody when a run needs a person, or when work stands still."
-          )}
+        <Empty title={text.alerts.none}>
+          {canWrite ? <a href={to(["alerts", "new"])}>{text.alerts.new}</a> : text.alerts.noneReadOnly}
         </Empty>
       }
       columns={[
         {
-          title: "Name",
+          title: text.common.name,
           cell: ({ id, name }) => (
             <a class="name-link" href={to(["alerts", id])}>
               {name}
             </a>
           )
         },
-        { title: "Tells when", cell: ({ rule }) => ruleInWords(rule) },
-        { title: "Tells", cell: ({ channels }) => channels.map(({ name }) => name).join(", ") },
-        { title: "State", isNumber: true, cell: (alert) => <StateOf alert={alert} /> }
+        { title: text.alerts.condition, cell: ({ rule }) => ruleInWords(rule) },
+        { title: text.alerts.notify, cell: ({ channels }) => channels.map(({ name }) => name).join(", ") },
+        { title: text.common.state, isNumber: true, cell: (alert) => <StateOf alert={alert} /> }
       ]}
     />
   </Panel>
 )
 
 const parts = [
-  { name: "", label: "Watched" },
-  { name: "firings", label: "Found" },
-  { name: "channels", label: "Channels" }
+  { name: "", label: text.alerts.rules },
+  { name: "firings", label: text.alerts.firings },
+  { name: "channels", label: text.alerts.channels }
 ] as const
 
 const Alerts = ({ part }: { readonly part: (typeof parts)[number]["name"] }) => {
@@ -64,17 +62,17 @@ const Alerts = ({ part }: { readonly part: (typeof parts)[number]["name"] }) => 
   return (
     <>
       <Head
-        title="Alerts"
+        title={text.screens.alerts}
         actions={
           canWrite ? (
             <a class="button primary" href={to(["alerts", "new"])}>
-              Make an alert
+              {text.alerts.new}
             </a>
           ) : undefined
         }
       />
       <Tabs
-        label="Parts"
+        label={text.alerts.sections}
         current={part}
         tabs={parts.map(({ label, name }) => ({
           name,

@@ -5,7 +5,8 @@ import { consoleFile, type Page } from "../api.ts"
 import { Button, Empty, Panel } from "../kit/Basics.tsx"
 import { List } from "../kit/List.tsx"
 import { useResource } from "../load.ts"
-import { count } from "../words.ts"
+import { count } from "../format.ts"
+import { text } from "../text/text.ts"
 
 const isPicture = (name: string) => /\.(png|jpe?g|webp)$/i.test(name)
 const isPage = (name: string) => /\.html?$/i.test(name)
@@ -17,7 +18,7 @@ const isShown = (file: ArtifactListed) => isPicture(file.name) || isPage(file.na
 const View = ({ file }: { readonly file: ArtifactListed }) =>
   isPicture(file.name) ? (
     <a href={consoleFile(file.id)} target="_blank" rel="noreferrer">
-      <img class="shot" src={consoleFile(file.id)} alt={`What ${file.name} shows`} />
+      <img class="shot" src={consoleFile(file.id)} alt={text.runs.screenshot(file.name)} />
     </a>
   ) : (
     <iframe
@@ -33,14 +34,14 @@ export const Artifacts = ({ stepRun }: { readonly stepRun: string }) => {
   return (
     <>
       <List<ArtifactListed>
-        label="Artifacts"
+        label={text.common.artifacts}
         path={`step-runs/${stepRun}/artifacts`}
-        empty={<Empty title="No artifacts">Files that a robot saves in its artifacts folder are here.</Empty>}
+        empty={<Empty title={text.runs.noArtifacts}>{text.runs.noArtifactsHint}</Empty>}
         columns={[
-          { title: "Name", cell: ({ name }) => name },
-          { title: "Bytes", isNumber: true, cell: ({ size }) => count(size) },
+          { title: text.common.name, cell: ({ name }) => name },
+          { title: text.runs.size, isNumber: true, cell: ({ size }) => count(size) },
           {
-            title: "Look at it",
+            title: text.common.actions,
             isNumber: true,
             cell: (file) =>
               isShown(file) ? (
@@ -48,11 +49,11 @@ export const Artifacts = ({ stepRun }: { readonly stepRun: string }) => {
                   aria-expanded={open?.id === file.id}
                   onClick={() => setOpen(open?.id === file.id ? null : file)}
                 >
-                  {open?.id === file.id ? "Hide" : "Show"} <span class="hidden">{file.name}</span>
+                  {open?.id === file.id ? text.runs.hide : text.runs.show} <span class="hidden">{file.name}</span>
                 </Button>
               ) : (
                 <a class="button" href={consoleFile(file.id)} download={file.name}>
-                  Download <span class="hidden">{file.name}</span>
+                  {text.common.download} {<span class="hidden">{file.name}</span>}
                 </a>
               )
           }
@@ -68,7 +69,7 @@ export const Shots = ({ stepRun }: { readonly stepRun: string }) => {
   const { data } = useResource<Page<ArtifactListed>>(`step-runs/${stepRun}/artifacts`, { limit: 100 })
   const shots = (data?.data ?? []).filter(({ name }) => isPicture(name)).slice(0, 4)
   return shots.length === 0 ? null : (
-    <Panel title="What the robot saw">
+    <Panel title={text.runs.screenshots}>
       {shots.map((file) => (
         <figure key={file.id}>
           <View file={file} />

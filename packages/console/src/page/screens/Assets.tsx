@@ -12,11 +12,12 @@ import { may } from "../state.ts"
 import { createFilled } from "../upload.ts"
 import { Asset } from "./assets/Asset.tsx"
 import { setContent } from "./assets/content.ts"
+import { text } from "../text/text.ts"
 
 const kinds = [
-  { value: "application/json", label: "JSON, written here" },
-  { value: "text/plain", label: "text, written here" },
-  { value: "file", label: "a file" }
+  { value: "application/json", label: text.assets.kindJson },
+  { value: "text/plain", label: text.assets.kindText },
+  { value: "file", label: text.assets.kindFile }
 ] as const
 
 const NewAsset = ({ onClose }: { readonly onClose: () => void }) => {
@@ -37,16 +38,16 @@ const NewAsset = ({ onClose }: { readonly onClose: () => void }) => {
   }
   return (
     <FormDialog
-      title="Make an asset"
-      submit={progress === null ? "Make it" : "Uploading…"}
-      done={`${name} is made.`}
+      title={text.assets.new}
+      submit={progress === null ? text.assets.create : text.common.uploading}
+      done={text.assets.created(name)}
       canSubmit={kind !== "file" || file !== null}
       onSubmit={submit}
       onClose={onClose}
     >
       <TextField
-        label="Name"
-        hint="Robots ask for it by this name, such as config/eu.json."
+        label={text.common.name}
+        hint={text.assets.nameHint}
         value={name}
         onValue={setName}
         required
@@ -54,7 +55,7 @@ const NewAsset = ({ onClose }: { readonly onClose: () => void }) => {
         autocomplete="off"
       />
       <SelectField
-        label="What it is"
+        label={text.common.type}
         value={kind}
         onValue={(kind) => {
           setKind(kind)
@@ -62,7 +63,7 @@ const NewAsset = ({ onClose }: { readonly onClose: () => void }) => {
         }}
         options={kinds}
       />
-      {kind === "file" ? <FileField label="File" progress={progress} onFile={setFile} /> : null}
+      {kind === "file" ? <FileField label={text.common.file} progress={progress} onFile={setFile} /> : null}
     </FormDialog>
   )
 }
@@ -73,28 +74,27 @@ const Assets = () => {
   return (
     <>
       <Head
-        title="Assets"
+        title={text.screens.assets}
         actions={
           canWrite ? (
             <Button kind="primary" onClick={() => setNew(true)}>
-              Make an asset
+              {text.assets.new}
             </Button>
           ) : undefined
         }
       />
       <Panel flush>
         <List<AssetSummary>
-          label="Assets"
+          label={text.screens.assets}
           path="assets"
           empty={
-            <Empty title="No assets yet">
-              An asset is a text or a file that robots read by its name, such as their settings.{" "}
-              {canWrite ? "Make one here." : null}
+            <Empty title={text.assets.none}>
+              {text.assets.noneHint} {canWrite ? <Button onClick={() => setNew(true)}>{text.assets.new}</Button> : null}
             </Empty>
           }
           columns={[
             {
-              title: "Name",
+              title: text.common.name,
               cell: ({ id, name }) => (
                 <a class="name-link" href={to(["assets", id])}>
                   {name}

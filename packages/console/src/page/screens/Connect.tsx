@@ -16,6 +16,8 @@ import {
   robotFiles
 } from "./connect/snippets.ts"
 import { useProcesses } from "./work/Filter.tsx"
+import { names } from "../text/names.ts"
+import { text } from "../text/text.ts"
 
 /** Stands where an id has to be filled in. */
 const placeholder = "PROCESS_ID"
@@ -30,65 +32,60 @@ export default () => {
   const place = { address: roomAddress, workspace: workspace.id, context: contextOf(workspace.name) }
   return (
     <div class="readable">
-      <Head title="Connect">programs and robots with this workspace</Head>
-      {isOnlyHere(roomAddress) ? (
-        <p class="notice late">
-          You are at <code>{roomAddress}</code>, which only this machine reaches. From elsewhere, use the address that
-          the room has in your network.
-        </p>
-      ) : null}
-      <Panel title="What you need">
+      <Head title={text.screens.connect}>{text.connect.subtitle}</Head>
+      {isOnlyHere(roomAddress) ? <p class="notice late">{text.connect.onlyHere(<code>{roomAddress}</code>)}</p> : null}
+      <Panel title={text.connect.details}>
         <dl class="facts">
-          <dt>Address</dt>
+          <dt>{text.connect.url}</dt>
           <dd class="mono">{roomAddress}</dd>
-          <dt>Workspace</dt>
+          <dt>{text.connect.workspace}</dt>
           <dd class="mono">{workspace.id}</dd>
-          <dt>Key</dt>
+          <dt>{text.common.key}</dt>
           <dd>
             {may("Workspace.manage_api_keys") ? (
               <>
-                of its own for each program:{" "}
-                <a class="name-link" href={to(["keys"])}>
-                  make one
-                </a>
+                {text.connect.ownKey(
+                  <a class="name-link" href={to(["keys"])}>
+                    {text.keys.new}
+                  </a>
+                )}
               </>
             ) : (
-              "of its own for each program, from the person who manages the keys"
+              text.connect.askForKey
             )}
           </dd>
         </dl>
         {processes.length === 0 ? null : (
           <SelectField
-            label="Process in the examples"
+            label={text.connect.exampleProcess}
             value={process}
             onValue={setChosen}
             options={processes.map(({ id, name }) => ({ value: String(id), label: name }))}
           />
         )}
       </Panel>
-      <Panel title="The command">
+      <Panel title={text.connect.commandLine}>
+        <p>{text.connect.loginHint(<code>login</code>)}</p>
+        <Copyable label={text.connect.logIn} text={loginCommand(place)} />
+      </Panel>
+      <Panel title={names.curl}>
+        <p>{text.connect.curlHint}</p>
+        <Copyable label={text.connect.curl} text={curlCommand(place, process)} />
+        <p class="quiet">{text.connect.apiHint(<a href={`${roomAddress}/docs`}>{text.connect.apiDocs}</a>)}</p>
+      </Panel>
+      <Panel title={names.typescript}>
         <p>
-          <code>login</code> asks for the key, tries it, and keeps it for your user alone.
+          {text.connect.programHint(
+            <code>start.mts</code>,
+            <code>node start.mts</code>,
+            <code>SIGNALBOX_API_KEY</code>
+          )}
         </p>
-        <Copyable label="Log in" text={loginCommand(place)} />
+        <Copyable label={text.connect.installClient} text={names.installClient} />
+        <Copyable label={text.connect.program} text={clientProgram(place, process)} />
       </Panel>
-      <Panel title="curl">
-        <p>Lists the runs, and starts one with a work item.</p>
-        <Copyable label="Requests with curl" text={curlCommand(place, process)} />
-        <p class="quiet">
-          All requests are described in <a href={`${roomAddress}/docs`}>the documentation of the interface</a>.
-        </p>
-      </Panel>
-      <Panel title="TypeScript">
-        <p>
-          Save it as <code>start.mts</code>, and run it with <code>node start.mts</code> and the key in{" "}
-          <code>SIGNALBOX_API_KEY</code>. It starts a run and prints its outputs. It needs Node 22.19 or later.
-        </p>
-        <Copyable label="Install the client" text="npm install @signalbox/api effect" />
-        <Copyable label="A program with the client" text={clientProgram(place, process)} />
-      </Panel>
-      <Panel title="A robot in Python">
-        <p>Three files in a folder are a robot. It needs no key: the worker that runs it gives it what it may reach.</p>
+      <Panel title={text.connect.robot}>
+        <p>{text.connect.robotHint}</p>
         {Object.entries(robotFiles).map(([name, text]) => (
           <div key={name}>
             <p>
@@ -97,8 +94,8 @@ export default () => {
             <Copyable label={name} text={text} />
           </div>
         ))}
-        <p>In that folder, after the login above: upload it, make a process of it, and run it.</p>
-        <Copyable label="Upload and run the robot" text={robotCommand(place)} />
+        <p>{text.connect.robotCommandHint}</p>
+        <Copyable label={text.connect.uploadRobot} text={robotCommand(place)} />
       </Panel>
     </div>
   )

@@ -8,22 +8,23 @@ import { useResource } from "../load.ts"
 import { go, route, to } from "../route.ts"
 import type { ScreenProps } from "../kit/Screen.ts"
 import { may } from "../state.ts"
-import { count } from "../words.ts"
+import { count } from "../format.ts"
 import { Group } from "./failures/Group.tsx"
 import { Job, Jobs } from "./failures/Jobs.tsx"
 import { Pattern } from "./failures/Pattern.tsx"
-import { Settle } from "./failures/Settle.tsx"
+import { BulkDialog } from "./failures/BulkDialog.tsx"
 import { Filters, ProcessChoice } from "./work/Filter.tsx"
+import { text } from "../text/text.ts"
 
 const emptyOf: Readonly<Record<string, { readonly title: string; readonly text: string }>> = {
-  open: { title: "Nothing failed", text: "Items that fail alike are shown here as one group." },
+  open: { title: text.failures.noneOpen, text: text.failures.noneOpenHint },
   muted: {
-    title: "Nothing is muted",
-    text: "A muted group raises no alerts, until a time or until it is opened again."
+    title: text.failures.noneMuted,
+    text: text.failures.noneMutedHint
   },
   resolved: {
-    title: "Nothing was resolved yet",
-    text: "A group without failed items can be resolved. It opens again when an item fails like it."
+    title: text.failures.noneResolved,
+    text: text.failures.noneResolvedHint
   }
 }
 
@@ -43,15 +44,15 @@ const Groups = ({ state }: { readonly state: string }) => {
       {data === undefined ? null : (
         <Panel flush>
           {rows.length === 0 ? (
-            <Empty title={emptyOf[state]?.title ?? "Nothing"}>{emptyOf[state]?.text}</Empty>
+            <Empty title={emptyOf[state]?.title ?? text.failures.noneOpen}>{emptyOf[state]?.text}</Empty>
           ) : (
             <Table
-              label="Failures"
+              label={text.screens.failures}
               rows={rows}
               columns={[
-                { title: "Items", isNumber: true, cell: (failure) => <b>{count(failure.count)}</b> },
+                { title: text.common.items, isNumber: true, cell: (failure) => <b>{count(failure.count)}</b> },
                 {
-                  title: "Failed because",
+                  title: text.common.error,
                   cell: (failure) => (
                     <>
                       <a class="reason" href={to(["failures", failure.id])}>
@@ -59,29 +60,31 @@ const Groups = ({ state }: { readonly state: string }) => {
                       </a>
                       <br />
                       <span class="quiet">
-                        {failure.process.name}, {failure.step?.name ?? "a step that is gone"} · {failure.type} ·{" "}
+                        {failure.process.name}, {failure.step?.name ?? text.common.deletedStep} · {failure.type} ·{" "}
                         {failure.code}
                         {failure.first_failed_at === null ? null : (
                           <>
-                            {" · first "}
-                            <Time at={failure.first_failed_at} />, last <Time at={failure.last_failed_at} />
+                            {text.failures.firstAndLast(
+                              <Time at={failure.first_failed_at} />,
+                              <Time at={failure.last_failed_at} />
+                            )}
                           </>
                         )}
-                        {failure.assignee === null ? "" : ` · ${failure.assignee} looks after it`}
+                        {failure.assignee === null ? "" : text.failures.assignedTo(failure.assignee)}
                       </span>
                     </>
                   )
                 },
                 {
-                  title: "What to do",
+                  title: text.common.actions,
                   isNumber: true,
                   cell: (failure) =>
                     canRetry && failure.count > 0 ? (
                       <Button
-                        aria-label={`Retry ${count(failure.count)}: ${failure.message || failure.code}`}
+                        aria-label={text.overview.retryOf(failure.count, failure.message || failure.code)}
                         onClick={() => setRetried(failure)}
                       >
-                        Retry {count(failure.count)}
+                        {text.overview.retry(failure.count)}
                       </Button>
                     ) : null
                 }
@@ -90,11 +93,9 @@ const Groups = ({ state }: { readonly state: string }) => {
           )}
         </Panel>
       )}
-      {data?.has_more === true ? (
-        <p class="notice">There are more than these {count(rows.length)}. Choose a process to see all of its own.</p>
-      ) : null}
+      {data?.has_more === true ? <p class="notice">{text.failures.moreThan(rows.length)}</p> : null}
       {retried === null ? null : (
-        <Settle
+        <BulkDialog
           operation="retry"
           filter={{ failure_id: retried.id }}
           name={retried.process.name}
@@ -117,16 +118,16 @@ const Failures = ({ isJobs }: { readonly isJobs: boolean }) => {
   })
   return (
     <>
-      <Head title="Failures" />
+      <Head title={text.screens.failures} />
       <Tabs
-        label="Which failures"
+        label={text.failures.states}
         current={current}
         tabs={[
-          tab("open", "Open"),
-          tab("muted", "Muted"),
-          tab("resolved", "Resolved"),
+          tab("open", text.failures.open),
+          tab("muted", text.failures.muted),
+          tab("resolved", text.failures.resolved),
           ...(may("Processes.run_bulk_operations")
-            ? [{ name: "jobs", label: "Jobs", href: to(["failures", "jobs"]) }]
+            ? [{ name: "jobs", label: text.failures.jobs, href: to(["failures", "jobs"]) }]
             : [])
         ]}
       />

@@ -5,20 +5,21 @@ import { Table } from "../kit/List.tsx"
 import { useResource } from "../load.ts"
 import { route, to, withQuery } from "../route.ts"
 import type { ScreenProps } from "../kit/Screen.ts"
-import { sentence } from "../words.ts"
+import { stateText } from "../kit/states.ts"
 import { Execution } from "./flows/Execution.tsx"
-import { type Listed, states } from "./flows/words.ts"
+import { type Listed, states } from "./flows/executions.ts"
 import { Choice, Filters, Search } from "./work/Filter.tsx"
+import { text } from "../text/text.ts"
 
 const pageSize = 50
 
 const NoExecutions = ({ isFiltered }: { readonly isFiltered: boolean }) =>
   isFiltered ? (
-    <Empty title="No execution is like this">
-      <a href={to(["flows"])}>Show all executions</a>
+    <Empty title={text.flows.noMatch}>
+      <a href={to(["flows"])}>{text.flows.viewAll}</a>
     </Empty>
   ) : (
-    <Empty title="No executions yet">They begin when the program submits a flow, or by its schedule.</Empty>
+    <Empty title={text.flows.none}>{text.flows.noneHint}</Empty>
   )
 
 const Flows = () => {
@@ -26,16 +27,16 @@ const Flows = () => {
   const page = useResource<PageJson>("flow-executions", { before, flow, key, state, limit: pageSize })
   return (
     <>
-      <Head title="Flows" />
+      <Head title={text.screens.flows} />
       <Filters>
         <Choice
-          label="State"
+          label={text.common.state}
           name="state"
-          all="All states"
-          options={states.map((state) => ({ value: state, label: sentence(state) }))}
+          all={text.common.allStates}
+          options={states.map((state) => ({ value: state, label: stateText(state) }))}
         />
-        <Search label="Flow, by its name" name="flow" />
-        <Search label="Key" name="key" />
+        <Search label={text.flows.flowName} name="flow" />
+        <Search label={text.flows.key} name="key" />
       </Filters>
       <Problem message={page.error} />
       <Panel flush>
@@ -47,36 +48,36 @@ const Flows = () => {
           <NoExecutions isFiltered={[before, flow, key, state].some((value) => value !== undefined)} />
         ) : (
           <Table<Listed>
-            label="Executions"
+            label={text.flows.executions}
             rows={page.data.executions}
             columns={[
               {
-                title: "Execution",
+                title: text.flows.execution,
                 cell: ({ flow, id, key }) => (
                   <a class="name-link" href={to(["flows", id])}>
                     {flow} <span class="mono quiet">{key}</span>
                   </a>
                 )
               },
-              { title: "State", cell: ({ state }) => <State state={state} /> },
-              { title: "Why", cell: ({ failure }) => failure?.message ?? "" },
-              { title: "Version", isNumber: true, cell: ({ version }) => String(version) },
-              { title: "Started", isNumber: true, cell: ({ started_at }) => <Time at={started_at} /> },
-              { title: "Changed", isNumber: true, cell: ({ changed_at }) => <Time at={changed_at} /> }
+              { title: text.common.state, cell: ({ state }) => <State state={state} /> },
+              { title: text.common.error, cell: ({ failure }) => failure?.message ?? "" },
+              { title: text.common.version, isNumber: true, cell: ({ version }) => String(version) },
+              { title: text.common.started, isNumber: true, cell: ({ started_at }) => <Time at={started_at} /> },
+              { title: text.common.updated, isNumber: true, cell: ({ changed_at }) => <Time at={changed_at} /> }
             ]}
           />
         )}
       </Panel>
       {before === undefined && (page.data?.next ?? null) === null ? null : (
-        <nav class="actions" aria-label="Pages">
+        <nav class="actions" aria-label={text.flows.pages}>
           {before === undefined ? null : (
             <a class="button" href={withQuery({ before: undefined })}>
-              Newest
+              {text.flows.newest}
             </a>
           )}
           {page.data === undefined || page.data.next === null ? null : (
             <a class="button" href={withQuery({ before: page.data.next })}>
-              Older
+              {text.flows.older}
             </a>
           )}
         </nav>

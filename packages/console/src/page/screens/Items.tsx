@@ -5,17 +5,19 @@ import { List } from "../kit/List.tsx"
 import { route, to } from "../route.ts"
 import type { ScreenProps } from "../kit/Screen.ts"
 import { may } from "../state.ts"
-import { sentence, short } from "../words.ts"
+import { short } from "../format.ts"
+import { stateText } from "../kit/states.ts"
 import { Item } from "./items/Item.tsx"
-import { Due } from "./items/Order.tsx"
-import { Settle } from "./items/Settle.tsx"
+import { Due } from "./items/Due.tsx"
+import { BulkActions } from "./items/BulkActions.tsx"
 import { Choice, Filters, ProcessChoice, Search, StepChoice } from "./work/Filter.tsx"
+import { text } from "../text/text.ts"
 
 const states = ["failed", "new", "pending", "in_progress", "done"] as const
 const dues = [
-  { value: "late", label: "late" },
-  { value: "at_risk", label: "soon late" },
-  { value: "on_time", label: "in time" }
+  { value: "late", label: text.items.late },
+  { value: "at_risk", label: text.items.atRisk },
+  { value: "on_time", label: text.items.onTime }
 ]
 
 const Items = () => {
@@ -23,53 +25,51 @@ const Items = () => {
   const isFiltered = [due, process, reference, state, tag].some((value) => value !== undefined)
   return (
     <>
-      <Head title="Work items" />
+      <Head title={text.screens.items} />
       <Filters>
         <Choice
-          label="State"
+          label={text.common.state}
           name="state"
-          all="All states"
-          options={states.map((state) => ({ value: state, label: sentence(state) }))}
+          all={text.common.allStates}
+          options={states.map((state) => ({ value: state, label: stateText(state) }))}
         />
         <ProcessChoice />
         <StepChoice />
-        <Choice label="Due" name="due" all="Due or not" options={dues} />
-        <Search label="Tag" name="tag" />
-        <Search label="Reference" name="reference" />
+        <Choice label={text.items.due} name="due" all={text.items.anyDue} options={dues} />
+        <Search label={text.items.tag} name="tag" />
+        <Search label={text.items.reference} name="reference" />
       </Filters>
       <Panel flush>
         <List<WorkItemListed>
-          label="Work items"
+          label={text.screens.items}
           path="work-items"
           query={{ state, process_id: process, step_id: process && step, due_state: due, tag, reference }}
           bulk={
             state === "failed" && may("Processes.write_work_items")
-              ? (chosen, done) => <Settle chosen={chosen} done={done} />
+              ? (chosen, done) => <BulkActions chosen={chosen} done={done} />
               : undefined
           }
           empty={
             isFiltered ? (
-              <Empty title="No item is like this">
-                <a href={to(["items"])}>Show all items</a>
+              <Empty title={text.items.noMatch}>
+                <a href={to(["items"])}>{text.items.viewAll}</a>
               </Empty>
             ) : (
-              <Empty title="No work items yet">
-                Each input of a run is an item, and so is what one step hands to the next.
-              </Empty>
+              <Empty title={text.items.none}>{text.items.noneHint}</Empty>
             )
           }
           columns={[
             {
-              title: "Item",
+              title: text.common.item,
               cell: ({ id, reference }) => (
                 <a class={reference === null ? "mono" : ""} href={to(["items", id])}>
                   {reference ?? short(id)}
                 </a>
               )
             },
-            { title: "State", cell: ({ state }) => <State state={state} /> },
+            { title: text.common.state, cell: ({ state }) => <State state={state} /> },
             {
-              title: "Why",
+              title: text.common.error,
               cell: ({ exception, ...item }) => (
                 <>
                   {exception === null ? "" : exception.message || exception.code} <Due item={item} />
@@ -77,7 +77,7 @@ const Items = () => {
               )
             },
             {
-              title: "Tags",
+              title: text.common.tags,
               cell: ({ tags }) =>
                 tags.map((tag) => (
                   <a key={tag} class="tag" href={to(["items"], { tag })}>
@@ -86,10 +86,10 @@ const Items = () => {
                 ))
             },
             {
-              title: "Run",
+              title: text.common.run,
               cell: ({ process_run }) =>
                 process_run === null ? (
-                  <span class="quiet">waits for a run</span>
+                  <span class="quiet">{text.items.waitsForRun}</span>
                 ) : (
                   <a class="mono" href={to(["runs", process_run.id])}>
                     {short(process_run.id)}
@@ -97,7 +97,7 @@ const Items = () => {
                 )
             },
             {
-              title: "Changed",
+              title: text.common.updated,
               isNumber: true,
               cell: ({ created_at, state_updated_at }) => <Time at={state_updated_at ?? created_at} />
             }

@@ -6,9 +6,9 @@ import { Button, Empty, Head, Panel, Time } from "../kit/Basics.tsx"
 import { Confirm } from "../kit/Dialog.tsx"
 import { List } from "../kit/List.tsx"
 import { session } from "../state.ts"
-import { several } from "../words.ts"
-import { MakeKey } from "./keys/Make.tsx"
+import { NewKey } from "./keys/NewKey.tsx"
 import { actsOf, inWords, presetOf } from "./keys/permissions.ts"
+import { text } from "../text/text.ts"
 
 /** Acts that are told one by one. */
 const shown = 6
@@ -27,9 +27,9 @@ const Revoke = ({
   const acts = actsOf(permissions)
   return (
     <Confirm
-      title={`Revoke the key ${name}?`}
-      submit="Revoke the key"
-      done={`The key ${name} is revoked.`}
+      title={text.keys.revokeTitle(name)}
+      submit={text.keys.revoke}
+      done={text.keys.revoked(name)}
       name={isOwn(id) ? name : undefined}
       onSubmit={async () => {
         await call("DELETE", `api-keys/${id}`)
@@ -38,24 +38,20 @@ const Revoke = ({
       onClose={onClose}
     >
       <p>
-        <b>Programs and people who use it are refused immediately.</b>{" "}
-        {acts.length === 0 ? "They can no longer read what they read with it." : "They can no longer read, nor"}
+        <b>{text.keys.revokeHint}</b> {acts.length === 0 ? text.keys.readsOnly : text.keys.allows}
       </p>
       {acts.length === 0 ? null : (
         <ul>
           {acts.slice(0, shown).map((act) => (
             <li key={act}>{act}</li>
           ))}
-          {acts.length > shown ? <li>do {acts.length - shown} other things</li> : null}
+          {acts.length > shown ? <li>{text.keys.otherActs(acts.length - shown)}</li> : null}
         </ul>
       )}
-      <p>
-        It cannot be brought back: they need a new key. Workers, schedules, triggers and runs that have begun go on,
-        since they do not use it.
-      </p>
+      <p>{text.keys.revokeEffect}</p>
       {isOwn(id) ? (
         <p class="notice failed">
-          <b>You are signed in with this key.</b> This page is signed out too; you need another key to come back.
+          <b>{text.keys.ownKey}</b> {text.keys.ownKeyHint}
         </p>
       ) : null}
     </Confirm>
@@ -70,38 +66,38 @@ export default () => {
   return (
     <>
       <Head
-        title="Keys"
+        title={text.screens.keys}
         actions={
           <Button kind="primary" onClick={() => setNew(true)}>
-            Make a key
+            {text.keys.new}
           </Button>
         }
       >
-        with which programs and people reach this workspace
+        {text.keys.subtitle}
       </Head>
       <Panel flush>
         <List<ApiKey>
           key={changes}
-          label="Keys"
+          label={text.screens.keys}
           path="api-keys"
-          empty={<Empty title="No keys">Each program that talks to this workspace needs one.</Empty>}
+          empty={<Empty title={text.keys.none}>{text.keys.noneHint}</Empty>}
           columns={[
             {
-              title: "Name",
+              title: text.common.name,
               cell: ({ id, name }) => (
                 <>
                   <b class="breaks">{name}</b>
-                  {isOwn(id) ? <div class="quiet">you are signed in with it</div> : null}
+                  {isOwn(id) ? <div class="quiet">{text.keys.current}</div> : null}
                 </>
               )
             },
             {
-              title: "It can",
+              title: text.keys.permissions,
               cell: ({ name, permissions }) => (
                 <details>
                   <summary>
-                    {presetOf(permissions)?.label ?? several(permissions.length, "permission")}
-                    <span class="hidden"> of {name}</span>
+                    {presetOf(permissions)?.label ?? text.keys.permissionCount(permissions.length)}
+                    <span class="hidden">{text.keys.ofKey(name)}</span>
                   </summary>
                   <ul class="plain inhand">
                     {permissions.map((permission) => (
@@ -111,20 +107,21 @@ export default () => {
                 </details>
               )
             },
-            { title: "Made", cell: ({ created_at }) => <Time at={created_at} /> },
+            { title: text.common.created, cell: ({ created_at }) => <Time at={created_at} /> },
             {
-              title: "Change",
+              title: text.common.actions,
               isNumber: true,
               cell: (key) => (
                 <Button kind="danger" onClick={() => setChosen(key)}>
-                  Revoke…<span class="hidden">, {key.name}</span>
+                  {text.keys.revokeMore}
+                  <span class="hidden">, {key.name}</span>
                 </Button>
               )
             }
           ]}
         />
       </Panel>
-      {isNew ? <MakeKey onClose={() => setNew(false)} onDone={onDone} /> : null}
+      {isNew ? <NewKey onClose={() => setNew(false)} onDone={onDone} /> : null}
       {chosen === null ? null : <Revoke of={chosen} onClose={() => setChosen(null)} onDone={onDone} />}
     </>
   )

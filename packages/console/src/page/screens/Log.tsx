@@ -5,8 +5,8 @@ import { LogWindow } from "../../internal/LogWindow.ts"
 import { call, reasonOf } from "../action.ts"
 import { Button, Empty, Problem, Skeleton } from "../kit/Basics.tsx"
 import { onHint } from "../live.ts"
-import { count } from "../words.ts"
 import { Lines } from "./log/Lines.tsx"
+import { text } from "../text/text.ts"
 
 interface Parts {
   readonly ended: AbortController
@@ -26,7 +26,7 @@ export const Log = ({ stepRun }: { readonly stepRun: string }) => {
   const [{ ended, reader, sight }] = useState(() => open(stepRun))
   const [isOpen, setOpen] = useState(false)
   const [error, setError] = useState<string | null>(null)
-  const [text, setText] = useState("")
+  const [wanted, setWanted] = useState("")
   const [found, setFound] = useState<number | null>(null)
   const [said, setSaid] = useState("")
   const [, redraw] = useReducer((times: number) => times + 1, 0)
@@ -84,16 +84,16 @@ export const Log = ({ stepRun }: { readonly stepRun: string }) => {
   }
 
   const find = async () => {
-    if (text === "") return
+    if (wanted === "") return
     search.current.abort()
     const { signal } = (search.current = new AbortController())
     const progress = (lines: number) => {
-      if (!signal.aborted) setSaid(`Looking… ${count(lines)} lines`)
+      if (!signal.aborted) setSaid(text.runs.searching(lines))
     }
     try {
-      const hit = await reader.find(text, found === null ? sight.seen[0] : found + 1, { progress, signal })
+      const hit = await reader.find(wanted, found === null ? sight.seen[0] : found + 1, { progress, signal })
       if (signal.aborted) return
-      setSaid(hit === null ? "Not found from here to the end." : "")
+      setSaid(hit === null ? text.runs.notFound : "")
       if (hit === null) return
       setFound(hit)
       sight.centre(hit)
@@ -118,32 +118,30 @@ export const Log = ({ stepRun }: { readonly stepRun: string }) => {
         }}
       >
         <label class="hidden" for="find">
-          Find in the log
+          {text.runs.searchLog}
         </label>
         <input
           id="find"
           type="search"
-          placeholder="Find from here on"
-          value={text}
+          placeholder={text.runs.searchFromHere}
+          value={wanted}
           onInput={(event) => {
-            setText(event.currentTarget.value)
+            setWanted(event.currentTarget.value)
             setFound(null)
           }}
         />
-        <Button type="submit">Find</Button>
-        <Button onClick={() => goTo(0)}>Start</Button>
-        <Button aria-pressed={sight.isFollowing} title="and follow what is written" onClick={() => goTo(reader.total)}>
-          End
+        <Button type="submit">{text.runs.search}</Button>
+        <Button onClick={() => goTo(0)}>{text.runs.toStart}</Button>
+        <Button aria-pressed={sight.isFollowing} title={text.runs.toEndHint} onClick={() => goTo(reader.total)}>
+          {text.runs.toEnd}
         </Button>
-        <span class="quiet">
-          {reader.total === 0 ? "" : `${count(first + 1)}–${count(last)} of ${count(reader.total)}`}
-        </span>
+        <span class="quiet">{reader.total === 0 ? "" : text.runs.linesOf(first + 1, last, reader.total)}</span>
         <span class="quiet" role="status">
           {said}
         </span>
       </form>
       {reader.total === 0 ? (
-        <Empty title="Nothing written yet">Lines appear here as the robot writes them.</Empty>
+        <Empty title={text.runs.noLines}>{text.runs.noLinesHint}</Empty>
       ) : (
         <Lines found={found} isBusy={isBusy} onMove={moved} reader={reader} sight={sight} />
       )}

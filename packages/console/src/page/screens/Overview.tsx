@@ -8,40 +8,42 @@ import { Table } from "../kit/List.tsx"
 import { useResource } from "../load.ts"
 import { to } from "../route.ts"
 import { may, session } from "../state.ts"
-import { several, short } from "../words.ts"
+import { short } from "../format.ts"
 import { Needs } from "./overview/Needs.tsx"
 import { Throughput } from "./overview/Throughput.tsx"
 import { UpNext } from "./overview/UpNext.tsx"
+import { text } from "../text/text.ts"
 
 const Running = () => {
   const runs = useResource<Page<ProcessRun>>("process-runs", { state: "in_progress", limit: 10 })
   return (
-    <Panel title="Running now" flush>
+    <Panel title={text.overview.activeRuns} flush>
       <Problem message={runs.error} />
       {runs.data === undefined ? null : runs.data.data.length === 0 ? (
-        <Empty title="No run is in progress">
-          <code>signalbox run PROCESS</code> starts one.
-        </Empty>
+        <Empty title={text.overview.noRuns}>{text.overview.noRunsHint(<code>signalbox run PROCESS</code>)}</Empty>
       ) : (
         <Table
-          label="Running now"
+          label={text.overview.activeRuns}
           rows={runs.data.data}
           columns={[
             {
-              title: "Run",
+              title: text.common.run,
               cell: ({ id, state }) => (
                 <a href={to(["runs", id])}>
                   <State state={state}>{short(id)}</State>
                 </a>
               )
             },
-            { title: "Process", cell: ({ process }) => <a href={to(["processes", process.id])}>{process.name}</a> },
             {
-              title: "Started by",
+              title: text.common.process,
+              cell: ({ process }) => <a href={to(["processes", process.id])}>{process.name}</a>
+            },
+            {
+              title: text.common.startedBy,
               cell: ({ source, started_by }) => <span class="quiet">{source?.name ?? started_by.type}</span>
             },
             {
-              title: "Since",
+              title: text.common.started,
               isNumber: true,
               cell: ({ created_at, started_at }) => <Time at={started_at ?? created_at} />
             }
@@ -55,20 +57,20 @@ const Running = () => {
 const Workers = () => {
   const workers = useResource<Page<Worker>>("workers", { limit: 20 })
   return (
-    <Panel title="Workers" flush>
+    <Panel title={text.screens.workers} flush>
       <Problem message={workers.error} />
       {workers.data === undefined ? null : workers.data.data.length === 0 ? (
-        <Empty title="No workers">
-          Nothing runs before one is linked. <a href={to(["workers"])}>Link a worker</a>
+        <Empty title={text.overview.noWorkers}>
+          {text.overview.noWorkersHint(<a href={to(["workers"])}>{text.workers.link}</a>)}
         </Empty>
       ) : (
         <Table
-          label="Workers"
+          label={text.screens.workers}
           rows={workers.data.data}
           columns={[
-            { title: "Name", cell: ({ id, name }) => <a href={to(["workers", id])}>{name}</a> },
+            { title: text.common.name, cell: ({ id, name }) => <a href={to(["workers", id])}>{name}</a> },
             {
-              title: "State",
+              title: text.common.state,
               isNumber: true,
               cell: ({ paused, state }) => <State state={paused === null ? state : "paused"} />
             }
@@ -86,16 +88,16 @@ export default () => {
   return (
     <>
       <Head
-        title={session.value?.workspace.name ?? "Overview"}
+        title={session.value?.workspace.name ?? text.screens.overview}
         actions={
           may("Processes.trigger_processes") && may("Processes.read_processes") ? (
             <a class="button primary" href={to(["processes"])}>
-              Start a run
+              {text.overview.startRun}
             </a>
           ) : undefined
         }
       >
-        {done === undefined ? "" : `${several(done, "item")} done in the last 24 hours`}
+        {done === undefined ? "" : text.overview.done(done)}
       </Head>
       <div class="two">
         <div class="stack">

@@ -14,6 +14,7 @@ import type { ScreenProps } from "../kit/Screen.ts"
 import { may } from "../state.ts"
 import { createFilled, sendForm } from "../upload.ts"
 import { Package, sources } from "./packages/Package.tsx"
+import { text } from "../text/text.ts"
 
 const GitCell = ({ id }: { readonly id: string }) => {
   const { data } = useResource<TaskPackage>(`task-packages/${id}`)
@@ -22,11 +23,11 @@ const GitCell = ({ id }: { readonly id: string }) => {
   return error === null ? (
     <State state="done">
       <span>
-        {reference} at <span class="mono">{commit.slice(0, 7)}</span>, <Time at={fetched_at} />
+        {text.packages.at(reference, <span class="mono">{commit.slice(0, 7)}</span>, <Time at={fetched_at} />)}
       </span>
     </State>
   ) : (
-    <State state="failed">could not be fetched</State>
+    <State state="failed">{text.packages.fetchFailed}</State>
   )
 }
 
@@ -47,17 +48,17 @@ const NewPackage = ({ onClose }: { readonly onClose: () => void }) => {
   }
   return (
     <FormDialog
-      title="Upload a task package"
-      submit={progress === null ? "Upload" : "Uploading…"}
-      done="The package is uploaded."
+      title={text.packages.uploadTitle}
+      submit={progress === null ? text.packages.upload : text.common.uploading}
+      done={text.packages.uploaded}
       canSubmit={file !== null}
       onSubmit={submit}
       onClose={onClose}
     >
       <FileField
-        label="Zip file"
+        label={text.packages.zipFile}
         accept=".zip,application/zip"
-        hint="A robot: a folder with robot.yaml at its root, as a zip."
+        hint={text.packages.zipHint}
         progress={progress}
         onFile={(chosen) => {
           setFile(chosen)
@@ -65,8 +66,8 @@ const NewPackage = ({ onClose }: { readonly onClose: () => void }) => {
         }}
       />
       <TextField
-        label="Name"
-        hint="Processes name it by this."
+        label={text.common.name}
+        hint={text.packages.nameHint}
         value={name}
         onValue={setName}
         required
@@ -82,37 +83,35 @@ const Packages = () => {
   return (
     <>
       <Head
-        title="Task packages"
+        title={text.screens.taskPackages}
         actions={
           canWrite ? (
             <Button kind="primary" onClick={() => setNew(true)}>
-              Upload a package
+              {text.packages.upload}
             </Button>
           ) : undefined
         }
       />
       <Panel flush>
         <List<TaskPackageSummary>
-          label="Task packages"
+          label={text.screens.taskPackages}
           path="task-packages"
           empty={
-            <Empty title="No task packages yet">
-              A task package is a robot as a zip.{" "}
-              {canWrite ? "Upload one here, or with " : "They are uploaded here, or with "}
-              <code>signalbox packages create NAME FOLDER</code>
+            <Empty title={text.packages.none}>
+              {text.packages.noneHint(canWrite, <code>signalbox packages create NAME FOLDER</code>)}
             </Empty>
           }
           columns={[
             {
-              title: "Name",
+              title: text.common.name,
               cell: ({ id, name }) => (
                 <a class="name-link" href={to(["packages", id])}>
                   {name}
                 </a>
               )
             },
-            { title: "From", cell: ({ type }) => sources[type] ?? type },
-            { title: "Git", cell: ({ id, type }) => (type === "zip" ? "" : <GitCell id={id} />) }
+            { title: text.packages.source, cell: ({ type }) => sources[type] ?? type },
+            { title: text.packages.git, cell: ({ id, type }) => (type === "zip" ? "" : <GitCell id={id} />) }
           ]}
         />
       </Panel>

@@ -9,10 +9,11 @@ import { useResource } from "../load.ts"
 import { to } from "../route.ts"
 import type { ScreenProps } from "../kit/Screen.ts"
 import { may } from "../state.ts"
-import { count, sentence } from "../words.ts"
-import { Edit, Make } from "./process/Make.tsx"
+import { stateText } from "../kit/states.ts"
+import { EditProcess, NewProcess } from "./process/Edit.tsx"
 import { Process } from "./process/Process.tsx"
 import { Start } from "./process/Start.tsx"
+import { text } from "../text/text.ts"
 
 /** The newest of the given runs of each process, and how many of them ended unresolved. */
 const runsByProcess = (runs: ReadonlyArray<ProcessRun>) => {
@@ -44,35 +45,35 @@ const Processes = () => {
   })
   const runsOf = runsByProcess(runs.data?.data ?? [])
   const nextOf = nextByProcess(schedules.data?.data ?? [])
-  const canMake = may("Processes.write_processes")
+  const canCreate = may("Processes.write_processes")
   return (
     <>
       <Head
-        title="Processes"
+        title={text.screens.processes}
         actions={
-          canMake ? (
+          canCreate ? (
             <a class="button primary" href={to(["processes", "new"])}>
-              Make a process
+              {text.processes.new}
             </a>
           ) : undefined
         }
       />
       <Panel flush>
         <List<ProcessSummary>
-          label="Processes"
+          label={text.screens.processes}
           path="processes"
           empty={
-            <Empty title="No processes yet">
-              {canMake ? (
-                <a href={to(["processes", "new"])}>Make one from a task package</a>
+            <Empty title={text.processes.none}>
+              {canCreate ? (
+                <a href={to(["processes", "new"])}>{text.processes.createFromPackage}</a>
               ) : (
-                "Somebody who may write processes makes one."
+                text.processes.noneReadOnly
               )}
             </Empty>
           }
           columns={[
             {
-              title: "Process",
+              title: text.common.process,
               cell: ({ id, name, paused }) => (
                 <>
                   <a href={to(["processes", id])}>
@@ -83,14 +84,14 @@ const Processes = () => {
               )
             },
             {
-              title: "Last run",
+              title: text.processes.lastRun,
               cell: ({ id }) => {
                 const last = runsOf.get(id)?.last
                 return last === undefined ? (
-                  <span class="quiet">none lately</span>
+                  <span class="quiet">{text.processes.noRecentRuns}</span>
                 ) : (
                   <a href={to(["runs", last.id])}>
-                    <State state={last.state}>{sentence(last.state)}</State>{" "}
+                    <State state={last.state}>{stateText(last.state)}</State>{" "}
                     <span class="quiet">
                       <Time at={last.started_at ?? last.created_at} />
                     </span>
@@ -99,7 +100,7 @@ const Processes = () => {
               }
             },
             {
-              title: "Unresolved, of its newest runs",
+              title: text.processes.unresolved,
               isNumber: true,
               cell: ({ id }) => {
                 const of = runsOf.get(id)
@@ -107,27 +108,35 @@ const Processes = () => {
                   ""
                 ) : (
                   <span class={of.unresolved > 0 ? "wrong" : "quiet"}>
-                    {count(of.unresolved)} of {count(of.ended)}
+                    {text.processes.of(of.unresolved, of.ended)}
                   </span>
                 )
               }
             },
             {
-              title: "Next",
+              title: text.processes.nextRun,
               isNumber: true,
               cell: ({ id }) => {
                 const next = nextOf.get(id)
-                return next === undefined ? <span class="quiet">not scheduled</span> : <Time at={next} />
+                return next === undefined ? (
+                  <span class="quiet">{text.processes.notScheduled}</span>
+                ) : (
+                  <Time at={next} />
+                )
               }
             },
             ...(may("Processes.trigger_processes")
               ? [
                   {
-                    title: "What to do",
+                    title: text.common.actions,
                     isNumber: true,
                     cell: ({ id, name }: ProcessSummary) => (
-                      <a class="button" href={to(["processes", id, "start"])} aria-label={`Start ${name}`}>
-                        Start…
+                      <a
+                        class="button"
+                        href={to(["processes", id, "start"])}
+                        aria-label={text.processes.startRunOf(name)}
+                      >
+                        {text.processes.startMore}
                       </a>
                     )
                   }
@@ -144,11 +153,11 @@ export default ({ path: [id, part] }: ScreenProps) =>
   id === undefined ? (
     <Processes />
   ) : id === "new" ? (
-    <Make />
+    <NewProcess />
   ) : part === "start" ? (
     <Start key={id} id={id} />
   ) : part === "edit" ? (
-    <Edit key={id} id={id} />
+    <EditProcess key={id} id={id} />
   ) : (
     <Process key={id} id={id} />
   )

@@ -9,11 +9,13 @@ import { List, Table } from "../kit/List.tsx"
 import { useResource } from "../load.ts"
 import { route, to, withQuery } from "../route.ts"
 import { may } from "../state.ts"
-import { clockOf, count, duration, type Lamp, sentence, short } from "../words.ts"
+import { clockOf, count, duration, short } from "../format.ts"
+import { type Lamp, stateText } from "../kit/states.ts"
 import { Artifacts } from "./Artifacts.tsx"
 import { Log } from "./Log.tsx"
-import { Again } from "./run/Again.tsx"
+import { Rerun } from "./run/Rerun.tsx"
 import { Stop } from "./run/Stop.tsx"
+import { text } from "../text/text.ts"
 
 /** The lamp of a step: what needs a person first. */
 const lampOfStep = ({ items, waits_for }: RunStep): Lamp =>
@@ -31,15 +33,15 @@ const lampOfStep = ({ items, waits_for }: RunStep): Lamp =>
 
 /** What is counted, its word, and the state of such items. */
 const states = [
-  ["failed", "failed", "failed"],
-  ["in_progress", "in progress", "in_progress"],
-  ["waiting", "waiting", "pending"],
-  ["done", "done", "done"]
+  ["failed", text.runs.failed, "failed"],
+  ["in_progress", text.runs.inProgress, "in_progress"],
+  ["waiting", text.runs.waiting, "pending"],
+  ["done", text.runs.done, "done"]
 ] as const
 
 /** The steps of the run as stations on a line, each with what is in it. */
 const Steps = ({ steps }: { readonly steps: ReadonlyArray<RunStep> }) => (
-  <ol class="line" aria-label="Steps">
+  <ol class="line" aria-label={text.runs.steps}>
     {steps.map((step) => {
       const numbers = states.filter(([state]) => step.items[state] > 0)
       return (
@@ -47,7 +49,7 @@ const Steps = ({ steps }: { readonly steps: ReadonlyArray<RunStep> }) => (
           <span class="lamp" aria-hidden="true" />
           <b>{step.name}</b>
           {numbers.length === 0 ? (
-            <span class="quiet">nothing yet</span>
+            <span class="quiet">{text.runs.noItems}</span>
           ) : (
             <ul class="numbers">
               {numbers.map(([state, word, stateOfItem]) => (
@@ -61,16 +63,12 @@ const Steps = ({ steps }: { readonly steps: ReadonlyArray<RunStep> }) => (
           )}
           {step.started_at === null ? null : (
             <span class="quiet">
-              {step.ended_at === null ? (
-                <>
-                  since <Time at={step.started_at} />
-                </>
-              ) : (
-                `took ${duration((Date.parse(step.ended_at) - Date.parse(step.started_at)) / 1000)}`
-              )}
+              {step.ended_at === null
+                ? text.runs.since(<Time at={step.started_at} />)
+                : duration((Date.parse(step.ended_at) - Date.parse(step.started_at)) / 1000)}
             </span>
           )}
-          {step.waits_for === null ? null : <p class="why">Waits: {step.waits_for}</p>}
+          {step.waits_for === null ? null : <p class="why">{text.runs.waitsFor(step.waits_for)}</p>}
         </li>
       )
     })}
@@ -81,7 +79,11 @@ const Steps = ({ steps }: { readonly steps: ReadonlyArray<RunStep> }) => (
 const environmentOf = (environment: StepRunEvent["environment"]) => {
   if (environment == null) return ""
   const { cached, digest, provider, seconds } = environment
-  return `${digest.slice(0, 12)} by ${provider}, ${cached ? "built before" : `built in ${seconds.toFixed(1)} s`}`
+  return text.runs.environment(
+    digest.slice(0, 12),
+    provider,
+    cached ? text.runs.builtBefore : text.runs.builtIn(seconds.toFixed(1))
+  )
 }
 
 const Events = ({ stepRun }: { readonly stepRun: string }) => {
@@ -89,11 +91,11 @@ const Events = ({ stepRun }: { readonly stepRun: string }) => {
   if (data === undefined) return <Problem message={error} />
   return (
     <Table
-      label="Events"
+      label={text.common.events}
       rows={data.data.map((event, index) => ({ ...event, id: String(index) }))}
       columns={[
-        { title: "Time", cell: ({ timestamp }) => <span class="mono">{clockOf(timestamp)}</span> },
-        { title: "Event", cell: ({ event_type }) => event_type.toLowerCase().replaceAll("_", " ") },
+        { title: text.common.time, cell: ({ timestamp }) => <span class="mono">{clockOf(timestamp)}</span> },
+        { title: text.common.event, cell: ({ event_type }) => event_type.toLowerCase().replaceAll("_", " ") },
         { title: "", cell: ({ environment, message }) => message ?? environmentOf(environment) }
       ]}
     />
@@ -110,23 +112,26 @@ const Items = ({
   readonly step: string | undefined
 }) => (
   <List<WorkItemListed>
-    label="Work items"
+    label={text.screens.items}
     path="work-items"
     query={{ process_run_id: run, state, step_id: step }}
-    empty={<Empty title="No work items" />}
+    empty={<Empty title={text.runs.noWorkItems} />}
     columns={[
       {
-        title: "Item",
+        title: text.common.item,
         cell: ({ id }) => (
           <a class="mono" href={to(["items", id])}>
             {short(id)}
           </a>
         )
       },
-      { title: "State", cell: ({ state }) => <State state={state} /> },
-      { title: "Why", cell: ({ exception }) => (exception === null ? "" : exception.message || exception.code) },
+      { title: text.common.state, cell: ({ state }) => <State state={state} /> },
       {
-        title: "Changed",
+        title: text.common.error,
+        cell: ({ exception }) => (exception === null ? "" : exception.message || exception.code)
+      },
+      {
+        title: text.common.updated,
         isNumber: true,
         cell: ({ created_at, state_updated_at }) => <Time at={state_updated_at ?? created_at} />
       }
@@ -137,9 +142,11 @@ const Items = ({
 /** Which items of a step are listed, and the way back to all. */
 const Chosen = ({ state, step }: { readonly state: string | undefined; readonly step: string }) => (
   <p class="listed">
-    Items of <b>{step}</b>
-    {state === undefined ? "" : `, ${sentence(state)}`}.{" "}
-    <a href={withQuery({ of: undefined, state: undefined })}>Show the items of all steps</a>
+    {text.runs.itemsOf(
+      <b>{step}</b>,
+      state === undefined ? "" : `, ${stateText(state)}`,
+      <a href={withQuery({ of: undefined, state: undefined })}>{text.runs.allSteps}</a>
+    )}
   </p>
 )
 
@@ -154,7 +161,7 @@ export const Run = ({ id }: { readonly id: string }) => {
   if (run.data === undefined) {
     return (
       <>
-        <Head title="Run" />
+        <Head title={text.common.run} />
         <Problem message={run.error} />
       </>
     )
@@ -171,35 +178,37 @@ export const Run = ({ id }: { readonly id: string }) => {
         actions={
           ended_at === null && may("Processes.trigger_processes") ? (
             <Button kind="danger" onClick={() => setStopping(true)}>
-              {state === "stopping" ? "End it now" : "Stop"}
+              {state === "stopping" ? text.runs.terminate : text.runs.stop}
             </Button>
           ) : may("Processes.trigger_processes") ? (
-            <Again run={run.data} />
+            <Rerun run={run.data} />
           ) : undefined
         }
       >
-        by {source?.name ?? started_by.type}, <Time at={started_at} />
-        {seconds === null ? "" : ` · ${duration(seconds)}`}
-        {priority === 0 ? "" : ` · priority ${priority}`}
+        {text.runs.startedBy(
+          source?.name ?? started_by.type,
+          <Time at={started_at} />,
+          `${seconds === null ? "" : ` · ${duration(seconds)}`}${priority === 0 ? "" : text.runs.priority(priority)}`
+        )}
       </Head>
       <Problem message={run.error ?? line.error ?? steps.error} />
       <Steps steps={line.data?.data ?? []} />
       <Tabs
-        label="Parts of the run"
+        label={text.runs.sections}
         current={tab}
         tabs={[
-          { name: "items", label: "Items", href: withQuery({ ...all, tab: "items" }) },
-          { name: "failed", label: "Failed", href: withQuery({ ...all, tab: "failed" }) },
-          { name: "log", label: "Log", href: withQuery({ ...all, tab: "log" }) },
-          { name: "events", label: "Events", href: withQuery({ ...all, tab: "events" }) },
-          { name: "artifacts", label: "Artifacts", href: withQuery({ ...all, tab: "artifacts" }) }
+          { name: "items", label: text.common.items, href: withQuery({ ...all, tab: "items" }) },
+          { name: "failed", label: text.runs.failedTab, href: withQuery({ ...all, tab: "failed" }) },
+          { name: "log", label: text.common.log, href: withQuery({ ...all, tab: "log" }) },
+          { name: "events", label: text.common.events, href: withQuery({ ...all, tab: "events" }) },
+          { name: "artifacts", label: text.common.artifacts, href: withQuery({ ...all, tab: "artifacts" }) }
         ]}
       />
       {ofStep ? (
         <div class="two">
           <Panel>
             {selected === undefined ? (
-              <Empty title="No step has begun" />
+              <Empty title={text.runs.noStep} />
             ) : tab === "log" ? (
               <Log key={selected.id} stepRun={selected.id} />
             ) : tab === "events" ? (
@@ -208,21 +217,28 @@ export const Run = ({ id }: { readonly id: string }) => {
               <Artifacts key={selected.id} stepRun={selected.id} />
             )}
           </Panel>
-          <Panel title="Step runs" flush>
+          <Panel title={text.runs.stepRuns} flush>
             <Table
-              label="Step runs"
+              label={text.runs.stepRuns}
               rows={stepRuns}
               columns={[
                 {
-                  title: "Step",
+                  title: text.common.step,
                   cell: (one) => (
                     <a href={withQuery({ step: one.id })} aria-current={one.id === selected?.id ? "true" : undefined}>
                       {one.step.name} <span class="mono quiet">{short(one.id)}</span>
                     </a>
                   )
                 },
-                { title: "State", cell: (one) => <State state={one.state}>{one.error?.code ?? undefined}</State> },
-                { title: "Took", isNumber: true, cell: (one) => (one.duration === null ? "" : duration(one.duration)) }
+                {
+                  title: text.common.state,
+                  cell: (one) => <State state={one.state}>{one.error?.code ?? undefined}</State>
+                },
+                {
+                  title: text.common.duration,
+                  isNumber: true,
+                  cell: (one) => (one.duration === null ? "" : duration(one.duration))
+                }
               ]}
             />
           </Panel>

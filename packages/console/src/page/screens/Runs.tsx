@@ -5,17 +5,19 @@ import { List } from "../kit/List.tsx"
 import { now } from "../kit/clock.ts"
 import { route, to } from "../route.ts"
 import type { ScreenProps } from "../kit/Screen.ts"
-import { duration, sentence, short } from "../words.ts"
+import { duration, short } from "../format.ts"
+import { stateText } from "../kit/states.ts"
 import { Run } from "./Run.tsx"
 import { Choice, Filters, ProcessChoice } from "./work/Filter.tsx"
+import { text } from "../text/text.ts"
 
 const states = ["in_progress", "unresolved", "completed", "stopping", "new"] as const
 
 /** In hours. */
 const periods = [
-  { value: "1", label: "in the last hour" },
-  { value: "24", label: "in the last day" },
-  { value: "168", label: "in the last week" }
+  { value: "1", label: text.runs.lastHour },
+  { value: "24", label: text.runs.lastDay },
+  { value: "168", label: text.runs.lastWeek }
 ]
 
 /** To the minute, so that the address of the list does not change all the time. */
@@ -28,51 +30,58 @@ const Runs = () => {
   const { process, since, state } = route.value.query
   return (
     <>
-      <Head title="Runs" />
+      <Head title={text.screens.runs} />
       <Filters>
         <Choice
-          label="State"
+          label={text.common.state}
           name="state"
-          all="All states"
-          options={states.map((state) => ({ value: state, label: sentence(state) }))}
+          all={text.common.allStates}
+          options={states.map((state) => ({ value: state, label: stateText(state) }))}
         />
         <ProcessChoice />
-        <Choice label="Started" name="since" all="At any time" options={periods} />
+        <Choice label={text.common.started} name="since" all={text.runs.anyTime} options={periods} />
       </Filters>
       <section class="panel flush">
         <List<ProcessRun>
-          label="Runs"
+          label={text.screens.runs}
           path="process-runs"
           query={{ state, process_id: process, created_after: timeOf(since) }}
           columns={[
             {
-              title: "Run",
+              title: text.common.run,
               cell: ({ id }) => (
                 <a class="mono" href={to(["runs", id])}>
                   {short(id)}
                 </a>
               )
             },
-            { title: "State", cell: ({ state }) => <State state={state} /> },
+            { title: text.common.state, cell: ({ state }) => <State state={state} /> },
             {
-              title: "Process",
+              title: text.common.process,
               cell: ({ process }) => <a href={to(["processes", process.id])}>{process.name}</a>
             },
-            { title: "Started", cell: ({ created_at, started_at }) => <Time at={started_at ?? created_at} /> },
             {
-              title: "By",
+              title: text.common.started,
+              cell: ({ created_at, started_at }) => <Time at={started_at ?? created_at} />
+            },
+            {
+              title: text.common.startedBy,
               cell: ({ source, started_by }) => <span class="quiet">{source?.name ?? started_by.type}</span>
             },
-            { title: "Took", isNumber: true, cell: (run) => (run.duration === null ? "" : duration(run.duration)) }
+            {
+              title: text.common.duration,
+              isNumber: true,
+              cell: (run) => (run.duration === null ? "" : duration(run.duration))
+            }
           ]}
           empty={
             state === undefined && process === undefined && since === undefined ? (
-              <Empty title="No runs yet">
-                <a href={to(["processes"])}>Start a process</a>
+              <Empty title={text.runs.none}>
+                <a href={to(["processes"])}>{text.runs.startProcess}</a>
               </Empty>
             ) : (
-              <Empty title="No run is like this">
-                <a href={to(["runs"])}>Show all runs</a>
+              <Empty title={text.runs.noMatch}>
+                <a href={to(["runs"])}>{text.runs.viewAll}</a>
               </Empty>
             )
           }

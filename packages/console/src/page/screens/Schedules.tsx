@@ -9,6 +9,7 @@ import { timesInWords } from "./schedule/inWords.ts"
 import { EditSchedule, NewSchedule } from "./schedule/Edit.tsx"
 import { Schedule } from "./schedule/Schedule.tsx"
 import { Filters, ProcessChoice } from "./work/Filter.tsx"
+import { text } from "../text/text.ts"
 
 const Schedules = () => {
   const { process } = route.value.query
@@ -16,11 +17,11 @@ const Schedules = () => {
   return (
     <>
       <Head
-        title="Schedules"
+        title={text.screens.schedules}
         actions={
           canWrite ? (
             <a class="button primary" href={to(["schedules", "new"], { process })}>
-              Make a schedule
+              {text.schedules.new}
             </a>
           ) : undefined
         }
@@ -30,21 +31,21 @@ const Schedules = () => {
       </Filters>
       <Panel flush>
         <List<ScheduleListed>
-          label="Schedules"
+          label={text.screens.schedules}
           path="schedules"
           query={{ process_id: process }}
           empty={
-            <Empty title="No schedules yet">
+            <Empty title={text.schedules.none}>
               {canWrite ? (
-                <a href={to(["schedules", "new"], { process })}>Say when a process starts by itself</a>
+                <a href={to(["schedules", "new"], { process })}>{text.schedules.new}</a>
               ) : (
-                "Processes start by hand or by triggers."
+                text.schedules.noneReadOnly
               )}
             </Empty>
           }
           columns={[
             {
-              title: "Schedule",
+              title: text.schedules.schedule,
               cell: ({ id, name }) => (
                 <a href={to(["schedules", id])}>
                   <b>{name}</b>
@@ -52,12 +53,12 @@ const Schedules = () => {
               )
             },
             {
-              title: "Starts",
+              title: text.common.process,
               cell: ({ process }) => <a href={to(["processes", process.id])}>{process.name}</a>
             },
-            { title: "When", cell: timesInWords },
+            { title: text.schedules.times, cell: timesInWords },
             {
-              title: "Next",
+              title: text.processes.nextRun,
               isNumber: true,
               cell: ({ next_at, paused }) =>
                 paused !== null ? (
@@ -65,7 +66,7 @@ const Schedules = () => {
                     <State state="paused" />
                   </span>
                 ) : next_at === null ? (
-                  <span class="quiet">over</span>
+                  <span class="quiet">{text.common.ended}</span>
                 ) : (
                   <Time at={next_at} />
                 )

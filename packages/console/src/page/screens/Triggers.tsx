@@ -9,6 +9,7 @@ import { EditTrigger, NewTrigger } from "./trigger/Edit.tsx"
 import { startInWords } from "./trigger/inWords.ts"
 import { Trigger } from "./trigger/Trigger.tsx"
 import { Filters, ProcessChoice } from "./work/Filter.tsx"
+import { text } from "../text/text.ts"
 
 const Triggers = () => {
   const { process } = route.value.query
@@ -16,11 +17,11 @@ const Triggers = () => {
   return (
     <>
       <Head
-        title="Triggers"
+        title={text.screens.triggers}
         actions={
           canWrite ? (
             <a class="button primary" href={to(["triggers", "new"], { process })}>
-              Make a trigger
+              {text.triggers.new}
             </a>
           ) : undefined
         }
@@ -30,32 +31,33 @@ const Triggers = () => {
       </Filters>
       <Panel flush>
         <List<TriggerListed>
-          label="Triggers"
+          label={text.screens.triggers}
           path="triggers"
           query={{ process_id: process }}
           empty={
-            <Empty title="No triggers yet">
+            <Empty title={text.triggers.none}>
               {canWrite ? (
-                <a href={to(["triggers", "new"], { process })}>
-                  Start a run when items wait, or let another system send items to an address
-                </a>
+                <a href={to(["triggers", "new"], { process })}>{text.triggers.new}</a>
               ) : (
-                "A trigger starts runs when items wait, or takes items from another system."
+                text.triggers.noneReadOnly
               )}
             </Empty>
           }
           columns={[
             {
-              title: "Trigger",
+              title: text.triggers.trigger,
               cell: ({ id, name }) => (
                 <a href={to(["triggers", id])}>
                   <b>{name}</b>
                 </a>
               )
             },
-            { title: "Of", cell: ({ process }) => <a href={to(["processes", process.id])}>{process.name}</a> },
             {
-              title: "What it does",
+              title: text.common.process,
+              cell: ({ process }) => <a href={to(["processes", process.id])}>{process.name}</a>
+            },
+            {
+              title: text.triggers.behavior,
               cell: (trigger) => (
                 <>
                   {startInWords(trigger)}
@@ -64,16 +66,16 @@ const Triggers = () => {
               )
             },
             {
-              title: "State",
+              title: text.common.state,
               isNumber: true,
               cell: ({ enabled, problem }) =>
                 problem !== null ? (
-                  <State state="failed">cannot start</State>
+                  <State state="failed">{text.triggers.failing}</State>
                 ) : enabled ? (
-                  <State state="done">on</State>
+                  <State state="done">{text.common.enabled}</State>
                 ) : (
                   <State state="off">
-                    <span class="quiet">off</span>
+                    <span class="quiet">{text.common.disabled}</span>
                   </State>
                 )
             }

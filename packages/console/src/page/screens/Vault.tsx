@@ -10,29 +10,29 @@ import type { ScreenProps } from "../kit/Screen.ts"
 import { may } from "../state.ts"
 import { Secret } from "./vault/Secret.tsx"
 import { SecretDialog } from "./vault/SecretDialog.tsx"
+import { text } from "../text/text.ts"
 
 const Secrets = ({ page }: { readonly page: Page<SecretOf> }) => (
   <>
     <Table
-      label="Secrets"
+      label={text.vault.secrets}
       rows={page.data.map((secret) => ({ ...secret, id: secret.name }))}
       columns={[
         {
-          title: "Name",
+          title: text.common.name,
           cell: ({ name }) => (
             <a class="name-link mono" href={to(["vault", name])}>
               {name}
             </a>
           )
         },
-        { title: "What it is for", cell: ({ description }) => description ?? <span class="quiet">not said</span> }
+        {
+          title: text.vault.purpose,
+          cell: ({ description }) => description ?? <span class="quiet">{text.common.none}</span>
+        }
       ]}
     />
-    {page.has_more ? (
-      <p class="empty">
-        These are the newest. <code>signalbox secrets list</code> shows all.
-      </p>
-    ) : null}
+    {page.has_more ? <p class="empty">{text.vault.newestOnly(<code>signalbox secrets list</code>)}</p> : null}
   </>
 )
 
@@ -43,16 +43,16 @@ const Vault = () => {
   return (
     <>
       <Head
-        title="Vault"
+        title={text.screens.vault}
         actions={
           canWrite ? (
             <Button kind="primary" onClick={() => setNew(true)}>
-              Make a secret
+              {text.vault.new}
             </Button>
           ) : undefined
         }
       >
-        Values are set here, and shown to robots alone.
+        {text.vault.subtitle}
       </Head>
       <Problem message={error} />
       <Panel flush>
@@ -61,10 +61,8 @@ const Vault = () => {
             <Skeleton />
           ) : null
         ) : page.data.length === 0 ? (
-          <Empty title="No secrets yet">
-            Passwords and keys that robots need are stored here, sealed.{" "}
-            {canWrite ? "Make one here, or with " : "They are made here, or with "}
-            <code>signalbox secrets create NAME</code>
+          <Empty title={text.vault.none}>
+            {text.vault.noneHint(canWrite, <code>signalbox secrets create NAME</code>)}
           </Empty>
         ) : (
           <Secrets page={page} />

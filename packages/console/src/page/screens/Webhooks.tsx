@@ -8,8 +8,9 @@ import type { ScreenProps } from "../kit/Screen.ts"
 import { may } from "../state.ts"
 import { Webhook } from "./webhooks/Webhook.tsx"
 import { WebhookDialog } from "./webhooks/WebhookDialog.tsx"
-import { wordsOf } from "./webhooks/words.ts"
+import { wordsOf } from "./webhooks/events.ts"
 import { useProcesses } from "./work/Filter.tsx"
+import { text } from "../text/text.ts"
 
 const Webhooks = () => {
   const [isNew, setNew] = useState(false)
@@ -18,28 +19,28 @@ const Webhooks = () => {
   return (
     <>
       <Head
-        title="Webhooks"
+        title={text.screens.webhooks}
         actions={
           canWrite ? (
             <Button kind="primary" onClick={() => setNew(true)}>
-              Make a webhook
+              {text.webhooks.new}
             </Button>
           ) : undefined
         }
       />
       <Panel flush>
         <List<WebhookListed>
-          label="Webhooks"
+          label={text.screens.webhooks}
           path="webhooks"
           empty={
-            <Empty title="No webhooks yet">
-              A webhook tells another system when runs start, complete, or need a person.{" "}
-              {canWrite ? "Make one here." : null}
+            <Empty title={text.webhooks.none}>
+              {text.webhooks.noneHint}{" "}
+              {canWrite ? <Button onClick={() => setNew(true)}>{text.webhooks.new}</Button> : null}
             </Empty>
           }
           columns={[
             {
-              title: "Address",
+              title: text.webhooks.url,
               cell: ({ endpoint, id }) => (
                 <a class="name-link" href={to(["webhooks", id])}>
                   {endpoint}
@@ -47,21 +48,26 @@ const Webhooks = () => {
               )
             },
             {
-              title: "Of",
+              title: text.common.process,
               cell: ({ process }) =>
                 process === null ? (
-                  "all processes"
+                  text.webhooks.allProcesses
                 ) : (
                   <a href={to(["processes", process.id])}>
-                    {processes.find(({ id }) => id === process.id)?.name ?? "a process"}
+                    {processes.find(({ id }) => id === process.id)?.name ?? text.webhooks.unknownProcess}
                   </a>
                 )
             },
-            { title: "Told when", cell: ({ enabled_events }) => enabled_events.map(wordsOf).join(", ") },
+            { title: text.common.events, cell: ({ enabled_events }) => enabled_events.map(wordsOf).join(", ") },
             {
-              title: "State",
+              title: text.common.state,
               isNumber: true,
-              cell: ({ enabled }) => (enabled ? <State state="done">on</State> : <State state="offline">off</State>)
+              cell: ({ enabled }) =>
+                enabled ? (
+                  <State state="done">{text.common.enabled}</State>
+                ) : (
+                  <State state="offline">{text.common.disabled}</State>
+                )
             }
           ]}
         />

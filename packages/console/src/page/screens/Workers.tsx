@@ -9,23 +9,19 @@ import { may } from "../state.ts"
 import { Group } from "./workers/Group.tsx"
 import { Groups, NewGroup } from "./workers/Groups.tsx"
 import { LinkDialog } from "./workers/Link.tsx"
-import { InHand, Labels, LastSeen, WorkerState } from "./workers/State.tsx"
+import { CurrentWork, Labels, LastSeen, WorkerState } from "./workers/State.tsx"
 import { Worker } from "./workers/Worker.tsx"
+import { text } from "../text/text.ts"
 
 const Machines = () => (
   <Panel flush>
     <List<WorkerOf>
-      label="Workers"
+      label={text.screens.workers}
       path="workers"
-      empty={
-        <Empty title="No workers yet">
-          A worker is the program that runs robots on a machine; nothing runs before one is linked.
-          {may("Workers.write_workers") ? " “Link a worker” makes the command to paste there." : ""}
-        </Empty>
-      }
+      empty={<Empty title={text.workers.none}>{text.workers.noneHint}</Empty>}
       columns={[
         {
-          title: "Worker",
+          title: text.workers.worker,
           cell: ({ id, labels, name }) => (
             <>
               <a class="name-link" href={to(["workers", id])}>
@@ -36,7 +32,7 @@ const Machines = () => (
           )
         },
         {
-          title: "State",
+          title: text.common.state,
           cell: (worker) => (
             <>
               <WorkerState worker={worker} />
@@ -44,9 +40,9 @@ const Machines = () => (
             </>
           )
         },
-        { title: "Working on", cell: (worker) => <InHand worker={worker} /> },
+        { title: text.workers.currentWork, cell: (worker) => <CurrentWork worker={worker} /> },
         {
-          title: "Groups",
+          title: text.workers.groups,
           cell: ({ worker_groups }) =>
             worker_groups.map(({ id, name }) => (
               <div key={id}>
@@ -54,7 +50,7 @@ const Machines = () => (
               </div>
             ))
         },
-        { title: "Last heard of", isNumber: true, cell: (worker) => <LastSeen worker={worker} /> }
+        { title: text.workers.lastSeen, isNumber: true, cell: (worker) => <LastSeen worker={worker} /> }
       ]}
     />
   </Panel>
@@ -66,27 +62,27 @@ const Overview = ({ tab }: { readonly tab: "machines" | "groups" }) => {
   return (
     <>
       <Head
-        title={tab === "groups" ? "Groups of workers" : "Workers"}
+        title={tab === "groups" ? text.workers.workerGroups : text.screens.workers}
         actions={
           may("Workers.write_workers") ? (
             tab === "groups" ? (
               <Button kind="primary" onClick={() => setAsked("group")}>
-                Make a group
+                {text.workers.newGroup}
               </Button>
             ) : (
               <Button kind="primary" onClick={() => setAsked("link")}>
-                Link a worker
+                {text.workers.link}
               </Button>
             )
           ) : undefined
         }
       />
       <Tabs
-        label="Workers and groups"
+        label={text.workers.workersAndGroups}
         current={tab}
         tabs={[
-          { name: "machines", label: "Workers", href: to(["workers"]) },
-          { name: "groups", label: "Groups", href: to(["workers", "groups"]) }
+          { name: "machines", label: text.screens.workers, href: to(["workers"]) },
+          { name: "groups", label: text.workers.groups, href: to(["workers", "groups"]) }
         ]}
       />
       {tab === "groups" ? <Groups /> : <Machines />}

@@ -9,18 +9,20 @@ import { List } from "../../kit/List.tsx"
 import { useResource } from "../../load.ts"
 import { to } from "../../route.ts"
 import { may, say } from "../../state.ts"
-import { count, duration, exactly, sentence, several } from "../../words.ts"
+import { duration, exactly } from "../../format.ts"
+import { stateText } from "../../kit/states.ts"
 import { DeleteDialog, NotLoaded } from "../work/Resource.tsx"
 import { useProcesses } from "../work/Filter.tsx"
 import { Firings } from "./Firings.tsx"
 import { hoursInWords, ruleInWords, switched } from "./rules.ts"
+import { text } from "../../text/text.ts"
 
 const hour = 3_600_000
 const periods = [
-  { value: "1", label: "1 hour" },
-  { value: "4", label: "4 hours" },
-  { value: "24", label: "1 day" },
-  { value: "168", label: "1 week" }
+  { value: "1", label: text.common.hour1 },
+  { value: "4", label: text.common.hours4 },
+  { value: "24", label: text.common.day1 },
+  { value: "168", label: text.common.week1 }
 ] as const
 
 const MuteDialog = ({
@@ -36,9 +38,9 @@ const MuteDialog = ({
   const [note, setNote] = useState("")
   return (
     <FormDialog
-      title="Mute this alert"
-      submit="Mute"
-      done="The alert is muted."
+      title={text.alerts.mute}
+      submit={text.alerts.mute}
+      done={text.alerts.muted}
       onSubmit={async () => {
         const until = new Date(Date.now() + Number(hours) * hour).toISOString()
         await call("POST", `alerts/${id}/mute`, {
@@ -48,43 +50,47 @@ const MuteDialog = ({
       }}
       onClose={onClose}
     >
-      <p>Nothing is sent until then. What is still the case then is told then.</p>
-      <SelectField label="For" value={hours} onValue={setHours} options={periods} />
-      <TextField label="Why" value={note} onValue={setNote} maxLength={2000} autocomplete="off" />
+      <p>{text.alerts.muteHint}</p>
+      <SelectField label={text.common.duration} value={hours} onValue={setHours} options={periods} />
+      <TextField label={text.alerts.muteNote} value={note} onValue={setNote} maxLength={2000} autocomplete="off" />
     </FormDialog>
   )
 }
 
 const ProcessOf = ({ id }: { readonly id: string }) => (
-  <a href={to(["processes", id])}>{useProcesses().find((process) => process.id === id)?.name ?? "a process"}</a>
+  <a href={to(["processes", id])}>
+    {useProcesses().find((process) => process.id === id)?.name ?? text.webhooks.unknownProcess}
+  </a>
 )
 
 const About = ({ alert }: { readonly alert: AlertOf }) => (
-  <Panel title="About">
+  <Panel title={text.common.details}>
     <dl class="facts">
-      <dt>Tells when</dt>
+      <dt>{text.alerts.condition}</dt>
       <dd>{ruleInWords(alert.rule)}</dd>
       {"process" in alert.rule && alert.rule.process !== undefined ? (
         <>
-          <dt>Of</dt>
+          <dt>{text.common.process}</dt>
           <dd>
             <ProcessOf id={alert.rule.process.id} />
           </dd>
         </>
       ) : null}
-      <dt>Tells</dt>
+      <dt>{text.alerts.notify}</dt>
       <dd>{alert.channels.map(({ name }) => name).join(", ")}</dd>
-      <dt>Repeats</dt>
-      <dd>{alert.repeat_seconds === null ? "not" : `every ${duration(alert.repeat_seconds)}`}</dd>
-      <dt>Gathered</dt>
+      <dt>{text.alerts.repeat}</dt>
+      <dd>
+        {alert.repeat_seconds === null ? text.alerts.noRepeat : text.alerts.every(duration(alert.repeat_seconds))}
+      </dd>
+      <dt>{text.alerts.grouping}</dt>
       <dd>
         {alert.gather_seconds === undefined || alert.gather_seconds === 0
-          ? "not"
-          : `one message in ${duration(alert.gather_seconds)} for each channel`}
+          ? text.alerts.noGrouping
+          : text.alerts.oneMessageIn(duration(alert.gather_seconds))}
       </dd>
-      <dt>Quiet</dt>
-      <dd>{alert.quiet === null ? "never" : hoursInWords(alert.quiet)}</dd>
-      <dt>Watches since</dt>
+      <dt>{text.alerts.quietHours}</dt>
+      <dd>{alert.quiet === null ? text.common.none : hoursInWords(alert.quiet)}</dd>
+      <dt>{text.common.created}</dt>
       <dd>
         <Time at={alert.since} />
       </dd>
@@ -95,21 +101,23 @@ const About = ({ alert }: { readonly alert: AlertOf }) => (
 const lamps: Readonly<Record<string, string>> = { pending: "in_progress", delivered: "done", failed: "failed" }
 
 const Messages = ({ id }: { readonly id: string }) => (
-  <Panel title="What it told" flush>
+  <Panel title={text.alerts.messages} flush>
     <List<AlertMessage>
-      label="Messages"
+      label={text.alerts.messages}
       path={`alerts/${id}/messages`}
-      empty={<Empty title="Nothing yet">Send a test to see whether it arrives.</Empty>}
+      empty={<Empty title={text.alerts.noMessages}>{text.alerts.noMessagesHint}</Empty>}
       columns={[
         {
-          title: "State",
+          title: text.common.state,
           cell: ({ state }) => (
-            <State state={lamps[state] ?? "waiting"}>{state === "pending" ? "on its way" : sentence(state)}</State>
+            <State state={lamps[state] ?? "waiting"}>
+              {state === "pending" ? stateText("pending") : stateText(state)}
+            </State>
           )
         },
-        { title: "To", cell: ({ channel }) => channel.name },
+        { title: text.alerts.channel, cell: ({ channel }) => channel.name },
         {
-          title: "What",
+          title: text.common.message,
           cell: ({ error, text }) => (
             <div class="says">
               {text}
@@ -117,7 +125,7 @@ const Messages = ({ id }: { readonly id: string }) => (
             </div>
           )
         },
-        { title: "When", isNumber: true, cell: ({ created_at }) => <Time at={created_at} /> }
+        { title: text.common.created, isNumber: true, cell: ({ created_at }) => <Time at={created_at} /> }
       ]}
     />
   </Panel>
@@ -128,7 +136,7 @@ export const Alert = ({ id }: { readonly id: string }) => {
   const [asked, setAsked] = useState<"mute" | "delete" | null>(null)
   const [tests, setTests] = useState(0)
   const action = useAction()
-  if (alert === undefined) return <NotLoaded title="Alert" error={error} />
+  if (alert === undefined) return <NotLoaded title={text.alerts.alert} error={error} />
   const { enabled, firing, muted, name } = alert
   const close = () => setAsked(null)
   const send = (path: string, body: object | undefined, done: string) =>
@@ -140,7 +148,7 @@ export const Alert = ({ id }: { readonly id: string }) => {
     void action.run(async () => {
       const { messages } = await call<typeof AlertTest.Encoded>("POST", `alerts/${id}/test`)
       setTests(tests + 1)
-      say(`A test is sent to ${several(messages.length, "channel")}: see below whether it arrives.`)
+      say(text.alerts.testSent(messages.length))
     })
   return (
     <>
@@ -150,50 +158,53 @@ export const Alert = ({ id }: { readonly id: string }) => {
           may("Alerts.write_alerts") ? (
             <>
               <Button kind="danger" onClick={() => setAsked("delete")}>
-                Delete…
+                {text.common.delete}
               </Button>
               <a class="button" href={to(["alerts", id, "edit"])}>
-                Edit
+                {text.common.edit}
               </a>
               <Button
                 disabled={action.isBusy}
                 onClick={() =>
-                  send(`alerts/${id}`, switched(alert), enabled ? "The alert is off." : "The alert is on.")
+                  send(`alerts/${id}`, switched(alert), enabled ? text.alerts.disabled : text.alerts.enabled)
                 }
               >
-                {enabled ? "Switch off" : "Switch on"}
+                {enabled ? text.common.disable : text.common.enable}
               </Button>
               {muted === null ? (
-                <Button onClick={() => setAsked("mute")}>Mute…</Button>
+                <Button onClick={() => setAsked("mute")}>{text.alerts.muteMore}</Button>
               ) : (
                 <Button onClick={() => send(`alerts/${id}/unmute`, undefined, "The alert is not muted any more.")}>
-                  End the mute
+                  {text.alerts.unmute}
                 </Button>
               )}
               <Button kind="primary" disabled={action.isBusy} onClick={test}>
-                Send a test
+                {text.alerts.sendTest}
               </Button>
             </>
           ) : undefined
         }
       >
         {!enabled
-          ? "off"
+          ? text.common.disabled
           : firing === 0
-            ? "nothing is firing"
+            ? text.alerts.notFiring
             : firing === 1
-              ? "one is firing"
-              : `${count(firing)} are firing`}
+              ? text.alerts.firingCount(firing)
+              : text.alerts.firingCount(firing)}
       </Head>
       <Problem message={action.error ?? error} />
       {muted === null ? null : (
         <p class="notice late">
-          <b>Muted by {muted.by.name}</b> until {exactly(muted.until)}
-          {muted.note === null ? null : (
-            <>
-              <br />
-              {muted.note}
-            </>
+          {text.alerts.mutedUntil(
+            <b>{text.alerts.mutedBy(muted.by.name)}</b>,
+            exactly(muted.until),
+            muted.note === null ? null : (
+              <>
+                <br />
+                {muted.note}
+              </>
+            )
           )}
         </p>
       )}
@@ -212,14 +223,14 @@ export const Alert = ({ id }: { readonly id: string }) => {
         <MuteDialog id={id} onDone={reload} onClose={close} />
       ) : asked === "delete" ? (
         <DeleteDialog
-          title={`Delete ${name}`}
-          submit="Delete the alert"
-          done={`${name} is deleted.`}
+          title={text.common.deleteOf(name)}
+          submit={text.alerts.deleteAlert}
+          done={text.alerts.deleted(name)}
           path={`alerts/${id}`}
           list={["alerts"]}
           onClose={close}
         >
-          <p>Nobody is told any more, and what it found is deleted with it. This cannot be undone.</p>
+          <p>{text.alerts.deleteHint}</p>
         </DeleteDialog>
       ) : null}
     </>

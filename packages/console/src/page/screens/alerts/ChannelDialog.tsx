@@ -6,6 +6,8 @@ import { FormDialog } from "../../kit/Dialog.tsx"
 import { AreaField, CheckField, SelectField, TextField } from "../../kit/Field.tsx"
 import { may } from "../../state.ts"
 import { type ChannelDraft, definitionOf, draftOf, hasPassword, types } from "./channel.ts"
+import { names } from "../../text/names.ts"
+import { text } from "../../text/text.ts"
 
 interface Part {
   readonly draft: ChannelDraft
@@ -23,20 +25,20 @@ const Password = ({ draft, isNew, set }: Part) => (
   <>
     {may("Vault.read_secret_values") || draft.isFromVault ? (
       <CheckField
-        label="The password is in the vault"
+        label={text.alerts.passwordFromVault}
         checked={draft.isFromVault}
         onChecked={(isFromVault) => set({ isFromVault })}
       />
     ) : null}
     {draft.isFromVault ? (
       <div class="inline">
-        <TextField label="Secret" value={draft.secret} onValue={(secret) => set({ secret })} required />
-        <TextField label="Key" value={draft.item} onValue={(item) => set({ item })} required />
+        <TextField label={text.common.secret} value={draft.secret} onValue={(secret) => set({ secret })} required />
+        <TextField label={text.common.key} value={draft.item} onValue={(item) => set({ item })} required />
       </div>
     ) : (
       <TextField
-        label="Password"
-        hint={isNew ? undefined : "empty: as before, for the same server and user"}
+        label={text.alerts.password}
+        hint={isNew ? undefined : text.alerts.passwordHint}
         type="password"
         autocomplete="new-password"
         value={draft.password}
@@ -52,14 +54,14 @@ const MailFields = (part: Part) => {
     <>
       <div class="inline">
         <TextField
-          label="Mail server"
-          placeholder="smtp.example.com"
+          label={text.alerts.mailServer}
+          placeholder={names.exampleMailServer}
           value={draft.host}
           onValue={(host) => set({ host })}
           required
         />
         <TextField
-          label="Port"
+          label={text.alerts.port}
           type="number"
           min={1}
           max={65_535}
@@ -69,25 +71,25 @@ const MailFields = (part: Part) => {
         />
       </div>
       <SelectField<string>
-        label="Encryption"
+        label={text.alerts.encryption}
         value={draft.security}
         onValue={(security) => set({ security })}
         options={[
-          { value: "starttls", label: "STARTTLS" },
-          { value: "tls", label: "TLS from the first byte" },
-          { value: "none", label: "none: no password is sent" }
+          { value: "starttls", label: names.starttls },
+          { value: "tls", label: names.tls },
+          { value: "none", label: text.alerts.noEncryption }
         ]}
       />
-      <TextField label="From" type="email" value={draft.from} onValue={(from) => set({ from })} required />
+      <TextField label={text.alerts.from} type="email" value={draft.from} onValue={(from) => set({ from })} required />
       <TextField
-        label="To"
-        hint="several: with commas between them"
+        label={text.alerts.to}
+        hint={text.alerts.toHint}
         value={draft.to}
         onValue={(to) => set({ to })}
         required
       />
       <TextField
-        label="User name"
+        label={text.alerts.userName}
         value={draft.username}
         onValue={(username) => set({ username })}
         maxLength={255}
@@ -95,10 +97,10 @@ const MailFields = (part: Part) => {
       />
       {hasPassword(draft) ? <Password {...part} /> : null}
       <details>
-        <summary>Certificate of a server of your own</summary>
+        <summary>{text.alerts.customCertificate}</summary>
         <AreaField
-          label="Certificate, as PEM"
-          hint={part.isNew ? undefined : "It is never shown: paste it again, or none is used."}
+          label={text.alerts.certificate}
+          hint={part.isNew ? undefined : text.alerts.certificateHint}
           rows={4}
           value={draft.ca}
           onValue={(ca) => set({ ca })}
@@ -113,8 +115,8 @@ const AddressFields = ({ draft, isNew, set }: Part) => {
   return (
     <>
       <TextField
-        label={address ?? "Address"}
-        hint={isSecret && !isNew ? `${hint}; write it again` : hint}
+        label={address ?? text.webhooks.url}
+        hint={isSecret && !isNew ? text.alerts.enterAgain(hint) : hint}
         type={isSecret ? "password" : "url"}
         autocomplete={isSecret ? "new-password" : "off"}
         value={draft.url}
@@ -123,8 +125,8 @@ const AddressFields = ({ draft, isNew, set }: Part) => {
       />
       {draft.type === "ntfy" ? (
         <TextField
-          label="Token"
-          hint="if the topic needs one"
+          label={text.alerts.token}
+          hint={text.alerts.tokenHint}
           type="password"
           autocomplete="new-password"
           value={draft.token}
@@ -152,11 +154,9 @@ export const ChannelDialog = ({
   const part = { draft, isNew, set }
   return (
     <FormDialog
-      title={isNew ? "Make a channel" : `Change ${channel.name}`}
-      submit={isNew ? "Make it" : "Save"}
-      done={
-        isNew ? "The channel is made: choose it in an alert, and send a test from there." : "The channel is changed."
-      }
+      title={isNew ? text.alerts.newChannel : text.common.editOf(channel.name)}
+      submit={isNew ? text.alerts.createChannel : text.common.save}
+      done={isNew ? text.alerts.channelCreated : text.alerts.channelUpdated}
       onSubmit={async () => {
         const path = isNew ? "alert-channels" : `alert-channels/${channel.id}`
         const { secret } = await call<typeof AlertChannelCreated.Encoded>("POST", path, { body: definitionOf(draft) })
@@ -165,7 +165,7 @@ export const ChannelDialog = ({
       onClose={onClose}
     >
       <TextField
-        label="Name"
+        label={text.common.name}
         value={draft.name}
         onValue={(name) => set({ name })}
         required
@@ -173,7 +173,12 @@ export const ChannelDialog = ({
         autocomplete="off"
       />
       {isNew ? (
-        <SelectField label="By" value={draft.type} onValue={(type) => set({ type, url: "" })} options={options} />
+        <SelectField
+          label={text.common.type}
+          value={draft.type}
+          onValue={(type) => set({ type, url: "" })}
+          options={options}
+        />
       ) : null}
       {draft.type === "email" ? <MailFields {...part} /> : <AddressFields {...part} />}
     </FormDialog>

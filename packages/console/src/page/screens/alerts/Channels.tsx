@@ -6,24 +6,29 @@ import { Button, Empty, Panel, State, Time } from "../../kit/Basics.tsx"
 import { Confirm } from "../../kit/Dialog.tsx"
 import { List } from "../../kit/List.tsx"
 import { may } from "../../state.ts"
-import { OnceDialog } from "../work/Once.tsx"
+import { ShownOnceDialog } from "../work/ShownOnce.tsx"
 import { isKnownType, types } from "./channel.ts"
 import { ChannelDialog } from "./ChannelDialog.tsx"
+import { text } from "../../text/text.ts"
 
 type Asked = { readonly what: "new" } | { readonly what: "edit" | "rotate" | "delete"; readonly channel: AlertChannel }
 
 const Buttons = ({ channel, onAsk }: { readonly channel: AlertChannel; readonly onAsk: (asked: Asked) => void }) => (
   <span class="buttons">
-    <Button aria-label={`Change ${channel.name}`} onClick={() => onAsk({ what: "edit", channel })}>
-      Change…
+    <Button aria-label={text.common.editOf(channel.name)} onClick={() => onAsk({ what: "edit", channel })}>
+      {text.common.editMore}
     </Button>
     {channel.type === "webhook" ? (
-      <Button aria-label={`New secret of ${channel.name}`} onClick={() => onAsk({ what: "rotate", channel })}>
-        New secret…
+      <Button aria-label={text.alerts.rotateOf(channel.name)} onClick={() => onAsk({ what: "rotate", channel })}>
+        {text.common.rotateMore}
       </Button>
     ) : null}
-    <Button kind="danger" aria-label={`Delete ${channel.name}`} onClick={() => onAsk({ what: "delete", channel })}>
-      Delete…
+    <Button
+      kind="danger"
+      aria-label={text.common.deleteOf(channel.name)}
+      onClick={() => onAsk({ what: "delete", channel })}
+    >
+      {text.common.delete}
     </Button>
   </span>
 )
@@ -31,17 +36,13 @@ const Buttons = ({ channel, onAsk }: { readonly channel: AlertChannel; readonly 
 const Health = ({ channel: { last_error, last_failed_at, last_sent_at } }: { readonly channel: AlertChannel }) =>
   last_error !== null ? (
     <>
-      <State state="failed">
-        failed <Time at={last_failed_at} />
-      </State>
+      <State state="failed">{text.alerts.failedAt(<Time at={last_failed_at} />)}</State>
       <div class="wrong">{last_error}</div>
     </>
   ) : last_sent_at === null ? (
-    <span class="quiet">nothing sent yet</span>
+    <span class="quiet">{text.alerts.noneSent}</span>
   ) : (
-    <State state="done">
-      arrived <Time at={last_sent_at} />
-    </State>
+    <State state="done">{text.alerts.deliveredAt(<Time at={last_sent_at} />)}</State>
   )
 
 const Dialogs = ({
@@ -60,11 +61,9 @@ const Dialogs = ({
   }
   if (secret !== null) {
     return (
-      <OnceDialog title="Its secret" value={secret} onClose={() => setSecret(null)}>
-        <p>
-          The receiver checks with it that messages come from here. <b>It is shown only now.</b>
-        </p>
-      </OnceDialog>
+      <ShownOnceDialog title={text.webhooks.signingSecret} value={secret} onClose={() => setSecret(null)}>
+        <p>{text.common.secretHint(<b>{text.common.copySecret}</b>)}</p>
+      </ShownOnceDialog>
     )
   }
   if (asked === null) return null
@@ -73,31 +72,28 @@ const Dialogs = ({
   if (what === "edit") return <ChannelDialog channel={channel} onDone={done} onClose={close} />
   return what === "rotate" ? (
     <Confirm
-      title="Make a new secret"
-      submit="Make a new one"
+      title={text.common.rotateTitle}
+      submit={text.common.rotate}
       onSubmit={async () => {
         const path = `alert-channels/${channel.id}/rotate-secret`
         done((await call<typeof AlertChannelCreated.Encoded>("POST", path)).secret)
       }}
       onClose={close}
     >
-      <p>
-        For 24 hours <code>webhook-signature</code> is signed with the old one too. A receiver that checks{" "}
-        <code>x-rc-signature</code> needs the new one immediately.
-      </p>
+      <p>{text.common.rotateHint(<code>webhook-signature</code>, <code>x-rc-signature</code>)}</p>
     </Confirm>
   ) : (
     <Confirm
-      title={`Delete ${channel.name}`}
-      submit="Delete the channel"
-      done={`${channel.name} is deleted.`}
+      title={text.common.deleteOf(channel.name)}
+      submit={text.alerts.deleteChannel}
+      done={text.alerts.channelDeleted(channel.name)}
       onSubmit={async () => {
         await call("DELETE", `alert-channels/${channel.id}`)
         onChange()
       }}
       onClose={close}
     >
-      <p>Nothing is sent to it any more. A channel that an alert uses is kept: take it out of the alert first.</p>
+      <p>{text.alerts.deleteChannelHint}</p>
     </Confirm>
   )
 }
@@ -111,30 +107,31 @@ export const Channels = () => {
       {canWrite ? (
         <p>
           <Button kind="primary" onClick={() => setAsked({ what: "new" })}>
-            Make a channel
+            {text.alerts.newChannel}
           </Button>
         </p>
       ) : null}
       <Panel flush>
         <List<AlertChannel>
           key={changes}
-          label="Channels"
+          label={text.alerts.channels}
           path="alert-channels"
-          empty={
-            <Empty title="No channels yet">
-              A channel is where alerts send their messages: e-mail, Slack, Teams, ntfy or an address.
-            </Empty>
-          }
+          empty={<Empty title={text.alerts.noChannels}>{text.alerts.noChannelsHint}</Empty>}
           columns={[
-            { title: "Name", cell: ({ name }) => <b>{name}</b> },
-            { title: "By", cell: ({ type }) => (isKnownType(type) ? types[type].label : type) },
+            { title: text.common.name, cell: ({ name }) => <b>{name}</b> },
+            { title: text.common.type, cell: ({ type }) => (isKnownType(type) ? types[type].label : type) },
             {
-              title: "To",
-              cell: ({ email, target }) => (email === null ? target : `${email.to.join(", ")} by ${target}`)
+              title: text.alerts.target,
+              cell: ({ email, target }) => (email === null ? target : text.alerts.via(email.to.join(", "), target))
             },
-            { title: "Last", cell: (channel) => <Health channel={channel} /> },
+            { title: text.alerts.lastMessage, cell: (channel) => <Health channel={channel} /> },
             ...(canWrite
-              ? [{ title: "Do", cell: (channel: AlertChannel) => <Buttons channel={channel} onAsk={setAsked} /> }]
+              ? [
+                  {
+                    title: text.common.actions,
+                    cell: (channel: AlertChannel) => <Buttons channel={channel} onAsk={setAsked} />
+                  }
+                ]
               : [])
           ]}
         />

@@ -12,6 +12,7 @@ import { may } from "../../state.ts"
 import { Edit, EditActions } from "../work/Edit.tsx"
 import { HoursField } from "./Hours.tsx"
 import { type AlertDraft, definitionOf, draftOf, limits, rules, type Subject } from "./rules.ts"
+import { text } from "../../text/text.ts"
 
 interface Part {
   readonly draft: AlertDraft
@@ -26,10 +27,30 @@ interface Subjects {
 }
 
 const subjects: Readonly<Record<Subject, Subjects>> = {
-  process: { label: "Of", all: "all processes", path: "processes", permission: "Processes.read_processes" },
-  worker_group: { label: "Of", all: "all workers", path: "worker-groups", permission: "Workers.read_workers" },
-  schedule: { label: "Of", all: "all schedules", path: "schedules", permission: "Schedules.read_schedules" },
-  webhook: { label: "Of", all: "all webhooks", path: "webhooks", permission: "Webhooks.read_webhooks" }
+  process: {
+    label: text.common.process,
+    all: text.common.allProcesses,
+    path: "processes",
+    permission: "Processes.read_processes"
+  },
+  worker_group: {
+    label: text.workers.group,
+    all: text.alerts.allWorkers,
+    path: "worker-groups",
+    permission: "Workers.read_workers"
+  },
+  schedule: {
+    label: text.schedules.schedule,
+    all: text.alerts.allSchedules,
+    path: "schedules",
+    permission: "Schedules.read_schedules"
+  },
+  webhook: {
+    label: text.webhooks.webhook,
+    all: text.alerts.allWebhooks,
+    path: "webhooks",
+    permission: "Webhooks.read_webhooks"
+  }
 }
 
 /** A webhook has an address in place of a name. */
@@ -56,9 +77,9 @@ const SubjectField = ({
       value={value}
       onValue={onValue}
       options={[
-        { value: "", label: isRequired ? "Choose…" : all },
+        { value: "", label: isRequired ? text.common.select : all },
         ...options.toSorted((a, b) => a.label.localeCompare(b.label)),
-        ...(isMissing ? [{ value, label: "what it is about now" }] : [])
+        ...(isMissing ? [{ value, label: text.alerts.currentSubject }] : [])
       ]}
     />
   )
@@ -73,8 +94,8 @@ const types = (Object.keys(rules) as ReadonlyArray<AlertRuleType>).map((value) =
 const RuleFields = ({ draft, set }: Part) => {
   const { areLimitsOptional = false, hasHours = false, isSubjectRequired = false, subject, ...rule } = rules[draft.type]
   return (
-    <Panel title="What it watches">
-      <SelectField label="It tells when" value={draft.type} onValue={(type) => set({ type })} options={types} />
+    <Panel title={text.alerts.rule}>
+      <SelectField label={text.alerts.condition} value={draft.type} onValue={(type) => set({ type })} options={types} />
       {subject === undefined ? null : (
         <SubjectField
           key={subject}
@@ -108,7 +129,7 @@ const RuleFields = ({ draft, set }: Part) => {
       )}
       {hasHours ? (
         <HoursField
-          label="Count only hours of work"
+          label={text.alerts.businessHours}
           hours={draft.hours}
           onHours={(hours) => set({ hours })}
           fresh={{ from: "08:00", to: "18:00" }}
@@ -123,15 +144,15 @@ const ChannelFields = ({ draft, set }: Part) => {
   // A heartbeat is called all the time: no alert sends to it.
   const channels = data?.data.filter(({ type }) => type !== "heartbeat")
   return (
-    <Panel title="Whom it tells">
+    <Panel title={text.alerts.notifications}>
       <Problem message={error} />
       {channels?.length === 0 ? (
-        <Empty title="No channels yet">
-          <a href={to(["alerts", "channels"])}>Make a channel first: e-mail, Slack, Teams or an address</a>
+        <Empty title={text.alerts.noChannels}>
+          <a href={to(["alerts", "channels"])}>{text.alerts.newChannelHint}</a>
         </Empty>
       ) : (
         <fieldset>
-          <legend>Channels</legend>
+          <legend>{text.alerts.channels}</legend>
           {channels?.map(({ id, name, target, type }) => (
             <CheckField
               key={id}
@@ -146,8 +167,8 @@ const ChannelFields = ({ draft, set }: Part) => {
         </fieldset>
       )}
       <TextField
-        label="Repeat every so many minutes"
-        hint="while it is firing; empty: sent once"
+        label={text.alerts.repeatMinutes}
+        hint={text.alerts.repeatHint}
         type="number"
         min={1}
         step="any"
@@ -155,8 +176,8 @@ const ChannelFields = ({ draft, set }: Part) => {
         onValue={(repeatMinutes) => set({ repeatMinutes })}
       />
       <TextField
-        label="Gather for so many minutes"
-        hint="a channel gets one message in this time; empty: five minutes"
+        label={text.alerts.groupMinutes}
+        hint={text.alerts.groupHint}
         type="number"
         min={0}
         step="any"
@@ -164,7 +185,7 @@ const ChannelFields = ({ draft, set }: Part) => {
         onValue={(gatherMinutes) => set({ gatherMinutes })}
       />
       <HoursField
-        label="Quiet hours: nothing is sent"
+        label={text.alerts.quietHours}
         hours={draft.quiet}
         onHours={(quiet) => set({ quiet })}
         fresh={{ from: "22:00", to: "06:00" }}
@@ -190,28 +211,37 @@ const Form = ({ alert }: { readonly alert?: Alert }) => {
         })
       }}
     >
-      <Panel title="What">
+      <Panel title={text.common.details}>
         <TextField
-          label="Name"
+          label={text.common.name}
           value={draft.name}
           onValue={(name) => set({ name })}
           required
           maxLength={255}
           autocomplete="off"
         />
-        <CheckField label="It is on" checked={draft.enabled} onChecked={(enabled) => set({ enabled })} />
+        <CheckField
+          label={text.common.enabledField}
+          checked={draft.enabled}
+          onChecked={(enabled) => set({ enabled })}
+        />
       </Panel>
       <RuleFields draft={draft} set={set} />
       <ChannelFields draft={draft} set={set} />
       <Problem message={action.error} />
-      <EditActions screen="alerts" id={alert?.id} canSubmit={!action.isBusy && isComplete} />
+      <EditActions
+        screen="alerts"
+        create={text.alerts.create}
+        id={alert?.id}
+        canSubmit={!action.isBusy && isComplete}
+      />
     </form>
   )
 }
 
 export const NewAlert = () => (
   <div class="readable">
-    <Head title="Make an alert" />
+    <Head title={text.alerts.new} />
     <Form />
   </div>
 )

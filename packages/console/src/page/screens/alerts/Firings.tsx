@@ -4,12 +4,14 @@ import { Empty, Panel, State, Time } from "../../kit/Basics.tsx"
 import { List } from "../../kit/List.tsx"
 import { route, to } from "../../route.ts"
 import { Choice, Filters } from "../work/Filter.tsx"
+import { stateText } from "../../kit/states.ts"
+import { text } from "../../text/text.ts"
 
 const states: Readonly<Record<string, readonly [lamp: string, words: string]>> = {
-  firing: ["failed", "firing"],
-  held: ["stopping", "firing, not sent yet"],
-  ending: ["stopping", "over, not told yet"],
-  over: ["done", "over"]
+  firing: ["failed", stateText("firing")],
+  held: ["stopping", text.alerts.firingNotSent],
+  ending: ["stopping", text.alerts.resolvedNotSent],
+  over: ["done", stateText("resolved")]
 }
 
 export const Firings = ({ alert }: { readonly alert?: string }) => {
@@ -18,50 +20,50 @@ export const Firings = ({ alert }: { readonly alert?: string }) => {
     <>
       <Filters>
         <Choice
-          label="State"
+          label={text.common.state}
           name="state"
-          all="All"
+          all={text.alerts.allFirings}
           options={Object.entries(states).map(([value, [, label]]) => ({ value, label }))}
         />
       </Filters>
-      <Panel flush title="What it found">
+      <Panel flush title={text.alerts.firings}>
         <List<AlertFiring>
-          label="Firings"
+          label={text.alerts.firings}
           path="alert-firings"
           query={{ alert_id: alert, state }}
           empty={
-            <Empty title={state === undefined ? "Nothing was found in the last 90 days" : "Nothing like this"}>
-              When it is the case, its channels are told, and again when it is over.
+            <Empty title={state === undefined ? text.alerts.noFirings : text.alerts.noMatchingFirings}>
+              {text.alerts.firingsHint}
             </Empty>
           }
           columns={[
             {
-              title: "State",
+              title: text.common.state,
               cell: (firing) => {
                 const [lamp, words] = states[firing.state] ?? ["waiting", firing.state]
                 return <State state={lamp}>{words}</State>
               }
             },
             {
-              title: "What",
+              title: text.common.message,
               cell: ({ last_error, message }) => (
                 <div class="says">
                   {message}
-                  {last_error === null ? null : <div class="wrong">Could not be told: {last_error}</div>}
+                  {last_error === null ? null : <div class="wrong">{text.alerts.notSent(last_error)}</div>}
                 </div>
               )
             },
             ...(alert === undefined
               ? [
                   {
-                    title: "Alert",
+                    title: text.alerts.alert,
                     cell: ({ alert }: AlertFiring) => <a href={to(["alerts", alert.id])}>{alert.name}</a>
                   }
                 ]
               : []),
-            { title: "Began", isNumber: true, cell: ({ began_at }) => <Time at={began_at} /> },
+            { title: text.common.started, isNumber: true, cell: ({ began_at }) => <Time at={began_at} /> },
             {
-              title: "Over",
+              title: text.alerts.ended,
               isNumber: true,
               cell: ({ ended_at }) => (ended_at === null ? "" : <Time at={ended_at} />)
             }

@@ -2,15 +2,16 @@
 import type { AlertHours, Weekday } from "@signalbox/api/contract/Alerts"
 import { CheckField, SelectField, TextField } from "../../kit/Field.tsx"
 import { browserZone, zones } from "../schedule/rules.ts"
+import { text } from "../../text/text.ts"
 
 const days: ReadonlyArray<{ readonly value: Weekday; readonly label: string }> = [
-  { value: "mon", label: "Mon" },
-  { value: "tue", label: "Tue" },
-  { value: "wed", label: "Wed" },
-  { value: "thu", label: "Thu" },
-  { value: "fri", label: "Fri" },
-  { value: "sat", label: "Sat" },
-  { value: "sun", label: "Sun" }
+  { value: "mon", label: text.weekdays.mon },
+  { value: "tue", label: text.weekdays.tue },
+  { value: "wed", label: text.weekdays.wed },
+  { value: "thu", label: text.weekdays.thu },
+  { value: "fri", label: text.weekdays.fri },
+  { value: "sat", label: text.weekdays.sat },
+  { value: "sun", label: text.weekdays.sun }
 ]
 
 const time = "([01][0-9]|2[0-3]):[0-5][0-9]"
@@ -47,23 +48,23 @@ export const HoursField = ({
           <legend>{label}</legend>
           <div class="inline">
             <TextField
-              label="From"
-              hint="such as 08:00"
+              label={text.alerts.from}
+              hint={text.alerts.fromHint}
               pattern={time}
               value={hours.from}
               onValue={(from) => set({ from })}
               required
             />
             <TextField
-              label="To"
-              hint="before From: of the next day"
+              label={text.alerts.to}
+              hint={text.alerts.toHoursHint}
               pattern={time}
               value={hours.to}
               onValue={(to) => set({ to })}
               required
             />
             <SelectField<string>
-              label="Time zone"
+              label={text.common.timeZone}
               value={hours.zone}
               onValue={(zone) => set({ zone })}
               options={[...new Set([hours.zone, ...zones()])].map((zone) => ({ value: zone, label: zone }))}

@@ -1,5 +1,7 @@
 /** A channel while it is edited: the fields of each type, and what is sent. */
 import type { AlertChannel, AlertChannelType } from "@signalbox/api/contract/AlertChannels"
+import { names } from "../../text/names.ts"
+import { text } from "../../text/text.ts"
 
 interface Type {
   readonly label: string
@@ -11,25 +13,35 @@ interface Type {
 }
 
 export const types: Readonly<Record<AlertChannelType, Type>> = {
-  email: { label: "e-mail", address: null, hint: "", isSecret: false },
-  slack: { label: "Slack", address: "Address of the incoming webhook", hint: "a secret: never shown", isSecret: true },
+  email: { label: text.alerts.channelTypes.email, address: null, hint: "", isSecret: false },
+  slack: {
+    label: names.slack,
+    address: text.alerts.channelTypes.slackUrl,
+    hint: text.alerts.channelTypes.secret,
+    isSecret: true
+  },
   teams: {
-    label: "Microsoft Teams",
-    address: "Address of the workflow",
-    hint: "of “Send webhook alerts to a channel”; a secret: never shown",
+    label: names.teams,
+    address: text.alerts.channelTypes.teamsUrl,
+    hint: text.alerts.channelTypes.teamsHint,
     isSecret: true
   },
   ntfy: {
-    label: "ntfy",
-    address: "Address of the topic",
-    hint: "such as https://ntfy.sh/my-topic; a secret: never shown",
+    label: names.ntfy,
+    address: text.alerts.channelTypes.ntfyUrl,
+    hint: text.alerts.channelTypes.ntfyHint,
     isSecret: true
   },
-  webhook: { label: "another system", address: "Address", hint: "gets JSON by POST, signed", isSecret: false },
+  webhook: {
+    label: text.alerts.channelTypes.webhook,
+    address: text.webhooks.url,
+    hint: text.alerts.channelTypes.webhookHint,
+    isSecret: false
+  },
   heartbeat: {
-    label: "heartbeat",
-    address: "Address",
-    hint: "called each minute while this control room works, so that a monitor elsewhere can tell when it does not",
+    label: text.alerts.channelTypes.heartbeat,
+    address: text.webhooks.url,
+    hint: text.alerts.channelTypes.heartbeatHint,
     isSecret: true
   }
 }

@@ -1,6 +1,7 @@
 /** What alerts watch: the words and the fields of each rule, and an alert while it is edited. */
 import type { Alert, AlertHours, AlertRule, AlertRuleType } from "@signalbox/api/contract/Alerts"
-import { duration, several } from "../../words.ts"
+import { duration } from "../../format.ts"
+import { text } from "../../text/text.ts"
 
 /** A thing that a rule is about, named by its id. */
 export type Subject = "process" | "worker_group" | "schedule" | "webhook"
@@ -17,42 +18,42 @@ interface Rule {
 }
 
 export const rules: Readonly<Record<AlertRuleType, Rule>> = {
-  run_unresolved: { label: "a run needs a person", subject: "process", limits: [] },
+  run_unresolved: { label: text.alerts.conditions.run_unresolved, subject: "process", limits: [] },
   failure_group: {
-    label: "items fail in a new way, or ever more in one",
+    label: text.alerts.conditions.failure_group,
     subject: "process",
     limits: ["growsItems", "growsMinutes"],
     areLimitsOptional: true
   },
   nothing_completed: {
-    label: "no run of a process completed for a while",
+    label: text.alerts.conditions.nothing_completed,
     subject: "process",
     isSubjectRequired: true,
     limits: ["minutes"],
     hasHours: true
   },
-  item_waits: { label: "an item waits too long", subject: "process", limits: ["minutes"] },
-  queue_above: { label: "too many items wait", subject: "process", limits: ["items"] },
-  paused_by_itself: { label: "a process or step paused itself after failures", subject: "process", limits: [] },
-  no_worker: { label: "no worker is online", subject: "worker_group", limits: ["minutes"] },
-  schedule_missed: { label: "a schedule missed its time", subject: "schedule", limits: [] },
+  item_waits: { label: text.alerts.conditions.item_waits, subject: "process", limits: ["minutes"] },
+  queue_above: { label: text.alerts.conditions.queue_above, subject: "process", limits: ["items"] },
+  paused_by_itself: { label: text.alerts.conditions.paused_by_itself, subject: "process", limits: [] },
+  no_worker: { label: text.alerts.conditions.no_worker, subject: "worker_group", limits: ["minutes"] },
+  schedule_missed: { label: text.alerts.conditions.schedule_missed, subject: "schedule", limits: [] },
   deliveries_fail: {
-    label: "events do not arrive at a webhook",
+    label: text.alerts.conditions.deliveries_fail,
     subject: "webhook",
     limits: ["attempts"],
     areLimitsOptional: true
   },
-  disk_above: { label: "the disk of the control room fills up", limits: ["percent"] }
+  disk_above: { label: text.alerts.conditions.disk_above, limits: ["percent"] }
 }
 
 export const limits: Readonly<Record<Limit, { readonly label: string; readonly hint: string; readonly max?: number }>> =
   {
-    minutes: { label: "After how many minutes", hint: "such as 240 for four hours" },
-    items: { label: "More than so many items", hint: "of one process" },
-    percent: { label: "Fuller than, in percent", hint: "such as 90", max: 99 },
-    attempts: { label: "After so many failed attempts", hint: "3 when it is empty" },
-    growsItems: { label: "So many items fail alike", hint: "empty: told only when a failure is new" },
-    growsMinutes: { label: "Within how many minutes", hint: "such as 10" }
+    minutes: { label: text.alerts.limitMinutes, hint: text.alerts.limitMinutesHint },
+    items: { label: text.alerts.limitItems, hint: text.alerts.limitItemsHint },
+    percent: { label: text.alerts.limitPercent, hint: text.alerts.limitPercentHint, max: 99 },
+    attempts: { label: text.alerts.limitAttempts, hint: text.alerts.limitAttemptsHint },
+    growsItems: { label: text.alerts.limitGrowsItems, hint: text.alerts.limitGrowsItemsHint },
+    growsMinutes: { label: text.alerts.limitGrowsMinutes, hint: text.alerts.limitGrowsMinutesHint }
   }
 
 /** An alert while it is edited. */
@@ -161,9 +162,13 @@ export const switched = (alert: Alert): object =>
 /** Such as `Mon, Tue 08:00 to 18:00, Europe/Vienna`. */
 export const hoursInWords = ({ except = [], from, to, weekdays, zone }: AlertHours): string =>
   [
-    `${weekdays === undefined ? "every day" : weekdays.join(", ")} ${from} to ${to}`,
+    text.alerts.hours(
+      weekdays === undefined ? text.schedules.everyDay : weekdays.map((day) => text.weekdays[day]).join(", "),
+      from,
+      to
+    ),
     zone,
-    ...(except.length === 0 ? [] : [`but on ${several(except.length, "day")}`])
+    ...(except.length === 0 ? [] : [text.alerts.exceptDays(except.length)])
   ].join(", ")
 
 /** What it is told of, as a sentence without its end. */
@@ -171,14 +176,14 @@ export const ruleInWords = (rule: Alert["rule"]): string => {
   if (!isKnown(rule)) return rule.type
   const { label } = rules[rule.type]
   if ("seconds" in rule) {
-    const hours = "hours" in rule && rule.hours !== undefined ? `, counted ${hoursInWords(rule.hours)}` : ""
+    const hours = "hours" in rule && rule.hours !== undefined ? text.alerts.withinHours(hoursInWords(rule.hours)) : ""
     return `${label}: ${duration(rule.seconds)}${hours}`
   }
-  if (rule.type === "queue_above") return `${label}: more than ${several(rule.items, "item")}`
-  if (rule.type === "disk_above") return `${label}: above ${rule.percent} %`
-  if (rule.type === "deliveries_fail") return `${label}: after ${several(rule.attempts ?? 3, "attempt")}`
+  if (rule.type === "queue_above") return text.alerts.moreItems(label, rule.items)
+  if (rule.type === "disk_above") return text.alerts.abovePercent(label, rule.percent)
+  if (rule.type === "deliveries_fail") return text.alerts.afterAttempts(label, rule.attempts ?? 3)
   if (rule.type === "failure_group" && rule.grows !== undefined) {
-    return `${label}: ${several(rule.grows.items, "item")} within ${duration(rule.grows.within_seconds)}`
+    return text.alerts.itemsWithin(label, rule.grows.items, duration(rule.grows.within_seconds))
   }
   return label
 }

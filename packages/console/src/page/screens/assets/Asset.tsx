@@ -11,13 +11,14 @@ import { may } from "../../state.ts"
 import { DeleteDialog, NotLoaded } from "../work/Resource.tsx"
 import { sizeOf } from "../work/FileDrop.tsx"
 import { type Content, contentOf, isJson, linkOf, setContent } from "./content.ts"
+import { text } from "../../text/text.ts"
 
-const whatIsWrong = (text: string): string | null => {
+const whatIsWrong = (json: string): string | null => {
   try {
-    JSON.parse(text)
+    JSON.parse(json)
     return null
   } catch (error) {
-    return `This is not JSON: ${reasonOf(error)}`
+    return text.common.invalidJson(reasonOf(error))
   }
 }
 
@@ -32,42 +33,42 @@ const Editor = ({
   readonly text: string
   readonly onSaved: () => void
 }) => {
-  const [text, setText] = useState(initial)
+  const [typed, setTyped] = useState(initial)
   const action = useAction()
   const canWrite = may("Assets.write_asset_storage_assets")
-  const error = isJson(content.type) ? whatIsWrong(text) : null
-  const isChanged = text !== initial
+  const error = isJson(content.type) ? whatIsWrong(typed) : null
+  const isChanged = typed !== initial
   const save = async () => {
     const now = await contentOf(id)
     if (now?.text !== initial) {
-      throw new Error("Somebody has changed it since you opened it. Copy your text, and open the asset again.")
+      throw new Error(text.assets.conflict)
     }
-    await setContent(id, content.type, new Blob([text]))
+    await setContent(id, content.type, new Blob([typed]))
     onSaved()
   }
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        void action.run(save, "The asset is saved. Robots that ask for it from now on get it.")
+        void action.run(save, text.assets.saved)
       }}
     >
       <Problem message={action.error} />
       <AreaField
-        label="Content"
+        label={text.assets.content}
         rows={Math.min(30, Math.max(8, initial.split("\n").length + 2))}
-        value={text}
-        onValue={setText}
+        value={typed}
+        onValue={setTyped}
         disabled={!canWrite}
         error={error}
       />
       {canWrite ? (
         <div class="actions start">
-          <Button disabled={!isChanged} onClick={() => setText(initial)}>
-            Take back
+          <Button disabled={!isChanged} onClick={() => setTyped(initial)}>
+            {text.common.discard}
           </Button>
           <Button type="submit" kind="primary" disabled={!isChanged || error !== null || action.isBusy}>
-            Save
+            {text.common.save}
           </Button>
         </div>
       ) : null}
@@ -91,18 +92,18 @@ const ContentPanel = ({ id }: { readonly id: string }) => {
     }
   }, [id, at])
   if (content === undefined) return error === null ? <Skeleton /> : <Problem message={error} />
-  if (content === null) return <Empty title="No content yet">Upload a file to give it one.</Empty>
-  const { bytes, text, type } = content
+  if (content === null) return <Empty title={text.assets.noContent}>{text.assets.noContentHint}</Empty>
+  const { bytes, text: stored, type } = content
   return (
     <>
       <p class="quiet">
         <span class="mono">{type}</span>
         {Number.isFinite(bytes) ? ` · ${sizeOf(bytes)}` : ""}
       </p>
-      {text === null ? (
-        <p>This is not edited here: download it, change it, and upload it again.</p>
+      {stored === null ? (
+        <p>{text.assets.notEditable}</p>
       ) : (
-        <Editor key={text} id={id} content={content} text={text} onSaved={() => setAt(at + 1)} />
+        <Editor key={stored} id={id} content={content} text={stored} onSaved={() => setAt(at + 1)} />
       )}
     </>
   )
@@ -130,15 +131,15 @@ const UploadDialog = ({
   }
   return (
     <FormDialog
-      title={`Upload the content of ${asset.name}`}
-      submit={progress === null ? "Upload" : "Uploading…"}
-      done="The asset has the new content."
+      title={text.assets.uploadTitle(asset.name)}
+      submit={progress === null ? text.assets.upload : text.common.uploading}
+      done={text.assets.replaced}
       canSubmit={file !== null}
       onSubmit={submit}
       onClose={onClose}
     >
-      <p>It takes the place of what the asset has now, when all of it is sent.</p>
-      <FileField label="File" progress={progress} onFile={setFile} />
+      <p>{text.assets.replaceHint}</p>
+      <FileField label={text.common.file} progress={progress} onFile={setFile} />
     </FormDialog>
   )
 }
@@ -148,7 +149,7 @@ export const Asset = ({ id }: { readonly id: string }) => {
   const [asked, setAsked] = useState<"upload" | "delete" | null>(null)
   const [uploads, setUploads] = useState(0)
   const downloading = useAction()
-  if (asset === undefined) return <NotLoaded title="Asset" error={error} />
+  if (asset === undefined) return <NotLoaded title={text.assets.asset} error={error} />
   const close = () => setAsked(null)
   const download = async () => {
     // The address expires after an hour, so it is asked for again.
@@ -161,12 +162,14 @@ export const Asset = ({ id }: { readonly id: string }) => {
         title={asset.name}
         actions={
           <>
-            {linkOf(asset) === null ? null : <Button onClick={() => void downloading.run(download)}>Download</Button>}
+            {linkOf(asset) === null ? null : (
+              <Button onClick={() => void downloading.run(download)}>{text.common.download}</Button>
+            )}
             {may("Assets.write_asset_storage_assets") ? (
               <>
-                <Button onClick={() => setAsked("upload")}>Upload…</Button>
+                <Button onClick={() => setAsked("upload")}>{text.assets.uploadMore}</Button>
                 <Button kind="danger" onClick={() => setAsked("delete")}>
-                  Delete…
+                  {text.common.delete}
                 </Button>
               </>
             ) : null}
@@ -188,14 +191,14 @@ export const Asset = ({ id }: { readonly id: string }) => {
         />
       ) : asked === "delete" ? (
         <DeleteDialog
-          title={`Delete ${asset.name}`}
-          submit="Delete the asset"
-          done={`${asset.name} is deleted.`}
+          title={text.common.deleteOf(asset.name)}
+          submit={text.assets.deleteAsset}
+          done={text.assets.deleted(asset.name)}
           path={`assets/${id}`}
           list={["assets"]}
           onClose={close}
         >
-          <p>Robots that ask for it fail from now on. Its content is gone for good.</p>
+          <p>{text.assets.deleteHint}</p>
         </DeleteDialog>
       ) : null}
     </div>

@@ -3,6 +3,7 @@ import type { Asset, AssetUploadCreated } from "@signalbox/api/contract/Assets"
 import { call } from "../../action.ts"
 import { ApiError } from "../../api.ts"
 import { hereOf, transfer } from "../../upload.ts"
+import { text } from "../../text/text.ts"
 
 /** Above this many bytes, text is not edited in the page. */
 export const maxEdited = 1_000_000
@@ -38,7 +39,7 @@ export const contentOf = async (id: string): Promise<Content | null> => {
   const type = asset.payload.content_type
   const ended = new AbortController()
   const response = await fetch(link, { credentials: "omit", signal: ended.signal })
-  if (!response.ok) throw new ApiError(response.status, "The content could not be loaded. Open the asset again.")
+  if (!response.ok) throw new ApiError(response.status, text.assets.notLoaded)
   const bytes = Number(response.headers.get("content-length") ?? Number.NaN)
   if (!isText(type) || bytes > maxEdited) {
     ended.abort()

@@ -9,21 +9,22 @@ import { FormDialog } from "../../kit/Dialog.tsx"
 import { useResource } from "../../load.ts"
 import { go, route, to, withQuery } from "../../route.ts"
 import { may } from "../../state.ts"
-import { exactly, several, short } from "../../words.ts"
+import { exactly, short } from "../../format.ts"
 import { NotLoaded } from "../work/Resource.tsx"
 import { Pattern } from "./Pattern.tsx"
 import { Progress } from "./Jobs.tsx"
-import { type Operation, Settle } from "./Settle.tsx"
+import { type Operation, BulkDialog } from "./BulkDialog.tsx"
+import { text } from "../../text/text.ts"
 
 type Fields = Partial<Pick<Failure, "state" | "muted_until" | "note" | "assignee">>
 
 const hour = 3_600_000
 const periods = [
-  { value: "1", label: "1 hour" },
-  { value: "4", label: "4 hours" },
-  { value: "24", label: "1 day" },
-  { value: "168", label: "1 week" },
-  { value: "", label: "until it is opened again" }
+  { value: "1", label: text.common.hour1 },
+  { value: "4", label: text.common.hours4 },
+  { value: "24", label: text.common.day1 },
+  { value: "168", label: text.common.week1 },
+  { value: "", label: text.failures.untilReopened }
 ] as const
 
 const MuteDialog = ({
@@ -36,9 +37,9 @@ const MuteDialog = ({
   const [hours, setHours] = useState<(typeof periods)[number]["value"]>("24")
   return (
     <FormDialog
-      title="Mute this group"
-      submit="Mute"
-      done="The group is muted."
+      title={text.failures.muteTitle}
+      submit={text.failures.muteTitle}
+      done={text.failures.mutedDone}
       onSubmit={() =>
         update({
           state: "muted",
@@ -47,8 +48,8 @@ const MuteDialog = ({
       }
       onClose={onClose}
     >
-      <p>A muted group raises no alerts. Its items stay failed, and it stays in the list.</p>
-      <SelectField label="For" value={hours} onValue={setHours} options={periods} />
+      <p>{text.failures.muteHint}</p>
+      <SelectField label={text.common.duration} value={hours} onValue={setHours} options={periods} />
     </FormDialog>
   )
 }
@@ -66,13 +67,19 @@ const NoteDialog = ({
   const [note, setNote] = useState(failure.note ?? "")
   return (
     <FormDialog
-      title="Who looks after it, and what is known"
-      submit="Save"
+      title={text.failures.assignTitle}
+      submit={text.common.save}
       onSubmit={() => update({ assignee: assignee.trim() || null, note: note.trim() || null })}
       onClose={onClose}
     >
-      <TextField label="Who" value={assignee} onValue={setAssignee} maxLength={255} autocomplete="off" />
-      <AreaField label="Note" value={note} onValue={setNote} rows={5} maxLength={4000} />
+      <TextField
+        label={text.failures.assignee}
+        value={assignee}
+        onValue={setAssignee}
+        maxLength={255}
+        autocomplete="off"
+      />
+      <AreaField label={text.common.note} value={note} onValue={setNote} rows={5} maxLength={4000} />
     </FormDialog>
   )
 }
@@ -92,11 +99,11 @@ const Sample = ({ id }: { readonly id: string }) => {
       <td>
         {item === undefined || run === null ? null : (
           <>
-            <a href={to(["runs", run.id])}>Run</a>
+            <a href={to(["runs", run.id])}>{text.common.run}</a>
             {item.step_run === null || !may("Processes.read_run_outputs") ? null : (
               <>
                 {" · "}
-                <a href={to(["runs", run.id], { tab: "log", step: item.step_run.id })}>Log</a>
+                <a href={to(["runs", run.id], { tab: "log", step: item.step_run.id })}>{text.common.log}</a>
               </>
             )}
           </>
@@ -110,19 +117,19 @@ const Sample = ({ id }: { readonly id: string }) => {
 }
 
 const Samples = ({ failure }: { readonly failure: Failure }) => (
-  <Panel title={failure.count > failure.work_items.length ? "The newest of its items" : "Its items"} flush>
+  <Panel title={failure.count > failure.work_items.length ? text.failures.newestItems : text.common.items} flush>
     {failure.work_items.length === 0 ? (
-      <Empty title="No item is failed like this now">The group can be resolved.</Empty>
+      <Empty title={text.failures.noItems}>{text.failures.noItemsHint}</Empty>
     ) : (
-      <div class="scroll" tabIndex={0} role="region" aria-label="Items">
+      <div class="scroll" tabIndex={0} role="region" aria-label={text.common.items}>
         <table>
           <thead>
             <tr>
-              <th scope="col">Item</th>
-              <th scope="col">Message</th>
-              <th scope="col">Look at</th>
+              <th scope="col">{text.common.item}</th>
+              <th scope="col">{text.common.message}</th>
+              <th scope="col">{text.failures.links}</th>
               <th scope="col" class="number">
-                Failed
+                {text.failures.failedAt}
               </th>
             </tr>
           </thead>
@@ -138,38 +145,42 @@ const Samples = ({ failure }: { readonly failure: Failure }) => (
 )
 
 const About = ({ failure, onEdit }: { readonly failure: Failure; readonly onEdit: () => void }) => (
-  <Panel title="About">
+  <Panel title={text.common.details}>
     <dl class="facts">
-      <dt>Process</dt>
+      <dt>{text.common.process}</dt>
       <dd>
         <a href={to(["processes", failure.process.id])}>{failure.process.name}</a>
       </dd>
-      <dt>Step</dt>
+      <dt>{text.common.step}</dt>
       <dd>{failure.step?.name ?? "—"}</dd>
-      <dt>Kind</dt>
+      <dt>{text.common.type}</dt>
       <dd>
         {failure.type} · {failure.code}
       </dd>
-      <dt>First</dt>
+      <dt>{text.failures.first}</dt>
       <dd>
         <Time at={failure.first_failed_at} />
       </dd>
-      <dt>Last</dt>
+      <dt>{text.failures.last}</dt>
       <dd>
         <Time at={failure.last_failed_at} />
       </dd>
       {failure.state === "muted" ? (
         <>
-          <dt>Muted</dt>
-          <dd>until {failure.muted_until === null ? "it is opened again" : exactly(failure.muted_until)}</dd>
+          <dt>{text.failures.muted}</dt>
+          <dd>
+            {text.failures.mutedUntil(
+              failure.muted_until === null ? text.failures.reopened : exactly(failure.muted_until)
+            )}
+          </dd>
         </>
       ) : null}
-      <dt>Who</dt>
-      <dd>{failure.assignee ?? <span class="quiet">nobody yet</span>}</dd>
-      <dt>Note</dt>
-      <dd class="note">{failure.note ?? <span class="quiet">none</span>}</dd>
+      <dt>{text.failures.assignee}</dt>
+      <dd>{failure.assignee ?? <span class="quiet">{text.failures.unassigned}</span>}</dd>
+      <dt>{text.common.note}</dt>
+      <dd class="note">{failure.note ?? <span class="quiet">{text.common.none}</span>}</dd>
     </dl>
-    {may("Failures.write_failures") ? <Button onClick={onEdit}>Write a note, say who</Button> : null}
+    {may("Failures.write_failures") ? <Button onClick={onEdit}>{text.failures.assign}</Button> : null}
   </Panel>
 )
 
@@ -182,7 +193,7 @@ export const Group = ({ id }: { readonly id: string }) => {
   const [asked, setAsked] = useState<Asked>(null)
   const action = useAction()
   const { job } = route.value.query
-  if (failure === undefined) return <NotLoaded title="Failure" error={error} />
+  if (failure === undefined) return <NotLoaded title={text.failures.failure} error={error} />
   const update = async (fields: Fields) => {
     await call("POST", `failures/${id}`, { body: fields })
     reload()
@@ -194,28 +205,30 @@ export const Group = ({ id }: { readonly id: string }) => {
   return (
     <>
       <Head
-        title={count === 0 ? "No items failed now" : `${several(count, "item")} failed alike`}
+        title={count === 0 ? text.failures.noFailedItems : text.failures.similar(count)}
         state={failure.state}
         actions={
           <>
-            {mayWrite && failure.state === "open" ? <Button onClick={() => setAsked("mute")}>Mute…</Button> : null}
+            {mayWrite && failure.state === "open" ? (
+              <Button onClick={() => setAsked("mute")}>{text.failures.muteMore}</Button>
+            ) : null}
             {mayWrite && failure.state !== "open" ? (
-              <Button onClick={change("open", "The group is open again.")}>Open again</Button>
+              <Button onClick={change("open", text.failures.reopenedDone)}>{text.failures.reopen}</Button>
             ) : null}
             {mayWrite && failure.state !== "resolved" && count === 0 ? (
-              <Button kind="primary" onClick={change("resolved", "The group is resolved.")}>
-                Resolve
+              <Button kind="primary" onClick={change("resolved", text.failures.resolvedDone)}>
+                {text.failures.resolve}
               </Button>
             ) : null}
             {canSettle() && count > 0 ? (
               <>
                 <Button kind="danger" onClick={() => setAsked("delete")}>
-                  Delete…
+                  {text.failures.deleteItems}
                 </Button>
-                <Button onClick={() => setAsked("mark_as_done")}>Mark as done…</Button>
+                <Button onClick={() => setAsked("mark_as_done")}>{text.failures.markAsDoneMore}</Button>
                 {may("Processes.trigger_processes") ? (
                   <Button kind="primary" onClick={() => setAsked("retry")}>
-                    Retry all…
+                    {text.failures.retryAll}
                   </Button>
                 ) : null}
               </>
@@ -229,7 +242,7 @@ export const Group = ({ id }: { readonly id: string }) => {
       </p>
       {job === undefined ? null : (
         <div class="jobpanel">
-          <Panel title="What became of them">
+          <Panel title={text.failures.progress}>
             <Progress id={job} failedAt={failure.last_failed_at} />
           </Panel>
         </div>
@@ -243,11 +256,11 @@ export const Group = ({ id }: { readonly id: string }) => {
       ) : asked === "note" ? (
         <NoteDialog failure={failure} update={update} onClose={close} />
       ) : (
-        <Settle
+        <BulkDialog
           operation={asked}
           filter={{ failure_id: failure.id }}
           name={failure.process.name}
-          what={`${failure.process.name}, ${failure.step?.name ?? "a step that is gone"}: ${failure.message || failure.code}`}
+          what={`${failure.process.name}, ${failure.step?.name ?? text.common.deletedStep}: ${failure.message || failure.code}`}
           onStarted={({ id }) => {
             go(withQuery({ job: id }))
             reload()

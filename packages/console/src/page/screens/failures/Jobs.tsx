@@ -5,17 +5,17 @@ import { Button, Empty, Head, Panel, Problem, State, Time } from "../../kit/Basi
 import { List } from "../../kit/List.tsx"
 import { useResource } from "../../load.ts"
 import { to } from "../../route.ts"
-import { several, short, count } from "../../words.ts"
+import { short, count } from "../../format.ts"
+import { stateText } from "../../kit/states.ts"
+import { text } from "../../text/text.ts"
 
-const verbs: Readonly<Record<string, readonly [title: string, done: string]>> = {
-  retry: ["Retry", "retried"],
-  mark_as_done: ["Mark as done", "marked as done"],
-  delete: ["Delete", "deleted"],
-  start_again: ["Start again", "started again"]
-}
-const titleOf = ({ operation }: BulkOperation) => verbs[operation]?.[0] ?? operation
-const doneOf = ({ operation }: BulkOperation) => verbs[operation]?.[1] ?? "done"
-const nounOf = ({ operation }: BulkOperation) => (operation === "start_again" ? "run" : "item")
+const { operations } = text.failures
+const isKnown = (operation: string): operation is keyof typeof operations => Object.hasOwn(operations, operation)
+const wordsOf = ({ operation }: BulkOperation) =>
+  isKnown(operation) ? operations[operation] : { verb: operation, past: stateText("done") }
+const isOfRuns = ({ operation }: BulkOperation) => operation === "start_again"
+const titleOf = (job: BulkOperation) =>
+  text.failures.jobTitle(wordsOf(job).verb, text.failures.jobItems(job.total, isOfRuns(job)))
 const isOver = ({ state }: BulkOperation) => state === "completed" || state === "cancelled"
 
 /** Which items, in words. */
@@ -23,19 +23,19 @@ const Which = ({ job: { filter } }: { readonly job: BulkOperation }) => {
   const { failure_id, process_id, ...rest } = filter
   return (
     <>
-      {failure_id === undefined ? null : <a href={to(["failures", failure_id])}>a group of failures</a>}
+      {failure_id === undefined ? null : <a href={to(["failures", failure_id])}>{text.failures.aFailure}</a>}
       {process_id === undefined ? null : (
         <>
-          {failure_id === undefined ? "" : " of "}
+          {failure_id === undefined ? "" : text.failures.ofProcess}
           <a href={to(["processes", process_id])}>
-            the process <span class="mono">{short(process_id)}</span>
+            {text.failures.theProcess(<span class="mono">{short(process_id)}</span>)}
           </a>
         </>
       )}
       {Object.entries(rest)
         .map(
           ([key, value]) =>
-            `${key.replaceAll("_", " ")} ${Array.isArray(value) ? several(value.length, "id") : String(value)}`
+            `${key.replaceAll("_", " ")} ${Array.isArray(value) ? text.failures.ids(value.length) : String(value)}`
         )
         .join(", ")}
     </>
@@ -61,12 +61,10 @@ export const Progress = ({
       <p class="jobline">
         <State state={job.state} />
         <span aria-live="polite">
-          <b>
-            {count(done)} of {several(total, nounOf(job))} {doneOf(job)}
-          </b>
-          {refused > 0 ? `, ${count(refused)} refused` : ""}
-          {skipped !== null && skipped > 0 ? `, ${count(skipped)} had changed before their turn` : ""}
-          {left > 0 ? `, ${count(left)} to go` : ""}
+          <b>{text.failures.doneOf(done, text.failures.jobItems(total, isOfRuns(job)), wordsOf(job).past)}</b>
+          {refused > 0 ? text.failures.refusedItems(refused) : ""}
+          {skipped !== null && skipped > 0 ? text.failures.skippedItems(skipped) : ""}
+          {left > 0 ? text.failures.remaining(left) : ""}
         </span>
         {isOver(job) ? (
           <span class="quiet">
@@ -78,43 +76,45 @@ export const Progress = ({
               void action.run(async () => {
                 await call("POST", `bulk-operations/${id}/cancel`)
                 reload()
-              }, "The job ends; what it has done stays.")
+              }, text.failures.cancelled)
             }
           >
-            Cancel the rest
+            {text.failures.cancelJob}
           </Button>
         )}
       </p>
       <progress
         max={Math.max(1, total)}
         value={isOver(job) ? Math.max(1, total) : done + refused}
-        aria-label="Progress"
+        aria-label={text.failures.progress}
       >
-        {count(done + refused)} of {count(total)}
+        {text.failures.doneOfAll(done + refused, total)}
       </progress>
-      {isOver(job) ? null : <p class="quiet">It continues when this page is closed.</p>}
+      {isOver(job) ? null : <p class="quiet">{text.failures.continues}</p>}
       {job.operation === "retry" && failedAt !== null && failedAt > job.created_at ? (
-        <p>Since then items have failed like this again: see what has become of them below.</p>
+        <p>{text.failures.failedAgain}</p>
       ) : null}
       {refusals.length === 0 ? null : (
-        <ul class="needs refusals" aria-label="What was refused">
+        <ul class="needs refusals" aria-label={text.failures.refusals}>
           {refusals.map((refusal) => (
             <li key={refusal.code + refusal.message} class="failed">
               <span class="lamp" aria-hidden="true" />
               <div>
                 <b>
-                  {several(refusal.count, nounOf(job))}: {refusal.message}
+                  {text.failures.jobItems(refusal.count, isOfRuns(job))}: {refusal.message}
                 </b>
                 <br />
                 <span class="quiet">
-                  {refusal.code} · such as{" "}
-                  {refusal.ids.map((id) => (
-                    <>
-                      <a class="mono" href={to([nounOf(job) === "run" ? "runs" : "items", id])}>
-                        {short(id)}
-                      </a>{" "}
-                    </>
-                  ))}
+                  {text.failures.example(
+                    refusal.code,
+                    refusal.ids.map((id) => (
+                      <>
+                        <a class="mono" href={to([isOfRuns(job) ? "runs" : "items", id])}>
+                          {short(id)}
+                        </a>{" "}
+                      </>
+                    ))
+                  )}
                 </span>
               </div>
             </li>
@@ -129,18 +129,14 @@ export const Job = ({ id }: { readonly id: string }) => {
   const { data: job, error } = useResource<BulkOperation>(`bulk-operations/${id}`)
   return (
     <>
-      <Head title={job === undefined ? "Job" : `${titleOf(job)} ${several(job.total, nounOf(job))}`}>
+      <Head title={job === undefined ? text.failures.job : titleOf(job)}>
         {job === undefined ? null : <Time at={job.created_at} />}
       </Head>
       <Problem message={error} />
       <Panel>
         <Progress id={id} />
       </Panel>
-      {job === undefined ? null : (
-        <p class="quiet after">
-          It takes what matched when it was started: <Which job={job} />.
-        </p>
-      )}
+      {job === undefined ? null : <p class="quiet after">{text.failures.matched(<Which job={job} />)}</p>}
     </>
   )
 }
@@ -148,30 +144,26 @@ export const Job = ({ id }: { readonly id: string }) => {
 export const Jobs = () => (
   <Panel flush>
     <List<BulkOperation>
-      label="Jobs"
+      label={text.failures.jobs}
       path="bulk-operations"
-      empty={
-        <Empty title="No jobs yet">Retrying or settling a group of failures is a job; it stays here for 30 days.</Empty>
-      }
+      empty={<Empty title={text.failures.noJobs}>{text.failures.noJobsHint}</Empty>}
       columns={[
         {
-          title: "Job",
+          title: text.failures.job,
           cell: (job) => (
             <a href={to(["failures", "jobs", job.id])}>
-              <State state={job.state}>
-                {titleOf(job)} {several(job.total, nounOf(job))}
-              </State>
+              <State state={job.state}>{titleOf(job)}</State>
             </a>
           )
         },
-        { title: "Of", cell: (job) => <Which job={job} /> },
-        { title: "Done", isNumber: true, cell: ({ done }) => count(done) },
+        { title: text.failures.target, cell: (job) => <Which job={job} /> },
+        { title: text.failures.doneColumn, isNumber: true, cell: ({ done }) => count(done) },
         {
-          title: "Refused",
+          title: text.failures.refused,
           isNumber: true,
           cell: ({ refused }) => (refused === 0 ? "0" : <span class="wrong">{count(refused)}</span>)
         },
-        { title: "Started", isNumber: true, cell: ({ created_at }) => <Time at={created_at} /> }
+        { title: text.common.started, isNumber: true, cell: ({ created_at }) => <Time at={created_at} /> }
       ]}
     />
   </Panel>

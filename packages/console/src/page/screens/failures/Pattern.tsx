@@ -1,10 +1,11 @@
 /** The message of a group: what differs between its items is marked, and its direction of writing ends with it. */
-export const Pattern = ({ text }: { readonly text: string }) => (
+import { text } from "../../text/text.ts"
+export const Pattern = ({ text: message }: { readonly text: string }) => (
   <bdi>
-    {text.split("#").map((part, index) => (
+    {message.split("#").map((part, index) => (
       <>
         {index === 0 ? null : (
-          <span class="varies" title="differs between the items">
+          <span class="varies" title={text.failures.varies}>
             #
           </span>
         )}

@@ -4,7 +4,8 @@ import { call, reasonOf } from "../../action.ts"
 import { Button } from "../../kit/Basics.tsx"
 import { Confirm, FormDialog } from "../../kit/Dialog.tsx"
 import { AreaField, CheckField, TextField } from "../../kit/Field.tsx"
-import { type Command, commandsOf, type Inspection, wordsOf } from "./words.ts"
+import { type Command, commandsOf, type Inspection } from "./executions.ts"
+import { text } from "../../text/text.ts"
 
 interface Props {
   readonly id: string
@@ -15,11 +16,11 @@ interface Props {
 /** Undos that failed can be done by hand, and are then left out. */
 const ResumeDialog = ({ failed, id, onClose, onDone }: Props & { readonly failed: ReadonlyArray<string> }) => {
   const [skip, setSkip] = useState<ReadonlyArray<string>>([])
-  const { done, effect } = wordsOf.resume
+  const { done, effect } = text.flows.commands.resume
   return (
     <FormDialog
-      title="Resume this execution"
-      submit="Resume"
+      title={text.flows.resumeTitle}
+      submit={text.common.resume}
       done={done}
       onSubmit={() =>
         call("POST", `flow-executions/${id}/resume`, { body: skip.length === 0 ? {} : { skip } }).then(onDone)
@@ -27,9 +28,7 @@ const ResumeDialog = ({ failed, id, onClose, onDone }: Props & { readonly failed
       onClose={onClose}
     >
       <p>{effect}</p>
-      {failed.length === 0 ? null : (
-        <p>These could not be undone, and are tried again. Check what you have undone by hand:</p>
-      )}
+      {failed.length === 0 ? null : <p>{text.flows.failedUndos}</p>}
       {failed.map((path) => (
         <CheckField
           key={path}
@@ -66,7 +65,7 @@ export const Commands = ({ inspection, onDone }: { readonly inspection: Inspecti
               : {})}
           onClick={() => setAsked(command)}
         >
-          {wordsOf[command].label}…
+          {text.flows.commands[command].label}…
         </Button>
       ))}
       {asked === null ? null : asked === "resume" ? (
@@ -78,13 +77,13 @@ export const Commands = ({ inspection, onDone }: { readonly inspection: Inspecti
         />
       ) : (
         <Confirm
-          title={`${wordsOf[asked].label}: ${execution.flow} ${execution.key}`}
-          submit={wordsOf[asked].label}
-          done={wordsOf[asked].done}
+          title={text.flows.commandOf(text.flows.commands[asked].label, execution.flow, execution.key)}
+          submit={text.flows.commands[asked].label}
+          done={text.flows.commands[asked].done}
           onSubmit={() => call("POST", `flow-executions/${id}/${asked}`, { body: plain[asked] }).then(onDone)}
           onClose={close}
         >
-          <p>{wordsOf[asked].effect}</p>
+          <p>{text.flows.commands[asked].effect}</p>
         </Confirm>
       )}
     </>
@@ -93,22 +92,22 @@ export const Commands = ({ inspection, onDone }: { readonly inspection: Inspecti
 
 export const RetryDialog = ({ from, id, onClose, onDone }: Props & { readonly from: string }) => (
   <Confirm
-    title={`Retry from ${from}`}
-    submit="Retry from here"
-    done={wordsOf.retry.done}
+    title={text.flows.retryFrom(from)}
+    submit={text.flows.retryFromHere}
+    done={text.flows.commands.retry.done}
     onSubmit={() => call("POST", `flow-executions/${id}/retry`, { body: { from } }).then(onDone)}
     onClose={onClose}
   >
-    <p>This step is repeated, and every step that came after it. Steps that ended before it are not.</p>
+    <p>{text.flows.retryFromHint}</p>
   </Confirm>
 )
 
 /** Parses what was typed; the error says where it goes wrong. */
-const parsed = (text: string): unknown => {
+const parsed = (json: string): unknown => {
   try {
-    return JSON.parse(text)
+    return JSON.parse(json)
   } catch (error) {
-    throw new Error(`Value: this is not JSON: ${reasonOf(error)}`, { cause: error })
+    throw new Error(text.flows.invalidValue(reasonOf(error)), { cause: error })
   }
 }
 
@@ -120,16 +119,16 @@ export const SignalDialog = ({
   onDone,
   signal
 }: Props & { readonly signal: string; readonly isInbox: boolean }) => {
-  const [text, setText] = useState("")
+  const [value, setValue] = useState("")
   const [message, setMessage] = useState("")
   return (
     <FormDialog
-      title={`Send ${signal}`}
-      submit="Send"
-      done={`${signal} is sent.`}
-      canSubmit={text.trim() !== "" && (!isInbox || message.trim() !== "")}
+      title={text.flows.send(signal)}
+      submit={text.flows.sendSignal}
+      done={text.flows.sent(signal)}
+      canSubmit={value.trim() !== "" && (!isInbox || message.trim() !== "")}
       onSubmit={async () => {
-        const body = { signal, value: parsed(text), id: isInbox ? message.trim() : undefined }
+        const body = { signal, value: parsed(value), id: isInbox ? message.trim() : undefined }
         await call("POST", `flow-executions/${id}/signals`, { body })
         onDone()
       }}
@@ -137,8 +136,8 @@ export const SignalDialog = ({
     >
       {isInbox ? (
         <TextField
-          label="Id of the message"
-          hint="A message that is sent again with its id arrives once."
+          label={text.flows.messageId}
+          hint={text.flows.messageIdHint}
           value={message}
           onValue={setMessage}
           autocomplete="off"
@@ -146,12 +145,10 @@ export const SignalDialog = ({
         />
       ) : null}
       <AreaField
-        label="Value"
-        hint={
-          'JSON as the flow expects it, such as {"approved": true, "comment": null} for an approval, which is recorded in your name.'
-        }
-        value={text}
-        onValue={setText}
+        label={text.flows.value}
+        hint={text.flows.valueHint}
+        value={value}
+        onValue={setValue}
         rows={6}
         required
       />

@@ -5,9 +5,10 @@ import { Table } from "../../kit/List.tsx"
 import { useResource } from "../../load.ts"
 import { to } from "../../route.ts"
 import { may } from "../../state.ts"
-import { duration, exactly, short } from "../../words.ts"
+import { duration, exactly, short } from "../../format.ts"
 import { Commands, RetryDialog, SignalDialog } from "./Commands.tsx"
-import { type Activity, awaited, dueOf, type Entry, type Inspection, isRetriable, parted } from "./words.ts"
+import { type Activity, awaited, dueOf, type Entry, type Inspection, isRetriable, parted } from "./executions.ts"
+import { text } from "../../text/text.ts"
 
 const Path = ({ path }: { readonly path: string }) => {
   const { branch, name } = parted(path)
@@ -25,7 +26,7 @@ const Subject = ({ subject }: { readonly subject: string | null }) => {
     <>{subject ?? ""}</>
   ) : (
     <>
-      {what.screen === "flows" ? "execution " : "run "}
+      {text.flows.subjects[what.screen]}{" "}
       <a class="mono" href={to([what.screen, what.id])}>
         {short(what.id)}
       </a>
@@ -39,40 +40,22 @@ const Doing = ({ activity }: { readonly activity: Activity }) => {
   const due = dueOf(activity)
   switch (kind) {
     case "attempt":
-      return (
-        <>
-          runs, attempt {attempt}
-          {host === null ? "" : `, on ${host}`}
-        </>
-      )
+      return <>{text.flows.running(attempt ?? 0, host === null ? "" : text.flows.onHost(host))}</>
     case "pause":
-      return (
-        <>
-          failed {attempt === 1 ? "once" : `${attempt} times`}, is tried again <Time at={due} />
-        </>
-      )
+      return <>{text.flows.failedThen(attempt ?? 0, <Time at={due} />)}</>
     case "stopped":
-      return <>stopped in attempt {attempt}</>
+      return <>{text.flows.stoppedIn(attempt ?? 0)}</>
     case "sleep":
-      return due === null ? (
-        <>sleeps</>
-      ) : (
-        <>
-          sleeps; wakes <Time at={due} />
-        </>
-      )
+      return due === null ? <>{text.flows.sleeping}</> : text.flows.sleepingUntil(<Time at={due} />)
     case "patch":
-      return <>records which version of the code it follows</>
+      return <>{text.flows.recordingVersion}</>
     default:
       return (
         <>
-          waits for {kind === "signal" ? "the signal " : kind === "inbox" ? "a message of " : ""}
-          <Subject subject={subject} />
-          {due === null ? null : (
-            <>
-              {"; gives up "}
-              <Time at={due} />
-            </>
+          {text.flows.waitingFor(
+            kind === "signal" ? text.flows.signalKind : kind === "inbox" ? text.flows.inboxKind : "",
+            <Subject subject={subject} />,
+            due === null ? null : text.flows.timesOut(<Time at={due} />)
           )}
         </>
       )
@@ -87,14 +70,14 @@ const Now = ({ inspection, onDone }: { readonly inspection: Inspection; readonly
   const { execution, now } = inspection
   const canSend = may("Processes.trigger_processes") && now.some(takesValue)
   return (
-    <Panel title="Each branch now" flush>
+    <Panel title={text.flows.branches} flush>
       <Table
-        label="Each branch now"
+        label={text.flows.branches}
         rows={now.map((activity) => ({ ...activity, id: activity.path }))}
         columns={[
-          { title: "Branch", cell: ({ path }) => <Path path={path} /> },
+          { title: text.flows.branch, cell: ({ path }) => <Path path={path} /> },
           {
-            title: "Does",
+            title: text.flows.activity,
             cell: (activity) => (
               <>
                 <Doing activity={activity} />
@@ -102,15 +85,17 @@ const Now = ({ inspection, onDone }: { readonly inspection: Inspection; readonly
               </>
             )
           },
-          { title: "Since", isNumber: true, cell: ({ since }) => <Time at={since} /> },
+          { title: text.flows.since, isNumber: true, cell: ({ since }) => <Time at={since} /> },
           ...(canSend
             ? [
                 {
-                  title: "Send",
+                  title: text.common.actions,
                   isNumber: true,
                   cell: (activity: Activity) =>
                     takesValue(activity) ? (
-                      <Button onClick={() => setSending(activity)}>Send {activity.subject ?? activity.path}…</Button>
+                      <Button onClick={() => setSending(activity)}>
+                        {text.flows.sendMore(activity.subject ?? activity.path)}
+                      </Button>
                     ) : null
                 }
               ]
@@ -139,16 +124,16 @@ const History = ({ inspection, onDone }: { readonly inspection: Inspection; read
   const canRetry = isRetriable(execution.state) && may("Processes.trigger_processes")
   const last = new Map(steps.map((entry) => [entry.path, entry]))
   return (
-    <Panel title="Steps" flush>
+    <Panel title={text.flows.steps} flush>
       {steps.length === 0 ? (
-        <Empty title="No step has begun" />
+        <Empty title={text.flows.noStep} />
       ) : (
         <Table
-          label="Steps"
+          label={text.flows.steps}
           rows={steps.map((entry) => ({ ...entry, id: `${entry.path} ${entry.attempt} ${entry.redo}` }))}
           columns={[
             {
-              title: "Step",
+              title: text.common.step,
               cell: ({ kind, path }) => (
                 <>
                   <Path path={path} />
@@ -157,7 +142,7 @@ const History = ({ inspection, onDone }: { readonly inspection: Inspection; read
               )
             },
             {
-              title: "State",
+              title: text.common.state,
               cell: ({ failure, kind, state }) => (
                 <>
                   <State state={state === "running" && kind !== "step" ? "waiting" : state} />
@@ -165,18 +150,19 @@ const History = ({ inspection, onDone }: { readonly inspection: Inspection; read
                 </>
               )
             },
-            { title: "Attempt", isNumber: true, cell: ({ attempt }) => String(attempt) },
-            { title: "Began", isNumber: true, cell: ({ started_at }) => <Time at={started_at} /> },
-            { title: "Took", isNumber: true, cell: tookOf },
+            { title: text.flows.attempt, isNumber: true, cell: ({ attempt }) => String(attempt) },
+            { title: text.common.started, isNumber: true, cell: ({ started_at }) => <Time at={started_at} /> },
+            { title: text.common.duration, isNumber: true, cell: tookOf },
             ...(canRetry
               ? [
                   {
-                    title: "Again",
+                    title: text.common.actions,
                     isNumber: true,
                     cell: (entry: Entry) =>
                       entry.kind === "step" && last.get(entry.path)?.attempt === entry.attempt ? (
                         <Button onClick={() => setFrom(entry.path)}>
-                          Retry…<span class="hidden"> from {entry.path}</span>
+                          {text.flows.retryMore}
+                          <span class="hidden">{text.flows.fromStep(entry.path)}</span>
                         </Button>
                       ) : null
                   }
@@ -201,14 +187,14 @@ const Json = ({ title, value }: { readonly title: string; readonly value: unknow
 )
 
 const Undos = ({ undos }: Pick<Inspection, "undos">) => (
-  <Panel title="Undos" flush>
+  <Panel title={text.flows.undos} flush>
     <Table
-      label="Undos"
+      label={text.flows.undos}
       rows={undos.map((undo) => ({ ...undo, id: `${undo.path} ${undo.redo}` }))}
       columns={[
-        { title: "Of", cell: ({ path }) => <Path path={path} /> },
+        { title: text.common.step, cell: ({ path }) => <Path path={path} /> },
         {
-          title: "State",
+          title: text.common.state,
           cell: ({ failure, state }) => (
             <>
               <State state={state} />
@@ -225,7 +211,7 @@ type Halt = NonNullable<Inspection["halt"]>
 
 const Operation = ({ operation }: { readonly operation: Halt["recorded"] }) =>
   operation === null ? (
-    <>the end of the flow</>
+    <>{text.flows.endOfFlow}</>
   ) : (
     <>
       <Path path={operation.path} />
@@ -241,17 +227,17 @@ const Operation = ({ operation }: { readonly operation: Halt["recorded"] }) =>
 const Cause = ({ halt }: { readonly halt: Halt }) => {
   const { code, host, last_run, process, reached, recorded, since, value } = halt
   return (
-    <Panel title="Cause">
+    <Panel title={text.flows.cause}>
       <dl class="facts">
-        <dt>Code</dt>
+        <dt>{text.flows.code}</dt>
         <dd class="mono">{code}</dd>
         {recorded === null ? null : (
           <>
-            <dt>Recorded</dt>
+            <dt>{text.flows.recorded}</dt>
             <dd>
               <Operation operation={recorded} />
             </dd>
-            <dt>Reached</dt>
+            <dt>{text.flows.reached}</dt>
             <dd>
               <Operation operation={reached} />
             </dd>
@@ -259,26 +245,27 @@ const Cause = ({ halt }: { readonly halt: Halt }) => {
         )}
         {value === null ? null : (
           <>
-            <dt>Value</dt>
+            <dt>{text.flows.value}</dt>
             <dd>
-              {value.what}
-              {value.path === "" ? null : <span class="mono"> {value.path}</span>}: {value.expected}, and {value.type}{" "}
-              is recorded
+              {text.flows.valueMismatch(
+                value.what,
+                value.path === "" ? null : <span class="mono"> {value.path}</span>,
+                value.expected,
+                value.type
+              )}
             </dd>
           </>
         )}
-        <dt>Halted</dt>
+        <dt>{text.flows.halted}</dt>
         <dd>
           <Time at={since} />
-          {host === null ? null : ` on ${host}`}
+          {host === null ? null : text.flows.haltedOn(host)}
           {process === null ? null : <span class="mono quiet"> {short(process)}</span>}
         </dd>
         {last_run === null ? null : (
           <>
-            <dt>Last run</dt>
-            <dd>
-              <Path path={last_run.path} /> on {last_run.host}, <Time at={last_run.at} />
-            </dd>
+            <dt>{text.flows.lastRun}</dt>
+            <dd>{text.flows.lastRunOn(<Path path={last_run.path} />, last_run.host, <Time at={last_run.at} />)}</dd>
           </>
         )}
       </dl>
@@ -292,24 +279,27 @@ const About = ({ inspection }: { readonly inspection: Inspection }) => {
   const children = inspection.steps.flatMap(({ subject }) => awaited(subject) ?? [])
   const links = new Map(children.map((child) => [child.id, child]))
   return (
-    <Panel title="About">
+    <Panel title={text.common.details}>
       <dl class="facts">
-        <dt>Flow</dt>
+        <dt>{text.flows.flow}</dt>
         <dd>
-          <a href={to(["flows"], { flow })}>{flow}</a>, version {version}
-          {registered ? "" : ", which this program does not have"}
+          {text.flows.flowVersion(
+            <a href={to(["flows"], { flow })}>{flow}</a>,
+            version,
+            registered ? "" : text.flows.notRegistered
+          )}
         </dd>
-        <dt>Id</dt>
+        <dt>{text.common.id}</dt>
         <dd class="mono">{id}</dd>
         {tags.length === 0 ? null : (
           <>
-            <dt>Tags</dt>
+            <dt>{text.common.tags}</dt>
             <dd>{tags.join(", ")}</dd>
           </>
         )}
         {parent === null ? null : (
           <>
-            <dt>Started by</dt>
+            <dt>{text.common.startedBy}</dt>
             <dd>
               <Subject subject={`execution ${parent}`} />
             </dd>
@@ -317,7 +307,7 @@ const About = ({ inspection }: { readonly inspection: Inspection }) => {
         )}
         {links.size === 0 ? null : (
           <>
-            <dt>Started</dt>
+            <dt>{text.flows.children}</dt>
             <dd>
               {[...links.values()].map(({ id, screen }) => (
                 <div key={id}>
@@ -329,11 +319,11 @@ const About = ({ inspection }: { readonly inspection: Inspection }) => {
         )}
         {queue === null ? null : (
           <>
-            <dt>Queue</dt>
-            <dd>number {queue.place}</dd>
+            <dt>{text.flows.queue}</dt>
+            <dd>{text.flows.place(queue.place)}</dd>
           </>
         )}
-        <dt>{ended_at === null ? "Changed" : "Ended"}</dt>
+        <dt>{ended_at === null ? text.common.updated : text.flows.endedAt}</dt>
         <dd>
           <Time at={ended_at ?? changed_at} />
         </dd>
@@ -354,7 +344,7 @@ export const Execution = ({ id }: { readonly id: string }) => {
   if (inspection === undefined) {
     return (
       <>
-        <Head title="Execution" />
+        <Head title={text.flows.execution} />
         <Problem message={error} />
       </>
     )
@@ -368,13 +358,13 @@ export const Execution = ({ id }: { readonly id: string }) => {
         state={state}
         actions={may("Processes.trigger_processes") ? <Commands inspection={inspection} onDone={reload} /> : undefined}
       >
-        started <Time at={started_at} />
+        {text.flows.startedAt(<Time at={started_at} />)}
       </Head>
       <Problem message={error} />
       {remedy === null ? (
         <p class="quiet">{withTimes(summary)}</p>
       ) : (
-        <div class={`notice ${noticeOf(state)}`} role="note" aria-label="Why, and what to do">
+        <div class={`notice ${noticeOf(state)}`} role="note" aria-label={text.flows.causeAndRemedy}>
           <b>{withTimes(summary)}</b>
           {halt === null || summary.endsWith(halt.message) ? null : (
             <>
@@ -383,7 +373,7 @@ export const Execution = ({ id }: { readonly id: string }) => {
             </>
           )}
           <br />
-          What to do: {remedy}
+          {text.flows.remedy(remedy)}
         </div>
       )}
       <div class="two">
@@ -395,9 +385,11 @@ export const Execution = ({ id }: { readonly id: string }) => {
         <div class="stack">
           {halt === null ? null : <Cause halt={halt} />}
           <About inspection={inspection} />
-          <Json title="Input" value={input} />
-          {state === "completed" ? <Json title="Result" value={result} /> : null}
-          {state === "failed" && execution.error !== null ? <Json title="Error" value={execution.error} /> : null}
+          <Json title={text.processes.input} value={input} />
+          {state === "completed" ? <Json title={text.flows.result} value={result} /> : null}
+          {state === "failed" && execution.error !== null ? (
+            <Json title={text.common.error} value={execution.error} />
+          ) : null}
         </div>
       </div>
     </>

@@ -12,18 +12,20 @@ import { useResource } from "../../load.ts"
 import { go, to } from "../../route.ts"
 import { may } from "../../state.ts"
 import { hereOf, sendForm } from "../../upload.ts"
-import { sentence, short } from "../../words.ts"
+import { short } from "../../format.ts"
+import { stateText } from "../../kit/states.ts"
 import { NotLoaded } from "../work/Resource.tsx"
 import { Shots } from "../Artifacts.tsx"
 import { FileDrop, sizeOf } from "../work/FileDrop.tsx"
-import { Due } from "./Order.tsx"
+import { Due } from "./Due.tsx"
+import { text } from "../../text/text.ts"
 
 /** Parses what was typed; the error says where it goes wrong. */
-const parsed = (text: string): unknown => {
+const parsed = (json: string): unknown => {
   try {
-    return parse(text)
+    return parse(json)
   } catch (error) {
-    throw new Error(`This is not JSON: ${reasonOf(error)}`, { cause: error })
+    throw new Error(text.common.invalidJson(reasonOf(error)), { cause: error })
   }
 }
 
@@ -33,14 +35,14 @@ const History = ({ item }: { readonly item: WorkItem }) => {
   const address = (tab: string) =>
     process_run === null || step_run === null ? "" : to(["runs", process_run.id], { tab, step: step_run.id })
   return (
-    <Panel title="What became of it">
+    <Panel title={text.common.history}>
       <ol class="times">
         <li>
-          <span>made</span> <Time at={created_at} />
+          <span>{text.items.created}</span> <Time at={created_at} />
         </li>
         <li>
           <span>
-            <b>{sentence(state)}</b>
+            <b>{stateText(state)}</b>
             {exception === null ? "" : `: ${exception.code || exception.type}`}
           </span>{" "}
           <Time at={state_updated_at ?? created_at} />
@@ -48,8 +50,11 @@ const History = ({ item }: { readonly item: WorkItem }) => {
       </ol>
       {step_run === null || !may("Processes.read_run_outputs") ? null : (
         <p class="after">
-          Of its step: <a href={address("log")}>log</a>, <a href={address("events")}>events</a>,{" "}
-          <a href={address("artifacts")}>artifacts</a>
+          {text.items.stepRun(
+            <a href={address("log")}>{text.items.logLink}</a>,
+            <a href={address("events")}>{text.items.eventsLink}</a>,
+            <a href={address("artifacts")}>{text.items.artifactsLink}</a>
+          )}
         </p>
       )}
     </Panel>
@@ -79,11 +84,11 @@ const Files = ({
     onAdded()
   }
   return (
-    <Panel title="Files">
+    <Panel title={text.items.files}>
       <Problem message={action.error} />
       {item.files.length === 0 ? (
         canAdd ? null : (
-          <Empty title="No files" />
+          <Empty title={text.items.noFiles} />
         )
       ) : (
         <ul class="files">
@@ -99,13 +104,13 @@ const Files = ({
       )}
       {canAdd ? (
         <>
-          <FileDrop label="Add files" files={files} onFiles={setFiles} sent={sent} />
+          <FileDrop label={text.items.addFiles} files={files} onFiles={setFiles} sent={sent} />
           {files.length === 0 ? null : (
             <Button
               disabled={action.isBusy}
-              onClick={() => void action.run(send, "The files are added.").then(() => setSent({}))}
+              onClick={() => void action.run(send, text.items.filesAdded).then(() => setSent({}))}
             >
-              Add
+              {text.items.uploadFiles}
             </Button>
           )}
         </>
@@ -119,37 +124,37 @@ const About = ({ item }: { readonly item: WorkItem }) => {
   const { data: process, error } = useResource<Process>(canRead ? `processes/${item.process.id}` : null)
   const step = process?.steps.find(({ id }) => id === item.step?.id)
   return (
-    <Panel title="About">
+    <Panel title={text.common.details}>
       <dl class="facts">
-        <dt>Run</dt>
+        <dt>{text.common.run}</dt>
         <dd>
           {item.process_run === null ? (
-            "waits for one"
+            text.items.waitsForRun
           ) : (
             <a class="mono" href={to(["runs", item.process_run.id])}>
               {short(item.process_run.id)}
             </a>
           )}
         </dd>
-        <dt>Process</dt>
+        <dt>{text.common.process}</dt>
         <dd aria-busy={canRead && process === undefined && error === null}>
           <a href={to(["processes", item.process.id])}>{process?.name ?? short(item.process.id)}</a>
         </dd>
         {step === undefined ? null : (
           <>
-            <dt>Step</dt>
+            <dt>{text.common.step}</dt>
             <dd>{step.name}</dd>
           </>
         )}
         {item.reference === null ? null : (
           <>
-            <dt>Reference</dt>
+            <dt>{text.items.reference}</dt>
             <dd>{item.reference}</dd>
           </>
         )}
         {item.due_at === null ? null : (
           <>
-            <dt>Due</dt>
+            <dt>{text.items.due}</dt>
             <dd>
               <Due item={item} />
             </dd>
@@ -157,13 +162,13 @@ const About = ({ item }: { readonly item: WorkItem }) => {
         )}
         {item.priority === 0 ? null : (
           <>
-            <dt>Priority</dt>
+            <dt>{text.processes.priority}</dt>
             <dd>{item.priority}</dd>
           </>
         )}
         {item.tags.length === 0 ? null : (
           <>
-            <dt>Tags</dt>
+            <dt>{text.common.tags}</dt>
             <dd>
               {item.tags.map((tag) => (
                 <a key={tag} class="tag" href={to(["items"], { tag })}>
@@ -173,7 +178,7 @@ const About = ({ item }: { readonly item: WorkItem }) => {
             </dd>
           </>
         )}
-        <dt>Id</dt>
+        <dt>{text.common.id}</dt>
         <dd class="mono">{item.id}</dd>
       </dl>
     </Panel>
@@ -189,10 +194,7 @@ interface Edit {
 /** Says what to do when the item has another payload by now. */
 const explained = (error: unknown): never => {
   if (!(error instanceof ApiError) || error.status !== 409 || !error.message.startsWith("previous_payload")) throw error
-  throw new Error(
-    "The payload has been changed since you began to edit it, and nothing is saved. Discard your changes to see it, and make them again.",
-    { cause: error }
-  )
+  throw new Error(text.items.conflict, { cause: error })
 }
 
 export const Item = ({ id }: { readonly id: string }) => {
@@ -200,7 +202,7 @@ export const Item = ({ id }: { readonly id: string }) => {
   const [edit, setEdit] = useState<Edit | null>(null)
   const [isDeleting, setDeleting] = useState(false)
   const action = useAction()
-  if (item.data === undefined) return <NotLoaded title="Work item" error={item.error} />
+  if (item.data === undefined) return <NotLoaded title={text.items.workItem} error={item.error} />
   const { created_at, exception, payload, reference, state, state_updated_at } = item.data
   const shown = edit?.text ?? JSON.stringify(payload, null, 2)
   const batch = (operation: "retry" | "mark_as_done" | "delete") =>
@@ -228,26 +230,28 @@ export const Item = ({ id }: { readonly id: string }) => {
   return (
     <>
       <Head
-        title={reference === null ? `Item ${short(id)}` : `Item ${reference}`}
+        title={reference === null ? text.items.title(short(id)) : text.items.title(reference)}
         state={state}
         actions={
           <>
             {canEdit || (mayWrite && state === "done") ? (
               <Button kind="danger" onClick={() => setDeleting(true)}>
-                Delete…
+                {text.common.delete}
               </Button>
             ) : null}
-            {canEdit && edit !== null ? <Button onClick={() => void discard()}>Discard changes</Button> : null}
+            {canEdit && edit !== null ? <Button onClick={() => void discard()}>{text.common.discard}</Button> : null}
             {canSettle ? (
               <>
-                <Button onClick={() => void settle("mark_as_done", "The item is marked as done.")}>Mark as done</Button>
-                <Button kind="primary" onClick={() => void settle("retry", "The item waits to be processed again.")}>
-                  {edit === null ? "Retry" : "Save and retry"}
+                <Button onClick={() => void settle("mark_as_done", text.items.markedAsDone)}>
+                  {text.items.markAsDone}
+                </Button>
+                <Button kind="primary" onClick={() => void settle("retry", text.items.queued)}>
+                  {edit === null ? text.items.retry : text.items.saveAndRetry}
                 </Button>
               </>
             ) : canEdit && edit !== null ? (
-              <Button kind="primary" onClick={() => void settle(null, "The payload is saved.")}>
-                Save
+              <Button kind="primary" onClick={() => void settle(null, text.items.payloadSaved)}>
+                {text.common.save}
               </Button>
             ) : null}
           </>
@@ -267,11 +271,11 @@ export const Item = ({ id }: { readonly id: string }) => {
       )}
       <div class="two">
         <div class="stack">
-          <Panel title="Payload">
+          <Panel title={text.processes.payload}>
             {canEdit ? (
               <>
                 <label class="hidden" for="payload">
-                  Payload
+                  {text.processes.payload}
                 </label>
                 <textarea
                   id="payload"
@@ -284,7 +288,7 @@ export const Item = ({ id }: { readonly id: string }) => {
                 />
               </>
             ) : (
-              <pre class="log" tabIndex={0} aria-label="Payload">
+              <pre class="log" tabIndex={0} aria-label={text.processes.payload}>
                 {JSON.stringify(payload, null, 2)}
               </pre>
             )}
@@ -301,16 +305,16 @@ export const Item = ({ id }: { readonly id: string }) => {
       </div>
       {isDeleting ? (
         <Confirm
-          title="Delete this item"
-          submit="Delete"
-          done="The item is deleted."
+          title={text.items.deleteTitle}
+          submit={text.items.deleteTitle}
+          done={text.items.deleted}
           onSubmit={async () => {
             await batch("delete")
             go(to(["items"]))
           }}
           onClose={() => setDeleting(false)}
         >
-          <p>The item is deleted with its payload and files. This cannot be undone.</p>
+          <p>{text.items.deleteHint}</p>
         </Confirm>
       ) : null}
     </>

@@ -5,7 +5,8 @@ import { visible } from "../../../internal/visible.ts"
 import type { LogWindow, Range } from "../../../internal/LogWindow.ts"
 import { Copyable } from "../../kit/Copy.tsx"
 import { Dialog } from "../../kit/Dialog.tsx"
-import { clockOf, count } from "../../words.ts"
+import { clockOf, count } from "../../format.ts"
+import { text } from "../../text/text.ts"
 
 /** In `rem`, as the style has it. */
 const rowHeight = 1.3
@@ -46,10 +47,10 @@ const Row = ({
             <button
               type="button"
               class="more"
-              aria-label={`Show all ${count(line.message.length)} characters of line ${count(index + 1)}`}
+              aria-label={text.runs.showLine(line.message.length, index + 1)}
               onClick={() => onOpen(index)}
             >
-              all {count(line.message.length)}
+              {text.runs.allCharacters(line.message.length)}
             </button>
           )}
           <span dir="ltr">{row.text}</span>
@@ -169,7 +170,7 @@ export const Lines = ({
         onFocusOut={focus}
         tabIndex={0}
         role="region"
-        aria-label="Log"
+        aria-label={text.common.log}
         aria-busy={isBusy}
       >
         <div class="all" style={{ height: `${sight.height}px`, width: `${columns.current + 26}ch` }}>
@@ -189,11 +190,11 @@ export const Lines = ({
         </div>
       </div>
       {line === undefined || opened === null ? null : (
-        <Dialog title={`Line ${count(opened + 1)}`} onClose={() => setOpened(null)}>
-          <Copyable label="The whole line" text={visible(line.message)} />
+        <Dialog title={text.runs.line(opened + 1)} onClose={() => setOpened(null)}>
+          <Copyable label={text.runs.wholeLine} text={visible(line.message)} />
           <div class="actions">
             <button type="button" class="button" onClick={() => setOpened(null)}>
-              Close
+              {text.common.close}
             </button>
           </div>
         </Dialog>

@@ -5,10 +5,10 @@ import { call, useAction } from "../../action.ts"
 import { Button, Empty, Panel, Problem, Time } from "../../kit/Basics.tsx"
 import { go, to } from "../../route.ts"
 import { may } from "../../state.ts"
-import { count } from "../../words.ts"
 import { Pattern } from "../failures/Pattern.tsx"
-import { Settle } from "../failures/Settle.tsx"
+import { BulkDialog } from "../failures/BulkDialog.tsx"
 import { type Need, useNeeds } from "./needs.ts"
+import { text } from "../../text/text.ts"
 
 /** The most sentences that are shown together. */
 const most = 8
@@ -48,13 +48,13 @@ const One = ({
           {look}
         </a>
         {failure !== undefined && canRetry ? (
-          <Button aria-label={`Retry ${count(failure.count)}: ${title}`} onClick={() => onRetry(failure)}>
-            Retry {count(failure.count)}
+          <Button aria-label={text.overview.retryOf(failure.count, title)} onClick={() => onRetry(failure)}>
+            {text.overview.retry(failure.count)}
           </Button>
         ) : null}
         {mayResume(need) ? (
-          <Button aria-label={`Resume: ${title}`} onClick={() => onResume(need)}>
-            Resume
+          <Button aria-label={text.overview.resumeOf(title)} onClick={() => onResume(need)}>
+            {text.common.resume}
           </Button>
         ) : null}
       </span>
@@ -69,11 +69,11 @@ export const Needs = () => {
   const action = useAction()
   const shown = isAll ? needs : needs.slice(0, most)
   return (
-    <Panel title="Needs a person">
+    <Panel title={text.overview.needs}>
       <Problem message={action.error ?? error} />
       {needs.length === 0 ? (
         isLoading ? null : (
-          <Empty title="Nothing needs you now">What fails, waits too long or stops by itself is shown here.</Empty>
+          <Empty title={text.overview.noNeeds}>{text.overview.noNeedsHint}</Empty>
         )
       ) : (
         <ul class="needs" aria-live="polite">
@@ -86,17 +86,17 @@ export const Needs = () => {
                 void action.run(async () => {
                   await call("POST", `${resume}/resume`)
                   reload()
-                }, "It is resumed.")
+                }, text.overview.resumed)
               }
             />
           ))}
         </ul>
       )}
       {needs.length > shown.length ? (
-        <Button onClick={() => setAll(true)}>Show {count(needs.length - shown.length)} more</Button>
+        <Button onClick={() => setAll(true)}>{text.overview.showMore(needs.length - shown.length)}</Button>
       ) : null}
       {retried === null ? null : (
-        <Settle
+        <BulkDialog
           operation="retry"
           filter={{ failure_id: retried.id }}
           name={retried.process.name}

@@ -2,9 +2,9 @@
 import type { ThroughputHour } from "@signalbox/api/contract/WorkItems"
 import { Empty, Panel, Problem } from "../../kit/Basics.tsx"
 import type { Loaded } from "../../load.ts"
-import { count } from "../../words.ts"
+import { text } from "../../text/text.ts"
 
-const hourOf = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" })
+const hourOf = new Intl.DateTimeFormat(text.common.locale, { hour: "2-digit", minute: "2-digit" })
 const at = (time: string) => hourOf.format(new Date(time))
 
 const totalOf = ({ done, failed, open }: ThroughputHour) => done + failed + open
@@ -25,9 +25,7 @@ const Bars = ({ hours }: { readonly hours: ReadonlyArray<ThroughputHour> }) => {
         let top = height
         return (
           <g key={hour.from}>
-            <title>
-              {at(hour.from)}: {count(hour.done)} done, {count(hour.failed)} failed, {count(hour.open)} open
-            </title>
+            <title>{text.overview.hour(at(hour.from), hour.done, hour.failed, hour.open)}</title>
             {parts.map(({ name, size }) => {
               top -= size
               return <rect key={name} class={name} x={n * step} y={top} width={step - gap} height={size} />
@@ -44,31 +42,31 @@ export const Throughput = ({ error, data }: Loaded<{ readonly data: ReadonlyArra
   const sum = (name: "done" | "failed" | "open") => hours.reduce((all, hour) => all + hour[name], 0)
   const busiest = hours.toSorted((a, b) => totalOf(b) - totalOf(a))[0]
   return (
-    <Panel title="Items that came in 24 hours">
+    <Panel title={text.overview.throughput}>
       <Problem message={error} />
       {data === undefined ? null : busiest === undefined || totalOf(busiest) === 0 ? (
-        <Empty title="No items yet" />
+        <Empty title={text.overview.noItems} />
       ) : (
         <>
           <Bars hours={hours} />
           <div class="axis quiet" aria-hidden="true">
             <span>{at(hours[0]?.from ?? busiest.from)}</span>
-            <span>now</span>
+            <span>{text.overview.now}</span>
           </div>
           <p class="legend">
             <span class="state done">
               <span class="lamp" aria-hidden="true" />
-              {count(sum("done"))} done
+              {text.overview.doneItems(sum("done"))}
             </span>
             <span class="state failed">
               <span class="lamp" aria-hidden="true" />
-              {count(sum("failed"))} failed
+              {text.overview.failedLegend(sum("failed"))}
             </span>
             <span class="state busy">
               <span class="lamp" aria-hidden="true" />
-              {count(sum("open"))} open
+              {text.overview.openItems(sum("open"))}
             </span>
-            <span class="hidden">Most came at {at(busiest.from)}.</span>
+            <span class="hidden">{text.overview.peak(at(busiest.from))}</span>
           </p>
         </>
       )}

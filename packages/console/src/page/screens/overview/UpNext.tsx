@@ -5,6 +5,7 @@ import { Empty, Panel, Problem, Time } from "../../kit/Basics.tsx"
 import { useResource } from "../../load.ts"
 import { to } from "../../route.ts"
 import { may } from "../../state.ts"
+import { text } from "../../text/text.ts"
 
 export const UpNext = () => {
   const { data, error } = useResource<Page<ScheduleListed>>("schedules", { limit: 200 })
@@ -15,12 +16,12 @@ export const UpNext = () => {
     .toSorted((a, b) => a.next.localeCompare(b.next))
     .slice(0, 6)
   return (
-    <Panel title="Up next">
+    <Panel title={text.overview.upcoming}>
       <Problem message={error} />
       {data === undefined ? null : next.length === 0 ? (
-        <Empty title="Nothing is scheduled">
+        <Empty title={text.overview.noUpcoming}>
           {may("Schedules.write_schedules", "Processes.trigger_processes") ? (
-            <a href={to(["schedules", "new"])}>Make a schedule</a>
+            <a href={to(["schedules", "new"])}>{text.schedules.new}</a>
           ) : null}
         </Empty>
       ) : (

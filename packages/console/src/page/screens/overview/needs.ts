@@ -13,7 +13,7 @@ import { useResource } from "../../load.ts"
 import { now } from "../../kit/clock.ts"
 import { to } from "../../route.ts"
 import { may } from "../../state.ts"
-import { several } from "../../words.ts"
+import { text } from "../../text/text.ts"
 
 export interface Need {
   readonly id: string
@@ -40,11 +40,11 @@ const ofFailures = (failures: ReadonlyArray<Failure>): ReadonlyArray<Need> =>
     .map((failure) => ({
       id: failure.id,
       lamp: "failed",
-      title: `${several(failure.count, "item")}: ${failure.message || failure.code}`,
-      detail: `${failure.process.name}, ${failure.step?.name ?? "a step that is gone"} · ${failure.type}`,
+      title: text.overview.failedItems(failure.count, failure.message || failure.code),
+      detail: `${failure.process.name}, ${failure.step?.name ?? text.common.deletedStep} · ${failure.type}`,
       since: failure.first_failed_at,
       href: to(["failures", failure.id]),
-      look: "Look",
+      look: text.common.view,
       failure
     }))
 
@@ -58,11 +58,11 @@ const ofPauses = (
     .map(({ id, name, paused }): Need => ({
       id: `paused ${id}`,
       lamp: "late",
-      title: `${name} paused itself after failures in a row`,
-      detail: paused?.note ?? "Its items wait until it is resumed.",
+      title: text.overview.pausedByFailures(name),
+      detail: paused?.note ?? text.overview.processWaits,
       since: paused?.since ?? null,
       href: to(["processes", id]),
-      look: "Look",
+      look: text.common.view,
       resume: `processes/${id}`
     })),
   ...withSteps.flatMap((process) =>
@@ -71,11 +71,11 @@ const ofPauses = (
       .map((step): Need => ({
         id: `paused ${step.id}`,
         lamp: "late",
-        title: `${process?.name ?? ""}: the step ${step.name} paused itself after failures in a row`,
-        detail: step.paused?.note ?? "Items wait before it until it is resumed.",
+        title: text.overview.stepPausedByFailures(process?.name ?? "", step.name),
+        detail: step.paused?.note ?? text.overview.stepWaits,
         since: step.paused?.since ?? null,
         href: to(["processes", process?.id ?? ""]),
-        look: "Look",
+        look: text.common.view,
         resume: `processes/${process?.id ?? ""}/steps/${step.id}`
       }))
   )
@@ -88,11 +88,11 @@ const ofLate = ({ data, has_more }: Page<WorkItemListed>): ReadonlyArray<Need> =
         {
           id: "late",
           lamp: "late",
-          title: `${has_more ? "More than " : ""}${several(data.length, "item")} ${data.length === 1 ? "is" : "are"} late`,
-          detail: "They were due and are not done",
+          title: text.overview.late(data.length, has_more),
+          detail: text.overview.lateHint,
           since: null,
           href: to(["items"], { due: "late" }),
-          look: "Look"
+          look: text.common.view
         }
       ]
 
@@ -110,11 +110,11 @@ const ofWorkers = (
       {
         id: "workers",
         lamp: "late",
-        title: workers.length === 0 ? "No worker is linked" : "No worker is online",
-        detail: "Nothing runs before one is.",
+        title: workers.length === 0 ? text.overview.noWorkerLinked : text.overview.noWorkerOnline,
+        detail: text.overview.noWorkerHint,
         since: null,
         href: to(["workers"]),
-        look: workers.length === 0 ? "Link a worker" : "Look"
+        look: workers.length === 0 ? text.workers.link : text.common.view
       }
     ]
   }
@@ -126,11 +126,11 @@ const ofWorkers = (
     .map(({ created_at, id, process }) => ({
       id: `waits ${id}`,
       lamp: "late",
-      title: `${process.name} waits for a worker that can take it`,
-      detail: "Its events say which is missing",
+      title: text.overview.noMatch(process.name),
+      detail: text.overview.noMatchHint,
       since: created_at,
       href: to(["runs", id], { tab: "events" }),
-      look: "Look"
+      look: text.common.view
     }))
 }
 
@@ -141,11 +141,11 @@ const ofSchedules = (schedules: ReadonlyArray<ScheduleListed>): ReadonlyArray<Ne
     .map(({ id, name, next_at, process }) => ({
       id: `missed ${id}`,
       lamp: "late",
-      title: `The schedule ${name} has not come`,
-      detail: `It should have started ${process.name}.`,
+      title: text.overview.missed(name),
+      detail: text.overview.missedHint(process.name),
       since: next_at,
       href: to(["schedules", id]),
-      look: "Look"
+      look: text.common.view
     }))
 
 const ofTriggers = (triggers: ReadonlyArray<TriggerListed>): ReadonlyArray<Need> =>
@@ -156,11 +156,11 @@ const ofTriggers = (triggers: ReadonlyArray<TriggerListed>): ReadonlyArray<Need>
           {
             id: `trigger ${id}`,
             lamp: "failed" as const,
-            title: `The trigger ${name} cannot start runs`,
+            title: text.overview.triggerFails(name),
             detail: problem.message,
             since: problem.since,
             href: to(["triggers", id]),
-            look: "Look"
+            look: text.common.view
           }
         ]
   )
@@ -170,10 +170,10 @@ const ofAlerts = (firings: ReadonlyArray<AlertFiring>): ReadonlyArray<Need> =>
     id: `alert ${id}`,
     lamp: "late",
     title: message,
-    detail: `Alert ${alert.name}`,
+    detail: text.overview.alert(alert.name),
     since: began_at,
     href: to(["alerts", alert.id]),
-    look: "Look"
+    look: text.common.view
   }))
 
 /** Processes whose steps are looked at: those of the largest groups of failures, for those pause steps. */
@@ -219,11 +219,11 @@ export const useNeeds = () => {
           {
             id: "room",
             lamp: "late",
-            title: "This control room was restored from a backup and is paused",
-            detail: "First make sure that the one of the backup no longer runs. Then resume it here.",
+            title: text.overview.restored,
+            detail: text.overview.restoredHint,
             since: null,
             href: to(["workers"]),
-            look: "Look",
+            look: text.common.view,
             resume: may("Room.manage") ? "room" : undefined
           }
         ]

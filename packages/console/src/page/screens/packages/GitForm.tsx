@@ -4,6 +4,8 @@ import { useState } from "preact/hooks"
 import { call } from "../../action.ts"
 import { FormDialog } from "../../kit/Dialog.tsx"
 import { CheckField, SelectField, TextField } from "../../kit/Field.tsx"
+import { names } from "../../text/names.ts"
+import { text } from "../../text/text.ts"
 
 /** What is sent to fetch a package again as it is. */
 export const configurationOf = (git: GitSource): GitConfiguration =>
@@ -51,62 +53,62 @@ export const GitForm = ({
   }
   return (
     <FormDialog
-      title="Take this package from git"
-      submit="Fetch"
-      done="The repository is fetched."
+      title={text.packages.gitSource}
+      submit={text.packages.fetch}
+      done={text.packages.fetched}
       onSubmit={submit}
       onClose={onClose}
     >
       <SelectField
-        label="Host"
+        label={text.packages.host}
         value={type}
         onValue={setType}
         options={[
-          { value: "github", label: "GitHub" },
-          { value: "gitlab", label: "GitLab" }
+          { value: "github", label: names.github },
+          { value: "gitlab", label: names.gitlab }
         ]}
       />
       <TextField
-        label="Repository"
+        label={text.packages.repository}
         type="url"
-        hint="Its https address, without a user or password."
-        placeholder="https://github.com/owner/name.git"
+        hint={text.packages.repositoryHint}
+        placeholder={names.exampleRepository}
         value={repository}
         onValue={setRepository}
         required
       />
       <SelectField
-        label="What to use"
+        label={text.packages.revision}
         value={mode}
         onValue={setMode}
         options={[
-          { value: "attached", label: "Follow a branch" },
-          { value: "detached", label: "Stay at a commit or tag" }
+          { value: "attached", label: text.packages.followBranch },
+          { value: "detached", label: text.packages.pinCommit }
         ]}
       />
       <TextField
-        label={mode === "attached" ? "Branch" : "Commit or tag"}
+        label={mode === "attached" ? text.packages.branch : text.packages.commitOrTag}
         value={reference}
         onValue={setReference}
         required
       />
       {mode === "attached" ? (
         <CheckField
-          label="Use each new commit by itself"
-          hint="Otherwise a new commit is used when somebody fetches it here."
+          label={text.packages.automatic}
+          hint={text.packages.automaticHint}
           checked={isAutomatic}
           onChecked={setAutomatic}
         />
       ) : null}
       <TextField
-        label="Folder"
-        hint="The folder of the robot in the repository; empty: its root."
+        label={text.packages.folder}
+        hint={text.packages.folderHint}
         value={directory}
         onValue={setDirectory}
       />
       <TextField
-        label="Secret with the credentials"
-        hint="Its name in the vault; its items are password (or a token) and username. Empty: none."
+        label={text.packages.credentialsSecret}
+        hint={text.packages.credentialsHint}
         value={secret}
         onValue={setSecret}
         autocomplete="off"

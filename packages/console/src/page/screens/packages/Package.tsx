@@ -9,10 +9,10 @@ import { FileField } from "../../kit/FileField.tsx"
 import { useResource } from "../../load.ts"
 import { may } from "../../state.ts"
 import { hereOf, sendForm } from "../../upload.ts"
-import { several } from "../../words.ts"
 import { DeleteDialog, NotLoaded } from "../work/Resource.tsx"
 import { Versions } from "./Versions.tsx"
 import { configurationOf, configure, GitForm } from "./GitForm.tsx"
+import { text } from "../../text/text.ts"
 
 const Replace = ({
   id,
@@ -38,57 +38,55 @@ const Replace = ({
   }
   return (
     <FormDialog
-      title={`Replace ${name}`}
-      submit={progress === null ? "Replace" : "Uploading…"}
-      done="Step runs that begin from now on use the new package."
+      title={text.packages.replaceTitle(name)}
+      submit={progress === null ? text.packages.replace : text.common.uploading}
+      done={text.packages.replaced}
       canSubmit={file !== null}
       onSubmit={submit}
       onClose={onClose}
     >
-      <p>Step runs that are in progress end with the package that they began with.</p>
-      <FileField label="Zip file" accept=".zip,application/zip" progress={progress} onFile={setFile} />
+      <p>{text.packages.replaceHint}</p>
+      <FileField label={text.packages.zipFile} accept=".zip,application/zip" progress={progress} onFile={setFile} />
     </FormDialog>
   )
 }
 
 const Git = ({ git }: { readonly git: GitSource }) => (
-  <Panel title="Git">
+  <Panel title={text.packages.git}>
     {git.error === null ? null : (
       <div class="notice failed" role="status">
-        <b>The last fetch failed</b>, <Time at={git.error.failed_at} />: {git.error.message}
+        <b>{text.packages.lastFetchFailed}</b>, <Time at={git.error.failed_at} />: {git.error.message}
         <br />
-        <span class="quiet">Robots continue with the commit below.</span>
+        <span class="quiet">{text.packages.lastFetchHint}</span>
       </div>
     )}
     <dl class="facts">
-      <dt>Repository</dt>
+      <dt>{text.packages.repository}</dt>
       <dd>{git.repository}</dd>
-      <dt>{git.mode === "attached" ? "Branch" : "Commit or tag"}</dt>
+      <dt>{git.mode === "attached" ? text.packages.branch : text.packages.commitOrTag}</dt>
       <dd class="mono">{git.reference}</dd>
-      <dt>Commit</dt>
+      <dt>{text.packages.commit}</dt>
       <dd class="mono">{git.commit.slice(0, 12)}</dd>
-      <dt>Fetched</dt>
+      <dt>{text.packages.fetchedAt}</dt>
       <dd>
         <Time at={git.fetched_at} />
       </dd>
       {git.directory === null ? null : (
         <>
-          <dt>Folder</dt>
+          <dt>{text.packages.folder}</dt>
           <dd class="mono">{git.directory}</dd>
         </>
       )}
       {git.credentials_secret === null ? null : (
         <>
-          <dt>Credentials</dt>
-          <dd>
-            secret <span class="mono">{git.credentials_secret}</span>
-          </dd>
+          <dt>{text.packages.credentials}</dt>
+          <dd>{text.packages.secret(<span class="mono">{git.credentials_secret}</span>)}</dd>
         </>
       )}
       {git.mode === "attached" ? (
         <>
-          <dt>New commits</dt>
-          <dd>{git.automatic_deployment ? "are used by themselves" : "are used when somebody fetches them"}</dd>
+          <dt>{text.packages.newCommits}</dt>
+          <dd>{git.automatic_deployment ? text.packages.usedAutomatically : text.packages.usedManually}</dd>
         </>
       ) : null}
     </dl>
@@ -96,11 +94,7 @@ const Git = ({ git }: { readonly git: GitSource }) => (
 )
 
 /** Where a package comes from, for people. */
-export const sources: Readonly<Record<string, string>> = {
-  zip: "uploaded",
-  github: "from GitHub",
-  gitlab: "from GitLab"
-}
+export const sources: Readonly<Record<string, string>> = text.packages.sources
 
 export const Package = ({ id }: { readonly id: string }) => {
   const loaded = useResource<TaskPackage>(`task-packages/${id}`)
@@ -108,7 +102,7 @@ export const Package = ({ id }: { readonly id: string }) => {
   const fetching = useAction()
   const downloading = useAction()
   const close = () => setDialog(null)
-  if (loaded.data === undefined) return <NotLoaded title="Task package" error={loaded.error} />
+  if (loaded.data === undefined) return <NotLoaded title={text.packages.taskPackage} error={loaded.error} />
   const { download, git, name, tasks, type } = loaded.data
   const fetchNow = () =>
     git === null
@@ -116,7 +110,7 @@ export const Package = ({ id }: { readonly id: string }) => {
       : void fetching.run(async () => {
           await configure(id, type, configurationOf(git))
           loaded.reload()
-        }, "The repository is fetched.")
+        }, text.packages.fetched)
   const save = () =>
     void downloading.run(async () => {
       // The address expires after an hour, so it is asked for again.
@@ -129,37 +123,39 @@ export const Package = ({ id }: { readonly id: string }) => {
         title={name}
         actions={
           <>
-            {download === null ? null : <Button onClick={save}>Download</Button>}
+            {download === null ? null : <Button onClick={save}>{text.common.download}</Button>}
             {may("Tasks.write_task_packages") ? (
               <>
                 {git === null ? null : (
                   <Button kind="primary" disabled={fetching.isBusy} onClick={fetchNow}>
-                    Fetch now
+                    {text.packages.fetchNow}
                   </Button>
                 )}
-                <Button onClick={() => setDialog("git")}>{git === null ? "Take from git" : "Change"}</Button>
+                <Button onClick={() => setDialog("git")}>
+                  {git === null ? text.packages.connectGit : text.packages.editSource}
+                </Button>
                 {git === null ? (
                   <Button kind="primary" onClick={() => setDialog("replace")}>
-                    Replace
+                    {text.packages.replaceMore}
                   </Button>
                 ) : null}
                 <Button kind="danger" onClick={() => setDialog("delete")}>
-                  Delete
+                  {text.common.delete}
                 </Button>
               </>
             ) : null}
           </>
         }
       >
-        {sources[type] ?? type} · {several(tasks.length, "task")}
+        {text.packages.tasksOf(sources[type] ?? type, tasks.length)}
       </Head>
       <Problem message={fetching.error ?? downloading.error ?? loaded.error} />
       <div class="two">
         <div class="stack">
           {download === null ? null : <Versions id={id} onDone={loaded.reload} />}
-          <Panel title="Tasks">
+          <Panel title={text.packages.tasks}>
             {download === null ? (
-              <Empty title="No content yet">Upload a zip of the robot, or take it from git.</Empty>
+              <Empty title={text.packages.noContent}>{text.packages.noContentHint}</Empty>
             ) : (
               <ul class="names">
                 {tasks.map((task) => (
@@ -171,11 +167,17 @@ export const Package = ({ id }: { readonly id: string }) => {
         </div>
         <div class="stack">
           {git === null ? null : <Git git={git} />}
-          <Panel title="About">
+          <Panel title={text.common.details}>
             <dl class="facts">
-              <dt>Content</dt>
-              <dd>{download === null ? <State state="none">none</State> : <State state="done">is there</State>}</dd>
-              <dt>Id</dt>
+              <dt>{text.packages.content}</dt>
+              <dd>
+                {download === null ? (
+                  <State state="none">{text.common.none}</State>
+                ) : (
+                  <State state="done">{text.packages.available}</State>
+                )}
+              </dd>
+              <dt>{text.common.id}</dt>
               <dd class="mono">{id}</dd>
             </dl>
           </Panel>
@@ -185,17 +187,14 @@ export const Package = ({ id }: { readonly id: string }) => {
       {dialog === "git" ? <GitForm id={id} type={type} git={git} onClose={close} onDone={loaded.reload} /> : null}
       {dialog === "delete" ? (
         <DeleteDialog
-          title={`Delete ${name}?`}
-          submit="Delete the package"
-          done={`${name} is deleted.`}
+          title={text.common.deleteOf(name)}
+          submit={text.packages.deletePackage}
+          done={text.packages.deleted(name)}
           path={`task-packages/${id}`}
           list={["packages"]}
           onClose={close}
         >
-          <p>
-            Its zip is deleted with it, and cannot be brought back. A package that a process or an assistant uses is
-            kept, and the message says which.
-          </p>
+          <p>{text.packages.deleteHint}</p>
         </DeleteDialog>
       ) : null}
     </>

@@ -8,14 +8,16 @@ import { Confirm } from "../../kit/Dialog.tsx"
 import { Table } from "../../kit/List.tsx"
 import { useResource } from "../../load.ts"
 import { may } from "../../state.ts"
-import { sentence } from "../../words.ts"
+import { stateText } from "../../kit/states.ts"
+import { text } from "../../text/text.ts"
 
 const lamps: Readonly<Record<string, string>> = { current: "done", available: "none", rolled_back: "stopping" }
 
 const authorOf = ({ created_by }: TaskPackageVersionListed) =>
   created_by === null
     ? ""
-    : (created_by.name ?? (created_by.type === "commit" ? `commit ${created_by.id.slice(0, 7)}` : "a key"))
+    : (created_by.name ??
+      (created_by.type === "commit" ? text.packages.commitOf(created_by.id.slice(0, 7)) : text.packages.aKey))
 
 export const Versions = ({ id, onDone }: { readonly id: string; readonly onDone: () => void }) => {
   const versions = useResource<Page<TaskPackageVersionListed>>(`task-packages/${id}/versions`, { limit: 20 })
@@ -23,30 +25,32 @@ export const Versions = ({ id, onDone }: { readonly id: string; readonly onDone:
   const rows = (versions.data?.data ?? []).map((one) => ({ ...one, id: String(one.version) }))
   const current = rows.find(({ state }) => state === "current")
   const isBack = chosen !== null && current !== undefined && chosen.version < current.version
-  const verb = isBack ? "Roll back to" : "Use"
+
   return (
-    <Panel title="Versions" flush>
+    <Panel title={text.packages.versions} flush>
       <Problem message={versions.error} />
       <Table
-        label="Versions"
+        label={text.packages.versions}
         rows={rows}
         columns={[
-          { title: "Version", cell: ({ version }) => <b>{version}</b> },
+          { title: text.common.version, cell: ({ version }) => <b>{version}</b> },
           {
-            title: "State",
-            cell: ({ state }) => <State state={lamps[state] ?? "none"}>{sentence(state)}</State>
+            title: text.common.state,
+            cell: ({ state }) => <State state={lamps[state] ?? "none"}>{stateText(state)}</State>
           },
-          { title: "Made", cell: ({ created_at }) => <Time at={created_at} /> },
-          { title: "By", cell: authorOf },
-          { title: "Note", cell: ({ note }) => note ?? "" },
+          { title: text.common.created, cell: ({ created_at }) => <Time at={created_at} /> },
+          { title: text.packages.createdBy, cell: authorOf },
+          { title: text.common.note, cell: ({ note }) => note ?? "" },
           {
-            title: "Change",
+            title: text.common.actions,
             isNumber: true,
             cell: (one) =>
               one.state === "current" || !may("Tasks.write_task_packages", "Processes.trigger_processes") ? null : (
                 <Button onClick={() => setChosen(one)}>
-                  {current !== undefined && one.version < current.version ? "Roll back to this" : "Use this"}
-                  <span class="hidden">, version {one.version}</span>
+                  {current !== undefined && one.version < current.version
+                    ? text.packages.rollBackNow
+                    : text.packages.use}
+                  <span class="hidden">{text.packages.versionSuffix(one.version)}</span>
                 </Button>
               )
           }
@@ -54,9 +58,9 @@ export const Versions = ({ id, onDone }: { readonly id: string; readonly onDone:
       />
       {chosen === null ? null : (
         <Confirm
-          title={`${verb} version ${chosen.version}?`}
-          submit={`${verb} version ${chosen.version}`}
-          done={`Step runs that begin from now on use version ${chosen.version}.`}
+          title={text.packages.changeTitle(isBack, chosen.version)}
+          submit={text.packages.change(isBack, chosen.version)}
+          done={text.packages.changed(chosen.version)}
           onSubmit={async () => {
             await call("POST", `task-packages/${id}/versions/${chosen.version}/promote`)
             versions.reload()
@@ -64,10 +68,7 @@ export const Versions = ({ id, onDone }: { readonly id: string; readonly onDone:
           }}
           onClose={() => setChosen(null)}
         >
-          <p>
-            What is in hand goes on with the version that it began with.
-            {isBack ? " The versions after it count as rolled back; you can use them again from here." : ""}
-          </p>
+          <p>{isBack ? text.packages.rollBackHint : text.packages.useHint}</p>
         </Confirm>
       )}
     </Panel>

@@ -7,6 +7,7 @@ import { Button, Problem } from "../../kit/Basics.tsx"
 import { TextField } from "../../kit/Field.tsx"
 import { sendForm } from "../../upload.ts"
 import { FileDrop } from "../work/FileDrop.tsx"
+import { text } from "../../text/text.ts"
 
 export const PackageUpload = ({ onUploaded }: { readonly onUploaded: (uploaded: TaskPackage) => void }) => {
   const [files, setFiles] = useState<ReadonlyArray<File>>([])
@@ -33,7 +34,7 @@ export const PackageUpload = ({ onUploaded }: { readonly onUploaded: (uploaded: 
     <>
       <Problem message={action.error} />
       <FileDrop
-        label="Zip of a task package"
+        label={text.processes.zip}
         accept=".zip"
         isMultiple={false}
         files={files}
@@ -46,12 +47,18 @@ export const PackageUpload = ({ onUploaded }: { readonly onUploaded: (uploaded: 
       />
       {file === undefined ? null : (
         <div class="inline">
-          <TextField label="Name of the package" value={name} onValue={setName} maxLength={255} autocomplete="off" />
+          <TextField
+            label={text.processes.packageName}
+            value={name}
+            onValue={setName}
+            maxLength={255}
+            autocomplete="off"
+          />
           <Button
             disabled={action.isBusy || name.trim() === ""}
-            onClick={() => void action.run(send, "The package is uploaded.").then((isDone) => !isDone && setSent({}))}
+            onClick={() => void action.run(send, text.packages.uploaded).then((isDone) => !isDone && setSent({}))}
           >
-            Upload
+            {text.packages.upload}
           </Button>
         </div>
       )}

@@ -13,51 +13,65 @@ import { Table } from "../../kit/List.tsx"
 import { useResource } from "../../load.ts"
 import { go, to } from "../../route.ts"
 import { may } from "../../state.ts"
-import { count, duration, short } from "../../words.ts"
+import { duration, short } from "../../format.ts"
 import { PauseDialog, PausedNotice } from "../work/Pause.tsx"
 import { timesInWords } from "../schedule/inWords.ts"
 import { startInWords } from "../trigger/inWords.ts"
 import { Steps } from "./Steps.tsx"
+import { stateText } from "../../kit/states.ts"
+import { text } from "../../text/text.ts"
 
 const Runs = ({ id }: { readonly id: string }) => {
   const { data, error } = useResource<Page<ProcessRun>>("process-runs", { process_id: id, limit: 12 })
   return (
-    <Panel title="Newest runs" flush>
+    <Panel title={text.processes.recentRuns} flush>
       <Problem message={error} />
       {data === undefined ? null : data.data.length === 0 ? (
-        <Empty title="It has not run yet">
-          {may("Processes.trigger_processes") ? <a href={to(["processes", id, "start"])}>Start it</a> : "Start it"}, or{" "}
-          {may("Schedules.write_schedules", "Processes.trigger_processes") ? (
-            <a href={to(["schedules", "new"], { process: id })}>give it a schedule</a>
-          ) : (
-            "give it a schedule"
+        <Empty title={text.runs.none}>
+          {text.processes.noRunsHint(
+            may("Processes.trigger_processes") ? (
+              <a href={to(["processes", id, "start"])}>{text.processes.startRun}</a>
+            ) : (
+              text.processes.startRun
+            ),
+            may("Schedules.write_schedules", "Processes.trigger_processes") ? (
+              <a href={to(["schedules", "new"], { process: id })}>{text.processes.addSchedule}</a>
+            ) : (
+              text.processes.addSchedule
+            )
           )}
-          .
         </Empty>
       ) : (
         <>
           <Table
-            label="Newest runs"
+            label={text.processes.recentRuns}
             rows={data.data}
             columns={[
               {
-                title: "Run",
+                title: text.common.run,
                 cell: (run) => (
                   <a href={to(["runs", run.id])}>
                     <State state={run.state}>
-                      {run.state.replaceAll("_", " ")} <span class="mono quiet">{short(run.id)}</span>
+                      {stateText(run.state)} <span class="mono quiet">{short(run.id)}</span>
                     </State>
                   </a>
                 )
               },
-              { title: "Started", cell: (run) => <Time at={run.started_at ?? run.created_at} /> },
-              { title: "By", cell: (run) => <span class="quiet">{run.source?.name ?? run.started_by.type}</span> },
-              { title: "Took", isNumber: true, cell: (run) => (run.duration === null ? "" : duration(run.duration)) }
+              { title: text.common.started, cell: (run) => <Time at={run.started_at ?? run.created_at} /> },
+              {
+                title: text.common.startedBy,
+                cell: (run) => <span class="quiet">{run.source?.name ?? run.started_by.type}</span>
+              },
+              {
+                title: text.common.duration,
+                isNumber: true,
+                cell: (run) => (run.duration === null ? "" : duration(run.duration))
+              }
             ]}
           />
           {data.has_more ? (
             <p class="empty">
-              <a href={to(["runs"], { process: id })}>All its runs</a>
+              <a href={to(["runs"], { process: id })}>{text.runs.viewAll}</a>
             </p>
           ) : null}
         </>
@@ -69,8 +83,8 @@ const Runs = ({ id }: { readonly id: string }) => {
 const Schedules = ({ id }: { readonly id: string }) => {
   const { data } = useResource<Page<ScheduleListed>>("schedules", { process_id: id, limit: 50 })
   return (
-    <Panel title="Schedules">
-      {data?.data.length === 0 ? <p class="quiet">None: it starts by hand or by a trigger.</p> : null}
+    <Panel title={text.screens.schedules}>
+      {data?.data.length === 0 ? <p class="quiet">{text.processes.noSchedules}</p> : null}
       <ul class="plain">
         {data?.data.map((schedule) => (
           <li key={schedule.id}>
@@ -84,11 +98,9 @@ const Schedules = ({ id }: { readonly id: string }) => {
               {schedule.paused !== null ? (
                 <State state="paused" />
               ) : schedule.next_at === null ? (
-                "over"
+                text.common.ended
               ) : (
-                <>
-                  comes <Time at={schedule.next_at} />
-                </>
+                text.processes.nextAt(<Time at={schedule.next_at} />)
               )}
             </span>
           </li>
@@ -96,7 +108,7 @@ const Schedules = ({ id }: { readonly id: string }) => {
       </ul>
       {may("Schedules.write_schedules", "Processes.trigger_processes") ? (
         <a class="button" href={to(["schedules", "new"], { process: id })}>
-          Add a schedule
+          {text.schedules.new}
         </a>
       ) : null}
     </Panel>
@@ -106,15 +118,15 @@ const Schedules = ({ id }: { readonly id: string }) => {
 const Triggers = ({ id }: { readonly id: string }) => {
   const { data } = useResource<Page<TriggerListed>>("triggers", { process_id: id, limit: 50 })
   return (
-    <Panel title="Triggers">
-      {data?.data.length === 0 ? <p class="quiet">None.</p> : null}
+    <Panel title={text.screens.triggers}>
+      {data?.data.length === 0 ? <p class="quiet">{text.processes.noTriggers}</p> : null}
       <ul class="plain">
         {data?.data.map((trigger) => (
           <li key={trigger.id}>
             <a href={to(["triggers", trigger.id])}>
               <b>{trigger.name}</b>
             </a>
-            {trigger.enabled ? "" : " (off)"}
+            {trigger.enabled ? "" : ` (${text.common.disabled})`}
             <br />
             {startInWords(trigger)}
             {trigger.problem === null ? null : (
@@ -128,7 +140,7 @@ const Triggers = ({ id }: { readonly id: string }) => {
       </ul>
       {may("Triggers.write_triggers", "Processes.trigger_processes") ? (
         <a class="button" href={to(["triggers", "new"], { process: id })}>
-          Add a trigger
+          {text.triggers.new}
         </a>
       ) : null}
     </Panel>
@@ -139,23 +151,16 @@ const Waiting = ({ id }: { readonly id: string }) => {
   const { data } = useResource<Page<WorkItemListed>>("work-items", { process_id: id, state: "new", limit: 100 })
   const oldest = data?.data.at(-1)
   return (
-    <Panel title="Waiting in the queue">
+    <Panel title={text.processes.queue}>
       {data === undefined ? null : oldest === undefined ? (
-        <p class="quiet">Nothing waits for a run.</p>
+        <p class="quiet">{text.processes.emptyQueue}</p>
       ) : (
         <p>
-          <a href={to(["items"], { state: "new", process: id })}>
-            <b>
-              {count(data.data.length)}
-              {data.has_more ? " and more" : ""} {data.data.length === 1 ? "item waits" : "items wait"}
-            </b>
-          </a>{" "}
-          for a run.
-          {data.has_more ? null : (
-            <span class="quiet">
-              {" "}
-              The oldest since <Time at={oldest.created_at} />.
-            </span>
+          {text.processes.waitingLine(
+            <a href={to(["items"], { state: "new", process: id })}>
+              <b>{text.processes.waiting(data.data.length, data.has_more)}</b>
+            </a>,
+            data.has_more ? null : <span class="quiet">{text.processes.oldest(<Time at={oldest.created_at} />)}</span>
           )}
         </p>
       )}
@@ -171,7 +176,7 @@ export const Process = ({ id }: { readonly id: string }) => {
   if (process.data === undefined || definition.data === undefined) {
     return (
       <>
-        <Head title="Process" />
+        <Head title={text.common.process} />
         <Problem message={process.error ?? definition.error} />
       </>
     )
@@ -182,7 +187,7 @@ export const Process = ({ id }: { readonly id: string }) => {
     void action.run(async () => {
       await call("POST", `processes/${id}/resume`)
       process.reload()
-    }, "The process is resumed.")
+    }, text.processes.resumed)
   return (
     <>
       <Head
@@ -193,21 +198,21 @@ export const Process = ({ id }: { readonly id: string }) => {
             {may("Processes.write_processes") ? (
               <>
                 <Button kind="danger" onClick={() => setAsked("delete")}>
-                  Delete…
+                  {text.common.delete}
                 </Button>
                 <a class="button" href={to(["processes", id, "edit"])}>
-                  Edit
+                  {text.common.edit}
                 </a>
               </>
             ) : null}
             {!may("Processes.pause_processes") ? null : paused === null ? (
-              <Button onClick={() => setAsked("pause")}>Pause…</Button>
+              <Button onClick={() => setAsked("pause")}>{text.common.pause}</Button>
             ) : may("Processes.trigger_processes") ? (
-              <Button onClick={resume}>Resume</Button>
+              <Button onClick={resume}>{text.common.resume}</Button>
             ) : null}
             {may("Processes.trigger_processes") ? (
               <a class="button primary" href={to(["processes", id, "start"])}>
-                Start…
+                {text.processes.startMore}
               </a>
             ) : null}
           </>
@@ -216,7 +221,7 @@ export const Process = ({ id }: { readonly id: string }) => {
         {description}
       </Head>
       <Problem message={action.error ?? process.error} />
-      {paused === null ? null : <PausedNotice paused={paused} what="The process" />}
+      {paused === null ? null : <PausedNotice paused={paused} what={text.common.process} />}
       <Steps process={process.data} definition={definition.data} onChange={process.reload} />
       <div class="two">
         <div class="stack">{may("Processes.read_runs") ? <Runs id={id} /> : null}</div>
@@ -225,7 +230,7 @@ export const Process = ({ id }: { readonly id: string }) => {
           {may("Schedules.read_schedules") ? <Schedules id={id} /> : null}
           {may("Triggers.read_triggers") ? <Triggers id={id} /> : null}
           {pause_after_failures === undefined ? null : (
-            <p class="quiet">It pauses itself after {pause_after_failures} failures in a row.</p>
+            <p class="quiet">{text.processes.pausesAfter(pause_after_failures)}</p>
           )}
         </div>
       </div>
@@ -233,15 +238,15 @@ export const Process = ({ id }: { readonly id: string }) => {
         <PauseDialog
           what={name}
           path={`processes/${id}`}
-          effect="What is in progress is finished. Runs can be started, and wait until the process is resumed."
+          effect={text.processes.pauseEffect}
           onDone={process.reload}
           onClose={() => setAsked(null)}
         />
       ) : asked === "delete" ? (
         <Confirm
-          title={`Delete ${name}`}
-          submit="Delete"
-          done={`Deleted: ${name}.`}
+          title={text.common.deleteOf(name)}
+          submit={text.processes.deleteProcess}
+          done={text.processes.deleted(name)}
           name={name}
           onSubmit={async () => {
             await call("DELETE", `processes/${id}`)
@@ -249,10 +254,7 @@ export const Process = ({ id }: { readonly id: string }) => {
           }}
           onClose={() => setAsked(null)}
         >
-          <p>
-            The process is deleted, with its schedules and triggers. It must have no run that goes on and no item that
-            waits. This cannot be undone.
-          </p>
+          <p>{text.processes.deleteHint}</p>
         </Confirm>
       ) : null}
     </>

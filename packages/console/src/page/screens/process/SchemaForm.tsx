@@ -1,14 +1,15 @@
 /** The fields of a JSON Schema, to type into. */
 import { AreaField, CheckField, SelectField, TextField } from "../../kit/Field.tsx"
 import type { Drafts, FormField } from "./schema.ts"
+import { text } from "../../text/text.ts"
 
 const limits = ({ min, max }: { readonly min: number | undefined; readonly max: number | undefined }) =>
   min !== undefined && max !== undefined
-    ? `${min} to ${max}`
+    ? text.processes.between(min, max)
     : min !== undefined
-      ? `at least ${min}`
+      ? text.processes.atLeast(min)
       : max !== undefined
-        ? `at most ${max}`
+        ? text.processes.atMost(max)
         : ""
 
 const One = ({
@@ -37,7 +38,7 @@ const One = ({
   const hints = [
     field.hint,
     field.kind === "number" ? limits(field) : "",
-    field.kind === "lines" ? "one in each line" : ""
+    field.kind === "lines" ? text.processes.onePerLine : ""
   ]
     .filter((hint) => hint !== "")
     .join("; ")
@@ -52,7 +53,7 @@ const One = ({
     )
   }
   const props = {
-    label: field.isRequired ? field.label : `${field.label} (optional)`,
+    label: field.isRequired ? field.label : text.processes.optional(field.label),
     hint: hints === "" ? undefined : hints,
     error: errors[field.path] ?? null,
     value: typeof draft === "string" ? draft : "",
@@ -64,7 +65,7 @@ const One = ({
         <SelectField
           {...props}
           options={[
-            { value: "", label: field.isRequired ? "Choose…" : "—" },
+            { value: "", label: field.isRequired ? text.common.select : "—" },
             ...field.values.map((value, index) => ({
               value: String(index),
               label: typeof value === "string" ? value : JSON.stringify(value)

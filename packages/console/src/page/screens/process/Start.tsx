@@ -13,19 +13,20 @@ import { useResource } from "../../load.ts"
 import { go, to } from "../../route.ts"
 import { may, say } from "../../state.ts"
 import { sendForm } from "../../upload.ts"
-import { exactly } from "../../words.ts"
+import { exactly } from "../../format.ts"
 import { FileDrop } from "../work/FileDrop.tsx"
 import { assemble, type Drafts, draftsOf, fits, type FormField, formOf, type Json } from "./schema.ts"
 import { SchemaForm } from "./SchemaForm.tsx"
+import { text } from "../../text/text.ts"
 
 type Mode = "form" | "json" | "many" | "queue"
 
-const parsed = (text: string): Json => {
+const parsed = (json: string): Json => {
   try {
     // What it parses is JSON, in which a number may be kept as its text.
-    return parse(text) as Json
+    return parse(json) as Json
   } catch (error) {
-    throw new Error(`This is not JSON: ${reasonOf(error)}`, { cause: error })
+    throw new Error(text.common.invalidJson(reasonOf(error)), { cause: error })
   }
 }
 
@@ -50,7 +51,7 @@ const Form = ({ definition, process }: { readonly process: Process; readonly def
   const [mode, setMode] = useState<Mode>(fields === null ? "json" : "form")
   const [drafts, setDrafts] = useState<Drafts>(() => draftsOf(fields ?? [], fitting))
   const [errors, setErrors] = useState<Readonly<Record<string, string>>>({})
-  const [text, setText] = useState(() => JSON.stringify(initial ?? {}, null, 2))
+  const [json, setJson] = useState(() => JSON.stringify(initial ?? {}, null, 2))
   const [files, setFiles] = useState<ReadonlyArray<File>>([])
   const [sent, setSent] = useState<Readonly<Record<string, number>>>({})
   const [priority, setPriority] = useState("0")
@@ -61,14 +62,14 @@ const Form = ({ definition, process }: { readonly process: Process; readonly def
 
   const chooseMode = (next: Mode) => {
     if (mode === "form" && next === "json" && fields !== null) {
-      setText(JSON.stringify(assemble(fields, drafts).value, null, 2))
+      setJson(JSON.stringify(assemble(fields, drafts).value, null, 2))
     }
     setMode(next)
   }
   const fillIn = async () => {
     const payload = await lastPayload(process)
-    if (payload === undefined) throw new Error("No run of this process has an input that is still there.")
-    setText(JSON.stringify(payload, null, 2))
+    if (payload === undefined) throw new Error(text.processes.noLastInput)
+    setJson(JSON.stringify(payload, null, 2))
     if (fields !== null && fits(fields, payload)) {
       setDrafts(draftsOf(fields, payload))
       setMode("form")
@@ -78,13 +79,12 @@ const Form = ({ definition, process }: { readonly process: Process; readonly def
     if (mode === "form" && fields !== null) {
       const assembled = assemble(fields, drafts)
       setErrors(assembled.errors)
-      if (Object.keys(assembled.errors).length > 0) throw new Incomplete("Some fields are not right yet.")
+      if (Object.keys(assembled.errors).length > 0) throw new Incomplete(text.processes.incomplete)
       return [assembled.value]
     }
-    const value = parsed(text)
+    const value = parsed(json)
     if (mode !== "many") return [value]
-    if (!Array.isArray(value) || value.length === 0)
-      throw new Error("Write a list: [ … ], with one entry for each item.")
+    if (!Array.isArray(value) || value.length === 0) throw new Error(text.processes.emptyList)
     return value
   }
   const startWith = (input: object) =>
@@ -114,13 +114,17 @@ const Form = ({ definition, process }: { readonly process: Process; readonly def
     await call("POST", "schedules", {
       body: {
         // Names are unique, and two runs may be wanted at the same minute.
-        name: `${process.name.slice(0, 200)}, once at ${time.toISOString().slice(0, 16).replace("T", " ")} UTC #${Date.now().toString(36).slice(-4)}`,
+        name: text.processes.scheduleName(
+          process.name.slice(0, 200),
+          time.toISOString().slice(0, 16).replace("T", " "),
+          Date.now().toString(36).slice(-4)
+        ),
         process: { id: process.id },
         at: time.toISOString(),
         inputs: mode === "queue" ? { type: "with_inputs" } : { type: "with_payloads", payloads: payloads() }
       }
     })
-    say(`It starts ${exactly(time.toISOString())}.`)
+    say(text.processes.scheduled(exactly(time.toISOString())))
     go(to(["processes", process.id]))
   }
   const start = async () => {
@@ -131,7 +135,7 @@ const Form = ({ definition, process }: { readonly process: Process; readonly def
       canAttach && files.length > 0 && first !== undefined
         ? await startWithFiles(first)
         : await startWith(mode === "queue" ? { type: "with_inputs" } : { type: "with_payloads", payloads: values })
-    if (!started.started) throw new Error("Nothing waits in the queue of this process, so no run was started.")
+    if (!started.started) throw new Error(text.processes.emptyQueueError)
     go(to(["runs", started.id]))
   }
   return (
@@ -146,22 +150,22 @@ const Form = ({ definition, process }: { readonly process: Process; readonly def
         })
       }}
     >
-      <Panel title="What it starts with">
+      <Panel title={text.processes.input}>
         <div class="inline">
           <SelectField<Mode>
-            label="Input"
+            label={text.processes.inputType}
             value={mode}
             onValue={chooseMode}
             options={[
-              ...(fields === null ? [] : [{ value: "form" as const, label: "one item, as a form" }]),
-              { value: "json", label: "one item, as JSON" },
-              { value: "many", label: "several items, as a list in JSON" },
-              { value: "queue", label: "all items that wait in the queue" }
+              ...(fields === null ? [] : [{ value: "form" as const, label: text.processes.oneForm }]),
+              { value: "json", label: text.processes.oneJson },
+              { value: "many", label: text.processes.severalJson },
+              { value: "queue", label: text.processes.waitingItems }
             ]}
           />
           {may("Processes.read_work_items") && may("Processes.read_runs") && mode !== "queue" ? (
             <Button disabled={filling.isBusy} onClick={() => void filling.run(fillIn)}>
-              As last time
+              {text.processes.useLastInput}
             </Button>
           ) : null}
         </div>
@@ -173,22 +177,24 @@ const Form = ({ definition, process }: { readonly process: Process; readonly def
             onDraft={(path, draft) => setDrafts((before) => ({ ...before, [path]: draft }))}
           />
         ) : mode === "queue" ? (
-          <p class="quiet">One run takes all items that wait when it starts.</p>
+          <p class="quiet">{text.processes.queueHint}</p>
         ) : (
           <AreaField
-            label={mode === "many" ? "Payloads, as a list" : "Payload"}
-            value={text}
-            onValue={setText}
+            label={mode === "many" ? text.processes.payloads : text.processes.payload}
+            value={json}
+            onValue={setJson}
             rows={10}
           />
         )}
-        {canAttach && at === "" ? <FileDrop label="Add files" files={files} onFiles={setFiles} sent={sent} /> : null}
+        {canAttach && at === "" ? (
+          <FileDrop label={text.items.addFiles} files={files} onFiles={setFiles} sent={sent} />
+        ) : null}
       </Panel>
-      <Panel title="When, and how soon">
+      <Panel title={text.processes.priorityAndTime}>
         <div class="inline">
           <TextField
-            label="Priority"
-            hint="-100 to 100; 0 is usual, more is sooner"
+            label={text.processes.priority}
+            hint={text.processes.priorityHint}
             type="number"
             min={-100}
             max={100}
@@ -198,8 +204,8 @@ const Form = ({ definition, process }: { readonly process: Process; readonly def
           />
           {may("Schedules.write_schedules", "Processes.trigger_processes") ? (
             <TextField
-              label="At a later time (optional)"
-              hint={`in your time zone, ${Intl.DateTimeFormat().resolvedOptions().timeZone}; without files`}
+              label={text.processes.startTime}
+              hint={text.processes.startTimeHint(Intl.DateTimeFormat().resolvedOptions().timeZone)}
               type="datetime-local"
               value={at}
               onValue={setAt}
@@ -210,10 +216,10 @@ const Form = ({ definition, process }: { readonly process: Process; readonly def
       <Problem message={action.error ?? filling.error} />
       <div class="actions">
         <a class="button" href={to(["processes", process.id])}>
-          Cancel
+          {text.common.cancel}
         </a>
         <Button type="submit" kind="primary" disabled={action.isBusy}>
-          {at === "" ? "Start" : "Start then"}
+          {at === "" ? text.overview.startRun : text.processes.scheduleRun}
         </Button>
       </div>
     </form>
@@ -225,11 +231,9 @@ export const Start = ({ id }: { readonly id: string }) => {
   const definition = useResource<StoredDefinition>(`processes/${id}/definition`)
   return (
     <div class="readable">
-      <Head title={process.data === undefined ? "Start" : `Start ${process.data.name}`} />
+      <Head title={process.data === undefined ? text.overview.startRun : text.processes.start(process.data.name)} />
       <Problem message={process.error ?? definition.error} />
-      {process.data?.paused == null ? null : (
-        <p class="notice late">The process is paused: a run can be started, and waits until it is resumed.</p>
-      )}
+      {process.data?.paused == null ? null : <p class="notice late">{text.processes.pausedHint}</p>}
       {process.data === undefined || definition.data === undefined ? null : (
         <Form process={process.data} definition={definition.data} />
       )}

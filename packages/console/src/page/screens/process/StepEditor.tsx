@@ -5,6 +5,7 @@ import { Button } from "../../kit/Basics.tsx"
 import { SelectField, TextField } from "../../kit/Field.tsx"
 import { useResource } from "../../load.ts"
 import type { StepDraft } from "./steps.ts"
+import { text } from "../../text/text.ts"
 
 export const StepEditor = ({
   groups,
@@ -39,29 +40,25 @@ export const StepEditor = ({
       onValue={set(name)}
     />
   )
-  const which = step.name || step.task || `step ${index + 1}`
+  const which = step.name || step.task || text.processes.step(index + 1)
   return (
     <li class="panel step">
       <fieldset>
-        <legend>Step {index + 1}</legend>
+        <legend>{text.processes.stepTitle(index + 1)}</legend>
         <div class="inline">
           <SelectField<string>
-            label="Where its task is"
+            label={text.processes.taskPackage}
             value={step.packageId}
             onValue={(packageId) => onChange({ ...step, packageId, task: "" })}
             options={[
               ...packages.map(({ id, name }) => ({ value: id, label: name })),
-              { value: "", label: "in the workers themselves" }
+              { value: "", label: text.processes.noPackage }
             ]}
           />
           {tasks.length === 0 ? (
             <TextField
-              label="Task"
-              hint={
-                step.packageId === ""
-                  ? "Its name, as the workers know it"
-                  : "The package has no tasks that are known; write the name"
-              }
+              label={text.processes.task}
+              hint={step.packageId === "" ? text.processes.taskOfWorkers : text.processes.unknownTasks}
               value={step.task}
               onValue={set("task")}
               required
@@ -69,14 +66,17 @@ export const StepEditor = ({
             />
           ) : (
             <SelectField<string>
-              label="Task"
+              label={text.processes.task}
               value={step.task}
               onValue={set("task")}
-              options={[{ value: "", label: "Choose…" }, ...tasks.map(({ name }) => ({ value: name, label: name }))]}
+              options={[
+                { value: "", label: text.common.select },
+                ...tasks.map(({ name }) => ({ value: name, label: name }))
+              ]}
             />
           )}
           <TextField
-            label="Name of the step"
+            label={text.processes.stepName}
             value={step.name}
             onValue={set("name")}
             placeholder={step.task}
@@ -84,34 +84,34 @@ export const StepEditor = ({
             autocomplete="off"
           />
           <SelectField<string>
-            label="Runs on"
+            label={text.processes.runsOn}
             value={step.group}
             onValue={set("group")}
             options={[
-              { value: "", label: "any worker" },
-              ...groups.map(({ id, name }) => ({ value: id, label: `workers of ${name}` }))
+              { value: "", label: text.processes.anyWorker },
+              ...groups.map(({ id, name }) => ({ value: id, label: text.processes.group(name) }))
             ]}
           />
-          {number("attempts", "Attempts", "1: not retried")}
+          {number("attempts", text.processes.attempts, text.processes.attemptsHint)}
         </div>
         <details>
-          <summary>More about this step</summary>
+          <summary>{text.processes.advanced}</summary>
           <div class="inline">
-            {number("delay", "Seconds between attempts", "")}
-            {number("parallel", "How many at a time", "")}
-            {number("timeout", "Ended after (seconds)", "empty: no limit")}
-            {number("pauseAfter", "Pauses itself after", "so many failures in a row; empty: not")}
+            {number("delay", text.processes.delay, "")}
+            {number("parallel", text.processes.parallel, "")}
+            {number("timeout", text.processes.timeout, text.processes.timeoutHint)}
+            {number("pauseAfter", text.processes.pauseAfterStep, text.processes.pauseAfterStepHint)}
           </div>
         </details>
         <div class="actions">
-          <Button disabled={index === 0} aria-label={`Earlier: ${which}`} onClick={() => onMove(-1)}>
-            Earlier
+          <Button disabled={index === 0} aria-label={text.processes.moveUpOf(which)} onClick={() => onMove(-1)}>
+            {text.processes.moveUp}
           </Button>
-          <Button disabled={isLast} aria-label={`Later: ${which}`} onClick={() => onMove(1)}>
-            Later
+          <Button disabled={isLast} aria-label={text.processes.moveDownOf(which)} onClick={() => onMove(1)}>
+            {text.processes.moveDown}
           </Button>
-          <Button kind="danger" aria-label={`Remove ${which}`} onClick={onRemove}>
-            Remove
+          <Button kind="danger" aria-label={text.common.removeOf(which)} onClick={onRemove}>
+            {text.processes.removeStep}
           </Button>
         </div>
       </fieldset>

@@ -9,8 +9,9 @@ import { Button, Problem, Time } from "../../kit/Basics.tsx"
 import { useResource } from "../../load.ts"
 import { to } from "../../route.ts"
 import { may } from "../../state.ts"
-import { duration } from "../../words.ts"
+import { duration } from "../../format.ts"
 import { PauseDialog } from "../work/Pause.tsx"
+import { text } from "../../text/text.ts"
 
 type Names = (id: string) => string | undefined
 
@@ -24,16 +25,23 @@ const settingsOf = (step: StepDefinition, group: Names): ReadonlyArray<string> =
   const { max_parallel = 1, pause_after_failures, retry, start_after, timeout_seconds, worker, worker_group } = step
   const { task_package_version: version } = step
   return [
-    ...(version == null ? [] : [`always version ${version}`]),
-    worker_group == null ? "any worker" : `workers of ${group(worker_group.id) ?? "a group"}`,
-    ...(worker === undefined || worker.labels.length === 0 ? [] : [`with ${worker.labels.join(", ")}`]),
-    ...(max_parallel > 1 ? [`${max_parallel} at a time`] : []),
+    ...(version == null ? [] : [text.processes.pinned(version)]),
+    worker_group == null
+      ? text.processes.settingAnyWorker
+      : text.processes.settingGroup(group(worker_group.id) ?? text.processes.unknownGroup),
+    ...(worker === undefined || worker.labels.length === 0
+      ? []
+      : [text.processes.settingLabels(worker.labels.join(", "))]),
+    ...(max_parallel > 1 ? [text.processes.settingParallel(max_parallel)] : []),
     retry === undefined
-      ? "no retries"
-      : `${retry.max_attempts} attempts${retry.delay_seconds > 0 ? `, ${duration(retry.delay_seconds)} apart` : ""}`,
-    ...(timeout_seconds === undefined ? [] : [`ended after ${duration(timeout_seconds)}`]),
-    ...(start_after === "previous_step" ? ["starts when the step before has ended"] : []),
-    ...(pause_after_failures === undefined ? [] : [`pauses itself after ${pause_after_failures} failures in a row`])
+      ? text.processes.noRetries
+      : text.processes.settingAttempts(
+          retry.max_attempts,
+          retry.delay_seconds > 0 ? text.processes.apart(duration(retry.delay_seconds)) : ""
+        ),
+    ...(timeout_seconds === undefined ? [] : [text.processes.settingTimeout(duration(timeout_seconds))]),
+    ...(start_after === "previous_step" ? [text.processes.afterPrevious] : []),
+    ...(pause_after_failures === undefined ? [] : [text.processes.settingPause(pause_after_failures)])
   ]
 }
 
@@ -58,7 +66,7 @@ export const Steps = ({
   return (
     <>
       <Problem message={action.error} />
-      <ol class="line" aria-label="Steps">
+      <ol class="line" aria-label={text.runs.steps}>
         {process.steps.map((step) => {
           const defined = definition.steps.find(({ name }) => name === step.name)
           const { id, name, paused } = step
@@ -72,11 +80,15 @@ export const Steps = ({
                 <>
                   <span class="quiet">
                     {packageId === undefined ? (
-                      `task ${defined.task.name}`
+                      text.processes.taskOf(defined.task.name)
                     ) : (
                       <>
-                        task {defined.task.name} of{" "}
-                        <a href={to(["packages", packageId])}>{packages(packageId) ?? "a package"}</a>
+                        {text.processes.taskOfPackage(
+                          defined.task.name,
+                          <a href={to(["packages", packageId])}>
+                            {packages(packageId) ?? text.processes.unknownPackage}
+                          </a>
+                        )}
                       </>
                     )}
                   </span>
@@ -89,32 +101,35 @@ export const Steps = ({
               )}
               {paused === null ? null : (
                 <p class="state late">
-                  paused <Time at={paused.since} />
-                  {paused.note === null ? "" : `: ${paused.note}`}
+                  {text.processes.pausedSince(
+                    <Time at={paused.since} />,
+                    paused.note === null ? "" : `: ${paused.note}`
+                  )}
                 </p>
               )}
               {may("Processes.read_work_items") ? (
                 <p>
                   <a href={to(["items"], { process: process.id, step: id })}>
-                    Its items<span class="hidden">, of the step {name}</span>
+                    {text.processes.viewItems}
+                    <span class="hidden">{text.processes.ofStep(name)}</span>
                   </a>
                 </p>
               ) : null}
               {!mayPause || (paused !== null && !may("Processes.trigger_processes")) ? null : paused === null ? (
-                <Button aria-label={`Pause the step ${name}`} onClick={() => setPausing(step)}>
-                  Pause
+                <Button aria-label={text.processes.pauseStep(name)} onClick={() => setPausing(step)}>
+                  {text.common.pause}
                 </Button>
               ) : (
                 <Button
-                  aria-label={`Resume the step ${name}`}
+                  aria-label={text.processes.resumeStep(name)}
                   onClick={() =>
                     void action.run(async () => {
                       await call("POST", `${path}/resume`)
                       onChange()
-                    }, `The step ${name} is resumed.`)
+                    }, text.processes.stepResumed(name))
                   }
                 >
-                  Resume
+                  {text.common.resume}
                 </Button>
               )}
             </li>
@@ -123,9 +138,9 @@ export const Steps = ({
       </ol>
       {pausing === null ? null : (
         <PauseDialog
-          what={`the step ${pausing.name}`}
+          what={text.processes.stepNamed(pausing.name)}
           path={`processes/${process.id}/steps/${pausing.id}`}
-          effect="What is in progress is finished. Items wait before this step until it is resumed."
+          effect={text.processes.pauseStepEffect}
           onDone={onChange}
           onClose={() => setPausing(null)}
         />

@@ -1,5 +1,6 @@
 /** Forms out of JSON Schemas: which fields there are, and the JSON of what was typed into them. */
 import { numberFrom as exactNumber, parse as exact } from "../../exact.ts"
+import { text } from "../../text/text.ts"
 
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
 export type JsonObject = { readonly [key: string]: Json }
@@ -193,10 +194,10 @@ export interface Assembled {
 
 class Wrong extends Error {}
 
-const numberFrom = (text: string, isInteger: boolean): number => {
-  const number = Number(text)
-  if (!Number.isFinite(number)) throw new Wrong("Write a number")
-  if (isInteger && !Number.isInteger(number)) throw new Wrong("Write a whole number")
+const numberFrom = (typed: string, isInteger: boolean): number => {
+  const number = Number(typed)
+  if (!Number.isFinite(number)) throw new Wrong(text.processes.enterNumber)
+  if (isInteger && !Number.isInteger(number)) throw new Wrong(text.processes.enterInteger)
   return number
 }
 
@@ -209,17 +210,17 @@ const valueOf = (field: Exclude<FormField, { readonly kind: "group" }>, draft: s
   switch (field.kind) {
     case "text": {
       if (field.minLength !== undefined && draft.length < field.minLength) {
-        throw new Wrong(`Write at least ${field.minLength} characters`)
+        throw new Wrong(text.processes.enterAtLeast(field.minLength))
       }
       if (field.maxLength !== undefined && draft.length > field.maxLength) {
-        throw new Wrong(`Write at most ${field.maxLength} characters`)
+        throw new Wrong(text.processes.enterAtMost(field.maxLength))
       }
       return field.type === "datetime-local" ? new Date(draft).toISOString() : draft
     }
     case "number": {
       const number = numberFrom(draft, field.isInteger)
-      if (field.min !== undefined && number < field.min) throw new Wrong(`At least ${field.min}`)
-      if (field.max !== undefined && number > field.max) throw new Wrong(`At most ${field.max}`)
+      if (field.min !== undefined && number < field.min) throw new Wrong(text.processes.mustBeAtLeast(field.min))
+      if (field.max !== undefined && number > field.max) throw new Wrong(text.processes.mustBeAtMost(field.max))
       return kept(draft)
     }
     case "choice":
@@ -240,7 +241,7 @@ const valueOf = (field: Exclude<FormField, { readonly kind: "group" }>, draft: s
         // What it parses is JSON, in which a number may be kept as its text.
         return exact(draft) as Json
       } catch {
-        throw new Wrong("This is not JSON")
+        throw new Wrong(text.processes.enterJson)
       }
   }
 }
@@ -265,7 +266,7 @@ export const assemble = (fields: ReadonlyArray<FormField>, drafts: Drafts): Asse
     } else if (typeof draft !== "string" || draft === "" || (field.kind === "choice" && draft === "-1")) {
       if (field.isRequired) {
         if (field.kind === "lines") value[field.name] = []
-        else errors[field.path] = "This is needed"
+        else errors[field.path] = text.processes.required
       }
     } else {
       try {

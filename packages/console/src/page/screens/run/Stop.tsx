@@ -2,6 +2,7 @@
 import { call, useAction } from "../../action.ts"
 import { Button, Problem } from "../../kit/Basics.tsx"
 import { Dialog } from "../../kit/Dialog.tsx"
+import { text } from "../../text/text.ts"
 
 interface Properties {
   readonly run: string
@@ -16,30 +17,30 @@ export const Stop = ({ isStopping, onClose, run }: Properties) => {
     const body = { set_remaining_work_items_as_done: isDone, terminate_ongoing_activity_runs: isStopping }
     const isStopped = await action.run(
       () => call("POST", `process-runs/${run}/stop`, { body }),
-      isStopping ? "What is in progress is ended." : "The run stops; what is in progress is finished first."
+      isStopping ? text.runs.terminated : text.runs.stopping
     )
     if (isStopped) onClose()
   }
   return isStopping ? (
-    <Dialog title="End this run now" onClose={onClose}>
+    <Dialog title={text.runs.terminateTitle} onClose={onClose}>
       <Problem message={action.error} />
-      <p>Robots that still work are ended. Their items fail, and can be retried.</p>
+      <p>{text.runs.terminateHint}</p>
       <div class="actions">
-        <Button onClick={onClose}>Let them finish</Button>
+        <Button onClick={onClose}>{text.common.cancel}</Button>
         <Button kind="danger" onClick={() => void stop(false)}>
-          End it now
+          {text.runs.terminateTitle}
         </Button>
       </div>
     </Dialog>
   ) : (
-    <Dialog title="Stop this run" onClose={onClose}>
+    <Dialog title={text.runs.stopTitle} onClose={onClose}>
       <Problem message={action.error} />
-      <p>Items that are in progress are finished. What shall become of those that wait?</p>
+      <p>{text.runs.stopHint}</p>
       <div class="actions">
-        <Button onClick={onClose}>Go on running</Button>
-        <Button onClick={() => void stop(true)}>Stop, mark them as done</Button>
+        <Button onClick={onClose}>{text.common.cancel}</Button>
+        <Button onClick={() => void stop(true)}>{text.runs.stopAndComplete}</Button>
         <Button kind="danger" onClick={() => void stop(false)}>
-          Stop, fail them
+          {text.runs.stopAndFail}
         </Button>
       </div>
     </Dialog>

@@ -12,29 +12,35 @@ import { misses, overlaps, weekdays } from "./choices.ts"
 import { timesInWords } from "./inWords.ts"
 import { NextTimes } from "./NextTimes.tsx"
 import { type Kind, rulesOf, type When, whenOf, zones } from "./rules.ts"
+import { text } from "../../text/text.ts"
 
 const kinds: ReadonlyArray<{ readonly value: Kind; readonly label: string }> = [
-  { value: "days", label: "at a time, on days of the week" },
-  { value: "every", label: "again and again, after a while" },
-  { value: "at", label: "once" },
-  { value: "cron", label: "by a cron expression" }
+  { value: "days", label: text.schedules.onDays },
+  { value: "every", label: text.schedules.atInterval },
+  { value: "at", label: text.schedules.once },
+  { value: "cron", label: text.schedules.cron }
 ]
 
 const inputKinds = [
-  { value: "default", label: "the default item of the process" },
-  { value: "with_inputs", label: "all items that wait in the queue" },
-  { value: "with_payloads", label: "payloads that I write" }
+  { value: "default", label: text.schedules.defaultItem },
+  { value: "with_inputs", label: text.processes.waitingItems },
+  { value: "with_payloads", label: text.schedules.customPayloads }
 ] as const
 
 const WhenFields = ({ onWhen, when }: { readonly when: When; readonly onWhen: (when: When) => void }) => {
   const { at, cron, days, every, kind, time, zone } = when
   return (
     <>
-      <SelectField label="It starts" value={kind} onValue={(kind) => onWhen({ ...when, kind })} options={kinds} />
+      <SelectField
+        label={text.schedules.recurrence}
+        value={kind}
+        onValue={(kind) => onWhen({ ...when, kind })}
+        options={kinds}
+      />
       {kind === "days" ? (
         <>
           <fieldset class="days">
-            <legend>On</legend>
+            <legend>{text.schedules.days}</legend>
             {weekdays.map(({ label, value }) => (
               <CheckField
                 key={value}
@@ -47,8 +53,8 @@ const WhenFields = ({ onWhen, when }: { readonly when: When; readonly onWhen: (w
             ))}
           </fieldset>
           <TextField
-            label="At"
-            hint="hours and minutes, such as 06:30"
+            label={text.schedules.time}
+            hint={text.schedules.timeHint}
             pattern="([01]?[0-9]|2[0-3]):[0-5][0-9]"
             value={time}
             onValue={(time) => onWhen({ ...when, time })}
@@ -57,16 +63,16 @@ const WhenFields = ({ onWhen, when }: { readonly when: When; readonly onWhen: (w
         </>
       ) : kind === "every" ? (
         <TextField
-          label="Every"
-          hint="such as 90 minutes, 2 hours, 1 day"
+          label={text.schedules.interval}
+          hint={text.schedules.intervalHint}
           value={every}
           onValue={(every) => onWhen({ ...when, every })}
           required
         />
       ) : kind === "at" ? (
         <TextField
-          label="At"
-          hint="in the time zone of your browser"
+          label={text.schedules.startTime}
+          hint={text.schedules.startTimeHint}
           type="datetime-local"
           value={at}
           onValue={(at) => onWhen({ ...when, at })}
@@ -74,8 +80,8 @@ const WhenFields = ({ onWhen, when }: { readonly when: When; readonly onWhen: (w
         />
       ) : (
         <TextField
-          label="Cron expression"
-          hint="minute, hour, day of the month, month, day of the week; six fields begin with seconds"
+          label={text.schedules.cron}
+          hint={text.schedules.cronHint}
           value={cron}
           onValue={(cron) => onWhen({ ...when, cron })}
           autocomplete="off"
@@ -84,7 +90,7 @@ const WhenFields = ({ onWhen, when }: { readonly when: When; readonly onWhen: (w
       )}
       {kind === "days" || kind === "cron" ? (
         <SelectField
-          label="Time zone"
+          label={text.common.timeZone}
           value={zone}
           onValue={(zone) => onWhen({ ...when, zone })}
           options={[...new Set([zone, ...zones()])].map((zone) => ({ value: zone, label: zone }))}
@@ -127,7 +133,7 @@ const Preview = ({ when }: { readonly when: When }) => {
   const { error, times } = usePreview(when)
   const { at = null, cron = null, every = null, zone = "UTC" } = rulesOf(when)
   return (
-    <Panel title="So it comes">
+    <Panel title={text.schedules.preview}>
       <div aria-live="polite">
         {error !== null ? (
           <p class="wrong">{error}</p>
@@ -180,7 +186,7 @@ const Form = ({ process, schedule }: { readonly schedule?: Schedule; readonly pr
       const list = parse(payloads)
       return { type: kind, payloads: Array.isArray(list) ? list : [list] }
     } catch (error) {
-      throw new Error(`The payloads are not JSON: ${reasonOf(error)}`, { cause: error })
+      throw new Error(text.schedules.invalidPayloads(reasonOf(error)), { cause: error })
     }
   }
   const save = async () => {
@@ -207,44 +213,46 @@ const Form = ({ process, schedule }: { readonly schedule?: Schedule; readonly pr
     >
       <div class="two">
         <div class="stack">
-          <Panel title="What">
-            <TextField label="Name" value={name} onValue={setName} required maxLength={255} autocomplete="off" />
+          <Panel title={text.common.details}>
+            <TextField
+              label={text.common.name}
+              value={name}
+              onValue={setName}
+              required
+              maxLength={255}
+              autocomplete="off"
+            />
             <SelectField<string>
-              label="Process"
+              label={text.common.process}
               value={processId}
               onValue={setProcess}
               options={[
-                { value: "", label: "Choose…" },
+                { value: "", label: text.common.select },
                 ...processes.map(({ id, name }) => ({ value: id, label: name }))
               ]}
             />
-            <SelectField label="Starts with" value={kind} onValue={setKind} options={inputKinds} />
+            <SelectField label={text.processes.input} value={kind} onValue={setKind} options={inputKinds} />
             {kind === "with_payloads" ? (
               <AreaField
-                label="Payloads, as a list in JSON"
-                hint="{at} in a text becomes the time at which it started"
+                label={text.processes.payloads}
+                hint={text.schedules.payloadsHint}
                 value={payloads}
                 onValue={setPayloads}
                 rows={6}
               />
             ) : null}
           </Panel>
-          <Panel title="When">
+          <Panel title={text.schedules.times}>
             <WhenFields when={when} onWhen={setWhen} />
           </Panel>
-          <Panel title="What if">
+          <Panel title={text.schedules.exceptions}>
             <SelectField<string>
-              label="An earlier run is in progress"
+              label={text.schedules.overlap}
               value={overlap}
               onValue={setOverlap}
               options={overlaps}
             />
-            <SelectField<string>
-              label="Times were missed because the control room was off"
-              value={missed}
-              onValue={setMissed}
-              options={misses}
-            />
+            <SelectField<string> label={text.schedules.missed} value={missed} onValue={setMissed} options={misses} />
           </Panel>
         </div>
         <div class="stack">
@@ -252,14 +260,19 @@ const Form = ({ process, schedule }: { readonly schedule?: Schedule; readonly pr
         </div>
       </div>
       <Problem message={action.error} />
-      <EditActions screen="schedules" id={schedule?.id} canSubmit={!action.isBusy && processId !== ""} />
+      <EditActions
+        screen="schedules"
+        create={text.schedules.create}
+        id={schedule?.id}
+        canSubmit={!action.isBusy && processId !== ""}
+      />
     </form>
   )
 }
 
 export const NewSchedule = () => (
   <>
-    <Head title="Make a schedule" />
+    <Head title={text.schedules.new} />
     <Form process={route.value.query["process"] ?? ""} />
   </>
 )

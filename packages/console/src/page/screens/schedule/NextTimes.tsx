@@ -1,6 +1,7 @@
 /** Times that have not come, in the zone of their schedule. */
 import type { ScheduleTime } from "@signalbox/api/contract/Schedules"
 import { Time } from "../../kit/Basics.tsx"
+import { text } from "../../text/text.ts"
 
 /** `2026-11-23T06:00:00.000+01:00[Europe/Vienna]` is read as Mon 23 Nov 2026, 06:00. */
 const localOf = ({ local }: ScheduleTime): string => {
@@ -11,7 +12,7 @@ const localOf = ({ local }: ScheduleTime): string => {
     : `${days.format(day)}, ${time.replace(/:00$/, (end) => (time.length > 5 ? "" : end))}`
 }
 
-const days = new Intl.DateTimeFormat("en-GB", {
+const days = new Intl.DateTimeFormat(text.common.locale, {
   weekday: "short",
   day: "numeric",
   month: "short",
@@ -27,7 +28,7 @@ export const NextTimes = ({
   readonly isPaused?: boolean
 }) =>
   times.length === 0 ? (
-    <p class="quiet">None is left.</p>
+    <p class="quiet">{text.schedules.noTimes}</p>
   ) : (
     <ol class="times">
       {times.map((time) => (

@@ -7,58 +7,57 @@ import { List } from "../../kit/List.tsx"
 import { useResource } from "../../load.ts"
 import { to } from "../../route.ts"
 import { may } from "../../state.ts"
-import { exactly, several, short } from "../../words.ts"
+import { exactly, short } from "../../format.ts"
 import { DeleteDialog, NotLoaded, PauseButton } from "../work/Resource.tsx"
 import { PauseDialog } from "../work/Pause.tsx"
 import { missedWords, overlapWords } from "./choices.ts"
 import { timesInWords } from "./inWords.ts"
 import { NextTimes } from "./NextTimes.tsx"
+import { text } from "../../text/text.ts"
 
 /** Why no run was started, where the service says no more. */
 const reasons: Readonly<Record<string, string>> = {
-  missed: "it was missed",
-  overlap: "an earlier run was still going on",
-  calendar: "its day is left out",
-  paused: "the schedule was paused",
-  changed: "the schedule was changed",
-  refused: "the process could not be started",
-  no_items: "no item waited in the queue"
+  missed: text.schedules.reasonMissed,
+  overlap: text.schedules.reasonOverlap,
+  calendar: text.schedules.reasonCalendar,
+  paused: text.schedules.reasonPaused,
+  changed: text.schedules.reasonChanged,
+  refused: text.schedules.reasonRefused,
+  no_items: text.schedules.reasonNoItems
 }
 
 const History = ({ id }: { readonly id: string }) => (
-  <Panel title="What became of it" flush>
+  <Panel title={text.common.history} flush>
     <List<ScheduleOccurrence>
-      label="What became of it"
+      label={text.common.history}
       path={`schedules/${id}/occurrences`}
-      empty={<Empty title="Its time has not come yet" />}
+      empty={<Empty title={text.schedules.noHistory}>{text.schedules.noHistoryHint}</Empty>}
       columns={[
-        { title: "Time", cell: ({ at }) => <Time at={at} /> },
+        { title: text.common.time, cell: ({ at }) => <Time at={at} /> },
         {
-          title: "Became",
+          title: text.schedules.outcome,
           cell: ({ process_run, reason, why }) =>
             process_run !== null ? (
               <a href={to(["runs", process_run.id])}>
-                <State state="done">
-                  run <span class="mono">{short(process_run.id)}</span>
-                </State>
+                <State state="done">{text.schedules.runOf(<span class="mono">{short(process_run.id)}</span>)}</State>
               </a>
             ) : (
               <>
-                <State state="paused">no run</State>{" "}
+                <State state="paused">{text.schedules.noRun}</State>{" "}
                 <span class="quiet">{why ?? (reason === null ? "" : (reasons[reason] ?? reason))}</span>
               </>
             )
         },
-        { title: "At", isNumber: true, cell: ({ at }) => exactly(at) }
+        { title: text.schedules.scheduledFor, isNumber: true, cell: ({ at }) => exactly(at) }
       ]}
     />
   </Panel>
 )
 
 const inputsInWords = (inputs: ScheduleOf["inputs"]): string => {
-  if (inputs.type === "with_inputs") return "all items that wait in the queue"
-  if (inputs.type === "default") return "the default item of the process"
-  return "payloads" in inputs ? several(inputs.payloads.length, "payload") : inputs.type
+  if (inputs.type === "with_inputs") return text.schedules.waitingItems
+  if (inputs.type === "default") return text.schedules.defaultItemOfProcess
+  return "payloads" in inputs ? text.schedules.payloadCount(inputs.payloads.length) : inputs.type
 }
 
 export const Schedule = ({ id }: { readonly id: string }) => {
@@ -66,13 +65,13 @@ export const Schedule = ({ id }: { readonly id: string }) => {
   const next = useResource<{ readonly data: ReadonlyArray<ScheduleTime> }>(`schedules/${id}/next`)
   const [asked, setAsked] = useState<"pause" | "delete" | null>(null)
   const action = useAction()
-  if (schedule === undefined) return <NotLoaded title="Schedule" error={error} />
+  if (schedule === undefined) return <NotLoaded title={text.schedules.schedule} error={error} />
   const { inputs, missed, name, overlap, paused, process, running } = schedule
   const resume = () =>
     void action.run(async () => {
       await call("POST", `schedules/${id}/resume`)
       reload()
-    }, "The schedule is resumed.")
+    }, text.schedules.resumed)
   return (
     <>
       <Head
@@ -82,11 +81,11 @@ export const Schedule = ({ id }: { readonly id: string }) => {
           may("Schedules.write_schedules") ? (
             <>
               <Button kind="danger" onClick={() => setAsked("delete")}>
-                Delete…
+                {text.common.delete}
               </Button>
               {may("Processes.trigger_processes") ? (
                 <a class="button" href={to(["schedules", id, "edit"])}>
-                  Edit
+                  {text.common.edit}
                 </a>
               ) : null}
               {paused === null || may("Processes.trigger_processes") ? (
@@ -106,7 +105,7 @@ export const Schedule = ({ id }: { readonly id: string }) => {
       <Problem message={action.error ?? error} />
       {paused === null ? null : (
         <p class="notice late">
-          <b>Paused</b> by {paused.by.name}, <Time at={paused.since} />: nothing starts until it is resumed.
+          {text.schedules.pausedBy(paused.by.name ?? "", <Time at={paused.since} />)}
           <br />
           {paused.note}
         </p>
@@ -116,30 +115,30 @@ export const Schedule = ({ id }: { readonly id: string }) => {
           <History id={id} />
         </div>
         <div class="stack">
-          <Panel title="The next ten times">
+          <Panel title={text.schedules.nextTimes}>
             <NextTimes times={next.data?.data ?? []} isPaused={paused !== null} />
           </Panel>
-          <Panel title="About">
+          <Panel title={text.common.details}>
             <dl class="facts">
-              <dt>Starts</dt>
+              <dt>{text.common.process}</dt>
               <dd>
                 <a href={to(["processes", process.id])}>{process.name}</a>
               </dd>
-              <dt>With</dt>
+              <dt>{text.processes.input}</dt>
               <dd>{inputsInWords(inputs)}</dd>
-              <dt>Missed</dt>
+              <dt>{text.schedules.missedTimes}</dt>
               <dd>{missedWords(missed)}</dd>
-              <dt>Overlap</dt>
+              <dt>{text.schedules.overlaps}</dt>
               <dd>{overlapWords(overlap)}</dd>
               {schedule.cron === null ? null : (
                 <>
-                  <dt>Cron</dt>
+                  <dt>{text.schedules.cronShort}</dt>
                   <dd class="mono">{schedule.cron}</dd>
                 </>
               )}
               {running.length === 0 ? null : (
                 <>
-                  <dt>Going on</dt>
+                  <dt>{text.overview.activeRuns}</dt>
                   <dd>
                     {running.map((run) => (
                       <a key={run.id} class="mono" href={to(["runs", run.id])}>
@@ -157,20 +156,20 @@ export const Schedule = ({ id }: { readonly id: string }) => {
         <PauseDialog
           what={name}
           path={`schedules/${id}`}
-          effect="Times that come are skipped until it is resumed. Its runs continue."
+          effect={text.schedules.pauseEffect}
           onDone={reload}
           onClose={() => setAsked(null)}
         />
       ) : asked === "delete" ? (
         <DeleteDialog
-          title={`Delete ${name}`}
-          submit="Delete"
-          done={`Deleted: ${name}.`}
+          title={text.common.deleteOf(name)}
+          submit={text.schedules.deleteSchedule}
+          done={text.schedules.deleted(name)}
           path={`schedules/${id}`}
           list={["schedules"]}
           onClose={() => setAsked(null)}
         >
-          <p>The schedule is deleted with its history. Its runs continue. This cannot be undone.</p>
+          <p>{text.schedules.deleteHint}</p>
         </DeleteDialog>
       ) : null}
     </>

@@ -1,16 +1,17 @@
 /** What can be chosen of a schedule, in words. */
+import { text } from "../../text/text.ts"
 
 export const overlaps = [
-  { value: "skip", label: "skip this time while an earlier run is in progress" },
-  { value: "queue", label: "wait until the earlier run has ended" },
-  { value: "allow", label: "start it beside the earlier run" },
-  { value: "stop", label: "stop the earlier run" }
+  { value: "skip", label: text.schedules.overlapSkip },
+  { value: "queue", label: text.schedules.overlapQueue },
+  { value: "allow", label: text.schedules.overlapAllow },
+  { value: "stop", label: text.schedules.overlapStop }
 ] as const
 
 export const misses = [
-  { value: "last", label: "make up for the last one" },
-  { value: "none", label: "leave them out" },
-  { value: "all", label: "make up for all of them" }
+  { value: "last", label: text.schedules.missedLast },
+  { value: "none", label: text.schedules.missedNone },
+  { value: "all", label: text.schedules.missedAll }
 ] as const
 
 const labelIn = (options: ReadonlyArray<{ readonly value: string; readonly label: string }>) => (value: string) =>
@@ -20,11 +21,11 @@ export const overlapWords = labelIn(overlaps)
 export const missedWords = labelIn(misses)
 
 export const weekdays = [
-  { value: "MON", label: "Mon" },
-  { value: "TUE", label: "Tue" },
-  { value: "WED", label: "Wed" },
-  { value: "THU", label: "Thu" },
-  { value: "FRI", label: "Fri" },
-  { value: "SAT", label: "Sat" },
-  { value: "SUN", label: "Sun" }
+  { value: "MON", label: text.weekdays.mon },
+  { value: "TUE", label: text.weekdays.tue },
+  { value: "WED", label: text.weekdays.wed },
+  { value: "THU", label: text.weekdays.thu },
+  { value: "FRI", label: text.weekdays.fri },
+  { value: "SAT", label: text.weekdays.sat },
+  { value: "SUN", label: text.weekdays.sun }
 ] as const

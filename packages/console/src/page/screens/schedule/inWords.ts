@@ -1,5 +1,6 @@
 /** Times of schedules as people say them. */
-import { exactly } from "../../words.ts"
+import { exactly } from "../../format.ts"
+import { text } from "../../text/text.ts"
 
 export interface Times {
   readonly cron: string | null
@@ -8,7 +9,16 @@ export interface Times {
   readonly zone: string
 }
 
-const days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+const days = [
+  text.weekdays.sunday,
+  text.weekdays.monday,
+  text.weekdays.tuesday,
+  text.weekdays.wednesday,
+  text.weekdays.thursday,
+  text.weekdays.friday,
+  text.weekdays.saturday,
+  text.weekdays.sunday
+]
 const shortDays = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"]
 
 const dayOf = (text: string): string | undefined => {
@@ -17,17 +27,19 @@ const dayOf = (text: string): string | undefined => {
 }
 
 const listed = (words: ReadonlyArray<string>) =>
-  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`
+  words.length < 2 ? words.join("") : text.schedules.lastOfList(words.slice(0, -1).join(", "), words.at(-1) ?? "")
 
 const onDays = (field: string): string | undefined => {
-  if (field === "*") return "every day"
-  if (/^(1-5|MON-FRI)$/i.test(field)) return "on weekdays"
-  if (/^(0,6|6,0|SAT,SUN|SUN,SAT|6,7)$/i.test(field)) return "at weekends"
+  if (field === "*") return text.schedules.everyDay
+  if (/^(1-5|MON-FRI)$/i.test(field)) return text.schedules.onWeekdays
+  if (/^(0,6|6,0|SAT,SUN|SUN,SAT|6,7)$/i.test(field)) return text.schedules.atWeekends
   const names = field.split(",").map((part) => {
     const ends = part.split("-").map(dayOf)
-    return ends.includes(undefined) || ends.length > 2 ? undefined : ends.join(" to ")
+    const [from, to] = ends
+    if (from === undefined || ends.includes(undefined) || ends.length > 2) return undefined
+    return to === undefined ? from : text.schedules.dayRange(from, to)
   })
-  return names.includes(undefined) ? undefined : `on ${listed(names.map((name) => name ?? ""))}`
+  return names.includes(undefined) ? undefined : text.schedules.onDaysOf(listed(names.map((name) => name ?? "")))
 }
 
 const two = (text: string) => text.padStart(2, "0")
@@ -39,22 +51,24 @@ export const cronInWords = (cron: string): string | undefined => {
   if (rest.length > 0 || month !== "*") return undefined
   const on = onDays(weekday)
   if (on === undefined) return undefined
-  const when = day === "*" ? on : isNumber(day) && weekday === "*" ? `on day ${day} of each month` : undefined
+  const when = day === "*" ? on : isNumber(day) && weekday === "*" ? text.schedules.onDayOfMonth(day) : undefined
   if (when === undefined) return undefined
-  const suffix = when === "every day" ? "" : ` ${when}`
+  const suffix = when === text.schedules.everyDay ? "" : ` ${when}`
   const step = /^\*\/(\d+)$/.exec(minute)?.[1]
-  if (minute === "*" && hour === "*") return `every minute${suffix}`
-  if (step !== undefined && hour === "*") return `every ${step} minutes${suffix}`
+  if (minute === "*" && hour === "*") return text.schedules.everyMinute(suffix)
+  if (step !== undefined && hour === "*") return text.schedules.everyMinutes(step, suffix)
   if (!isNumber(minute)) return undefined
-  if (hour === "*") return `${minute === "0" ? "every hour" : `every hour at ${minute} minutes past`}${suffix}`
+  if (hour === "*") return `${minute === "0" ? text.schedules.everyHour : text.schedules.everyHourAt(minute)}${suffix}`
   const hours = hour.split(",")
-  return hours.every(isNumber) ? `${when} at ${listed(hours.map((one) => `${two(one)}:${two(minute)}`))}` : undefined
+  return hours.every(isNumber)
+    ? text.schedules.atTimes(when, listed(hours.map((one) => `${two(one)}:${two(minute)}`)))
+    : undefined
 }
 
 /** Such as `on weekdays at 06:00, Europe/Vienna`. */
 export const timesInWords = ({ at, cron, every, zone }: Times): string => {
-  if (at !== null) return `once, ${exactly(at)}`
-  if (every !== null) return `every ${every}`
-  if (cron === null) return "never"
-  return `${cronInWords(cron) ?? `by cron ${cron}`}, ${zone}`
+  if (at !== null) return text.schedules.onceAt(exactly(at))
+  if (every !== null) return text.schedules.every(every)
+  if (cron === null) return text.schedules.never
+  return `${cronInWords(cron) ?? text.schedules.byCron(cron)}, ${zone}`
 }

@@ -9,6 +9,8 @@ import { Edit, EditActions } from "../work/Edit.tsx"
 import { useProcesses } from "../work/Filter.tsx"
 import { definitionOf, draftOf, type TriggerDraft } from "./definition.ts"
 import { newAddress } from "./newAddress.ts"
+import { names } from "../../text/names.ts"
+import { text } from "../../text/text.ts"
 
 interface Part {
   readonly draft: TriggerDraft
@@ -16,19 +18,18 @@ interface Part {
 }
 
 const StartFields = ({ draft, set }: Part) => (
-  <Panel title="Start runs">
-    <p class="quiet">A run starts with all items that wait in the queue. Leave both fields empty to start none.</p>
+  <Panel title={text.triggers.startCondition}>
+    <p class="quiet">{text.triggers.startHint}</p>
     <div class="inline">
       <TextField
-        label="When so many wait"
+        label={text.triggers.waitingItems}
         type="number"
         min={1}
         value={draft.atLeast}
         onValue={(atLeast) => set({ atLeast })}
       />
       <TextField
-        label="Or the oldest waited"
-        hint="minutes"
+        label={text.triggers.oldestItem}
         type="number"
         min={0.1}
         step="any"
@@ -36,7 +37,7 @@ const StartFields = ({ draft, set }: Part) => (
         onValue={(oldestMinutes) => set({ oldestMinutes })}
       />
       <TextField
-        label="Runs at a time"
+        label={text.triggers.concurrentRuns}
         type="number"
         min={1}
         value={draft.maxRuns}
@@ -49,20 +50,20 @@ const StartFields = ({ draft, set }: Part) => (
 const SignatureFields = ({ draft, hasSecret, set }: Part & { readonly hasSecret: boolean }) => (
   <>
     <SelectField
-      label="How requests are signed"
+      label={text.triggers.signature}
       value={draft.signature}
       onValue={(signature) => set({ signature })}
       options={[
-        { value: "none", label: "not: anybody with the address can send" },
-        { value: "hmac", label: "HMAC-SHA256 in a header (GitHub, Shopify and others)" },
-        { value: "standard_webhooks", label: "Standard Webhooks" }
+        { value: "none", label: text.triggers.signatureNone },
+        { value: "hmac", label: text.triggers.signatureHmac },
+        { value: "standard_webhooks", label: names.standardWebhooks }
       ]}
     />
     {draft.signature === "none" ? null : (
       <div class="inline">
         <TextField
-          label={hasSecret ? "New secret (optional)" : "Secret"}
-          hint="the same as at the sender"
+          label={hasSecret ? text.triggers.newSecret : text.common.secret}
+          hint={text.triggers.secretHint}
           type="password"
           autocomplete="new-password"
           value={draft.secret}
@@ -71,10 +72,15 @@ const SignatureFields = ({ draft, hasSecret, set }: Part & { readonly hasSecret:
         />
         {draft.signature === "hmac" ? (
           <>
-            <TextField label="Header" value={draft.header} onValue={(header) => set({ header })} required />
             <TextField
-              label="Before the signature"
-              hint="such as sha256="
+              label={text.triggers.header}
+              value={draft.header}
+              onValue={(header) => set({ header })}
+              required
+            />
+            <TextField
+              label={text.triggers.prefix}
+              hint={text.triggers.prefixHint}
               value={draft.prefix}
               onValue={(prefix) => set({ prefix })}
             />
@@ -86,9 +92,9 @@ const SignatureFields = ({ draft, hasSecret, set }: Part & { readonly hasSecret:
 )
 
 const AddressFields = ({ draft, hasSecret, set }: Part & { readonly hasSecret: boolean }) => (
-  <Panel title="Take items from other systems">
+  <Panel title={text.triggers.incoming}>
     <CheckField
-      label="It has an address; each request to it becomes an item"
+      label={text.triggers.incomingEnabled}
       checked={draft.hasAddress}
       onChecked={(hasAddress) => set({ hasAddress })}
     />
@@ -97,38 +103,41 @@ const AddressFields = ({ draft, hasSecret, set }: Part & { readonly hasSecret: b
         <SignatureFields draft={draft} hasSecret={hasSecret} set={set} />
         <div class="inline">
           <SelectField
-            label="Same event told by"
+            label={text.triggers.eventId}
             value={draft.eventId}
             onValue={(eventId) => set({ eventId })}
             options={[
-              { value: "none", label: draft.signature === "standard_webhooks" ? "webhook-id" : "nothing" },
-              { value: "header", label: "a header" },
-              { value: "pointer", label: "a place in the body" }
+              {
+                value: "none",
+                label: draft.signature === "standard_webhooks" ? names.webhookId : text.triggers.eventIdNone
+              },
+              { value: "header", label: text.triggers.eventIdHeader },
+              { value: "pointer", label: text.triggers.eventIdPointer }
             ]}
           />
           {draft.eventId === "none" ? null : (
             <TextField
-              label={draft.eventId === "header" ? "Header of the event's id" : "Place of the event's id"}
-              hint={draft.eventId === "header" ? "such as X-GitHub-Delivery" : "such as /order/id"}
+              label={draft.eventId === "header" ? text.triggers.headerName : text.triggers.pointer}
+              hint={draft.eventId === "header" ? text.triggers.headerHint : text.triggers.pointerHint}
               value={draft.eventIdAt}
               onValue={(eventIdAt) => set({ eventIdAt })}
               required
             />
           )}
           <SelectField<string>
-            label="Handshake of the sender"
+            label={text.triggers.senderHandshake}
             value={draft.handshake}
             onValue={(handshake) => set({ handshake })}
             options={[
-              { value: "", label: "none" },
-              { value: "asana", label: "Asana" },
-              { value: "slack", label: "Slack" },
-              { value: "microsoft-graph", label: "Microsoft Graph" }
+              { value: "", label: text.triggers.handshakeNone },
+              { value: "asana", label: names.asana },
+              { value: "slack", label: names.slack },
+              { value: "microsoft-graph", label: names.graph }
             ]}
           />
           <TextField
-            label="Most items waiting"
-            hint="more are refused"
+            label={text.triggers.maxWaiting}
+            hint={text.triggers.maxWaitingHint}
             type="number"
             min={1}
             value={draft.maxWaiting}
@@ -160,9 +169,9 @@ const Form = ({ process, trigger }: { readonly trigger?: Trigger; readonly proce
         void action.run(save)
       }}
     >
-      <Panel title="What">
+      <Panel title={text.common.details}>
         <TextField
-          label="Name"
+          label={text.common.name}
           value={draft.name}
           onValue={(name) => set({ name })}
           required
@@ -170,24 +179,36 @@ const Form = ({ process, trigger }: { readonly trigger?: Trigger; readonly proce
           autocomplete="off"
         />
         <SelectField<string>
-          label="Process"
+          label={text.common.process}
           value={draft.process}
           onValue={(process) => set({ process })}
-          options={[{ value: "", label: "Choose…" }, ...processes.map(({ id, name }) => ({ value: id, label: name }))]}
+          options={[
+            { value: "", label: text.common.select },
+            ...processes.map(({ id, name }) => ({ value: id, label: name }))
+          ]}
         />
-        <CheckField label="It is on" checked={draft.enabled} onChecked={(enabled) => set({ enabled })} />
+        <CheckField
+          label={text.common.enabledField}
+          checked={draft.enabled}
+          onChecked={(enabled) => set({ enabled })}
+        />
       </Panel>
       <AddressFields draft={draft} set={set} hasSecret={trigger?.webhook?.signature != null} />
       <StartFields draft={draft} set={set} />
       <Problem message={action.error} />
-      <EditActions screen="triggers" id={trigger?.id} canSubmit={!action.isBusy && draft.process !== ""} />
+      <EditActions
+        screen="triggers"
+        create={text.triggers.create}
+        id={trigger?.id}
+        canSubmit={!action.isBusy && draft.process !== ""}
+      />
     </form>
   )
 }
 
 export const NewTrigger = () => (
   <div class="readable">
-    <Head title="Make a trigger" />
+    <Head title={text.triggers.new} />
     <Form process={route.value.query["process"] ?? ""} />
   </div>
 )

@@ -7,19 +7,24 @@ import { Confirm } from "../../kit/Dialog.tsx"
 import { useResource } from "../../load.ts"
 import { to } from "../../route.ts"
 import { may } from "../../state.ts"
-import { count, short } from "../../words.ts"
+import { short } from "../../format.ts"
 import { DeleteDialog, NotLoaded } from "../work/Resource.tsx"
-import { OnceDialog } from "../work/Once.tsx"
+import { ShownOnceDialog } from "../work/ShownOnce.tsx"
 import { switched } from "./definition.ts"
-import { startInWords } from "./inWords.ts"
+import { conditionsInWords, startInWords } from "./inWords.ts"
 import { newAddress } from "./newAddress.ts"
+import { names } from "../../text/names.ts"
+import { text } from "../../text/text.ts"
 
 const signatureInWords = ({ webhook }: TriggerOf): string => {
   const signature = webhook?.signature ?? null
-  if (signature === null) return "not checked: anybody with the address can send items"
+  if (signature === null) return text.triggers.unsigned
   return signature.type === "hmac"
-    ? `HMAC-SHA256 in the header ${signature.header ?? ""}${signature.prefix === null ? "" : `, after ${signature.prefix}`}`
-    : "Standard Webhooks"
+    ? text.triggers.hmacIn(
+        signature.header ?? "",
+        signature.prefix === null ? "" : text.triggers.withPrefix(signature.prefix)
+      )
+    : names.standardWebhooks
 }
 
 const Address = ({ onRotate, trigger }: { readonly trigger: TriggerOf; readonly onRotate: () => void }) => {
@@ -27,33 +32,33 @@ const Address = ({ onRotate, trigger }: { readonly trigger: TriggerOf; readonly 
   if (webhook === null) return null
   const id = webhook.event_id
   return (
-    <Panel title="Address for other systems">
-      <p>Each request to its address becomes a work item in the queue of {trigger.process.name}.</p>
+    <Panel title={text.triggers.incoming}>
+      <p>{text.triggers.incomingHint(trigger.process.name)}</p>
       <dl class="facts">
-        <dt>Signature</dt>
+        <dt>{text.triggers.signature}</dt>
         <dd>{signatureInWords(trigger)}</dd>
         {webhook.handshake === null ? null : (
           <>
-            <dt>Handshake</dt>
+            <dt>{text.triggers.handshake}</dt>
             <dd>{webhook.handshake}</dd>
           </>
         )}
-        <dt>Same event</dt>
+        <dt>{text.triggers.duplicates}</dt>
         <dd>
           {id === null
             ? webhook.signature?.type === "standard_webhooks"
-              ? "told by the header webhook-id"
-              : "cannot be told: each request makes an item"
+              ? text.triggers.byHeader(names.webhookId)
+              : text.triggers.byNothing
             : id.header !== null
-              ? `told by the header ${id.header}`
-              : `told by ${id.pointer ?? ""} in the body`}
+              ? text.triggers.byHeader(id.header)
+              : text.triggers.byPointer(id.pointer ?? "")}
         </dd>
-        <dt>Takes</dt>
-        <dd>up to {count(webhook.max_waiting)} waiting items</dd>
+        <dt>{text.triggers.limit}</dt>
+        <dd>{text.triggers.upTo(webhook.max_waiting)}</dd>
       </dl>
-      <p class="quiet">The address is shown once, when it is made. If it is lost or known to others, make a new one.</p>
+      <p class="quiet">{text.triggers.urlOnce}</p>
       {may("Triggers.write_triggers", "Processes.trigger_processes") ? (
-        <Button onClick={onRotate}>New address…</Button>
+        <Button onClick={onRotate}>{text.triggers.rotateMore}</Button>
       ) : null}
     </Panel>
   )
@@ -63,7 +68,7 @@ export const Trigger = ({ id }: { readonly id: string }) => {
   const { data: trigger, error, reload } = useResource<TriggerOf>(`triggers/${id}`)
   const [asked, setAsked] = useState<"rotate" | "delete" | null>(null)
   const action = useAction()
-  if (trigger === undefined) return <NotLoaded title="Trigger" error={error} />
+  if (trigger === undefined) return <NotLoaded title={text.triggers.trigger} error={error} />
   const { enabled, name, problem, process, refused_requests: refused, running, start } = trigger
   const address = newAddress.value
   const toggle = () =>
@@ -72,7 +77,7 @@ export const Trigger = ({ id }: { readonly id: string }) => {
         await call("POST", `triggers/${id}`, { body: switched(trigger) })
         reload()
       },
-      enabled ? "The trigger is off." : "The trigger is on."
+      enabled ? text.triggers.disabled : text.triggers.enabled
     )
   return (
     <>
@@ -82,15 +87,15 @@ export const Trigger = ({ id }: { readonly id: string }) => {
           may("Triggers.write_triggers") ? (
             <>
               <Button kind="danger" onClick={() => setAsked("delete")}>
-                Delete…
+                {text.common.delete}
               </Button>
               {may("Processes.trigger_processes") ? (
                 <>
                   <a class="button" href={to(["triggers", id, "edit"])}>
-                    Edit
+                    {text.common.edit}
                   </a>
                   <Button disabled={action.isBusy} onClick={toggle}>
-                    {enabled ? "Switch off" : "Switch on"}
+                    {enabled ? text.common.disable : text.common.enable}
                   </Button>
                 </>
               ) : null}
@@ -98,56 +103,49 @@ export const Trigger = ({ id }: { readonly id: string }) => {
           ) : undefined
         }
       >
-        {enabled ? "on" : "off"}: {startInWords(trigger)}
+        {enabled ? text.common.enabled : text.common.disabled}: {startInWords(trigger)}
       </Head>
       <Problem message={action.error ?? error} />
       {refused === null ? null : (
         <p class="notice late">
-          <b>
-            {refused.count === 1
-              ? "A request to its address was"
-              : `${count(refused.count)} requests to its address were`}{" "}
-            refused
-          </b>
-          , the last one <Time at={refused.last_at} />: {refused.message}.
+          {text.triggers.refused(
+            <b>{text.triggers.refusedRequests(refused.count)}</b>,
+            <Time at={refused.last_at} />,
+            refused.message
+          )}
         </p>
       )}
       {problem === null ? null : (
         <p class="notice failed">
           <b>{problem.message}</b>
           <br />
-          <span class="quiet">
-            since <Time at={problem.since} />
-          </span>
+          <span class="quiet">{text.runs.since(<Time at={problem.since} />)}</span>
         </p>
       )}
       <div class="two">
         <div class="stack">
           <Address trigger={trigger} onRotate={() => setAsked("rotate")} />
           {start === null ? null : (
-            <Panel title="Starts runs">
-              <p>
-                {startInWords({ start, webhook: null }).replace(/^a run/, "A run")}, with all items that wait, while
-                fewer than {count(start.max_runs)} of its runs {start.max_runs === 1 ? "goes" : "go"} on.
-              </p>
+            <Panel title={text.triggers.startCondition}>
+              <p>{text.triggers.startsWhen(conditionsInWords(start), start.max_runs)}</p>
             </Panel>
           )}
         </div>
         <div class="stack">
-          <Panel title="About">
+          <Panel title={text.common.details}>
             <dl class="facts">
-              <dt>Process</dt>
+              <dt>{text.common.process}</dt>
               <dd>
                 <a href={to(["processes", process.id])}>{process.name}</a>
               </dd>
-              <dt>Made</dt>
+              <dt>{text.common.created}</dt>
               <dd>
                 <Time at={trigger.created_at} />
               </dd>
-              <dt>Its runs now</dt>
+              <dt>{text.overview.activeRuns}</dt>
               <dd>
                 {running.length === 0
-                  ? "none"
+                  ? text.common.none
                   : running.map((run) => (
                       <a key={run.id} class="mono" href={to(["runs", run.id])}>
                         {short(run.id)}{" "}
@@ -159,15 +157,13 @@ export const Trigger = ({ id }: { readonly id: string }) => {
         </div>
       </div>
       {address !== null && address.trigger === id ? (
-        <OnceDialog title="Its address" value={address.url} onClose={() => (newAddress.value = null)}>
-          <p>
-            Give this address to the system that sends items. <b>It is shown only now</b>: anybody with it can send.
-          </p>
-        </OnceDialog>
+        <ShownOnceDialog title={text.triggers.url} value={address.url} onClose={() => (newAddress.value = null)}>
+          <p>{text.triggers.urlHint(<b>{text.triggers.copyUrl}</b>)}</p>
+        </ShownOnceDialog>
       ) : asked === "rotate" ? (
         <Confirm
-          title="Make a new address"
-          submit="Make a new one"
+          title={text.triggers.rotateTitle}
+          submit={text.triggers.rotate}
           onSubmit={async () => {
             const { url } = await call<TriggerCreated & { readonly url: string | null }>(
               "POST",
@@ -177,18 +173,18 @@ export const Trigger = ({ id }: { readonly id: string }) => {
           }}
           onClose={() => setAsked(null)}
         >
-          <p>The old address is refused immediately: every sender needs the new one.</p>
+          <p>{text.triggers.rotateHint}</p>
         </Confirm>
       ) : asked === "delete" ? (
         <DeleteDialog
-          title={`Delete ${name}`}
-          submit="Delete"
-          done={`Deleted: ${name}.`}
+          title={text.common.deleteOf(name)}
+          submit={text.triggers.deleteTrigger}
+          done={text.triggers.deleted(name)}
           path={`triggers/${id}`}
           list={["triggers"]}
           onClose={() => setAsked(null)}
         >
-          <p>Its address is refused immediately. Its runs continue, and its items stay. This cannot be undone.</p>
+          <p>{text.triggers.deleteHint}</p>
         </DeleteDialog>
       ) : null}
     </>

@@ -1,17 +1,18 @@
 /** What a trigger does, as a sentence. */
 import type { TriggerListed } from "@signalbox/api/contract/Triggers"
-import { duration, several } from "../../words.ts"
+import { duration } from "../../format.ts"
+import { text } from "../../text/text.ts"
+
+export const conditionsInWords = (start: NonNullable<TriggerListed["start"]>): string =>
+  [
+    ...(start.at_least === null ? [] : [text.triggers.itemsWait(start.at_least)]),
+    ...(start.oldest_seconds === null ? [] : [text.triggers.oldestWaits(duration(start.oldest_seconds))])
+  ].join(text.triggers.or)
 
 export const startInWords = ({ start, webhook }: Pick<TriggerListed, "start" | "webhook">): string => {
-  const conditions =
-    start === null
-      ? []
-      : [
-          ...(start.at_least === null ? [] : [`${several(start.at_least, "item")} wait`]),
-          ...(start.oldest_seconds === null ? [] : [`the oldest has waited for ${duration(start.oldest_seconds)}`])
-        ]
+  const conditions = start === null ? "" : conditionsInWords(start)
   return [
-    ...(webhook === null ? [] : ["requests to its address become items"]),
-    ...(conditions.length === 0 ? [] : [`a run starts when ${conditions.join(" or ")}`])
+    ...(webhook === null ? [] : [text.triggers.requestsBecomeItems]),
+    ...(conditions === "" ? [] : [text.triggers.runStartsWhen(conditions)])
   ].join("; ")
 }

@@ -7,8 +7,8 @@ import { Confirm } from "../../kit/Dialog.tsx"
 import { useResource } from "../../load.ts"
 import { go, to } from "../../route.ts"
 import { may } from "../../state.ts"
-import { several } from "../../words.ts"
 import { SecretDialog } from "./SecretDialog.tsx"
+import { text } from "../../text/text.ts"
 
 export const Secret = ({ name }: { readonly name: string }) => {
   const path = `secrets/${encodeURIComponent(name)}`
@@ -18,7 +18,7 @@ export const Secret = ({ name }: { readonly name: string }) => {
   if (secret === undefined) {
     return (
       <>
-        <Head title="Secret" />
+        <Head title={text.common.secret} />
         <Problem message={error} />
       </>
     )
@@ -32,27 +32,27 @@ export const Secret = ({ name }: { readonly name: string }) => {
           may("Vault.write_secrets") ? (
             <>
               <Button kind="danger" onClick={() => setAsked("delete")}>
-                Delete…
+                {text.common.delete}
               </Button>
               <Button kind="primary" onClick={() => setAsked("change")}>
-                Change…
+                {text.common.editMore}
               </Button>
             </>
           ) : undefined
         }
       >
-        {description ?? several(keys.length, "key")}
+        {description ?? text.vault.keyCount(keys.length)}
       </Head>
       <Problem message={error} />
-      <Panel title="Keys">
+      <Panel title={text.vault.keys}>
         {keys.length === 0 ? (
-          <Empty title="No keys">Robots find nothing in this secret.</Empty>
+          <Empty title={text.vault.noKeys}>{text.vault.noKeysHint}</Empty>
         ) : (
-          <ul class="names" aria-label="Keys">
+          <ul class="names" aria-label={text.vault.keys}>
             {keys.map((key) => (
               <li key={key}>
                 <span class="mono breaks">{key}</span>
-                <span class="quiet">its value is shown to robots alone</span>
+                <span class="quiet">{text.vault.valueHidden}</span>
               </li>
             ))}
           </ul>
@@ -62,9 +62,9 @@ export const Secret = ({ name }: { readonly name: string }) => {
         <SecretDialog secret={secret} onDone={reload} onClose={close} />
       ) : asked === "delete" ? (
         <Confirm
-          title={`Delete ${name}`}
-          submit="Delete the secret"
-          done={`${name} is deleted.`}
+          title={text.common.deleteOf(name)}
+          submit={text.vault.deleteSecret}
+          done={text.vault.deleted(name)}
           name={name}
           onSubmit={async () => {
             await call("DELETE", path)
@@ -72,10 +72,7 @@ export const Secret = ({ name }: { readonly name: string }) => {
           }}
           onClose={close}
         >
-          <p>
-            Its {several(keys.length, "value")} are gone for good, and robots, git and alerts that use it fail from now
-            on. This cannot be undone.
-          </p>
+          <p>{text.vault.deleteHint(keys.length)}</p>
         </Confirm>
       ) : null}
     </>

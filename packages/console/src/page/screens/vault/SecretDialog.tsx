@@ -7,6 +7,7 @@ import { FormDialog } from "../../kit/Dialog.tsx"
 import { TextField } from "../../kit/Field.tsx"
 import { FileField } from "../../kit/FileField.tsx"
 import { readText } from "../assets/content.ts"
+import { text } from "../../text/text.ts"
 
 interface Item {
   readonly id: number
@@ -26,9 +27,7 @@ const itemsOf = (keys: ReadonlyArray<string>): ReadonlyArray<Item> =>
 const lineOf = async (file: File | null): Promise<Partial<Item>> => {
   const value = file === null ? "" : await readText(file)
   // The line break at the end of a file is not part of the value, as with the command.
-  return value === null
-    ? { value: "", error: "The file is not text." }
-    : { value: value.replace(/\r?\n$/, ""), error: null }
+  return value === null ? { value: "", error: text.vault.notText } : { value: value.replace(/\r?\n$/, ""), error: null }
 }
 
 const ItemFields = ({
@@ -47,44 +46,44 @@ const ItemFields = ({
   readonly onRemove: (() => void) | null
 }) => (
   <fieldset>
-    <legend>Value {number}</legend>
+    <legend>{text.vault.valueTitle(number)}</legend>
     <div class="inline">
       <TextField
-        label="Key"
+        label={text.common.key}
         value={item.key}
         onValue={(key) => onItem({ key })}
-        placeholder={number === 1 ? "such as password" : ""}
+        placeholder={number === 1 ? text.vault.keyExample : ""}
         required
         maxLength={255}
         autocomplete="off"
       />
       {item.isFile ? null : (
         <TextField
-          label="Value"
+          label={text.vault.value}
           type="password"
           autocomplete="new-password"
           value={item.value}
           onValue={(value) => onItem({ value })}
-          placeholder={isKept ? "unchanged" : ""}
+          placeholder={isKept ? text.vault.unchanged : ""}
           required={!isKept}
         />
       )}
     </div>
     {item.isFile ? (
       <FileField
-        label="File with the value"
-        hint="Its text becomes the value."
+        label={text.vault.valueFile}
+        hint={text.vault.valueFileHint}
         onFile={(file) => void lineOf(file).then(onItem)}
       />
     ) : null}
     {item.error === null ? null : <p class="wrong">{item.error}</p>}
     <p class="buttons">
       <Button onClick={() => onItem({ isFile: !item.isFile, value: "", error: null })}>
-        {item.isFile ? "Type it" : "Take it from a file"}
+        {item.isFile ? text.vault.enterValue : text.vault.loadFromFile}
       </Button>
       {onRemove === null ? null : (
-        <Button aria-label={`Remove value ${number}`} onClick={onRemove}>
-          Remove
+        <Button aria-label={text.vault.removeValue(number)} onClick={onRemove}>
+          {text.common.remove}
         </Button>
       )}
     </p>
@@ -109,7 +108,7 @@ export const SecretDialog = ({
   const submit = async () => {
     const keys = items.map(({ key }) => key.trim())
     const twice = keys.find((key, index) => keys.indexOf(key) !== index)
-    if (twice !== undefined) throw new Error(`The key ${twice} is there twice: give each value a key of its own.`)
+    if (twice !== undefined) throw new Error(text.vault.keyTwice(twice))
     const written = items.filter(({ value }) => value !== "")
     const body = {
       items: Object.fromEntries(written.map(({ key, value }) => [key.trim(), value])),
@@ -124,17 +123,17 @@ export const SecretDialog = ({
   }
   return (
     <FormDialog
-      title={secret === undefined ? "Make a secret" : `Change the values of ${secret.name}`}
-      submit={secret === undefined ? "Make it" : "Change the values"}
-      done={secret === undefined ? "The secret is made." : `${secret.name} is changed.`}
+      title={secret === undefined ? text.vault.new : text.vault.editTitle(secret.name)}
+      submit={secret === undefined ? text.vault.create : text.common.save}
+      done={secret === undefined ? text.vault.created : text.vault.updated(secret.name)}
       canSubmit={items.every((item) => item.error === null && (item.value !== "" || isKept(item)))}
       onSubmit={submit}
       onClose={onClose}
     >
       {secret === undefined ? (
         <TextField
-          label="Name"
-          hint="Robots ask for it by this name: letters, digits and underscores."
+          label={text.common.name}
+          hint={text.vault.nameHint}
           value={name}
           onValue={setName}
           required
@@ -143,12 +142,10 @@ export const SecretDialog = ({
           autocomplete="off"
         />
       ) : (
-        <p>
-          A value that is left empty stays as it is: the values cannot be shown. <b>What is removed here is gone.</b>
-        </p>
+        <p>{text.vault.keptHint(<b>{text.vault.removedHint}</b>)}</p>
       )}
       <TextField
-        label="What it is for"
+        label={text.vault.purpose}
         value={description}
         onValue={setDescription}
         maxLength={1000}
@@ -168,7 +165,7 @@ export const SecretDialog = ({
       ))}
       <p>
         <Button onClick={() => setItems((before) => [...before, emptyItem((before.at(-1)?.id ?? 0) + 1)])}>
-          Add a value
+          {text.vault.addValue}
         </Button>
       </p>
     </FormDialog>

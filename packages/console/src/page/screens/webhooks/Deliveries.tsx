@@ -8,14 +8,16 @@ import { Dialog } from "../../kit/Dialog.tsx"
 import { List } from "../../kit/List.tsx"
 import { route, to } from "../../route.ts"
 import { may, say } from "../../state.ts"
-import { count } from "../../words.ts"
+import { count } from "../../format.ts"
+import { stateText } from "../../kit/states.ts"
 import { Choice, Filters } from "../work/Filter.tsx"
-import { wordsOf } from "./words.ts"
+import { wordsOf } from "./events.ts"
+import { text } from "../../text/text.ts"
 
 const stateWords: Readonly<Record<string, readonly [lamp: string, words: string]>> = {
-  pending: ["in_progress", "on its way"],
-  delivered: ["done", "delivered"],
-  failed: ["failed", "given up"]
+  pending: ["in_progress", stateText("pending")],
+  delivered: ["done", text.webhooks.delivered],
+  failed: ["failed", stateText("failed")]
 }
 
 const StateOf = ({ delivery: { attempts, next_attempt_at, state } }: { readonly delivery: WebhookDelivery }) => {
@@ -24,9 +26,7 @@ const StateOf = ({ delivery: { attempts, next_attempt_at, state } }: { readonly 
     <>
       <State state={state === "pending" && attempts > 0 ? "stopping" : lamp}>{words}</State>
       {next_attempt_at === null || attempts === 0 ? null : (
-        <div class="quiet">
-          next attempt <Time at={next_attempt_at} />
-        </div>
+        <div class="quiet">{text.webhooks.nextAttempt(<Time at={next_attempt_at} />)}</div>
       )}
     </>
   )
@@ -44,21 +44,21 @@ const parsed = (body: string): string => {
 }
 
 const Details = ({ delivery, onClose }: { readonly delivery: WebhookDelivery; readonly onClose: () => void }) => (
-  <Dialog title={`It was told: ${wordsOf(delivery.event_type)}`} onClose={onClose}>
+  <Dialog title={text.webhooks.delivery(wordsOf(delivery.event_type))} onClose={onClose}>
     <dl class="facts">
-      <dt>Event</dt>
+      <dt>{text.webhooks.eventId}</dt>
       <dd class="mono">{delivery.event_id}</dd>
-      <dt>State</dt>
+      <dt>{text.common.state}</dt>
       <dd>
         <StateOf delivery={delivery} />
       </dd>
-      <dt>Answer</dt>
-      <dd>{answerOf(delivery) || "none yet"}</dd>
+      <dt>{text.webhooks.response}</dt>
+      <dd>{answerOf(delivery) || text.webhooks.noResponse}</dd>
     </dl>
-    <Copyable label="Body" text={parsed(delivery.body)} />
+    <Copyable label={text.webhooks.payload} text={parsed(delivery.body)} />
     <div class="actions">
       <Button kind="primary" onClick={onClose}>
-        Close
+        {text.common.close}
       </Button>
     </div>
   </Dialog>
@@ -74,61 +74,64 @@ export const Deliveries = ({ webhook }: { readonly webhook: string }) => {
     void action.run(async () => {
       await call("POST", `webhooks/${webhook}/deliveries/${id}/redeliver`)
       setSent(sent + 1)
-      say("The event is sent again, as a new delivery.")
+      say(text.webhooks.redelivered)
     })
   return (
     <>
       <Filters>
         <Choice
-          label="State"
+          label={text.common.state}
           name="state"
-          all="All deliveries"
+          all={text.webhooks.allDeliveries}
           options={Object.entries(stateWords).map(([value, [, label]]) => ({ value, label }))}
         />
       </Filters>
       <Problem message={action.error} />
-      <Panel title="Deliveries" flush>
+      <Panel title={text.webhooks.deliveries} flush>
         <List<WebhookDelivery>
           key={sent}
-          label="Deliveries"
+          label={text.webhooks.deliveries}
           path={`webhooks/${webhook}/deliveries`}
           query={{ state }}
           empty={
             state === undefined ? (
-              <Empty title="Nothing was sent in the last 14 days">
-                {canWrite ? "Send a test to see whether it arrives." : null}
-              </Empty>
+              <Empty title={text.webhooks.noDeliveries}>{canWrite ? text.webhooks.noDeliveriesHint : null}</Empty>
             ) : (
-              <Empty title="No such deliveries">
-                <a href={to(["webhooks", webhook])}>Show all</a>
+              <Empty title={text.webhooks.noMatch}>
+                <a href={to(["webhooks", webhook])}>{text.webhooks.viewAll}</a>
               </Empty>
             )
           }
           columns={[
             {
-              title: "Event",
+              title: text.common.event,
               cell: (delivery) => <Button onClick={() => setShown(delivery)}>{wordsOf(delivery.event_type)}</Button>
             },
-            { title: "State", cell: (delivery) => <StateOf delivery={delivery} /> },
+            { title: text.common.state, cell: (delivery) => <StateOf delivery={delivery} /> },
             {
-              title: "Answer",
+              title: text.webhooks.response,
               cell: (delivery) =>
                 delivery.error === null ? answerOf(delivery) : <span class="wrong">{answerOf(delivery)}</span>
             },
             {
-              title: "Run",
-              cell: ({ process_run }) => (process_run === null ? "" : <a href={to(["runs", process_run.id])}>Run</a>)
+              title: text.common.run,
+              cell: ({ process_run }) =>
+                process_run === null ? "" : <a href={to(["runs", process_run.id])}>{text.common.run}</a>
             },
-            { title: "Attempts", isNumber: true, cell: ({ attempts }) => count(attempts) },
-            { title: "Last", isNumber: true, cell: ({ last_attempt_at }) => <Time at={last_attempt_at} /> },
+            { title: text.webhooks.attempts, isNumber: true, cell: ({ attempts }) => count(attempts) },
+            {
+              title: text.webhooks.lastAttempt,
+              isNumber: true,
+              cell: ({ last_attempt_at }) => <Time at={last_attempt_at} />
+            },
             ...(canWrite
               ? [
                   {
-                    title: "Again",
+                    title: text.common.actions,
                     cell: (delivery: WebhookDelivery) =>
                       delivery.state === "pending" ? null : (
                         <Button disabled={action.isBusy} onClick={() => again(delivery)}>
-                          Send again
+                          {text.webhooks.redeliver}
                         </Button>
                       )
                   }

@@ -9,11 +9,12 @@ import { to } from "../../route.ts"
 import { may, say } from "../../state.ts"
 import { DeleteDialog, NotLoaded } from "../work/Resource.tsx"
 import { useProcesses } from "../work/Filter.tsx"
-import { OnceDialog } from "../work/Once.tsx"
+import { ShownOnceDialog } from "../work/ShownOnce.tsx"
 import { Deliveries } from "./Deliveries.tsx"
 import { newSecret } from "./newSecret.ts"
 import { WebhookDialog } from "./WebhookDialog.tsx"
-import { wordsOf } from "./words.ts"
+import { wordsOf } from "./events.ts"
+import { text } from "../../text/text.ts"
 
 const Dialogs = ({
   asked,
@@ -29,11 +30,13 @@ const Dialogs = ({
   const { id } = webhook
   if (newSecret.value?.webhook === id) {
     return (
-      <OnceDialog title="Its secret" value={newSecret.value.secret} onClose={() => (newSecret.value = null)}>
-        <p>
-          The receiver checks with it that events come from here. <b>It is shown only now.</b>
-        </p>
-      </OnceDialog>
+      <ShownOnceDialog
+        title={text.webhooks.signingSecret}
+        value={newSecret.value.secret}
+        onClose={() => (newSecret.value = null)}
+      >
+        <p>{text.common.secretHint(<b>{text.common.copySecret}</b>)}</p>
+      </ShownOnceDialog>
     )
   }
   if (asked === null) return null
@@ -41,8 +44,8 @@ const Dialogs = ({
   if (asked === "rotate") {
     return (
       <Confirm
-        title="Make a new secret"
-        submit="Make a new one"
+        title={text.common.rotateTitle}
+        submit={text.common.rotate}
         onSubmit={async () => {
           const { secret } = await call<typeof WebhookOf.Encoded>("POST", `webhooks/${id}`, {
             body: { rotate_secret: true }
@@ -51,25 +54,20 @@ const Dialogs = ({
         }}
         onClose={onClose}
       >
-        <p>
-          For 24 hours <code>webhook-signature</code> is signed with the old one too. A receiver that checks{" "}
-          <code>x-rc-signature</code> needs the new one immediately.
-        </p>
+        <p>{text.common.rotateHint(<code>webhook-signature</code>, <code>x-rc-signature</code>)}</p>
       </Confirm>
     )
   }
   return (
     <DeleteDialog
-      title="Delete the webhook"
-      submit="Delete"
-      done="The webhook is deleted."
+      title={text.webhooks.deleteWebhook}
+      submit={text.webhooks.deleteWebhook}
+      done={text.webhooks.deleted}
       path={`webhooks/${id}`}
       list={["webhooks"]}
       onClose={onClose}
     >
-      <p>
-        Nothing is sent to <b>{webhook.endpoint}</b> any more; events that are on their way are dropped.
-      </p>
+      <p>{text.webhooks.deleteHint(<b>{webhook.endpoint}</b>)}</p>
     </DeleteDialog>
   )
 }
@@ -78,20 +76,31 @@ const About = ({ onRotate, webhook }: { readonly webhook: WebhookListed; readonl
   const { enabled, enabled_events, process } = webhook
   const name = useProcesses().find(({ id }) => id === process?.id)?.name
   return (
-    <Panel title="About">
+    <Panel title={text.common.details}>
       <dl class="facts">
-        <dt>State</dt>
-        <dd>{enabled ? <State state="done">on</State> : <State state="offline">off</State>}</dd>
-        <dt>Of</dt>
+        <dt>{text.common.state}</dt>
         <dd>
-          {process === null ? "all processes" : <a href={to(["processes", process.id])}>{name ?? "a process"}</a>}
+          {enabled ? (
+            <State state="done">{text.common.enabled}</State>
+          ) : (
+            <State state="offline">{text.common.disabled}</State>
+          )}
         </dd>
-        <dt>Told when</dt>
-        <dd>{enabled_events.map(wordsOf).join(", ")}</dd>
-        <dt>Secret</dt>
+        <dt>{text.common.process}</dt>
         <dd>
-          shown once, when it is made.{" "}
-          {may("Webhooks.write_webhooks") ? <Button onClick={onRotate}>New secret…</Button> : null}
+          {process === null ? (
+            text.webhooks.allProcesses
+          ) : (
+            <a href={to(["processes", process.id])}>{name ?? text.webhooks.unknownProcess}</a>
+          )}
+        </dd>
+        <dt>{text.common.events}</dt>
+        <dd>{enabled_events.map(wordsOf).join(", ")}</dd>
+        <dt>{text.common.secret}</dt>
+        <dd>
+          {text.webhooks.shownOnce(
+            may("Webhooks.write_webhooks") ? <Button onClick={onRotate}>{text.common.rotateMore}</Button> : null
+          )}
         </dd>
       </dl>
     </Panel>
@@ -103,7 +112,7 @@ export const Webhook = ({ id }: { readonly id: string }) => {
   const [asked, setAsked] = useState<"edit" | "rotate" | "delete" | null>(null)
   const [tests, setTests] = useState(0)
   const action = useAction()
-  if (webhook === undefined) return <NotLoaded title="Webhook" error={error} />
+  if (webhook === undefined) return <NotLoaded title={text.webhooks.webhook} error={error} />
   const { enabled, endpoint } = webhook
   const toggle = () =>
     void action.run(
@@ -111,13 +120,13 @@ export const Webhook = ({ id }: { readonly id: string }) => {
         await call("POST", `webhooks/${id}`, { body: { enabled: !enabled } })
         reload()
       },
-      enabled ? "The webhook is off: nothing is sent." : "The webhook is on."
+      enabled ? text.webhooks.disabled : text.webhooks.enabled
     )
   const test = () =>
     void action.run(async () => {
       const { state } = await call<WebhookDelivery>("POST", `webhooks/${id}/test`)
       setTests(tests + 1)
-      say(state === "delivered" ? "The test arrived." : "The test is sent: its answer is in the deliveries.")
+      say(state === "delivered" ? text.webhooks.testDelivered : text.webhooks.testSent)
     })
   return (
     <>
@@ -127,25 +136,21 @@ export const Webhook = ({ id }: { readonly id: string }) => {
           may("Webhooks.write_webhooks") ? (
             <>
               <Button kind="danger" onClick={() => setAsked("delete")}>
-                Delete…
+                {text.common.delete}
               </Button>
-              <Button onClick={() => setAsked("edit")}>Change…</Button>
+              <Button onClick={() => setAsked("edit")}>{text.common.editMore}</Button>
               <Button disabled={action.isBusy} onClick={toggle}>
-                {enabled ? "Switch off" : "Switch on"}
+                {enabled ? text.common.disable : text.common.enable}
               </Button>
               <Button kind="primary" disabled={action.isBusy} onClick={test}>
-                Send a test
+                {text.webhooks.sendTest}
               </Button>
             </>
           ) : undefined
         }
       />
       <Problem message={action.error ?? error} />
-      {enabled ? null : (
-        <p class="notice late">
-          <b>Nothing is sent.</b> Somebody has switched it off, or its receiver answered 410: gone.
-        </p>
-      )}
+      {enabled ? null : <p class="notice late">{text.webhooks.disabledHint(<b>{text.webhooks.disabled}</b>)}</p>}
       <div class="stack">
         <About webhook={webhook} onRotate={() => setAsked("rotate")} />
         <div>

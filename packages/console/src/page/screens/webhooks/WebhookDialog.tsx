@@ -7,7 +7,9 @@ import { CheckField, SelectField, TextField } from "../../kit/Field.tsx"
 import { go, to } from "../../route.ts"
 import { useProcesses } from "../work/Filter.tsx"
 import { newSecret } from "./newSecret.ts"
-import { eventWords } from "./words.ts"
+import { eventWords } from "./events.ts"
+import { names } from "../../text/names.ts"
+import { text } from "../../text/text.ts"
 
 // Keys of an object literal are typed as plain strings.
 const events = Object.keys(eventWords) as ReadonlyArray<WebhookEventType>
@@ -49,34 +51,34 @@ export const WebhookDialog = ({
   }
   return (
     <FormDialog
-      title={webhook === undefined ? "Make a webhook" : "Change the webhook"}
-      submit={webhook === undefined ? "Make it" : "Save"}
-      done={webhook === undefined ? undefined : "The webhook is changed."}
+      title={webhook === undefined ? text.webhooks.new : text.webhooks.editTitle}
+      submit={webhook === undefined ? text.webhooks.create : text.common.save}
+      done={webhook === undefined ? undefined : text.webhooks.updated}
       canSubmit={enabled.size > 0}
       onSubmit={submit}
       onClose={onClose}
     >
       <TextField
-        label="Address"
+        label={text.webhooks.url}
         type="url"
-        hint="Each event is sent there by POST, as JSON and signed."
-        placeholder="https://example.com/hook"
+        hint={text.webhooks.urlHint}
+        placeholder={names.exampleUrl}
         value={endpoint}
         onValue={setEndpoint}
         required
         autocomplete="off"
       />
       <SelectField<string>
-        label="Of"
+        label={text.common.process}
         value={process}
         onValue={setProcess}
         options={[
-          { value: "", label: "all processes" },
+          { value: "", label: text.webhooks.allProcesses },
           ...processes.map(({ id, name }) => ({ value: id, label: name }))
         ]}
       />
       <fieldset>
-        <legend>It is told when</legend>
+        <legend>{text.common.events}</legend>
         {events.map((event) => (
           <CheckField
             key={event}

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks"
 import { Button, Head, Problem } from "../../kit/Basics.tsx"
 import { useResource } from "../../load.ts"
 import { to } from "../../route.ts"
+import { text } from "../../text/text.ts"
 
 /** A resource as it was when its form was opened: changes of others do not replace what is being typed. */
 export const Edit = <A extends { readonly name: string }>({
@@ -18,7 +19,7 @@ export const Edit = <A extends { readonly name: string }>({
   if (initial === null && data !== undefined) setInitial(data)
   return (
     <>
-      <Head title={initial === null ? "Edit" : `Edit ${initial.name}`} />
+      <Head title={initial === null ? text.common.edit : text.common.editOf(initial.name)} />
       <Problem message={error} />
       {initial === null ? null : children(initial)}
     </>
@@ -28,9 +29,12 @@ export const Edit = <A extends { readonly name: string }>({
 /** The end of a form. */
 export const EditActions = ({
   canSubmit,
+  create,
   id,
   screen
 }: {
+  /** The label of the button that creates, such as `Create trigger`. */
+  readonly create: string
   readonly screen: string
   /** Of what is edited; undefined for what is made. */
   readonly id: string | undefined
@@ -38,10 +42,10 @@ export const EditActions = ({
 }) => (
   <div class="actions start">
     <a class="button" href={to([screen, ...(id === undefined ? [] : [id])])}>
-      Cancel
+      {text.common.cancel}
     </a>
     <Button type="submit" kind="primary" disabled={!canSubmit}>
-      {id === undefined ? "Make it" : "Save"}
+      {id === undefined ? create : text.common.save}
     </Button>
   </div>
 )

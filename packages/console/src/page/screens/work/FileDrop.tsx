@@ -2,10 +2,11 @@
 import { useId } from "preact/hooks"
 import { Button } from "../../kit/Basics.tsx"
 import { DropZone } from "../../kit/DropZone.tsx"
+import { text } from "../../text/text.ts"
 
 /** Such as `1.4 MB`. */
 export const sizeOf = (bytes: number): string => {
-  if (bytes < 1000) return `${bytes} bytes`
+  if (bytes < 1000) return text.kit.bytes(String(bytes))
   const kilobytes = bytes / 1000
   return kilobytes < 1000 ? `${kilobytes.toFixed(0)} KB` : `${(kilobytes / 1000).toFixed(1)} MB`
 }
@@ -48,7 +49,7 @@ export const FileDrop = ({
             event.currentTarget.value = ""
           }}
         />
-        <span class="hint">or drop {isMultiple ? "them" : "it"} here</span>
+        <span class="hint">{isMultiple ? text.kit.dropFiles : text.kit.dropFile}</span>
       </DropZone>
       {files.length === 0 ? null : (
         <ul class="files">
@@ -56,11 +57,14 @@ export const FileDrop = ({
             <li key={file.name}>
               <span>{file.name}</span> <span class="quiet">{sizeOf(file.size)}</span>
               {sent[file.name] === undefined ? (
-                <Button aria-label={`Remove ${file.name}`} onClick={() => onFiles(files.filter((one) => one !== file))}>
-                  Remove
+                <Button
+                  aria-label={text.common.removeOf(file.name)}
+                  onClick={() => onFiles(files.filter((one) => one !== file))}
+                >
+                  {text.common.remove}
                 </Button>
               ) : (
-                <progress max={1} value={sent[file.name]} aria-label={`Sent of ${file.name}`} />
+                <progress max={1} value={sent[file.name]} aria-label={text.kit.progressOf(file.name)} />
               )}
             </li>
           ))}

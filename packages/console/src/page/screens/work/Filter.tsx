@@ -6,6 +6,7 @@ import type { Page } from "../../api.ts"
 import { useResource } from "../../load.ts"
 import { go, route, withQuery } from "../../route.ts"
 import { may } from "../../state.ts"
+import { text } from "../../text/text.ts"
 
 export const Filters = ({ children }: { readonly children: ComponentChildren }) => <div class="filters">{children}</div>
 
@@ -63,9 +64,9 @@ export const useProcesses = (): ReadonlyArray<ProcessSummary> => {
 
 export const ProcessChoice = () => (
   <Choice
-    label="Process"
+    label={text.common.process}
     name="process"
-    all="All processes"
+    all={text.common.allProcesses}
     clears={["step"]}
     options={useProcesses().map(({ id, name }) => ({ value: id, label: name }))}
   />
@@ -79,9 +80,9 @@ export const StepChoice = () => {
   )
   return data === undefined ? null : (
     <Choice
-      label="Step"
+      label={text.common.step}
       name="step"
-      all="All steps"
+      all={text.common.allSteps}
       options={data.steps.map(({ id, name }) => ({ value: id, label: name }))}
     />
   )

@@ -6,6 +6,7 @@ import { Time } from "../../kit/Basics.tsx"
 import { FormDialog } from "../../kit/Dialog.tsx"
 import { TextField } from "../../kit/Field.tsx"
 import { say } from "../../state.ts"
+import { text } from "../../text/text.ts"
 
 export const PauseDialog = ({
   effect,
@@ -14,7 +15,7 @@ export const PauseDialog = ({
   path,
   what
 }: {
-  /** What is paused, such as `the step Post`. */
+  /** What is paused, such as `step Post`. */
   readonly what: string
   /** The resource below which `pause` is. */
   readonly path: string
@@ -27,27 +28,27 @@ export const PauseDialog = ({
   const undo = () =>
     call("POST", `${path}/resume`).then(
       () => {
-        say(`Not paused any more: ${what}.`)
+        say(text.common.resumed(what))
         onDone()
       },
-      (error: unknown) => say(`Still paused, ${what}: ${reasonOf(error)}`, "failed")
+      (error: unknown) => say(text.common.stillPaused(what, reasonOf(error)), "failed")
     )
   return (
     <FormDialog
-      title={`Pause ${what}`}
-      submit="Pause"
+      title={text.common.pauseOf(what)}
+      submit={text.common.pauseNow}
       canSubmit={note.trim() !== ""}
       onSubmit={async () => {
         await call("POST", `${path}/pause`, { body: { note: note.trim() } })
-        say(`Paused: ${what}.`, "done", () => void undo())
+        say(text.common.paused(what), "done", () => void undo())
         onDone()
       }}
       onClose={onClose}
     >
       <p>{effect}</p>
       <TextField
-        label="Why"
-        hint="Who comes after you reads it here"
+        label={text.common.reason}
+        hint={text.common.reasonHint}
         value={note}
         onValue={setNote}
         required
@@ -61,8 +62,8 @@ export const PauseDialog = ({
 /** Since when, by whom and why. */
 export const PausedNotice = ({ paused, what }: { readonly paused: Paused; readonly what: string }) => (
   <p class="notice late">
-    <b>{paused.by.type === "failures" ? `${what} paused itself after failures in a row` : `${what} is paused`}</b>
-    {paused.by.name === null ? "" : ` by ${paused.by.name}`}, <Time at={paused.since} />
+    <b>{paused.by.type === "failures" ? text.common.pausedByFailures(what) : text.common.isPaused(what)}</b>
+    {paused.by.name === null ? "" : text.common.by(paused.by.name)}, <Time at={paused.since} />
     {paused.note === null ? null : (
       <>
         <br />

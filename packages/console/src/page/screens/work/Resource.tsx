@@ -4,6 +4,7 @@ import { call } from "../../action.ts"
 import { Button, Head, Problem } from "../../kit/Basics.tsx"
 import { Confirm } from "../../kit/Dialog.tsx"
 import { go, to } from "../../route.ts"
+import { text } from "../../text/text.ts"
 
 /** In the place of a resource that is not loaded, or cannot be. */
 export const NotLoaded = ({ error, title }: { readonly title: string; readonly error: string | null }) => (
@@ -45,8 +46,8 @@ export const PauseButton = ({
 }) =>
   isPaused ? (
     <Button kind="primary" disabled={isBusy} onClick={onResume}>
-      Resume
+      {text.common.resume}
     </Button>
   ) : (
-    <Button onClick={onPause}>Pause…</Button>
+    <Button onClick={onPause}>{text.common.pause}</Button>
   )

@@ -11,13 +11,15 @@ import { List, Table } from "../../kit/List.tsx"
 import { useResource } from "../../load.ts"
 import { to } from "../../route.ts"
 import { may } from "../../state.ts"
-import { exactly } from "../../words.ts"
+import { exactly } from "../../format.ts"
 import { DeleteDialog, NotLoaded, PauseButton } from "../work/Resource.tsx"
 import { PauseDialog, PausedNotice } from "../work/Pause.tsx"
 import { isIn, useWorkers } from "./Groups.tsx"
 import { LinkDialog } from "./Link.tsx"
 import { RenameDialog } from "./Rename.tsx"
-import { InHand, WorkerState } from "./State.tsx"
+import { CurrentWork, WorkerState } from "./State.tsx"
+import { stateText } from "../../kit/states.ts"
+import { text } from "../../text/text.ts"
 
 const AddMember = ({
   group,
@@ -34,9 +36,9 @@ const AddMember = ({
   const worker = chosen === "" ? (others[0]?.id ?? "") : chosen
   return (
     <FormDialog
-      title={`Add a worker to ${group.name}`}
-      submit="Add"
-      done="The worker is a member."
+      title={text.workers.addTitle(group.name)}
+      submit={text.workers.add}
+      done={text.workers.added}
       canSubmit={worker !== ""}
       onSubmit={async () => {
         await call("POST", `worker-groups/${group.id}/workers`, { body: { worker: { id: worker } } })
@@ -46,15 +48,14 @@ const AddMember = ({
     >
       <Problem message={error} />
       <SelectField
-        label="Worker"
-        hint={
-          workers !== undefined && others.length === 0
-            ? "Each worker of the workspace is a member: link a new one."
-            : "A worker may be in several groups."
-        }
+        label={text.workers.worker}
+        hint={workers !== undefined && others.length === 0 ? text.workers.allAreMembers : text.workers.severalGroups}
         value={worker}
         onValue={setChosen}
-        options={others.map(({ id, name, state }) => ({ value: String(id), label: `${name} (${state})` }))}
+        options={others.map(({ id, name, state }) => ({
+          value: String(id),
+          label: text.workers.memberOption(name, stateText(state))
+        }))}
       />
     </FormDialog>
   )
@@ -67,41 +68,42 @@ const Members = ({ group, onLink }: { readonly group: WorkerGroup; readonly onLi
   const members = data?.data
   const canWrite = may("Workers.write_workers")
   const remove = ({ id, name }: Worker) =>
-    void removing.run(async () => {
-      await call("DELETE", `worker-groups/${group.id}/workers/${id}`)
-      reload()
-    }, `${name} is no longer in ${group.name}.`)
+    void removing.run(
+      async () => {
+        await call("DELETE", `worker-groups/${group.id}/workers/${id}`)
+        reload()
+      },
+      text.workers.removed(name, group.name)
+    )
   return (
-    <Panel title="Members" flush>
+    <Panel title={text.workers.members} flush>
       <Problem message={error ?? removing.error} />
-      {data?.has_more === true ? <p class="notice late">Only the newest 500 members are shown.</p> : null}
+      {data?.has_more === true ? <p class="notice late">{text.workers.firstMembers}</p> : null}
       {members === undefined ? null : members.length === 0 ? (
-        <Empty title="No worker is in this group">
-          Steps that are bound to it wait.
-          {canWrite ? " Add a worker that is linked, or link a new one into the group." : ""}
-        </Empty>
+        <Empty title={text.workers.noMembers}>{text.workers.noMembersHint(canWrite)}</Empty>
       ) : (
         <Table
-          label="Members"
+          label={text.workers.members}
           rows={members}
           columns={[
             {
-              title: "Worker",
+              title: text.workers.worker,
               cell: ({ id, name }) => (
                 <a class="name-link" href={to(["workers", id])}>
                   {name}
                 </a>
               )
             },
-            { title: "State", cell: (worker) => <WorkerState worker={worker} /> },
-            { title: "Working on", cell: (worker) => <InHand worker={worker} /> },
+            { title: text.common.state, cell: (worker) => <WorkerState worker={worker} /> },
+            { title: text.workers.currentWork, cell: (worker) => <CurrentWork worker={worker} /> },
             {
-              title: "Change",
+              title: text.common.actions,
               isNumber: true,
               cell: (worker) =>
                 canWrite ? (
                   <Button disabled={removing.isBusy} onClick={() => remove(worker)}>
-                    Take out<span class="hidden">, {worker.name}</span>
+                    {text.common.remove}
+                    <span class="hidden">, {worker.name}</span>
                   </Button>
                 ) : null
             }
@@ -110,8 +112,8 @@ const Members = ({ group, onLink }: { readonly group: WorkerGroup; readonly onLi
       )}
       {canWrite ? (
         <div class="actions below">
-          <Button onClick={() => setAdding(true)}>Add a worker…</Button>
-          <Button onClick={onLink}>Link a new one…</Button>
+          <Button onClick={() => setAdding(true)}>{text.workers.addMore}</Button>
+          <Button onClick={onLink}>{text.workers.linkMore}</Button>
         </div>
       ) : null}
       {isAdding ? <AddMember group={group} onDone={reload} onClose={() => setAdding(false)} /> : null}
@@ -124,25 +126,26 @@ const Tokens = ({ group }: { readonly group: string }) => {
   const [deleted, setDeleted] = useState(0)
   const path = `worker-groups/${group}/link-tokens`
   return (
-    <Panel title="Link tokens" flush>
+    <Panel title={text.workers.tokens} flush>
       <List<GroupLinkToken>
         key={deleted}
-        label="Link tokens"
+        label={text.workers.tokens}
         path={path}
-        empty={<Empty title="None">A token links any number of machines into the group.</Empty>}
+        empty={<Empty title={text.workers.noTokens}>{text.workers.noTokensHint}</Empty>}
         columns={[
-          { title: "Name", cell: ({ name }) => name },
+          { title: text.common.name, cell: ({ name }) => name },
           {
-            title: "Until",
-            cell: ({ expires_at }) => (expires_at === null ? "it is deleted" : exactly(expires_at))
+            title: text.workers.expires,
+            cell: ({ expires_at }) => (expires_at === null ? text.workers.never : exactly(expires_at))
           },
           {
-            title: "Change",
+            title: text.common.actions,
             isNumber: true,
             cell: (token) =>
               may("Workers.write_workers") ? (
                 <Button kind="danger" onClick={() => setChosen(token)}>
-                  Delete…<span class="hidden">, {token.name}</span>
+                  {text.common.delete}
+                  <span class="hidden">, {token.name}</span>
                 </Button>
               ) : null
           }
@@ -150,16 +153,16 @@ const Tokens = ({ group }: { readonly group: string }) => {
       />
       {chosen === null ? null : (
         <Confirm
-          title={`Delete the token ${chosen.name}?`}
-          submit="Delete the token"
-          done={`The token ${chosen.name} is deleted.`}
+          title={text.workers.deleteTokenTitle(chosen.name)}
+          submit={text.workers.deleteToken}
+          done={text.workers.tokenDeleted(chosen.name)}
           onSubmit={async () => {
             await call("DELETE", `${path}/${chosen.id}`)
             setDeleted(deleted + 1)
           }}
           onClose={() => setChosen(null)}
         >
-          <p>No further machine can be linked with it. Workers that it linked remain.</p>
+          <p>{text.workers.deleteTokenHint}</p>
         </Confirm>
       )}
     </Panel>
@@ -172,14 +175,14 @@ export const Group = ({ id }: { readonly id: string }) => {
   const action = useAction()
   const close = () => setAsked(null)
   const group = loaded.data
-  if (group === undefined) return <NotLoaded title="Group" error={loaded.error} />
+  if (group === undefined) return <NotLoaded title={text.workers.group} error={loaded.error} />
   const { name, paused } = group
   const path = `worker-groups/${id}`
   const resume = () =>
     void action.run(async () => {
       await call("POST", `${path}/resume`)
       loaded.reload()
-    }, `Steps of ${name} are resumed.`)
+    }, text.workers.resumed(name))
   return (
     <>
       <Head
@@ -190,9 +193,9 @@ export const Group = ({ id }: { readonly id: string }) => {
             {may("Workers.write_workers") ? (
               <>
                 <Button kind="danger" onClick={() => setAsked("delete")}>
-                  Delete…
+                  {text.common.delete}
                 </Button>
-                <Button onClick={() => setAsked("rename")}>Rename…</Button>
+                <Button onClick={() => setAsked("rename")}>{text.workers.renameMore}</Button>
               </>
             ) : null}
             {may("Workers.pause_workers") ? (
@@ -206,10 +209,10 @@ export const Group = ({ id }: { readonly id: string }) => {
           </>
         }
       >
-        a group of workers
+        {text.workers.aGroup}
       </Head>
       <Problem message={action.error ?? loaded.error} />
-      {paused === null ? null : <PausedNotice paused={paused} what="The group" />}
+      {paused === null ? null : <PausedNotice paused={paused} what={text.workers.group} />}
       <div class="two">
         <div class="stack">
           <Members group={group} onLink={() => setAsked("link")} />
@@ -222,7 +225,7 @@ export const Group = ({ id }: { readonly id: string }) => {
         <PauseDialog
           what={name}
           path={path}
-          effect="Steps that are bound to it wait until it is resumed. Its workers finish what they have, and still get what is bound to no group."
+          effect={text.workers.groupPauseEffect}
           onDone={loaded.reload}
           onClose={close}
         />
@@ -230,7 +233,7 @@ export const Group = ({ id }: { readonly id: string }) => {
         <RenameDialog
           name={name}
           path={path}
-          hint="Steps stay bound to it; files that name it by its old name do not find it."
+          hint={text.workers.renameGroupHint}
           onDone={loaded.reload}
           onClose={close}
         />
@@ -238,17 +241,14 @@ export const Group = ({ id }: { readonly id: string }) => {
         <LinkDialog group={group} onClose={close} />
       ) : asked === "delete" ? (
         <DeleteDialog
-          title={`Delete ${name}?`}
-          submit="Delete the group"
-          done={`${name} is deleted.`}
+          title={text.common.deleteOf(name)}
+          submit={text.workers.deleteGroup}
+          done={text.workers.groupDeleted(name)}
           path={path}
           list={["workers", "groups"]}
           onClose={close}
         >
-          <p>
-            Its workers remain, its link tokens are deleted. A group that a step names is kept, and the message says
-            which. This cannot be undone.
-          </p>
+          <p>{text.workers.deleteGroupHint}</p>
         </DeleteDialog>
       ) : null}
     </>

@@ -10,8 +10,8 @@ import { TextField } from "../../kit/Field.tsx"
 import { List } from "../../kit/List.tsx"
 import { useResource } from "../../load.ts"
 import { go, to } from "../../route.ts"
-import { may } from "../../state.ts"
-import { count, several } from "../../words.ts"
+import { count } from "../../format.ts"
+import { text } from "../../text/text.ts"
 
 /** The workers of the workspace, up to 500. */
 export const useWorkers = () => {
@@ -28,9 +28,9 @@ export const NewGroup = ({ onClose }: { readonly onClose: () => void }) => {
   const [name, setName] = useState("")
   return (
     <FormDialog
-      title="Make a group"
-      submit="Make"
-      done={`The group ${name.trim()} is there.`}
+      title={text.workers.newGroup}
+      submit={text.workers.createGroup}
+      done={text.workers.groupCreated(name.trim())}
       canSubmit={name.trim() !== ""}
       onSubmit={async () => {
         const { id } = await call<WorkerGroup>("POST", "worker-groups", { body: { name: name.trim() } })
@@ -39,8 +39,8 @@ export const NewGroup = ({ onClose }: { readonly onClose: () => void }) => {
       onClose={onClose}
     >
       <TextField
-        label="Name"
-        hint="Such as what its machines have: steps that are bound to the group run on them alone."
+        label={text.common.name}
+        hint={text.workers.groupNameHint}
         value={name}
         onValue={setName}
         required
@@ -57,17 +57,12 @@ export const Groups = () => {
   return (
     <Panel flush>
       <List<WorkerGroup>
-        label="Groups"
+        label={text.workers.groups}
         path="worker-groups"
-        empty={
-          <Empty title="No groups yet">
-            A step can be bound to a group, so that it runs only on machines that have what it needs.
-            {may("Workers.write_workers") ? " Make one with the button above." : ""}
-          </Empty>
-        }
+        empty={<Empty title={text.workers.noGroups}>{text.workers.noGroupsHint}</Empty>}
         columns={[
           {
-            title: "Group",
+            title: text.workers.group,
             cell: ({ id, name }) => (
               <a class="name-link" href={to(["workers", "groups", id])}>
                 {name}
@@ -75,22 +70,23 @@ export const Groups = () => {
             )
           },
           {
-            title: "State",
+            title: text.common.state,
             cell: ({ id, paused }) => {
               const online = members(id).filter(({ state }) => state !== "offline").length
               return paused !== null ? (
                 <State state="paused" />
               ) : workers === undefined ? null : online === 0 ? (
-                <State state="offline">no worker online</State>
+                <State state="offline">{text.workers.noneOnline}</State>
               ) : (
-                <State state="online">{several(online, "worker")} online</State>
+                <State state="online">{text.workers.onlineCount(online)}</State>
               )
             }
           },
           {
-            title: "Members",
+            title: text.workers.members,
             isNumber: true,
-            cell: ({ id }) => (workers === undefined ? "" : `${isWhole ? "" : "at least "}${count(members(id).length)}`)
+            cell: ({ id }) =>
+              workers === undefined ? "" : `${isWhole ? "" : text.workers.atLeast}${count(members(id).length)}`
           }
         ]}
       />

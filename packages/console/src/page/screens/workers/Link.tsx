@@ -7,50 +7,50 @@ import { type Page, roomAddress } from "../../api.ts"
 import { FormDialog } from "../../kit/Dialog.tsx"
 import { SelectField, TextField } from "../../kit/Field.tsx"
 import { useResource } from "../../load.ts"
-import { OnceDialog } from "../work/Once.tsx"
+import { ShownOnceDialog } from "../work/ShownOnce.tsx"
 import { isOnlyHere, startCommand } from "../connect/snippets.ts"
+import { names } from "../../text/names.ts"
+import { text } from "../../text/text.ts"
 
 type System = "posix" | "windows"
 
-interface Made {
+interface Token {
   readonly token: string
   /** How long and how often the token can be used. */
   readonly expires: string
 }
 
 const lives = {
-  "1": "for a day",
-  "30": "for 30 days",
-  "365": "for a year",
-  always: "until it is deleted"
+  "1": text.workers.day,
+  "30": text.workers.days30,
+  "365": text.workers.year,
+  always: text.workers.noExpiry
 } as const
 
 const days = (number: number) => new Date(Date.now() + number * 86_400_000).toISOString()
 
-const Command = ({ expires, onClose, token }: Made & { readonly onClose: () => void }) => {
+const Command = ({ expires, onClose, token }: Token & { readonly onClose: () => void }) => {
   const [system, setSystem] = useState<System>("posix")
   return (
-    <OnceDialog title="Paste this on the machine" value={startCommand(system, roomAddress, token)} onClose={onClose}>
+    <ShownOnceDialog
+      title={text.workers.linkCommand}
+      value={startCommand(system, roomAddress, token)}
+      onClose={onClose}
+    >
       <SelectField
-        label="The machine"
+        label={text.workers.system}
         value={system}
         onValue={setSystem}
         options={[
-          { value: "posix", label: "Linux or macOS" },
-          { value: "windows", label: "Windows, in PowerShell" }
+          { value: "posix", label: names.unix },
+          { value: "windows", label: text.workers.windows }
         ]}
       />
-      <p>
-        It starts a worker in the folder where it is pasted; it needs Node 22.19 or later.{" "}
-        <b>The token is shown only now</b>. {expires} A worker that is linked does not need it again.
-      </p>
+      <p>{text.workers.commandHint(<b>{text.workers.copyCommand}</b>, expires)}</p>
       {isOnlyHere(roomAddress) ? (
-        <p class="notice late">
-          This address is of this machine alone. For workers elsewhere, start the room with{" "}
-          <code>--host 0.0.0.0 --public-url</code> and open this page by that address.
-        </p>
+        <p class="notice late">{text.workers.onlyHere(<code>--host 0.0.0.0 --public-url</code>)}</p>
       ) : null}
-    </OnceDialog>
+    </ShownOnceDialog>
   )
 }
 
@@ -60,13 +60,13 @@ export const LinkDialog = ({ group, onClose }: { readonly group?: WorkerGroup; r
   const [into, setInto] = useState<string>(group?.id ?? "")
   const [name, setName] = useState("")
   const [life, setLife] = useState<keyof typeof lives>("30")
-  const made = useRef<Made | null>(null)
-  const [shown, setShown] = useState<Made | null>(null)
+  const made = useRef<Token | null>(null)
+  const [shown, setShown] = useState<Token | null>(null)
   if (shown !== null) return <Command {...shown} onClose={onClose} />
   const submit = async () => {
     if (into === "") {
       const { link_token } = await call<LinkToken>("POST", "workers/link-tokens")
-      made.current = { token: link_token, expires: "It links one worker, within an hour." }
+      made.current = { token: link_token, expires: text.workers.linksOne }
     } else {
       // The page gets what is redacted in programs as text.
       const { link_token } = await call<Omit<GroupLinkTokenCreated, "link_token"> & { readonly link_token: string }>(
@@ -74,33 +74,33 @@ export const LinkDialog = ({ group, onClose }: { readonly group?: WorkerGroup; r
         `worker-groups/${into}/link-tokens`,
         { body: { name: name.trim(), expires_at: life === "always" ? null : days(Number(life)) } }
       )
-      made.current = { token: link_token, expires: `It links any number of workers ${lives[life]}.` }
+      made.current = { token: link_token, expires: text.workers.linksMany(life === "always" ? null : lives[life]) }
     }
   }
   return (
     <FormDialog
-      title="Link a worker"
-      submit="Make the command"
+      title={text.workers.link}
+      submit={text.workers.createCommand}
       onSubmit={submit}
       onClose={() => (made.current === null ? onClose() : setShown(made.current))}
     >
-      <p>A worker is the program that runs robots on a machine. It is linked with a token.</p>
+      <p>{text.workers.linkHint}</p>
       {group === undefined && choices.length > 0 ? (
         <SelectField
-          label="What for"
+          label={text.workers.purpose}
           value={into}
           onValue={setInto}
           options={[
-            { value: "", label: "One worker" },
-            ...choices.map(({ id, name }) => ({ value: String(id), label: `Workers of the group ${name}` }))
+            { value: "", label: text.workers.oneWorker },
+            ...choices.map(({ id, name }) => ({ value: String(id), label: text.workers.workersOf(name) }))
           ]}
         />
       ) : null}
       {into === "" ? null : (
         <>
           <TextField
-            label="Name of the token"
-            hint="To know it again, such as the machines that it is for."
+            label={text.workers.tokenName}
+            hint={text.workers.tokenNameHint}
             value={name}
             onValue={setName}
             required
@@ -108,7 +108,7 @@ export const LinkDialog = ({ group, onClose }: { readonly group?: WorkerGroup; r
             autocomplete="off"
           />
           <SelectField
-            label="Can be used"
+            label={text.workers.validity}
             value={life}
             onValue={setLife}
             options={[

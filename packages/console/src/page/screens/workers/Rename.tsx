@@ -3,6 +3,7 @@ import { useState } from "preact/hooks"
 import { call } from "../../action.ts"
 import { FormDialog } from "../../kit/Dialog.tsx"
 import { TextField } from "../../kit/Field.tsx"
+import { text } from "../../text/text.ts"
 
 export const RenameDialog = ({
   hint,
@@ -20,9 +21,9 @@ export const RenameDialog = ({
   const [name, setName] = useState(before)
   return (
     <FormDialog
-      title={`Rename ${before}`}
-      submit="Rename"
-      done={`It is called ${name.trim()} now.`}
+      title={text.workers.renameTitle(before)}
+      submit={text.workers.rename}
+      done={text.workers.renamed(name.trim())}
       canSubmit={name.trim() !== ""}
       onSubmit={async () => {
         await call("POST", path, { body: { name: name.trim() } })
@@ -30,7 +31,15 @@ export const RenameDialog = ({
       }}
       onClose={onClose}
     >
-      <TextField label="Name" hint={hint} value={name} onValue={setName} required maxLength={255} autocomplete="off" />
+      <TextField
+        label={text.common.name}
+        hint={hint}
+        value={name}
+        onValue={setName}
+        required
+        maxLength={255}
+        autocomplete="off"
+      />
     </FormDialog>
   )
 }

@@ -3,14 +3,16 @@ import type { Worker } from "@signalbox/api/contract/Workers"
 import { State, Time } from "../../kit/Basics.tsx"
 import { to } from "../../route.ts"
 import { may } from "../../state.ts"
-import { short } from "../../words.ts"
+import { short } from "../../format.ts"
+import { stateText } from "../../kit/states.ts"
+import { text } from "../../text/text.ts"
 
 /** A worker that drains and is gone has ended: it takes nothing until it is started again. */
 const wordsOf = ({ draining, paused, state }: Worker): string =>
   [
     state,
-    ...(paused === null ? [] : ["paused"]),
-    ...(draining ? [state === "offline" ? "drained" : "draining"] : [])
+    ...(paused === null ? [] : [stateText("paused")]),
+    ...(draining ? [state === "offline" ? text.workers.drained : text.workers.draining] : [])
   ].join(", ")
 
 export const WorkerState = ({ worker }: { readonly worker: Worker }) => {
@@ -20,10 +22,10 @@ export const WorkerState = ({ worker }: { readonly worker: Worker }) => {
 }
 
 /** Links to the runs of its current step runs. */
-export const InHand = ({ worker: { draining, paused, state, step_runs } }: { readonly worker: Worker }) =>
+export const CurrentWork = ({ worker: { draining, paused, state, step_runs } }: { readonly worker: Worker }) =>
   step_runs.length === 0 ? (
     <span class="quiet">
-      {state === "offline" ? "" : paused !== null || draining ? "nothing" : "nothing: waits for work"}
+      {state === "offline" ? "" : paused !== null || draining ? text.workers.noWork : text.workers.waitsForWork}
     </span>
   ) : (
     <ul class="plain inhand">
@@ -46,7 +48,7 @@ export const InHand = ({ worker: { draining, paused, state, step_runs } }: { rea
 
 /** A worker that is not offline was heard of within seconds of the last load, which may be a while ago. */
 export const LastSeen = ({ worker: { last_seen_at, state } }: { readonly worker: Worker }) =>
-  state === "offline" ? <Time at={last_seen_at} /> : <>now</>
+  state === "offline" ? <Time at={last_seen_at} /> : <>{text.overview.now}</>
 
 export const Labels = ({ labels }: { readonly labels: ReadonlyArray<string> }) => (
   <>

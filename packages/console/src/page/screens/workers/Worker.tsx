@@ -7,21 +7,22 @@ import { FormDialog } from "../../kit/Dialog.tsx"
 import { useResource } from "../../load.ts"
 import { to } from "../../route.ts"
 import { may } from "../../state.ts"
-import { several, short } from "../../words.ts"
+import { short } from "../../format.ts"
 import { DeleteDialog, NotLoaded, PauseButton } from "../work/Resource.tsx"
 import { PauseDialog, PausedNotice } from "../work/Pause.tsx"
 import { RenameDialog } from "./Rename.tsx"
 import { Labels, LastSeen, WorkerState } from "./State.tsx"
+import { text } from "../../text/text.ts"
 
 const Now = ({ worker: { draining, paused, state, step_runs } }: { readonly worker: WorkerOf }) => (
-  <Panel title="Working on">
+  <Panel title={text.workers.currentWork}>
     {step_runs.length === 0 ? (
-      <Empty title="Nothing">
+      <Empty title={text.workers.noStepRuns}>
         {state === "offline"
-          ? "It is not heard of: start it on its machine with signalbox worker start."
+          ? text.workers.offlineHint
           : paused !== null || draining
-            ? "It gets no work for now."
-            : "It waits for work that it can do."}
+            ? text.workers.heldHint
+            : text.workers.idleHint}
       </Empty>
     ) : (
       <ul class="names">
@@ -31,10 +32,11 @@ const Now = ({ worker: { draining, paused, state, step_runs } }: { readonly work
             {may("Processes.read_runs") ? (
               <span class="together">
                 <a class="name-link" href={to(["runs", process_run.id], { step: id })}>
-                  Run <span class="mono">{short(process_run.id)}</span>
+                  {text.workers.runOf(<span class="mono">{short(process_run.id)}</span>)}
                 </a>
                 <a class="name-link" href={to(["runs", process_run.id], { step: id, tab: "log" })}>
-                  Log<span class="hidden"> of {step}</span>
+                  {text.common.log}
+                  <span class="hidden">{text.workers.logOf(step)}</span>
                 </a>
               </span>
             ) : null}
@@ -48,18 +50,18 @@ const Now = ({ worker: { draining, paused, state, step_runs } }: { readonly work
 const About = ({ worker }: { readonly worker: WorkerOf }) => {
   const { id, labels, worker_groups } = worker
   return (
-    <Panel title="About">
+    <Panel title={text.common.details}>
       <dl class="facts">
-        <dt>Last heard of</dt>
+        <dt>{text.workers.lastSeen}</dt>
         <dd>
           <LastSeen worker={worker} />
         </dd>
-        <dt>Labels</dt>
-        <dd>{labels.length === 0 ? "none" : <Labels labels={labels} />}</dd>
-        <dt>Groups</dt>
+        <dt>{text.workers.labels}</dt>
+        <dd>{labels.length === 0 ? text.common.none : <Labels labels={labels} />}</dd>
+        <dt>{text.workers.groups}</dt>
         <dd>
           {worker_groups.length === 0
-            ? "none"
+            ? text.common.none
             : worker_groups.map((group) => (
                 <div key={group.id}>
                   <a class="name-link" href={to(["workers", "groups", group.id])}>
@@ -68,7 +70,7 @@ const About = ({ worker }: { readonly worker: WorkerOf }) => {
                 </div>
               ))}
         </dd>
-        <dt>Id</dt>
+        <dt>{text.common.id}</dt>
         <dd class="mono">{id}</dd>
       </dl>
     </Panel>
@@ -87,14 +89,14 @@ export const Worker = ({ id }: { readonly id: string }) => {
     const timer = setInterval(loaded.reload, 4000)
     return () => clearInterval(timer)
   }, [isEnding])
-  if (loaded.data === undefined) return <NotLoaded title="Worker" error={loaded.error} />
+  if (loaded.data === undefined) return <NotLoaded title={text.workers.worker} error={loaded.error} />
   const { draining, name, paused, state, step_runs } = loaded.data
   const path = `workers/${id}`
   const resume = () =>
     void action.run(async () => {
       await call("POST", `${path}/resume`)
       loaded.reload()
-    }, `${name} takes work again.`)
+    }, text.workers.resumed(name))
   return (
     <>
       <Head
@@ -104,10 +106,10 @@ export const Worker = ({ id }: { readonly id: string }) => {
             {may("Workers.write_workers") ? (
               <>
                 <Button kind="danger" onClick={() => setAsked("delete")}>
-                  Delete…
+                  {text.common.delete}
                 </Button>
-                <Button onClick={() => setAsked("rename")}>Rename…</Button>
-                {draining ? null : <Button onClick={() => setAsked("drain")}>Drain…</Button>}
+                <Button onClick={() => setAsked("rename")}>{text.workers.renameMore}</Button>
+                {draining ? null : <Button onClick={() => setAsked("drain")}>{text.workers.drainMore}</Button>}
               </>
             ) : null}
             {may("Workers.pause_workers") ? (
@@ -124,18 +126,16 @@ export const Worker = ({ id }: { readonly id: string }) => {
         <WorkerState worker={loaded.data} />
       </Head>
       <Problem message={action.error ?? loaded.error} />
-      {paused === null ? null : <PausedNotice paused={paused} what="The worker" />}
+      {paused === null ? null : <PausedNotice paused={paused} what={text.workers.worker} />}
       {!draining ? null : (
         <p class="notice late">
           {state === "offline" ? (
             <>
-              <b>The worker has ended</b>, as it was asked to. It takes work again when it is started on its machine.
+              <b>{text.workers.drainedTitle}</b> {text.workers.drainedHint}
             </>
           ) : (
             <>
-              <b>The worker takes nothing more.</b> It ends{" "}
-              {step_runs.length === 0 ? "immediately" : `when ${several(step_runs.length, "step run")} ended`}, and
-              takes work again when it is started the next time.
+              <b>{text.workers.drainingTitle}</b> {text.workers.drainingHint(step_runs.length)}
             </>
           )}
         </p>
@@ -149,51 +149,32 @@ export const Worker = ({ id }: { readonly id: string }) => {
         </div>
       </div>
       {asked === "pause" ? (
-        <PauseDialog
-          what={name}
-          path={path}
-          effect="It finishes what it is working on and stays online, but gets nothing more until it is resumed."
-          onDone={loaded.reload}
-          onClose={close}
-        />
+        <PauseDialog what={name} path={path} effect={text.workers.pauseEffect} onDone={loaded.reload} onClose={close} />
       ) : asked === "drain" ? (
         <FormDialog
-          title={`Drain ${name}`}
-          submit="Drain"
-          done={`${name} takes nothing more.`}
+          title={text.workers.drainTitle(name)}
+          submit={text.workers.drain}
+          done={text.workers.drainingDone(name)}
           onSubmit={async () => {
             await call("POST", `${path}/drain`)
             loaded.reload()
           }}
           onClose={close}
         >
-          <p>
-            It takes nothing more
-            {step_runs.length === 0 ? "" : `, finishes ${several(step_runs.length, "step run")},`} and then ends. Only
-            somebody on its machine can start it again. To hold it for a while, pause it.
-          </p>
+          <p>{text.workers.drainHint(step_runs.length)}</p>
         </FormDialog>
       ) : asked === "rename" ? (
-        <RenameDialog
-          name={name}
-          path={path}
-          hint="Steps are bound to groups and labels, so that the name can change at any time."
-          onDone={loaded.reload}
-          onClose={close}
-        />
+        <RenameDialog name={name} path={path} hint={text.workers.renameHint} onDone={loaded.reload} onClose={close} />
       ) : asked === "delete" ? (
         <DeleteDialog
-          title={`Delete ${name}?`}
-          submit="Delete the worker"
-          done={`${name} is deleted.`}
+          title={text.common.deleteOf(name)}
+          submit={text.workers.deleteWorker}
+          done={text.workers.deletedWorker(name)}
           path={path}
           list={["workers"]}
           onClose={close}
         >
-          <p>
-            It is refused from then on, and has to be linked again. A worker that has something in hand is kept: drain
-            it first. This cannot be undone.
-          </p>
+          <p>{text.workers.deleteHint}</p>
         </DeleteDialog>
       ) : null}
     </>

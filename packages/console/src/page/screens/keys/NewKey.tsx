@@ -7,9 +7,9 @@ import { FormDialog } from "../../kit/Dialog.tsx"
 import { CheckField, SelectField, TextField } from "../../kit/Field.tsx"
 import { to } from "../../route.ts"
 import { session } from "../../state.ts"
-import { several } from "../../words.ts"
-import { OnceDialog } from "../work/Once.tsx"
+import { ShownOnceDialog } from "../work/ShownOnce.tsx"
 import { grouped, inWords, mayGive, presetOf, presets, within } from "./permissions.ts"
+import { text } from "../../text/text.ts"
 
 const capital = (text: string) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 
@@ -44,7 +44,7 @@ const Boxes = ({
   </>
 )
 
-export const MakeKey = ({ onClose, onDone }: { readonly onClose: () => void; readonly onDone: () => void }) => {
+export const NewKey = ({ onClose, onDone }: { readonly onClose: () => void; readonly onDone: () => void }) => {
   const held = session.value?.permissions ?? []
   const offered = presets.filter((preset) => within(preset, held).length > 0)
   const first = offered.find((preset) => within(preset, held).length === preset.permissions.length)
@@ -55,15 +55,16 @@ export const MakeKey = ({ onClose, onDone }: { readonly onClose: () => void; rea
   const [shown, setShown] = useState<string | null>(null)
   if (shown !== null) {
     return (
-      <OnceDialog title={`The key ${name.trim()}`} value={shown} onClose={onClose}>
+      <ShownOnceDialog title={text.keys.keyTitle(name.trim())} value={shown} onClose={onClose}>
         <p>
-          Store it where the program that needs it finds it. <b>It is shown only now.</b> How it is used is told at{" "}
-          <a href={to(["connect"])} onClick={onClose}>
-            Connect
-          </a>
-          .
+          {text.keys.storeHint(
+            <b>{text.keys.copyKey}</b>,
+            <a href={to(["connect"])} onClick={onClose}>
+              {text.screens.connect}
+            </a>
+          )}
         </p>
-      </OnceDialog>
+      </ShownOnceDialog>
     )
   }
   const preset = offered.find(({ value }) => value === set)
@@ -78,15 +79,15 @@ export const MakeKey = ({ onClose, onDone }: { readonly onClose: () => void; rea
   }
   return (
     <FormDialog
-      title="Make a key"
-      submit="Make the key"
+      title={text.keys.new}
+      submit={text.keys.create}
       canSubmit={name.trim() !== "" && chosen.length > 0}
       onSubmit={submit}
       onClose={() => (made.current === null ? onClose() : setShown(made.current))}
     >
       <TextField
-        label="Name"
-        hint="The program or the person that it is for: each has a key of its own, so that one can be revoked."
+        label={text.common.name}
+        hint={text.keys.nameHint}
         value={name}
         onValue={setName}
         required
@@ -94,11 +95,9 @@ export const MakeKey = ({ onClose, onDone }: { readonly onClose: () => void; rea
         autocomplete="off"
       />
       <SelectField
-        label="What it may do"
+        label={text.keys.permissions}
         hint={
-          preset === undefined
-            ? "Exactly what is ticked below."
-            : `${preset.hint}${missing === 0 ? "" : ` Your own key lacks ${several(missing, "permission")} of this, which the new one does not get.`}`
+          preset === undefined ? text.keys.exactly : `${preset.hint}${missing === 0 ? "" : text.keys.lacks(missing)}`
         }
         value={set}
         onValue={(value) => {
@@ -108,11 +107,11 @@ export const MakeKey = ({ onClose, onDone }: { readonly onClose: () => void; rea
         }}
         options={[
           ...offered.map(({ label, value }) => ({ label, value: String(value) })),
-          { label: "By hand", value: "hand" }
+          { label: text.keys.custom, value: "hand" }
         ]}
       />
       <details open={set === "hand"}>
-        <summary>{several(chosen.length, "permission")}</summary>
+        <summary>{text.keys.permissionCount(chosen.length)}</summary>
         <Boxes
           chosen={chosen}
           held={held}

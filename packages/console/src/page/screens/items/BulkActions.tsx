@@ -3,9 +3,15 @@ import { useState } from "preact/hooks"
 import { call, useAction } from "../../action.ts"
 import { Button, Problem } from "../../kit/Basics.tsx"
 import { Confirm } from "../../kit/Dialog.tsx"
-import { several } from "../../words.ts"
+import { text } from "../../text/text.ts"
 
-export const Settle = ({ chosen, done }: { readonly chosen: ReadonlyArray<string>; readonly done: () => void }) => {
+export const BulkActions = ({
+  chosen,
+  done
+}: {
+  readonly chosen: ReadonlyArray<string>
+  readonly done: () => void
+}) => {
   const action = useAction()
   const [isAsking, setAsking] = useState(false)
   const settle = (operation: "retry" | "mark_as_done") =>
@@ -17,24 +23,24 @@ export const Settle = ({ chosen, done }: { readonly chosen: ReadonlyArray<string
         disabled={action.isBusy}
         onClick={() =>
           void action
-            .run(() => settle("retry"), `${several(chosen.length, "item")} wait to be processed again.`)
+            .run(() => settle("retry"), text.items.queuedItems(chosen.length))
             .then((isDone) => isDone && done())
         }
       >
-        Retry
+        {text.items.retry}
       </Button>
-      <Button onClick={() => setAsking(true)}>Mark as done</Button>
+      <Button onClick={() => setAsking(true)}>{text.items.markAsDone}</Button>
       <Problem message={action.error} />
       {isAsking ? (
         <Confirm
-          title={`Mark ${several(chosen.length, "item")} as done`}
-          submit="Mark as done"
-          done={`${several(chosen.length, "item")} marked as done.`}
+          title={text.items.markItems(chosen.length)}
+          submit={text.items.markAsDone}
+          done={text.items.markedItems(chosen.length)}
           name={chosen.length > 100 ? String(chosen.length) : undefined}
           onSubmit={() => settle("mark_as_done").then(done)}
           onClose={() => setAsking(false)}
         >
-          <p>Nothing works on them any more. This cannot be undone.</p>
+          <p>{text.common.cannotUndo}</p>
         </Confirm>
       ) : null}
     </>

@@ -41,37 +41,6 @@ export const commandsOf: Readonly<Record<FlowState, ReadonlyArray<Command>>> = {
 export const isRetriable = (state: FlowState): boolean =>
   state === "completed" || state === "failed" || state === "cancelled" || state === "halted"
 
-interface Words {
-  /** What the button says. */
-  readonly label: string
-  /** What it does, before it is confirmed. */
-  readonly effect: string
-  readonly done: string
-}
-
-export const wordsOf: Readonly<Record<Command, Words>> = {
-  resume: {
-    label: "Resume",
-    effect: "The execution continues where it stopped. Steps that have ended are not repeated.",
-    done: "The execution continues."
-  },
-  retry: {
-    label: "Retry",
-    effect: "The execution continues at the step that failed. Steps that ended well before it are not repeated.",
-    done: "The execution is retried."
-  },
-  suspend: {
-    label: "Suspend",
-    effect: "Steps that run are finished; no other one begins until the execution is resumed.",
-    done: "The execution is suspended when its running steps have ended."
-  },
-  cancel: {
-    label: "Cancel execution",
-    effect: "Steps that run are finished, no other one begins, and what was done is undone where the flow says how.",
-    done: "The execution is being cancelled."
-  }
-}
-
 /** A wait without an end is due at the last moment that a date can hold, which has a year of six digits. */
 export const dueOf = ({ due }: { readonly due: string | null }): string | null =>
   due === null || due.startsWith("+") ? null : due

@@ -4,36 +4,10 @@ import { useEffect, useState } from "preact/hooks"
 import { call, reasonOf } from "../../action.ts"
 import { Problem } from "../../kit/Basics.tsx"
 import { Confirm, FormDialog } from "../../kit/Dialog.tsx"
-import { count, several } from "../../words.ts"
+import { count } from "../../format.ts"
+import { text } from "../../text/text.ts"
 
 export type Operation = Exclude<BulkOperationName, "start_again">
-
-interface Words {
-  /** What the button says. */
-  readonly verb: string
-  /** What happens, after the number of items. */
-  readonly what: string
-  /** It cannot be undone. */
-  readonly isFinal: boolean
-}
-
-export const operations: Readonly<Record<Operation, Words>> = {
-  retry: {
-    verb: "Retry",
-    what: "are processed again, from the step in which they failed, with the payload that they have now.",
-    isFinal: false
-  },
-  mark_as_done: {
-    verb: "Mark as done",
-    what: "count as done. Nothing processes them any more: choose this when somebody has done their work by hand.",
-    isFinal: false
-  },
-  delete: {
-    verb: "Delete",
-    what: "are deleted with their payloads and files. This cannot be undone.",
-    isFinal: true
-  }
-}
 
 /** Above this many, a name has to be typed. */
 const many = 100
@@ -46,7 +20,7 @@ interface Created {
 const create = (operation: Operation, filter: BulkFilter, isDryRun: boolean) =>
   call<Created>("POST", "bulk-operations", { body: { operation, filter, dry_run: isDryRun } })
 
-export const Settle = ({
+export const BulkDialog = ({
   filter,
   name,
   onClose,
@@ -73,32 +47,28 @@ export const Settle = ({
       (error: unknown) => setFound({ total: null, error: reasonOf(error) })
     )
   }, [])
-  const { isFinal, verb, what: becomes } = operations[operation]
+  const { effect, verb } = text.failures.operations[operation]
   const { error, total } = found
   const start = async () => {
     const { bulk_operation } = await create(operation, filter, false)
     if (bulk_operation !== null) onStarted(bulk_operation)
   }
-  const title = total === null ? verb : `${verb} ${several(total, "item")}`
+  const title = total === null ? verb : text.failures.jobTitle(verb, text.failures.jobItems(total, false))
   const props = { title, onSubmit: start, onClose }
   const body = (
     <>
       <Problem message={error} />
       <p aria-live="polite">
-        {total === null ? (
-          "Counting…"
-        ) : total === 0 ? (
-          "Nothing is failed here any more."
-        ) : (
-          <>
-            <b>{several(total, "item")}</b> {becomes}
-          </>
-        )}
+        {total === null
+          ? text.failures.counting
+          : total === 0
+            ? text.failures.nothingLeft
+            : effect(<b>{text.failures.jobItems(total, false)}</b>)}
       </p>
       <p class="quiet">{what}</p>
     </>
   )
-  if (total !== null && (total > many || isFinal)) {
+  if (total !== null && (total > many || operation === "delete")) {
     return (
       <Confirm {...props} submit={`${verb} ${count(total)}`} name={total > many ? name : undefined}>
         {body}

@@ -4,13 +4,14 @@ import { call, reasonOf, useAction } from "../../action.ts"
 import { Button } from "../../kit/Basics.tsx"
 import { go, to } from "../../route.ts"
 import { say } from "../../state.ts"
+import { text } from "../../text/text.ts"
 
-export const Again = ({ run }: { readonly run: ProcessRun }) => {
+export const Rerun = ({ run }: { readonly run: ProcessRun }) => {
   const action = useAction()
   const again = async () => {
     try {
       const { id } = await call<{ readonly id: string }>("POST", `process-runs/${run.id}/start-again`)
-      say("A new run has started with the same inputs.")
+      say(text.runs.rerunDone)
       go(to(["runs", id]))
     } catch (error) {
       say(reasonOf(error), "failed")
@@ -19,10 +20,10 @@ export const Again = ({ run }: { readonly run: ProcessRun }) => {
   return (
     <>
       <a class="button" href={to(["processes", run.process.id, "start"])}>
-        Start with other inputs…
+        {text.runs.rerunWithChanges}
       </a>
       <Button disabled={action.isBusy} onClick={() => void action.run(again)}>
-        Start again with the same inputs
+        {text.runs.rerun}
       </Button>
     </>
   )

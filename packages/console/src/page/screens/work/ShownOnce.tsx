@@ -3,8 +3,9 @@ import type { ComponentChildren } from "preact"
 import { Button } from "../../kit/Basics.tsx"
 import { Copyable } from "../../kit/Copy.tsx"
 import { Dialog } from "../../kit/Dialog.tsx"
+import { text } from "../../text/text.ts"
 
-export const OnceDialog = ({
+export const ShownOnceDialog = ({
   children,
   onClose,
   title,
@@ -20,7 +21,7 @@ export const OnceDialog = ({
     <Copyable label={title} text={value} />
     <div class="actions">
       <Button kind="primary" onClick={onClose}>
-        I have it
+        {text.common.done}
       </Button>
     </div>
   </Dialog>

@@ -1,4 +1,4 @@
-/** Makes a process out of the tasks of packages, or edits one. */
+/** Creates a process from the tasks of packages, or edits one. */
 import type { Process, ProcessDefinition, StoredDefinition } from "@signalbox/api/contract/Processes"
 import type { TaskPackage, TaskPackageSummary } from "@signalbox/api/contract/TaskPackages"
 import type { WorkerGroup } from "@signalbox/api/contract/WorkerGroups"
@@ -13,6 +13,7 @@ import { may } from "../../state.ts"
 import { PackageUpload } from "./PackageUpload.tsx"
 import { StepEditor } from "./StepEditor.tsx"
 import { definitionOf, draftOf, moved, type StepDraft } from "./steps.ts"
+import { text } from "../../text/text.ts"
 
 type Definition = typeof ProcessDefinition.Encoded
 
@@ -71,14 +72,12 @@ const Editor = ({
       }}
     >
       {may("Tasks.write_task_packages") ? (
-        <Panel title="Tasks from a zip">
-          <p class="quiet">
-            A task package is a folder with a <code>robot.yaml</code>, as a zip. Each of its tasks becomes a step below.
-          </p>
+        <Panel title={text.processes.taskPackage}>
+          <p class="quiet">{text.processes.packageHint(<code>robot.yaml</code>)}</p>
           <PackageUpload onUploaded={uploaded} />
         </Panel>
       ) : null}
-      <ol class="plain steps" aria-label="Steps">
+      <ol class="plain steps" aria-label={text.runs.steps}>
         {steps.map((step, index) => (
           <StepEditor
             key={step.key}
@@ -93,18 +92,23 @@ const Editor = ({
           />
         ))}
       </ol>
-      {steps.length === 0 ? (
-        <Empty title="No steps yet">Upload a zip, or add a step with a task that is there already.</Empty>
-      ) : null}
+      {steps.length === 0 ? <Empty title={text.processes.noSteps}>{text.processes.noStepsHint}</Empty> : null}
       <p>
-        <Button onClick={addEmpty}>Add a step</Button>
+        <Button onClick={addEmpty}>{text.processes.addStep}</Button>
       </p>
-      <Panel title="About the process">
-        <TextField label="Name" value={name} onValue={setName} required maxLength={255} autocomplete="off" />
-        <AreaField label="What it does (optional)" value={description} onValue={setDescription} rows={2} />
+      <Panel title={text.common.details}>
         <TextField
-          label="Pauses itself after (optional)"
-          hint="so many failures in a row, in any step"
+          label={text.common.name}
+          value={name}
+          onValue={setName}
+          required
+          maxLength={255}
+          autocomplete="off"
+        />
+        <AreaField label={text.processes.description} value={description} onValue={setDescription} rows={2} />
+        <TextField
+          label={text.processes.pauseAfter}
+          hint={text.processes.pauseAfterHint}
           type="number"
           min={1}
           max={1000}
@@ -115,7 +119,7 @@ const Editor = ({
       <Problem message={action.error} />
       <div class="actions">
         <a class="button" href={cancel}>
-          Cancel
+          {text.common.cancel}
         </a>
         <Button type="submit" kind="primary" disabled={action.isBusy || steps.length === 0}>
           {submit}
@@ -125,12 +129,12 @@ const Editor = ({
   )
 }
 
-export const Make = () => (
+export const NewProcess = () => (
   <div class="readable">
-    <Head title="Make a process">steps, one after the other, each with a task that workers run</Head>
+    <Head title={text.processes.new}>{text.processes.newHint}</Head>
     <Editor
       initial={{}}
-      submit="Make it"
+      submit={text.processes.create}
       cancel={to(["processes"])}
       save={async (definition) => {
         const { id } = await call<Process>("POST", "processes", { body: definition })
@@ -141,21 +145,21 @@ export const Make = () => (
 )
 
 /** The revision prevents overwriting a concurrent change. */
-export const Edit = ({ id }: { readonly id: string }) => {
+export const EditProcess = ({ id }: { readonly id: string }) => {
   const { data, error } = useResource<StoredDefinition>(`processes/${id}/definition`)
   // What was loaded first is edited; what is loaded later must not undo what was typed.
   const [initial, setInitial] = useState<StoredDefinition | null>(null)
   if (initial === null && data !== undefined) setInitial(data)
   return (
     <div class="readable">
-      <Head title={initial === null ? "Edit" : `Edit ${initial.name}`}>
-        runs that go on keep the steps with which they started
+      <Head title={initial === null ? text.common.edit : text.common.editOf(initial.name)}>
+        {text.processes.editHint}
       </Head>
       <Problem message={error} />
       {initial === null ? null : (
         <Editor
           initial={initial}
-          submit="Save"
+          submit={text.common.save}
           cancel={to(["processes", id])}
           save={async (definition) => {
             await call("POST", `processes/${id}`, { body: definition })

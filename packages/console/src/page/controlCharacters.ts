@@ -9,7 +9,7 @@ const shown = (child: unknown): unknown =>
 const read = ["children", "title", "aria-label", "placeholder"]
 
 /** Replaces them in whatever is rendered from now on: one place, which no new screen can forget. */
-export const showMarks = (): void => {
+export const showControlCharacters = (): void => {
   const before = options.vnode
   options.vnode = (vnode: VNode) => {
     const isText = typeof vnode.type === "string" || vnode.type === Fragment

@@ -1,0 +1,97 @@
+/** Text of failures, and the jobs that retry or delete their items. */
+import { count } from "../../format.ts"
+import { type Node, phrase } from "../phrase.ts"
+import { several } from "./several.ts"
+
+export const failures = {
+  noneOpen: "No open failures",
+  noneOpenHint: "Items that fail in the same way are grouped here.",
+  noneMuted: "No muted failures",
+  noneMutedHint: "A muted failure raises no alerts until the mute ends or the failure is reopened.",
+  noneResolved: "No resolved failures",
+  noneResolvedHint: "A failure without failed items can be resolved. A similar failure reopens it.",
+  assignedTo: (name: string) => ` · assigned to ${name}`,
+  moreThan: (n: number) => `Only the first ${count(n)} failures are shown. Select a process to narrow the list.`,
+  states: "Failure states",
+  open: "Open",
+  muted: "Muted",
+  resolved: "Resolved",
+  jobs: "Jobs",
+  untilReopened: "Until reopened",
+  muteTitle: "Mute failure",
+  mutedDone: "Failure muted.",
+  muteHint: "A muted failure raises no alerts. Items stay failed, and the failure stays in the list.",
+  assignTitle: "Assignee and note",
+  assignee: "Assignee",
+  newestItems: "Newest items",
+  noItems: "No failed items",
+  noItemsHint: "The failure can be resolved.",
+  links: "Links",
+  failedAt: "Failed",
+  first: "First failure",
+  last: "Last failure",
+  mutedUntil: (time: string) => `until ${time}`,
+  reopened: "reopened",
+  unassigned: "unassigned",
+  assign: "Assign…",
+  failure: "Failure",
+  noFailedItems: "No failed items",
+  similar: (n: number) => several(n, "similar failure"),
+  muteMore: "Mute…",
+  reopenedDone: "Failure reopened.",
+  reopen: "Reopen",
+  resolvedDone: "Failure resolved.",
+  resolve: "Resolve",
+  deleteItems: "Delete items…",
+  markAsDoneMore: "Mark as done…",
+  retryAll: "Retry all…",
+  progress: "Progress",
+  aFailure: "a failure",
+  theProcess: (id: Node) => phrase`process ${id}`,
+  doneOf: (done: number, total: string, verb: string) => `${count(done)} of ${total} ${verb}`,
+  refusedItems: (n: number) => `, ${count(n)} refused`,
+  skippedItems: (n: number) => `, ${count(n)} skipped because of changes`,
+  remaining: (n: number) => `, ${count(n)} remaining`,
+  cancelled: "Job cancelled. Completed items stay as they are.",
+  cancelJob: "Cancel job",
+  doneOfAll: (done: number, total: number) => `${count(done)} of ${count(total)}`,
+  continues: "The job continues when this page is closed.",
+  failedAgain: "Similar items have failed since this job started; see below.",
+  refusals: "Refusals",
+  example: (code: string, links: Node) => phrase`${code} · for example ${links}`,
+  job: "Job",
+  matched: (what: Node) => phrase`Applies to what matched when the job was started: ${what}.`,
+  noJobs: "No jobs yet",
+  noJobsHint: "Bulk operations on failures run as jobs and stay here for 30 days. Retry a failure to start one.",
+  target: "Target",
+  doneColumn: "Done",
+  refused: "Refused",
+  varies: "varies between items",
+  counting: "Counting…",
+  nothingLeft: "No failed items left.",
+  firstAndLast: (first: Node, last: Node) => phrase` · first ${first}, last ${last}`,
+  ofProcess: " of ",
+  ids: (n: number) => several(n, "ID"),
+  jobItems: (n: number, isRun: boolean) => several(n, isRun ? "run" : "item"),
+  jobTitle: (verb: string, items: string) => `${verb} ${items}`,
+  operations: {
+    retry: {
+      verb: "Retry",
+      past: "retried",
+      effect: (items: Node) => phrase`${items} will be retried from the failed step, with the current payload.`
+    },
+    mark_as_done: {
+      verb: "Mark as done",
+      past: "marked as done",
+      effect: (items: Node) =>
+        phrase`${items} will be marked as done, and no worker processes them. Use this when the work was done by hand.`
+    },
+    delete: {
+      verb: "Delete",
+      past: "deleted",
+      effect: (items: Node) =>
+        phrase`${items} will be deleted with their payloads and files. This action cannot be undone.`
+    },
+    start_again: { verb: "Re-run", past: "re-run" }
+  }
+}

@@ -1,0 +1,46 @@
+/** Text of sign-in, the frame around the screens, shortcuts, and errors of the page itself. */
+import { type Node, phrase } from "../phrase.ts"
+
+export const frame = {
+  open: " open",
+  polling: "Live updates are unavailable. This page reloads every few seconds and may be out of date.",
+  theme: "Theme",
+  screenFailed: "This screen could not be loaded: the control room was updated or is unreachable. Reload the page.",
+  skip: "Skip to content",
+  workspace: "Workspace",
+  menu: "Menu",
+  signedIn: (key: Node) => phrase`Signed in with key ${key}`,
+  shortcuts: "Shortcuts",
+  signOut: "Sign out",
+  notFound: "Page not found",
+  notFoundHint: (overview: Node) => phrase`This page does not exist, or your key cannot access it. ${overview}`,
+  toOverview: "Go to overview",
+  signInHint: (command: Node) =>
+    phrase`On the machine of the control room, run ${command} to sign in. Anywhere else, paste a key of the workspace.`,
+  keyHint: (command: Node) => phrase`Not stored in this browser. Create a key with ${command}.`,
+  signIn: "Sign in",
+  sessionEnded: "The session has expired. Sign in again.",
+  badStatus: (status: number) => `The control room responded with status ${status}.`,
+  unreachable: "The control room is unreachable.",
+  rounds: (path: string) =>
+    `${path}: this browser rounds numbers with so many digits, so nothing was saved. Use a newer browser, or store the number as text.`,
+  keySearch: "Search or filter this screen",
+  keyNext: "Next row",
+  keyPrevious: "Previous row",
+  keyOpen: "Open row",
+  keySelect: "Select row",
+  keyHelp: "Show keyboard shortcuts",
+  keyPalette: "Go to a screen, process or run",
+  keyClose: "Close dialog",
+  shortcutsTitle: "Keyboard shortcuts",
+  byId: "by ID",
+  goTo: "Go to",
+  paletteLabel: "Screen, process, or ID of a run or item",
+  palettePlaceholder: "Screen, process or ID",
+  places: "Results",
+  noPlace: "No matches.",
+  groups: { robots: "Robots", integrations: "Integrations" },
+  themes: { system: "System", light: "Light", dark: "Dark" },
+  kindScreen: "screen",
+  kindProcess: "process"
+}

@@ -1,0 +1,46 @@
+/** Text of work items. */
+import { type Node, phrase } from "../phrase.ts"
+import { several } from "./several.ts"
+
+export const items = {
+  late: "late",
+  atRisk: "at risk",
+  onTime: "on time",
+  due: "Due",
+  anyDue: "Any due time",
+  tag: "Tag",
+  reference: "Reference",
+  noMatch: "No matching items",
+  viewAll: "View all items",
+  none: "No work items yet",
+  noneHint: "A work item is an input of a run, or the output of one step for the next. Start a run to create items.",
+  waitsForRun: "waiting for a run",
+  created: "created",
+  stepRun: (log: Node, events: Node, artifacts: Node) => phrase`Step run: ${log}, ${events}, ${artifacts}`,
+  logLink: "log",
+  eventsLink: "events",
+  artifactsLink: "artifacts",
+  files: "Files",
+  noFiles: "No files",
+  addFiles: "Add files",
+  filesAdded: "Files added.",
+  uploadFiles: "Upload files",
+  conflict:
+    "The payload was changed by someone else, and your changes were not saved. Discard your changes to see the new payload.",
+  workItem: "Work item",
+  title: (name: string) => `Item ${name}`,
+  markedAsDone: "Item marked as done.",
+  markAsDone: "Mark as done",
+  queued: "Item queued for retry.",
+  retry: "Retry",
+  saveAndRetry: "Save and retry",
+  payloadSaved: "Payload saved.",
+  deleteTitle: "Delete item",
+  deleted: "Item deleted.",
+  deleteHint: "The item is deleted with its payload and files. This action cannot be undone.",
+  wasDue: "late, was due",
+  dueAt: "due",
+  queuedItems: (n: number) => `${several(n, "item")} queued for retry.`,
+  markItems: (n: number) => `Mark ${several(n, "item")} as done`,
+  markedItems: (n: number) => `${several(n, "item")} marked as done.`
+}

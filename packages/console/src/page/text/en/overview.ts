@@ -1,0 +1,51 @@
+/** Text of the overview. */
+import { count } from "../../format.ts"
+import { type Node, phrase } from "../phrase.ts"
+import { several } from "./several.ts"
+
+export const overview = {
+  activeRuns: "Active runs",
+  noRuns: "No active runs",
+  noRunsHint: (command: Node) => phrase`Start a run with ${command}.`,
+  noWorkers: "No workers",
+  noWorkersHint: (link: Node) => phrase`Runs need a worker. ${link}`,
+  startRun: "Start run",
+  done: (n: number) => `${several(n, "item")} done in the last 24 hours`,
+  retryOf: (n: number, title: string) => `Retry ${count(n)}: ${title}`,
+  retry: (n: number) => `Retry ${count(n)}`,
+  resumeOf: (title: string) => `Resume: ${title}`,
+  needs: "Needs attention",
+  noNeeds: "Nothing needs attention",
+  noNeedsHint: "Failures, late items and paused processes appear here.",
+  resumed: "Resumed.",
+  showMore: (n: number) => `Show ${count(n)} more`,
+  hour: (hour: string, done: number, failed: number, open: number) =>
+    `${hour}: ${count(done)} done, ${count(failed)} failed, ${count(open)} open`,
+  throughput: "Items, last 24 hours",
+  noItems: "No items yet",
+  now: "now",
+  peak: (hour: string) => `Peak at ${hour}.`,
+  upcoming: "Upcoming runs",
+  noUpcoming: "No scheduled runs",
+  pausedByFailures: (name: string) => `${name} paused after consecutive failures`,
+  processWaits: "Items wait until the process is resumed.",
+  stepPausedByFailures: (process: string, step: string) => `${process}: step ${step} paused after consecutive failures`,
+  stepWaits: "Items wait until the step is resumed.",
+  late: (n: number, isMore: boolean) => `${isMore ? "More than " : ""}${several(n, "late item")}`,
+  lateHint: "Past the due time and not done",
+  noWorkerLinked: "No workers linked",
+  noWorkerOnline: "No workers online",
+  noWorkerHint: "Runs start when a worker is online.",
+  noMatch: (process: string) => `${process}: no matching worker`,
+  noMatchHint: "The events of the run name the missing requirement",
+  missed: (name: string) => `Schedule ${name} is overdue`,
+  missedHint: (process: string) => `Expected to start ${process}`,
+  triggerFails: (name: string) => `Trigger ${name} cannot start runs`,
+  alert: (name: string) => `Alert ${name}`,
+  restored: "Control room restored from a backup and paused",
+  restoredHint: "Make sure that the original control room is stopped, then resume this one.",
+  failedItems: (n: number, message: string) => `${several(n, "failed item")}: ${message}`,
+  doneItems: (n: number) => `${count(n)} done`,
+  failedLegend: (n: number) => `${count(n)} failed`,
+  openItems: (n: number) => `${count(n)} open`
+}
