@@ -13,7 +13,7 @@ import type { Screen, ScreenProps } from "./kit/Screen.ts"
 import { screens } from "./screens.tsx"
 import { may, signOut } from "./state.ts"
 import { choose, theme, themes } from "./theme.ts"
-import { text } from "./text/text.ts"
+import * as text from "./text/text.ts"
 
 const groups = [null, "robots", "integrations"] as const
 

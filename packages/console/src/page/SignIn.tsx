@@ -3,7 +3,7 @@ import { useState } from "preact/hooks"
 import { Button, Problem } from "./kit/Basics.tsx"
 import { refusal, signIn } from "./state.ts"
 import { names } from "./text/names.ts"
-import { text } from "./text/text.ts"
+import * as text from "./text/text.ts"
 
 export const SignIn = () => {
   const [key, setKey] = useState("")

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks"
 import { addressOf, ApiError, type Query, send } from "./api.ts"
 import { say, session } from "./state.ts"
-import { text } from "./text/text.ts"
+import * as text from "./text/text.ts"
 
 /**
  * Sends a request to a resource of the workspace. `A` is what the contract says of the response.

@@ -1,7 +1,7 @@
 /** Calls of the control room by the session's cookie. */
 
 import { parse as exact, written } from "./exact.ts"
-import { text } from "./text/text.ts"
+import * as text from "./text/text.ts"
 
 /** A response that is an error, or none at all: then `status` is 0. */
 export class ApiError extends Error {

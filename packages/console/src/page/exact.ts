@@ -2,7 +2,7 @@
  * JSON whose numbers keep their digits where JavaScript would round them, such as ids of 20 digits: what is shown, edited
  * and saved is what came.
  */
-import { text } from "./text/text.ts"
+import * as text from "./text/text.ts"
 
 /** A number that is kept as its text, in a browser that cannot write one. */
 class Kept {

@@ -1,7 +1,7 @@
 /** The keys of the keyboard: what each does stands in one table, which the help shows. */
 import { signal } from "@preact/signals"
 import { go, to } from "./route.ts"
-import { text } from "./text/text.ts"
+import * as text from "./text/text.ts"
 
 /** Which dialog of the keyboard is open. */
 export const openDialog = signal<"help" | "palette" | null>(null)

@@ -1,6 +1,6 @@
 /** The screens: where they are, what they are called, and who may see them. Each is loaded when it is opened. */
 import type { Screen } from "./kit/Screen.ts"
-import { text } from "./text/text.ts"
+import * as text from "./text/text.ts"
 
 export const screens: ReadonlyArray<Screen> = [
   {

@@ -2,7 +2,7 @@
 import type { UploadForm } from "@signalbox/api/contract/Files"
 import { call } from "./action.ts"
 import { ApiError, messageOf } from "./api.ts"
-import { text } from "./text/text.ts"
+import * as text from "./text/text.ts"
 
 /** The address of a transfer as this page reaches the service: it may go by another name than its public address. */
 export const hereOf = (address: string): string => {

@@ -7,7 +7,7 @@ import { ago, exactly } from "../format.ts"
 import { lampOf, stateText } from "./states.ts"
 import { now } from "./clock.ts"
 import { names } from "../text/names.ts"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 export const Button = ({
   children,

@@ -1,7 +1,7 @@
 /** Text to paste elsewhere. */
 import { useRef, useState } from "preact/hooks"
 import { Button } from "./Basics.tsx"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 const select = (element: HTMLElement | null) => {
   const selection = getSelection()

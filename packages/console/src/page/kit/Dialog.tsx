@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { useAction } from "../action.ts"
 import { Button, Problem } from "./Basics.tsx"
 import { TextField } from "./Field.tsx"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 export const Dialog = ({
   title,

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact"
 import { useId, useRef } from "preact/hooks"
 import { DropZone } from "./DropZone.tsx"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 export const FileField = ({
   label,

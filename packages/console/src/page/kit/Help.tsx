@@ -3,7 +3,7 @@ import { letters, openDialog, table } from "../keys.ts"
 import type { Screen } from "./Screen.ts"
 import { Button } from "./Basics.tsx"
 import { Dialog } from "./Dialog.tsx"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 const Keys = ({ keys }: { readonly keys: ReadonlyArray<string> }) => (
   <dt>

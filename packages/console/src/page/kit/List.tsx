@@ -5,7 +5,7 @@ import { call, useAction } from "../action.ts"
 import { cursorOf, type Page, type Query } from "../api.ts"
 import { useResource } from "../load.ts"
 import { Button, Empty, Problem, Skeleton } from "./Basics.tsx"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 export interface Column<A> {
   readonly title: string

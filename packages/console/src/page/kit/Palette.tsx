@@ -9,7 +9,7 @@ import { go, to } from "../route.ts"
 import type { Screen } from "./Screen.ts"
 import { may } from "../state.ts"
 import { Dialog } from "./Dialog.tsx"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 interface Place {
   readonly name: string

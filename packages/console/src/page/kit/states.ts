@@ -1,5 +1,5 @@
 /** States of resources: their lamps and their names. */
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 /** The lamp of a state. */
 export type Lamp = "done" | "busy" | "late" | "failed" | "idle"

@@ -11,7 +11,7 @@ import { EditAlert, NewAlert } from "./alerts/Edit.tsx"
 import { Firings } from "./alerts/Firings.tsx"
 import { ruleInWords } from "./alerts/rules.ts"
 import { stateText } from "../kit/states.ts"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 const StateOf = ({ alert: { enabled, firing, muted } }: { readonly alert: AlertOf }) =>
   !enabled ? (

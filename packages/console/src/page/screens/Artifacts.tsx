@@ -6,7 +6,7 @@ import { Button, Empty, Panel } from "../kit/Basics.tsx"
 import { List } from "../kit/List.tsx"
 import { useResource } from "../load.ts"
 import { count } from "../format.ts"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 const isPicture = (name: string) => /\.(png|jpe?g|webp)$/i.test(name)
 const isPage = (name: string) => /\.html?$/i.test(name)

@@ -12,7 +12,7 @@ import { may } from "../state.ts"
 import { createFilled } from "../upload.ts"
 import { Asset } from "./assets/Asset.tsx"
 import { setContent } from "./assets/content.ts"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 const kinds = [
   { value: "application/json", label: text.assets.kindJson },

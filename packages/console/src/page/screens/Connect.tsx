@@ -17,7 +17,7 @@ import {
 } from "./connect/snippets.ts"
 import { useProcesses } from "./work/Filter.tsx"
 import { names } from "../text/names.ts"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 /** Stands where an id has to be filled in. */
 const placeholder = "PROCESS_ID"

@@ -14,7 +14,7 @@ import { Job, Jobs } from "./failures/Jobs.tsx"
 import { Pattern } from "./failures/Pattern.tsx"
 import { BulkDialog } from "./failures/BulkDialog.tsx"
 import { Filters, ProcessChoice } from "./work/Filter.tsx"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 const emptyOf: Readonly<Record<string, { readonly title: string; readonly text: string }>> = {
   open: { title: text.failures.noneOpen, text: text.failures.noneOpenHint },

@@ -9,7 +9,7 @@ import { stateText } from "../kit/states.ts"
 import { Execution } from "./flows/Execution.tsx"
 import { type Listed, states } from "./flows/executions.ts"
 import { Choice, Filters, Search } from "./work/Filter.tsx"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 const pageSize = 50
 

@@ -11,7 +11,7 @@ import { Item } from "./items/Item.tsx"
 import { Due } from "./items/Due.tsx"
 import { BulkActions } from "./items/BulkActions.tsx"
 import { Choice, Filters, ProcessChoice, Search, StepChoice } from "./work/Filter.tsx"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 const states = ["failed", "new", "pending", "in_progress", "done"] as const
 const dues = [

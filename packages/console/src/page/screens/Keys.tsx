@@ -8,7 +8,7 @@ import { List } from "../kit/List.tsx"
 import { session } from "../state.ts"
 import { NewKey } from "./keys/NewKey.tsx"
 import { actsOf, inWords, presetOf } from "./keys/permissions.ts"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 /** Acts that are told one by one. */
 const shown = 6

@@ -6,7 +6,7 @@ import { call, reasonOf } from "../action.ts"
 import { Button, Empty, Problem, Skeleton } from "../kit/Basics.tsx"
 import { onHint } from "../live.ts"
 import { Lines } from "./log/Lines.tsx"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 interface Parts {
   readonly ended: AbortController

@@ -12,7 +12,7 @@ import { short } from "../format.ts"
 import { Needs } from "./overview/Needs.tsx"
 import { Throughput } from "./overview/Throughput.tsx"
 import { UpNext } from "./overview/UpNext.tsx"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 const Running = () => {
   const runs = useResource<Page<ProcessRun>>("process-runs", { state: "in_progress", limit: 10 })

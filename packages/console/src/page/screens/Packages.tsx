@@ -14,7 +14,7 @@ import type { ScreenProps } from "../kit/Screen.ts"
 import { may } from "../state.ts"
 import { createFilled, sendForm } from "../upload.ts"
 import { Package, sources } from "./packages/Package.tsx"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 const GitCell = ({ id }: { readonly id: string }) => {
   const { data } = useResource<TaskPackage>(`task-packages/${id}`)

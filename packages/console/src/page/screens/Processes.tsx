@@ -13,7 +13,7 @@ import { stateText } from "../kit/states.ts"
 import { EditProcess, NewProcess } from "./process/Edit.tsx"
 import { Process } from "./process/Process.tsx"
 import { Start } from "./process/Start.tsx"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 /** The newest of the given runs of each process, and how many of them ended unresolved. */
 const runsByProcess = (runs: ReadonlyArray<ProcessRun>) => {

@@ -15,7 +15,7 @@ import { Artifacts } from "./Artifacts.tsx"
 import { Log } from "./Log.tsx"
 import { Rerun } from "./run/Rerun.tsx"
 import { Stop } from "./run/Stop.tsx"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 /** The lamp of a step: what needs a person first. */
 const lampOfStep = ({ items, waits_for }: RunStep): Lamp =>

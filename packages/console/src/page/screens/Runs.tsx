@@ -9,7 +9,7 @@ import { duration, short } from "../format.ts"
 import { stateText } from "../kit/states.ts"
 import { Run } from "./Run.tsx"
 import { Choice, Filters, ProcessChoice } from "./work/Filter.tsx"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 const states = ["in_progress", "unresolved", "completed", "stopping", "new"] as const
 

@@ -9,7 +9,7 @@ import { timesInWords } from "./schedule/inWords.ts"
 import { EditSchedule, NewSchedule } from "./schedule/Edit.tsx"
 import { Schedule } from "./schedule/Schedule.tsx"
 import { Filters, ProcessChoice } from "./work/Filter.tsx"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 const Schedules = () => {
   const { process } = route.value.query

@@ -9,7 +9,7 @@ import { EditTrigger, NewTrigger } from "./trigger/Edit.tsx"
 import { startInWords } from "./trigger/inWords.ts"
 import { Trigger } from "./trigger/Trigger.tsx"
 import { Filters, ProcessChoice } from "./work/Filter.tsx"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 const Triggers = () => {
   const { process } = route.value.query

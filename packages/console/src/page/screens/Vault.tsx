@@ -10,7 +10,7 @@ import type { ScreenProps } from "../kit/Screen.ts"
 import { may } from "../state.ts"
 import { Secret } from "./vault/Secret.tsx"
 import { SecretDialog } from "./vault/SecretDialog.tsx"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 const Secrets = ({ page }: { readonly page: Page<SecretOf> }) => (
   <>

@@ -10,7 +10,7 @@ import { Webhook } from "./webhooks/Webhook.tsx"
 import { WebhookDialog } from "./webhooks/WebhookDialog.tsx"
 import { wordsOf } from "./webhooks/events.ts"
 import { useProcesses } from "./work/Filter.tsx"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 const Webhooks = () => {
   const [isNew, setNew] = useState(false)

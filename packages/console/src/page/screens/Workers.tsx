@@ -11,7 +11,7 @@ import { Groups, NewGroup } from "./workers/Groups.tsx"
 import { LinkDialog } from "./workers/Link.tsx"
 import { CurrentWork, Labels, LastSeen, WorkerState } from "./workers/State.tsx"
 import { Worker } from "./workers/Worker.tsx"
-import { text } from "../text/text.ts"
+import * as text from "../text/text.ts"
 
 const Machines = () => (
   <Panel flush>

@@ -15,7 +15,7 @@ import { DeleteDialog, NotLoaded } from "../work/Resource.tsx"
 import { useProcesses } from "../work/Filter.tsx"
 import { Firings } from "./Firings.tsx"
 import { hoursInWords, ruleInWords, switched } from "./rules.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 const hour = 3_600_000
 const periods = [

@@ -7,7 +7,7 @@ import { AreaField, CheckField, SelectField, TextField } from "../../kit/Field.t
 import { may } from "../../state.ts"
 import { type ChannelDraft, definitionOf, draftOf, hasPassword, types } from "./channel.ts"
 import { names } from "../../text/names.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 interface Part {
   readonly draft: ChannelDraft

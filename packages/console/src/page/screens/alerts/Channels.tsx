@@ -9,7 +9,7 @@ import { may } from "../../state.ts"
 import { ShownOnceDialog } from "../work/ShownOnce.tsx"
 import { isKnownType, types } from "./channel.ts"
 import { ChannelDialog } from "./ChannelDialog.tsx"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 type Asked = { readonly what: "new" } | { readonly what: "edit" | "rotate" | "delete"; readonly channel: AlertChannel }
 

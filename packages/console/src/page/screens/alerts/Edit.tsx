@@ -12,7 +12,7 @@ import { may } from "../../state.ts"
 import { Edit, EditActions } from "../work/Edit.tsx"
 import { HoursField } from "./Hours.tsx"
 import { type AlertDraft, definitionOf, draftOf, limits, rules, type Subject } from "./rules.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 interface Part {
   readonly draft: AlertDraft

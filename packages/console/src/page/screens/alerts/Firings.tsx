@@ -5,7 +5,7 @@ import { List } from "../../kit/List.tsx"
 import { route, to } from "../../route.ts"
 import { Choice, Filters } from "../work/Filter.tsx"
 import { stateText } from "../../kit/states.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 const states: Readonly<Record<string, readonly [lamp: string, words: string]>> = {
   firing: ["failed", stateText("firing")],

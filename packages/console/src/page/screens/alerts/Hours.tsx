@@ -2,7 +2,7 @@
 import type { AlertHours, Weekday } from "@signalbox/api/contract/Alerts"
 import { CheckField, SelectField, TextField } from "../../kit/Field.tsx"
 import { browserZone, zones } from "../schedule/rules.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 const days: ReadonlyArray<{ readonly value: Weekday; readonly label: string }> = [
   { value: "mon", label: text.weekdays.mon },

@@ -1,7 +1,7 @@
 /** A channel while it is edited: the fields of each type, and what is sent. */
 import type { AlertChannel, AlertChannelType } from "@signalbox/api/contract/AlertChannels"
 import { names } from "../../text/names.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 interface Type {
   readonly label: string

@@ -1,7 +1,7 @@
 /** What alerts watch: the words and the fields of each rule, and an alert while it is edited. */
 import type { Alert, AlertHours, AlertRule, AlertRuleType } from "@signalbox/api/contract/Alerts"
 import { duration } from "../../format.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 /** A thing that a rule is about, named by its id. */
 export type Subject = "process" | "worker_group" | "schedule" | "webhook"

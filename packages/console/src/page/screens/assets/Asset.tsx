@@ -11,7 +11,7 @@ import { may } from "../../state.ts"
 import { DeleteDialog, NotLoaded } from "../work/Resource.tsx"
 import { sizeOf } from "../work/FileDrop.tsx"
 import { type Content, contentOf, isJson, linkOf, setContent } from "./content.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 const whatIsWrong = (json: string): string | null => {
   try {

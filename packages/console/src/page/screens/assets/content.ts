@@ -3,7 +3,7 @@ import type { Asset, AssetUploadCreated } from "@signalbox/api/contract/Assets"
 import { call } from "../../action.ts"
 import { ApiError } from "../../api.ts"
 import { hereOf, transfer } from "../../upload.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 /** Above this many bytes, text is not edited in the page. */
 export const maxEdited = 1_000_000

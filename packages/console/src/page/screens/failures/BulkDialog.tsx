@@ -5,7 +5,7 @@ import { call, reasonOf } from "../../action.ts"
 import { Problem } from "../../kit/Basics.tsx"
 import { Confirm, FormDialog } from "../../kit/Dialog.tsx"
 import { count } from "../../format.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 export type Operation = Exclude<BulkOperationName, "start_again">
 

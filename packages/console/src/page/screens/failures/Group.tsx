@@ -14,7 +14,7 @@ import { NotLoaded } from "../work/Resource.tsx"
 import { Pattern } from "./Pattern.tsx"
 import { Progress } from "./Jobs.tsx"
 import { type Operation, BulkDialog } from "./BulkDialog.tsx"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 type Fields = Partial<Pick<Failure, "state" | "muted_until" | "note" | "assignee">>
 

@@ -7,7 +7,7 @@ import { useResource } from "../../load.ts"
 import { to } from "../../route.ts"
 import { short, count } from "../../format.ts"
 import { stateText } from "../../kit/states.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 const { operations } = text.failures
 const isKnown = (operation: string): operation is keyof typeof operations => Object.hasOwn(operations, operation)

@@ -1,5 +1,5 @@
 /** The message of a group: what differs between its items is marked, and its direction of writing ends with it. */
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 export const Pattern = ({ text: message }: { readonly text: string }) => (
   <bdi>
     {message.split("#").map((part, index) => (

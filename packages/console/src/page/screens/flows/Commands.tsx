@@ -5,7 +5,7 @@ import { Button } from "../../kit/Basics.tsx"
 import { Confirm, FormDialog } from "../../kit/Dialog.tsx"
 import { AreaField, CheckField, TextField } from "../../kit/Field.tsx"
 import { type Command, commandsOf, type Inspection } from "./executions.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 interface Props {
   readonly id: string

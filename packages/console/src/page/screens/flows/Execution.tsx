@@ -8,7 +8,7 @@ import { may } from "../../state.ts"
 import { duration, exactly, short } from "../../format.ts"
 import { Commands, RetryDialog, SignalDialog } from "./Commands.tsx"
 import { type Activity, awaited, dueOf, type Entry, type Inspection, isRetriable, parted } from "./executions.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 const Path = ({ path }: { readonly path: string }) => {
   const { branch, name } = parted(path)

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks"
 import { call, useAction } from "../../action.ts"
 import { Button, Problem } from "../../kit/Basics.tsx"
 import { Confirm } from "../../kit/Dialog.tsx"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 export const BulkActions = ({
   chosen,

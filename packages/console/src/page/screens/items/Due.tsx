@@ -1,7 +1,7 @@
 /** When an item is due, and whether that is near. */
 import type { WorkItemListed } from "@signalbox/api/contract/WorkItems"
 import { Time } from "../../kit/Basics.tsx"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 export const Due = ({ item: { due_at, due_state } }: { readonly item: Pick<WorkItemListed, "due_at" | "due_state"> }) =>
   due_at === null ? null : (

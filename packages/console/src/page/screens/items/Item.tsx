@@ -18,7 +18,7 @@ import { NotLoaded } from "../work/Resource.tsx"
 import { Shots } from "../Artifacts.tsx"
 import { FileDrop, sizeOf } from "../work/FileDrop.tsx"
 import { Due } from "./Due.tsx"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 /** Parses what was typed; the error says where it goes wrong. */
 const parsed = (json: string): unknown => {

@@ -9,7 +9,7 @@ import { to } from "../../route.ts"
 import { session } from "../../state.ts"
 import { ShownOnceDialog } from "../work/ShownOnce.tsx"
 import { grouped, inWords, mayGive, presetOf, presets, within } from "./permissions.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 const capital = (text: string) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 

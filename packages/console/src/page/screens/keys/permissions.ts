@@ -1,6 +1,6 @@
 /** What keys may do, in words, and the sets that are usual. */
 import type { Permission } from "@signalbox/api/contract/Authorization"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 const isPermission = (name: string): name is Permission => name in text.keys.acts
 export const permissions: ReadonlyArray<Permission> = Object.keys(text.keys.acts).filter(isPermission)

@@ -6,7 +6,7 @@ import type { LogWindow, Range } from "../../../internal/LogWindow.ts"
 import { Copyable } from "../../kit/Copy.tsx"
 import { Dialog } from "../../kit/Dialog.tsx"
 import { clockOf, count } from "../../format.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 /** In `rem`, as the style has it. */
 const rowHeight = 1.3

@@ -8,7 +8,7 @@ import { may } from "../../state.ts"
 import { Pattern } from "../failures/Pattern.tsx"
 import { BulkDialog } from "../failures/BulkDialog.tsx"
 import { type Need, useNeeds } from "./needs.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 /** The most sentences that are shown together. */
 const most = 8

@@ -2,7 +2,7 @@
 import type { ThroughputHour } from "@signalbox/api/contract/WorkItems"
 import { Empty, Panel, Problem } from "../../kit/Basics.tsx"
 import type { Loaded } from "../../load.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 const hourOf = new Intl.DateTimeFormat(text.common.locale, { hour: "2-digit", minute: "2-digit" })
 const at = (time: string) => hourOf.format(new Date(time))

@@ -5,7 +5,7 @@ import { Empty, Panel, Problem, Time } from "../../kit/Basics.tsx"
 import { useResource } from "../../load.ts"
 import { to } from "../../route.ts"
 import { may } from "../../state.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 export const UpNext = () => {
   const { data, error } = useResource<Page<ScheduleListed>>("schedules", { limit: 200 })

@@ -13,7 +13,7 @@ import { useResource } from "../../load.ts"
 import { now } from "../../kit/clock.ts"
 import { to } from "../../route.ts"
 import { may } from "../../state.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 export interface Need {
   readonly id: string

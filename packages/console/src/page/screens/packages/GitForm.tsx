@@ -5,7 +5,7 @@ import { call } from "../../action.ts"
 import { FormDialog } from "../../kit/Dialog.tsx"
 import { CheckField, SelectField, TextField } from "../../kit/Field.tsx"
 import { names } from "../../text/names.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 /** What is sent to fetch a package again as it is. */
 export const configurationOf = (git: GitSource): GitConfiguration =>

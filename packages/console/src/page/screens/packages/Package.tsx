@@ -12,7 +12,7 @@ import { hereOf, sendForm } from "../../upload.ts"
 import { DeleteDialog, NotLoaded } from "../work/Resource.tsx"
 import { Versions } from "./Versions.tsx"
 import { configurationOf, configure, GitForm } from "./GitForm.tsx"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 const Replace = ({
   id,

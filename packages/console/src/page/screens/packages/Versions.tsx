@@ -9,7 +9,7 @@ import { Table } from "../../kit/List.tsx"
 import { useResource } from "../../load.ts"
 import { may } from "../../state.ts"
 import { stateText } from "../../kit/states.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 const lamps: Readonly<Record<string, string>> = { current: "done", available: "none", rolled_back: "stopping" }
 

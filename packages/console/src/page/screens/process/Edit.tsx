@@ -13,7 +13,7 @@ import { may } from "../../state.ts"
 import { PackageUpload } from "./PackageUpload.tsx"
 import { StepEditor } from "./StepEditor.tsx"
 import { definitionOf, draftOf, moved, type StepDraft } from "./steps.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 type Definition = typeof ProcessDefinition.Encoded
 

@@ -7,7 +7,7 @@ import { Button, Problem } from "../../kit/Basics.tsx"
 import { TextField } from "../../kit/Field.tsx"
 import { sendForm } from "../../upload.ts"
 import { FileDrop } from "../work/FileDrop.tsx"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 export const PackageUpload = ({ onUploaded }: { readonly onUploaded: (uploaded: TaskPackage) => void }) => {
   const [files, setFiles] = useState<ReadonlyArray<File>>([])

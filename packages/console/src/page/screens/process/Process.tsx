@@ -19,7 +19,7 @@ import { timesInWords } from "../schedule/inWords.ts"
 import { startInWords } from "../trigger/inWords.ts"
 import { Steps } from "./Steps.tsx"
 import { stateText } from "../../kit/states.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 const Runs = ({ id }: { readonly id: string }) => {
   const { data, error } = useResource<Page<ProcessRun>>("process-runs", { process_id: id, limit: 12 })

@@ -1,7 +1,7 @@
 /** The fields of a JSON Schema, to type into. */
 import { AreaField, CheckField, SelectField, TextField } from "../../kit/Field.tsx"
 import type { Drafts, FormField } from "./schema.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 const limits = ({ min, max }: { readonly min: number | undefined; readonly max: number | undefined }) =>
   min !== undefined && max !== undefined

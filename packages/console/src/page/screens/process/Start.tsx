@@ -17,7 +17,7 @@ import { exactly } from "../../format.ts"
 import { FileDrop } from "../work/FileDrop.tsx"
 import { assemble, type Drafts, draftsOf, fits, type FormField, formOf, type Json } from "./schema.ts"
 import { SchemaForm } from "./SchemaForm.tsx"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 type Mode = "form" | "json" | "many" | "queue"
 

@@ -5,7 +5,7 @@ import { Button } from "../../kit/Basics.tsx"
 import { SelectField, TextField } from "../../kit/Field.tsx"
 import { useResource } from "../../load.ts"
 import type { StepDraft } from "./steps.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 export const StepEditor = ({
   groups,

@@ -11,7 +11,7 @@ import { to } from "../../route.ts"
 import { may } from "../../state.ts"
 import { duration } from "../../format.ts"
 import { PauseDialog } from "../work/Pause.tsx"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 type Names = (id: string) => string | undefined
 

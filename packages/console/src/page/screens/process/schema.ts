@@ -1,6 +1,6 @@
 /** Forms out of JSON Schemas: which fields there are, and the JSON of what was typed into them. */
 import { numberFrom as exactNumber, parse as exact } from "../../exact.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
 export type JsonObject = { readonly [key: string]: Json }

@@ -4,7 +4,7 @@ import { call, reasonOf, useAction } from "../../action.ts"
 import { Button } from "../../kit/Basics.tsx"
 import { go, to } from "../../route.ts"
 import { say } from "../../state.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 export const Rerun = ({ run }: { readonly run: ProcessRun }) => {
   const action = useAction()

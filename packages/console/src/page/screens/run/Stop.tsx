@@ -2,7 +2,7 @@
 import { call, useAction } from "../../action.ts"
 import { Button, Problem } from "../../kit/Basics.tsx"
 import { Dialog } from "../../kit/Dialog.tsx"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 interface Properties {
   readonly run: string

@@ -12,7 +12,7 @@ import { misses, overlaps, weekdays } from "./choices.ts"
 import { timesInWords } from "./inWords.ts"
 import { NextTimes } from "./NextTimes.tsx"
 import { type Kind, rulesOf, type When, whenOf, zones } from "./rules.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 const kinds: ReadonlyArray<{ readonly value: Kind; readonly label: string }> = [
   { value: "days", label: text.schedules.onDays },

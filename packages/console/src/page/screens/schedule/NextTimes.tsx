@@ -1,7 +1,7 @@
 /** Times that have not come, in the zone of their schedule. */
 import type { ScheduleTime } from "@signalbox/api/contract/Schedules"
 import { Time } from "../../kit/Basics.tsx"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 /** `2026-11-23T06:00:00.000+01:00[Europe/Vienna]` is read as Mon 23 Nov 2026, 06:00. */
 const localOf = ({ local }: ScheduleTime): string => {

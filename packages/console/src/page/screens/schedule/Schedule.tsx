@@ -13,7 +13,7 @@ import { PauseDialog } from "../work/Pause.tsx"
 import { missedWords, overlapWords } from "./choices.ts"
 import { timesInWords } from "./inWords.ts"
 import { NextTimes } from "./NextTimes.tsx"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 /** Why no run was started, where the service says no more. */
 const reasons: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 /** What can be chosen of a schedule, in words. */
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 export const overlaps = [
   { value: "skip", label: text.schedules.overlapSkip },

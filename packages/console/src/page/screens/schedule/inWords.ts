@@ -1,6 +1,6 @@
 /** Times of schedules as people say them. */
 import { exactly } from "../../format.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 export interface Times {
   readonly cron: string | null

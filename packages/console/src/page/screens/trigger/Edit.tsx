@@ -10,7 +10,7 @@ import { useProcesses } from "../work/Filter.tsx"
 import { definitionOf, draftOf, type TriggerDraft } from "./definition.ts"
 import { newAddress } from "./newAddress.ts"
 import { names } from "../../text/names.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 interface Part {
   readonly draft: TriggerDraft

@@ -14,7 +14,7 @@ import { switched } from "./definition.ts"
 import { conditionsInWords, startInWords } from "./inWords.ts"
 import { newAddress } from "./newAddress.ts"
 import { names } from "../../text/names.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 const signatureInWords = ({ webhook }: TriggerOf): string => {
   const signature = webhook?.signature ?? null

@@ -1,7 +1,7 @@
 /** What a trigger does, as a sentence. */
 import type { TriggerListed } from "@signalbox/api/contract/Triggers"
 import { duration } from "../../format.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 export const conditionsInWords = (start: NonNullable<TriggerListed["start"]>): string =>
   [

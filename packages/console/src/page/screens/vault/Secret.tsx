@@ -8,7 +8,7 @@ import { useResource } from "../../load.ts"
 import { go, to } from "../../route.ts"
 import { may } from "../../state.ts"
 import { SecretDialog } from "./SecretDialog.tsx"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 export const Secret = ({ name }: { readonly name: string }) => {
   const path = `secrets/${encodeURIComponent(name)}`

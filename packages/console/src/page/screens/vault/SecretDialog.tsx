@@ -7,7 +7,7 @@ import { FormDialog } from "../../kit/Dialog.tsx"
 import { TextField } from "../../kit/Field.tsx"
 import { FileField } from "../../kit/FileField.tsx"
 import { readText } from "../assets/content.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 interface Item {
   readonly id: number

@@ -12,7 +12,7 @@ import { count } from "../../format.ts"
 import { stateText } from "../../kit/states.ts"
 import { Choice, Filters } from "../work/Filter.tsx"
 import { wordsOf } from "./events.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 const stateWords: Readonly<Record<string, readonly [lamp: string, words: string]>> = {
   pending: ["in_progress", stateText("pending")],

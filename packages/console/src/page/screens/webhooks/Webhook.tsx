@@ -14,7 +14,7 @@ import { Deliveries } from "./Deliveries.tsx"
 import { newSecret } from "./newSecret.ts"
 import { WebhookDialog } from "./WebhookDialog.tsx"
 import { wordsOf } from "./events.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 const Dialogs = ({
   asked,

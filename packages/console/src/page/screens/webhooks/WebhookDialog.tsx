@@ -9,7 +9,7 @@ import { useProcesses } from "../work/Filter.tsx"
 import { newSecret } from "./newSecret.ts"
 import { eventWords } from "./events.ts"
 import { names } from "../../text/names.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 // Keys of an object literal are typed as plain strings.
 const events = Object.keys(eventWords) as ReadonlyArray<WebhookEventType>

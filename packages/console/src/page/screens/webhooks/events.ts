@@ -1,6 +1,6 @@
 /** The events of webhooks, in words. */
 import type { WebhookEventType } from "@signalbox/api/contract/Webhooks"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 export const eventWords: Readonly<Record<WebhookEventType, string>> = {
   "process_run.started": text.webhooks.runStarted,

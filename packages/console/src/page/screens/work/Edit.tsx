@@ -4,7 +4,7 @@ import { useState } from "preact/hooks"
 import { Button, Head, Problem } from "../../kit/Basics.tsx"
 import { useResource } from "../../load.ts"
 import { to } from "../../route.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 /** A resource as it was when its form was opened: changes of others do not replace what is being typed. */
 export const Edit = <A extends { readonly name: string }>({

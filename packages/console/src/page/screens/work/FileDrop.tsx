@@ -2,7 +2,7 @@
 import { useId } from "preact/hooks"
 import { Button } from "../../kit/Basics.tsx"
 import { DropZone } from "../../kit/DropZone.tsx"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 /** Such as `1.4 MB`. */
 export const sizeOf = (bytes: number): string => {

@@ -6,7 +6,7 @@ import type { Page } from "../../api.ts"
 import { useResource } from "../../load.ts"
 import { go, route, withQuery } from "../../route.ts"
 import { may } from "../../state.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 export const Filters = ({ children }: { readonly children: ComponentChildren }) => <div class="filters">{children}</div>
 

@@ -6,7 +6,7 @@ import { Time } from "../../kit/Basics.tsx"
 import { FormDialog } from "../../kit/Dialog.tsx"
 import { TextField } from "../../kit/Field.tsx"
 import { say } from "../../state.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 export const PauseDialog = ({
   effect,

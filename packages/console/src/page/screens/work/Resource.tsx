@@ -4,7 +4,7 @@ import { call } from "../../action.ts"
 import { Button, Head, Problem } from "../../kit/Basics.tsx"
 import { Confirm } from "../../kit/Dialog.tsx"
 import { go, to } from "../../route.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 /** In the place of a resource that is not loaded, or cannot be. */
 export const NotLoaded = ({ error, title }: { readonly title: string; readonly error: string | null }) => (

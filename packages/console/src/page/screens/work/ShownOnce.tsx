@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact"
 import { Button } from "../../kit/Basics.tsx"
 import { Copyable } from "../../kit/Copy.tsx"
 import { Dialog } from "../../kit/Dialog.tsx"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 export const ShownOnceDialog = ({
   children,

@@ -19,7 +19,7 @@ import { LinkDialog } from "./Link.tsx"
 import { RenameDialog } from "./Rename.tsx"
 import { CurrentWork, WorkerState } from "./State.tsx"
 import { stateText } from "../../kit/states.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 const AddMember = ({
   group,

@@ -11,7 +11,7 @@ import { List } from "../../kit/List.tsx"
 import { useResource } from "../../load.ts"
 import { go, to } from "../../route.ts"
 import { count } from "../../format.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 /** The workers of the workspace, up to 500. */
 export const useWorkers = () => {

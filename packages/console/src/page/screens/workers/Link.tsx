@@ -10,7 +10,7 @@ import { useResource } from "../../load.ts"
 import { ShownOnceDialog } from "../work/ShownOnce.tsx"
 import { isOnlyHere, startCommand } from "../connect/snippets.ts"
 import { names } from "../../text/names.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 type System = "posix" | "windows"
 

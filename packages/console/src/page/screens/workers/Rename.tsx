@@ -3,7 +3,7 @@ import { useState } from "preact/hooks"
 import { call } from "../../action.ts"
 import { FormDialog } from "../../kit/Dialog.tsx"
 import { TextField } from "../../kit/Field.tsx"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 export const RenameDialog = ({
   hint,

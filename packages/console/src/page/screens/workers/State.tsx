@@ -5,7 +5,7 @@ import { to } from "../../route.ts"
 import { may } from "../../state.ts"
 import { short } from "../../format.ts"
 import { stateText } from "../../kit/states.ts"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 /** A worker that drains and is gone has ended: it takes nothing until it is started again. */
 const wordsOf = ({ draining, paused, state }: Worker): string =>

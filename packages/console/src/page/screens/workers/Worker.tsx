@@ -12,7 +12,7 @@ import { DeleteDialog, NotLoaded, PauseButton } from "../work/Resource.tsx"
 import { PauseDialog, PausedNotice } from "../work/Pause.tsx"
 import { RenameDialog } from "./Rename.tsx"
 import { Labels, LastSeen, WorkerState } from "./State.tsx"
-import { text } from "../../text/text.ts"
+import * as text from "../../text/text.ts"
 
 const Now = ({ worker: { draining, paused, state, step_runs } }: { readonly worker: WorkerOf }) => (
   <Panel title={text.workers.currentWork}>
