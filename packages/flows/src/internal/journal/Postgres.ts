@@ -3,6 +3,7 @@
  */
 import * as PostgresClient from "@signalbox/sql/PostgresClient"
 import type { PostgresOptions } from "@signalbox/sql/PostgresOptions"
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { FlowEngineError } from "../../FlowErrors.ts"
@@ -16,7 +17,7 @@ export const client = ({ directUrl, schema = defaultSchema, url }: PostgresOptio
   Layer.catch(
     PostgresClient.layer({
       url,
-      ...(directUrl === undefined ? {} : { directUrl }),
+      ...defined({ directUrl }),
       schema,
       applicationName: "signalbox flows"
     }),

@@ -3,6 +3,7 @@
  */
 import * as Dialect from "@signalbox/sql/Dialect"
 import { integer, nullable, query, queryOne, Row } from "@signalbox/sql/Table"
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
 import { type FlowVersion, isActive, type Place, type Process } from "../../model/Execution.ts"
@@ -40,9 +41,7 @@ const toProcess = (row: ProcessRow): Process => {
     host: row.host,
     flows: row.flows,
     expiresAt: row.expires_at,
-    ...(row.protocol === null ? {} : { protocol: row.protocol }),
-    ...(place === null ? {} : { place }),
-    ...(standing === null ? {} : { standing })
+    ...defined({ protocol: row.protocol ?? undefined, place: place ?? undefined, standing: standing ?? undefined })
   }
 }
 

@@ -164,11 +164,10 @@ export const entries = target(
   })
 )
 
-export const toEntry = (row: typeof entryRow.Type): Entry => ({
-  ...entryOf(row),
-  path: Texts.joined(row.path, row.long_path),
-  ...(row.stalled === null ? {} : { stalled: row.stalled })
-})
+export const toEntry = (row: typeof entryRow.Type): Entry => {
+  const entry = { ...entryOf(row), path: Texts.joined(row.path, row.long_path) }
+  return row.stalled === null ? entry : { ...entry, stalled: row.stalled }
+}
 
 // ---- chapters, undos, messages, tags, commands
 
