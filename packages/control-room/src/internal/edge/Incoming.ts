@@ -135,7 +135,7 @@ export const jsonTextOf = (bytes: Uint8Array): Effect.Effect<string, Refusal> =>
 }
 
 const textOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<string, HttpServerError.HttpServerError> =>
-  // A request has no error of ours.
+  // The text of a request fails with an `HttpServerError` alone, so a refusal is a defect here; `Edge` responds with it.
   Effect.flatMap(request.arrayBuffer, (buffer) => Effect.orDie(jsonTextOf(new Uint8Array(buffer))))
 
 /** The text of a body. One that cannot be read is a defect, for which `Edge` has the response. */
