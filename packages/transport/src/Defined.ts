@@ -12,7 +12,12 @@ export type Defined<A> = { [Key in keyof A]?: Exclude<A[Key], undefined> }
  * ```ts
  * import { defined } from "@signalbox/transport/Defined"
  *
- * const ofWebhook = (name: string, endpoint?: string): { readonly name: string; readonly endpoint?: string } => ({
+ * interface Webhook {
+ *   readonly name: string
+ *   readonly endpoint?: string
+ * }
+ *
+ * const ofWebhook = (name: string, endpoint?: string): Webhook => ({
  *   name,
  *   ...defined({ endpoint })
  * })
