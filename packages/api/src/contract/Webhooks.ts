@@ -8,16 +8,15 @@ import { CallbackUrl, Deleted, listQuery, OpenEnum, Page, Ref, Timestamp } from 
 import { extension, summary } from "./Documentation.ts"
 import { EventId, ProcessId, ProcessRunId, WebhookDeliveryId, WebhookId, WorkspaceId } from "./Ids.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
+import { pauseActions } from "./Pauses.ts"
+import { processRunActions } from "./ProcessRuns.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
 
 /** Those of `process` are extensions. */
 export const webhookEventTypes = [
-  "process_run.started",
-  "process_run.completed",
-  "process_run.unresolved",
-  "process.paused",
-  "process.resumed"
-] as const
+  ...processRunActions.map((action) => `process_run.${action}` as const),
+  ...pauseActions.map((action) => `process.${action}` as const)
+]
 export type WebhookEventType = (typeof webhookEventTypes)[number]
 
 const listed = {

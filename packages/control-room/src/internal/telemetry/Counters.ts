@@ -1,6 +1,6 @@
 /** The counters of the service. */
 import { type StepRunErrorCode, stepRunErrorCodes } from "@signalbox/api/contract/StepRuns"
-import type { ProcessRunAction } from "@signalbox/api/contract/ProcessRuns"
+import { type ProcessRunAction, processRunActions } from "@signalbox/api/contract/ProcessRuns"
 import type { Kind } from "@signalbox/sql/StorageFailure"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -67,8 +67,7 @@ const zero = (all: ReadonlyArray<Metric.Metric<number, unknown>>) =>
   Effect.forEach(all, (one) => Metric.update(one, 0), { discard: true })
 
 /** Creates the counters of a process at zero, like `begin`. */
-export const beginOf = (names: ProcessNames) =>
-  zero((["started", "completed", "unresolved"] as const).map((action) => runsOf(names, action)))
+export const beginOf = (names: ProcessNames) => zero(processRunActions.map((action) => runsOf(names, action)))
 
 /** Creates the counters at zero: Prometheus takes no notice of the first increase of one that it does not know yet. */
 export const begin = zero([

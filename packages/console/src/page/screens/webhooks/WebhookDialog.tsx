@@ -7,12 +7,11 @@ import { CheckField, SelectField, TextField } from "../../kit/Field.tsx"
 import { go, to } from "../../route.ts"
 import { useProcesses } from "../work/Filter.tsx"
 import { newSecret } from "./newSecret.ts"
-import { eventWords } from "./events.ts"
 import { names } from "../../text/names.ts"
 import * as text from "../../text/text.ts"
 
 // Keys of an object literal are typed as plain strings.
-const events = Object.keys(eventWords) as ReadonlyArray<WebhookEventType>
+const events = Object.keys(text.webhooks.events) as ReadonlyArray<WebhookEventType>
 
 export const WebhookDialog = ({
   onClose,
@@ -82,7 +81,7 @@ export const WebhookDialog = ({
         {events.map((event) => (
           <CheckField
             key={event}
-            label={eventWords[event]}
+            label={text.webhooks.events[event]}
             checked={enabled.has(event)}
             onChecked={(isOn) => toggle(event, isOn)}
           />

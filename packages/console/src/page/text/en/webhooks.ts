@@ -1,4 +1,5 @@
 /** Text of webhooks and their deliveries. */
+import type { WebhookEventType } from "@signalbox/api/contract/Webhooks"
 import { type Node, phrase } from "../phrase.ts"
 
 export const webhooks = {
@@ -42,11 +43,13 @@ export const webhooks = {
   create: "Create webhook",
   updated: "Webhook updated.",
   urlHint: "Receives each event as a signed JSON POST",
-  runStarted: "Run started",
-  runCompleted: "Run completed",
-  runUnresolved: "Run unresolved",
-  processPaused: "Process paused",
-  processResumed: "Process resumed",
+  events: {
+    "process_run.started": "Run started",
+    "process_run.completed": "Run completed",
+    "process_run.unresolved": "Run unresolved",
+    "process.paused": "Process paused",
+    "process.resumed": "Process resumed"
+  } satisfies Readonly<Record<WebhookEventType, string>>,
   test: "Test",
   noneHint: "A webhook notifies another system when runs start, complete or need attention."
 }
