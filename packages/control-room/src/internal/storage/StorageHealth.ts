@@ -36,7 +36,10 @@ export class StorageHealth extends Context.Service<
         Effect.tap(() => Effect.sync(() => (reported = false)))
       )
       // Anyone may call it, and each write waits for the disk.
-      const folder = yield* Effect.cachedWithTTL(failureOf(Effect.timeout(blobs.probe, deadline), "disk"), "1 second")
+      const [folder, forgetFolder] = yield* Effect.cachedInvalidateWithTTL(
+        failureOf(Effect.timeout(blobs.probe, deadline), "disk"),
+        "1 second"
+      )
       const check = failureOf(Effect.andThen(probeRead, writable), "unavailable").pipe(
         Effect.filterOrElse(
           (failure) => failure !== null,
@@ -46,9 +49,12 @@ export class StorageHealth extends Context.Service<
       )
       return StorageHealth.of({
         report: ({ kind }) =>
-          Effect.suspend(() => {
-            if (kind !== "unavailable") reported = true
-            return Metric.update(storageFailures(kind), 1)
+          Effect.gen(function* () {
+            yield* Metric.update(storageFailures(kind), 1)
+            if (kind === "unavailable") return
+            reported = true
+            // A database whose log has space left takes a small write on a full disk; the folder of files takes none.
+            yield* forgetFolder
           }),
         check
       })
