@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import type { Session } from "../interpreter/Contract.ts"
 import { ofEngine } from "../journal/Calling.ts"
-import { type Execution, hasEnded, versionName } from "../model/Execution.ts"
+import { type Execution, versionName } from "../model/Execution.ts"
 import type { ClaimLoop } from "./ClaimLoop.ts"
 import * as Host from "./Host.ts"
 import { isOver, type Waiters } from "./Waiters.ts"
@@ -21,8 +21,6 @@ const writingMillis = 3_000
 /** How long an ending process waits for the database otherwise. */
 const leavingMillis = 1_000
 const closingPollMillis = 100
-/** When a row is read whose creation was not confirmed: a statement may arrive late. */
-const adoptedAfter = ["0 seconds", "30 seconds", "2 minutes"] as const
 
 interface Entry {
   readonly version: string
@@ -74,7 +72,7 @@ const releaseAll = Effect.fnUntraced(function* (entries: ReadonlyArray<Entry>) {
 })
 
 export const make = Effect.fnUntraced(function* ({ claims, concurrency, process, waiters }: Parts) {
-  const { journal, metrics, ownership, restless } = process
+  const { metrics, restless } = process
   // A separate scope, so that executions are released before they are interrupted.
   const sessions = yield* Scope.make("parallel")
   const live = new Map<string, Entry>()
@@ -155,19 +153,6 @@ export const make = Effect.fnUntraced(function* ({ claims, concurrency, process,
       entry.session?.poke()
       return true
     },
-    /** Runs an execution of this process whose creation was not confirmed, if it was created. */
-    adopt: (id: string) =>
-      Effect.forEach(
-        adoptedAfter,
-        (pause) =>
-          Effect.gen(function* () {
-            yield* Effect.sleep(pause)
-            const found = isOpen() && !has(id) ? yield* journal.find(id) : null
-            const isMine = found !== null && found.owner === ownership.self() && !hasEnded(found.state)
-            if (isMine && !has(id)) yield* start(found, false)
-          }),
-        { discard: true }
-      ),
     /** Evicts idle executions, because others wait for their memory. */
     crowd: () => {
       for (const { session } of live.values()) session?.crowd()
@@ -201,3 +186,5 @@ export const make = Effect.fnUntraced(function* ({ claims, concurrency, process,
     })
   }
 })
+
+export type Activations = Effect.Success<ReturnType<typeof make>>

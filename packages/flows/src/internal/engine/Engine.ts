@@ -4,11 +4,9 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { hostname } from "node:os"
-import { FlowExpired } from "../../FlowErrors.ts"
 import * as Pacing from "../body/Pacing.ts"
-import { ofEngine } from "../journal/Calling.ts"
 import { Journal } from "../journal/Journal.ts"
-import { type NewExecution, versionName } from "../model/Execution.ts"
+import { versionName } from "../model/Execution.ts"
 import { NewId } from "../model/Ids.ts"
 import * as Restless from "../model/Restless.ts"
 import { Ownership } from "../ownership/Ownership.ts"
@@ -20,6 +18,7 @@ import * as IncompatibleVersions from "./IncompatibleVersions.ts"
 import * as Metrics from "./Metrics.ts"
 import * as Queues from "./Queues.ts"
 import * as RegisteredFlows from "./RegisteredFlows.ts"
+import * as Submission from "./Submission.ts"
 import * as Waiters from "./Waiters.ts"
 import * as Watchers from "./Watchers.ts"
 
@@ -60,6 +59,18 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
     concurrency,
     claims,
     waiters
+  })
+  const submit = Submission.make({
+    newId,
+    journal,
+    ownership,
+    metrics,
+    flows,
+    watchers,
+    queues,
+    claims,
+    activations,
+    scope
   })
 
   const announce = Effect.suspend(() => ownership.announce(flows.versions()))
@@ -155,42 +166,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
       claims.wake()
     }),
     /** Creates an execution, or joins the one with its key; runs it immediately if it fits in memory. */
-    submit: Effect.fnUntraced(function* (
-      made: Omit<NewExecution, "id" | "owner" | "wakeAt" | "state" | "parent"> & { readonly parent?: string | null }
-    ) {
-      const isQueued = made.limits.length > 0
-      const isMine = !isQueued && flows.has(versionName(made)) && activations.hasRoom()
-      const now = yield* journal.now
-      const id = newId()
-      const create = journal.create({
-        parent: null,
-        ...made,
-        id,
-        state: isQueued ? "queued" : "running",
-        owner: isMine ? ownership.self() : null,
-        wakeAt: isQueued ? null : now
-      })
-      return yield* Effect.uninterruptibleMask((restore) =>
-        Effect.gen(function* () {
-          const created = yield* Effect.onError(restore(create), () =>
-            isMine ? Effect.forkIn(ofEngine(activations.adopt(id)), scope) : Effect.void
-          )
-          if (created._tag === "Expired") {
-            const { endedAt, id, state } = created.expired
-            return yield* new FlowExpired({ execution: id, state, endedAt })
-          }
-          if (created._tag === "Created") {
-            watchers.notify(created.execution.id)
-            metrics.entered(made.flow, created.execution.state)
-            if (isQueued) queues.changed(made.flow)
-            if (isMine) yield* activations.start(created.execution, made.messages.length === 0)
-            else if (isQueued) claims.wake()
-            else claims.wakeFor(created.execution.id)
-          }
-          return created.execution
-        })
-      )
-    }),
+    submit,
     /** Waits until an execution has ended or is halted. */
     settled: (id: string) => waiters.settled(id, activations.has),
     newId,
