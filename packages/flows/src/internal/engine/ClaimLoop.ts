@@ -15,7 +15,7 @@ const shortestPauseMillis = 20
 const claimedAtATime = 100
 
 /** Where claimed executions run. */
-export interface Memory {
+interface Memory {
   /** Whether it starts executions: an ending process does not. */
   readonly isOpen: () => boolean
   /** Returns how many more executions fit; may be negative. */

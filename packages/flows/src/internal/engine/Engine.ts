@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
     }
   })
 
-  /** Called when executions of other processes were released or have ended, and none of that may have been notified. */
+  /** Called when executions of other processes may have been released or have ended without a notification. */
   const missed = () => {
     queues.changed()
     claims.wake()

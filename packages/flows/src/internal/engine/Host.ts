@@ -35,7 +35,7 @@ export interface Process {
 }
 
 /** An execution that was put into memory. */
-export interface Activation {
+interface Activation {
   readonly execution: Execution
   /** Whether it never ran and has no messages, so that its history is empty. */
   readonly isNew: boolean
