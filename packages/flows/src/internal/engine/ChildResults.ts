@@ -14,11 +14,23 @@ const atATime = 500
 const gatherMillis = 50
 const mostExpected = 10_000
 
+/** Returns a function that wakes those that wait for the executions with these ids. */
+const makeWake = (journal: Journal["Service"], poke: (id: string) => Effect.Effect<void>) => {
+  const complete = ({ execution, path }: Awaiting) =>
+    Effect.andThen(journal.send(execution, { kind: "done", name: path, id: "", value: null }), poke(execution))
+  return (ids: Iterable<string>) =>
+    Effect.forEach(
+      Arr.chunksOf(ids, atATime),
+      (some) => Effect.flatMap(journal.awaitingAny(some.map(subjectOf)), (waits) => Effect.forEach(waits, complete)),
+      { discard: true }
+    )
+}
+
 /**
  * Wakes executions that wait for others. The process that ends one does it; wakes that it missed are found when this process starts,
  * and whenever notifications may have been lost.
  */
-export const makeWaker = (journal: Journal["Service"], poke: (id: string) => Effect.Effect<void>) => {
+export const make = (journal: Journal["Service"]) => {
   const changed = Latch.makeUnsafe()
   const hurried = Latch.makeUnsafe()
   const over = new Set<string>()
@@ -26,19 +38,11 @@ export const makeWaker = (journal: Journal["Service"], poke: (id: string) => Eff
   const expected = new Set<string>()
   let mayHaveMissed = false
 
-  const complete = ({ execution, path }: Awaiting) =>
-    Effect.andThen(journal.send(execution, { kind: "done", name: path, id: "", value: null }), poke(execution))
-  const wake = (ids: Iterable<string>) =>
-    Effect.forEach(
-      Arr.chunksOf(ids, atATime),
-      (some) => Effect.flatMap(journal.awaitingAny(some.map(subjectOf)), (waits) => Effect.forEach(waits, complete)),
-      { discard: true }
-    )
   const expect = (id: string) => {
     if (expected.size >= mostExpected) expected.clear()
     expected.add(id)
   }
-  const sweep = Effect.gen(function* () {
+  const sweep = Effect.fnUntraced(function* (wake: ReturnType<typeof makeWake>) {
     const waits = yield* journal.awaiting(executionPrefix)
     const awaited = new Set(waits.flatMap(({ subject }) => executionIn(subject) ?? []))
     for (const some of Arr.chunksOf(awaited, atATime)) {
@@ -67,21 +71,27 @@ export const makeWaker = (journal: Journal["Service"], poke: (id: string) => Eff
       mayHaveMissed = true
       hurry()
     },
-    loop: Effect.gen(function* () {
-      yield* changed.await
-      yield* Effect.timeoutOption(hurried.await, gatherMillis)
-      changed.closeUnsafe()
-      hurried.closeUnsafe()
-      const ids = [...over]
-      over.clear()
-      yield* wake(ids)
-      if (!mayHaveMissed) return
-      mayHaveMissed = false
-      yield* sweep
-    }).pipe(
-      // The loop must survive a failed pass.
-      Effect.catchDefect((defect) => Effect.logWarning("executions that wait for others could not be woken", defect)),
-      Effect.forever
-    )
+    /** Wakes executions until it is interrupted; `poke` is called after a message was sent to one. */
+    run: (poke: (id: string) => Effect.Effect<void>) => {
+      const wake = makeWake(journal, poke)
+      return Effect.gen(function* () {
+        yield* changed.await
+        yield* Effect.timeoutOption(hurried.await, gatherMillis)
+        changed.closeUnsafe()
+        hurried.closeUnsafe()
+        const ids = [...over]
+        over.clear()
+        yield* wake(ids)
+        if (!mayHaveMissed) return
+        mayHaveMissed = false
+        yield* sweep(wake)
+      }).pipe(
+        // The loop must survive a failed pass.
+        Effect.catchDefect((defect) => Effect.logWarning("executions that wait for others could not be woken", defect)),
+        Effect.forever
+      )
+    }
   }
 }
+
+export type ChildResults = ReturnType<typeof make>

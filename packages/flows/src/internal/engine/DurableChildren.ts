@@ -28,7 +28,7 @@ export const make = (engine: EngineParts, cancel: (id: string) => Effect.Effect<
       Effect.suspend(() => {
         engine.awaited(id)
         return Effect.map(journal.find(id), (execution) => {
-          if (execution === null || hasEnded(execution.state)) engine.tellWaiting(id)
+          if (execution === null || hasEnded(execution.state)) engine.wakeWaiting(id)
         })
       }),
     ended: Effect.fnUntraced(function* (id) {

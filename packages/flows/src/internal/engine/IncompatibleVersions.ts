@@ -11,7 +11,7 @@ import { type Journal } from "../journal/Journal.ts"
 /** The number of halted executions that are read together. */
 const reopenedAtATime = 100
 
-export const make = (journal: Journal["Service"], look: () => void) => {
+export const make = (journal: Journal["Service"], wakeClaims: () => void) => {
   /** The name of the value with the processes that have refused an execution. */
   const refusedName = (id: string) => `refused ${id}`
 
@@ -69,7 +69,7 @@ export const make = (journal: Journal["Service"], look: () => void) => {
         const halted = yield* journal.list(before === undefined ? page : { ...page, before })
         for (const execution of halted) if (isRefused(execution)) yield* reopen(execution.id)
         before = halted.length < reopenedAtATime ? undefined : halted.at(-1)
-        look()
+        wakeClaims()
       } while (before !== undefined)
     }).pipe(
       Effect.catchDefect((defect) =>
@@ -87,9 +87,11 @@ export const make = (journal: Journal["Service"], look: () => void) => {
     if (first === undefined || first.has(execution.id) || !isRefused(execution)) return false
     first.add(execution.id)
     yield* reopen(execution.id)
-    look()
+    wakeClaims()
     return true
   })
 
   return { refused, fitted, reopenAll, reopenedFirst }
 }
+
+export type IncompatibleVersions = ReturnType<typeof make>

@@ -74,3 +74,5 @@ export const make = Effect.map(Effect.context<never>(), (context) => {
     lostLease: () => lostLeases.updateUnsafe(1, context)
   }
 })
+
+export type Metrics = Effect.Success<typeof make>

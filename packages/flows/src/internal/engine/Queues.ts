@@ -46,3 +46,5 @@ export const make = (journal: Journal["Service"]) => {
     })
   }
 }
+
+export type Queues = ReturnType<typeof make>

@@ -13,7 +13,7 @@ interface Options {
   readonly keys?: Duration.Input | null
 }
 
-const lookEvery = "1 hour"
+const sweepEvery = "1 hour"
 const atATime = 200
 
 /** Returns the time before which ended executions are deleted; null: never. */
@@ -26,7 +26,7 @@ export const layer = ({ completed = "30 days", keys = null, others = "90 days" }
       const journal = yield* Journal
       const all = (step: Effect.Effect<number>) =>
         Effect.repeat(step, { while: (deleted) => Effect.succeed(deleted === atATime) })
-      const look = Effect.gen(function* () {
+      const sweep = Effect.gen(function* () {
         const now = yield* journal.now
         const times = [before(now, completed), before(now, others), before(now, keys)] as const
         if (times[0] !== null) yield* all(journal.expire(["completed"], times[0], atATime))
@@ -36,6 +36,6 @@ export const layer = ({ completed = "30 days", keys = null, others = "90 days" }
       }).pipe(
         Effect.catchDefect((defect) => Effect.logWarning("ended executions could not be deleted, retrying", defect))
       )
-      yield* Effect.forkScoped(Effect.forever(Effect.andThen(look, Effect.sleep(lookEvery))))
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(sweep, Effect.sleep(sweepEvery))))
     })
   )

@@ -70,7 +70,7 @@ const pauses = {
 }
 /** How long the lease of the polling process is valid. */
 const leaseMillis = 15_000
-const toldAgainMillis = 10_000
+const notifiedAgainMillis = 10_000
 const tryEvery = "5 seconds"
 
 /** Errors against which waiting does not help. */
@@ -126,7 +126,7 @@ export class RunWatchers extends Context.Service<
         const read = Effect.gen(function* () {
           const all = yield* journal.awaiting(prefix)
           const now = yield* journal.now
-          for (const [key, at] of completed) if (at + toldAgainMillis < now) completed.delete(key)
+          for (const [key, at] of completed) if (at + notifiedAgainMillis < now) completed.delete(key)
           waits = all.filter(({ execution, path }) => !completed.has(`${execution} ${path}`))
         })
         const settle = Effect.fnUntraced(function* (isOver: (run: string) => boolean) {

@@ -38,7 +38,7 @@ export const layer: Layer.Layer<Ownership, never, Journal | Sharding> = Layer.ef
     }
     let share = read()
 
-    const follow = Effect.fnUntraced(function* ({ giveBack, look }: Holder): Effect.fn.Return<never> {
+    const follow = Effect.fnUntraced(function* ({ giveBack, wake }: Holder): Effect.fn.Return<never> {
       let settled = share
       let polls = 0
       for (;;) {
@@ -47,7 +47,7 @@ export const layer: Layer.Layer<Ownership, never, Journal | Sharding> = Layer.ef
         if (next.partitions !== share.partitions) {
           share = next
           polls = 0
-          look()
+          wake()
         } else if (settled.partitions !== share.partitions && ++polls >= settledPolls) {
           const [before, now] = [settled, share]
           settled = share

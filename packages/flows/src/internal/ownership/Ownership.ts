@@ -18,7 +18,7 @@ export interface Holder {
   /** Executions of other processes were released, and the end of one may not have been notified. */
   readonly freed: () => void
   /** This process may be able to claim more. */
-  readonly look: () => void
+  readonly wake: () => void
   /** Carries out the commands that no owner will read. */
   readonly settle: Effect.Effect<void>
   /** Releases matching executions to other processes, when their running steps have ended. */

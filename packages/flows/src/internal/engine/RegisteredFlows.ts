@@ -1,0 +1,29 @@
+/**
+ * The flows of this program, of which it runs executions, by name and version.
+ */
+import type * as Tracer from "effect/Tracer"
+import type { Signal } from "../../Signals.ts"
+import type { Body } from "../interpreter/Contract.ts"
+import { type Execution, type FlowVersion, type Limit, versionName } from "../model/Execution.ts"
+import type { Codec } from "../model/Values.ts"
+
+/** A registered flow. */
+export interface Registered extends FlowVersion {
+  readonly signals: ReadonlyArray<Signal<Codec>>
+  readonly limits: ReadonlyArray<Limit>
+  readonly bodyOf: (execution: Pick<Execution, "id" | "input">, span: Tracer.AnySpan) => Body
+}
+
+export const make = () => {
+  const flows = new Map<string, Registered>()
+  return {
+    get: (name: string): Registered | undefined => flows.get(name),
+    has: (name: string): boolean => flows.has(name),
+    versions: (): ReadonlyArray<FlowVersion> => [...flows.values()].map(({ flow, version }) => ({ flow, version })),
+    add: (flow: Registered) => void flows.set(versionName(flow), flow),
+    /** Returns false when the version was registered again since. */
+    remove: (flow: Registered): boolean => flows.get(versionName(flow)) === flow && flows.delete(versionName(flow))
+  }
+}
+
+export type RegisteredFlows = ReturnType<typeof make>
