@@ -44,28 +44,6 @@ const codeOf = <S extends Codec, E extends Codec, R>(
   return inSpan(`step ${name}`, { "flow.execution_id": id, "flow.path": path }, code)
 }
 
-/** What is recorded of an attempt: the result, or the error and the pause before the next one. */
-const endOf = Effect.fnUntraced(function* <S extends Codec, E extends Codec, R>(
-  { durable }: Services,
-  call: StepCall<S, E, R>,
-  { attempt, elapsedMillis }: AttemptInfo,
-  exit: Exit.Exit<S["Type"], E["Type"]>
-): Effect.fn.Return<End> {
-  const { path } = call
-  if (Exit.isSuccess(exit)) {
-    const { json } = yield* recordResult(call.success, exit.value, `the result of the step ${path}`)
-    return { _tag: "Succeeded", json }
-  }
-  const { cause } = exit
-  const failed = cause.reasons.find(Cause.isFailReason)
-  if (failed === undefined) return { _tag: "Died", cause }
-  const { error } = failed
-  const retryMillis = yield* call.retry({ error, attempt, elapsedMillis: elapsedMillis(), durable })
-  yield* checkError(call.error, error, `the step ${path}`)
-  const { json } = yield* recordResult(call.error, error, `the error of the step ${path}`)
-  return { _tag: "Failed", json, cause: Cause.fail(error), retryMillis }
-})
-
 /** One attempt of a step, with the services of the code that called it. */
 const attemptOf =
   <S extends Codec, E extends Codec, R>(
@@ -74,17 +52,29 @@ const attemptOf =
     scope: string,
     context: Context.Context<R>
   ): Spec["attempt"] =>
-  (info) => {
-    const { id, publish } = services
-    const { path } = call
-    const { attempt } = info
-    return publish((now) => ({ _tag: "StepStarted", executionId: id, path, attempt, at: now })).pipe(
-      Effect.andThen(Effect.exit(codeOf(services, call, scope, info))),
-      Effect.flatMap((exit) => endOf(services, call, info, exit)),
+  (info) =>
+    Effect.gen(function* (): Effect.fn.Return<End, never, R> {
+      const { durable, id, publish } = services
+      const { path } = call
+      const { attempt, elapsedMillis } = info
+      yield* publish((now) => ({ _tag: "StepStarted", executionId: id, path, attempt, at: now }))
+      const exit = yield* Effect.exit(codeOf(services, call, scope, info))
+      if (Exit.isSuccess(exit)) {
+        const { json } = yield* recordResult(call.success, exit.value, `the result of the step ${path}`)
+        return { _tag: "Succeeded", json }
+      }
+      const { cause } = exit
+      const failed = cause.reasons.find(Cause.isFailReason)
+      if (failed === undefined) return { _tag: "Died", cause }
+      const { error } = failed
+      const retryMillis = yield* call.retry({ error, attempt, elapsedMillis: elapsedMillis(), durable })
+      yield* checkError(call.error, error, `the step ${path}`)
+      const { json } = yield* recordResult(call.error, error, `the error of the step ${path}`)
+      return { _tag: "Failed", json, cause: Cause.fail(error), retryMillis }
+    }).pipe(
       Effect.catchCause((cause) => Effect.succeed<End>({ _tag: "Died", cause })),
       Effect.provideContext(context)
     )
-  }
 
 // ---- the call
 
