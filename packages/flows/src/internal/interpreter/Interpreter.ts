@@ -80,16 +80,17 @@ const sessionOf = (stay: Activation.Stay): Session => ({
   }
 })
 
+/** Halts at a recorded step: the body has reached a new step instead, or one that is recorded in another order. */
+const unreached = (stay: Activation.Stay, { path }: Entry) => Halting.changedFlow(stay, path, stay.operations.first())
+
 /** Delivers the next recorded end. */
 const replayed = (stay: Activation.Stay, entry: Entry) => {
   const { operations, replay, undos } = stay
-  // What the body reached instead: a new step before one that is recorded in another order.
-  const changed = () => Halting.changedFlow(stay, entry.path, operations.first())
   if (entry.path === Replay.cancelPath) {
     replay.advance()
     return entry.value === Replay.abandonedValue ? Compensation.abandon(stay) : Compensation.cancelBody(stay)
   }
-  if (entry.path === Replay.outcomePath) return changed()
+  if (entry.path === Replay.outcomePath) return unreached(stay, entry)
   const undone = replay.undoneBy(entry)
   if (undone !== undefined) {
     replay.advance()
@@ -97,7 +98,7 @@ const replayed = (stay: Activation.Stay, entry: Entry) => {
   }
   const operation = operations.at(entry.path)
   if (operation === undefined && replay.defer(entry.path)) return
-  if (operation === undefined) return changed()
+  if (operation === undefined) return unreached(stay, entry)
   replay.advance()
   Operations.deliver(stay, operation)
 }
