@@ -22,7 +22,7 @@ import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Flow from "./Flow.ts"
 import { FlowCallbacks } from "./FlowCallbacks.ts"
 import { collect } from "./internal/model/Collect.ts"
-import { WaitIsOver } from "./internal/interpreter/Calls.ts"
+import { WaitIsOver } from "./internal/interpreter/calls/Steps.ts"
 import { ready } from "./internal/body/ReadyStep.ts"
 import { subjectOf, Watching } from "./internal/engine/RunWatchers.ts"
 

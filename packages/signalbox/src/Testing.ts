@@ -28,6 +28,7 @@ import * as Random from "effect/Random"
 import type * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as HttpClient from "effect/http/HttpClient"
+import type { Agenda } from "./internal/testing/Mover.ts"
 import * as VirtualTime from "./internal/testing/VirtualTime.ts"
 import * as InProcess from "./internal/connection/InProcess.ts"
 
@@ -145,7 +146,7 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
 
   // Closed after the workers, which report until their end.
   const requests = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
-  const clientOf = (watch: VirtualTime.InnerTime["watch"]) =>
+  const clientOf = (watch: VirtualTime.VirtualTime["watch"]) =>
     Effect.provideService(InProcess.make(origin, httpEffect, watch), Scope.Scope, requests)
   // A worker of the test may fall silent; ours always send heartbeats.
   let otherWorkers = false
@@ -180,7 +181,7 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
     )
   }
 
-  const agenda: VirtualTime.Agenda = {
+  const agenda: Agenda = {
     nextDue: Effect.provideService(
       Effect.suspend(() => nextDue({ workers: otherWorkers })),
       Clock.Clock,

@@ -10,10 +10,25 @@ import type { Outcome } from "./Contract.ts"
 import type { OwnershipLost } from "../model/Execution.ts"
 import * as Replay from "../model/Replay.ts"
 import * as Mail from "./Mail.ts"
-import * as Operations from "./Operations.ts"
-import { halt, mark, type Outside, type Stay, wake } from "./Activation.ts"
+import { isBehind, type Stay, wake } from "./Activation.ts"
+import { launchAll, stopBody } from "./Attempts.ts"
 import * as Compensation from "./Compensation.ts"
+import { halt } from "./Halting.ts"
 import * as Recorder from "./Recorder.ts"
+import { isUndoing } from "./state/Phase.ts"
+
+/** A body that is not at rest. */
+export interface Outside {
+  /** By the clock of the journal. */
+  readonly since: number
+  /** By the clock of the process, as the others. */
+  readonly from: number
+  /** Whether it is shown as computing. */
+  isShown: boolean
+  looksAt: number
+  /** When the execution is left, because the body does not end; null before a cancel or a halt. */
+  endsAt: number | null
+}
 
 /** A body that comes to rest within this time is between two steps. */
 const settleMillis = 1_000
@@ -35,8 +50,8 @@ const interruptedAfter = (value: unknown): number | null =>
 
 /** Cancels the body that runs: by a message, or as recorded. Returns when it is to be cancelled, if that is later. */
 const cancel = (stay: Stay, outside: Outside, at: number): number | void => {
-  const { mail, replay } = stay
-  if (stay.cancelled || stay.isUndoing || stay.halted !== null) return
+  const { inbox, replay, unwritten } = stay
+  if (stay.cancelled || isUndoing(stay.phase) || stay.halted !== null) return
   const recorded = replay.at(Replay.cancelPath)
   if (recorded?.value === Replay.abandonedValue) {
     Compensation.abandon(stay)
@@ -52,14 +67,13 @@ const cancel = (stay: Stay, outside: Outside, at: number): number | void => {
     Compensation.cancelBody(stay)
     return interrupt(stay, outside, at)
   }
-  const index = mail.findIndex(({ kind }) => kind === "cancel")
-  const [message] = index < 0 ? [] : mail.splice(index, 1)
+  const message = inbox.takeCancel()
   if (message === undefined) return
-  if (stay.host.durable) stay.taken.push(message.seq)
+  if (stay.host.durable) unwritten.take(message.seq)
   // A record that was not reached cannot be reached any more.
-  if (next !== undefined || replay.missed() !== null) Compensation.abandon(stay)
+  if (isBehind(stay)) Compensation.abandon(stay)
   else {
-    mark(stay, Replay.cancelPath, "cancel", { outside: at - outside.from })
+    unwritten.mark(Replay.cancelPath, "cancel", { outside: at - outside.from }, stay.now)
     Compensation.cancelBody(stay)
   }
   interrupt(stay, outside, at)
@@ -68,17 +82,15 @@ const cancel = (stay: Stay, outside: Outside, at: number): number | void => {
 /** Writes what has happened, and begins the steps that others have reached. */
 const record = Effect.fnUntraced(function* (stay: Stay) {
   yield* Recorder.flush(stay, {}, { force: true })
-  const begun = stay.begunWaits
-  stay.begunWaits = []
-  for (const recorded of begun) yield* recorded
-  Operations.launchAll(stay)
+  for (const recorded of stay.operations.takeBegunWaits()) yield* recorded
+  launchAll(stay)
 })
 
 /** Leaves an execution whose body does not end, when its running steps have. */
 const leave = Effect.fnUntraced(function* (stay: Stay): Effect.fn.Return<Outcome | void, OwnershipLost> {
   for (const event of stay.ready.splice(0)) yield* event()
-  if (stay.launched > 0) return
-  Operations.stopBody(stay)
+  if (stay.operations.running() > 0) return
+  stopBody(stay)
   return yield* Recorder.leave(stay, stay.halted)
 })
 
@@ -87,16 +99,16 @@ const looked = Effect.fnUntraced(function* (
   outside: Outside,
   at: number
 ): Effect.fn.Return<Outcome | void, OwnershipLost> {
-  const { execution, host } = stay
+  const { execution, host, inbox, leaving, operations } = stay
   const isDue = at >= outside.looksAt
-  const isNews = stay.hasMail
+  const isNews = inbox.hasNews()
   // A notification may have been lost.
   if (isNews || isDue) yield* Mail.read(stay)
   const cancelsAt = cancel(stay, outside, at) ?? Infinity
-  if ((stay.halted !== null || stay.closing !== "no") && outside.endsAt === null) outside.endsAt = at + graceMillis
+  if ((stay.halted !== null || !leaving.stays()) && outside.endsAt === null) outside.endsAt = at + graceMillis
   if (outside.endsAt !== null && at >= outside.endsAt) {
-    if (stay.closing === "no") {
-      const { after } = stay
+    if (leaving.stays()) {
+      const after = operations.lastDelivered()
       halt(stay, Cause.die(new BodyStalled({ execution: execution.id, after, since: outside.since })))
     }
     const outcome = yield* leave(stay)

@@ -1,7 +1,6 @@
 /**
  * The writes of an execution: new entries between two steps, the release of the claim, the end, the next chapter.
  */
-import { defined } from "@signalbox/transport/Defined"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
@@ -11,67 +10,31 @@ import { Children } from "../body/ChildExecutions.ts"
 import { haltedBy } from "./Halts.ts"
 import type { Outcome } from "./Contract.ts"
 import type { OwnershipLost, Write } from "../model/Execution.ts"
-import { type Halted, isReplay, type Stay, unset } from "./Activation.ts"
+import { isReplay, type Stay } from "./Activation.ts"
+import type { Halted } from "./Halting.ts"
+import { isUndoing } from "./state/Phase.ts"
+import type { Options } from "./state/Unwritten.ts"
 
-interface Options extends Pick<Write, "begins" | "newChapter" | "suspends"> {
-  readonly force?: boolean
-}
-
-/** Writes all pending changes, if there are any, or if it is forced. Returns false when a command must be read before. */
+/** Writes all changes, if there are any, or if it is forced. Returns false when a command must be read before. */
 export const flush = (
   stay: Stay,
   more: Write["execution"] = {},
-  { begins = false, force = false, newChapter = false, suspends = [] }: Options = {}
+  options: Options = {}
 ): Effect.Effect<boolean, OwnershipLost> =>
   Effect.suspend(() => {
-    const { dirty, dirtyUndos, launched, seen, settled, taken, timers, toLaunch, written } = stay
-    const isRunning = launched + toLaunch.length > 0 || stay.outside?.isShown === true
-    if (!stay.isUndoing) stay.state = isRunning ? "running" : "waiting"
-    const { state } = stay
-    const wakeAt = timers.first()?.due ?? null
-    const row: Write["execution"] = {
-      ...defined({
-        state: state === written.state ? undefined : state,
-        wakeAt: wakeAt === written.wakeAt ? undefined : wakeAt
-      }),
-      ...more
-    }
-    const isWorth = dirty.size + dirtyUndos.size + taken.length > 0 || Object.keys(row).length > 0
-    if (!isWorth && !newChapter && !force) return Effect.succeed(true)
-    const write: Write = {
-      execution: row,
-      entries: [...dirty.values()],
-      undos: [...dirtyUndos.values()].map(({ failure, path, position, redo, state }) => ({
-        path,
-        redo,
-        state,
-        position,
-        failure
-      })),
-      taken,
-      seen,
-      ...defined({
-        settled: settled.length === 0 ? undefined : settled,
-        begins: begins || undefined,
-        suspends: suspends.length === 0 ? undefined : suspends,
-        newChapter: newChapter || undefined
-      })
-    }
-    const [entries, undos] = [[...dirty], [...dirtyUndos]]
-    dirty.clear()
-    dirtyUndos.clear()
-    stay.taken = []
-    stay.settled = []
-    stay.written = { state, wakeAt }
-    return Effect.tap(stay.host.write(write), (isWritten) =>
+    const { host, inbox, operations, outside, phase, unwritten } = stay
+    const isRunning = operations.running() + operations.toLaunch().length > 0 || outside?.isShown === true
+    const standing = {
+      state: isUndoing(phase) ? "undoing" : isRunning ? "running" : "waiting",
+      wakeAt: operations.timers.first()?.due ?? null
+    } as const
+    const batch = unwritten.collect(standing, inbox.seen(), more, options)
+    if (batch === null) return Effect.succeed(true)
+    return Effect.tap(host.write(batch.write), (isWritten) =>
       Effect.sync(() => {
         if (isWritten) return
-        for (const [key, entry] of entries) dirty.set(key, entry)
-        for (const [path, undo] of undos) dirtyUndos.set(path, undo)
-        stay.taken = taken
-        stay.settled = settled
-        stay.written = written
-        stay.hasMail = true
+        batch.restore()
+        inbox.notify()
       })
     )
   })
@@ -80,8 +43,10 @@ export const flush = (
  * Writes all pending changes before steps begin. Returns false when a command has arrived before: none may begin until it is read. An
  * interrupted attempt that runs again needs a write too, although nothing else has changed.
  */
-export const flushToBegin = (stay: Stay) =>
-  flush(stay, {}, { begins: stay.toLaunch.length > 0, force: stay.toLaunch.length > 0 })
+export const flushToBegin = (stay: Stay) => {
+  const begins = stay.operations.toLaunch().length > 0
+  return flush(stay, {}, { begins, force: begins })
+}
 
 /** Releases the claim. */
 export const release = (stay: Stay, more: Write["execution"] = {}, options: Options = {}) =>
@@ -92,13 +57,13 @@ export const leave = Effect.fnUntraced(function* (
   stay: Stay,
   why: Halted | null
 ): Effect.fn.Return<Outcome, OwnershipLost> {
-  const { execution, host, now, publish } = stay
+  const { execution, host, leaving, now, operations, publish, unwritten } = stay
   if (isReplay(host) && why !== null) return { _tag: "Halted", ...why }
   // What was to begin begins at the next stay: it would be recorded as running, and as cut off when that is late.
-  for (const operation of stay.toLaunch) unset(stay, operation)
+  for (const { entry } of operations.toLaunch()) unwritten.unset(entry)
   if (why === null) {
-    const suspended = stay.closing === "suspend"
-    if (suspended) yield* release(stay, { state: "suspended", wakeAt: null }, { suspends: stay.suspends })
+    const suspended = leaving.state() === "suspends"
+    if (suspended) yield* release(stay, { state: "suspended", wakeAt: null }, { suspends: leaving.suspends() })
     else yield* release(stay, { wakeAt: now })
     return suspended ? { _tag: "Suspended" } : { _tag: "Parked" }
   }
@@ -152,13 +117,7 @@ export const nextChapter = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Outcome, OwnershipLost> {
   if (isReplay(stay.host)) return { _tag: "Continued", input }
   // Messages that were not received belong to the next chapter.
-  const { open, received } = stay.mailbox.split()
-  const first = [...open, ...stay.mail.map(({ seq }) => seq)].reduce(
-    (least, seq) => Math.min(least, seq),
-    stay.seen + 1
-  )
-  stay.taken.push(...received.filter((seq) => seq >= first))
-  stay.seen = first - 1
+  stay.unwritten.take(...stay.inbox.leave(stay.mailbox.split()))
   yield* flush(stay, { input, chapter: stay.execution.chapter + 1 }, { newChapter: true })
   return { _tag: "Continued", input }
 })

@@ -13,7 +13,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Scope from "effect/Scope"
 import type { Mounted } from "@signalbox/control-room/Mounted"
-import type { InnerTime } from "../testing/VirtualTime.ts"
+import type { VirtualTime } from "../testing/VirtualTime.ts"
 
 const unreachable = (request: HttpClientRequest.HttpClientRequest, description: string) =>
   new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, description }) })
@@ -22,7 +22,7 @@ const unreachable = (request: HttpClientRequest.HttpClientRequest, description: 
 export const make = Effect.fnUntraced(function* (
   origin: string,
   app: Mounted["Service"]["httpEffect"],
-  watch: InnerTime["watch"]
+  watch: VirtualTime["watch"]
 ) {
   const context = Context.omit(Scope.Scope)(yield* Effect.context<Scope.Scope>())
   const scope = yield* Effect.scope

@@ -1,8 +1,8 @@
 /**
  * Signals and messages that have arrived, and the paths that wait for them.
  */
-import type { EntryKind, History, Message } from "../model/Execution.ts"
-import * as Timers from "../model/Timers.ts"
+import type { EntryKind, History, Message } from "../../model/Execution.ts"
+import * as Timers from "../../model/Timers.ts"
 
 interface Match {
   readonly path: string
