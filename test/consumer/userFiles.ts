@@ -65,7 +65,7 @@ export const flowsCheck = async (user: User) => {
       ],
       [1, ["letters", "FlowChanged", "count", "verify"], ["parcels", "FlowChanged", "measure", "weigh"]]
     )
-    match(changed.stderr, /executions that do not fit checked\/changed\.ts: 2/)
+    match(changed.stderr, /incompatible executions with checked\/changed\.ts: 2/)
   } finally {
     program.kill("SIGTERM")
     await exited
@@ -83,7 +83,7 @@ export const applied = async (user: User, data: string) => {
   const named = ["asset currency", "process days", "process hello"]
   const before = await run("apply", "checked/workspace.ts", "--check")
   deepStrictEqual(before.code, 1)
-  match(before.stderr, /the workspace is not what checked\/workspace\.ts says/)
+  match(before.stderr, /the workspace differs from checked\/workspace\.ts/)
   deepStrictEqual(facts(await run("apply", "checked/workspace.ts")), [
     0,
     "",

@@ -100,7 +100,7 @@ describe("modules", { shuffle: false }, () => {
       for (let time = 0; time < 2; time++) {
         const { status, stderr } = await signalbox(["apply", path, "--check", "--data", data], { env })
         assert.strictEqual(status, 1)
-        assert.match(stderr, /the workspace is not what .*drift\.ts says: change process orders; apply it/)
+        assert.match(stderr, /the workspace differs from .*drift\.ts: change process orders; apply the file/)
       }
     })
 

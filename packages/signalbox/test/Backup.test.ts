@@ -66,11 +66,11 @@ describe("a backup", { shuffle: false }, () => {
 
     it("makes a room that is sound, and paused until it is resumed", async () => {
       const { stdout } = await succeed(["restore", file, "--data", restored])
-      assert.match(stdout, /Put the master key of that room there: .*master\.key\n.*paused.*`signalbox resume`/s)
+      assert.match(stdout, /Copy the master key of the original room to: .*master\.key\n.*paused.*`signalbox resume`/s)
       // What was revoked after the backup is valid again.
       assert.match(
         stdout,
-        /keys are valid again.*\(`signalbox keys revoke ID`\):\n {2}\S+ {2}first key, of \S+, made 20\S+Z$/m
+        /keys are valid again.*\(`signalbox keys revoke ID`\):\n {2}\S+ {2}first key, of \S+, created 20\S+Z$/m
       )
       assert.strictEqual((await signalbox(["check", "--data", restored])).status, 1)
       copyFileSync(join(data, "master.key"), join(restored, "master.key"))

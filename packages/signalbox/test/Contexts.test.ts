@@ -109,7 +109,7 @@ describe("contexts", { shuffle: false }, () => {
       writeFileSync(file, "{")
       assert.match(
         (await signalbox([...show, "--context", "staging"])).stderr,
-        /holds no contexts: correct it, or remove it/
+        /contains no contexts: correct it, or remove it/
       )
     })
   })

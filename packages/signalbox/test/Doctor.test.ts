@@ -85,7 +85,7 @@ describe("signalbox doctor", () => {
   })
   const paused: Worker["paused"] = { by: { type: "api_key", id: null, name: null }, note: null, since: last_seen_at }
   const cases: ReadonlyArray<readonly [what: string, all: ReadonlyArray<Worker>, outcome: Partial<Outcome>]> = [
-    ["none", [], { status: "warn", message: "no worker is linked, so no step can run" }],
+    ["none", [], { status: "warn", message: "no worker is linked; steps cannot run" }],
     ["all online", [worker("a", "idle"), worker("b", "busy")], { status: "ok", message: "2 of 2 workers are online" }],
     [
       "one offline",
@@ -98,7 +98,7 @@ describe("signalbox doctor", () => {
     [
       "those offline that drain or are paused",
       [worker("a", "idle"), worker("b", "offline", { draining: true }), worker("c", "offline", { paused })],
-      { status: "ok", message: "1 of 3 workers are online, and the others drain or are paused" }
+      { status: "ok", message: "1 of 3 workers are online, and the others are draining or paused" }
     ],
     [
       "all offline",

@@ -208,7 +208,7 @@ describe("signalbox flows", { shuffle: false }, () => {
       yield* flows("cancel", id)
       yield* isIn(id, "cancelled")
       const again = (yield* flows("cancel", id)).stdout
-      assert.strictEqual(again, `${id} has ended already (cancelled); nothing was changed\n`)
+      assert.strictEqual(again, `${id} has already ended (cancelled); nothing was changed\n`)
       const other = yield* Flow.submit(payment, 2)
       yield* awaits(other, "approval")
       yield* flows("terminate", other)
@@ -243,8 +243,11 @@ describe("signalbox flows", { shuffle: false }, () => {
       assert.strictEqual(cancelled.stdout, '{"changed":2,"refused":0}\n')
       yield* Effect.forEach(large, (id) => isIn(id, "cancelled"))
       assert.strictEqual(yield* stateOf(small), "waiting")
-      assert.match((yield* flows("retry", "--tag", "large", "--yes")).stdout, /^0 executions run again; 2 refused it$/m)
-      assert.match((yield* flows("terminate", "--all", "--yes")).stdout, /^1 execution has ended; nothing was undone$/m)
+      assert.match((yield* flows("retry", "--tag", "large", "--yes")).stdout, /^0 executions run again; 2 refused$/m)
+      assert.match(
+        (yield* flows("terminate", "--all", "--yes")).stdout,
+        /^1 execution terminated; nothing was undone$/m
+      )
     }).pipe(Effect.provide(program))
   )
 

@@ -88,9 +88,9 @@ describe("signalbox flows check", () => {
         plain.stdout,
         new RegExp(`^${asleep}  \\w+ +refund@1 +.* exports no version 1 of refund: export it`, "m")
       )
-      assert.match(plain.stdout, /^payment@3: 1 fit, 1 do not$/m)
-      assert.match(plain.stdout, /^refund@1: 0 fit, 1 do not$/m)
-      assert.match(plain.stderr, /executions that do not fit .*changed.ts: 2; raise the version of a changed flow/)
+      assert.match(plain.stdout, /^payment@3: 1 compatible, 1 incompatible$/m)
+      assert.match(plain.stdout, /^refund@1: 0 compatible, 1 incompatible$/m)
+      assert.match(plain.stderr, /incompatible executions with .*changed.ts: 2; raise the version of a changed flow/)
 
       const { lines, status } = yield* check("changed", "--json", "--flow", "payment")
       assert.strictEqual(status, 1)

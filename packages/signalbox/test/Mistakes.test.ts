@@ -90,7 +90,7 @@ const mistakes: ReadonlyArray<Mistake> = [
     env: () => connection({ SIGNALBOX_API_KEY: keyWithoutPermission }),
     status: 1,
     problem: /Processes\.read_runs/,
-    remedy: /create one that has it with `signalbox keys create --permission/
+    remedy: /create a key with it: `signalbox keys create --permission/
   },
   {
     what: "a control room that does not run",
@@ -106,7 +106,7 @@ const mistakes: ReadonlyArray<Mistake> = [
     env: () => connection({ SIGNALBOX_BASE_URL: room.ready.docs_url }),
     status: 1,
     problem: /nothing exists at/,
-    remedy: /check that SIGNALBOX_BASE_URL leads to a control room/
+    remedy: /check that SIGNALBOX_BASE_URL is the address of a control room/
   },
   {
     what: "half a connection",

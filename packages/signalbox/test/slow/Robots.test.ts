@@ -242,7 +242,7 @@ describe("robots", { shuffle: false }, () => {
       const deleted = await signalbox("items", "delete", item, "--yes")
       assert.strictEqual(deleted.status, 0, deleted.stderr)
       // Which the report was made from.
-      assert.match(deleted.stdout, /1 output passed on before stay/)
+      assert.match(deleted.stdout, /1 output of earlier attempts unchanged/)
       const shown = await signalbox("runs", "show", id, "--json")
       assert.strictEqual(JSON.parse(shown.stdout).state, "completed", shown.stdout)
     })
