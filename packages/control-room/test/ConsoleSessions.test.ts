@@ -60,7 +60,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a session
       const { key, raw } = yield* Service
       const cookie = yield* signedIn(key)
       const refused = yield* raw("POST", "console-tickets", { key: null, json: {}, headers: { ...own, cookie } })
-      assertError(refused, 403, "FORBIDDEN", /made with a key, not in a session/)
+      assertError(refused, 403, "FORBIDDEN", /created with a key, not in a session/)
     })
   )
 

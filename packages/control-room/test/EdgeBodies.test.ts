@@ -183,7 +183,7 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("a body th
           ['{"payloads":[1]}', json, /^payloads: unknown key; write payloads with "type": "with_payloads", or /],
           ['{"colour":"red"}', json, /^colour: unknown key; write .*, or leave it out$/],
           ["workItems[]=1", form, /^workItems: unknown key/],
-          ['{"workItems":[]}', form, /^content-type: says that the body is a form, and it is JSON/]
+          ['{"workItems":[]}', form, /^content-type: the body is JSON, not a form/]
         ] as const
         for (const [body, type, says] of cases) {
           const answer = yield* raw("POST", start, { body, headers: { "content-type": type } })

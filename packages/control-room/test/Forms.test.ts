@@ -160,7 +160,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("over HTTP
         ] as const) {
           const answer = yield* raw("POST", path, { headers: form, body })
           assert.strictEqual(answer.status, 400)
-          assert.match(errorOf(answer).message, /content-type: .* it is JSON; send it with application\/json/)
+          assert.match(errorOf(answer).message, /content-type: .* JSON, not a form; send it with application\/json/)
           assert.notMatch(answer.text, /secret/)
         }
         assert.deepStrictEqual(yield* rows, before)

@@ -53,7 +53,7 @@ describe("signalbox keys", () => {
     assert.deepInclude(rest, { name: "ci", permissions: ["Processes.read_processes"] })
     assert.notProperty(rest, "key")
 
-    assert.match((await succeed(["keys", "revoke", id, "--data", data])).stdout, /is revoked/)
+    assert.match((await succeed(["keys", "revoke", id, "--data", data])).stdout, /revoked: requests with this key/)
     assert.strictEqual((await ask("processes", key)).status, 403)
     const again = await signalbox(["keys", "revoke", id, "--data", data])
     assert.strictEqual(again.status, 1)

@@ -177,7 +177,7 @@ describe("signalbox apply", { shuffle: false }, () => {
     const again = await applied(join(folder, "workspace.yaml"))
     assert.deepStrictEqual([...new Set(again.map(({ status }) => status))], ["unchanged"])
     const told = await succeed(["apply", join(folder, "workspace.yaml"), "--data", data])
-    assert.match(told.stdout, /Plan: 0 to create, 0 to change, 0 to delete, 14 unchanged\.\nNothing to do\.\n$/)
+    assert.match(told.stdout, /Plan: 0 to create, 0 to change, 0 to delete, 14 unchanged\.\nNo changes\.\n$/)
     assert.strictEqual(await everything(), listed)
   })
 
@@ -372,7 +372,7 @@ describe("signalbox apply", { shuffle: false }, () => {
       const zip = yield* refused({ folder: "robots/invoices" })
       assert.match(
         zip.stderr,
-        /packages\.fetched: the package takes its content from a git repository.*; delete it first/
+        /packages\.fetched: the package takes its content from a git repository.*; delete the package first/
       )
     }).pipe(Effect.scoped, Effect.runPromise))
 

@@ -185,7 +185,7 @@ describe("modules", { shuffle: false }, () => {
       // What the control room knows by then is not inferred again.
       await apply(path)
       const { stdout: again } = await succeed(["processes", "export", 'shipped "so"', "--data", data])
-      assert.include(again, "As the control room has it")
+      assert.include(again, "As stored in the control room")
       assert.deepStrictEqual(facts(await apply(file("again.ts", again), "--dry-run")), [])
     })
 

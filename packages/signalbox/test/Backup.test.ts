@@ -18,7 +18,7 @@ describe("a backup", { shuffle: false }, () => {
     it("writes one file beside the service, says what it lacks, and refuses one that exists", async () => {
       const room = await upHere(data)
       const first = await succeed(["backup", file, "--data", data])
-      assert.match(first.stdout, /It does not hold the master key.*master\.key apart from it/)
+      assert.match(first.stdout, /It does not contain the master key.*master\.key separately/)
       assert.strictEqual(statSync(file).mode & 0o777, 0o600)
       const again = await signalbox(["backup", file, "--data", data])
       assert.strictEqual(again.status, 1)
@@ -77,7 +77,7 @@ describe("a backup", { shuffle: false }, () => {
       await succeed(["check", "--data", restored])
       const room = await upHere(restored)
       assert.match(room.stderr(), /the room is paused, since it was restored from a backup/)
-      assert.match((await succeed(["resume", "--data", restored])).stdout, /^The room gives out work/)
+      assert.match((await succeed(["resume", "--data", restored])).stdout, /^The room is resumed/)
       assert.match((await succeed(["resume", "--data", restored])).stdout, /^The room was not paused/)
       assert.isFalse(JSON.parse((await succeed(["resume", "--data", restored, "--json"])).stdout).paused)
       assert.strictEqual(await room.end(), 0)

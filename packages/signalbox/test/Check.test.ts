@@ -64,7 +64,7 @@ describe("signalbox check", { shuffle: false }, () => {
     )
     assert.strictEqual(await room.end(), 0)
     const { stdout } = await succeed(["check", "--data", data])
-    assert.match(stdout, /^ok +files +all 1 have their bytes$/m)
+    assert.match(stdout, /^ok +files +all 1 are complete$/m)
   })
 
   it("lists files whose bytes are missing or cut off; their download is a 404 that says so", async () => {

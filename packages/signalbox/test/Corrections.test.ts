@@ -210,7 +210,7 @@ describe("secrets set", { shuffle: false }, () => {
   it("is refused without a value, of a secret that does not exist, and of a file that cannot be read", async () => {
     assert.match(
       (await piped("\n", "secrets", "set", "shop", "password")).stderr,
-      /the value is empty: give it with --value/
+      /the value is empty: pass it with --value/
     )
     const missing = await piped("needle", "secrets", "set", "shoq", "password")
     assert.match(missing.stderr, /no secret has the name or id shoq: .*shop/)

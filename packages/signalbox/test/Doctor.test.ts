@@ -126,7 +126,7 @@ describe("signalbox doctor", () => {
     assert.strictEqual(of("connection")?.status, "fail")
     assert.match(of("connection")?.message ?? "", /start a control room there with `signalbox up/)
     assert.strictEqual(of("port")?.status, "ok")
-    assert.match(of("database")?.message ?? "", /there is none yet/)
+    assert.match(of("database")?.message ?? "", /not created yet/)
   })
 
   it("writes, reads and deletes an object where there is a bucket, and says what to do when it may not", async () => {

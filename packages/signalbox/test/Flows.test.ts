@@ -125,7 +125,7 @@ describe("signalbox flows", { shuffle: false }, () => {
         failed,
         /^remedy: fix the cause of the failure, then retry: it begins at check, or at an earlier step that you name$/m
       )
-      assert.match(failed, /^step +kind +attempt +state +started +took +failure$/m)
+      assert.match(failed, /^step +kind +attempt +state +started +duration +failure$/m)
       assert.match(failed, /^check +step +1 +failed .*more than 100$/m)
       assert.match((yield* flows("show", id, "--step", "check")).stdout, /"input":\{"amount":500\}.*"stack":"TooMuch/)
       assert.match((yield* flows("show", id, "--mermaid")).stdout, /^flowchart TD\n/)
@@ -135,7 +135,7 @@ describe("signalbox flows", { shuffle: false }, () => {
       yield* awaits(id, "approval")
       const waiting = (yield* flows("show", id)).stdout
       assert.match(waiting, /^waiting: waits for the signal approval, since \d{4}-.*Z$/m)
-      assert.match(waiting, /^branch +does +attempt +since +due +host +last failure$/m)
+      assert.match(waiting, /^branch +activity +attempt +since +due +host +last failure$/m)
       assert.match(waiting, /^approval +waits for the signal approval +1 +\d{4}-.*Z \(\ds\)$/m)
 
       const undecided = yield* failing("signal", id, "approval")
@@ -227,7 +227,10 @@ describe("signalbox flows", { shuffle: false }, () => {
 
       const table: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
         [["cancel"], /expected the id of an execution; or flags that filter, .* or --all/],
-        [["cancel", "--tag", "large"], /--yes: needed to cancel all executions that match; `signalbox flows list`/],
+        [
+          ["cancel", "--tag", "large"],
+          /--yes: needed to cancel all executions that match; list them with `signalbox flows list`/
+        ],
         [["cancel", "--all"], /--yes: needed/],
         [["cancel", small, "--tag", "large", "--yes"], /not both/],
         [["terminate", "--state", "odd", "--yes"], /state/]

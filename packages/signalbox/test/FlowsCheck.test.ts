@@ -144,7 +144,10 @@ describe("signalbox flows check", () => {
   it.live("checks those of one flow and state, and of all pages", () =>
     Effect.gen(function* () {
       yield* underWay
-      assert.match((yield* check("changed", "--state", "waiting", "--flow", "payment")).stdout, /^payment@3: 1 fit, 0 /)
+      assert.match(
+        (yield* check("changed", "--state", "waiting", "--flow", "payment")).stdout,
+        /^payment@3: 1 compatible, 0 /
+      )
       yield* Effect.forEach(
         Array.from({ length: 120 }, (_, n) => 1_000 + n),
         (amount) => Flow.submit(payment, amount),
@@ -186,7 +189,7 @@ describe("signalbox flows check", () => {
   it.live("is in the help", () =>
     Effect.gen(function* () {
       const { stdout } = yield* Effect.promise(() => succeed(["flows", "check", "--help"]))
-      assert.match(stdout, /before it is deployed/)
+      assert.match(stdout, /before you deploy it/)
     })
   )
 })

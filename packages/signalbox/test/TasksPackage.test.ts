@@ -136,7 +136,7 @@ describe("signalbox package", () => {
       { "tasks.ts": "export const greet = 1\n" },
       /tasks\.ts must export `tasks`, an array/
     ],
-    ["a file with an empty list", { "tasks.ts": "export const tasks = []\n" }, /tasks\.ts has no tasks; put one into/],
+    ["a file with an empty list", { "tasks.ts": "export const tasks = []\n" }, /tasks\.ts has no tasks; add one to/],
     [
       "two tasks of one name",
       { "tasks.ts": Projects.tasks("Hello").replace("[greet]", "[greet, greet]") },

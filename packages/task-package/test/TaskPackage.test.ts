@@ -81,7 +81,7 @@ withLayer(NodeServices.layer)("a zip of a task package", (it) => {
     [
       "a package.yaml that does not say what to run",
       [{ name: "package.yaml", content: "spec-version: v2\nname: a\n" }],
-      /^package\.yaml has no mapping under `tasks`; name a task there, with its command$/
+      /^package\.yaml has no mapping `tasks`; add a task with its command$/
     ]
   ]
   for (const [what, entries, says] of withoutRobot) {

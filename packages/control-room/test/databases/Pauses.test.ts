@@ -94,7 +94,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a pause",
       assert.deepStrictEqual(others, [])
       assert.match(
         reason ?? "",
-        /^the process "paused .*" is paused since .*: the bank is down; resume it with `signalbox/
+        /^the process "paused .*" has been paused since .*: the bank is down; resume it with `signalbox/
       )
 
       assert.isNull((yield* Processes.resume(process.id)).paused)

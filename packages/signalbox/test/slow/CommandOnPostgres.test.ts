@@ -54,7 +54,7 @@ describe("signalbox with a Postgres", { shuffle: false }, () => {
     const other = { ...env, SIGNALBOX_MASTER_KEY: second }
     assert.match(
       (await signalbox(["check", "--data", data], { env: other })).stdout,
-      /PROBLEM +master key +SIGNALBOX_MASTER_KEY does not belong to the database/
+      /PROBLEM +master key +SIGNALBOX_MASTER_KEY does not match the database/
     )
 
     const { status, stderr } = await signalbox(["vault", "rotate-key"], { env: next })

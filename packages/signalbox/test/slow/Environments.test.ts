@@ -75,7 +75,7 @@ describe("signalbox worker prepare, and robot run", () => {
     writeFileSync(join(folder, "item.json"), '{ "day": "2026-11-20" }')
     const ran = await run("robot", "run", greeter, "--item", "item.json", ...how)
     assert.strictEqual(ran.status, 0, ran.stderr)
-    assert.match(ran.stdout, /it already built\.\nhello \[\{'day': '2026-11-20'\}\]\n$/)
+    assert.match(ran.stdout, /already built\.\nhello \[\{'day': '2026-11-20'\}\]\n$/)
     const output = join(greeter, "output", "work-items-out", "workitems.json")
     assert.deepStrictEqual(JSON.parse(readFileSync(output, "utf8")), [{ payload: "hello" }])
   })
@@ -115,7 +115,7 @@ describe("signalbox worker environments", () => {
     const [newest] = await listed()
     assert.include(newest.installed, "greeting==2.0")
     const elsewhere = await run("worker", "environments", "rebuild", begin, "--environments", "venv")
-    assert.match(elsewhere.stderr, /was built by other tools or from elsewhere; give the flags of its worker/)
+    assert.match(elsewhere.stderr, /was built with other tools or sources; use the flags of its worker/)
 
     const [started, go] = [join(folder, "started"), join(folder, "go")]
     spawnSync("mkfifo", [started, go])
@@ -133,6 +133,6 @@ describe("signalbox worker environments", () => {
     assert.strictEqual(removed.stdout, `${begin}: removed\n`)
     assert.deepStrictEqual(await listed(), [])
     const again = await run("worker", "environments", "remove", begin)
-    assert.match(again.stderr, new RegExp(`there is no environment ${begin}; .signalbox worker environments list`))
+    assert.match(again.stderr, new RegExp(`no environment ${begin}: see .signalbox worker environments list`))
   })
 })

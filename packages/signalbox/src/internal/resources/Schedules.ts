@@ -170,7 +170,7 @@ const occurrenceColumns: Columns<Schedules.ScheduleOccurrence> = {
   at: ({ at }) => at,
   outcome: ({ outcome, reason }) => reason ?? outcome,
   run: ({ process_run }) => process_run?.id ?? "",
-  why: ({ why }) => why ?? ""
+  reason: ({ why }) => why ?? ""
 }
 
 const history = Command.make(

@@ -132,7 +132,7 @@ const create = Command.make(
       yield* print(
         json,
         job,
-        () => `job ${job.id} created for ${job.total}; watch it with \`signalbox bulk watch ${job.id}\``
+        () => `operation ${job.id} created for ${job.total}; watch it with \`signalbox bulk watch ${job.id}\``
       )
     })
     yield* connected(data)(program)
