@@ -52,7 +52,7 @@ export const flowsCheck = async (user: User) => {
       signalbox({ ...user, env: { ...user.env, ...token } }, "flows", "check", file, "--url", url, ...flags)
     deepStrictEqual(await check("checked/deployed.ts"), {
       code: 0,
-      stdout: "letters@1: 1 fit, 0 do not\nparcels@1: 1 fit, 0 do not\n",
+      stdout: "letters@1: 1 compatible, 0 incompatible\nparcels@1: 1 compatible, 0 incompatible\n",
       stderr: ""
     })
     const changed = await check("checked/changed.ts", "--json")

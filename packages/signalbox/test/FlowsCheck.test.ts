@@ -68,7 +68,10 @@ describe("signalbox flows check", () => {
     Effect.gen(function* () {
       yield* underWay
       const { status, stdout } = yield* check("added")
-      assert.deepStrictEqual([status, stdout], [0, "payment@3: 2 fit, 0 do not\nrefund@1: 1 fit, 0 do not\n"])
+      assert.deepStrictEqual(
+        [status, stdout],
+        [0, "payment@3: 2 compatible, 0 incompatible\nrefund@1: 1 compatible, 0 incompatible\n"]
+      )
     }).pipe(Effect.provide(program))
   )
 
@@ -117,7 +120,7 @@ describe("signalbox flows check", () => {
       const added = yield* published("added")
       assert.deepStrictEqual(
         [added.status, added.stdout],
-        [0, "payment@3: 2 fit, 0 do not\nrefund@1: 1 fit, 0 do not\n"]
+        [0, "payment@3: 2 compatible, 0 incompatible\nrefund@1: 1 compatible, 0 incompatible\n"]
       )
       const changed = yield* published("changed")
       assert.deepInclude(changed, { status: 1 })
@@ -154,7 +157,7 @@ describe("signalbox flows check", () => {
         { discard: true }
       )
       const { status, stdout } = yield* check("added", "--flow", "payment")
-      assert.deepStrictEqual([status, stdout], [0, "payment@3: 122 fit, 0 do not\n"])
+      assert.deepStrictEqual([status, stdout], [0, "payment@3: 122 compatible, 0 incompatible\n"])
     }).pipe(Effect.provide(program))
   )
 
