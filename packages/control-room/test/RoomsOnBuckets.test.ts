@@ -123,7 +123,7 @@ describe("a room on a bucket", () => {
           [
             { status: 403, code: "AccessDenied" },
             503,
-            /the bucket of the files refuses requests: see what `signalbox doctor`/
+            /the bucket of the files refuses requests: run `signalbox doctor`/
           ]
         ] as const
         yield* Effect.gen(function* () {

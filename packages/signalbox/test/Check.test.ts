@@ -109,7 +109,7 @@ describe("signalbox check", { shuffle: false }, () => {
 
     const { status, stdout } = await signalbox(["check", "--data", damaged])
     assert.strictEqual(status, 1)
-    assert.match(stdout, /^PROBLEM +database +is damaged: .*restore a backup$/m)
+    assert.match(stdout, /^PROBLEM +database +damaged: .*restore a backup$/m)
     const again = await upHere(damaged)
     const headers = { authorization: `RC-WSKEY ${again.ready.api_key}` }
     const workspace = `${again.ready.base_url}/workspaces/${again.ready.workspace_id}`

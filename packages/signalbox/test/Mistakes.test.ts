@@ -156,7 +156,7 @@ const mistakes: ReadonlyArray<Mistake> = [
     line: () => `up --port 0 --data ${path("third")} --tasks ${path("missing.ts")}`,
     status: 1,
     problem: /--tasks: cannot load .*missing\.ts: the file does not exist/,
-    remedy: /give its path from this folder/
+    remedy: /give its path relative to this folder/
   },
   {
     what: "a tasks file without tasks",
@@ -327,7 +327,7 @@ const mistakes: ReadonlyArray<Mistake> = [
     what: "a schedule in a zone that does not exist",
     line: here("schedules create nightly greeting --cron @daily --zone Europe/Wien"),
     status: 1,
-    problem: /zone: .*not Europe\/Wien/,
+    problem: /zone: invalid time zone "Europe\/Wien"/,
     remedy: /such as Europe\/Vienna/
   },
   {
@@ -335,7 +335,7 @@ const mistakes: ReadonlyArray<Mistake> = [
     line: here("triggers create hook greeting"),
     status: 1,
     problem: /has no condition/,
-    remedy: /give --at-least or --oldest-seconds, or --webhook/
+    remedy: /use --at-least or --oldest-seconds, or --webhook/
   },
   {
     what: "a trigger whose secret is not set",

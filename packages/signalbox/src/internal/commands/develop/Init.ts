@@ -54,7 +54,7 @@ const backend: Said = {
   made: `a process (process.ts) with a task (tasks.ts), a durable flow of it (flow.ts), a server (server.ts) and a test (flow.test.ts)`,
   next:
     `${dev}  npm run deploy        # from a second terminal: the process\n` +
-    "  npm run customers &   # stands in for a service\n  npm start             # the backend; README.md has its requests"
+    "  npm run customers &   # in place of a service\n  npm start             # the backend; README.md has its requests"
 }
 
 const said: Readonly<Record<Scaffold.Form, Said>> = {
