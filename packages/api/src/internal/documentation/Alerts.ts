@@ -44,7 +44,7 @@ const message: (typeof AlertMessage)["Encoded"] = {
   firing: null,
   channel: { id: ids.alertChannel, name: "operations, Vienna" },
   kind: "test",
-  text: "This is a test: messages of this alert arrive here.",
+  text: "This is a test message of the alert.",
   state: "pending",
   created_at: "2026-11-20T08:15:31.564Z",
   attempts: 0,
@@ -66,7 +66,7 @@ export const alerts: Documented<typeof Alerts> = {
   },
   createAlert: {
     description:
-      "Creates an alert: a rule, and the channels that its messages go to. A message is sent when a firing begins and when it is over, and repeated after `repeat_seconds`, if given. In `quiet` hours nothing is sent: what still holds at their end is sent then. The name is unique in the workspace.",
+      "Creates an alert: a rule, and the channels that its messages go to. A message is sent when a firing begins and when it is resolved, and repeated after `repeat_seconds`, if given. In `quiet` hours nothing is sent: what still holds at their end is sent then. The name is unique in the workspace.",
     request: { ...definition, quiet: { zone: "Europe/Vienna", from: "22:00", to: "07:00" } },
     response: {
       ...alert,

@@ -1,7 +1,7 @@
 /** The texts of the fields of bodies that mean the same wherever they stand. `SpecialFields.ts` has the others. */
 
 export const generalFields: Readonly<Record<string, string>> = {
-  accepted: "True: it was carried out.",
+  accepted: "True: it was executed.",
   activityId: "The id of the step.",
   activityName: "The name of the step.",
   activityRunId: "The id of the step run that has or had the item; null before.",
@@ -173,7 +173,7 @@ export const generalFields: Readonly<Record<string, string>> = {
   operation: "What is done with each item or run.",
   organization: "The organization that the workspace belongs to.",
   otherwise: "What happens to a time on such a day: `skip` (default), the day `before`, or the day `after`.",
-  outcome: "What became of the time.",
+  outcome: "The outcome of the occurrence.",
   outputs: "Payloads of outputs to create, at most 100; those with files are created by separate calls before.",
   outputs_passed_on: "How many outputs of these items were passed on before and stay; a retry may create them again.",
   overlap:
