@@ -120,7 +120,7 @@ withLayer(service, { excludeTestServices: true, timeout: "4 minutes" })("an aler
         yield* alertIn(2 * minute)
         const [began, ...more] = yield* alert.told
         assert.deepStrictEqual(more, [])
-        assert.strictEqual(began?.text, `the run ${run} of the process "${process.name}" ended unresolved.`)
+        assert.strictEqual(began?.text, `the run ${run} of the process "${process.name}" ended as unresolved.`)
         assert.strictEqual(began?.firing?.subject, run)
         assert.deepStrictEqual(yield* statesOf(alert.id), ["firing"])
         assert.strictEqual((yield* Alerts.get(alert.id)).firing, 1)
@@ -435,7 +435,7 @@ withLayer(service, { excludeTestServices: true, timeout: "4 minutes" })("an aler
         const [, , digest, ...more] = yield* alert.told
         assert.deepStrictEqual(more, [])
         assert.strictEqual(digest?.count, 2)
-        assert.match(digest?.text ?? "", /: 2 began\n- the run .* ended unresolved\.\n- the run .* ended unresolved\.$/)
+        assert.match(digest?.text ?? "", /: 2 new\n- the run .* ended as unresolved\.\n- the run .* ended as unresolved\.$/)
         const firings = yield* Stream.runCollect(Alerts.firings({ alert: alert.id }))
         assert.sameMembers(
           (digest?.firings ?? []).map(({ id }) => id),

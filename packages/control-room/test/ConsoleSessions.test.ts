@@ -77,7 +77,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a session
       )
       assert.deepStrictEqual(both.map(({ status }) => status).toSorted(), [200, 403])
       const again = yield* open({ ticket: Redacted.value(ticket) })
-      assertError(again, 403, "FORBIDDEN", /unknown, used or expired; `signalbox open`/)
+      assertError(again, 403, "FORBIDDEN", /unknown, used or expired; create a new one with `signalbox open`/)
       assertError(yield* raw("GET", "process-runs", { key: Redacted.value(ticket) }), 403, "FORBIDDEN", /key/)
     })
   )

@@ -256,7 +256,7 @@ describe("bad input is refused, and nothing is recorded:", () => {
         FlowSchedules.layer(makeNoting().flow, daily({ cron: "0 7 * * *" }))
       ).pipe(Layer.provide(Layer.fresh(FlowEngine.layerMemory)))
       const exit = yield* Effect.exit(Effect.scoped(Layer.build(both)))
-      assert.match(Exit.isFailure(exit) ? String(exit.cause) : "", /another schedule of this program has it/)
+      assert.match(Exit.isFailure(exit) ? String(exit.cause) : "", /another schedule of this program has the name/)
     })
   )
 })

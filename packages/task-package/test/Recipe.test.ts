@@ -198,7 +198,7 @@ describe("an environment that cannot be read names the file and the line:", () =
       conda("dependencies:\n  - python=3.9\n  - 3.10\n"),
       /^conda\.yaml:3: dependencies\[1\]: expected a text/
     ],
-    ["no package", conda("dependencies:\n  - 'a b::c'\n"), /^conda\.yaml:2: "a b::c" is no conda package/],
+    ["no package", conda("dependencies:\n  - 'a b::c'\n"), /^conda\.yaml:2: "a b::c" is not a conda package/],
     ["a wrong Python", conda("dependencies:\n  - python=three\n"), /^conda\.yaml:2: "python=three" has no version/],
     ["another list", conda("dependencies:\n  - npm:\n    - a\n"), /^conda\.yaml:2: dependencies: npm has a list/],
     ["pip twice", conda("dependencies:\n  - pip: [a]\n  - pip: [b]\n"), /^conda\.yaml:3: pip: given twice/],
@@ -213,7 +213,7 @@ describe("an environment that cannot be read names the file and the line:", () =
       { "requirements.txt": "-c c.txt" },
       /^requirements\.txt:1: "-c c\.txt" names a file of constraints/
     ],
-    ["another option", { "requirements.txt": "--target /" }, /^requirements\.txt:1: "--target \/" is nothing/],
+    ["another option", { "requirements.txt": "--target /" }, /^requirements\.txt:1: "--target \/" is not installable/],
     ["a missing include", { "requirements.txt": "\n-r more.txt" }, /^requirements\.txt:2: more\.txt does not exist/],
     ["an include from outside", { "requirements.txt": "-r ../x" }, /^requirements\.txt:1: \.\.\/x is not inside/],
     ["a circle", { "requirements.txt": "-r b", b: "a\n-rb" }, /^b:2: b includes itself/],

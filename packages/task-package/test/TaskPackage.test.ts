@@ -46,7 +46,7 @@ withLayer(NodeServices.layer)("a zip of a task package", (it) => {
       [robot, { name: "a", content: Buffer.alloc(30_000), deflate: true }],
       /less than a 200th have 30000 bytes, more than the 20000 that/
     ],
-    ["entries", [robot, { name: "a" }, { name: "b" }, { name: "c" }], /4 entries exceed the 3/]
+    ["entries", [robot, { name: "a" }, { name: "b" }, { name: "c" }], /4 entries exceed the limit of 3/]
   ]
   for (const [what, entries, says] of large) {
     it.effect(`with more ${what} than it may have is refused`, () =>

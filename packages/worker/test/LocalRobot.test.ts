@@ -125,7 +125,7 @@ describe("items", () => {
     [
       "a vault without an address",
       { RC_VAULT_SECRET_MANAGER: "RobocorpVault" },
-      /^secrets of a service need .* lacks RC_API_SECRET_HOST, RC_API_SECRET_TOKEN, RC_WORKSPACE_ID$/
+      /^secrets of a service need .* missing: RC_API_SECRET_HOST, RC_API_SECRET_TOKEN, RC_WORKSPACE_ID$/
     ]
   ]
   for (const [what, env, message] of wrong) {

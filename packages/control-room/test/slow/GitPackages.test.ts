@@ -511,7 +511,7 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
         assert.strictEqual(refused.code, "INVALID_REQUEST")
         assert.match(
           refused.message,
-          /configuration\.repository: the address resolves to .*, to which this service sends no requests/
+          /configuration\.repository: the address is .*, to which this service sends no requests/
         )
       }
       assert.deepStrictEqual(requests, [])

@@ -121,7 +121,7 @@ const make = (allowPrivate: boolean): TargetGuard["Service"] => ({
     const url = new URL(endpoint)
     if (url.protocol !== "http:" && url.protocol !== "https:") return "must begin with http:// or https://"
     const what = allowPrivate ? null : refusedHost(hostOf(url))
-    return what === null ? null : `resolves to ${what}, to which this service sends no requests`
+    return what === null ? null : `is ${what}, to which this service sends no requests`
   },
   lookup: (hostname, options, callback) => {
     resolve(hostname.replace(/\.+$/, ""), { ...options, all: true }, (error, addresses) => {
