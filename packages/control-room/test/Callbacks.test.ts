@@ -131,12 +131,12 @@ withLayer(guarded, { excludeTestServices: true, timeout: "4 minutes" })("a servi
       for (const endpoint of ["http://127.0.0.1:9/", "http://2130706433/", "http://localhost./", "http://[::1]/"]) {
         const error = yield* Effect.flip(Webhooks.create({ endpoint, events: everything }))
         assert.strictEqual(error._tag, "InvalidRequest")
-        assert.match(error.message, /endpoint: is a/)
+        assert.match(error.message, /endpoint: is /)
         assert.strictEqual((yield* Effect.flip(Webhooks.update(made.id, { endpoint })))._tag, "InvalidRequest")
         const callback = { url: endpoint, secret: "s", callback_events: ["started"] }
         const answer = yield* raw("POST", `processes/${process}/process-runs`, { json: { callback } })
         assert.strictEqual(answer.status, 400)
-        assert.match(errorOf(answer).message, /callback\.url: is a/)
+        assert.match(errorOf(answer).message, /callback\.url: is /)
       }
     })
   )
