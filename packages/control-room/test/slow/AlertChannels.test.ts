@@ -289,7 +289,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a channel
         } as const
         const busy = yield* alertTo(email)
         const refused = yield* tested(busy.id)
-        assert.strictEqual(refused.error, "the mail server refused a@example.com (451) for now")
+        assert.strictEqual(refused.error, "the mail server refused a@example.com (451) temporarily")
         assert.strictEqual(refused.state, "pending")
         full = false
         yield* alertIn(minute)
@@ -332,7 +332,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a channel
         const forGood = "the mail server refused no@example.com (550) permanently"
         assert.deepStrictEqual(
           [first.state, first.error],
-          ["pending", `${forGood}, and full@example.com (452) for now`]
+          ["pending", `${forGood}, and full@example.com (452) temporarily`]
         )
         full = false
         yield* alertIn(minute)

@@ -59,7 +59,7 @@ describe("signalbox worker doctor", () => {
       /--environments or SIGNALBOX_ENVIRONMENTS: Expected "auto" \| "uv" \| "micromamba" \| "venv" \| "none"/
     )
     const index = await run("worker", "doctor", "--index-url", "https://me:secret@pypi.example.com/simple")
-    assert.match(index.stderr, /--index-url or SIGNALBOX_INDEX_URL: leave user and password out/)
+    assert.match(index.stderr, /--index-url or SIGNALBOX_INDEX_URL: omit user and password/)
     assert.notInclude(index.stderr, "secret")
     const line = await run("worker", "doctor", broken)
     assert.match(line.stderr, /conda\.yaml:3: "\.\/lib" is a path/)

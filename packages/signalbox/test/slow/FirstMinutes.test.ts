@@ -198,7 +198,9 @@ describe("signalbox dev", () => {
     assert.include(await greeting(), "Hello, Ada")
 
     writeFileSync(words, "export const hello = \n")
-    await dev.says(/signalbox: --tasks: cannot load tasks\.ts: .*words\.ts.*; correct the syntax; it is loaded again/)
+    await dev.says(
+      /signalbox: --tasks: cannot load tasks\.ts: .*words\.ts.*; correct the syntax; loading again when the file changes/
+    )
     assert.include(await greeting(), "Hello, Ada")
 
     writeFileSync(words, 'export const hello = "Good day"\n')
@@ -222,7 +224,7 @@ describe("signalbox dev", () => {
     const project = await init("early")
     const dev = running(["dev", "--port", "0"], project, { SIGNALBOX_TASKS: "later.ts" })
     await dev.says(
-      /cannot load later\.ts: the file does not exist; give its path relative to this folder; it is loaded again/
+      /cannot load later\.ts: the file does not exist; give its path relative to this folder; loading again when the file changes/
     )
     writeFileSync(join(project, "later.ts"), 'export { tasks } from "./tasks.ts"\n')
     await dev.says(/Loaded later\.ts: greet/)

@@ -85,7 +85,7 @@ const unconnected = (code: string, timeout: string | undefined): string => {
   if (timeout === "SOCKET_TIMEOUT") return `the mail server did not respond within ${responseTime / 60_000} minutes`
   if (code === "ETIMEDOUT") return `the mail server did not respond within ${connectTime / 1000} seconds`
   if (certificateCodes.test(code)) {
-    return `the certificate of the mail server is not trusted (${code}): set host to a name in the certificate, or ca to the certificate of its authority`
+    return `the certificate of the mail server is not trusted (${code}): set host to a name in the certificate, or set ca to the certificate of its authority`
   }
   if (code.startsWith("ERR_SSL_")) return `no secure connection to the mail server (${code}): check port and security`
   return `no connection to the mail server: ${code}`
