@@ -435,7 +435,10 @@ withLayer(service, { excludeTestServices: true, timeout: "4 minutes" })("an aler
         const [, , digest, ...more] = yield* alert.told
         assert.deepStrictEqual(more, [])
         assert.strictEqual(digest?.count, 2)
-        assert.match(digest?.text ?? "", /: 2 new\n- the run .* ended as unresolved\.\n- the run .* ended as unresolved\.$/)
+        assert.match(
+          digest?.text ?? "",
+          /: 2 new\n- the run .* ended as unresolved\.\n- the run .* ended as unresolved\.$/
+        )
         const firings = yield* Stream.runCollect(Alerts.firings({ alert: alert.id }))
         assert.sameMembers(
           (digest?.firings ?? []).map(({ id }) => id),
