@@ -33,7 +33,9 @@ const item = Effect.gen(function* () {
   }
   if (!(yield* Inputs.flag("inputs"))) return payload === null && files.length === 0 ? null : { payload, files }
   if (payload === null && files.length === 0) return "waiting" as const
-  return yield* new Inputs.InvalidInput({ message: "inputs: give it without payload and files, which make an item" })
+  return yield* new Inputs.InvalidInput({
+    message: "inputs: cannot be combined with payload and files, which create an item"
+  })
 })
 
 const start = Effect.fnUntraced(function* (process: ProcessId, given: Effect.Success<typeof item>) {
@@ -86,7 +88,7 @@ const settled = Effect.fnUntraced(function* (id: ProcessRunId, name: string, tim
   const ended = yield* awaitEnd(id, timeout)
   if (ended === null) {
     return yield* fail(
-      `timeout: the run ${id} has not ended within ${Duration.format(timeout ?? Duration.zero)}, and goes on; end it with \`signalbox runs stop ${id}\``
+      `timeout: the run ${id} has not ended within ${Duration.format(timeout ?? Duration.zero)}, and continues; stop it with \`signalbox runs stop ${id}\``
     )
   }
   core.setOutput("state", ended.state)
@@ -123,7 +125,7 @@ const program = Effect.gen(function* () {
   yield* Effect.onInterrupt(settled(id, process.name, timeout), () =>
     stopOnCancel
       ? Effect.ignore(ProcessRuns.stop(id, { reason: "the job that started it was cancelled" }))
-      : Effect.sync(() => core.info(`The run ${id} goes on.`))
+      : Effect.sync(() => core.info(`The run ${id} continues.`))
   )
 })
 

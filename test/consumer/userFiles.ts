@@ -52,7 +52,7 @@ export const flowsCheck = async (user: User) => {
       signalbox({ ...user, env: { ...user.env, ...token } }, "flows", "check", file, "--url", url, ...flags)
     deepStrictEqual(await check("checked/deployed.ts"), {
       code: 0,
-      stdout: "letters@1: 1 fit, 0 do not\nparcels@1: 1 fit, 0 do not\n",
+      stdout: "letters@1: 1 compatible, 0 incompatible\nparcels@1: 1 compatible, 0 incompatible\n",
       stderr: ""
     })
     const changed = await check("checked/changed.ts", "--json")
@@ -65,7 +65,7 @@ export const flowsCheck = async (user: User) => {
       ],
       [1, ["letters", "FlowChanged", "count", "verify"], ["parcels", "FlowChanged", "measure", "weigh"]]
     )
-    match(changed.stderr, /executions that do not fit checked\/changed\.ts: 2/)
+    match(changed.stderr, /incompatible executions with checked\/changed\.ts: 2/)
   } finally {
     program.kill("SIGTERM")
     await exited
@@ -83,7 +83,7 @@ export const applied = async (user: User, data: string) => {
   const named = ["asset currency", "process days", "process hello"]
   const before = await run("apply", "checked/workspace.ts", "--check")
   deepStrictEqual(before.code, 1)
-  match(before.stderr, /the workspace is not what checked\/workspace\.ts says/)
+  match(before.stderr, /the workspace differs from checked\/workspace\.ts/)
   deepStrictEqual(facts(await run("apply", "checked/workspace.ts")), [
     0,
     "",

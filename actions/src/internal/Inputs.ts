@@ -14,7 +14,7 @@ export const optional = (name: string) => Effect.sync(() => (given(name) === "" 
 /** Returns the text of an input. */
 export const required = Effect.fnUntraced(function* (name: string) {
   const text = given(name)
-  if (text === "") return yield* new InvalidInput({ message: `${name}: is missing; give it below \`with:\`` })
+  if (text === "") return yield* new InvalidInput({ message: `${name}: is missing; set it below \`with:\`` })
   return text
 })
 

@@ -165,7 +165,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the actio
           ["files: cannot read none.csv", { files: "none.csv" }],
           ["timeout: expected a number with its unit", { timeout: "soon" }],
           ["wait: expected true or false", { wait: "yes" }],
-          ["inputs: give it without payload", { inputs: "true", payload: "1" }]
+          ["inputs: cannot be combined with payload", { inputs: "true", payload: "1" }]
         ]
         for (const [message, inputs] of mistakes) {
           const { exitCode, printed } = yield* run("start-run", { process: "double", ...inputs })
@@ -176,7 +176,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the actio
       })
     )
 
-    it.effect("that waits no longer says that the run goes on", () =>
+    it.effect("that waits no longer says that the run continues", () =>
       Effect.gen(function* () {
         yield* process_(endless)
         const { exitCode, outputs, printed } = yield* run("start-run", {
@@ -185,7 +185,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the actio
           timeout: "100 millis"
         })
         assert.strictEqual(exitCode, 1)
-        assert.include(printed, "has not ended within 100ms, and goes on")
+        assert.include(printed, "has not ended within 100ms, and continues")
         const id = ProcessRunId.make(outputs["run-id"] ?? "")
         assert.isFalse(ProcessRuns.hasEnded(yield* ProcessRuns.get(id)))
         yield* ProcessRuns.stop(id, { terminate: true })
@@ -210,7 +210,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the actio
             // GitHub's first signal.
             yield* child.kill({ killSignal: "SIGINT" })
             const { printed } = yield* ended
-            assert.strictEqual(printed.includes("goes on"), !stops)
+            assert.strictEqual(printed.includes("continues"), !stops)
             assert.strictEqual((yield* ProcessRuns.get(id)).state, stops ? "stopping" : "in_progress")
             yield* ProcessRuns.stop(id, { terminate: true })
             yield* ProcessRuns.awaitEnd(id)

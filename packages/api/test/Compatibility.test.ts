@@ -80,15 +80,15 @@ const withoutPadding = (text: string) => text.replaceAll(/ +/g, " ")
 
 describe("the page about compatibility", () => {
   it("names every operation of the hosted service that is served", () => {
-    assert.deepStrictEqual(named(section("What is served")), served.same.sort())
+    assert.deepStrictEqual(named(section("Served operations")), served.same.sort())
   })
 
   it("names every operation that is more", () => {
-    assert.deepStrictEqual(named(section("What is more")), served.more.sort())
+    assert.deepStrictEqual(named(section("Extensions")), served.more.sort())
   })
 
   it("names every member that operations of the hosted service have besides those of the interface, word for word", () => {
-    const table = withoutPadding(section("Members that are more"))
+    const table = withoutPadding(section("Additional members"))
       .split("\n")
       .filter((line) => line.startsWith("| `"))
     assert.deepStrictEqual(table, rows())

@@ -215,7 +215,7 @@ export interface Compacted {
 export const compact = Effect.fn("Administration.compact")(function* (options: StorageOptions) {
   if (options.database !== undefined) {
     return yield* new CannotCompact({
-      message: "Postgres uses free space again by its own vacuum: there is nothing to compact"
+      message: "Postgres uses free space again by its own vacuum: nothing to compact"
     })
   }
   const filename = Opening.databaseFile(options)

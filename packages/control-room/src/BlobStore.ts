@@ -185,7 +185,7 @@ export class BlobStore extends Context.Service<
         ) {
           if (room !== undefined && !(yield* isOf(room))) {
             yield* Effect.logError(
-              `${folder} has the files of another room, whose id is in ${roomFile}: give each room a folder of its own, with its database; unfinished uploads are not deleted`
+              `${folder} has the files of another room, whose id is in ${roomFile}: give each room a separate folder and database; unfinished uploads are not deleted`
             )
             return 0
           }

@@ -13,15 +13,15 @@ describe("the texts of alerts", () => {
   it("say of every rule what it has found", () => {
     assert.strictEqual(
       AlertTexts.sentence({ type: "run_unresolved" }, { subject: "s", process }),
-      'the run s of the process "Orders" ended unresolved'
+      'the run s of the process "Orders" ended as unresolved'
     )
     assert.strictEqual(
       AlertTexts.sentence({ type: "failure_group" }, failure),
-      'a new group of failures of the process "Orders" (BANK_DOWN: no answer)'
+      'new group of failures of the process "Orders" (BANK_DOWN: no answer)'
     )
     assert.strictEqual(
       AlertTexts.sentence({ type: "failure_group", grows: { items: 5, within_seconds: 5400 } }, failure),
-      '5 or more items were added within 90 minutes to failures of the process "Orders" (BANK_DOWN: no answer)'
+      '5 or more new items within 90 minutes in failures of the process "Orders" (BANK_DOWN: no answer)'
     )
     assert.strictEqual(
       AlertTexts.sentence(
@@ -40,11 +40,11 @@ describe("the texts of alerts", () => {
         },
         { subject: "s", process, last: time }
       ),
-      `no run of the process "Orders" has completed for 2 hours of its hours; the last one completed at ${time}`
+      `no run of the process "Orders" has completed for 2 hours within its hours; last completed run: ${time}`
     )
     assert.strictEqual(
       AlertTexts.sentence({ type: "item_waits", seconds: 61 }, { subject: "s", process, item: "i" }),
-      'items of the process "Orders" wait longer than 61 seconds: i'
+      'work items of the process "Orders" have waited longer than 61 seconds: i'
     )
     assert.strictEqual(
       AlertTexts.sentence({ type: "no_worker", seconds: 60 }, { subject: "s", name: "default", last: null }),
@@ -55,7 +55,7 @@ describe("the texts of alerts", () => {
         { type: "no_worker", seconds: 60, ...ofGroup },
         { subject: "s", name: "printers", last: time }
       ),
-      `no worker of the group "printers" has been online for 1 minute; the last one was seen at ${time}`
+      `no worker of the group "printers" has been online for 1 minute; last seen: ${time}`
     )
     assert.strictEqual(
       AlertTexts.sentence({ type: "schedule_missed" }, { subject: "s", schedule: "nightly", at: time, why: null }),
@@ -70,29 +70,29 @@ describe("the texts of alerts", () => {
         { type: "deliveries_fail" },
         { subject: "s", endpoint: "https://example.com/hook?token=secret", since: time }
       ),
-      `deliveries of the webhook s to https://example.com fail since ${time}`
+      `deliveries of the webhook s to https://example.com have failed since ${time}`
     )
     assert.strictEqual(
       AlertTexts.sentence({ type: "queue_above", items: 100 }, { subject: "s", process }),
-      'more than 100 items of the process "Orders" wait'
+      'more than 100 work items of the process "Orders" are waiting'
     )
     assert.strictEqual(
       AlertTexts.sentence({ type: "disk_above", percent: 90 }, { subject: "node-1", usedPercent: 95 }),
-      "the disk of node-1 is 95 % full, more than 90 %"
+      "disk usage of node-1 is 95 %, above 90 %"
     )
     assert.strictEqual(
       AlertTexts.sentence(
         { type: "paused_by_itself" },
         { subject: "s", process, step: null, since: time, note: "3 items failed" }
       ),
-      `the process "Orders" paused itself at ${time}: 3 items failed`
+      `the process "Orders" was paused automatically at ${time}: 3 items failed`
     )
     assert.strictEqual(
       AlertTexts.sentence(
         { type: "paused_by_itself" },
         { subject: "s", process, step: "pay", since: time, note: null }
       ),
-      `the step "pay" of the process "Orders" paused itself at ${time}`
+      `the step "pay" of the process "Orders" was paused automatically at ${time}`
     )
   })
 
@@ -107,9 +107,9 @@ describe("the texts of alerts", () => {
       ],
       [
         { title: "Disk", text: "it is full." },
-        { title: "Disk: still", text: `Since ${time}: it is full.` },
-        { title: "Disk: over", text: `No longer the case, since ${time} until now: it is full.` },
-        { title: "Disk: test", text: "This is a test: messages of this alert arrive here." }
+        { title: "Disk: still firing", text: `Firing since ${time}: it is full.` },
+        { title: "Disk: resolved", text: `Resolved, fired since ${time}: it is full.` },
+        { title: "Disk: test", text: "This is a test message of the alert." }
       ]
     )
   })
@@ -139,7 +139,7 @@ describe("the texts of alerts", () => {
       first: [message("a", "began"), message("b", "over")],
       newest: message("c", "began")
     })
-    assert.strictEqual(title, "Disk: 2 began, 1 over")
+    assert.strictEqual(title, "Disk: 2 new, 1 resolved")
     assert.strictEqual(text, "- a is full.\n- b is full.\nand 1 more.")
     assert.strictEqual(
       event,

@@ -120,7 +120,7 @@ withLayer(service, { excludeTestServices: true, timeout: "4 minutes" })("an aler
         yield* alertIn(2 * minute)
         const [began, ...more] = yield* alert.told
         assert.deepStrictEqual(more, [])
-        assert.strictEqual(began?.text, `the run ${run} of the process "${process.name}" ended unresolved.`)
+        assert.strictEqual(began?.text, `the run ${run} of the process "${process.name}" ended as unresolved.`)
         assert.strictEqual(began?.firing?.subject, run)
         assert.deepStrictEqual(yield* statesOf(alert.id), ["firing"])
         assert.strictEqual((yield* Alerts.get(alert.id)).firing, 1)
@@ -154,7 +154,7 @@ withLayer(service, { excludeTestServices: true, timeout: "4 minutes" })("an aler
         assert.deepStrictEqual(yield* growing.kinds, ["began"])
         yield* ended(process, "another")
         yield* alertIn(2 * minute)
-        assert.match((yield* fresh.told)[0]?.text ?? "", /^a new group of failures .*BANK_DOWN: another/)
+        assert.match((yield* fresh.told)[0]?.text ?? "", /^new group of failures .*BANK_DOWN: another/)
         const groups = yield* Stream.runCollect(Failures.stream({ process: process.id }))
         for (const { id } of groups) {
           yield* Failures.mute(id, { until: new Date((yield* Clock.currentTimeMillis) + day) })
@@ -205,7 +205,7 @@ withLayer(service, { excludeTestServices: true, timeout: "4 minutes" })("an aler
         assert.deepStrictEqual([yield* waits.kinds, yield* queue.kinds, yield* nobody.kinds], [[], ["began"], []])
         yield* alertIn(11 * minute)
         assert.deepStrictEqual(yield* waits.kinds, ["began"])
-        assert.match((yield* waits.told)[0]?.text ?? "", /wait longer than 10 minutes: [0-9a-f-]{36}\.$/)
+        assert.match((yield* waits.told)[0]?.text ?? "", /have waited longer than 10 minutes: [0-9a-f-]{36}\.$/)
         assert.deepStrictEqual(yield* nobody.kinds, ["began"])
         const items = yield* Stream.runCollect(WorkItems.stream({ process: process.id }))
         yield* WorkItems.remove(items.map(({ id }) => id))
@@ -285,7 +285,7 @@ withLayer(service, { excludeTestServices: true, timeout: "4 minutes" })("an aler
         const own = (yield* disk.told).filter(({ firing }) => firing?.subject === "a node")
         assert.deepStrictEqual(
           own.map(({ text }) => text),
-          ["the disk of a node is 95 % full, more than 90 %."]
+          ["disk usage of a node is 95 %, above 90 %."]
         )
         yield* Processes.resume(process.id)
         yield* ended(process, "down")
@@ -435,7 +435,10 @@ withLayer(service, { excludeTestServices: true, timeout: "4 minutes" })("an aler
         const [, , digest, ...more] = yield* alert.told
         assert.deepStrictEqual(more, [])
         assert.strictEqual(digest?.count, 2)
-        assert.match(digest?.text ?? "", /: 2 began\n- the run .* ended unresolved\.\n- the run .* ended unresolved\.$/)
+        assert.match(
+          digest?.text ?? "",
+          /: 2 new\n- the run .* ended as unresolved\.\n- the run .* ended as unresolved\.$/
+        )
         const firings = yield* Stream.runCollect(Alerts.firings({ alert: alert.id }))
         assert.sameMembers(
           (digest?.firings ?? []).map(({ id }) => id),
@@ -527,7 +530,7 @@ withLayer(service, { excludeTestServices: true, timeout: "4 minutes" })("an aler
         })
         const unknown = AlertChannelId.make("01900000-0000-7000-8000-000000000000")
         yield* refused({ channels: [{ id: unknown }] }, 404, /channels\.0\.id/)
-        yield* refused({ channels: [{ id: beat.id }] }, 400, /channels\.0\.id: a heartbeat takes no messages/)
+        yield* refused({ channels: [{ id: beat.id }] }, 400, /channels\.0\.id: a heartbeat receives no messages/)
         yield* refused({ channels: [] }, 400, /channels/)
         yield* refused({ rule: { type: "run_unresolved", process: { id: unknown } } }, 404, /rule\.process\.id/)
         yield* refused({ rule: { type: "nothing_completed", seconds: 60 } }, 400, /process/)
@@ -544,7 +547,7 @@ withLayer(service, { excludeTestServices: true, timeout: "4 minutes" })("an aler
         assert.isFalse(alerts.some(({ name }) => name === valid.name))
         const past = yield* raw("POST", `alerts/${alerts[0]?.id}/mute`, { json: { until: "2020-01-01T00:00:00Z" } })
         assert.strictEqual(past.status, 400)
-        assert.match(errorOf(past).message, /until: Expected a time that is to come/)
+        assert.match(errorOf(past).message, /until: Expected a time in the future/)
         const used = yield* raw("DELETE", `alert-channels/${channel}`)
         assert.strictEqual(used.status, 409)
       })
@@ -618,7 +621,7 @@ withLayer(Layer.empty, { excludeTestServices: true, timeout: "4 minutes" })("acr
           assert.deepStrictEqual(more, [])
           return String(JSON.parse(received?.body.toString() ?? "{}").text)
         }).pipe(Effect.provide(Layer.fresh(room)))
-        assert.match(text, /has completed for 2 hours; the last one completed at 20\d\d-/)
+        assert.match(text, /has completed for 2 hours; last completed run: 20\d\d-/)
       })
     )
   )

@@ -210,7 +210,7 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
           const helper = assistants.data.find(({ name }) => name === task) ?? assert.fail("no assistant")
           const started = yield* there.raw("POST", `assistants/${helper.id}/runs`)
           assert.strictEqual(started.status, 409)
-          assert.match(started.text, /this room was restored and is paused; end that with `signalbox resume`/)
+          assert.match(started.text, /this room was restored and is paused; resume it with `signalbox resume`/)
           const before = yield* there.rows
           yield* there.tickIn(11_000)
           yield* there.scheduleIn(3_700_000)
@@ -378,7 +378,7 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
       assert.strictEqual(spawnSync("mkfifo", [pipe]).status, 0)
       for (const special of [pipe, dirname(file)]) {
         const made = Administration.backup({ ...storageIn(folder), file: special, force: true })
-        assert.match(yield* refusal(made), /is a folder, a device or the like: give the name of a file/)
+        assert.match(yield* refusal(made), /is a folder, a device or a special file: choose the name of a file/)
       }
       assert.isTrue(statSync(pipe).isFIFO())
     }).pipe(Effect.scoped)

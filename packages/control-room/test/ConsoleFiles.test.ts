@@ -102,10 +102,15 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a file of
       const blind = yield* signedIn(Permission.literals.filter((one) => one !== "Processes.read_run_outputs"))
       assertError(yield* blind(path), 403, "FORBIDDEN", /Processes.read_run_outputs/)
       const stranger = yield* signedIn(Permission.literals, "other")
-      assertError(yield* stranger(path), 404, "NOT_FOUND", /no such file/)
+      assertError(yield* stranger(path), 404, "NOT_FOUND", /the file does not exist/)
       const get = yield* signedIn(Permission.literals)
-      assertError(yield* get(path, { "sec-fetch-site": "cross-site" }), 403, "FORBIDDEN", /own pages/)
-      assertError(yield* get("/console/files/nothing"), 404, "NOT_FOUND", /no such file/)
+      assertError(
+        yield* get(path, { "sec-fetch-site": "cross-site" }),
+        403,
+        "FORBIDDEN",
+        /only for pages of the console/
+      )
+      assertError(yield* get("/console/files/nothing"), 404, "NOT_FOUND", /the file does not exist/)
       assert.strictEqual((yield* raw("POST", path)).status, 405)
     })
   )

@@ -60,7 +60,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a session
       const { key, raw } = yield* Service
       const cookie = yield* signedIn(key)
       const refused = yield* raw("POST", "console-tickets", { key: null, json: {}, headers: { ...own, cookie } })
-      assertError(refused, 403, "FORBIDDEN", /made with a key, not in a session/)
+      assertError(refused, 403, "FORBIDDEN", /created with a key, not in a session/)
     })
   )
 
@@ -77,7 +77,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a session
       )
       assert.deepStrictEqual(both.map(({ status }) => status).toSorted(), [200, 403])
       const again = yield* open({ ticket: Redacted.value(ticket) })
-      assertError(again, 403, "FORBIDDEN", /unknown, used or expired; `signalbox open`/)
+      assertError(again, 403, "FORBIDDEN", /unknown, used or expired; create a new one with `signalbox open`/)
       assertError(yield* raw("GET", "process-runs", { key: Redacted.value(ticket) }), 403, "FORBIDDEN", /key/)
     })
   )

@@ -252,7 +252,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("payloads 
         assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [200, 409])
         const after = yield* Processes.getDefinition(process.id)
         assert.notStrictEqual(after.revision, read.revision)
-        assertError(yield* raw("POST", path, { json: read }), 409, "CONFLICT", /^revision: the definition was changed/)
+        assertError(yield* raw("POST", path, { json: read }), 409, "CONFLICT", /^revision: the definition has changed/)
         yield* Processes.update(process.id, { ...read, revision: after.revision })
         assert.deepStrictEqual(yield* Processes.getDefinition(process.id), read)
       })

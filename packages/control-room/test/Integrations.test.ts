@@ -85,7 +85,12 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the start
       const before = yield* rows
       for (const body of ['{"payload":"secret"}', " [1]"]) {
         const answer = yield* startAs(process, key, body, { "content-type": "application/x-www-form-urlencoded" })
-        assertError(answer, 400, "INVALID_REQUEST", /^content-type: .* it is JSON; send it with application\/json/)
+        assertError(
+          answer,
+          400,
+          "INVALID_REQUEST",
+          /^content-type: .* JSON, not a form; send it with application\/json/
+        )
         assert.notInclude(answer.text, "secret")
       }
       assert.deepStrictEqual(yield* rows, before)

@@ -49,7 +49,10 @@ describe("an e-mail", () => {
       yield* TestClock.adjust("479 seconds")
       assert.isUndefined(sending.pollUnsafe())
       yield* TestClock.adjust("1 second")
-      assert.strictEqual((yield* Fiber.join(sending)).message, "the mail server did not take it within 8 minutes")
+      assert.strictEqual(
+        (yield* Fiber.join(sending)).message,
+        "the mail server did not accept the message within 8 minutes"
+      )
       yield* closed
     })
   )

@@ -122,7 +122,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })(
         const rounded = yield* WorkItems.get(item)
         const conflict = yield* Effect.flip(WorkItems.updatePayload(item, 1, { previous: rounded.payload }))
         assert.strictEqual(conflict._tag, "Conflict")
-        assert.match(conflict.message, /^previous_payload: the item has another payload by now/)
+        assert.match(conflict.message, /^previous_payload: the payload has changed since it was read/)
         yield* WorkItems.updatePayload(item, [payload], { previous: payload })
         assert.include((yield* raw("GET", `work-items/${item}`)).text, `"payload":[${big}]`)
       })

@@ -136,7 +136,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a repeate
             answer,
             409,
             "IDEMPOTENCY_KEY_REUSED",
-            /^Idempotency-Key: was used by another key or session, .* new key/
+            /^Idempotency-Key: already used by another key or session, .* new key/
           )
         }
       }

@@ -123,7 +123,7 @@ describe("a room on a bucket", () => {
           [
             { status: 403, code: "AccessDenied" },
             503,
-            /the bucket of the files refuses requests: see what `signalbox doctor`/
+            /the bucket of the files refuses requests: run `signalbox doctor`/
           ]
         ] as const
         yield* Effect.gen(function* () {
@@ -195,7 +195,7 @@ describe("a room on a bucket", () => {
         const [key = ""] = [...server.objects].find(([, { bytes }]) => bytes.length === 10) ?? []
         server.objects.delete(key)
         const finding = filesOf(yield* Administration.check(options))
-        assert.match(finding?.message ?? "", /1 of 2 lack their bytes/)
+        assert.match(finding?.message ?? "", /1 of 2 are missing or damaged/)
         server.fault = () => ({ status: 403, code: "AccessDenied" })
         const away = filesOf(yield* Administration.check(options))
         assert.match(away?.message ?? "", /the bucket of the files refuses requests.*HEAD of .*: 403/)

@@ -14,7 +14,7 @@ import { transferPrefix } from "../src/internal/transfers/FileLinks.ts"
 const page = readFileSync(join(import.meta.dirname, "../../../docs/operate/security.md"), "utf8")
 
 /** The first column of the table below a heading. */
-const doors = (page.split(/^## /m).find((part) => part.startsWith("The doors\n")) ?? "")
+const doors = (page.split(/^## /m).find((part) => part.startsWith("Entry points\n")) ?? "")
   .split("\n")
   .flatMap((line) => /^\| (`.+?) +\|/.exec(line)?.[1] ?? [])
   .join(" ")

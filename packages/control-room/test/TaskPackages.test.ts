@@ -125,7 +125,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task pack
       const well = RawZip.make([robot])
       const unnamed = [
         { what: "nothing in it", zip: RawZip.make([]), says: /robot\.yaml/ },
-        { what: "no tasks", zip: yaml("devTasks: {}\n"), says: /robot\.yaml has no mapping under `tasks`/ },
+        { what: "no tasks", zip: yaml("devTasks: {}\n"), says: /robot\.yaml has no mapping `tasks`/ },
         {
           what: "a robot.yaml that is too large",
           zip: yaml(`#${"x".repeat(300_000)}\n${robotYaml("a")}`),

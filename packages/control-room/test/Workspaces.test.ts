@@ -64,7 +64,7 @@ describe("a control room that does not allow further workspaces", () => {
         const { raw, rows } = yield* Service
         const before = yield* rows
         const answer = yield* raw("POST", "/api/v1/workspaces", { json: { name: "n" } })
-        assertError(answer, 403, "FORBIDDEN", /does not allow further workspaces; ask its operator/)
+        assertError(answer, 403, "FORBIDDEN", /does not allow new workspaces; ask its operator/)
         assert.deepStrictEqual(yield* rows, before)
       }).pipe(Effect.provide(layerIn(folder, { rateLimit: null, createWorkspaces: false })))
     })

@@ -44,14 +44,14 @@ export class FlowChanged extends TaggedError<FlowChanged>()("FlowChanged", {
   override get message(): string {
     if (this.inputs !== null && this.recorded === endPath) {
       return (
-        `the body of ${this.flow}, version ${this.version}, ended in another way than the recorded one: ` +
+        `the body of ${this.flow}, version ${this.version}, ended differently from the recorded one: ` +
         `${excerpt(this.inputs.reached)} instead of ${excerpt(this.inputs.recorded)}; what it returns comes from its input ` +
         "and the results of steps"
       )
     }
     if (this.inputs !== null) {
       return (
-        `the body of ${this.flow}, version ${this.version}, reached ${this.recorded} with another input than the recorded ` +
+        `the body of ${this.flow}, version ${this.version}, reached ${this.recorded} with a different input than the recorded ` +
         `one: ${excerpt(this.inputs.reached)} instead of ${excerpt(this.inputs.recorded)}; inputs come from results of ` +
         "steps and from Flow.now, not from the clock or from random numbers"
       )
@@ -117,7 +117,7 @@ export class FlowsClosed extends TaggedError<FlowsClosed>()("FlowsClosed", {
 }) {
   override get message(): string {
     return this.execution === null
-      ? "the program closed its flows before the call was answered, and it may have been carried out: repeat it when the flows " +
+      ? "the program closed its flows before the response of the call, which may have been executed: repeat it when the flows " +
           "are open again; inputs with one key are one execution"
       : `the program closed its flows before the execution ${this.execution} had ended: it continues in the next program that ` +
           "opens them; execute it there again to join it"
@@ -150,7 +150,7 @@ export class CallUnanswered extends TaggedError<CallUnanswered>()("CallUnanswere
     }
     return this.sent === "no"
       ? `${why}: nothing was sent to the database, so nothing has changed`
-      : `${why}: it may have been carried out; repeat it: inputs with one key are one execution, and a signal has one value`
+      : `${why}: it may have been executed; repeat it: inputs with one key are one execution, and a signal has one value`
   }
 }
 
@@ -230,7 +230,7 @@ export class StepStalled extends TaggedError<StepStalled>()("StepStalled", {
 }) {
   override get message(): string {
     return (
-      `the step ${this.path} kept the event loop of its process until that lost its executions, ${this.times} times; the last ` +
+      `the step ${this.path} blocked the event loop of its process until the process lost its executions, ${this.times} times; the last ` +
       `time on ${this.host} for ${Math.round(this.millis / 1_000)} s: let it compute in a worker thread or another process, or in ` +
       "pieces of at most a few seconds with Effect.yieldNow (or an awaited setImmediate) between them; then resume the execution"
     )

@@ -94,7 +94,7 @@ const layerEdge = Layer.succeed(Edge, (httpEffect): Answer<InvalidRequestRespons
           : Effect.as(
               Effect.logError("a request to manage flows failed", defect),
               HttpServerResponse.jsonUnsafe(
-                body("UNEXPECTED_ERROR", "something went wrong: see the log of the program"),
+                body("UNEXPECTED_ERROR", "an unexpected error occurred: see the log of the program"),
                 {
                   status: 500
                 }

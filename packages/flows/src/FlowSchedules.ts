@@ -118,7 +118,7 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
       const digest = `${versionName({ flow: flow.name, version: flow.version })} ${Definition.digest(definition)}`
       const changed = yield* schedules.add(name, digest)
       if (changed === null) {
-        const message = `the schedule ${name}: name: another schedule of this program has it: choose another name`
+        const message = `the schedule ${name}: name: another schedule of this program has the name: choose another name`
         return yield* new InvalidSchedule({ schedule: name, field: "name", message })
       }
       const wanted: Decide.Wanted = { flow: flow.name, version: flow.version, definition, digest }

@@ -105,7 +105,7 @@ describe("the input of a recorded step", () => {
       assert.strictEqual(tag, "FlowChanged")
       assert.match(
         message,
-        /reached order with another input than the recorded one: \{"a":1,"b":3\} instead of \{"a":1,"b":2\}/
+        /reached order with a different input than the recorded one: \{"a":1,"b":3\} instead of \{"a":1,"b":2\}/
       )
       assert.deepStrictEqual(yield* Diary.read, ["ordered"])
     }).pipe(Effect.provide(restarting))

@@ -207,7 +207,7 @@ for (const kind of ["effect", "promise"] as const) {
             halt?.message ?? "",
             /^the body was cancelled while it computed or waited outside of a step after echo, and has not ended: it runs since 1970-/
           )
-          assert.match(remedy ?? "", /^make the body end when it is cancelled, or move what takes so long into a step/)
+          assert.match(remedy ?? "", /^make the body end when it is cancelled, or move the long work into a step/)
           assert.deepStrictEqual(log, ["done"])
           yield* FlowExecutions.terminate(id)
           assert.strictEqual((yield* FlowExecutions.get(id)).state, "cancelled")

@@ -156,25 +156,25 @@ const cases: ReadonlyArray<Expected> = [
     message:
       "the recorded result of load does not fit its schema: lines.0.price: Expected number, and string is recorded",
     remedy:
-      /^make the schema of the recorded result of load accept what is recorded, and start that build: it continues by itself/
+      /^make the schema of the recorded result of load accept what is recorded, and start that build: it continues automatically/
   },
   {
     body: "broken at once",
     halt: fits({ code: "BODY_DEFECT", after: null }),
     message: "the body of order@1 threw: TypeError: lines is not a function",
-    remedy: /^correct the program and start it: it continues by itself when a corrected build registers order@1/
+    remedy: /^correct the program and start it: it continues automatically when a corrected build registers order@1/
   },
   {
     body: "broken later",
     halt: fits({ code: "BODY_DEFECT", after: "load" }),
     message: "the body of order@1 threw after load: TypeError: lines is not a function",
-    remedy: /^correct the program and start it: it continues by itself when a corrected build registers order@1/
+    remedy: /^correct the program and start it: it continues automatically when a corrected build registers order@1/
   },
   {
     body: "failing at once",
     halt: fits({ code: "BODY_FAILED", after: null, recorded: loadStep }),
     message: `${body} failed before the recorded step load: Refused: no stock; the code that was recorded had passed this point`,
-    remedy: /^correct the body, so that it does not fail: it continues by itself/
+    remedy: /^correct the body, so that it does not fail: it continues automatically/
   },
   {
     body: "in another order",
@@ -214,7 +214,7 @@ const cases: ReadonlyArray<Expected> = [
     body: "with another input",
     halt: fits({ code: "INPUT_CHANGED", after: "load", recorded: chargeStep, reached: chargeStep }),
     message:
-      `${body} reached charge with another input than the recorded one: "y" instead of "x"; inputs come from results of ` +
+      `${body} reached charge with a different input than the recorded one: "y" instead of "x"; inputs come from results of ` +
       "steps and from Flow.now, not from the clock or from random numbers",
     remedy: /^make charge get the recorded input in order@1/
   },

@@ -390,7 +390,7 @@ describe("the inspection of a halted execution shows why and what to do", () => 
       assert.deepInclude(undos[0], { path: "echo", state: "failed" })
       assert.strictEqual(undos[0]?.failure?.message, "not today")
       assert.match(summary, /^halted after echo\/undo\/refusing: could not undo echo: /)
-      assert.match(remedy ?? "", /^remove the cause for which echo could not be undone, then resume/)
+      assert.match(remedy ?? "", /^correct the reason why echo could not be undone, then resume/)
     })
   )
 })

@@ -228,7 +228,7 @@ describe("a limit", () => {
         assert.deepStrictEqual(queue, { limit: 0, key: null, place: 3, holders: [], admitsAt: 30_001 })
         assert.strictEqual(
           summary,
-          "queued: number 3 of its queue, at limit 1 of its flow, which admits the next one at " +
+          "queued: number 3 in the queue, at limit 1 of its flow, which admits the next one at " +
             "1970-01-01T00:00:30.001Z, since 1970-01-01T00:00:00.005Z"
         )
         yield* pass("10 minutes")
@@ -246,7 +246,7 @@ describe("a limit", () => {
         assert.deepInclude(execution, { state: "queued", limits: ["a"], queuedAt: 3, owner: null })
         assert.deepStrictEqual(queue, { limit: 0, key: "a", place: 2, holders: [first], admitsAt: null })
         assert.isNull(remedy)
-        assert.include(summary, `number 2 of its queue, at limit 1 of its flow (a), held by ${first}`)
+        assert.include(summary, `number 2 in the queue, at limit 1 of its flow (a), held by ${first}`)
       })
     )
   )

@@ -61,11 +61,11 @@ describe("a verified run", () => {
       () => note("n", { key: `${++count}` }),
       /reached note\[\d+\] before the recorded step note\[\d+\]/
     ],
-    ["passes a step another input each time", () => note(`${++count}`), /reached note with another input/],
+    ["passes a step another input each time", () => note(`${++count}`), /reached note with a different input/],
     [
       "returns something else each time",
       () => Effect.as(note("n"), `${++count}`),
-      /ended in another way than the recorded one/
+      /ended differently from the recorded one/
     ]
   ] satisfies ReadonlyArray<[string, Run, RegExp]>) {
     it.effect(`of a body that ${what} dies and says so`, () =>

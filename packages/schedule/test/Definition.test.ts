@@ -54,7 +54,7 @@ const cases: ReadonlyArray<readonly [what: string, input: Parameters<typeof refu
   [
     "an unknown zone",
     { cron: "0 6 * * *", zone: "Europe/Wien" },
-    "zone: Expected a zone of the IANA database such as Europe/Vienna or UTC, not Europe/Wien"
+    'zone: invalid time zone "Europe/Wien": use an IANA time zone such as Europe/Vienna'
   ],
   [
     "until before from",

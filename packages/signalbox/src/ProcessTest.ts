@@ -103,7 +103,7 @@ export const test = Effect.fn("ProcessTest.test")(function* <P extends Process.P
     const task = taskOf(step, stubs[step.name], (payload) => payloadsSeen.push(payload))
     if (task === undefined) {
       return yield* new Process.InvalidProcess({
-        message: `the step "${step.name}" runs a task of a package; give a function for it in stubs`
+        message: `the step "${step.name}" runs a task of a package: add a function for the step to stubs`
       })
     }
     tasks.push(task)

@@ -111,7 +111,7 @@ const checked = <T extends Task.Any>(options: Options<T>) => {
   const { permissions = [] } = options
   const unknown = permissions.find((permission) => !Permission.literals.includes(permission))
   if (unknown === undefined) return
-  throw new OptionError("permissions", `Testing.layer: permissions: there is no permission "${unknown}"`)
+  throw new OptionError("permissions", `Testing.layer: permissions: unknown permission "${unknown}"`)
 }
 
 const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<T>) {

@@ -40,7 +40,7 @@ describe("signalbox keys", () => {
     ])
     const key = made.stdout.trim()
     assert.match(key, /^sbk_[\w-]+$/)
-    assert.match(made.stderr, /shown only now/)
+    assert.match(made.stderr, /it is not shown again/)
     assert.strictEqual((await ask("processes", key)).status, 200)
     assert.strictEqual((await ask("work-items", key)).status, 403)
 
@@ -53,11 +53,11 @@ describe("signalbox keys", () => {
     assert.deepInclude(rest, { name: "ci", permissions: ["Processes.read_processes"] })
     assert.notProperty(rest, "key")
 
-    assert.match((await succeed(["keys", "revoke", id, "--data", data])).stdout, /is revoked/)
+    assert.match((await succeed(["keys", "revoke", id, "--data", data])).stdout, /revoked: requests with this key/)
     assert.strictEqual((await ask("processes", key)).status, 403)
     const again = await signalbox(["keys", "revoke", id, "--data", data])
     assert.strictEqual(again.status, 1)
-    assert.match(again.stderr, new RegExp(`^signalbox: .*no API key has the name or id ${id}: there are `))
+    assert.match(again.stderr, new RegExp(`^signalbox: .*no API key has the name or id ${id}: expected `))
   })
 
   it("prints one line of JSON for programs", async () => {

@@ -177,7 +177,7 @@ describe("signalbox apply", { shuffle: false }, () => {
     const again = await applied(join(folder, "workspace.yaml"))
     assert.deepStrictEqual([...new Set(again.map(({ status }) => status))], ["unchanged"])
     const told = await succeed(["apply", join(folder, "workspace.yaml"), "--data", data])
-    assert.match(told.stdout, /Plan: 0 to create, 0 to change, 0 to delete, 14 unchanged\.\nNothing to do\.\n$/)
+    assert.match(told.stdout, /Plan: 0 to create, 0 to change, 0 to delete, 14 unchanged\.\nNo changes\.\n$/)
     assert.strictEqual(await everything(), listed)
   })
 
@@ -196,7 +196,7 @@ describe("signalbox apply", { shuffle: false }, () => {
     const unknown = await signalbox(["apply", nobody, "--data", data])
     assert.match(
       unknown.stderr,
-      /alerts\.stuck\.channels\.0: neither the file nor the workspace has the alert channel "nobody"/
+      /alerts\.stuck\.channels\.0: not found in the file or the workspace: the alert channel "nobody"/
     )
     assert.strictEqual(await everything(), before)
   })
@@ -282,7 +282,7 @@ describe("signalbox apply", { shuffle: false }, () => {
     assert.strictEqual(held?.status, "unchanged")
     assert.match(
       held?.detail ?? "",
-      /^version 2 has this content, and is not current: version 1 is; `signalbox packages promote invoices 2` changes that$/
+      /^version 2 has this content, but version 1 is current; change that with `signalbox packages promote invoices 2`$/
     )
     writeFileSync(join(robot, "tasks.py"), "print(2)\n")
     assert.deepStrictEqual(facts(worked(await applied(path))), ["done: change package invoices"])
@@ -372,7 +372,7 @@ describe("signalbox apply", { shuffle: false }, () => {
       const zip = yield* refused({ folder: "robots/invoices" })
       assert.match(
         zip.stderr,
-        /packages\.fetched: the package takes its content from a git repository.*; delete it first/
+        /packages\.fetched: the package takes its content from a git repository.*; delete the package first/
       )
     }).pipe(Effect.scoped, Effect.runPromise))
 
@@ -478,7 +478,7 @@ alerts:
     assert.strictEqual(refused.status, 1)
     assert.match(
       refused.stderr,
-      /nothing was changed: give --yes to apply this, and delete \d that the file does not name/
+      /nothing was changed: add --yes to apply this, and delete \d that the file does not name/
     )
     // A step still names this group: its deletion is refused, and said.
     const stuck = await signalbox(["apply", path, "--prune", "--yes", "--data", data])
@@ -498,15 +498,12 @@ alerts:
     const none = file("none.yaml", text)
     const before = await everything()
     const list =
-      "schedule nightly orders (of process orders), trigger new orders (of process orders, has an address that others may call), alert orders stand still (its rule names process orders)"
+      "schedule nightly orders (of process orders), trigger new orders (of process orders, has an address that other systems may call), alert orders stand still (its rule names process orders)"
     const refused = await signalbox(["apply", none, "--prune", "--yes", "--data", data])
     assert.strictEqual(refused.status, 1)
-    assert.include(refused.stderr, `: ${list}; give --with-dependents to delete these too, or name the processes in`)
+    assert.include(refused.stderr, `: ${list}; add --with-dependents to delete these too, or add the processes to`)
     const told = await succeed(["apply", none, "--dry-run", "--data", data])
-    assert.include(
-      told.stdout,
-      `--prune also needs --with-dependents, since these depend on deleted processes: ${list}.\n`
-    )
+    assert.include(told.stdout, `--prune also needs --with-dependents: these depend on deleted processes: ${list}.\n`)
     const alone = await signalbox(["apply", none, "--with-dependents", "--data", data])
     assert.match(alone.stderr, /^signalbox: --with-dependents: needs --prune/)
     assert.strictEqual(await everything(), before)
@@ -588,13 +585,13 @@ alerts:
       "an unknown package",
       "i.yaml",
       "assistants: { a: { task: { name: t, package: nowhere } } }",
-      /assistants\.a\.task\.package: neither the file nor the workspace has the package "nowhere"/
+      /assistants\.a\.task\.package: not found in the file or the workspace: the package "nowhere"/
     ],
     [
       "an unknown process",
       "j.yaml",
       "webhooks: [{ endpoint: 'https://a.example', events: [process_run.started], process: gone }]",
-      /webhooks\.0\.process: neither the file nor the workspace has the process "gone"/
+      /webhooks\.0\.process: not found in the file or the workspace: the process "gone"/
     ],
     [
       "a file that is not there",

@@ -100,7 +100,7 @@ describe("modules", { shuffle: false }, () => {
       for (let time = 0; time < 2; time++) {
         const { status, stderr } = await signalbox(["apply", path, "--check", "--data", data], { env })
         assert.strictEqual(status, 1)
-        assert.match(stderr, /the workspace is not what .*drift\.ts says: change process orders; apply it/)
+        assert.match(stderr, /the workspace differs from .*drift\.ts: change process orders; apply the file/)
       }
     })
 
@@ -185,7 +185,7 @@ describe("modules", { shuffle: false }, () => {
       // What the control room knows by then is not inferred again.
       await apply(path)
       const { stdout: again } = await succeed(["processes", "export", 'shipped "so"', "--data", data])
-      assert.include(again, "As the control room has it")
+      assert.include(again, "As stored in the control room")
       assert.deepStrictEqual(facts(await apply(file("again.ts", again), "--dry-run")), [])
     })
 

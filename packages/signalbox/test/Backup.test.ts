@@ -18,7 +18,7 @@ describe("a backup", { shuffle: false }, () => {
     it("writes one file beside the service, says what it lacks, and refuses one that exists", async () => {
       const room = await upHere(data)
       const first = await succeed(["backup", file, "--data", data])
-      assert.match(first.stdout, /It does not hold the master key.*master\.key apart from it/)
+      assert.match(first.stdout, /It does not contain the master key.*master\.key separately/)
       assert.strictEqual(statSync(file).mode & 0o777, 0o600)
       const again = await signalbox(["backup", file, "--data", data])
       assert.strictEqual(again.status, 1)
@@ -66,18 +66,18 @@ describe("a backup", { shuffle: false }, () => {
 
     it("makes a room that is sound, and paused until it is resumed", async () => {
       const { stdout } = await succeed(["restore", file, "--data", restored])
-      assert.match(stdout, /Put the master key of that room there: .*master\.key\n.*paused.*`signalbox resume`/s)
+      assert.match(stdout, /Copy the master key of the original room to: .*master\.key\n.*paused.*`signalbox resume`/s)
       // What was revoked after the backup is valid again.
       assert.match(
         stdout,
-        /keys are valid again.*\(`signalbox keys revoke ID`\):\n {2}\S+ {2}first key, of \S+, made 20\S+Z$/m
+        /keys are valid again.*\(`signalbox keys revoke ID`\):\n {2}\S+ {2}first key, of \S+, created 20\S+Z$/m
       )
       assert.strictEqual((await signalbox(["check", "--data", restored])).status, 1)
       copyFileSync(join(data, "master.key"), join(restored, "master.key"))
       await succeed(["check", "--data", restored])
       const room = await upHere(restored)
       assert.match(room.stderr(), /the room is paused, since it was restored from a backup/)
-      assert.match((await succeed(["resume", "--data", restored])).stdout, /^The room gives out work/)
+      assert.match((await succeed(["resume", "--data", restored])).stdout, /^The room is resumed/)
       assert.match((await succeed(["resume", "--data", restored])).stdout, /^The room was not paused/)
       assert.isFalse(JSON.parse((await succeed(["resume", "--data", restored, "--json"])).stdout).paused)
       assert.strictEqual(await room.end(), 0)

@@ -64,7 +64,7 @@ describe("signalbox check", { shuffle: false }, () => {
     )
     assert.strictEqual(await room.end(), 0)
     const { stdout } = await succeed(["check", "--data", data])
-    assert.match(stdout, /^ok +files +all 1 have their bytes$/m)
+    assert.match(stdout, /^ok +files +all 1 are complete$/m)
   })
 
   it("lists files whose bytes are missing or cut off; their download is a 404 that says so", async () => {
@@ -109,7 +109,7 @@ describe("signalbox check", { shuffle: false }, () => {
 
     const { status, stdout } = await signalbox(["check", "--data", damaged])
     assert.strictEqual(status, 1)
-    assert.match(stdout, /^PROBLEM +database +is damaged: .*restore a backup$/m)
+    assert.match(stdout, /^PROBLEM +database +damaged: .*restore a backup$/m)
     const again = await upHere(damaged)
     const headers = { authorization: `RC-WSKEY ${again.ready.api_key}` }
     const workspace = `${again.ready.base_url}/workspaces/${again.ready.workspace_id}`

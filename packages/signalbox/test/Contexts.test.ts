@@ -52,12 +52,12 @@ describe("contexts", { shuffle: false }, () => {
       const refused = await signalbox(login.toSpliced(1, 1, "wrong"), { SIGNALBOX_API_KEY: "sbk_wrong" })
       assert.strictEqual(refused.status, 1)
       assert.notInclude(readFileSync(file, "utf8"), "wrong")
-      assert.match((await signalbox(login)).stderr, /no terminal to ask for the key on: set SIGNALBOX_API_KEY/)
+      assert.match((await signalbox(login)).stderr, /no terminal to ask for the key: set SIGNALBOX_API_KEY/)
     })
 
     it("stands in the refusal to delete several things without --yes", async () => {
       const { stderr } = await signalbox(["items", "delete", "a", "b", "--context", "staging"])
-      assert.match(stderr, /give --yes to delete 2 work items \(workspace \S+ at http:\S+, of the context staging\)/)
+      assert.match(stderr, /add --yes to delete 2 work items \(workspace \S+ at http:\S+, of the context staging\)/)
     })
 
     it("becomes variables that a shell can run", async () => {
@@ -84,7 +84,7 @@ describe("contexts", { shuffle: false }, () => {
         { SIGNALBOX_CONTEXT: "staging", SIGNALBOX_BASE_URL: url },
         /SIGNALBOX_CONTEXT and SIGNALBOX_BASE_URL are set: unset one/
       ],
-      ["a folder beside a context", ["--data", ".", "--context", "staging"], {}, /--data and --context .*: give one/],
+      ["a folder beside a context", ["--data", ".", "--context", "staging"], {}, /--data and --context .*: use one/],
       [
         "a context that does not exist",
         ["--context", "stagign"],
@@ -109,7 +109,7 @@ describe("contexts", { shuffle: false }, () => {
       writeFileSync(file, "{")
       assert.match(
         (await signalbox([...show, "--context", "staging"])).stderr,
-        /holds no contexts: correct it, or remove it/
+        /contains no contexts: correct it, or remove it/
       )
     })
   })

@@ -76,7 +76,7 @@ describe("items edit", () => {
     )
     assert.strictEqual(
       (await succeed("items", "edit", item, "--set", "/a~1b=12.5")).stdout,
-      "the payload is the same already\n"
+      "the payload is unchanged\n"
     )
     const json = await succeed("items", "edit", item, "--set", "/id=12345678901234567891", "--json")
     assert.strictEqual(
@@ -102,16 +102,16 @@ describe("items edit", () => {
   it("is refused where it cannot be done, with the flag, and changes nothing", async () => {
     const item = await newItem('{"a":[1]}')
     const cases: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
-      [[], /nothing to change: give --set, --remove, --payload or --file/],
+      [[], /nothing to change: use --set, --remove, --payload or --file/],
       [["--set", "amount=1"], /--set: Expected POINTER=JSON/],
       [["--set", '/a={"b"'], /--set \/a: Expected JSON/],
-      [["--set", "/b/c=1"], /--set \/b\/c: the payload has no b; set that first, such as --set '\/b=\{\}'/],
+      [["--set", "/b/c=1"], /--set \/b\/c: the payload has no b; set it first, such as --set '\/b=\{\}'/],
       [["--set", "/a/2=1"], /--set \/a\/2: \/a of the payload is a list of 1/],
-      [["--set", "/a/0/x=1"], /--set \/a\/0\/x: \/a\/0 of the payload is no object and no list/],
+      [["--set", "/a/0/x=1"], /--set \/a\/0\/x: \/a\/0 of the payload is not an object or a list/],
       [["--remove", "/b"], /--remove \/b: the payload has no b/],
       [["--payload", "{"], /--payload: Expected JSON/],
       [["--payload", "@/nowhere"], /--payload: cannot read \/nowhere/],
-      [["--payload", "1", "--set", "/a=1"], /--payload: give it without --set/],
+      [["--payload", "1", "--set", "/a=1"], /--payload: cannot be combined with --set/],
       [["--set", "/a=1", "--file", "/nowhere"], /--file: cannot read \/nowhere/]
     ]
     for (const [flags, message] of cases) {
@@ -157,7 +157,7 @@ describe("items edit", () => {
       }
     })
     between.close()
-    assert.match(stderr, /was changed by somebody else just now/)
+    assert.match(stderr, /was changed by another request/)
     assert.strictEqual(status, 1)
     assert.strictEqual(await payloadOf(item), '{"a":1,"b":2}')
   })
@@ -185,7 +185,7 @@ describe("secrets set", { shuffle: false }, () => {
       env: { U: "ada", P: "old" }
     })
     const set = await piped("new needle\n", "secrets", "set", "shop", "password")
-    assert.strictEqual(set.stdout, "password of the secret shop is set; its other items are as they were\n", set.stderr)
+    assert.strictEqual(set.stdout, "set password of the secret shop; other items are unchanged\n", set.stderr)
     const pem = file("shop.pem", "one needle\ntwo needle\n")
     const ofFile = await succeed("secrets", "set", "shop", "key", "--value-file", pem, "--json")
     assert.strictEqual(ofFile.stdout, '{"name":"shop","description":null,"hosts":[]}\n')
@@ -210,7 +210,7 @@ describe("secrets set", { shuffle: false }, () => {
   it("is refused without a value, of a secret that does not exist, and of a file that cannot be read", async () => {
     assert.match(
       (await piped("\n", "secrets", "set", "shop", "password")).stderr,
-      /the value is empty: give it with --value/
+      /the value is empty: pass it with --value/
     )
     const missing = await piped("needle", "secrets", "set", "shoq", "password")
     assert.match(missing.stderr, /no secret has the name or id shoq: .*shop/)

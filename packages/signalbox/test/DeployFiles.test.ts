@@ -38,7 +38,7 @@ describe("signalbox deploy files", () => {
 
       const again = await succeed(["deploy", "files", kind, "--out", out])
       assert.notInclude(again.stdout, "wrote")
-      assert.include(again.stdout, `${out} has these files already\n`)
+      assert.include(again.stdout, `${out} already has these files\n`)
     })
   }
 
@@ -80,7 +80,10 @@ describe("signalbox deploy files", () => {
     writeFileSync(join(out, "signalbox.service"), "mine\n")
     const refused = await signalbox(["deploy", "files", "systemd", "--out", out])
     assert.strictEqual(refused.status, 1)
-    assert.match(refused.stderr, /has other contents in signalbox\.service, .* --out, or replace them with --force\n$/)
+    assert.match(
+      refused.stderr,
+      /already has different versions of signalbox\.service; .* --out, or replace the files with --force\n$/
+    )
     assert.deepStrictEqual(filesIn(out), ["signalbox.service"])
     assert.strictEqual(readFileSync(join(out, "signalbox.service"), "utf8"), "mine\n")
 

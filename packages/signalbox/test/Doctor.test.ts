@@ -85,7 +85,7 @@ describe("signalbox doctor", () => {
   })
   const paused: Worker["paused"] = { by: { type: "api_key", id: null, name: null }, note: null, since: last_seen_at }
   const cases: ReadonlyArray<readonly [what: string, all: ReadonlyArray<Worker>, outcome: Partial<Outcome>]> = [
-    ["none", [], { status: "warn", message: "no worker is linked, so no step can run" }],
+    ["none", [], { status: "warn", message: "no worker is linked; steps cannot run" }],
     ["all online", [worker("a", "idle"), worker("b", "busy")], { status: "ok", message: "2 of 2 workers are online" }],
     [
       "one offline",
@@ -98,7 +98,7 @@ describe("signalbox doctor", () => {
     [
       "those offline that drain or are paused",
       [worker("a", "idle"), worker("b", "offline", { draining: true }), worker("c", "offline", { paused })],
-      { status: "ok", message: "1 of 3 workers are online, and the others drain or are paused" }
+      { status: "ok", message: "1 of 3 workers are online, and the others are draining or paused" }
     ],
     [
       "all offline",
@@ -126,7 +126,7 @@ describe("signalbox doctor", () => {
     assert.strictEqual(of("connection")?.status, "fail")
     assert.match(of("connection")?.message ?? "", /start a control room there with `signalbox up/)
     assert.strictEqual(of("port")?.status, "ok")
-    assert.match(of("database")?.message ?? "", /there is none yet/)
+    assert.match(of("database")?.message ?? "", /not created yet/)
   })
 
   it("writes, reads and deletes an object where there is a bucket, and says what to do when it may not", async () => {

@@ -37,7 +37,7 @@ describe("failures on the command line", () => {
   it("are listed, muted, retried, resolved and opened again", async () => {
     await succeed("processes", "create", "orders", "--task", "nobody")
     const none = await succeed("failures", "list")
-    assert.include(none.stderr, "There are no failures")
+    assert.include(none.stderr, "No failures: no work item is failed")
     const run = await failedRun("orders", 2)
     const listed = await succeed("failures", "list", "--process", "orders")
     assert.include(listed.stdout, "orchestrator STOPPED: the power is out")
@@ -54,7 +54,7 @@ describe("failures on the command line", () => {
     const resolved = await object("failures", "resolve", id, "--assignee", "Ada")
     assert.deepStrictEqual([resolved["state"], resolved["assignee"]], ["resolved", "Ada"])
     assert.strictEqual(await field("state", "failures", "reopen", id), "open")
-    assert.include((await succeed("failures", "retry", id)).stdout, "no work item is failed like this")
+    assert.include((await succeed("failures", "retry", id)).stdout, "no failed work items in this group")
     await succeed("runs", "stop", run)
   })
 
@@ -63,7 +63,7 @@ describe("failures on the command line", () => {
     const run = await failedRun("letters", 3)
     const all = await signalbox("bulk", "create", "mark_as_done")
     assert.strictEqual(all.status, 1)
-    assert.include(all.stderr, "mark_as_done: no flag says")
+    assert.include(all.stderr, "mark_as_done: add a filter")
     const filter = ["--process", "letters", "--code", "STOPPED"]
     assert.include((await succeed("bulk", "create", "mark_as_done", ...filter, "--dry-run")).stdout, "3 match")
     const done = await succeed("bulk", "create", "mark_as_done", ...filter, "--watch")

@@ -125,7 +125,7 @@ describe("signalbox flows", { shuffle: false }, () => {
         failed,
         /^remedy: fix the cause of the failure, then retry: it begins at check, or at an earlier step that you name$/m
       )
-      assert.match(failed, /^step +kind +attempt +state +started +took +failure$/m)
+      assert.match(failed, /^step +kind +attempt +state +started +duration +failure$/m)
       assert.match(failed, /^check +step +1 +failed .*more than 100$/m)
       assert.match((yield* flows("show", id, "--step", "check")).stdout, /"input":\{"amount":500\}.*"stack":"TooMuch/)
       assert.match((yield* flows("show", id, "--mermaid")).stdout, /^flowchart TD\n/)
@@ -135,7 +135,7 @@ describe("signalbox flows", { shuffle: false }, () => {
       yield* awaits(id, "approval")
       const waiting = (yield* flows("show", id)).stdout
       assert.match(waiting, /^waiting: waits for the signal approval, since \d{4}-.*Z$/m)
-      assert.match(waiting, /^branch +does +attempt +since +due +host +last failure$/m)
+      assert.match(waiting, /^branch +activity +attempt +since +due +host +last failure$/m)
       assert.match(waiting, /^approval +waits for the signal approval +1 +\d{4}-.*Z \(\ds\)$/m)
 
       const undecided = yield* failing("signal", id, "approval")
@@ -208,7 +208,7 @@ describe("signalbox flows", { shuffle: false }, () => {
       yield* flows("cancel", id)
       yield* isIn(id, "cancelled")
       const again = (yield* flows("cancel", id)).stdout
-      assert.strictEqual(again, `${id} has ended already (cancelled); nothing was changed\n`)
+      assert.strictEqual(again, `${id} has already ended (cancelled); nothing was changed\n`)
       const other = yield* Flow.submit(payment, 2)
       yield* awaits(other, "approval")
       yield* flows("terminate", other)
@@ -227,7 +227,10 @@ describe("signalbox flows", { shuffle: false }, () => {
 
       const table: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
         [["cancel"], /expected the id of an execution; or flags that filter, .* or --all/],
-        [["cancel", "--tag", "large"], /--yes: needed to cancel all executions that match; `signalbox flows list`/],
+        [
+          ["cancel", "--tag", "large"],
+          /--yes: needed to cancel all executions that match; list them with `signalbox flows list`/
+        ],
         [["cancel", "--all"], /--yes: needed/],
         [["cancel", small, "--tag", "large", "--yes"], /not both/],
         [["terminate", "--state", "odd", "--yes"], /state/]
@@ -243,8 +246,11 @@ describe("signalbox flows", { shuffle: false }, () => {
       assert.strictEqual(cancelled.stdout, '{"changed":2,"refused":0}\n')
       yield* Effect.forEach(large, (id) => isIn(id, "cancelled"))
       assert.strictEqual(yield* stateOf(small), "waiting")
-      assert.match((yield* flows("retry", "--tag", "large", "--yes")).stdout, /^0 executions run again; 2 refused it$/m)
-      assert.match((yield* flows("terminate", "--all", "--yes")).stdout, /^1 execution has ended; nothing was undone$/m)
+      assert.match((yield* flows("retry", "--tag", "large", "--yes")).stdout, /^0 executions run again; 2 refused$/m)
+      assert.match(
+        (yield* flows("terminate", "--all", "--yes")).stdout,
+        /^1 execution terminated; nothing was undone$/m
+      )
     }).pipe(Effect.provide(program))
   )
 

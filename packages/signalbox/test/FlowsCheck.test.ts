@@ -68,7 +68,10 @@ describe("signalbox flows check", () => {
     Effect.gen(function* () {
       yield* underWay
       const { status, stdout } = yield* check("added")
-      assert.deepStrictEqual([status, stdout], [0, "payment@3: 2 fit, 0 do not\nrefund@1: 1 fit, 0 do not\n"])
+      assert.deepStrictEqual(
+        [status, stdout],
+        [0, "payment@3: 2 compatible, 0 incompatible\nrefund@1: 1 compatible, 0 incompatible\n"]
+      )
     }).pipe(Effect.provide(program))
   )
 
@@ -88,9 +91,9 @@ describe("signalbox flows check", () => {
         plain.stdout,
         new RegExp(`^${asleep}  \\w+ +refund@1 +.* exports no version 1 of refund: export it`, "m")
       )
-      assert.match(plain.stdout, /^payment@3: 1 fit, 1 do not$/m)
-      assert.match(plain.stdout, /^refund@1: 0 fit, 1 do not$/m)
-      assert.match(plain.stderr, /executions that do not fit .*changed.ts: 2; raise the version of a changed flow/)
+      assert.match(plain.stdout, /^payment@3: 1 compatible, 1 incompatible$/m)
+      assert.match(plain.stdout, /^refund@1: 0 compatible, 1 incompatible$/m)
+      assert.match(plain.stderr, /incompatible executions with .*changed.ts: 2; raise the version of a changed flow/)
 
       const { lines, status } = yield* check("changed", "--json", "--flow", "payment")
       assert.strictEqual(status, 1)
@@ -117,7 +120,7 @@ describe("signalbox flows check", () => {
       const added = yield* published("added")
       assert.deepStrictEqual(
         [added.status, added.stdout],
-        [0, "payment@3: 2 fit, 0 do not\nrefund@1: 1 fit, 0 do not\n"]
+        [0, "payment@3: 2 compatible, 0 incompatible\nrefund@1: 1 compatible, 0 incompatible\n"]
       )
       const changed = yield* published("changed")
       assert.deepInclude(changed, { status: 1 })
@@ -144,14 +147,17 @@ describe("signalbox flows check", () => {
   it.live("checks those of one flow and state, and of all pages", () =>
     Effect.gen(function* () {
       yield* underWay
-      assert.match((yield* check("changed", "--state", "waiting", "--flow", "payment")).stdout, /^payment@3: 1 fit, 0 /)
+      assert.match(
+        (yield* check("changed", "--state", "waiting", "--flow", "payment")).stdout,
+        /^payment@3: 1 compatible, 0 /
+      )
       yield* Effect.forEach(
         Array.from({ length: 120 }, (_, n) => 1_000 + n),
         (amount) => Flow.submit(payment, amount),
         { discard: true }
       )
       const { status, stdout } = yield* check("added", "--flow", "payment")
-      assert.deepStrictEqual([status, stdout], [0, "payment@3: 122 fit, 0 do not\n"])
+      assert.deepStrictEqual([status, stdout], [0, "payment@3: 122 compatible, 0 incompatible\n"])
     }).pipe(Effect.provide(program))
   )
 
@@ -186,7 +192,7 @@ describe("signalbox flows check", () => {
   it.live("is in the help", () =>
     Effect.gen(function* () {
       const { stdout } = yield* Effect.promise(() => succeed(["flows", "check", "--help"]))
-      assert.match(stdout, /before it is deployed/)
+      assert.match(stdout, /before you deploy it/)
     })
   )
 })

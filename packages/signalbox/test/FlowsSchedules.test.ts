@@ -58,7 +58,7 @@ describe("signalbox flows schedules", () => {
       assert.match(listed, /^yearly refund +refund@1 +\d{4}-01-01T05:00:00.000Z +0 +0$/m)
 
       const paused = yield* schedules("pause", "yearly refund", "--note", "the ERP is down", "--by", "ann")
-      assert.match(paused, /^yearly refund is paused/)
+      assert.match(paused, /^yearly refund paused/)
       assert.match(yield* schedules("list"), /paused since \S+Z by ann: the ERP is down$/m)
       const [json = ""] = (yield* schedules("show", "yearly refund", "--json")).split("\n")
       assert.deepInclude(JSON.parse(json), { name: "yearly refund", flow: "refund", version: 1, local: true })
@@ -68,18 +68,18 @@ describe("signalbox flows schedules", () => {
 
       assert.match(
         yield* schedules("remove", "yearly refund"),
-        /is removed; a program that still defines it creates it again/
+        /removed; a program that still defines the schedule creates it again/
       )
-      assert.strictEqual(yield* schedules("list"), "there are no schedules\n")
+      assert.strictEqual(yield* schedules("list"), "No schedules\n")
     }).pipe(Effect.provide(program))
   )
 
   it.live("begins one now, and those of a past span", () =>
     Effect.gen(function* () {
-      assert.strictEqual(yield* schedules("run-now", "yearly refund"), "yearly refund begins now\n")
+      assert.strictEqual(yield* schedules("run-now", "yearly refund"), "yearly refund started\n")
       yield* begun
       const again = yield* schedules("run-now", "yearly refund")
-      assert.match(again, /^yearly refund was skipped: the execution \S+ of \S+Z is (running|waiting)$/m)
+      assert.match(again, /^yearly refund skipped: the execution \S+ of \S+Z is (running|waiting)$/m)
       const span = ["--from", "2020-01-01T00:00:00Z", "--to", "2023-01-01T00:00:00Z"]
       const asked = yield* schedules("backfill", "yearly refund", ...span, "--json")
       assert.strictEqual(asked, '{"name":"yearly refund","asked":3}\n')

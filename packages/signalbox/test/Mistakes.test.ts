@@ -90,7 +90,7 @@ const mistakes: ReadonlyArray<Mistake> = [
     env: () => connection({ SIGNALBOX_API_KEY: keyWithoutPermission }),
     status: 1,
     problem: /Processes\.read_runs/,
-    remedy: /create one that has it with `signalbox keys create --permission/
+    remedy: /create a key with it: `signalbox keys create --permission/
   },
   {
     what: "a control room that does not run",
@@ -106,7 +106,7 @@ const mistakes: ReadonlyArray<Mistake> = [
     env: () => connection({ SIGNALBOX_BASE_URL: room.ready.docs_url }),
     status: 1,
     problem: /nothing exists at/,
-    remedy: /check that SIGNALBOX_BASE_URL leads to a control room/
+    remedy: /check that SIGNALBOX_BASE_URL is the address of a control room/
   },
   {
     what: "half a connection",
@@ -155,8 +155,8 @@ const mistakes: ReadonlyArray<Mistake> = [
     what: "a tasks file that is missing",
     line: () => `up --port 0 --data ${path("third")} --tasks ${path("missing.ts")}`,
     status: 1,
-    problem: /--tasks: cannot load .*missing\.ts: there is no such file/,
-    remedy: /give its path from this folder/
+    problem: /--tasks: cannot load .*missing\.ts: the file does not exist/,
+    remedy: /give its path relative to this folder/
   },
   {
     what: "a tasks file without tasks",
@@ -186,14 +186,14 @@ const mistakes: ReadonlyArray<Mistake> = [
     line: here("runs show nothing"),
     status: 1,
     problem: /no process run nothing/,
-    remedy: /`signalbox runs list` shows/
+    remedy: /`signalbox runs list` lists/
   },
   {
     what: "a payload that is no JSON",
     line: here("run greeting --payload {name:Ada}"),
     status: 1,
     problem: /--payload: Expected JSON/,
-    remedy: /a text is JSON in quotes/
+    remedy: /put text in quotes/
   },
   {
     what: "a file that is missing",
@@ -263,7 +263,7 @@ const mistakes: ReadonlyArray<Mistake> = [
     line: here("items delete one two"),
     status: 1,
     problem: /nothing was changed/,
-    remedy: /give --yes/
+    remedy: /add --yes/
   },
   {
     what: "a name that is taken",
@@ -327,15 +327,15 @@ const mistakes: ReadonlyArray<Mistake> = [
     what: "a schedule in a zone that does not exist",
     line: here("schedules create nightly greeting --cron @daily --zone Europe/Wien"),
     status: 1,
-    problem: /zone: .*not Europe\/Wien/,
-    remedy: /such as Europe\/Vienna or UTC/
+    problem: /zone: invalid time zone "Europe\/Wien"/,
+    remedy: /such as Europe\/Vienna/
   },
   {
     what: "a trigger that nothing starts",
     line: here("triggers create hook greeting"),
     status: 1,
-    problem: /nothing starts it/,
-    remedy: /give --at-least or --oldest-seconds, or --webhook/
+    problem: /has no condition/,
+    remedy: /use --at-least or --oldest-seconds, or --webhook/
   },
   {
     what: "a trigger whose secret is not set",
@@ -384,13 +384,13 @@ const mistakes: ReadonlyArray<Mistake> = [
     line: here("failures retry 4be1"),
     status: 1,
     problem: /no failure 4be1/,
-    remedy: /`signalbox failures list` shows/
+    remedy: /`signalbox failures list` lists/
   },
   {
     what: "a bulk operation on everything by mistake",
     line: here("bulk create retry"),
     status: 1,
-    problem: /no flag says which/,
+    problem: /add a filter/,
     remedy: /--process or --state, or --everything/
   },
   {
@@ -398,7 +398,7 @@ const mistakes: ReadonlyArray<Mistake> = [
     line: here("bulk show nothing"),
     status: 1,
     problem: /no bulk operation nothing/,
-    remedy: /`signalbox bulk list` shows/
+    remedy: /`signalbox bulk list` lists/
   },
   {
     what: "a backup over a file that exists",

@@ -164,7 +164,7 @@ describe("a kind of resource", { shuffle: false }, () => {
     it(`${noun} can be made, listed and shown by name`, async () => {
       const none = await succeed(`${noun} list`)
       assert.strictEqual(none.stdout, "")
-      assert.match(none.stderr, /^There are no .*: .*`signalbox /)
+      assert.match(none.stderr, /^No .* yet: .*`signalbox /)
       assert.strictEqual((await succeed(`${noun} list --json`)).stdout, "")
 
       await succeed(`${noun} ${create}`, env)
@@ -212,8 +212,8 @@ describe("a kind of resource", { shuffle: false }, () => {
       near.stderr,
       "signalbox: no process has the name or id greetng: did you mean greeting?; see `signalbox processes list`\n"
     )
-    assert.match((await signalbox("groups delete nowhere")).stderr, /nowhere: there are linux; see/)
-    assert.match((await signalbox("run nobody")).stderr, /no process has the name or id nobody: there are greeting;/)
+    assert.match((await signalbox("groups delete nowhere")).stderr, /nowhere: expected linux; see/)
+    assert.match((await signalbox("run nobody")).stderr, /no process has the name or id nobody: expected greeting;/)
   })
 
   it("whose name two of them have is asked for by id", async () => {
@@ -352,7 +352,7 @@ describe("a kind of resource", { shuffle: false }, () => {
     assert.deepStrictEqual([refused.status, refused.stdout], [1, ""])
     assert.match(
       refused.stderr,
-      /^signalbox: nothing was changed: give --yes to delete 2 worker groups \(workspace \S+ at http:\S+, of the folder .*data\), since there is no terminal to ask on\n$/
+      /^signalbox: nothing was changed: add --yes to delete 2 worker groups \(workspace \S+ at http:\S+, of the folder .*data\), since there is no terminal to ask for confirmation\n$/
     )
     assert.deepStrictEqual((await succeed("groups delete one two --yes")).lines, [
       "deleted worker group one",

@@ -184,7 +184,7 @@ describe("in this order", { shuffle: false }, () => {
       Effect.gen(function* () {
         const { stepRun } = yield* Robots.runTask(yield* robot, "no program")
         assert.strictEqual(stepRun.error?.code, "START_FAILURE")
-        assert.match(stepRun.console.at(-1) ?? "", /"surely-no-such-program": this machine has no such program/)
+        assert.match(stepRun.console.at(-1) ?? "", /"surely-no-such-program": the program does not exist/)
       })
     )
 

@@ -47,7 +47,7 @@ describe("signalbox config", () => {
     assert.deepStrictEqual(facts("cors"), ["https://a.example.com,https://b.example.com", "flag", "none"])
     assert.deepStrictEqual(facts("rateLimit"), ["10:50", "environment", "100:500"])
     assert.deepStrictEqual(facts("workers"), ["1", "default", "1"])
-    assert.deepStrictEqual(facts("allowPrivateTargets"), ["true", "environment", "when the host is loopback"])
+    assert.deepStrictEqual(facts("allowPrivateTargets"), ["true", "environment", "if the host is loopback"])
     assert.deepStrictEqual(facts("data"), [".signalbox", "default", ".signalbox"])
   })
 

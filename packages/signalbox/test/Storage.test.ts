@@ -32,7 +32,7 @@ describe("signalbox migrate", () => {
     assert.strictEqual(first.lines[0], "applied 0032_run_steps")
     const newest = first.lines.at(-1) ?? ""
     assert.match(newest, /^the schema is at \d{4}_\w+$/)
-    assert.strictEqual((await succeed(["migrate", "--data", data])).stdout.trim(), `${newest}; nothing to do`)
+    assert.strictEqual((await succeed(["migrate", "--data", data])).stdout.trim(), `${newest}; already up to date`)
     const json = JSON.parse((await succeed(["migrate", "--data", data, "--json"])).stdout)
     assert.deepStrictEqual(json, { applied: [], schema: newest.replace("the schema is at ", "") })
     const room = await upHere(data)
@@ -76,7 +76,7 @@ describe("signalbox compact", () => {
     )
     assert.match(
       (await succeed(["compact", "--data", data])).stdout,
-      /^the database had [\d.]+ MB, and has [\d.]+ MB\n$/
+      /^compacted the database from [\d.]+ MB to [\d.]+ MB\n$/
     )
     const room = await upHere(data)
     assert.strictEqual(await room.end(), 0)

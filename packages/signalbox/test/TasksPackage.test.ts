@@ -94,9 +94,9 @@ describe("signalbox package", () => {
 
     const unstated = Projects.make(join(folder, "unstated"), greeter({}))
     const { stderr } = await succeed(["package", join(unstated, "tasks.ts"), "--out", join(unstated, "out.zip")])
-    assert.strictEqual(stderr, "No licence is stated by greeter 1.2.3: look at it before you deliver the package\n")
+    assert.strictEqual(stderr, "No licence is stated by greeter 1.2.3: review it before you deliver the package\n")
     const target = await unpacked(join(unstated, "out.zip"))
-    assert.match(text(target, "LICENSES"), /^greeter 1\.2\.3: its package\.json states no licence$/m)
+    assert.match(text(target, "LICENSES"), /^greeter 1\.2\.3: no licence in package\.json$/m)
 
     const older = Projects.make(join(folder, "older"), greeter({ licenses: [{ type: "MIT" }, { type: "Apache-2.0" }] }))
     const { packages: ofOlder } = await packaged(older)
@@ -136,11 +136,11 @@ describe("signalbox package", () => {
       { "tasks.ts": "export const greet = 1\n" },
       /tasks\.ts must export `tasks`, an array/
     ],
-    ["a file with an empty list", { "tasks.ts": "export const tasks = []\n" }, /tasks\.ts has no tasks; put one into/],
+    ["a file with an empty list", { "tasks.ts": "export const tasks = []\n" }, /tasks\.ts has no tasks; add one to/],
     [
       "two tasks of one name",
       { "tasks.ts": Projects.tasks("Hello").replace("[greet]", "[greet, greet]") },
-      /tasks\.ts has two tasks named "greet"; give each a name of its own/
+      /tasks\.ts has two tasks named "greet"; give each a unique name/
     ],
     [
       "a package that is compiled when it is installed",
@@ -193,13 +193,13 @@ describe("signalbox package", () => {
     assert.strictEqual(status, 1)
     assert.strictEqual(
       stderr,
-      "signalbox: cannot bundle tasks.ts: its project has no rolldown; install it there with `npm install --save-dev rolldown`\n"
+      "signalbox: cannot bundle tasks.ts: rolldown is not installed in its project; install it with `npm install --save-dev rolldown`\n"
     )
   })
 
   it("refuses a file that is not there, and a target that cannot be written", async () => {
     const missing = await signalbox(["package", join(folder, "none.ts")])
-    assert.match(missing.stderr, /cannot load .*none\.ts: there is no such file/)
+    assert.match(missing.stderr, /cannot load .*none\.ts: the file does not exist/)
     const project = Projects.make(join(folder, "target"))
     const target = await signalbox(["package", join(project, "tasks.ts"), "--out", join(folder, "none", "out.zip")])
     assert.match(target.stderr, /--out: cannot write .*out\.zip/)

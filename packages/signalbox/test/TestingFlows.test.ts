@@ -24,7 +24,10 @@ describe("under signalbox/Testing", () => {
   it.effect("a plain run of a body that cannot be replayed dies and says why", () =>
     Effect.gen(function* () {
       const exit = yield* Effect.exit(Flow.run(impure, undefined))
-      assert.match(String(exit), /FlowChanged.*reached note with another input than the recorded one: 2 instead of 1/)
+      assert.match(
+        String(exit),
+        /FlowChanged.*reached note with a different input than the recorded one: 2 instead of 1/
+      )
       assert.isTrue((yield* Effect.exit(Flow.run(impure, undefined, { verify: false })))._tag === "Success")
     }).pipe(Effect.provide(Testing.layer()))
   )

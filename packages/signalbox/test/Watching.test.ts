@@ -96,7 +96,7 @@ describe("a run", { shuffle: false }, () => {
     assert.deepStrictEqual([run.status, run.stdout], [1, ""])
     const last = run.stderr.trim().split("\n").at(-1) ?? ""
     const [, id = ""] =
-      /^signalbox: the run (\S+) has not ended within 200ms, and continues: watch it with `signalbox runs watch \1`, end it with `signalbox runs stop \1`; the step "\S+" waits for a worker: all that match may be busy, or none matches, .*$/.exec(
+      /^signalbox: the run (\S+) has not ended within 200ms, and continues: watch it with `signalbox runs watch \1`, stop it with `signalbox runs stop \1`; the step "\S+" waits for a worker: all matching workers may be busy; .*$/.exec(
         last
       ) ?? assert.fail(run.stderr)
     assert.notMatch((await signalbox(`runs show ${id}`)).stdout, /completed|unresolved/)
@@ -107,7 +107,7 @@ describe("a run", { shuffle: false }, () => {
     open()
     const none = await signalbox("run gated --inputs --wait")
     assert.strictEqual(none.status, 4)
-    assert.match(none.stderr, /no items wait in the process, `signalbox items create` creates them/)
+    assert.match(none.stderr, /no items wait in the process; create one with `signalbox items create`/)
     const made = [
       await signalbox("items create gated --payload 1 --json"),
       await signalbox("items create gated --json")
@@ -128,7 +128,7 @@ describe("a run", { shuffle: false }, () => {
     assert.match(step_runs[0].log_incomplete, said)
     assert.match(
       (await signalbox(`runs show ${id}`)).stdout,
-      new RegExp(`\n {4}the log is incomplete, though the task did its work: ${said.source}\n`)
+      new RegExp(`\n {4}the log is incomplete, but the task was not affected: ${said.source}\n`)
     )
     open()
     const whole = JSON.parse((await signalbox("run gated --wait --json")).stdout).id

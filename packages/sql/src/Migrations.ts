@@ -42,7 +42,7 @@ const checkKnown = Effect.fnUntraced(function* ({ migrations, table }: Options) 
   const found = `${String(newest.migration_id).padStart(4, "0")}_${newest.name}`
   return yield* new Migrator.MigrationError({
     kind: "BadState",
-    message: `the database is of a newer version (its schema is at ${found}, and this version knows ${known}): start that version again, or restore a backup that was made before the upgrade into an empty place`
+    message: `the database is of a newer version (its schema is at ${found}, and this version knows ${known}): start that version again, or restore a backup from before the upgrade into an empty folder or database`
   })
 })
 

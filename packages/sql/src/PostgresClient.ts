@@ -83,7 +83,7 @@ interface LastResponse {
 
 const overdue = new SqlError({
   reason: new StatementTimeoutError({
-    message: "the database did not answer in time",
+    message: "the database did not respond in time",
     operation: "query",
     cause: new Error("no response within the deadline of the statement")
   })

@@ -46,14 +46,14 @@ const kinds = {
     10
   ),
   bucketRefused: unavailable(
-    "the bucket of the files refuses requests: see what `signalbox doctor` says of its name, region and credentials",
+    "the bucket of the files refuses requests: run `signalbox doctor` to check its name, region and credentials",
     503,
     10
   ),
   damaged: {
     status: 500,
     code: "UNEXPECTED_ERROR",
-    message: "the database is damaged: stop the service, see what `signalbox check` says, and restore a backup",
+    message: "the database is damaged: stop the service, run `signalbox check`, and restore a backup",
     retryAfter: null
   }
 } as const

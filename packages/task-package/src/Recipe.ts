@@ -74,7 +74,7 @@ const dependenciesOf = (root: Value, file: string) =>
   Result.gen(function* () {
     const list = yield* field(root, "dependencies")
     if (list === null) {
-      return yield* Result.fail(invalid({ file, line: null }, "has no list under `dependencies`; write one"))
+      return yield* Result.fail(invalid({ file, line: null }, "has no list `dependencies`; add one"))
     }
     const conda: Array<Located> = []
     let pip: ReadonlyArray<Value> | null = null
@@ -90,7 +90,7 @@ const dependenciesOf = (root: Value, file: string) =>
           )
         }
         if (pip !== null) {
-          return yield* Result.fail(invalid({ file, line: item.line }, "pip: is there twice; make one list of both"))
+          return yield* Result.fail(invalid({ file, line: item.line }, "pip: given twice; merge both lists"))
         }
         pip = yield* value.list()
       }
@@ -216,7 +216,7 @@ const find = Effect.fnUntraced(function* <E, R>(
   if (named.conda !== null) {
     const content = yield* text(named.conda.text)
     if (content !== null) return yield* ofConda(named.conda.text, content, text)
-    return yield* invalid(named.conda, `condaConfigFile: there is no ${named.conda.text} in the package`)
+    return yield* invalid(named.conda, `condaConfigFile: ${named.conda.text} does not exist in the package`)
   }
   const packageYaml = yield* text("package.yaml")
   if (packageYaml !== null) return yield* ofPackageYaml("package.yaml", packageYaml, text)

@@ -134,10 +134,10 @@ export const textOf = (bytes: Uint8Array) =>
  */
 export const tasksOf = Effect.fnUntraced(function* (text: string) {
   const { tasks } = yield* Effect.mapError(decodeTasks(yield* parse(text)), () =>
-    whole("tasks", "has no mapping under `tasks`; name a task there, with its command")
+    whole("tasks", "has no mapping `tasks`; add a task with its command")
   )
   const names = Object.keys(tasks)
-  if (names.length === 0) return yield* whole("tasks", "names no task under `tasks`; name one, with its command")
+  if (names.length === 0) return yield* whole("tasks", "has no task in `tasks`; add a task with its command")
   for (const name of names) {
     if (!isTaskName(name)) return yield* fault("tasks", `tasks: ${shown(name)} is not a name of 1 to 255 characters`)
     if (!isTask(tasks[name])) {

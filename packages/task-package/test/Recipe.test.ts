@@ -191,17 +191,17 @@ describe("the environment of a package with", () => {
 describe("an environment that cannot be read names the file and the line:", () => {
   const bad: ReadonlyArray<readonly [what: string, files: Files, message: RegExp]> = [
     ["no YAML", conda("channels:\n  - a\ndependencies: [\n"), /^conda\.yaml:[34]: not valid YAML: /],
-    ["no list", conda("channels: [a]"), /^conda\.yaml: has no list under `dependencies`/],
+    ["no list", conda("channels: [a]"), /^conda\.yaml: has no list `dependencies`/],
     ["a text for a list", conda("dependencies: python"), /^conda\.yaml:1: dependencies: expected a list/],
     [
       "a number",
       conda("dependencies:\n  - python=3.9\n  - 3.10\n"),
       /^conda\.yaml:3: dependencies\[1\]: expected a text/
     ],
-    ["no package", conda("dependencies:\n  - 'a b::c'\n"), /^conda\.yaml:2: "a b::c" is no conda package/],
+    ["no package", conda("dependencies:\n  - 'a b::c'\n"), /^conda\.yaml:2: "a b::c" is not a conda package/],
     ["a wrong Python", conda("dependencies:\n  - python=three\n"), /^conda\.yaml:2: "python=three" has no version/],
     ["another list", conda("dependencies:\n  - npm:\n    - a\n"), /^conda\.yaml:2: dependencies: npm has a list/],
-    ["pip twice", conda("dependencies:\n  - pip: [a]\n  - pip: [b]\n"), /^conda\.yaml:3: pip: is there twice/],
+    ["pip twice", conda("dependencies:\n  - pip: [a]\n  - pip: [b]\n"), /^conda\.yaml:3: pip: given twice/],
     [
       "a path",
       conda("dependencies:\n  - pip:\n    - a\n    - ./lib\n"),
@@ -213,8 +213,8 @@ describe("an environment that cannot be read names the file and the line:", () =
       { "requirements.txt": "-c c.txt" },
       /^requirements\.txt:1: "-c c\.txt" names a file of constraints/
     ],
-    ["another option", { "requirements.txt": "--target /" }, /^requirements\.txt:1: "--target \/" is nothing/],
-    ["a missing include", { "requirements.txt": "\n-r more.txt" }, /^requirements\.txt:2: there is no more\.txt/],
+    ["another option", { "requirements.txt": "--target /" }, /^requirements\.txt:1: "--target \/" is not installable/],
+    ["a missing include", { "requirements.txt": "\n-r more.txt" }, /^requirements\.txt:2: more\.txt does not exist/],
     ["an include from outside", { "requirements.txt": "-r ../x" }, /^requirements\.txt:1: \.\.\/x is not inside/],
     ["a circle", { "requirements.txt": "-r b", b: "a\n-rb" }, /^b:2: b includes itself/],
     [
@@ -225,7 +225,7 @@ describe("an environment that cannot be read names the file and the line:", () =
     [
       "a missing conda.yaml",
       { "robot.yaml": robot("condaConfigFile: c.yaml") },
-      /^robot\.yaml:2: condaConfigFile: there is no c\.yaml/
+      /^robot\.yaml:2: condaConfigFile: c\.yaml does not exist/
     ],
     [
       "a project without a name",
@@ -255,7 +255,7 @@ describe("an environment that cannot be read names the file and the line:", () =
   it.effect("a password, which the message does not show", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(read({ "requirements.txt": "-i https://user:hunter2@pypi.example.com/simple" }))
-      assert.match(error.message, /^requirements\.txt:1: .* has a password in it/)
+      assert.match(error.message, /^requirements\.txt:1: .* contains a password/)
       assert.notInclude(error.message, "hunter2")
     })
   )

@@ -70,9 +70,9 @@ preRunScripts: [a_windows.bat, a_linux.sh, a_darwin.sh, any.sh]
 
   const nameless: ReadonlyArray<readonly [what: string, text: string, message: RegExp]> = [
     ["no YAML", "tasks: [}", /not valid YAML/],
-    ["no tasks", "devTasks: {}\n", /^robot\.yaml has no mapping under `tasks`/],
-    ["tasks that are a list", "tasks:\n  - a\n", /^robot\.yaml has no mapping under `tasks`/],
-    ["tasks that are empty", "tasks: {}\n", /^robot\.yaml names no task under `tasks`/],
+    ["no tasks", "devTasks: {}\n", /^robot\.yaml has no mapping `tasks`/],
+    ["tasks that are a list", "tasks:\n  - a\n", /^robot\.yaml has no mapping `tasks`/],
+    ["tasks that are empty", "tasks: {}\n", /^robot\.yaml has no task in `tasks`/],
     ["a task without a command", "tasks:\n  a:\n    x: 1\n", /"a" needs robotTaskName, shell or command/],
     ["a task that is null", "tasks:\n  a:\n", /"a" needs/],
     ["a name that is too long", `tasks: { ${"x".repeat(256)}: { shell: x } }`, /1 to 255/],

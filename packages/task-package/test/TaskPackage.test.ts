@@ -46,7 +46,7 @@ withLayer(NodeServices.layer)("a zip of a task package", (it) => {
       [robot, { name: "a", content: Buffer.alloc(30_000), deflate: true }],
       /less than a 200th have 30000 bytes, more than the 20000 that/
     ],
-    ["entries", [robot, { name: "a" }, { name: "b" }, { name: "c" }], /4 entries exceed the 3/]
+    ["entries", [robot, { name: "a" }, { name: "b" }, { name: "c" }], /4 entries exceed the limit of 3/]
   ]
   for (const [what, entries, says] of large) {
     it.effect(`with more ${what} than it may have is refused`, () =>
@@ -81,7 +81,7 @@ withLayer(NodeServices.layer)("a zip of a task package", (it) => {
     [
       "a package.yaml that does not say what to run",
       [{ name: "package.yaml", content: "spec-version: v2\nname: a\n" }],
-      /^package\.yaml has no mapping under `tasks`; name a task there, with its command$/
+      /^package\.yaml has no mapping `tasks`; add a task with its command$/
     ]
   ]
   for (const [what, entries, says] of withoutRobot) {

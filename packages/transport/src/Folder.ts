@@ -44,7 +44,7 @@ export const check = Effect.fn("Folder.check")(function* (folder: string) {
   const path = resolve(folder)
   const answer = yield* Effect.timeoutOption(lookUp(path), "900 millis")
   if (Option.isNone(answer)) {
-    return yield* unusable(path, "its disk or network mount does not answer; mount it again, or choose another folder")
+    return yield* unusable(path, "its disk or network mount does not respond; mount it again, or choose another folder")
   }
   const within = Effect.sync(() => {
     let there = path
@@ -52,5 +52,5 @@ export const check = Effect.fn("Folder.check")(function* (folder: string) {
     return { there, type: statfsSync(there).type }
   })
   const { there, type } = yield* within
-  if (type === procfs) return yield* unusable(path, `${there} takes no folders; choose another folder`)
+  if (type === procfs) return yield* unusable(path, `${there} does not allow folders; choose another folder`)
 })

@@ -171,12 +171,10 @@ const named = Effect.fnUntraced(function* (environments: Built.Environments, beg
   const [first] = found
   const fail = (message: string) => new EnvironmentError({ code: "START_FAILURE", message })
   if (first === undefined) {
-    return yield* fail(
-      `there is no environment ${begin}; \`signalbox worker environments list\` shows those that are there`
-    )
+    return yield* fail(`no environment ${begin}: see \`signalbox worker environments list\``)
   }
   if (found.some(({ digest }) => digest !== first.digest)) {
-    return yield* fail(`several environments begin with ${begin}; write more of the digest`)
+    return yield* fail(`several environments begin with ${begin}; use more characters of the digest`)
   }
   return first
 })
@@ -230,7 +228,7 @@ const itemsOf = Effect.fnUntraced(function* (file: string, temporary: string) {
   const text = yield* Effect.mapError(fs.readFileString(file), unreadable(file))
   const json = yield* Effect.mapError(
     Schema.decodeEffect(Schema.fromJsonString(Schema.Json))(text),
-    () => new EnvironmentError({ code: "START_FAILURE", message: `${file} is no JSON` })
+    () => new EnvironmentError({ code: "START_FAILURE", message: `${file} is not JSON` })
   )
   if (Array.isArray(json)) return resolve(file)
   const path = join(temporary, "workitems.json")

@@ -27,8 +27,8 @@ const usage = (names: ReadonlyArray<string>) =>
   [
     `Usage: <program> ${names.length === 1 ? "[task]" : "<task>"}`,
     "",
-    "Runs one task over its work items. The items come from the step run whose worker has started this program, else",
-    "from the JSON file in RC_WORKITEM_INPUT_PATH; without any there is one empty item.",
+    "Runs one task on work items. The items come from the step run whose worker started this program, or",
+    "from the JSON file in RC_WORKITEM_INPUT_PATH; without both, the task gets one empty item.",
     "",
     "Tasks:",
     ...names.map((name) => `  ${name}`)
@@ -118,7 +118,7 @@ export const main = <E>(program: Effect.Effect<void, E, Platform>): void =>
 const describe = (error: unknown): string => {
   if (error instanceof ProgramFailed) return error.message
   if (error instanceof LeaseLost || isLeaseLost(error))
-    return "the step run has ended: results of this program no longer count"
+    return "the step run has ended: results of this program are discarded"
   if (!(error instanceof Error) || "_tag" in error) return messageOf(error)
   return error.stack ?? error.message
 }

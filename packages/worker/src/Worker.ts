@@ -116,7 +116,7 @@ const identify = Effect.fnUntraced(function* (options: Options<never>, tasks: Re
 
 const removed = () =>
   new NotLinked({
-    message: "the service no longer knows this worker, it was removed: create a new link token and link it again"
+    message: "the worker was removed from the service: create a new link token and link it again"
   })
 
 /** The most step runs that the service leases to one worker concurrently. */

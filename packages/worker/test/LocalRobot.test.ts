@@ -104,7 +104,11 @@ describe("items", () => {
   )
 
   const wrong: ReadonlyArray<readonly [string, Env, RegExp]> = [
-    ["no file", { RC_WORKITEM_INPUT_PATH: "./nowhere.json" }, /NotFound.*nowhere\.json.*; give a list of items with/],
+    [
+      "no file",
+      { RC_WORKITEM_INPUT_PATH: "./nowhere.json" },
+      /NotFound.*nowhere\.json.*; set RC_WORKITEM_INPUT_PATH to/
+    ],
     ["no JSON", { RC_WORKITEM_INPUT_PATH: "./text.json" }, /text\.json: expected a list of \{"payload", "files"\}/],
     ["no list", { RC_WORKITEM_INPUT_PATH: "./object.json" }, /object\.json: expected a list of/],
     ["no item", { RC_WORKITEM_INPUT_PATH: "./empty.json" }, /empty\.json: expected at least one item/],
@@ -121,7 +125,7 @@ describe("items", () => {
     [
       "a vault without an address",
       { RC_VAULT_SECRET_MANAGER: "RobocorpVault" },
-      /^secrets of a service need .* lacks RC_API_SECRET_HOST, RC_API_SECRET_TOKEN, RC_WORKSPACE_ID$/
+      /^secrets of a service need .* missing: RC_API_SECRET_HOST, RC_API_SECRET_TOKEN, RC_WORKSPACE_ID$/
     ]
   ]
   for (const [what, env, message] of wrong) {

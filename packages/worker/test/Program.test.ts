@@ -79,7 +79,7 @@ describe("a program", () => {
       RC_API_PROCESS_TOKEN: "secret-token"
     })
     assert.strictEqual(status, 1)
-    assert.match(stderr, /it lacks RC_API_WORKITEM_HOST, RC_API_WORKITEM_TOKEN, RC_PROCESS_ID\n$/)
+    assert.match(stderr, /missing: RC_API_WORKITEM_HOST, RC_API_WORKITEM_TOKEN, RC_PROCESS_ID\n$/)
     assert.notInclude(stderr, "secret-token")
   })
 

@@ -15,7 +15,7 @@ const failed = (what: string): Release => ({
   exception: {
     type: "APPLICATION",
     code: "NumberRounded",
-    message: `${what}.id: JavaScript has rounded this number of the work item, so that another one would be saved; send it as a text where the item is created`
+    message: `${what}.id: JavaScript rounded this number of the work item, so that saving it would change it; send the number as text when you create the item`
   },
   dropOutputs: true
 })

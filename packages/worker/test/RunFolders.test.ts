@@ -20,7 +20,7 @@ describe.skipIf(process.platform === "win32")("a folder of a run", () => {
     const program = join(import.meta.dirname, "support/ClearLeftovers.ts")
     const log = execFileSync(process.execPath, [program, runs], { ...user, encoding: "utf8", env: { HOME: runs } })
     assert.deepStrictEqual(readdirSync(runs), [])
-    assert.include(log, "removed what a killed worker left behind")
+    assert.include(log, "removed folders left by a killed worker")
     rmSync(runs, { recursive: true })
   })
 })

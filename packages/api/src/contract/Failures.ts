@@ -64,7 +64,7 @@ export const list = HttpApiEndpoint.get("listFailures", "/workspaces/:workspace_
   error: InvalidRequestResponse
 })
   .annotate(RequiredPermission, "Failures.read_failures")
-  .annotateMerge(extension("List failed work items in groups of those that failed alike"))
+  .annotateMerge(extension("List groups of similar failures"))
 
 /** Without failed items a group is deleted 90 days after its last change, unless it is muted. */
 export const get = HttpApiEndpoint.get("getFailure", "/workspaces/:workspace_id/failures/:failure_id", {

@@ -287,7 +287,7 @@ export const listOccurrences = HttpApiEndpoint.get("listScheduleOccurrences", `$
   error: [InvalidRequestResponse, NotFoundResponse]
 })
   .annotate(RequiredPermission, "Schedules.read_schedules")
-  .annotateMerge(extension("List what became of the occurrences of a schedule, newest first"))
+  .annotateMerge(extension("List the past occurrences of a schedule, newest first"))
 
 export const Schedules = /* @__PURE__ */ HttpApiGroup.make("schedules")
   .add(get, list, create, update, remove, pause, resume, next, previewTimes, listOccurrences)

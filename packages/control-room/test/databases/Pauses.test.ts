@@ -94,7 +94,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a pause",
       assert.deepStrictEqual(others, [])
       assert.match(
         reason ?? "",
-        /^the process "paused .*" is paused since .*: the bank is down; resume it with `signalbox/
+        /^the process "paused .*" has been paused since .*: the bank is down; resume it with `signalbox/
       )
 
       assert.isNull((yield* Processes.resume(process.id)).paused)
@@ -172,7 +172,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a pause",
         assert.isAtMost(burnt, 10 + 4)
         const { paused } = yield* Processes.get(process.id)
         assert.deepStrictEqual(paused?.by, { type: "failures", id: null, name: null })
-        assert.strictEqual(paused?.note, "10 failures in a row, the last one BANK_DOWN")
+        assert.strictEqual(paused?.note, "10 failures in a row, the last one: BANK_DOWN")
         const told = yield* Effect.forEach((yield* StepRuns.list(run, { limit: 500 })).data, ({ id }) => eventsOf(id))
         // Attempts that wait for a worker may have been told that their process is paused.
         const ofAttempts = told.flat().filter((message) => message?.startsWith("this attempt"))
@@ -226,7 +226,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a pause",
       const item = (yield* reserveNext) ?? assert.fail("no item")
       yield* release(item, { state: "FAILED", exception: { type: "APPLICATION", code: "", message: "no answer" } })
       const [step] = (yield* Processes.get(process.id)).steps
-      assert.strictEqual(step?.paused?.note, '1 failure in a row, the last one "no answer"')
+      assert.strictEqual(step?.paused?.note, '1 failure in a row, the last one: "no answer"')
     })
   )
 
@@ -265,7 +265,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a pause",
         [
           ["process", "paused", "paused", null, "one"],
           ["process", "resumed", "resumed", undefined, undefined],
-          ["process", "paused", "paused", "s", "1 failure in a row, the last one BANK_DOWN"]
+          ["process", "paused", "paused", "s", "1 failure in a row, the last one: BANK_DOWN"]
         ]
       )
       assert.strictEqual(events[2].payload.processRunId, run)

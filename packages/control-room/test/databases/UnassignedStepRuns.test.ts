@@ -61,7 +61,7 @@ describe("what is missing", () => {
           { ...offer, labels: ["gpu"] }
         ]
       ],
-      /^no worker that is online and takes the task "read" has the label "gpu"; start one with --label gpu --label eu$/
+      /^no worker that is online and runs the task "read" has the label "gpu"; start one with --label gpu --label eu$/
     ],
     [
       "one worker with labels that several have",

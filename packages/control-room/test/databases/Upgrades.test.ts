@@ -134,7 +134,7 @@ describe("a rollback", () => {
       assert.strictEqual(
         error.message,
         `the database is of a newer version (its schema is at 9000_of_later, and this version knows ${latest}): start that ` +
-          "version again, or restore a backup that was made before the upgrade into an empty place"
+          "version again, or restore a backup from before the upgrade into an empty folder or database"
       )
       const after = yield* applied.pipe(Effect.provide(Releases.layerDatabase(folder)), Effect.scoped)
       assert.deepStrictEqual(after, before)

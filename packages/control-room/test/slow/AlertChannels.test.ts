@@ -129,7 +129,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a channel
         const slack = yield* alertTo({ type: "slack", url: url("/services/T0/B0/hidden") })
         assert.strictEqual((yield* tested(slack.id)).state, "delivered")
         assert.deepStrictEqual(JSON.parse(textAt(target, "/services/T0/B0/hidden")), {
-          text: `*${slack.name.replace("<full>", "&lt;full&gt;").replace(" & ", " &amp; ")}: test*\nThis is a test: messages of this alert arrive here.\n${linkTo(slack.id)}`
+          text: `*${slack.name.replace("<full>", "&lt;full&gt;").replace(" & ", " &amp; ")}: test*\nThis is a test message of the alert.\n${linkTo(slack.id)}`
         })
         const teams = yield* alertTo({ type: "teams", url: url("/workflows/hidden?sig=1") })
         yield* tested(teams.id)
@@ -144,7 +144,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a channel
         assert.deepStrictEqual(JSON.parse(textAt(target, "/push")), {
           topic: "robots",
           title: `${ntfy.name}: test`,
-          message: "This is a test: messages of this alert arrive here.",
+          message: "This is a test message of the alert.",
           click: linkTo(ntfy.id)
         })
         assert.strictEqual(target.at("/push")[0]?.headers.authorization, "Bearer tk_1")
@@ -259,7 +259,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a channel
         assert.strictEqual(mail.user, "robots")
         assert.deepStrictEqual(mail.to, ["ada@example.com", "bob@example.com"])
         assert.include(mail.text, `Message-ID: <${message.id}@signalbox>`)
-        assert.include(mail.text, "This is a test: messages of this alert arrive here.")
+        assert.include(mail.text, "This is a test message of the alert.")
         assert.include(mail.text, "Auto-Submitted: auto-generated")
         assert.include(mail.text, `/console/#/alerts/${given.id}`)
         const { email: shown, target } = yield* AlertChannels.get(named.channel)
@@ -289,7 +289,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a channel
         } as const
         const busy = yield* alertTo(email)
         const refused = yield* tested(busy.id)
-        assert.strictEqual(refused.error, "the mail server refused a@example.com (451) for now")
+        assert.strictEqual(refused.error, "the mail server refused a@example.com (451) temporarily")
         assert.strictEqual(refused.state, "pending")
         full = false
         yield* alertIn(minute)
@@ -329,10 +329,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a channel
         const email = { type: "email", host: "127.0.0.1", port, ca, from: "r@example.com" } as const
         const alert = yield* alertTo({ ...email, to: ["ada@example.com", "full@example.com", "no@example.com"] })
         const first = yield* tested(alert.id)
-        const forGood = "the mail server refused no@example.com (550) for good"
+        const forGood = "the mail server refused no@example.com (550) permanently"
         assert.deepStrictEqual(
           [first.state, first.error],
-          ["pending", `${forGood}, and full@example.com (452) for now`]
+          ["pending", `${forGood}, and full@example.com (452) temporarily`]
         )
         full = false
         yield* alertIn(minute)

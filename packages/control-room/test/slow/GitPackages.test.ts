@@ -105,7 +105,7 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
       yield* lookIn(3.3)
       const kept = yield* TaskPackages.get(id)
       assert.deepStrictEqual(kept.tasks, [{ name: "Forced" }])
-      assert.match(kept.git?.error?.message ?? "", /are not a task package: robot\.yaml names no task/)
+      assert.match(kept.git?.error?.message ?? "", /are not a task package: robot\.yaml has no task/)
       assert.isNotEmpty(yield* Stream.mkUint8Array(TaskPackages.download(id)))
 
       repo.git("push", "--quiet", "origin", "--delete", "main")
@@ -511,7 +511,7 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
         assert.strictEqual(refused.code, "INVALID_REQUEST")
         assert.match(
           refused.message,
-          /configuration\.repository: the address leads to .*, where this service sends nothing/
+          /configuration\.repository: the address is .*, to which this service sends no requests/
         )
       }
       assert.deepStrictEqual(requests, [])

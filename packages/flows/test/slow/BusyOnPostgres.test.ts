@@ -25,9 +25,9 @@ describe("a step that computes", () => {
       ])
       assert.match(
         seen.summary,
-        /runs pay, attempt 1, on .*; late by \d+ s: the process on .* stands still in the step pay$/
+        /runs pay, attempt 1, on .*; late by \d+ s: the event loop of the process on .* is blocked by the step pay$/
       )
-      assert.match(neighbour.summary, /stands still in the step pay of the execution /)
+      assert.match(neighbour.summary, /is blocked by the step pay of the execution /)
       yield* owner.kill
       const next = yield* Busy.start(store)
       const ended = yield* Busy.until(watcher, 1, ({ state }) => state === "completed")
@@ -49,7 +49,7 @@ describe("without its thread", () => {
       yield* owner.ask({ do: "submit", n: 1, how: "sync", millis: 12_000 })
       yield* Busy.until(watcher, 1, ({ state }) => state === "completed")
       assert.strictEqual(Busy.begun(all, 1), 1)
-      yield* Busy.printed([owner], "stood still for")
+      yield* Busy.printed([owner], "was blocked for")
       for (const process of all) assert.lengthOf(Busy.linesWith(process, "does not run"), 1)
       assert.match(Busy.linesWith(owner, "does not run")[0] ?? "", /set `leaseThread`/)
     }).pipe(Effect.scoped)

@@ -40,7 +40,7 @@ const payments = Flow.make("payments", {
   })
 })
 
-/** Provide it to your program: executions go on when it starts. */
+/** Provide it to your program: executions continue when it starts. */
 export const flows = Flow.layer(payments).pipe(
   Layer.provideMerge(FlowEngine.layerSqlite({ file: "data/flows.db" })),
   Layer.provide(ControlRoom.layerConfig)

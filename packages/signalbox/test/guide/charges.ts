@@ -6,7 +6,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Schema from "effect/Schema"
 
 class ChargeFailed extends Schema.TaggedError<ChargeFailed>()("ChargeFailed", {
-  /** 503 when the service did not answer. */
+  /** 503 when the service did not respond. */
   status: Schema.Int,
   /** The pause that the service asked for; null when it named none. */
   retryAfterMillis: Schema.NullOr(Schema.Finite)

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 
 const Order = Schema.Struct({ orderId: Schema.String, amount: Schema.Finite })
 
-/** A step of your own. It may use any service, such as a database. */
+/** Your own step. It may use any service, such as a database. */
 const readOrders = Flow.step("readOrders", {
   input: Schema.String,
   success: Schema.Array(Order),

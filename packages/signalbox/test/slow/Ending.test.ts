@@ -71,7 +71,7 @@ describe("a service", () => {
     const stopping = new Promise<void>((resolve) =>
       runner.stderr.on("data", (chunk: Buffer) => {
         stderr += chunk.toString()
-        if (/the package runner that started this has ended: stopping/.test(stderr)) resolve()
+        if (/the package runner that started this process has ended: stopping/.test(stderr)) resolve()
       })
     )
     const all = outputOf(runner)

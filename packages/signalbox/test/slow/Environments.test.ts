@@ -59,7 +59,7 @@ describe("signalbox worker doctor", () => {
       /--environments or SIGNALBOX_ENVIRONMENTS: Expected "auto" \| "uv" \| "micromamba" \| "venv" \| "none"/
     )
     const index = await run("worker", "doctor", "--index-url", "https://me:secret@pypi.example.com/simple")
-    assert.match(index.stderr, /--index-url or SIGNALBOX_INDEX_URL: leave user and password out/)
+    assert.match(index.stderr, /--index-url or SIGNALBOX_INDEX_URL: omit user and password/)
     assert.notInclude(index.stderr, "secret")
     const line = await run("worker", "doctor", broken)
     assert.match(line.stderr, /conda\.yaml:3: "\.\/lib" is a path/)
@@ -75,7 +75,7 @@ describe("signalbox worker prepare, and robot run", () => {
     writeFileSync(join(folder, "item.json"), '{ "day": "2026-11-20" }')
     const ran = await run("robot", "run", greeter, "--item", "item.json", ...how)
     assert.strictEqual(ran.status, 0, ran.stderr)
-    assert.match(ran.stdout, /it was built before\.\nhello \[\{'day': '2026-11-20'\}\]\n$/)
+    assert.match(ran.stdout, /already built\.\nhello \[\{'day': '2026-11-20'\}\]\n$/)
     const output = join(greeter, "output", "work-items-out", "workitems.json")
     assert.deepStrictEqual(JSON.parse(readFileSync(output, "utf8")), [{ payload: "hello" }])
   })
@@ -111,11 +111,11 @@ describe("signalbox worker environments", () => {
     Wheels.write(wheels, "greeting", "2.0", { source: 'text = "hello again"\n' })
     const rebuilt = await run("worker", "environments", "rebuild", begin, ...how)
     assert.strictEqual(rebuilt.status, 0, rebuilt.stderr)
-    assert.match(rebuilt.stdout, new RegExp(`^${begin}: built anew by venv in `))
+    assert.match(rebuilt.stdout, new RegExp(`^${begin}: rebuilt by venv in `))
     const [newest] = await listed()
     assert.include(newest.installed, "greeting==2.0")
     const elsewhere = await run("worker", "environments", "rebuild", begin, "--environments", "venv")
-    assert.match(elsewhere.stderr, /was built by other tools or from elsewhere; give the flags of its worker/)
+    assert.match(elsewhere.stderr, /was built with other tools or sources; use the flags of its worker/)
 
     const [started, go] = [join(folder, "started"), join(folder, "go")]
     spawnSync("mkfifo", [started, go])
@@ -124,7 +124,7 @@ describe("signalbox worker environments", () => {
     assert.strictEqual(await readFile(started, "utf8"), "yes")
     const used = await run("worker", "environments", "remove", begin)
     assert.strictEqual(used.status, 1)
-    assert.match(used.stderr, /cannot be removed: a step run is in it/)
+    assert.match(used.stderr, /cannot be removed: in use by a step run/)
     assert.isTrue((await listed()).some((one) => one.in_use))
     await writeFile(go, "")
     const ran = await running
@@ -133,6 +133,6 @@ describe("signalbox worker environments", () => {
     assert.strictEqual(removed.stdout, `${begin}: removed\n`)
     assert.deepStrictEqual(await listed(), [])
     const again = await run("worker", "environments", "remove", begin)
-    assert.match(again.stderr, new RegExp(`there is no environment ${begin}; .signalbox worker environments list`))
+    assert.match(again.stderr, new RegExp(`no environment ${begin}: see .signalbox worker environments list`))
   })
 })

@@ -125,10 +125,10 @@ describe("signalbox init", () => {
     const project = join(folder, "refused")
     const both = await signalbox(["init", project, "--durable", "--python"])
     assert.strictEqual(both.status, 1)
-    assert.match(both.stderr, /--durable and --python: give one of them/)
+    assert.match(both.stderr, /--durable and --python: use one of them/)
     const alone = await signalbox(["init", project, "--server", "hono"])
     assert.strictEqual(alone.status, 1)
-    assert.match(alone.stderr, /--server hono: give --durable too/)
+    assert.match(alone.stderr, /--server hono: add --durable/)
     assert.isFalse(existsSync(project))
   })
 
@@ -147,7 +147,7 @@ describe("signalbox init", () => {
     writeFileSync(join(project, "flow.ts"), "mine")
     const { status, stderr } = await signalbox(["init", project])
     assert.strictEqual(status, 1)
-    assert.match(stderr, /has flow\.ts already: give a folder that is new or has none\n$/)
+    assert.match(stderr, /already has flow\.ts: choose a new folder, or one without these files\n$/)
     assert.strictEqual(readFileSync(join(project, "flow.ts"), "utf8"), "mine")
   })
 })
@@ -198,7 +198,9 @@ describe("signalbox dev", () => {
     assert.include(await greeting(), "Hello, Ada")
 
     writeFileSync(words, "export const hello = \n")
-    await dev.says(/signalbox: --tasks: cannot load tasks\.ts: .*words\.ts.*; correct the syntax; it is loaded again/)
+    await dev.says(
+      /signalbox: --tasks: cannot load tasks\.ts: .*words\.ts.*; correct the syntax; loading again when the file changes/
+    )
     assert.include(await greeting(), "Hello, Ada")
 
     writeFileSync(words, 'export const hello = "Good day"\n')
@@ -221,7 +223,9 @@ describe("signalbox dev", () => {
   it("waits for a tasks file that is not there yet", async () => {
     const project = await init("early")
     const dev = running(["dev", "--port", "0"], project, { SIGNALBOX_TASKS: "later.ts" })
-    await dev.says(/cannot load later\.ts: there is no such file; give its path from this folder; it is loaded again/)
+    await dev.says(
+      /cannot load later\.ts: the file does not exist; give its path relative to this folder; loading again when the file changes/
+    )
     writeFileSync(join(project, "later.ts"), 'export { tasks } from "./tasks.ts"\n')
     await dev.says(/Loaded later\.ts: greet/)
     assert.strictEqual(await dev.end(), 0)

@@ -16,7 +16,7 @@ describe.skipIf(!existsSync("/proc/self"))("a folder in /proc", () => {
         cwd: tmpdir()
       })
       assert.strictEqual(status, 1)
-      assert.match(stdout + stderr, /\/proc takes no folders; choose another folder/)
+      assert.match(stdout + stderr, /\/proc does not allow folders; choose another folder/)
     })
   }
 
@@ -61,7 +61,7 @@ describe.skipIf(!canMount)("a folder on a mount that does not answer", () => {
       assert.strictEqual(status, 1)
       assert.match(
         stdout + stderr,
-        /room\): its disk or network mount does not answer; mount it again, or choose another/
+        /room\): its disk or network mount does not respond; mount it again, or choose another/
       )
     })
   }

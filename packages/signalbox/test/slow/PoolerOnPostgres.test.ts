@@ -44,7 +44,7 @@ describe.skipIf(missing !== null)(`a room behind a connection pooler${missing ==
     })
     assert.match(run.stdout, /completed/)
     const doctor = await signalbox(["doctor", "--data", data], { env })
-    assert.match(doctor.stdout, /ok +pooler +transactions through the connection pooler have their settings/)
+    assert.match(doctor.stdout, /ok +pooler +transactions through the connection pooler apply their settings/)
     assert.strictEqual(await room.end(), 0)
     await pooler.remove()
   })

@@ -242,7 +242,7 @@ describe("robots", { shuffle: false }, () => {
       const deleted = await signalbox("items", "delete", item, "--yes")
       assert.strictEqual(deleted.status, 0, deleted.stderr)
       // Which the report was made from.
-      assert.match(deleted.stdout, /1 output passed on before stay/)
+      assert.match(deleted.stdout, /1 output of earlier attempts unchanged/)
       const shown = await signalbox("runs", "show", id, "--json")
       assert.strictEqual(JSON.parse(shown.stdout).state, "completed", shown.stdout)
     })
@@ -272,7 +272,7 @@ describe("a robot in the form of the public template of producers and consumers"
       const [first] = yield* Packages.stepRuns(run)
       assert.include(first?.events ?? [], "ENVIRONMENT")
       assert.include(first?.console ?? [], "certificates of 0.8.0 28.5.1")
-      assert.match(first?.console.join("\n") ?? "", /robocorp-truststore=0\.8\.0.*index of Python packages/)
+      assert.match(first?.console.join("\n") ?? "", /robocorp-truststore=0\.8\.0.*Python package index/)
     }).pipe(Effect.provide(clientOf(room.ready)))
   )
 })

@@ -37,7 +37,7 @@ describe("on a terminal", () => {
     const no = await onTerminal("groups delete one two", { key: "n" })
     assert.strictEqual(no.status, 1)
     const question = stripVTControlCharacters(no.shown).replace(/\s+/g, " ")
-    assert.match(question, /Really delete 2 worker groups \(workspace \S+ at http:\S+, of the folder \S+data\)\?/)
+    assert.match(question, /Delete 2 worker groups \(workspace \S+ at http:\S+, of the folder \S+data\)\?/)
     assert.include(question, "signalbox: nothing was changed")
     assert.strictEqual((await onTerminal("groups delete one two", { key: "y" })).status, 0)
     assert.notMatch((await Cli.succeed(["groups", "list", "--data", data])).stdout, /\b(one|two)\b/)
@@ -49,7 +49,7 @@ describe("on a terminal", () => {
     const question = stripVTControlCharacters(no.shown).replace(/\s+/g, " ")
     assert.include(
       question,
-      "Really cancel all executions that match (`signalbox flows list` with the same flags shows them)?"
+      "Cancel all executions that match (list them with `signalbox flows list` and the same flags)?"
     )
     assert.include(question, "signalbox: nothing was changed")
     const yes = await onTerminal("flows cancel --flow payments", { key: "y", env })

@@ -132,7 +132,7 @@ describe("signalbox worker", { shuffle: false }, () => {
     await client(eventually(Workers.remove(worker.id)))
     const refused = startWorker()
     assert.strictEqual(await refused.ended, 1)
-    assert.match(refused.stderr(), /no longer knows this worker.*link it again/)
+    assert.match(refused.stderr(), /the worker was removed.*link it again/)
     const token = (await succeed(["worker", "link-token", "--data", data, "--json"])).stdout
     const again = startWorker({}, "--link-token", JSON.parse(token).link_token)
     const linked = await client(workerIn("idle"))

@@ -153,7 +153,7 @@ withLayer(NodeServices.layer, { excludeTestServices: true })("an environment", (
       const said = lines()
       const again = yield* acquire(recipe(["greeting"]), said.write, Effect.void)
       assert.strictEqual(again.folder, old.folder)
-      assert.match(said.lines.join("\n"), /a week old, and cannot be built anew: .*\nno index/)
+      assert.match(said.lines.join("\n"), /a week old, and cannot be rebuilt: .*\nno index/)
     })
   )
 
@@ -194,7 +194,7 @@ withLayer(NodeServices.layer)("the build of an environment, in virtual time", (i
         assert.strictEqual(error.code, "SETUP_FAILURE")
         assert.match(
           error.message,
-          /^the environment of conda\.yaml cannot be built: it took longer than 15 minutes\nstill at it$/
+          /^the environment of conda\.yaml cannot be built: the build exceeded 15 minutes\nstill at it$/
         )
         assert.deepStrictEqual(machine.numbered(), [])
         assert.deepStrictEqual(machine.processes(), [])

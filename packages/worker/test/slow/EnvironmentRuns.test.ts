@@ -67,7 +67,7 @@ withLayer(layer, { excludeTestServices: true })("a step run whose package has a 
         first.environments.map((environment) => ({ ...environment, cached: true }))
       )
       assert.lengthOf(second.console, 2)
-      assert.match(second.console[0] ?? "", /by venv: it was built before\.$/)
+      assert.match(second.console[0] ?? "", /by venv: already built\.$/)
       assert.strictEqual(second.console[1], "hello from a wheel True")
     })
   )
@@ -87,8 +87,8 @@ withLayer(layer, { excludeTestServices: true })("a step run whose package has a 
       yield* until(() => script.finished.has("s1"))
       assert.strictEqual(script.finished.get("s1")?.code, "SETUP_FAILURE")
       const message = script.finished.get("s1")?.message ?? ""
-      assert.match(message, /uv: it has packages that only conda has: tesseract=5\.3/)
-      assert.match(message, /micromamba: there is no micromamba on PATH; install it/)
+      assert.match(message, /uv: packages that exist only in conda: tesseract=5\.3/)
+      assert.match(message, /micromamba: micromamba not found on PATH; install it/)
     })
   )
 
@@ -139,7 +139,7 @@ withLayer(layer, { excludeTestServices: true })("a step run whose package has a 
       const refused = (yield* begin(world, "", { environment, settings: {} })).script
       yield* until(() => refused.finished.has("s1"))
       assert.strictEqual(refused.finished.get("s1")?.code, "SETUP_FAILURE")
-      assert.match(refused.finished.get("s1")?.message ?? "", /is not below a folder that this worker allows/)
+      assert.match(refused.finished.get("s1")?.message ?? "", /is not below an allowed folder/)
     })
   )
 

@@ -42,7 +42,7 @@ export const alertChannels: Documented<typeof AlertChannels> = {
   },
   createAlertChannel: {
     description:
-      "Creates a channel: `webhook`, `slack`, `teams`, `ntfy` or `email`, or a `heartbeat`, an address that is called each minute while the service carries out its alerts. The `secret` of a webhook is returned only here; verify the signature of each message with it. The name is unique in the workspace.",
+      "Creates a channel: `webhook`, `slack`, `teams`, `ntfy` or `email`, or a `heartbeat`, an address that is called every minute while the service checks its alerts. The `secret` of a webhook is returned only here; verify the signature of each message with it. The name is unique in the workspace.",
     request: definition,
     response: { ...channel, name: definition.name, secret: "whsec_c2VjcmV0" },
     errors: {
@@ -54,14 +54,14 @@ export const alertChannels: Documented<typeof AlertChannels> = {
   },
   updateAlertChannel: {
     description:
-      "Replaces the name and settings of a channel. A webhook keeps its secret; a mail password that is left out stays only while host, port and user name do.",
+      "Replaces the name and settings of a channel. The secret of a webhook is unchanged; an omitted mail password is retained only while host, port and user name are the same.",
     request: { ...definition, name: channel.name },
     response: { ...channel, secret: null },
     errors: {
       400: badChannel,
       403: mayNotName,
       404: "The workspace has no such channel, or no secret with the name in `password_from`.",
-      409: `${nameExists("alert channel")} Or an alert sends to it, and it would become a heartbeat.`
+      409: `${nameExists("alert channel")} Or an alert uses the channel, which would become a heartbeat.`
     }
   },
   rotateAlertChannelSecret: {
@@ -75,7 +75,7 @@ export const alertChannels: Documented<typeof AlertChannels> = {
     response: { id: ids.alertChannel, deleted: true },
     errors: {
       404: unknown("alert channel"),
-      409: "An alert sends to it; the message names the alert. Change that first."
+      409: "An alert uses the channel; the message names the alert. Change the alert first."
     }
   }
 }

@@ -11,7 +11,7 @@ const definition = {
   repeat_seconds: 86_400
 } as const
 
-const badAlert = badBodyOr("a channel is a heartbeat, which takes no messages")
+const badAlert = badBodyOr("a channel is a heartbeat, which receives no messages")
 const noTarget = "A channel, or what the rule names, does not exist in the workspace; the message names the field."
 
 const rule = { ...definition.rule, items: 1 }
@@ -44,7 +44,7 @@ const message: (typeof AlertMessage)["Encoded"] = {
   firing: null,
   channel: { id: ids.alertChannel, name: "operations, Vienna" },
   kind: "test",
-  text: "This is a test: messages of this alert arrive here.",
+  text: "This is a test message of the alert.",
   state: "pending",
   created_at: "2026-11-20T08:15:31.564Z",
   attempts: 0,
@@ -55,7 +55,7 @@ const message: (typeof AlertMessage)["Encoded"] = {
 
 export const alerts: Documented<typeof Alerts> = {
   getAlert: {
-    description: "Returns an alert, with how many of its firings are not over and whether it is muted.",
+    description: "Returns an alert, with the number of its active firings and whether it is muted.",
     response: { ...alert, muted },
     errors: { 404: unknown("alert") }
   },
@@ -66,7 +66,7 @@ export const alerts: Documented<typeof Alerts> = {
   },
   createAlert: {
     description:
-      "Creates an alert: a rule, and the channels that its messages go to. A message is sent when a firing begins and when it is over, and repeated after `repeat_seconds`, if given. In `quiet` hours nothing is sent: what still holds at their end is sent then. The name is unique in the workspace.",
+      "Creates an alert: a rule, and the channels to notify. A message is sent when a firing begins and when it is resolved, and repeated after `repeat_seconds`, if given. In `quiet` hours nothing is sent; firings that are active at their end are sent then. The name is unique in the workspace.",
     request: { ...definition, quiet: { zone: "Europe/Vienna", from: "22:00", to: "07:00" } },
     response: {
       ...alert,
@@ -78,7 +78,7 @@ export const alerts: Documented<typeof Alerts> = {
   },
   updateAlert: {
     description:
-      "Replaces the whole alert. With another rule it starts watching again, and its firings end without a message. A disabled alert watches nothing.",
+      "Replaces the whole alert. With another rule the alert is reset, and its firings end without a message. A disabled alert does not fire.",
     request: { ...definition, rule },
     response: alert,
     errors: { 400: badAlert, 404: `${unknown("alert")} Or: ${noTarget}`, 409: nameExists("alert") }
@@ -96,13 +96,13 @@ export const alerts: Documented<typeof Alerts> = {
   },
   muteAlert: {
     description:
-      "Sends nothing of an alert until the given time. What still holds at that time is sent then. Muting a muted alert replaces time and note.",
+      "Mutes an alert until the given time. Firings that are active at that time are sent then. Muting a muted alert replaces time and note.",
     request: { until: "2036-11-21T08:00:00Z", note },
     response: { ...alert, muted },
     errors: { 400: badBodyOr("`until` is not in the future"), 404: unknown("alert") }
   },
   unmuteAlert: {
-    description: "Ends the mute of an alert. Changes nothing when it is not muted.",
+    description: "Unmutes an alert. Changes nothing when it is not muted.",
     response: alert,
     errors: { 404: unknown("alert") }
   },
@@ -112,7 +112,7 @@ export const alerts: Documented<typeof Alerts> = {
     errors: { 400: badPage, 404: unknown("alert") }
   },
   listAlertFirings: {
-    description: "Returns what the alerts of the workspace have found, newest first; of one alert with `alert_id`.",
+    description: "Returns the firings of alerts of the workspace, newest first; of one alert with `alert_id`.",
     response: {
       data: [
         {
@@ -120,7 +120,7 @@ export const alerts: Documented<typeof Alerts> = {
           alert: { id: ids.alert, name: "too many invoices" },
           state: "firing",
           subject: ids.process,
-          message: 'more than 1 items of the process "Invoices" wait',
+          message: 'more than 1 work items of the process "Invoices" are waiting',
           began_at: "2026-11-20T11:15:32.996Z",
           ended_at: null,
           last_told_at: "2026-11-20T11:15:32.996Z",

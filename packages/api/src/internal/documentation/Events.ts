@@ -31,7 +31,7 @@ const alertEvent: (typeof AlertEvent)["Encoded"] = {
   workspace_id: ids.workspace,
   alert: { id: ids.alert, name: "too many invoices", rule: "queue_above" },
   firing: { id: ids.alertFiring, subject: ids.process, began_at: "2026-11-20T08:19:58.120Z", ended_at: null },
-  text: 'more than 100 items of the process "Invoices" wait.'
+  text: 'more than 100 work items of the process "Invoices" are waiting.'
 }
 
 const headerTexts: Readonly<Record<keyof typeof webhookHeaders, string>> = {

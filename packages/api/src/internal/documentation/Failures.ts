@@ -26,7 +26,7 @@ const failure: (typeof Failure)["Encoded"] = {
 export const failures: Documented<typeof Failures> = {
   listFailures: {
     description:
-      "Returns failed items in groups of those that failed alike: in the same step, with the same type and code, and with messages that differ only in numbers, ids and quoted paths. The group that failed last comes first. Resolved groups are returned only with `state=resolved`.",
+      "Returns groups of similar failures: in the same step, with the same type and code, and with messages that differ only in numbers, ids and quoted paths. The group that failed last comes first. Resolved groups are returned only with `state=resolved`.",
     response: { data: [failure], has_more: false, next: null },
     errors: { 400: badPage }
   },
@@ -38,7 +38,7 @@ export const failures: Documented<typeof Failures> = {
   },
   updateFailure: {
     description:
-      "Changes the given fields of a group. `muted` raises no alerts, until `muted_until` or until it is opened; `resolved` is opened again when an item fails like it. The items themselves do not change.",
+      "Changes the given fields of a group. `muted` triggers no alerts, until `muted_until` or until it is reopened; `resolved` is reopened when a similar failure occurs. The items themselves do not change.",
     request: { state: "muted", muted_until: "2036-11-27T08:00:00Z", note: "the supplier knows", assignee: "Ada" },
     response: {
       ...failure,
@@ -50,7 +50,7 @@ export const failures: Documented<typeof Failures> = {
     errors: {
       400: badBodyOr("`muted_until` is past, or is given for a group that is not muted"),
       404: unknown("group of failures"),
-      409: "A group with failed items cannot be resolved: retry, mark as done or delete them first. A resolved group cannot be muted: open it first."
+      409: "A group with failed items cannot be resolved: retry, mark as done or delete them first. A resolved group cannot be muted: reopen it first."
     }
   }
 }
@@ -75,7 +75,7 @@ const bulkOperation: (typeof BulkOperation)["Encoded"] = {
 export const bulkOperations: Documented<typeof BulkOperations> = {
   createBulkOperation: {
     description:
-      "Creates a job that retries, deletes or marks as done all items, or starts all runs again, that match a filter now and have not changed when their turn comes. Each is taken once, with the rules of the single operation, and a refusal of one does not stop the others. `dry_run: true` only counts. The key needs the permission of the single operation too.",
+      "Creates a job that retries, deletes or marks as done all items, or starts all runs again, that match a filter now and have not changed when they are processed. Each is processed once, with the rules of the single operation, and a refusal of one does not stop the others. `dry_run: true` only counts. The key needs the permission of the single operation too.",
     request: { operation: "delete", filter },
     response: {
       total: 1,
@@ -89,7 +89,7 @@ export const bulkOperations: Documented<typeof BulkOperations> = {
     },
     errors: {
       400: badBodyOr(
-        "the filter has no key besides `state` and not `everything: true`, or one that the operation does not know"
+        "the filter has no key besides `state` and not `everything: true`, or one that the operation does not support"
       ),
       403: "The key is unknown or of another workspace, or it lacks `Processes.run_bulk_operations`, `Processes.write_work_items`, or for `start_again` `Processes.trigger_processes`."
     }
@@ -101,12 +101,12 @@ export const bulkOperations: Documented<typeof BulkOperations> = {
   },
   getBulkOperation: {
     description:
-      "Returns a job with its progress: how many matched, on how many the operation was carried out, and why others were refused, in groups.",
+      "Returns a job with its progress: how many matched, how many were changed, and why others were refused, in groups.",
     response: bulkOperation,
     errors: { 404: unknown("bulk operation") }
   },
   cancelBulkOperation: {
-    description: "Cancels a job. What it has done stays. `accepted` is false when it had already ended.",
+    description: "Cancels a job. Changes already made stay. `accepted` is false when it had already ended.",
     response: { accepted: true },
     errors: { 404: unknown("bulk operation") }
   }

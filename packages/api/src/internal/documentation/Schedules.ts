@@ -138,7 +138,7 @@ export const schedules: Documented<typeof Schedules> = {
   },
   listScheduleOccurrences: {
     description:
-      "Returns what became of the times of a schedule, newest first: the run that was started, or the reason why none was. Stored for 90 days, at most the last 10,000.",
+      "Returns the past occurrences of a schedule, newest first: the run that was started, or the reason why none was. Stored for 90 days, at most the last 10,000.",
     response: {
       data: [
         {

@@ -147,7 +147,7 @@ const make = Effect.fnUntraced(function* (options: S3Options, sweepAfter: Durati
   ) {
     if (room !== undefined && !(yield* isOf(room))) {
       yield* Effect.logError(
-        "the bucket has files of another room below this prefix: give each room a prefix of its own; unfinished uploads are not deleted"
+        "the bucket has files of another room below this prefix: give each room a separate prefix; unfinished uploads are not deleted"
       )
       return 0
     }

@@ -66,7 +66,7 @@ const mailed = (to: ReadonlyArray<string>, refused: ReadonlyArray<RefusedReceive
     ...(before?.refused ?? []),
     ...refused.filter((one) => one.forGood).map(({ address, status }) => ({ address, status }))
   ]
-  const reasons = [...named("for good", forGood), ...named("for now", forNow)]
+  const reasons = [...named("permanently", forGood), ...named("temporarily", forNow)]
   const arrived = refused.length < to.length
   return {
     arrived,
@@ -185,7 +185,7 @@ export class AlertSender extends Context.Service<
           case "email":
             return yield* mail(channel.workspaceId, settings, claimed)
           case "heartbeat":
-            return yield* new NoResponse({ message: "a heartbeat takes no messages" })
+            return yield* new NoResponse({ message: "a heartbeat receives no messages" })
           default: {
             const response: DeliveryResponse = yield* sendTo(requestOf(settings, claimed, yield* millis))
             const error = refusedBy(response.status)

@@ -20,35 +20,35 @@ const lasting = (seconds: number): string => {
 const originOf = (endpoint: string) => (URL.canParse(endpoint) ? new URL(endpoint).origin : "its endpoint")
 
 const sentences: { readonly [T in AlertRuleType]: (found: Found<T>, rule: RuleOf<T>) => string } = {
-  run_unresolved: ({ process, subject }) => `the run ${subject} of the process "${process}" ended unresolved`,
+  run_unresolved: ({ process, subject }) => `the run ${subject} of the process "${process}" ended as unresolved`,
   failure_group: ({ code, message, process }, { grows }) => {
     const what = `failures of the process "${process}" (${code}: ${message})`
     return grows === undefined
-      ? `a new group of ${what}`
-      : `${grows.items} or more items were added within ${lasting(grows.within_seconds)} to ${what}`
+      ? `new group of ${what}`
+      : `${grows.items} or more new items within ${lasting(grows.within_seconds)} in ${what}`
   },
   nothing_completed: ({ last, process }, { hours = null, seconds }) => {
-    const inHours = hours === null ? "" : " of its hours"
-    const before = last === null ? "" : `; the last one completed at ${last}`
+    const inHours = hours === null ? "" : " within its hours"
+    const before = last === null ? "" : `; last completed run: ${last}`
     return `no run of the process "${process}" has completed for ${lasting(seconds)}${inHours}${before}`
   },
   item_waits: ({ item, process }, { seconds }) =>
-    `items of the process "${process}" wait longer than ${lasting(seconds)}: ${item}`,
+    `work items of the process "${process}" have waited longer than ${lasting(seconds)}: ${item}`,
   no_worker: ({ last, name }, { seconds, worker_group }) => {
     const of = worker_group === undefined ? "" : ` of the group "${name}"`
-    const seen = last === null ? "" : `; the last one was seen at ${last}`
+    const seen = last === null ? "" : `; last seen: ${last}`
     return `no worker${of} has been online for ${lasting(seconds)}${seen}`
   },
   schedule_missed: ({ at, schedule, why }) =>
     `the schedule "${schedule}" started no run for ${at}: ${why ?? "it was missed"}`,
   deliveries_fail: ({ endpoint, since, subject }) =>
-    `deliveries of the webhook ${subject} to ${originOf(endpoint)} fail since ${since}`,
-  queue_above: ({ process }, { items }) => `more than ${items} items of the process "${process}" wait`,
+    `deliveries of the webhook ${subject} to ${originOf(endpoint)} have failed since ${since}`,
+  queue_above: ({ process }, { items }) => `more than ${items} work items of the process "${process}" are waiting`,
   disk_above: ({ subject, usedPercent }, { percent }) =>
-    `the disk of ${subject} is ${usedPercent} % full, more than ${percent} %`,
+    `disk usage of ${subject} is ${usedPercent} %, above ${percent} %`,
   paused_by_itself: ({ note, process, since, step }) => {
     const name = step === null ? `the process "${process}"` : `the step "${step}" of the process "${process}"`
-    return `${name} paused itself at ${since}${note === null ? "" : `: ${note}`}`
+    return `${name} was paused automatically at ${since}${note === null ? "" : `: ${note}`}`
   }
 }
 
@@ -61,20 +61,20 @@ export const sentence = (rule: AlertRule, found: Found) => sentenceOf(rule.type,
 export const messages = {
   began: (name: string, message: string) => ({ title: name, text: `${message}.` }),
   repeated: (name: string, message: string, began: string) => ({
-    title: `${name}: still`,
-    text: `Since ${began}: ${message}.`
+    title: `${name}: still firing`,
+    text: `Firing since ${began}: ${message}.`
   }),
   over: (name: string, message: string, began: string) => ({
-    title: `${name}: over`,
-    text: `No longer the case, since ${began} until now: ${message}.`
+    title: `${name}: resolved`,
+    text: `Resolved, fired since ${began}: ${message}.`
   }),
-  test: (name: string) => ({ title: `${name}: test`, text: "This is a test: messages of this alert arrive here." })
+  test: (name: string) => ({ title: `${name}: test`, text: "This is a test message of the alert." })
 } as const
 
 const counted: Readonly<Record<AlertMessageKind, string>> = {
-  began: "began",
-  repeated: "still",
-  over: "over",
+  began: "new",
+  repeated: "still firing",
+  over: "resolved",
   test: "tests"
 }
 

@@ -56,7 +56,7 @@ export const headersOf = (
 const errorOf = (status: number): string | null => {
   if (status >= 200 && status < 300) return null
   if (status === 410)
-    return "the endpoint responded with 410, so the webhook was disabled; enable it to send to it again"
+    return "the endpoint responded with 410, so the webhook was disabled; enable the webhook to send events again"
   if (status >= 300 && status < 400) {
     return `the endpoint responded with ${status}: redirects are not followed, set the final address as endpoint`
   }

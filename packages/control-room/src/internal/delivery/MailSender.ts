@@ -85,7 +85,7 @@ const unconnected = (code: string, timeout: string | undefined): string => {
   if (timeout === "SOCKET_TIMEOUT") return `the mail server did not respond within ${responseTime / 60_000} minutes`
   if (code === "ETIMEDOUT") return `the mail server did not respond within ${connectTime / 1000} seconds`
   if (certificateCodes.test(code)) {
-    return `the certificate of the mail server is not trusted (${code}): use the name it is for as host, or set ca to what it is checked by`
+    return `the certificate of the mail server is not trusted (${code}): set host to a name in the certificate, or set ca to the certificate of its authority`
   }
   if (code.startsWith("ERR_SSL_")) return `no secure connection to the mail server (${code}): check port and security`
   return `no connection to the mail server: ${code}`
@@ -93,7 +93,13 @@ const unconnected = (code: string, timeout: string | undefined): string => {
 
 /** Never what the server wrote: it may repeat what it was sent. */
 const said = (error: MailError): string => {
-  const { code = "it does not speak SMTP", command = "", originalCode = code, responseCode, timeoutType } = error
+  const {
+    code = "the server does not speak SMTP",
+    command = "",
+    originalCode = code,
+    responseCode,
+    timeoutType
+  } = error
   const status = responseCode === undefined ? "" : ` (${responseCode})`
   if (code === "EAUTH" || command.startsWith("AUTH")) {
     return `the mail server refused the user name or the password${status}`
@@ -165,7 +171,7 @@ export const send = (mail: Mail): Effect.Effect<ReadonlyArray<RefusedReceiver>, 
       orElse: () =>
         Effect.fail(
           new NoResponse({
-            message: `the mail server did not take it within ${Duration.toMinutes(attemptTime)} minutes`
+            message: `the mail server did not accept the message within ${Duration.toMinutes(attemptTime)} minutes`
           })
         )
     })

@@ -159,7 +159,7 @@ export class Outbox extends Context.Service<
               if (old === null || old.state === "pending") {
                 return yield* new Refused({
                   code: "CONFLICT",
-                  message: "the delivery is still under way; wait for its end, or for its next attempt"
+                  message: "the delivery is in progress; wait until it has ended, or for its next attempt"
                 })
               }
               return yield* deliveries.create({

@@ -121,7 +121,7 @@ const make = (allowPrivate: boolean): TargetGuard["Service"] => ({
     const url = new URL(endpoint)
     if (url.protocol !== "http:" && url.protocol !== "https:") return "must begin with http:// or https://"
     const what = allowPrivate ? null : refusedHost(hostOf(url))
-    return what === null ? null : `leads to ${what}, where this service sends nothing`
+    return what === null ? null : `is ${what}, to which this service sends no requests`
   },
   lookup: (hostname, options, callback) => {
     resolve(hostname.replace(/\.+$/, ""), { ...options, all: true }, (error, addresses) => {
@@ -131,7 +131,7 @@ const make = (allowPrivate: boolean): TargetGuard["Service"] => ({
         ? undefined
         : addresses.map(({ address }) => refusedIp(address)).find((it) => it !== null)
       if (what !== undefined && what !== null) {
-        return callback(new RefusedTarget(`the host resolves to ${what}, where this service sends nothing`), "")
+        return callback(new RefusedTarget(`the host resolves to ${what}, to which this service sends no requests`), "")
       }
       return options.all === true ? callback(null, addresses) : callback(null, first.address, first.family)
     })

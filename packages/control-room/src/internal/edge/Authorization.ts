@@ -271,7 +271,7 @@ export class Authorization extends Context.Service<
         const needed = group.identifier === "workerProtocol" ? "Worker" : "StepRun"
         if (principal._tag !== needed) {
           return yield* forbidden(
-            needed === "Worker" ? "this needs the token of a worker" : "this needs the token that a step run was given"
+            needed === "Worker" ? "the token of a worker is required" : "the token of a step run is required"
           )
         }
         return principal

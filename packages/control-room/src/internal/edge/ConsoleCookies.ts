@@ -63,9 +63,10 @@ export class ConsoleCookies extends Context.Service<
             const site = headers["sec-fetch-site"]
             return site === undefined || site === "same-origin" || site === "none"
               ? null
-              : "sessions of the console are for its own pages; other clients send a key"
+              : "sessions of the console are only for pages of the console; use a key in other clients"
           }
-          if (!isOfConsole(request)) return "sessions of the console are for its own pages; other clients send a key"
+          if (!isOfConsole(request))
+            return "sessions of the console are only for pages of the console; use a key in other clients"
           return headers[consoleHeader] === "1"
             ? null
             : `requests of the console that change something need the header ${consoleHeader}: 1`

@@ -93,8 +93,8 @@ export const layer = HttpRouter.use(
         yield* limiter.charge(request)
         return yield* refused(
           "ticket" in opening.value
-            ? "the ticket is unknown, used or expired; `signalbox open` makes a new one"
-            : "the key is unknown or was revoked; `signalbox keys create` makes a new one"
+            ? "the ticket is unknown, used or expired; create a new one with `signalbox open`"
+            : "the key is unknown or was revoked; create a new one with `signalbox keys create`"
         )
       }
       putBack(address, now)

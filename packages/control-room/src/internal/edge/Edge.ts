@@ -162,7 +162,7 @@ const refuseRead = (request: HttpServerRequest.HttpServerRequest) =>
     ? respond(
         500,
         "UNEXPECTED_ERROR",
-        "the body of this request was read before it got to the control room: mount the control room before body parsers, such as express.json()",
+        "the body of this request was read before it reached the control room: mount the control room before body parsers, such as express.json()",
         // What is left of the body is unknown.
         { connection: "close" }
       )
@@ -187,11 +187,7 @@ const unexpected = Effect.fnUntraced(function* (
   health: StorageHealth["Service"]
 ) {
   if (Sql.isGone(cause))
-    return respond(
-      409,
-      "CONFLICT",
-      "something that the request refers to was deleted at the same time; nothing was changed"
-    )
+    return respond(409, "CONFLICT", "a resource of the request was deleted concurrently; nothing was changed")
   const failure = StorageFailure.ofCause(cause)
   if (failure !== null) {
     const { code, message, retryAfter, status } = failure
@@ -206,7 +202,7 @@ const unexpected = Effect.fnUntraced(function* (
   return respond(
     500,
     "UNEXPECTED_ERROR",
-    `an unexpected error occurred in the service; the log has it as request ${requestId}`
+    `an unexpected error occurred in the service; see request ${requestId} in the log`
   )
 })
 

@@ -113,7 +113,7 @@ export const layer = (flows: MountedFlows | undefined) =>
         const request = yield* HttpServerRequest.HttpServerRequest
         const { params } = yield* HttpRouter.RouteContext
         if (flows === undefined || !(yield* hasFlows(params["workspace_id"] ?? ""))) {
-          return yield* refuse(404, "NOT_FOUND", "this workspace has no durable flows: no program mounts them here")
+          return yield* refuse(404, "NOT_FOUND", "this workspace has no durable flows: no program serves them")
         }
         const principal = yield* CurrentPrincipal
         const id = callerOf(principal).id

@@ -32,7 +32,7 @@ export const parse = (form: string): Result.Result<Tree, string> => {
   const root: { [key: string]: Tree } = Object.create(null)
   const parameters = form === "" ? [] : form.split("&")
   if (parameters.length > limits.formParameters) {
-    return Result.fail(`the form has ${parameters.length} parameters; ${limits.formParameters} is the most`)
+    return Result.fail(`the form has ${parameters.length} parameters; the limit is ${limits.formParameters}`)
   }
   for (const parameter of parameters) {
     const [rawName = "", ...rest] = parameter.split("=")
@@ -135,7 +135,7 @@ const read = Effect.fnUntraced(function* (
   const form = yield* textOfBody(request)
   // `curl --data` sends JSON with this type. The names in a form begin otherwise: clients percent-encode braces.
   if (/^\s*[[{]/.test(form)) {
-    const message = `content-type: says that the body is a form, and it is JSON; send it with application/json (curl: --json)`
+    const message = `content-type: the body is JSON, not a form; send it with application/json (curl: --json)`
     return yield* refuse(400, "INVALID_REQUEST", message)
   }
   if (Buffer.byteLength(form) > limits.formBody) {
@@ -146,7 +146,7 @@ const read = Effect.fnUntraced(function* (
   const tree = parsed.success
   const bad = body === "any JSON" ? null : parseFreeJson(tree)
   if (bad !== null) {
-    return yield* refuse(400, "INVALID_REQUEST", `${bad}: Expected JSON; a text is JSON in quotes`)
+    return yield* refuse(400, "INVALID_REQUEST", `${bad}: Expected JSON; put text in quotes`)
   }
   // What does not decode, or has unknown fields only, is passed on as text: the payload's own decoder then names the field.
   const decoded = body === "any JSON" ? tree : yield* Effect.orElseSucceed(decode(tree), () => tree)

@@ -27,7 +27,7 @@ const lateness = (header: string, time: string, now: number): string | null =>
   !/^\d{1,12}$/.test(time)
     ? `${header}: Expected a time in seconds since 1970`
     : Math.abs(now / 1000 - Number(time)) > tolerance
-      ? `${header}: the request is not from within ${tolerance} seconds of now; send it anew, and check the clock`
+      ? `${header}: the time differs by more than ${tolerance} seconds; send the request again, and check the clock`
       : null
 
 /** What is wrong with a header of hexadecimal digits after a prefix, compared with the HMAC of the content. */

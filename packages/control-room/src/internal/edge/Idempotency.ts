@@ -116,14 +116,14 @@ export class Idempotency extends Context.Service<
               return yield* refuse(
                 409,
                 "IDEMPOTENCY_KEY_REUSED",
-                "Idempotency-Key: was used for another request; use a new key for each"
+                "Idempotency-Key: already used for another request; use a new key for each request"
               )
             }
             if (known !== null && isCredential && known.maker !== maker) {
               return yield* refuse(
                 409,
                 "IDEMPOTENCY_KEY_REUSED",
-                "Idempotency-Key: was used by another key or session, and the response is a credential, which only that one gets " +
+                "Idempotency-Key: already used by another key or session, and the response is a credential, which is returned only to that one " +
                   "again; use a new key for each request"
               )
             }

@@ -8,7 +8,7 @@ import { pathOf } from "./Incoming.ts"
 import { paths as probePaths } from "./Probes.ts"
 
 const requestSeconds = Metric.histogram("signalbox_http_request_seconds", {
-  description: "How long requests took, by method, status and interface",
+  description: "Duration of requests, by method, status and interface",
   boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 })
 

@@ -194,15 +194,13 @@ export const layer = Endpoints.group(
         const alert = yield* store.usedBy(params.workspace_id, params.channel_id)
         return alert === null
           ? yield* put(params, payload, before)
-          : yield* conflict(`settings.type: the alert "${alert}" sends to it; a heartbeat takes no messages`)
+          : yield* conflict(`settings.type: the alert "${alert}" uses this channel; a heartbeat receives no messages`)
       }, transaction),
       rotateAlertChannelSecret: Effect.fnUntraced(function* ({ params }) {
         const channel = yield* lock(params)
         const before = yield* store.open(channel)
         if (before.type !== "webhook") {
-          return yield* conflict(
-            `an alert channel of type ${before.type} has no secret that is rotated; change its settings`
-          )
+          return yield* conflict(`an alert channel of type ${before.type} has no secret to rotate; change its settings`)
         }
         const until = (yield* millis) + Duration.toMillis(rotationTime)
         const settings = { ...before, secret: newSecret(), previous: { secret: before.secret, until } }
@@ -211,7 +209,7 @@ export const layer = Endpoints.group(
       deleteAlertChannel: Effect.fnUntraced(function* ({ params }) {
         const alert = yield* store.usedBy(params.workspace_id, params.channel_id)
         if (alert !== null) {
-          return yield* conflict(`the alert "${alert}" sends to it; take it out of the alert first`)
+          return yield* conflict(`the alert "${alert}" uses this channel; remove it from the alert first`)
         }
         if (!(yield* store.remove(params.workspace_id, params.channel_id))) {
           return yield* notFound("alert channel", params.channel_id)

@@ -85,7 +85,7 @@ export const layer = Endpoints.group(
         if (type === undefined) return yield* notFound("alert channel", id, `channels.${index}.id`)
         if (type === "heartbeat") {
           return yield* invalidRequest(
-            `channels.${index}.id: a heartbeat takes no messages; it is called each minute by itself`
+            `channels.${index}.id: a heartbeat receives no messages; it is called every minute without an alert`
           )
         }
       }
@@ -121,7 +121,7 @@ export const layer = Endpoints.group(
         const { note = null, until } = payload
         const time = Date.parse(until)
         if (time <= (yield* millis)) {
-          return yield* invalidRequest("until: Expected a time that is to come")
+          return yield* invalidRequest("until: Expected a time in the future")
         }
         yield* locked(params)
         const principal = yield* CurrentPrincipal

@@ -49,7 +49,7 @@ export const layer = Endpoints.group(
         const asset = yield* find(params)
         if (data !== undefined && data.length >= maxDirectAssetBytes) {
           return yield* tooLarge(
-            `data: ${data.length} bytes; content of ${maxDirectAssetBytes} bytes and more goes to upload_url: leave data out`
+            `data: ${data.length} bytes; send content of ${maxDirectAssetBytes} bytes and more to upload_url, without data`
           )
         }
         const expires = (yield* millis) + validMillis

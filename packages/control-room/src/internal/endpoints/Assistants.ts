@@ -52,7 +52,7 @@ const runs = Endpoints.group(
       startAssistantRun: Effect.fnUntraced(function* ({ params: { assistant_id, workspace_id } }) {
         const assistant = yield* orNotFound("assistant", assistant_id, store.get(workspace_id, assistant_id))
         if (!(yield* room.running)) {
-          return yield* conflict("this room was restored and is paused; end that with `signalbox resume`")
+          return yield* conflict("this room was restored and is paused; resume it with `signalbox resume`")
         }
         const { name, package_id } = assistant.task
         const content = yield* refusals("CONFLICT")(packages.forTask(workspace_id, package_id, name, null))

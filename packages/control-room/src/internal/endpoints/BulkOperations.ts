@@ -26,7 +26,10 @@ export const layer = Endpoints.group(
     return handlers.handleAll({
       createBulkOperation: Effect.fnUntraced(function* ({ params, payload: { dry_run, filter, operation } }) {
         for (const permission of needed[operation]) {
-          yield* need(permission, `operation: ${operation} of work items or runs needs more than bulk operations do`)
+          yield* need(
+            permission,
+            `operation: ${operation} of work items or runs needs a permission beyond that of bulk operations`
+          )
         }
         const created = operations.create(params.workspace_id, operation, filter, dry_run === true)
         return yield* refusals("INVALID_REQUEST")(created)

@@ -84,7 +84,7 @@ export const layer = HttpRouter.use(
     const stepRuns = yield* StepRuns
     const items = yield* WorkItems
 
-    const missing = () => refuse(404, "NOT_FOUND", "there is no such file, or it was deleted")
+    const missing = () => refuse(404, "NOT_FOUND", "the file does not exist, or was deleted")
 
     /** What a session needs to see a file; null for files that are not shown. */
     const neededFor = Effect.fnUntraced(function* (

@@ -19,10 +19,10 @@ export const layer = Endpoints.group(
     return handlers.handleAll({
       createConsoleTicket: Effect.fnUntraced(function* ({ params, payload }) {
         const principal = yield* CurrentPrincipal
-        if (principal._tag !== "ApiKey") return yield* forbidden("tickets of the console are made with a key")
+        if (principal._tag !== "ApiKey") return yield* forbidden("tickets of the console are created with a key")
         // Or a session would make its own successors, and never end.
         if (principal.sessionId !== null) {
-          return yield* forbidden("tickets of the console are made with a key, not in a session of the console")
+          return yield* forbidden("tickets of the console are created with a key, not in a session of the console")
         }
         const lifetime = Duration.seconds(payload.lifetime_seconds ?? defaultSeconds)
         const { expiresAt, ticket } = yield* sessions.createTicket(params.workspace_id, principal.keyId, lifetime)

@@ -49,7 +49,7 @@ export const layer = Endpoints.group(
               return yield* invalidRequest("muted_until: must be a time in the future")
             }
             if (to !== from && !allows(failureMoves, from, to)) {
-              return yield* conflict(`a ${from} group of failures cannot become ${to}; open it first`)
+              return yield* conflict(`a ${from} group of failures cannot become ${to}; reopen it first`)
             }
             if (to === "resolved" && known.count > 0) {
               return yield* conflict(

@@ -93,7 +93,7 @@ export const layer = HttpRouter.use(
       )
       const trigger = yield* limiter.lookUp(request, token, look)
       if (trigger === null || trigger.webhook === null) return yield* unknown
-      if (!trigger.enabled) return yield* refuse(409, "the trigger is disabled; enable it to send to it again")
+      if (!trigger.enabled) return yield* refuse(409, "the trigger is disabled; enable it to send requests again")
       return { trigger, hook: trigger.webhook }
     })
 
@@ -119,7 +119,7 @@ export const layer = HttpRouter.use(
         if (!accepted) {
           return yield* refuse(
             409,
-            "X-Hook-Secret: the handshake took place already; give the trigger a new address for another"
+            "X-Hook-Secret: the handshake is already complete; rotate the address of the trigger to repeat it"
           )
         }
         return HttpServerResponse.empty({ status: 200, headers: { "x-hook-secret": secret } })
@@ -151,7 +151,7 @@ export const layer = HttpRouter.use(
       const secret = yield* triggers.secretOf(trigger)
       // Anybody could sign with an empty one, which a handshake of an older version may have stored.
       if (secret === null || Redacted.value(secret) === "")
-        return yield* refuse(401, "the handshake has not taken place, so that nothing can be verified")
+        return yield* refuse(401, "the handshake is not complete, so that requests cannot be verified")
       const now = yield* millis
       const refused = refusalOf(signature, Redacted.value(secret), received.headers, bytes, now)
       if (refused !== null) return yield* refuse(401, refused)

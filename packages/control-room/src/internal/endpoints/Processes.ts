@@ -75,7 +75,7 @@ export const layer = Endpoints.group(
         const change = Effect.flatMap(locked, (existing) =>
           payload.revision === undefined || payload.revision === revisionOf(existing)
             ? store.update(workspace_id, existing, payload)
-            : Effect.fail(conflict("revision: the definition was changed since it was read; read it again"))
+            : Effect.fail(conflict("revision: the definition has changed since it was read; read it again"))
         )
         const updated = yield* written(workspace_id, payload, change)
         if (updated === null) return yield* taken(payload.name)
@@ -151,7 +151,9 @@ const checkPin = Effect.fnUntraced(function* (
   }
   const found = yield* versions.get(workspace, task.package_id, pin)
   if (found === null) {
-    return yield* invalidRequest(`${field}: the package has no version ${pin}, or no longer; list its versions`)
+    return yield* invalidRequest(
+      `${field}: the package has no version ${pin}, or it was deleted; list the versions of the package`
+    )
   }
   if (!found.content.tasks.includes(task.name)) {
     return yield* invalidRequest(`${field}: version ${pin} of the package has no task "${task.name}"`)

@@ -96,7 +96,9 @@ export const layer = Endpoints.group(
       const { handshake, signature } = webhook
       if (handshake === "asana") {
         if (signature !== undefined) {
-          return yield* invalidRequest("webhook.signature: the handshake of asana agrees on its own; leave it out")
+          return yield* invalidRequest(
+            "webhook.signature: the handshake of asana sets the secret; remove the signature"
+          )
         }
         return before?.webhook?.handshake === "asana" ? before.secret : null
       }
@@ -121,9 +123,7 @@ export const layer = Endpoints.group(
       existing: Effect.Effect<StoredTrigger, ReturnType<typeof notFound>> | null
     ) {
       if (payload.start === undefined && payload.webhook === undefined) {
-        return yield* invalidRequest(
-          "start: Expected start, webhook, or both: without them the trigger would do nothing"
-        )
+        return yield* invalidRequest("start: Expected start, webhook, or both: without them the trigger has no effect")
       }
       // The process before its triggers, as when it is deleted.
       yield* lockedProcess(workspace, payload.process.id)
@@ -163,7 +163,7 @@ export const layer = Endpoints.group(
       rotateTriggerUrl: Effect.fnUntraced(function* ({ params }) {
         const trigger = yield* locked(params)
         const { id, webhook } = trigger
-        if (webhook === null) return yield* conflict("the trigger has no webhook, so that it has no address")
+        if (webhook === null) return yield* conflict("the trigger has no webhook and therefore no address")
         const { hash, token } = Tokens.make("hook", id)
         const secret = webhook.handshake === "asana" ? null : trigger.secret
         yield* store.update(params.workspace_id, id, { ...trigger, tokenHash: hash, secret })

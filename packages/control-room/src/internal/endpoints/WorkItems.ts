@@ -44,7 +44,7 @@ const taken = (
   return index === -1
     ? null
     : conflict(
-        `reference: the open work item ${made[index]?.id} of this process has the reference "${asked[index]?.reference}"; settle it first, or ask to join it with when_reference_exists`
+        `reference: the open work item ${made[index]?.id} of this process has the reference "${asked[index]?.reference}"; complete it first, or join it with when_reference_exists`
       )
 }
 
@@ -59,7 +59,7 @@ const canonical = (json: Schema.Json): string =>
   )
 
 const changedSince = conflict(
-  "previous_payload: the item has another payload by now; read it again, and make the change in what it has"
+  "previous_payload: the payload has changed since it was read; read the item again and repeat the change"
 )
 
 export const layer = Endpoints.group(
@@ -90,7 +90,7 @@ export const layer = Endpoints.group(
           due: query.due_state
         }
         if (query.step_id !== undefined && query.process_id === undefined && query.process_run_id === undefined) {
-          return invalidRequest("step_id: steps are those of a process; give its process_id too, or a process_run_id")
+          return invalidRequest("step_id: step_id needs a process_id or a process_run_id")
         }
         const workspace = params.workspace_id
         return query.include_data === true
@@ -118,7 +118,7 @@ export const layer = Endpoints.group(
         const { payloads, process, references } = payload
         if (references !== undefined && references.length !== payloads.length) {
           return yield* invalidRequest(
-            `references: has ${references.length} entries for ${payloads.length} payloads; give one for each, null for none`
+            `references: has ${references.length} entries for ${payloads.length} payloads; send one for each, null for none`
           )
         }
         const order = orderOf(payload)

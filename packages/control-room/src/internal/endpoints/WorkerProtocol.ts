@@ -41,7 +41,7 @@ const ownWorker = Effect.gen(function* () {
   return principal._tag === "Worker"
     ? { id: principal.workerId, workspaceId: principal.workspaceId }
     : // The contract admits only a worker's token here, never a run's.
-      yield* Effect.die(forbidden("this needs the token of a worker"))
+      yield* Effect.die(forbidden("the token of a worker is required"))
 })
 
 /** The request of a step run, as `nextWorkItems` takes it. */
@@ -136,7 +136,7 @@ export const layer = Endpoints.group(
         const linked =
           token?.kind === "link" ? yield* workers.link(token, payload.name, payload.tasks, payload.labels ?? []) : null
         if (linked === null) {
-          return yield* forbidden("link_token: unknown, used or expired; make a new one")
+          return yield* forbidden("link_token: unknown, used or expired; create a new one")
         }
         yield* changes.tell(linked.worker.workspaceId, () => [{ topic: "workers", id: linked.worker.id }])
         return {
@@ -188,7 +188,7 @@ export const layer = Endpoints.group(
         const named = new Set<string>()
         for (const [index, { step_run_id }] of payload.step_runs.entries()) {
           if (named.has(step_run_id)) {
-            return yield* invalidRequest(`step_runs.${index}.step_run_id: a step run is named twice; name each once`)
+            return yield* invalidRequest(`step_runs.${index}.step_run_id: a step run is listed twice; list each once`)
           }
           named.add(step_run_id)
         }

@@ -23,7 +23,7 @@ export const layer = (mayCreate: boolean) =>
         getWorkspace: ({ params }) => orNotFound("workspace", params.workspace_id, store.get(params.workspace_id)),
         createWorkspace: Effect.fnUntraced(function* ({ payload }) {
           if (!mayCreate) {
-            return yield* forbidden("this control room does not allow further workspaces; ask its operator for one")
+            return yield* forbidden("this control room does not allow new workspaces; ask its operator for one")
           }
           const own = yield* store.get((yield* CurrentPrincipal).workspaceId)
           const workspace = yield* store.create(payload.name, own?.organization)

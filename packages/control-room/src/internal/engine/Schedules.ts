@@ -59,7 +59,7 @@ export const never = (definition: Definition, now: number): InvalidSchedule | nu
   if (next(definition, utc(now)) !== undefined) return null
   return new InvalidSchedule({
     field: emptiedBy(definition),
-    message: `Expected a time that is still to come, and there is none after ${iso(now)}: the schedule would never start anything`
+    message: `Expected a time in the future, not before ${iso(now)}: the schedule would never start a run`
   })
 }
 
@@ -99,7 +99,7 @@ const whyOf = (
   const [run] = live
   const [waiting] = starting
   return {
-    missed: `it passed while no control room was running, and missed is ${missed}`,
+    missed: `missed while no control room was running, and missed is ${missed}`,
     overlap:
       run !== undefined
         ? `the run ${run} has not ended, and overlap is ${overlap}`
@@ -136,7 +136,7 @@ const decidedBy = (
               // No occurrence that is listed has this time.
               at: unlisted.after.epochMilliseconds + 1,
               reason: progress.state.paused === null ? ("missed" as const) : ("paused" as const),
-              why: `others were skipped too, up to ${DateTime.formatIso(unlisted.before)}: too many to list`
+              why: `more occurrences were skipped, up to ${DateTime.formatIso(unlisted.before)}: too many to list`
             }
           ]),
       ...skipped

@@ -52,7 +52,7 @@ const settingsOf = Effect.fnUntraced(function* (configuration: GitConfiguration,
   if (repository === undefined) {
     return yield* field(
       "repository",
-      "the address of the repository is required the first time; it is stored from then on"
+      "the address of the repository is required for the first fetch; later ones use the stored address"
     )
   }
   const { credentials_secret: secret, directory, mode } = configuration

@@ -76,14 +76,14 @@ export const make = Effect.gen(function* () {
         if (wrong.length > 0) {
           return yield* new Refused({
             code: "CONFLICT",
-            message: `${operation} requires work items that are ${allowed.from.join(" or ")}; these are not: ${firstTen(wrong.map((item) => `${item.id} (${item.state})`))}; nothing was changed`
+            message: `${operation} requires work items that are ${allowed.from.join(" or ")}; others: ${firstTen(wrong.map((item) => `${item.id} (${item.state})`))}; nothing was changed`
           })
         }
         const taken = found.find(({ processRunId }) => processRunId !== null && !lockedRuns.has(processRunId))
         if (taken !== undefined) {
           return yield* new Refused({
             code: "CONFLICT",
-            message: `the work item ${taken.id} was just added to a run; nothing was changed, try again`
+            message: `the work item ${taken.id} was added to a run concurrently; nothing was changed, try again`
           })
         }
         const todo = found.filter((item) => isIn(allowed.from, item))

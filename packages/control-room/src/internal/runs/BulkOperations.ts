@@ -73,19 +73,19 @@ const times = [
 const problemOf = (operation: BulkOperationName, filter: BulkFilter): string | null => {
   const states: ReadonlyArray<string> = statesOf[operation]
   if (filter.state !== undefined && !states.includes(filter.state)) {
-    return `filter.state: ${operation} takes only what is ${states.join(" or ")}`
+    return `filter.state: ${operation} applies only to the states ${states.join(" and ")}`
   }
   const alien = operation === "start_again" ? ofItems.find((key) => filter[key] !== undefined) : undefined
-  if (alien !== undefined) return `filter.${alien}: start_again takes runs, which are not filtered by it; leave it out`
+  if (alien !== undefined) return `filter.${alien}: not supported by start_again, which applies to runs; remove it`
   const ofException = (["failure_id", "type", "code"] as const).find((key) => filter[key] !== undefined)
   if (ofException !== undefined && filter.state !== undefined && filter.state !== "failed") {
-    return `filter.${ofException}: only failed items have one; leave it out, or the state`
+    return `filter.${ofException}: only failed items have one; remove it, or the state`
   }
   const wrong = times.find((key) => Number.isNaN(Date.parse(filter[key] ?? "1970-01-01T00:00:00Z")))
-  if (wrong !== undefined) return `filter.${wrong}: there is no such time`
+  if (wrong !== undefined) return `filter.${wrong}: the time does not exist`
   const narrowing = Object.keys(filter).filter((key) => key !== "state" && key !== "everything")
   return narrowing.length === 0 && filter.everything !== true
-    ? "filter: matches everything; narrow it, or say so with everything: true"
+    ? "filter: matches everything; narrow it, or confirm with everything: true"
     : null
 }
 
@@ -96,7 +96,7 @@ interface Refusal {
 
 const deadly = {
   code: "UNEXPECTED_ERROR",
-  message: "each attempt at it failed unexpectedly or ended the service; see the log of the service, and retry it alone"
+  message: "each attempt failed unexpectedly or ended the service; see the log of the service, and retry this one alone"
 }
 
 /** Adds refusals to the groups of a job. */

@@ -22,11 +22,8 @@ const stepRunsWaiting = gauge("step_runs_waiting", "Step runs that wait for a wo
 const oldestStepRun = gauge("step_run_oldest_wait_seconds", "How long the oldest of them has waited for a worker")
 const stepRunsRunning = gauge("step_runs_running", "Step runs that workers are processing, 10,000 at most")
 const workers = gauge("workers", "Workers by state")
-const deliveriesPending = gauge("webhook_deliveries_pending", "Deliveries of webhooks still to be made, 10,000 at most")
-const oldestDelivery = gauge(
-  "webhook_delivery_oldest_seconds",
-  "Age of the oldest delivery of a webhook still to be made"
-)
+const deliveriesPending = gauge("webhook_deliveries_pending", "Pending deliveries of webhooks, 10,000 at most")
+const oldestDelivery = gauge("webhook_delivery_oldest_seconds", "Age of the oldest pending delivery of a webhook")
 const diskUsed = gauge("disk_used_ratio", "Used part of the disk of the data folder, 0 to 1")
 const memory = gauge("process_memory_bytes", "Resident memory of the process")
 const loopDelay = gauge(

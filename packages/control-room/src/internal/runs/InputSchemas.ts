@@ -63,7 +63,7 @@ export class InputSchemas extends Context.Service<
               : Effect.fail(
                   new Refused({
                     code: "INVALID_REQUEST",
-                    message: `input_schema${problem}; write it otherwise, or leave check_payloads out`
+                    message: `input_schema${problem}; change it, or remove check_payloads`
                   })
                 )
           ),
@@ -80,7 +80,7 @@ export class InputSchemas extends Context.Service<
             return Effect.fail(
               new Refused({
                 code: "INVALID_REQUEST",
-                message: `${field}${problem.path}: ${problem.message}; the process takes payloads of its input_schema only`
+                message: `${field}${problem.path}: ${problem.message}; the process accepts only payloads that match its input_schema`
               })
             )
           })

@@ -150,7 +150,7 @@ export class NextItems extends Context.Service<
           if (item === null || item.id !== settled.item || item.attempts !== settled.attempt) {
             // A repeated request, because the response was lost, or an item that it never reserved.
             if (yield* stepRuns.hasSettled(stepRun.id, settled.item)) continue
-            const message = `the work item ${settled.item} is not reserved by this step run; settle the one that is`
+            const message = `the work item ${settled.item} is not reserved by this step run; release the reserved one`
             reservations.set(stepRun.id, new Refused({ code: "CONFLICT", message }))
             continue
           }

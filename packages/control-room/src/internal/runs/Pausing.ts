@@ -65,7 +65,7 @@ export const make = Effect.gen(function* () {
     const events: Array<NewEvent> = []
     for (const { kind, limit, subject } of limits) {
       if ((counts.get(subject) ?? 0) < limit) continue
-      const note = `${limit} ${limit === 1 ? "failure" : "failures"} in a row, the last one ${failure}`
+      const note = `${limit} ${limit === 1 ? "failure" : "failures"} in a row, the last one: ${failure}`
       const { isNew, paused } = yield* pauses.pause(workspaceId, subject, { by: byFailures, note, again: false })
       if (!isNew) continue
       events.push({ stepRun, type: "PAUSED", item: null, message: `this attempt paused its ${kind}: ${note}` })

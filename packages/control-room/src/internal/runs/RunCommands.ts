@@ -101,7 +101,7 @@ export const make = Effect.gen(function* () {
     })
     const conflict = (message: string) => new Refused({ code: "CONFLICT", message })
     if (process.steps.length === 0) {
-      return yield* conflict(`the process "${process.view.name}" has no steps; add one before starting it`)
+      return yield* conflict(`the process "${process.view.name}" has no steps; add a step before starting it`)
     }
     for (const { task, task_package_version: pin } of process.steps) {
       if (task.package_id !== undefined) {
@@ -146,7 +146,7 @@ export const make = Effect.gen(function* () {
     } else if (taken === null) yield* runItems.create(run, payloads, priority)
     else if ((yield* runItems.take(run, taken, priority)) !== taken.length) {
       return yield* conflict(
-        "work_item_ids must name work items that are new and of this process; at least one is not, so nothing was started"
+        "work_item_ids must name work items that are new and of this process; at least one is not; nothing was started"
       )
     }
     if (callback !== undefined) yield* webhooks.createCallback(workspace, { ...callback, processRun: run.id })

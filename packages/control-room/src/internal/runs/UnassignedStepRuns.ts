@@ -46,7 +46,7 @@ export const missing = (need: Need, offers: ReadonlyArray<Offer>): string | null
   const what = taskPackage === null ? `the task "${task}"` : `the task "${task}" of the package "${taskPackage.name}"`
   const ofGroup = group === null ? "" : ` of the group "${group.name}"`
   if (fit.length > 0) {
-    return `every worker${ofGroup} that is online and takes ${what} is paused; resume one with \`signalbox workers resume\``
+    return `every worker${ofGroup} that is online and runs ${what} is paused; resume one with \`signalbox workers resume\``
   }
   if (members.length === 0) {
     const remedy =
@@ -56,7 +56,7 @@ export const missing = (need: Need, offers: ReadonlyArray<Offer>): string | null
   if (able.length > 0) {
     const unknown = labels.filter((label) => !able.some((offer) => offer.labels.includes(label)))
     const flags = labels.map((label) => `--label ${label}`).join(" ")
-    return `no worker${ofGroup} that is online and takes ${what} has ${lackOf(unknown, labels)}; start one with ${flags}`
+    return `no worker${ofGroup} that is online and runs ${what} has ${lackOf(unknown, labels)}; start one with ${flags}`
   }
   return taskPackage === null
     ? `no worker${ofGroup} that is online has ${what}; start one with a tasks file that defines it`
@@ -69,7 +69,7 @@ const commands = { process: "processes", step: "processes", "worker group": "gro
 const reasonOf = ({ kind, name, paused: { by, note, since } }: PausedStepRuns) => {
   const who = by.name === null ? "" : ` by "${by.name}"`
   const why = note === null ? "" : `: ${note}`
-  return `the ${kind} "${name}" is paused since ${since}${who}${why}; resume it with \`signalbox ${commands[kind]} resume\``
+  return `the ${kind} "${name}" has been paused since ${since}${who}${why}; resume it with \`signalbox ${commands[kind]} resume\``
 }
 
 export class UnassignedStepRuns extends Context.Service<

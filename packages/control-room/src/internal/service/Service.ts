@@ -146,7 +146,7 @@ const sayPaused = Layer.effectDiscard(
     const { running } = yield* RoomState
     if (yield* running) return
     yield* Effect.logWarning(
-      "the room is paused, since it was restored from a backup: it gives out no work and sends nothing until `signalbox resume`"
+      "the room is paused, since it was restored from a backup: no work is assigned and nothing is sent until `signalbox resume`"
     )
   })
 )

@@ -39,4 +39,4 @@ export const limits = {
 export const maxFilesPerItem = 100
 
 /** The message of the refusal when an item has the maximum of files. */
-export const tooManyFiles = `the work item has ${maxFilesPerItem} files, the most it may have; replace or leave out one`
+export const tooManyFiles = `the work item has ${maxFilesPerItem} files, the limit; replace or remove one`

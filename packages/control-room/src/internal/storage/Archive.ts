@@ -149,12 +149,12 @@ export const decode = Effect.fnUntraced(
     const take = Effect.fnUntraced(function* ({ body, header: { path, size } }: Tar.Entry<ReadError>) {
       const hashed = hashing(hash, path, size, body)
       const blob = blobOf(path)
-      if (ended) return yield* refuse("has been altered: something follows its end")
+      if (ended) return yield* refuse("has been altered: data follows its end")
       if (description === null) {
         if (path !== paths.description || size > maxText)
           return yield* refuse("is not a backup of a control room: give the file of a backup")
         description = yield* Effect.catchTag(decodeDescription(yield* textOf(hashed)), "SchemaError", () =>
-          refuse("is not a backup that this version can read: restore it with the version that made it")
+          refuse("is not a backup that this version can read: restore it with the version that created it")
         )
       } else if (path === paths.database && !database) {
         database = true

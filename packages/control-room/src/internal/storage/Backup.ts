@@ -58,8 +58,8 @@ const checkSchema = Effect.gen(function* () {
   if (newest === Migrations.latest) return newest
   return yield* refuse(
     newest === null
-      ? "there is no control room: give its folder with --data, or its database with --database-url"
-      : `the schema of the database is at ${newest}, and this version has ${Migrations.latest}: make the backup with the version that serves it, or run \`signalbox migrate\` first`
+      ? "no control room found: set its folder with --data, or its database with --database-url"
+      : `the schema of the database is at ${newest}, and this version has ${Migrations.latest}: create the backup with the version that serves it, or run \`signalbox migrate\` first`
   )
 })
 
@@ -149,7 +149,7 @@ const write = Effect.fnUntraced(function* (options: BackupOptions, folder: strin
   yield* output.sync
   if (!(yield* stillHeld)) {
     return yield* refuse(
-      "the backup stood still for minutes, and files may have been deleted in that time: start it again"
+      "the backup made no progress for minutes, and files may have been deleted in that time: start it again"
     )
   }
   if (force) yield* fs.rename(archive, file)
@@ -200,7 +200,7 @@ export const make = Effect.fn("Backup.make")(function* (options: BackupOptions) 
   if (yield* fs.exists(file)) {
     // It would be replaced by the archive: root may do that even to /dev/null.
     if ((yield* fs.stat(file)).type !== "File") {
-      return yield* refuse(`${file} is a folder, a device or the like: give the name of a file`)
+      return yield* refuse(`${file} is a folder, a device or a special file: choose the name of a file`)
     }
     if (!force) return yield* exists(file)
   }

@@ -67,7 +67,7 @@ const checkDatabase = Effect.fnUntraced(function* (database: PostgresOptions) {
   yield* PostgresTools.check("pg_restore", major)
   if ((yield* Snapshot.schemaState(schemaOf(database))).tables > 0) {
     return yield* refuse(
-      `the database has tables in its schema ${schemaOf(database)} already: give one without a control room`
+      `the database has tables in its schema ${schemaOf(database)} already: use a database without a control room`
     )
   }
 })

@@ -40,7 +40,7 @@ const stepSize = 500
 const wrong = (check: Finding["check"], message: string): Finding => ({ check, ok: false, message })
 const right = (check: Finding["check"], message: string): Finding => ({ check, ok: true, message })
 
-const damaged = (how: string) => wrong("database", `is damaged: ${how}. Stop the service and restore a backup`)
+const damaged = (how: string) => wrong("database", `damaged: ${how}. Stop the service and restore a backup`)
 
 /** Why the database could not be checked; null: it cannot be reached, or the failure is not one of the storage. */
 export const findingOf = (cause: Cause.Cause<unknown>): Finding | null => {
@@ -52,7 +52,7 @@ export const findingOf = (cause: Cause.Cause<unknown>): Finding | null => {
 const checkDatabase = Effect.gen(function* () {
   const { problems } = yield* Integrity
   const found = yield* problems
-  return found.length === 0 ? right("database", "is readable and not damaged") : damaged(found.join("; "))
+  return found.length === 0 ? right("database", "readable and not damaged") : damaged(found.join("; "))
 }).pipe(
   Effect.catchCause((cause) => {
     const finding = findingOf(cause)
@@ -71,27 +71,27 @@ const checkCounters = Effect.gen(function* () {
     count += recount.runs
     after = recount.last
   }
-  if (wrongRuns.length === 0) return right("counters", `those of all ${count} runs are those of their rows`)
+  if (wrongRuns.length === 0) return right("counters", `consistent for all ${count} runs`)
   const some = wrongRuns.slice(0, 20).join(", ")
-  return wrong("counters", `of ${wrongRuns.length} of ${count} runs differ from their rows: restore a backup (${some})`)
+  return wrong("counters", `inconsistent for ${wrongRuns.length} of ${count} runs: restore a backup (${some})`)
 })
 
 const checkMasterKey = Effect.fnUntraced(function* ({ data, masterKey }: StorageOptions) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const known = yield* (yield* Integrity).fingerprint
-  if (known === null) return right("master key", "the database has none yet")
+  if (known === null) return right("master key", "not created yet")
   const file = path.join(data, "master.key")
   if (masterKey === undefined && !(yield* fs.exists(file))) {
-    return wrong("master key", `${file} is missing: restore it from a backup; without it no secret can be opened`)
+    return wrong("master key", `${file} is missing: restore it from a backup; it is needed to open secrets`)
   }
   const given =
     masterKey === undefined ? MasterKey.fromBytes(yield* fs.readFile(file)) : yield* MasterKey.fromText(masterKey)
   return fingerprint(given) === known
-    ? right("master key", "belongs to the database")
+    ? right("master key", "matches the database")
     : wrong(
         "master key",
-        `${masterKey === undefined ? file : "SIGNALBOX_MASTER_KEY"} does not belong to the database: restore the right one from a backup`
+        `${masterKey === undefined ? file : "SIGNALBOX_MASTER_KEY"} does not match the database: restore the right one from a backup`
       )
 })
 
@@ -127,8 +127,8 @@ const checkFiles = Effect.gen(function* () {
   }
   const message =
     lost.length === 0
-      ? `all ${count} have their bytes`
-      : `${lost.length} of ${count} lack their bytes: restore the folder \`files\` or the bucket from a backup, or delete their owners`
+      ? `all ${count} are complete`
+      : `${lost.length} of ${count} are missing or damaged: restore the folder \`files\` or the bucket from a backup, or delete their owners`
   return { check: "files" as const, ok: lost.length === 0, message, files: lost }
 })
 
@@ -145,10 +145,7 @@ const countOrphans = Effect.gen(function* () {
     }
   })
   yield* Stream.runForEach(names, countIn)
-  return right(
-    "orphans",
-    `${count} blobs that no row names; uploads in progress are among them, and the next start deletes the others`
-  )
+  return right("orphans", `${count} unreferenced blobs: uploads in progress, and leftovers that the next start deletes`)
 })
 
 /** All checks; those that need the database are left out when it cannot be read. */
@@ -157,7 +154,7 @@ export const run = Effect.fn("StorageCheck.run")(function* (options: StorageOpti
   const { hasTables } = yield* Integrity
   if (!(yield* hasTables)) {
     return [
-      wrong("database", "has no tables of a control room: give its folder or address, or run `signalbox migrate`")
+      wrong("database", "has no tables of a control room: check its folder or address, or run `signalbox migrate`")
     ]
   }
   const findings: Array<Finding> = [yield* checkDatabase]

@@ -81,7 +81,7 @@ const makeHost = (
           ? Effect.void
           : Effect.logWarning(
               `the body of the execution ${id} of ${flow} computes or waits outside of a step since ` +
-                `${new Date(since).toISOString()}: nothing is recorded meanwhile; work that takes long belongs into a step`
+                `${new Date(since).toISOString()}: nothing is recorded until it continues; move long work into a step`
             ),
         Computing.store(journal, fence, since)
       ),

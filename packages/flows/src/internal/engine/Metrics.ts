@@ -11,7 +11,7 @@ const executions = Metric.counter("signalbox_flow_executions_total", {
 })
 const resident = Metric.gauge("signalbox_flow_executions_in_memory", { description: "Executions in memory" })
 const stepSeconds = Metric.histogram("signalbox_flow_step_seconds", {
-  description: "How long attempts of steps took, by how they ended",
+  description: "Duration of attempts of steps, by outcome",
   boundaries: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1_800, 7_200]
 })
 const retries = Metric.counter("signalbox_flow_step_retries_total", {
@@ -19,7 +19,7 @@ const retries = Metric.counter("signalbox_flow_step_retries_total", {
   incremental: true
 })
 const waitSeconds = Metric.histogram("signalbox_flow_wait_seconds", {
-  description: "How long executions waited, by what they waited for",
+  description: "Time that executions waited, by kind of wait",
   boundaries: [0.1, 1, 10, 60, 600, 3_600, 21_600, 86_400, 604_800, 2_592_000]
 })
 const claims = Metric.counter("signalbox_flow_claims_total", {

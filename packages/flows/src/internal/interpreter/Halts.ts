@@ -188,7 +188,7 @@ interface Known {
 
 const again = ({ history: { execution }, halt }: Known): string =>
   halt.refused
-    ? `it continues by itself when a corrected build registers ${versionName(execution)}`
+    ? `it continues automatically when a corrected build registers ${versionName(execution)}`
     : "then resume the execution; or cancel it, which runs its undos"
 
 const orElse = "or cancel it, which undoes what still fits"
@@ -223,13 +223,13 @@ const remedies: Readonly<Record<HaltCode, (known: Known) => string>> = {
   },
   UNDO_FAILED: ({ history: { undos } }) => {
     const failed = undos.filter(({ state }) => state === "failed").map(({ path }) => path)
-    return `remove the cause for which ${failed.join(", ")} could not be undone, then resume; or undo it by hand and resume with skip`
+    return `correct the reason why ${failed.join(", ")} could not be undone, then resume; or undo it by hand and resume with skip`
   },
   STALLED: ({ history: { execution } }) =>
     execution.failure?.tag === "StepStalled"
       ? `let the step compute in a worker thread or in smaller pieces, start the program as ${versionName(execution)}, then ` +
         "resume; or cancel the execution, which runs its undos"
-      : "make the body end when it is cancelled, or move what takes so long into a step; start that build and resume: the cancel " +
+      : "make the body end when it is cancelled, or move the long work into a step; start that build and resume: the cancel " +
         "continues and its undos run. Or terminate it, which undoes nothing"
 }
 

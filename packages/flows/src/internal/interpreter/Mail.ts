@@ -67,7 +67,7 @@ const received = (stay: Stay, message: Message): Effect.Effect<void> =>
       default:
         // Of a newer version, which reads it.
         return Effect.logWarning(
-          `the message ${message.seq} of the execution ${stay.execution.id} is of a kind that this version does not know (${String(message.kind)}): it is left to a newer one`
+          `the message ${message.seq} of the execution ${stay.execution.id} has a kind that this version does not support (${String(message.kind)}): a newer version processes it`
         )
     }
   })

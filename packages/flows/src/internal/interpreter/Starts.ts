@@ -54,7 +54,7 @@ const takeUpWork = (stay: Stay, operation: Operation.Operation, wasRunning: bool
   return stalled === null
     ? Effect.void
     : Effect.logWarning(
-        `the step ${spec.path} of the execution ${execution.id} kept the event loop of its process on ${stalled.host} for ` +
+        `the step ${spec.path} of the execution ${execution.id} blocked the event loop of its process on ${stalled.host} for ` +
           `${Math.round(stalled.millis / 1_000)} s, which lost its executions (${stalled.times} of ${mostStalls} times): it runs ` +
           "again here, and is halted the last time"
       )

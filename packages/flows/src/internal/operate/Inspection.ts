@@ -228,7 +228,7 @@ const secondsOf = (millis: number): string => `${Math.round(millis / 1_000)} s`
 const stalledOf = ({ stalled }: Activity): string =>
   stalled === undefined
     ? ""
-    : `; kept the event loop of its process ${stalled.times === 1 ? "once" : `${stalled.times} times`} until that lost its ` +
+    : `; blocked the event loop of its process ${stalled.times === 1 ? "once" : `${stalled.times} times`} until the process lost its ` +
       `executions, the last time on ${stalled.host} for ${secondsOf(stalled.millis)}`
 
 /** The longest error as JSON that a line has. */
@@ -264,9 +264,9 @@ export const lineOf = (activity: Activity): string =>
 
 /** Returns what a process that stands still means for one of its executions. */
 const standingLine = (id: string, { host, millis, step }: StandingStill): string => {
-  if (step === null) return `late by ${secondsOf(millis)}: the process on ${host} stands still`
+  if (step === null) return `late by ${secondsOf(millis)}: the event loop of the process on ${host} is blocked`
   const whose = step.execution === id ? "" : ` of the execution ${step.execution}`
-  return `late by ${secondsOf(millis)}: the process on ${host} stands still in the step ${step.path}${whose}`
+  return `late by ${secondsOf(millis)}: the event loop of the process on ${host} is blocked by the step ${step.path}${whose}`
 }
 
 /** The order of activities in the summary: a stopped step is more informative than a wait. */
@@ -310,8 +310,8 @@ export const queueLine = ({ admitsAt, holders, key, limit, place }: QueuePlace):
   const after = admitsAt === null ? "" : `, which admits the next one at ${timeOf(admitsAt)}`
   const held = holders.length === 0 ? "" : `, held by ${holders.join(", ")}`
   return limit === null
-    ? `number ${place} of its queue, for a process with room`
-    : `number ${place} of its queue, at ${at}${after}${held}`
+    ? `number ${place} in the queue, for a process with capacity`
+    : `number ${place} in the queue, at ${at}${after}${held}`
 }
 
 export const summaryOf = ({
@@ -366,8 +366,8 @@ export const remedyOf = ({ computingSince, halt, history, runnable }: Standing):
   }
   if (computingSince !== null) {
     return state === "undoing"
-      ? "if it does not end, terminate it: what was not undone stays; work that takes long belongs into a step"
-      : "if it does not end, cancel it, which interrupts its body; work that takes long belongs into a step"
+      ? "if it does not end, terminate it, without the remaining undos; move long work into a step"
+      : "if it does not end, cancel it, which interrupts its body; move long work into a step"
   }
   if (!isActive(state) || runnable) return null
   return `start a program that registers ${versionOf(execution)} with Flow.layer; also to cancel it`

@@ -62,7 +62,7 @@ const logOf = (report: Report): Effect.Effect<void> => {
       const { keeper, millis } = report
       const during = duringOf(keeper)
       return Effect.logWarning(
-        `the event loop stood still for ${seconds(millis)}${during}: everything else in this process waited; ${advice}`
+        `the event loop was blocked for ${seconds(millis)}${during}: everything else in this process waited; ${advice}`
       )
     }
     case "Unreachable":

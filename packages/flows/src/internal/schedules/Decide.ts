@@ -62,8 +62,7 @@ const busy = ({ definition: { overlap }, problem, starting }: Row, running: Read
 }
 
 const whyOf: Readonly<Record<Due.SkipReason, (row: Row, running: ReadonlyArray<Running>) => string>> = {
-  missed: ({ definition: { missed } }) =>
-    `it passed while no process carried the schedule out, and missed is ${missed}`,
+  missed: ({ definition: { missed } }) => `missed while no process executed the schedule, and missed is ${missed}`,
   overlap: busy,
   calendar: () => "the calendar excludes its day",
   paused: ({ state: { paused } }) =>
@@ -85,7 +84,7 @@ export const decided = (row: Row, due: Due.Due, running: ReadonlyArray<Running>)
           skipped(
             unlisted.after.epochMilliseconds,
             null,
-            `others were skipped too, up to ${DateTime.formatIso(unlisted.before)}: too many to list`
+            `more occurrences were skipped, up to ${DateTime.formatIso(unlisted.before)}: too many to list`
           )
         ]
   return {

@@ -49,7 +49,7 @@ const begun = Effect.fnUntraced(function* ({ begin, definition: { name } }: Loca
       Effect.map((execution) => Decide.started(at, execution, null)),
       Effect.catchTags({
         FlowExpired: ({ execution }) =>
-          Effect.succeed(Decide.started(at, execution, "it ran before, and is no longer retained")),
+          Effect.succeed(Decide.started(at, execution, "the execution has already run, and is no longer retained")),
         FlowNotRegistered: ({ message }) => Effect.succeed(message),
         InvalidInput: ({ message }) => Effect.succeed(`input: of ${Decide.iso(at)}: ${message}`)
       }),
@@ -122,7 +122,7 @@ const look = Effect.fnUntraced(function* ({ isShared, journal }: EngineParts, lo
       if (row === null) return [null, { ...again, millis: longest }]
       const isOverdue = row.wakeAt !== null && now - row.wakeAt > overdueMillis
       if (row.digest !== local.digest) {
-        const hindered = `another build set another definition at ${Decide.iso(row.setAt)} and does not carry it out`
+        const hindered = `another build set a different definition at ${Decide.iso(row.setAt)} and does not execute the schedule`
         return [row, { millis: longest, orEnded: [], hindered: isOverdue ? hindered : null }]
       }
       if (Decide.isIdle(row, now)) return [row, { ...again, millis: until(row.wakeAt, now) }]
@@ -178,14 +178,14 @@ export const run = Effect.fnUntraced(function* (engine: EngineParts, local: Loca
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause)
           ? Effect.failCause(cause)
-          : Effect.as(Effect.logWarning(`the schedule ${name} could not be carried out, retrying`, cause), {
+          : Effect.as(Effect.logWarning(`the schedule ${name} could not be executed, retrying`, cause), {
               ...again,
               millis: pauseAfterFailure
             })
       )
     )
     if (pause.hindered !== null && pause.hindered !== said) {
-      yield* Effect.logWarning(`the schedule ${name} is due and is not carried out by this program: ${pause.hindered}`)
+      yield* Effect.logWarning(`the schedule ${name} is due and is not executed by this program: ${pause.hindered}`)
     }
     said = pause.hindered
     if (pause.millis === 0) {

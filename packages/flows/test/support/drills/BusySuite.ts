@@ -104,8 +104,8 @@ export const endsOnce = Effect.fnUntraced(function* (millis: number) {
   yield* until(watcher, 1, ({ state }) => state === "completed")
   yield* until(watcher, 2, ({ state }) => state === "completed")
   assert.deepStrictEqual([begun(all, 1), begun(all, 2)], [1, 1])
-  yield* printed([owner], "stood still for")
-  const warnings = linesWith(owner, "stood still for")
+  yield* printed([owner], "was blocked for")
+  const warnings = linesWith(owner, "was blocked for")
   assert.lengthOf(warnings, 1)
   assert.match(warnings[0] ?? "", /in the step pay of the execution/)
 })
@@ -120,7 +120,7 @@ export const isHalted = Effect.fnUntraced(function* (stallLimitMillis: number) {
   assert.strictEqual(halted.failure?.tag, "StepStalled")
   assert.match(
     halted.failure?.message ?? "",
-    /the step pay kept the event loop .*, 3 times; the last time on .* for \d+ s/
+    /the step pay blocked the event loop .*, 3 times; the last time on .* for \d+ s/
   )
   assert.match(halted.remedy ?? "", /worker thread or in smaller pieces/)
   assert.strictEqual(begun(all, 1), 3)

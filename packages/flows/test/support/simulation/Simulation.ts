@@ -134,7 +134,7 @@ const run = (database: Database.SimulatedDatabase, seed: number, options: Option
   }
   const concurrency = choices.pick([1, 2, 1_000])
   const logger = Logger.make<unknown, void>(({ cause, logLevel, message }) => {
-    if (logLevel !== "Debug" && !/kept the event loop/.test(String(message)))
+    if (logLevel !== "Debug" && !/blocked the event loop/.test(String(message)))
       violation(`${logLevel}: ${String(message)} ${String(cause)}`)
   })
 

@@ -57,7 +57,7 @@ export const faultOf = (fields: Fields): Schema.FilterOutput => {
   if (anchor !== undefined && every === undefined)
     return fault("anchor", "Expected only with every: it is the first of the even times")
   if (Option.isNone(DateTime.zoneMakeNamed(zone)))
-    return fault("zone", `Expected a zone of the IANA database such as Europe/Vienna or UTC, not ${zone}`)
+    return fault("zone", `invalid time zone ${JSON.stringify(zone)}: use an IANA time zone such as Europe/Vienna`)
   if (every !== undefined && !(Duration.toMillis(every) >= second && Number.isInteger(Duration.toMillis(every))))
     return fault("every", "Expected at least 1 second, in whole milliseconds")
   if (!(Duration.toMillis(jitter) >= 0 && Number.isFinite(Duration.toMillis(jitter))))

@@ -19,7 +19,7 @@ export const plan = Effect.fnUntraced(function* (wanted: NonNullable<Document["a
       steps.push(unchanged("assistant", name))
     } else {
       return yield* new ApplyFileError({
-        message: `assistants.${name}.task: the assistant runs another task, and assistants cannot be changed; choose another name`
+        message: `assistants.${name}.task: the assistant exists with another task, and assistants cannot be changed; choose another name`
       })
     }
   }

@@ -62,7 +62,7 @@ export const of = Effect.fn("apply.dependents")(function* (
     removal(
       "trigger",
       name,
-      `of process ${process}${webhook === null ? "" : ", has an address that others may call"}`,
+      `of process ${process}${webhook === null ? "" : ", has an address that other systems may call"}`,
       Triggers.remove(id)
     )
   )
@@ -96,7 +96,7 @@ export const refuse = (dependents: Dependents) => {
     ? Effect.void
     : Effect.fail(
         new DependentsRemain({
-          message: `--prune would delete processes on which others depend, in sections that the file does not have: ${list}; give --with-dependents to delete these too, or name the processes in the file to keep them`
+          message: `--prune would delete processes used by resources in sections that the file does not have: ${list}; add --with-dependents to delete these too, or add the processes to the file`
         })
       )
 }

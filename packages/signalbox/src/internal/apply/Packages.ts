@@ -94,7 +94,7 @@ const zipWork = Effect.fnUntraced(function* (
   const digest = yield* fileDigest(`${field}.zip`, path)
   if (known !== null && known.git !== null) {
     return yield* new ApplyFileError({
-      message: `${field}: the package takes its content from a git repository, and no longer from a file; delete it first, or choose another name`
+      message: `${field}: the package takes its content from a git repository, not from a file; delete the package first, or choose another name`
     })
   }
   const run: Work["run"] = (id) => TaskPackages.upload(id, path)

@@ -102,7 +102,7 @@ const check = (what: string, references: ReadonlyArray<Reference>, { isDeleted, 
     new ApplyFileError({
       message: there.has(name)
         ? `${field}: --prune deletes the ${what} "${name}", which the file does not have; add it to the file, or name another`
-        : `${field}: neither the file nor the workspace has the ${what} "${name}"`
+        : `${field}: not found in the file or the workspace: the ${what} "${name}"`
     })
   )
 }

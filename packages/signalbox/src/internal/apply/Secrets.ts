@@ -41,7 +41,7 @@ export const plan = Effect.fnUntraced(function* (
     const described = secret.description !== undefined && secret.description !== found?.description
     const moved = secret.hosts !== undefined && secret.hosts.toSorted().join() !== found?.hosts.toSorted().join()
     if (found !== undefined && !rewrite && !described && !moved) {
-      steps.push(unchanged("secret", name, "its values cannot be compared; --rewrite-secrets writes them"))
+      steps.push(unchanged("secret", name, "values cannot be compared; --rewrite-secrets writes them"))
       continue
     }
     const content = yield* contentOf(name, secret, folder)

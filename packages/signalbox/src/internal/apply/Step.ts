@@ -61,7 +61,7 @@ export const unchanged = (kind: Kind, name: string, detail = ""): Step => ({
 export const idOf = <I>(ids: ReadonlyMap<string, I>, name: string): Effect.Effect<I> =>
   Effect.suspend(() => {
     const id = ids.get(name)
-    return id === undefined ? Effect.die(new Error(`nothing is named ${name}`)) : Effect.succeed(id)
+    return id === undefined ? Effect.die(new Error(`no resource has the name ${name}`)) : Effect.succeed(id)
   })
 
 /** Values whose order and repetition mean nothing, in the one form that they are compared in. */

@@ -21,7 +21,7 @@ export const plan = Effect.fnUntraced(function* (wanted: ReadonlyArray<Webhook>,
     const name = label(endpoint, process)
     if (labels.has(name)) {
       return yield* new ApplyFileError({
-        message: `webhooks.${index}: another one has the same endpoint and process; name all events in one`
+        message: `webhooks.${index}: another webhook has the same endpoint and process; list all events in one webhook`
       })
     }
     labels.add(name)

@@ -29,7 +29,7 @@ export class ConnectionError extends TaggedError<ConnectionError>()("ConnectionE
 export const connectionFlags = {
   data: Flag.String("data").pipe(
     Flag.withDescription(
-      "The data folder of a control room that runs on this machine; default: the one of SIGNALBOX_BASE_URL, SIGNALBOX_API_KEY and SIGNALBOX_WORKSPACE_ID, which are needed together; with none of them set, .signalbox"
+      "The data folder of a control room that runs on this machine; default: the control room of SIGNALBOX_BASE_URL, SIGNALBOX_API_KEY and SIGNALBOX_WORKSPACE_ID, which must be set together; without them, .signalbox"
     ),
     Flag.optional
   ),
@@ -48,7 +48,7 @@ const refuse = (message: string) => Effect.fail(new ConnectionError({ message })
 
 const ofFolder = (folder: string) => {
   const path = join(folder, "credentials.json")
-  const message = `no usable ${path}: start a control room there with \`signalbox up --data ${word(folder)}\``
+  const message = `no usable credentials in ${path}: start a control room there with \`signalbox up --data ${word(folder)}\``
   const read = Effect.mapError(readCredentials(path), (error) =>
     error._tag === "PlatformError" && error.reason._tag === "PermissionDenied"
       ? error
@@ -91,7 +91,7 @@ const layerFor = (data: Option.Option<string>) =>
     Effect.gen(function* () {
       const context = yield* ContextFlag
       if (Option.isSome(data) && Option.isSome(context)) {
-        return yield* refuse("--data and --context name two control rooms: give one of them")
+        return yield* refuse("--data and --context name two control rooms: use one of them")
       }
       const { name, room } = Option.isSome(data)
         ? yield* ofFolder(data.value)

@@ -5,7 +5,7 @@ import * as GlobalFlag from "effect/cli/GlobalFlag"
 
 export const ContextFlag = GlobalFlag.Setting("context")({
   flag: Flag.String("context").pipe(
-    Flag.withDescription("A connection that `signalbox login` keeps under this name; default: SIGNALBOX_CONTEXT"),
+    Flag.withDescription("The name of a connection saved by `signalbox login`; default: SIGNALBOX_CONTEXT"),
     Flag.optional
   )
 })

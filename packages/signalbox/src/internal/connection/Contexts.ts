@@ -28,7 +28,7 @@ const folderOf = Effect.gen(function* () {
   if (Option.isSome(given)) return given.value
   const home = yield* Effect.mapError(
     Config.NonEmptyString("HOME"),
-    () => new ContextError({ message: "contexts are kept in your home folder: set HOME or XDG_CONFIG_HOME" })
+    () => new ContextError({ message: "contexts are stored in your home folder: set HOME or XDG_CONFIG_HOME" })
   )
   return join(home, ".config")
 })
@@ -44,7 +44,7 @@ export const read = Effect.gen(function* () {
     new ContextError({ message: `${path} ${problem}: correct it, or remove it and log in again` })
   if (!(yield* Effect.orElseSucceed(fs.exists(path), () => false))) return {} satisfies Contexts
   const text = yield* Effect.mapError(fs.readFileString(path), () => unusable("cannot be read"))
-  return yield* Effect.mapError(decode(text), () => unusable("holds no contexts"))
+  return yield* Effect.mapError(decode(text), () => unusable("contains no contexts"))
 })
 
 /** Written under a temporary name and renamed, so that readers never see a partial file. It holds keys: 0600. */

@@ -47,7 +47,7 @@ export const connected = Effect.fnUntraced(function* <A, E, R>(
   }
   const token = yield* Effect.option(Config.Redacted("SIGNALBOX_FLOWS_TOKEN"))
   if (Option.isNone(token) || Redacted.value(token.value) === "") {
-    return yield* refuse("set SIGNALBOX_FLOWS_TOKEN to the token that the program gives to FlowManagement.layerRoutes")
+    return yield* refuse("set SIGNALBOX_FLOWS_TOKEN to the token that the program passes to FlowManagement.layerRoutes")
   }
   const layer = FlowManagementClient.layer({ url: address, token: token.value }).pipe(
     Layer.provide(NodeTransport.layer)

@@ -32,7 +32,7 @@ const kinds = {
   compose: {
     source: "container",
     next: (folder) => [
-      `docker compose --file ${folder}/compose.yaml up --detach    # its first lines say what belongs into ${folder}/.env`
+      `docker compose --file ${folder}/compose.yaml up --detach    # see its first lines for the contents of ${folder}/.env`
     ]
   },
   helm: {

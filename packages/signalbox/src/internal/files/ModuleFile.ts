@@ -19,7 +19,8 @@ export const isModule = (path: string) => /\.[cm]?[jt]s$/.test(path)
 const placeOf = (error: Error) => /^(?:file:\/\/)?(\/[^\n?]*)(?:\?[^\n:]*)?(:\d+)\n/.exec(error.stack ?? "")
 
 const problemOf = (file: string, cause: unknown): string => {
-  if (!existsSync(resolve(file))) return `cannot load ${file}: there is no such file; give its path from this folder`
+  if (!existsSync(resolve(file)))
+    return `cannot load ${file}: the file does not exist; give its path relative to this folder`
   const code = Predicate.hasProperty(cause, "code") ? cause.code : null
   if (cause instanceof Error && code === "ERR_MODULE_NOT_FOUND") {
     const what = cause.message.replace(/ imported from [^]*$/, "").replace(/\?reload=\d+/, "")

@@ -54,7 +54,7 @@ const taskSource = ({ task }: StepDefinition, index: number, packages: ReadonlyM
     const name = packages.get(task.package_id) ?? task.package_id
     return `const task${index + 1} = Process.packageTask({ package: ${json(name)}, task: ${json(task.name)}, ${schemas} })`
   }
-  return `/** A task that workers bring: import it instead, if it is in TypeScript. */
+  return `/** A task of workers: import it instead, if it is in TypeScript. */
 const task${index + 1} = { name: ${json(task.name)}, ${schemas} } as const`
 }
 
@@ -94,7 +94,7 @@ export const moduleOf = Effect.fn("moduleOf")(function* (id: ProcessId) {
   const known = stored === undefined || stored === null ? null : sourceOf(stored)
   const schemas = samples.map((some, index) => {
     if (index === 0 && known !== null) {
-      return `/** As the control room has it: \`input_schema\` of the process. */\nconst Payload1 = ${known}`
+      return `/** As stored in the control room: \`input_schema\` of the process. */\nconst Payload1 = ${known}`
     }
     const of =
       index === definition.steps.length ? "outputs" : `items of the step ${json(definition.steps[index]?.name)}`
@@ -116,7 +116,7 @@ export const moduleOf = Effect.fn("moduleOf")(function* (id: ProcessId) {
       : [`  pause_after_failures: ${definition.pause_after_failures}`])
   ]
   return `/**
- * Written by \`signalbox processes export\`. Payload types are inferred where it says so: check them before you rely on them.
+ * Written by \`signalbox processes export\`. Check the payload types that are marked as inferred.
  */
 import * as Process from "@signalbox/api/Process"
 import * as Schema from "effect/Schema"

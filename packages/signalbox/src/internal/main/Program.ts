@@ -10,7 +10,7 @@ import { withContext } from "../connection/ContextFlag.ts"
  * need.
  */
 const groups = {
-  Begin: {
+  Start: {
     init: () => import("../commands/develop/Init.ts").then((module) => module.init),
     dev: () => import("../commands/develop/Dev.ts").then((module) => module.dev),
     up: () => import("../commands/host/Up.ts").then((module) => module.up),
@@ -19,7 +19,7 @@ const groups = {
     contexts: () => import("../commands/access/Login.ts").then((module) => module.contexts),
     env: () => import("../commands/access/Login.ts").then((module) => withContext(module.env))
   },
-  Work: {
+  "Runs and work items": {
     run: () => import("../commands/run/Run.ts").then((module) => withContext(module.run)),
     runs: () => import("../commands/run/Runs.ts").then((module) => withContext(module.runs)),
     outputs: () => import("../commands/run/Runs.ts").then((module) => withContext(module.outputs)),
@@ -28,7 +28,7 @@ const groups = {
     bulk: () => import("../commands/operate/Bulk.ts").then((module) => withContext(module.bulk)),
     queue: () => import("../commands/run/Queue.ts").then((module) => withContext(module.queue))
   },
-  "What the room does, and when": {
+  "Processes and resources": {
     package: () => import("../commands/develop/Package.ts").then((module) => module.packageTasks),
     apply: () => import("../commands/access/Apply.ts").then((module) => withContext(module.apply)),
     processes: () => import("../resources/Processes.ts").then((module) => withContext(module.processes)),
@@ -46,7 +46,7 @@ const groups = {
     assistants: () => import("../resources/Assistants.ts").then((module) => withContext(module.assistants)),
     assistant: () => import("../commands/run/Assistant.ts").then((module) => withContext(module.assistant))
   },
-  "Telling people and other systems": {
+  Notifications: {
     alerts: () => import("../resources/Alerts.ts").then((module) => withContext(module.alerts)),
     "alert-channels": () => import("../resources/AlertChannels.ts").then((module) => withContext(module.alertChannels)),
     webhooks: () => import("../resources/Webhooks.ts").then((module) => withContext(module.webhooks))
@@ -55,11 +55,11 @@ const groups = {
     workspaces: () => import("../commands/access/Workspaces.ts").then((module) => withContext(module.workspaces)),
     keys: () => import("../commands/access/Keys.ts").then((module) => withContext(module.keys))
   },
-  "Durable flows and the graph": {
+  "Durable flows and graph": {
     flows: () => import("../commands/operate/Flows.ts").then((module) => module.flows),
     "graph-sandbox": () => import("../commands/develop/GraphSandbox.ts").then((module) => module.graphSandbox)
   },
-  "Operating the room": {
+  Operations: {
     deploy: () => import("../commands/host/Deploy.ts").then((module) => module.deploy),
     doctor: () => import("../commands/host/Doctor.ts").then((module) => withContext(module.doctor)),
     check: () => import("../commands/develop/Check.ts").then((module) => module.check),

@@ -41,7 +41,7 @@ const noteOf = (execution: ListedExecution): string => {
   if (!registered) return "version not registered"
   if (queuedAt !== null) {
     const keys = limits.filter((key) => key !== null)
-    return `in its queue since ${timeOf(queuedAt)}${keys.length === 0 ? "" : `, for ${keys.join(", ")}`}`
+    return `queued since ${timeOf(queuedAt)}${keys.length === 0 ? "" : `, for ${keys.join(", ")}`}`
   }
   return execution.state === "waiting" && dueOf(wakeAt) !== "" ? `until ${dueOf(wakeAt)}` : ""
 }
@@ -154,14 +154,17 @@ export const report = (
     inLine(summary),
     ...haltLines(halt, inLine(summary)),
     ...(remedy === null ? [] : [`remedy: ${remedy}`]),
-    `key ${key}, began ${timeOf(startedAt)} (${durationOf(now - startedAt)})${ended}`,
+    `key ${key}, started ${timeOf(startedAt)} (${durationOf(now - startedAt)})${ended}`,
     ...(tags.length === 0 ? [] : [`tags ${tags.join(", ")}`]),
     `input ${JSON.stringify(input)}`,
     ...(state === "completed" ? [`result ${JSON.stringify(result)}`] : []),
     ...(state === "failed" && error !== null ? [`error ${bounded(JSON.stringify(error), longestError)}`] : []),
-    ...section(["branch", "does", "attempt", "since", "due", "host", "last failure"], activities.map(activityRow(now))),
-    ...section(["undo of", "state", "failure"], undos.map(undoRow)),
+    ...section(
+      ["branch", "activity", "attempt", "since", "due", "host", "last failure"],
+      activities.map(activityRow(now))
+    ),
+    ...section(["undo", "state", "failure"], undos.map(undoRow)),
     ...section(["command", "accepted", "by", "outcome"], commands.map(commandRow)),
-    ...section(["step", "kind", "attempt", "state", "started", "took", "failure"], steps.map(stepRow))
+    ...section(["step", "kind", "attempt", "state", "started", "duration", "failure"], steps.map(stepRow))
   ].join("\n")
 }

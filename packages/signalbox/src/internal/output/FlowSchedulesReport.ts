@@ -50,7 +50,7 @@ export const scheduleReport = (schedule: Schedule): string => {
   return [
     `${name}  ${versionOf(schedule)}`,
     ...(note === "" ? [] : [note]),
-    `next ${next === null ? "none is left" : timeOf(next)}`,
+    `next ${next === null ? "none" : timeOf(next)}`,
     `definition ${JSON.stringify(onWire.schedule(schedule).definition)}, set ${timeOf(setAt)}`,
     ...listed("waiting", waiting),
     ...listed("backfill", backfill),
@@ -58,6 +58,6 @@ export const scheduleReport = (schedule: Schedule): string => {
       ["running", "execution", "state"],
       running.map(({ at, execution, state }) => [timeOf(at), execution, state])
     ),
-    ...rowsUnder(["time", "outcome", "execution", "why"], recent.map(outcomeRow))
+    ...rowsUnder(["time", "outcome", "execution", "reason"], recent.map(outcomeRow))
   ].join("\n")
 }

@@ -21,9 +21,9 @@ export const exitCode = (error: unknown): number =>
 
 const connectionRemedies: Partial<Record<ControlRoomError["reason"]["_tag"], string>> = {
   Unreachable: "start it with `signalbox up`, or check SIGNALBOX_BASE_URL or --data",
-  Timeout: "check SIGNALBOX_BASE_URL, and whether the control room is busy",
+  Timeout: "check SIGNALBOX_BASE_URL, and whether the control room is overloaded",
   Unauthorized: "check SIGNALBOX_API_KEY",
-  Malformed: "check that SIGNALBOX_BASE_URL leads to a control room"
+  Malformed: "check that SIGNALBOX_BASE_URL is the address of a control room"
 }
 
 const remedyOf = ({ reason }: ControlRoomError): string | undefined => {
@@ -31,7 +31,7 @@ const remedyOf = ({ reason }: ControlRoomError): string | undefined => {
     const [, permission] = /lacks the permission ([\w.]+)/.exec(reason.message) ?? []
     return permission === undefined
       ? "check SIGNALBOX_API_KEY and SIGNALBOX_WORKSPACE_ID"
-      : `create one that has it with \`signalbox keys create --permission ${permission}\``
+      : `create a key with it: \`signalbox keys create --permission ${permission}\``
   }
   const elsewhere = reason._tag === "Unexpected" && reason.status === 404
   return connectionRemedies[elsewhere ? "Malformed" : reason._tag]
@@ -51,7 +51,7 @@ const listedBy: Readonly<Record<string, string>> = {
 
 const notFound = ({ message, request }: NotFound): string => {
   const segment = request.path.split("/").find((part) => part in listedBy)
-  return segment === undefined ? message : `${message}: \`signalbox ${listedBy[segment]}\` shows which there are`
+  return segment === undefined ? message : `${message}: \`signalbox ${listedBy[segment]}\` lists those that exist`
 }
 
 /** What the system refuses, such as the data folder of another user, or one on a disk that is read-only. */
@@ -59,7 +59,7 @@ const ofPlatform = ({ message, reason }: PlatformError): string => {
   if (reason._tag === "BadArgument" || reason.pathOrDescriptor === undefined) return message
   return reason._tag === "PermissionDenied"
     ? `${reason.pathOrDescriptor}: permission denied (${reason.method}); give this user access to it, or choose another folder`
-    : `${message}; check the path, and that this user can write there`
+    : `${message}; check the path, and that this user can write to it`
 }
 
 const textOf = (error: unknown): string => {
@@ -75,8 +75,7 @@ const textOf = (error: unknown): string => {
   if (error instanceof PlatformError) return ofPlatform(error)
   if (error instanceof ListenError) return error.ofCommand
   if (error instanceof NotFound) return notFound(error)
-  if (Predicate.isTagged(error, "UploadSourceError"))
-    return `${error.message}; check the path, and that you may read it`
+  if (Predicate.isTagged(error, "UploadSourceError")) return `${error.message}; check the path and its permissions`
   const remedy = error instanceof ControlRoomError ? remedyOf(error) : undefined
   return remedy === undefined ? error.message : `${error.message}; ${remedy}`
 }

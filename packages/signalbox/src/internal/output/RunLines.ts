@@ -41,6 +41,6 @@ export const stepRunLines = (stepRun: WatchedStepRun) => {
 export const shownLines = (stepRun: ShownStepRun) =>
   stepRun.log_incomplete === null
     ? stepRunLines(stepRun)
-    : `${stepRunLines(stepRun)}\n    the log is incomplete, though the task did its work: ${stepRun.log_incomplete}`
+    : `${stepRunLines(stepRun)}\n    the log is incomplete, but the task was not affected: ${stepRun.log_incomplete}`
 
 export const changeLines = (change: Change) => ("run" in change ? runLine(change.run) : stepRunLines(change.step_run))

@@ -75,7 +75,7 @@ const likelyReason = Effect.fnUntraced(function* (step: string) {
   )
   return online.length === 0
     ? `no worker is online, and the step "${step}" waits for one; start one with \`signalbox worker start\``
-    : `the step "${step}" waits for a worker: all that match may be busy, or none matches, which the control room says after 10 seconds`
+    : `the step "${step}" waits for a worker: all matching workers may be busy; without a matching worker, the control room reports it after 10 seconds`
 })
 
 /** Why a run does not go on: what the first step run without a worker waits for; null when each has one, or it cannot be read. */

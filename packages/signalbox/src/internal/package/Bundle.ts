@@ -23,7 +23,7 @@ const bundlerOf = Effect.fnUntraced(function* (file: string) {
     try: () => createRequire(file).resolve("rolldown"),
     catch: () =>
       new TasksPackageError({
-        message: `cannot bundle ${basename(file)}: its project has no rolldown; install it there with \`npm install --save-dev rolldown\``
+        message: `cannot bundle ${basename(file)}: rolldown is not installed in its project; install it with \`npm install --save-dev rolldown\``
       })
   })
   return yield* Effect.tryPromise({

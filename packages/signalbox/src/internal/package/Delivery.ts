@@ -29,7 +29,7 @@ export const heldOf = Effect.fnUntraced(function* ({ current, id, name }: TaskPa
   if (current === null || current.newest === current.version) return null
   const { version, ...newest } = yield* TaskPackages.getVersion(id, current.newest)
   return newest.digest === `sha256:${digest}` && newest.digest !== current.digest
-    ? `version ${version} has this content, and is not current: version ${current.version} is; \`signalbox packages promote ${name} ${version}\` changes that`
+    ? `version ${version} has this content, but version ${current.version} is current; change that with \`signalbox packages promote ${name} ${version}\``
     : null
 })
 
@@ -72,7 +72,7 @@ const deliver = Effect.fnUntraced(function* (name: string, source: Source) {
   )
   const known = yield* TaskPackages.get(yield* ensured(name))
   if (known.git !== null) {
-    const message = `${field}: the package takes its content from a git repository; delete it first, or choose another name`
+    const message = `${field}: the package takes its content from a git repository; delete the package first, or choose another name`
     return yield* new PackageError({ package: name, message })
   }
   if (yield* isCurrent(known, digest)) return

@@ -55,7 +55,7 @@ const textsOf = Effect.fnUntraced(function* (folder: string) {
 /** The text for people: a list of all packages, then what the licence files of each say. */
 export const textOf = Effect.fnUntraced(function* (packages: ReadonlyArray<Bundled>) {
   const list = packages.map(
-    ({ license, name, version }) => `${name} ${version}: ${license ?? "its package.json states no licence"}`
+    ({ license, name, version }) => `${name} ${version}: ${license ?? "no licence in package.json"}`
   )
   const parts = yield* Effect.forEach(packages, ({ name, owner, version }) =>
     Effect.map(textsOf(owner.folder), (texts) =>

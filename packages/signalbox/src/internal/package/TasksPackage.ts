@@ -34,12 +34,12 @@ export interface TasksPackage {
 const namesOf = Effect.fnUntraced(function* (file: string) {
   const names = (yield* TasksFile.load(file, undefined, "")).map(({ name }) => name)
   if (names.length === 0) {
-    return yield* new TasksPackageError({ message: `${file} has no tasks; put one into the array \`tasks\`` })
+    return yield* new TasksPackageError({ message: `${file} has no tasks; add one to the array \`tasks\`` })
   }
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice === undefined) return names
   return yield* new TasksPackageError({
-    message: `${file} has two tasks named ${JSON.stringify(twice)}; give each a name of its own`
+    message: `${file} has two tasks named ${JSON.stringify(twice)}; give each a unique name`
   })
 })
 

@@ -72,7 +72,7 @@ const watch = Effect.fnUntraced(function* (links: ReadonlyArray<Link>) {
     schedule: Schedule.spaced("1 second"),
     while: (whole) => whole.every(Boolean)
   })
-  yield* Effect.logInfo("the package runner that started this has ended: stopping")
+  yield* Effect.logInfo("the package runner that started this process has ended: stopping")
   yield* asSigterm
 })
 

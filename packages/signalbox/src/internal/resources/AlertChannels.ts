@@ -77,7 +77,7 @@ const printWithSecret = Effect.fnUntraced(function* (
 ) {
   yield* printFields(json, { ...channel, secret: secret === null ? null : Redacted.value(secret) })
   if (secret !== null) {
-    yield* Console.error("The receiver verifies what it gets with the secret; it is shown only now")
+    yield* Console.error("The receiver verifies signatures with this secret. Copy it now; it is not shown again.")
   }
 })
 
@@ -95,26 +95,29 @@ const create = Command.make(
   "create",
   {
     name: Argument.String("name").pipe(Argument.withDescription("The name of the channel")),
-    type: Argument.Literals("type", alertChannelTypes).pipe(Argument.withDescription("What it is")),
-    url: FlagValues.text("url", "The address; use --url-env where it is a secret", "URL"),
+    type: Argument.Literals("type", alertChannelTypes).pipe(Argument.withDescription("The type of the channel")),
+    url: FlagValues.text("url", "The address; use --url-env if it is a secret", "URL"),
     urlEnv: FlagValues.text("url-env", "The variable with the address", "VARIABLE"),
     tokenEnv: FlagValues.text("token-env", "ntfy: the variable with the access token", "VARIABLE"),
     host: FlagValues.text("host", "email: the mail server", "HOST"),
-    port: FlagValues.port("port", 1).pipe(Flag.withDescription("email: its port; default 587"), Flag.optional),
+    port: FlagValues.port("port", 1).pipe(
+      Flag.withDescription("email: the port of the mail server; default 587"),
+      Flag.optional
+    ),
     security: Flag.Literals("security", mailSecurities).pipe(
-      Flag.withDescription("email: default starttls"),
+      Flag.withDescription("email: the encryption; default starttls"),
       Flag.optional
     ),
     from: FlagValues.text("from", "email: the sender", "ADDRESS"),
     to: Flag.String("to").pipe(
-      Flag.withDescription("email: a recipient; repeat it for more"),
+      Flag.withDescription("email: a recipient; may be repeated"),
       Flag.withMetavar("ADDRESS"),
       Flag.atLeast(0)
     ),
     username: FlagValues.text("username", "email: the user name at the server", "NAME"),
     passwordEnv: FlagValues.text("password-env", "email: the variable with the password", "VARIABLE"),
     passwordFrom: FlagValues.text("password-from", "email: an item of a secret of the vault", "SECRET/ITEM"),
-    ca: FlagValues.text("ca", "email: a file with the certificate that the server is checked by", "FILE"),
+    ca: FlagValues.text("ca", "email: a file with the certificate that verifies the server", "FILE"),
     ...connectionFlags
   },
   Effect.fnUntraced(function* (flags) {
@@ -150,39 +153,47 @@ const create = Command.make(
     yield* printWithSecret(json, yield* connected(data)(AlertChannels.create(definition)))
   })
 ).pipe(
-  Command.withDescription("Creates a channel of alerts"),
+  Command.withDescription("Creates an alert channel"),
   Command.withExamples([
-    { command: "signalbox alert-channels create team slack --url-env SLACK_URL", description: "To a channel of Slack" },
+    {
+      command: "signalbox alert-channels create team slack --url-env SLACK_URL",
+      description: "Send to a channel of Slack"
+    },
     {
       command:
         "signalbox alert-channels create operations email --host smtp.example.com --from robots@example.com --to operations@example.com --username robots --password-from smtp/password",
-      description: "By e-mail, with a password of the vault"
+      description: "Send email, with a password from the vault"
     },
     {
       command: "signalbox alert-channels create receiver webhook --url https://example.com/alerts",
-      description: "To a program of yours; prints the secret of its signatures, once"
+      description: "Send to your program; prints the secret of the signatures"
     },
     {
       command: "signalbox alert-channels create alive heartbeat --url-env PING_URL",
-      description: "Called each minute, since a dead service alerts nobody"
+      description: "Call an external monitor every minute, so that it detects an outage"
     }
   ])
 )
 
 const rotateSecret = Command.make(
   "rotate-secret",
-  { channel: Argument.String("channel").pipe(Argument.withDescription("Its id or name")), ...connectionFlags },
+  {
+    channel: Argument.String("channel").pipe(Argument.withDescription("The id or the name of an alert channel")),
+    ...connectionFlags
+  },
   Effect.fnUntraced(function* ({ channel, data, json }) {
     const rotated = Effect.flatMap(find(alertChannelNoun, channel), ({ id }) => AlertChannels.rotateSecret(id))
     yield* printWithSecret(json, yield* connected(data)(rotated))
   })
 ).pipe(
-  Command.withDescription("Gives a channel of type webhook a new secret, and prints it; for 24 hours both sign"),
+  Command.withDescription(
+    "Rotates the secret of a channel of type webhook, and prints the new one; for 24 hours messages are signed with both"
+  ),
   Command.withExamples([{ command: "signalbox alert-channels rotate-secret receiver", description: "By its name" }])
 )
 
 export const alertChannels = Command.make("alert-channels").pipe(
-  Command.withDescription("Lists, shows, creates and deletes channels of alerts"),
+  Command.withDescription("Lists, shows, creates and deletes alert channels"),
   Command.withSubcommands([
     listCommand(alertChannelNoun),
     showCommand(alertChannelNoun, ({ id }) => AlertChannels.get(id)),

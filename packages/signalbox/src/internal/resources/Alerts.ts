@@ -85,7 +85,7 @@ const hoursOf = (flag: string, text: string) => {
   return zone === undefined
     ? Effect.fail(
         new AlertFlagError({
-          message: `--${flag}: Expected a zone, hours and perhaps days, such as "Europe/Vienna 08:00-18:00 mon,tue,wed"`
+          message: `--${flag}: Expected a time zone, hours and optional days, such as "Europe/Vienna 08:00-18:00 mon,tue,wed"`
         })
       )
     : Effect.succeed({ zone, from, to, ...defined({ weekdays: weekdays?.split(",") }) })
@@ -110,16 +110,16 @@ const parameter = Effect.fnUntraced(function* (text: string) {
 
 /** When an alert with the rule finds something. */
 const ruleMeanings: Readonly<Record<AlertRuleType, string>> = {
-  run_unresolved: "a run ended unresolved",
-  failure_group: "a group of failures is new, or grew by so many items in so many seconds",
-  nothing_completed: "no run of the process completed for so many seconds, counted in the hours",
-  item_waits: "an item has waited for so many seconds",
-  no_worker: "no worker of the group, or none at all, was online for so many seconds",
+  run_unresolved: "a run ended as unresolved",
+  failure_group: "a new group of failures, or one that grew by a number of items in a number of seconds",
+  nothing_completed: "no run of the process completed for a number of seconds, within the hours",
+  item_waits: "an item has waited for a number of seconds",
+  no_worker: "no worker, or none of the group, was online for a number of seconds",
   schedule_missed: "an occurrence of a schedule started no run",
   deliveries_fail: "the last attempts (default 3) of a webhook's delivery failed",
-  queue_above: "more than so many items of a process wait",
-  disk_above: "the disk of a node is fuller than so many percent",
-  paused_by_itself: "a process or step was paused by its failures"
+  queue_above: "more than a number of items of a process are waiting",
+  disk_above: "the disk usage of a node is above a percentage",
+  paused_by_itself: "a process or step was paused after consecutive failures"
 }
 
 /** The parameters of a rule; those in brackets can be left out. */
@@ -138,7 +138,7 @@ const create = Command.make(
   "create",
   {
     name: Argument.String("name").pipe(Argument.withDescription("The name of the alert")),
-    rule: Argument.Literals("rule", alertRuleTypes).pipe(Argument.withDescription("What it watches")),
+    rule: Argument.Literals("rule", alertRuleTypes).pipe(Argument.withDescription("The condition of the alert")),
     set: Flag.String("set").pipe(
       Flag.withDescription(
         "A parameter of the rule: process, worker_group, schedule, webhook, seconds, items, attempts, percent, hours, grows=ITEMS/SECONDS"
@@ -147,16 +147,16 @@ const create = Command.make(
       Flag.atLeast(0)
     ),
     channel: Flag.String("channel").pipe(
-      Flag.withDescription("Where its messages go, by name or id; repeat it for more"),
+      Flag.withDescription("A channel to notify, by name or id; may be repeated"),
       Flag.withMetavar("CHANNEL"),
       Flag.atLeast(1)
     ),
     repeat: FlagValues.whole("repeat-seconds", 60, 366 * 24 * 3600).pipe(
-      Flag.withDescription("Says it again after so long; default: not"),
+      Flag.withDescription("The repeat interval while firing; default: no repeats"),
       Flag.optional
     ),
     gather: FlagValues.whole("gather-seconds", 0, 24 * 3600).pipe(
-      Flag.withDescription("A channel gets one message in so long, which stands for all that came; default: 300"),
+      Flag.withDescription("The grouping interval: one message per channel in this time; default: 300"),
       Flag.optional
     ),
     quiet: Flag.String("quiet").pipe(
@@ -190,18 +190,18 @@ const create = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    `Creates an alert. RULE, and its parameters, of which those in brackets can be left out:\n\n${ruleLines}`
+    `Creates an alert. The rules with their parameters, optional ones in brackets:\n\n${ruleLines}`
   ),
   Command.withShortDescription("Creates an alert"),
   Command.withExamples([
     {
       command: "signalbox alerts create failed run_unresolved --set process=orders --channel team",
-      description: "When a run ended unresolved"
+      description: "Notify when a run ended as unresolved"
     },
     {
       command:
         'signalbox alerts create quiet nothing_completed --set process=orders --set seconds=14400 --set "hours=Europe/Vienna 08:00-18:00 mon,tue,wed,thu,fri" --channel team',
-      description: "When nothing was completed in four hours of work"
+      description: "Notify when no run completed in four business hours"
     }
   ])
 )
@@ -233,11 +233,11 @@ const test = Command.make(
       return yield* Effect.timeoutOrElse(settled, { duration: testTime, orElse: () => attempted })
     })
     const messages = Stream.fromIterableEffect(program)
-    yield* connected(data)(printList(json, messages, messageColumns, "It has no channels"))
+    yield* connected(data)(printList(json, messages, messageColumns, "The alert has no channels"))
   })
 ).pipe(
-  Command.withDescription("Sends a test message to each channel of an alert, and prints what became of it"),
-  Command.withExamples([{ command: "signalbox alerts test failed", description: "Does it arrive?" }])
+  Command.withDescription("Sends a test message to each channel of an alert, and prints the results"),
+  Command.withExamples([{ command: "signalbox alerts test failed", description: "Test the channels of an alert" }])
 )
 
 const firingColumns: Columns<Alerts.AlertFiring> = {
@@ -265,13 +265,13 @@ const firings = Command.make(
       })
     )
     const found = Option.isSome(limit) ? Stream.take(all, limit.value) : all
-    yield* connected(data)(printList(json, found, firingColumns, "Nothing was found"))
+    yield* connected(data)(printList(json, found, firingColumns, "No matching firings"))
   })
 ).pipe(
-  Command.withDescription("Lists what alerts have found, the newest first"),
+  Command.withDescription("Lists the firings of alerts, newest first"),
   Command.withExamples([
-    { command: "signalbox alerts firings --state firing", description: "What is the case now" },
-    { command: "signalbox alerts firings --alert failed --json", description: "For programs: a line of JSON for each" }
+    { command: "signalbox alerts firings --state firing", description: "List current firings" },
+    { command: "signalbox alerts firings --alert failed --json", description: "Print one line of JSON for each firing" }
   ])
 )
 
@@ -296,11 +296,11 @@ const mute = Command.make(
     yield* printFields(json, yield* connected(data)(program))
   })
 ).pipe(
-  Command.withDescription("Sends nothing of an alert for a time"),
+  Command.withDescription("Mutes an alert for a time"),
   Command.withExamples([
     {
       command: 'signalbox alerts mute failed --for "2 hours" --note "the bank is down"',
-      description: "Until it is mended"
+      description: "Mute an alert for two hours, with a note"
     }
   ])
 )
@@ -313,12 +313,12 @@ const unmute = Command.make(
     yield* printFields(json, yield* connected(data)(program))
   })
 ).pipe(
-  Command.withDescription("Ends the mute of an alert"),
-  Command.withExamples([{ command: "signalbox alerts unmute failed", description: "It is mended" }])
+  Command.withDescription("Unmutes an alert"),
+  Command.withExamples([{ command: "signalbox alerts unmute failed", description: "Unmute an alert" }])
 )
 
 export const alerts = Command.make("alerts").pipe(
-  Command.withDescription("Lists, shows, creates, tests, mutes and deletes alerts, and lists what they found"),
+  Command.withDescription("Lists, shows, creates, tests, mutes and deletes alerts, and lists firings"),
   Command.withSubcommands([
     listCommand(alertNoun),
     showCommand(alertNoun, ({ id }) => Alerts.get(id)),

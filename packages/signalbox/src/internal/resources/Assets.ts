@@ -27,19 +27,22 @@ const create = Command.make(
     name: Argument.String("name").pipe(Argument.withDescription("The name of the asset")),
     file: Argument.String("file").pipe(Argument.withDescription("The file with its content")),
     contentType: Flag.String("content-type").pipe(
-      Flag.withDescription("What the content is"),
+      Flag.withDescription("The content type, such as text/csv"),
       Flag.withDefault("application/octet-stream")
     ),
     ...connectionFlags
   },
   Effect.fnUntraced(function* ({ contentType, data, file, json, name }) {
     const id = yield* connected(data)(Assets.put(name, file, { contentType }))
-    yield* print(json, { id, name }, () => `the asset ${name} has the content of ${file}`)
+    yield* print(json, { id, name }, () => `stored ${file} as the content of the asset ${name}`)
   })
 ).pipe(
-  Command.withDescription("Creates an asset of a file, or gives the one of that name new content"),
+  Command.withDescription("Creates an asset from a file, or replaces the content of an existing asset"),
   Command.withExamples([
-    { command: "signalbox assets create prices prices.csv --content-type text/csv", description: "Safe to repeat" }
+    {
+      command: "signalbox assets create prices prices.csv --content-type text/csv",
+      description: "Create or update an asset"
+    }
   ])
 )
 
@@ -47,7 +50,7 @@ const download = Command.make(
   "download",
   {
     asset: nameArgument(assetNoun),
-    file: Argument.String("file").pipe(Argument.withDescription("Where the content is written")),
+    file: Argument.String("file").pipe(Argument.withDescription("The file to write")),
     ...connectionFlags
   },
   Effect.fnUntraced(function* ({ asset, data, file, json }) {
@@ -55,13 +58,15 @@ const download = Command.make(
     const program = Effect.gen(function* () {
       const found = yield* find(assetNoun, asset)
       yield* Stream.run(Assets.download(found.id), fs.sink(file))
-      yield* Console.log(json ? JSON.stringify({ ...found, file }) : `${found.name} is in ${file}`)
+      yield* Console.log(json ? JSON.stringify({ ...found, file }) : `wrote ${found.name} to ${file}`)
     })
     yield* connected(data)(program)
   })
 ).pipe(
   Command.withDescription("Writes the content of an asset to a file"),
-  Command.withExamples([{ command: "signalbox assets download prices prices.csv", description: "Byte by byte" }])
+  Command.withExamples([
+    { command: "signalbox assets download prices prices.csv", description: "Write the content to prices.csv" }
+  ])
 )
 
 export const assets = Command.make("assets").pipe(

@@ -37,9 +37,12 @@ const create = Command.make(
     yield* printFields(json, yield* connected(data)(created))
   })
 ).pipe(
-  Command.withDescription("Creates an assistant of a task of a package"),
+  Command.withDescription("Creates an assistant from a task of a package"),
   Command.withExamples([
-    { command: 'signalbox assistants create reader --package invoices --task "Read orders"', description: "For people" }
+    {
+      command: 'signalbox assistants create reader --package invoices --task "Read orders"',
+      description: "Create an assistant"
+    }
   ])
 )
 
@@ -53,7 +56,10 @@ const runColumns: Columns<Assistants.AssistantRun> = {
 const runs = Command.make(
   "runs",
   {
-    assistant: Flag.String("assistant").pipe(Flag.withDescription("Only of this one, by name or id"), Flag.optional),
+    assistant: Flag.String("assistant").pipe(
+      Flag.withDescription("Only runs of this assistant, by name or id"),
+      Flag.optional
+    ),
     limit: limitFlag,
     ...connectionFlags
   },
@@ -62,13 +68,15 @@ const runs = Command.make(
       const only = Option.isNone(assistant) ? {} : { assistant: (yield* find(assistantNoun, assistant.value)).id }
       const all = Assistants.streamRuns(only)
       const found = Option.isNone(limit) ? all : Stream.take(all, limit.value)
-      yield* printList(json, found, runColumns, "There are no runs: start one with `signalbox assistant run`")
+      yield* printList(json, found, runColumns, "No runs yet: start one with `signalbox assistant run`")
     })
     yield* connected(data)(program)
   })
 ).pipe(
-  Command.withDescription("Lists the runs of assistants, the newest first"),
-  Command.withExamples([{ command: "signalbox assistants runs --assistant reader", description: "Of one of them" }])
+  Command.withDescription("Lists the runs of assistants, newest first"),
+  Command.withExamples([
+    { command: "signalbox assistants runs --assistant reader", description: "List the runs of one assistant" }
+  ])
 )
 
 export const assistants = Command.make("assistants").pipe(

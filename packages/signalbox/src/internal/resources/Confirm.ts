@@ -13,14 +13,14 @@ export class NotConfirmed extends TaggedError<NotConfirmed>()("NotConfirmed", { 
 
 /** The flag of commands that ask. */
 export const yesFlag = Flag.Boolean("yes").pipe(
-  Flag.withDescription("Do it without asking; needed where there is no terminal to ask on"),
+  Flag.withDescription("Do not ask for confirmation; needed without a terminal"),
   Flag.withDefault(false)
 )
 
 /** Asks on the terminal, which has to be one. */
 export const ask = Effect.fn("ask")(function* (what: string, where: string) {
   const answer = yield* Effect.orElseSucceed(
-    Prompt.Confirm({ message: `Really ${what} (${where})?` }),
+    Prompt.Confirm({ message: `${what.slice(0, 1).toUpperCase()}${what.slice(1)} (${where})?` }),
     // Ctrl-C.
     () => false
   )
@@ -34,7 +34,7 @@ export const confirm = Effect.fn("confirm")(function* (what: string, yes: boolea
   const where = `workspace ${workspaceId} at ${baseUrl}, of ${yield* ConnectionName}`
   if (!(yield* TerminalCapabilities).canPrompt) {
     return yield* new NotConfirmed({
-      message: `nothing was changed: give --yes to ${what} (${where}), since there is no terminal to ask on`
+      message: `nothing was changed: add --yes to ${what} (${where}), since there is no terminal to ask for confirmation`
     })
   }
   yield* ask(what, where)

@@ -28,7 +28,7 @@ export const checkReadable = Effect.fnUntraced(function* (field: string, path: s
   const fs = yield* FileSystem.FileSystem
   yield* Effect.mapError(
     fs.access(path, { readable: true }),
-    () => new BadFile({ message: `${field}: cannot read ${path}; check the path, and that you may read it` })
+    () => new BadFile({ message: `${field}: cannot read ${path}; check the path and its permissions` })
   )
 })
 
@@ -43,7 +43,7 @@ export const createItem = Effect.fnUntraced(function* (
   order: WorkItems.Order & { readonly reference?: string | undefined } = {}
 ) {
   const given = Option.isNone(payload) ? { value: null } : parse(payload.value)
-  if (given === null) return yield* new BadPayload({ message: "--payload: Expected JSON; a text is JSON in quotes" })
+  if (given === null) return yield* new BadPayload({ message: "--payload: Expected JSON; put text in quotes" })
   yield* Effect.forEach(file, (path) => checkReadable("--file", path), { discard: true })
   const item = yield* WorkItems.create({ process, payload: given.value, ...order })
   yield* attachFiles(item.id, file)

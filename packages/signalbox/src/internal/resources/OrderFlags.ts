@@ -5,26 +5,23 @@ import * as Option from "effect/Option"
 import * as Flag from "effect/cli/Flag"
 
 export const priorityFlag = Flag.Int("priority").pipe(
-  Flag.withDescription("-100 to 100, default 0; each point counts like ten minutes of waiting"),
+  Flag.withDescription("The priority, -100 to 100; default 0. Each point counts as ten minutes of waiting"),
   Flag.withSchema(Priority),
   Flag.optional
 )
 
 export const orderFlags = {
   priority: priorityFlag,
-  due: Flag.String("due").pipe(
-    Flag.withDescription("When it shall be done, such as 2026-12-24T12:00:00+01:00"),
-    Flag.optional
-  ),
+  due: Flag.String("due").pipe(Flag.withDescription("The due time, such as 2026-12-24T12:00:00+01:00"), Flag.optional),
   reference: Flag.String("reference").pipe(
-    Flag.withDescription("By which its sender knows it; one open item of the process has it"),
+    Flag.withDescription("The reference of the sender; unique among the open items of the process"),
     Flag.optional
   ),
   exists: Flag.Literals("when-reference-exists", whenReferenceExists).pipe(
-    Flag.withDescription("refuse (default), or join: the open item with the reference"),
+    Flag.withDescription("When an open item has the reference: refuse (default), or join that item"),
     Flag.optional
   ),
-  tag: Flag.String("tag").pipe(Flag.withDescription("A word to find the item by; may be repeated"), Flag.atLeast(0))
+  tag: Flag.String("tag").pipe(Flag.withDescription("A tag to find the item by; may be repeated"), Flag.atLeast(0))
 }
 
 interface Given {

@@ -40,7 +40,7 @@ const contentArgument = Argument.String("path").pipe(
 )
 
 const noteFlag = Flag.String("note").pipe(
-  Flag.withDescription("Why, for those who read the list of versions"),
+  Flag.withDescription("The reason, shown in the list of versions"),
   Flag.withMetavar("TEXT"),
   Flag.optional
 )
@@ -65,7 +65,9 @@ const create = Command.make(
   })
 ).pipe(
   Command.withDescription("Creates a task package, with its content when a path is given"),
-  Command.withExamples([{ command: "signalbox packages create invoices robots/invoices", description: "Of a folder" }])
+  Command.withExamples([
+    { command: "signalbox packages create invoices robots/invoices", description: "Create a package from a folder" }
+  ])
 )
 
 const upload = Command.make(
@@ -86,12 +88,12 @@ const upload = Command.make(
     yield* printFields(json, yield* connected(data)(Effect.scoped(program)))
   })
 ).pipe(
-  Command.withDescription("Gives a task package new content: its next version, which is current from then on"),
+  Command.withDescription("Uploads the next version of a task package, and makes it current"),
   Command.withExamples([
-    { command: "signalbox packages upload invoices invoices.zip", description: "From a zip" },
+    { command: "signalbox packages upload invoices invoices.zip", description: "Upload a zip" },
     {
       command: "signalbox packages upload invoices robots/invoices --note 'reads the new form'",
-      description: "Of a folder, with the reason"
+      description: "Upload a folder, with a note"
     }
   ])
 )
@@ -122,13 +124,13 @@ const push = Command.make(
     yield* printFields(json, yield* connected(data)(Effect.scoped(deliver(name, path, note))))
   })
 ).pipe(
-  Command.withDescription("Creates a task package, or its next version; content that is current already creates none"),
+  Command.withDescription("Creates a task package or its next version; unchanged content creates none"),
   Command.withExamples([
     {
       command: "signalbox packages push invoices robots/invoices --note 'reads the new form'",
-      description: "Of a folder, with the reason"
+      description: "Upload a folder, with a note"
     },
-    { command: "signalbox packages push greetings tasks.ts", description: "Of tasks in TypeScript, which are packaged" }
+    { command: "signalbox packages push greetings tasks.ts", description: "Package and push tasks in TypeScript" }
   ])
 )
 
@@ -150,14 +152,12 @@ const versions = Command.make(
       const { id } = yield* find(packageNoun, given)
       const all = TaskPackages.streamVersions(id, { limit: 100 })
       const found = Option.isNone(limit) ? all : Stream.take(all, limit.value)
-      yield* printList(json, found, versionColumns, "It has no version: upload one with `signalbox packages upload`")
+      yield* printList(json, found, versionColumns, "No versions yet: upload one with `signalbox packages upload`")
     })
     yield* connected(data)(program)
   })
 ).pipe(
-  Command.withDescription(
-    "Lists the versions of a task package, the newest first: who made each when, and which is current"
-  ),
+  Command.withDescription("Lists the versions of a task package, newest first, with author, time and state"),
   Command.withExamples([{ command: "signalbox packages versions invoices", description: "By its name" }])
 )
 
@@ -174,9 +174,9 @@ const promote = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Makes a version of a task package the current one; step runs in progress continue with theirs"
+    "Makes a version of a task package current; step runs in progress continue with their version"
   ),
-  Command.withExamples([{ command: "signalbox packages promote invoices 7", description: "Version 7, older or newer" }])
+  Command.withExamples([{ command: "signalbox packages promote invoices 7", description: "Make version 7 current" }])
 )
 
 const rollback = Command.make(
@@ -194,10 +194,10 @@ const rollback = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Makes the version of a task package before the current one current; step runs in progress end after their current item"
+    "Makes the previous version of a task package current; step runs in progress end after their current item"
   ),
   Command.withExamples([
-    { command: "signalbox packages rollback invoices", description: "Prints the version it has then" }
+    { command: "signalbox packages rollback invoices", description: "Roll back and print the current version" }
   ])
 )
 

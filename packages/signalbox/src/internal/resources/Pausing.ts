@@ -30,7 +30,7 @@ export const pauseCommands = <Listed>(noun: Noun<Listed>, { pause, resume }: Pau
     Flag.withDescription("Only this step of the process, by its name or its id"),
     Flag.optional
   )
-  const note = Flag.String("note").pipe(Flag.withDescription("Why, for those who wonder"), Flag.optional)
+  const note = Flag.String("note").pipe(Flag.withDescription("The reason, shown to other users"), Flag.optional)
   const flags = { ...name, ...connectionFlags, step: steps ? step : Flag.map(step, () => Option.none<string>()) }
   const stepOf = (given: Option.Option<string>) => (Option.isNone(given) ? {} : { step: given.value })
   const say = (json: boolean, listed: Listed, given: Option.Option<string>, what: string, state: PauseState) =>
@@ -52,13 +52,11 @@ export const pauseCommands = <Listed>(noun: Noun<Listed>, { pause, resume }: Pau
         yield* connected(data)(program)
       })
     ).pipe(
-      Command.withDescription(
-        `Pauses a ${noun.one}: step runs in progress continue, and nothing more is given to workers`
-      ),
+      Command.withDescription(`Pauses a ${noun.one}: step runs in progress continue, and workers receive no more work`),
       Command.withExamples([
         {
           command: `signalbox ${noun.command} pause NAME --note "maintenance until noon"`,
-          description: "With a reason"
+          description: "Pause with a reason"
         }
       ])
     ),

@@ -93,7 +93,9 @@ const edited = (
   const where = parent === "" ? "the payload" : `${parent} of the payload`
   const [key = "", ...rest] = keys
   if (!isContainer(json)) {
-    return bad(`${flag}: ${where} is no object and no list; set all of it, such as --set '${parent || "/a"}={}'`)
+    return bad(
+      `${flag}: ${where} is not an object or a list; replace it as a whole, such as --set '${parent || "/a"}={}'`
+    )
   }
   if (isList(json) && indexOf(json, key) === null) {
     return bad(`${flag}: ${where} is a list of ${json.length}; give an index below that, or - for a new entry`)
@@ -101,7 +103,7 @@ const edited = (
   const child = at(json, key)
   if (rest.length > 0) {
     if (child === undefined)
-      return bad(`${flag}: ${where} has no ${key}; set that first, such as --set '${keyIn(parent, key)}={}'`)
+      return bad(`${flag}: ${where} has no ${key}; set it first, such as --set '${keyIn(parent, key)}={}'`)
     return Result.map(edited(child, edit, rest, keyIn(parent, key)), (value) => replaced(json, key, value))
   }
   if (edit.kind === "set") return Result.succeed(replaced(json, key, edit.value))

@@ -37,15 +37,15 @@ const create = Command.make(
   {
     name: Argument.String("name").pipe(Argument.withDescription("The name of the process")),
     task: Flag.String("task").pipe(
-      Flag.withDescription("The task that a step runs; repeat it for further steps"),
+      Flag.withDescription("The task of a step; may be repeated for more steps"),
       Flag.atLeast(1)
     ),
     package: Flag.String("package").pipe(
-      Flag.withDescription("The task package that has the tasks; default: workers bring them"),
+      Flag.withDescription("The task package of the tasks; default: tasks of workers"),
       Flag.optional
     ),
-    group: Flag.String("group").pipe(Flag.withDescription("Only workers of this group run it"), Flag.optional),
-    description: Flag.String("description").pipe(Flag.withDescription("What it is for"), Flag.optional),
+    group: Flag.String("group").pipe(Flag.withDescription("The worker group that runs the steps"), Flag.optional),
+    description: Flag.String("description").pipe(Flag.withDescription("The description of the process"), Flag.optional),
     ...connectionFlags
   },
   Effect.fnUntraced(function* ({ data, description, group, json, name, package: given, task }) {
@@ -61,12 +61,17 @@ const create = Command.make(
     yield* printFields(json, yield* connected(data)(program))
   })
 ).pipe(
-  Command.withDescription("Creates a process with a step for each task; `signalbox apply` can say more of each step"),
+  Command.withDescription(
+    "Creates a process with a step for each task; use `signalbox apply` for more options of steps"
+  ),
   Command.withExamples([
-    { command: "signalbox processes create greeting --task greet", description: "One step, of a task of a worker" },
+    {
+      command: "signalbox processes create greeting --task greet",
+      description: "Create one step, for a task of workers"
+    },
     {
       command: 'signalbox processes create orders --package invoices --task "Read orders" --task report',
-      description: "Two steps, of a package"
+      description: "Create two steps, for tasks of a package"
     }
   ])
 )
@@ -80,11 +85,11 @@ const exported = Command.make(
     yield* Console.log(json ? JSON.stringify({ name, source }) : source.trimEnd())
   })
 ).pipe(
-  Command.withDescription("Prints a process as a module, with payload types that are inferred from its items"),
+  Command.withDescription("Prints a process as a TypeScript module, with payload types inferred from its items"),
   Command.withExamples([
     {
       command: "signalbox processes export orders > orders.ts",
-      description: "Then: signalbox apply orders.ts --dry-run"
+      description: "Then run signalbox apply orders.ts --dry-run"
     }
   ])
 )
@@ -139,7 +144,7 @@ const pin = Command.make(
     yield* printFields(json, yield* connected(data)(setPin(process, step, version)))
   })
 ).pipe(
-  Command.withDescription("Has a step run one version of its task package, whatever is current; runs from then on do"),
+  Command.withDescription("Pins a step to one version of its task package, for runs that start later"),
   Command.withExamples([{ command: "signalbox processes pin orders 'Read orders' 7", description: "Version 7" }])
 )
 
@@ -150,7 +155,7 @@ const unpin = Command.make(
     yield* printFields(json, yield* connected(data)(setPin(process, step, null)))
   })
 ).pipe(
-  Command.withDescription("Has a step run the current version of its task package again; runs from then on do"),
+  Command.withDescription("Unpins a step: runs that start later use the current version of its task package"),
   Command.withExamples([{ command: "signalbox processes unpin orders 'Read orders'", description: "By its name" }])
 )
 

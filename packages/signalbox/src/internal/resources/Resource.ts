@@ -72,14 +72,14 @@ export const listCommand = <Listed>(noun: Noun<Listed>) =>
     { limit: limitFlag, ...connectionFlags },
     Effect.fnUntraced(function* ({ data, json, limit }) {
       const found = Option.isSome(limit) ? Stream.take(noun.list({}), limit.value) : noun.list({})
-      const none = `There are no ${noun.many}: ${noun.first}`
+      const none = `No ${noun.many} yet: ${noun.first}`
       yield* connected(data)(printList(json, found, noun.columns, none))
     })
   ).pipe(
-    Command.withDescription(`Lists the ${noun.many}, the newest first`),
+    Command.withDescription(`Lists ${noun.many}, newest first`),
     Command.withExamples([
-      { command: `signalbox ${noun.command} list`, description: "As a table" },
-      { command: `signalbox ${noun.command} list --json`, description: "For programs: a line of JSON for each" }
+      { command: `signalbox ${noun.command} list`, description: "Print a table" },
+      { command: `signalbox ${noun.command} list --json`, description: "Print one line of JSON for each" }
     ])
   )
 
@@ -96,7 +96,7 @@ export const showCommand = <Listed, Shown extends object>(noun: Noun<Listed>, ge
     Command.withDescription(`Shows ${/^[aeio]/i.test(noun.one) ? "an" : "a"} ${noun.one}`),
     Command.withExamples([
       { command: `signalbox ${noun.command} show NAME`, description: "By its name or its id" },
-      { command: `signalbox ${noun.command} show NAME --json`, description: "For programs: one line of JSON" }
+      { command: `signalbox ${noun.command} show NAME --json`, description: "Print one line of JSON" }
     ])
   )
 
@@ -118,9 +118,9 @@ export const deleteCommand = <Listed>(noun: Noun<Listed>, remove: (listed: Liste
       yield* connected(data)(program)
     })
   ).pipe(
-    Command.withDescription(`Deletes ${noun.many}; irreversible. More than one needs --yes, or a yes on the terminal`),
+    Command.withDescription(`Deletes ${noun.many}. Irreversible; deleting several asks first, or needs --yes`),
     Command.withExamples([
       { command: `signalbox ${noun.command} delete NAME`, description: "By its name or its id" },
-      { command: `signalbox ${noun.command} delete NAME OTHER --yes`, description: "More than one" }
+      { command: `signalbox ${noun.command} delete NAME OTHER --yes`, description: "Delete two without asking" }
     ])
   )

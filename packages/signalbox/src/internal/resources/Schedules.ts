@@ -44,19 +44,19 @@ const times = {
   cron: FlagValues.text("cron", "Five fields, or six with seconds first, such as '30 2 * * mon-fri'", "EXPRESSION"),
   every: FlagValues.text("every", "How often, such as '90 minutes'", "DURATION"),
   at: FlagValues.text("at", "Once, such as 2026-12-01T08:00:00+01:00", "TIME"),
-  zone: FlagValues.text("zone", "The zone of the times, such as Europe/Vienna; default UTC", "ZONE"),
-  from: FlagValues.text("from", "No run before, such as 2026-12-01T00:00:00Z", "TIME"),
-  until: FlagValues.text("until", "No run from then on", "TIME"),
-  jitter: FlagValues.text("jitter", "Starts up to this much later", "DURATION")
+  zone: FlagValues.text("zone", "The IANA time zone, such as Europe/Vienna; default UTC", "ZONE"),
+  from: FlagValues.text("from", "The first possible time, such as 2026-12-01T00:00:00Z", "TIME"),
+  until: FlagValues.text("until", "The end: no runs from this time on", "TIME"),
+  jitter: FlagValues.text("jitter", "The largest random delay of a start", "DURATION")
 } as const
 
 const policies = {
   overlap: Flag.Literals("overlap", scheduleOverlaps).pipe(
-    Flag.withDescription("While an earlier run has not ended; default skip"),
+    Flag.withDescription("What to do while an earlier run has not ended; default skip"),
     Flag.optional
   ),
   missed: Flag.Literals("missed", scheduleMissed).pipe(
-    Flag.withDescription("Which of the times that passed while nothing ran; default last"),
+    Flag.withDescription("Which occurrences missed during an outage to start; default last"),
     Flag.optional
   )
 } as const
@@ -70,13 +70,13 @@ const create = Command.make(
     name: Argument.String("name").pipe(Argument.withDescription("The name of the schedule")),
     process: Argument.String("process").pipe(Argument.withDescription("The name or id of a process")),
     payload: Flag.String("payload").pipe(
-      Flag.withDescription("The JSON payload of an item, in which {at} is the time; repeat it for more"),
+      Flag.withDescription("The JSON payload of a work item, with the time as {at}; may be repeated"),
       Flag.withSchema(Schema.fromJsonString(Schema.Json)),
       Flag.withMetavar("JSON"),
       Flag.atLeast(0)
     ),
     waiting: Flag.Boolean("waiting").pipe(
-      Flag.withDescription("Takes the items that wait in the queue of the process"),
+      Flag.withDescription("Start with the items that wait in the queue of the process"),
       Flag.withDefault(false)
     ),
     ...times,
@@ -102,15 +102,15 @@ const create = Command.make(
     yield* printFields(json, yield* connected(data)(program))
   })
 ).pipe(
-  Command.withDescription("Creates a schedule, which counts from now"),
+  Command.withDescription("Creates a schedule that starts now"),
   Command.withExamples([
     {
       command: "signalbox schedules create nightly orders --cron '30 2 * * mon-fri' --zone Europe/Vienna",
-      description: "With the default work item of the process"
+      description: "Create a schedule with the default work item of the process"
     },
     {
       command: `signalbox schedules create hourly orders --every '1 hour' --payload '{"until":"{at}"}'`,
-      description: "With a payload that has the time"
+      description: "Create a schedule with the time in the payload"
     }
   ])
 )
@@ -119,7 +119,7 @@ const pause = Command.make(
   "pause",
   {
     schedule: scheduleArgument,
-    note: Flag.String("note").pipe(Flag.withDescription("Why: it is stored with the occurrences that are skipped")),
+    note: Flag.String("note").pipe(Flag.withDescription("The reason, stored with the skipped occurrences")),
     ...connectionFlags
   },
   Effect.fnUntraced(function* ({ data, json, note, schedule }) {
@@ -127,9 +127,9 @@ const pause = Command.make(
     yield* printFields(json, yield* connected(data)(paused))
   })
 ).pipe(
-  Command.withDescription("Pauses a schedule until it is resumed; its runs continue"),
+  Command.withDescription("Pauses a schedule until it is resumed; runs continue"),
   Command.withExamples([
-    { command: "signalbox schedules pause nightly --note 'the ERP is down'", description: "With the reason" }
+    { command: "signalbox schedules pause nightly --note 'the ERP is down'", description: "Pause with a reason" }
   ])
 )
 
@@ -141,7 +141,7 @@ const resume = Command.make(
     yield* printFields(json, yield* connected(data)(resumed))
   })
 ).pipe(
-  Command.withDescription("Resumes a schedule: occurrences from now on begin"),
+  Command.withDescription("Resumes a schedule, from the next occurrence on"),
   Command.withExamples([{ command: "signalbox schedules resume nightly", description: "By its name" }])
 )
 
@@ -156,19 +156,21 @@ const next = Command.make(
   { schedule: scheduleArgument, ...connectionFlags },
   Effect.fnUntraced(function* ({ data, json, schedule }) {
     const found = Effect.flatMap(find(scheduleNoun, schedule), ({ id }) => Schedules.next(id))
-    const none = "No time is left: the schedule has ended"
+    const none = "No occurrences: the schedule has ended"
     yield* printList(json, Stream.fromIterable(yield* connected(data)(found)), timeColumns, none)
   })
 ).pipe(
   Command.withDescription("Lists the next ten times of a schedule"),
-  Command.withExamples([{ command: "signalbox schedules next nightly", description: "In its zone too" }])
+  Command.withExamples([
+    { command: "signalbox schedules next nightly", description: "List times in UTC and in the zone of the schedule" }
+  ])
 )
 
 const occurrenceColumns: Columns<Schedules.ScheduleOccurrence> = {
   at: ({ at }) => at,
   outcome: ({ outcome, reason }) => reason ?? outcome,
   run: ({ process_run }) => process_run?.id ?? "",
-  why: ({ why }) => why ?? ""
+  reason: ({ why }) => why ?? ""
 }
 
 const history = Command.make(
@@ -179,13 +181,15 @@ const history = Command.make(
       const { id } = yield* find(scheduleNoun, schedule)
       const all = Schedules.occurrences(id, { limit: 100 })
       const found = Option.isNone(limit) ? all : Stream.take(all, limit.value)
-      yield* printList(json, found, occurrenceColumns, "Nothing has come yet; see `signalbox schedules next`")
+      yield* printList(json, found, occurrenceColumns, "No occurrences yet; see `signalbox schedules next`")
     })
     yield* connected(data)(program)
   })
 ).pipe(
-  Command.withDescription("Lists what became of the occurrences of a schedule: the run, or why there is none"),
-  Command.withExamples([{ command: "signalbox schedules history nightly --limit 20", description: "The last 20" }])
+  Command.withDescription("Lists the past occurrences of a schedule with the run, or the reason why none was started"),
+  Command.withExamples([
+    { command: "signalbox schedules history nightly --limit 20", description: "List the last 20 occurrences" }
+  ])
 )
 
 export const schedules = Command.make("schedules").pipe(

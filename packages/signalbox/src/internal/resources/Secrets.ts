@@ -71,7 +71,9 @@ const itemOf = Effect.fnUntraced(function* (source: keyof typeof sources, given:
 const create = Command.make(
   "create",
   {
-    name: Argument.String("name").pipe(Argument.withDescription("The name: letters, digits and underscores")),
+    name: Argument.String("name").pipe(
+      Argument.withDescription("The name of the secret: letters, digits and underscores")
+    ),
     env: Flag.String("env").pipe(
       Flag.withDescription("An item with the value of an environment variable; may be repeated"),
       Flag.withMetavar("ITEM=VARIABLE"),
@@ -84,12 +86,12 @@ const create = Command.make(
     ),
     host: Flag.String("host").pipe(
       Flag.withDescription(
-        "A server to which the room itself may send it, such as that of a repository; may be repeated"
+        "A host to which the control room may send the secret, such as the host of a repository; may be repeated"
       ),
       Flag.withMetavar("HOST"),
       Flag.atLeast(0)
     ),
-    description: Flag.String("description").pipe(Flag.withDescription("What it is for"), Flag.optional),
+    description: Flag.String("description").pipe(Flag.withDescription("The description of the secret"), Flag.optional),
     ...connectionFlags
   },
   Effect.fnUntraced(function* ({ data, description, env, file, host, json, name }) {
@@ -99,7 +101,7 @@ const create = Command.make(
     ]
     if (items.length === 0) {
       return yield* new SecretFlagError({
-        message: "a secret needs an item: give --env ITEM=VARIABLE or --file ITEM=PATH"
+        message: "a secret needs an item: use --env ITEM=VARIABLE or --file ITEM=PATH"
       })
     }
     const content = {
@@ -110,11 +112,11 @@ const create = Command.make(
     yield* printFields(json, yield* connected(data)(Secrets.put(name, content)))
   })
 ).pipe(
-  Command.withDescription("Creates a secret, or replaces all items of the one of that name"),
+  Command.withDescription("Creates a secret, or replaces all items of an existing one"),
   Command.withExamples([
     {
       command: "signalbox secrets create shop --env user=SHOP_USER --env password=SHOP_PASSWORD",
-      description: "Values on a command line could be seen by others, so they come from variables and files"
+      description: "Read values from variables or files, since other users can see command lines"
     }
   ])
 )
@@ -127,16 +129,16 @@ const readValue = Effect.fnUntraced(function* (file: Option.Option<string>) {
     if (Option.isSome(file)) {
       const fs = yield* FileSystem.FileSystem
       return yield* Effect.catch(fs.readFileString(file.value), () =>
-        refuse(`--value-file: cannot read ${file.value}; check the path, and that you may read it`)
+        refuse(`--value-file: cannot read ${file.value}; check the path and its permissions`)
       )
     }
     if (!(yield* stdio.stdinIsTerminal)) return yield* readStandardInput
     const typed = Prompt.Password({ message: "The value" })
-    return Redacted.value(yield* Effect.catch(typed, () => refuse("no value was given: nothing was changed")))
+    return Redacted.value(yield* Effect.catch(typed, () => refuse("no value given: nothing was changed")))
   })
   const text = value.replace(/\r?\n$/, "")
   return text === ""
-    ? yield* refuse("the value is empty: give it with --value-file, on standard input, or on a terminal")
+    ? yield* refuse("the value is empty: pass it with --value-file, on standard input, or on a terminal")
     : Redacted.make(text)
 })
 
@@ -144,7 +146,7 @@ const set = Command.make(
   "set",
   {
     name: nameArgument(secretNoun),
-    item: Argument.String("item").pipe(Argument.withDescription("The name of an item of the secret, new or not")),
+    item: Argument.String("item").pipe(Argument.withDescription("The name of a new or existing item of the secret")),
     valueFile: FlagValues.text("value-file", "A file with the value; default: standard input", "PATH"),
     ...connectionFlags
   },
@@ -155,16 +157,19 @@ const set = Command.make(
       Effect.catchTag("NotFound", (error) => Effect.andThen(find(secretNoun, name), Effect.fail(error))),
       connected(data)
     )
-    yield* print(json, written, () => `${item} of the secret ${name} is set; its other items are as they were`)
+    yield* print(json, written, () => `set ${item} of the secret ${name}; other items are unchanged`)
   })
 ).pipe(
   Command.withDescription(
-    "Sets one item of a secret, and keeps the others. The value is asked for, or read from a pipe or file"
+    "Sets one item of a secret and leaves the others unchanged. Prompts for the value, or reads it from a pipe or a file"
   ),
   Command.withExamples([
-    { command: "signalbox secrets set shop password", description: "Asks for the value" },
-    { command: "pass show shop | signalbox secrets set shop password", description: "From another program" },
-    { command: "signalbox secrets set shop key --value-file shop.pem", description: "From a file" }
+    { command: "signalbox secrets set shop password", description: "Enter the value at a prompt" },
+    {
+      command: "pass show shop | signalbox secrets set shop password",
+      description: "Read the value from another program"
+    },
+    { command: "signalbox secrets set shop key --value-file shop.pem", description: "Read the value from a file" }
   ])
 )
 

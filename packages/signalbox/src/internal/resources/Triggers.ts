@@ -56,7 +56,7 @@ const triggerArgument = nameArgument(triggerNoun)
 /** Prints a trigger with its address, which is shown only now. */
 const printWithUrl = Effect.fnUntraced(function* (json: boolean, { url, ...trigger }: Triggers.TriggerCreated) {
   yield* printFields(json, { ...trigger, url: url === null ? null : Redacted.value(url) })
-  if (url !== null) yield* Console.error("The address is shown only now; keep it as a password")
+  if (url !== null) yield* Console.error("Copy this address now; it is not shown again. Treat it like a password.")
 })
 
 const count = (name: string, description: string) =>
@@ -82,32 +82,36 @@ const create = Command.make(
   {
     name: Argument.String("name").pipe(Argument.withDescription("The name of the trigger")),
     process: Argument.String("process").pipe(Argument.withDescription("The name or id of a process")),
-    atLeast: count("at-least", "Starts a run when so many items wait"),
-    oldest: count("oldest-seconds", "Starts a run when the oldest item has waited for so long"),
-    maxRuns: count("max-runs", "How many of its runs at a time; default 1"),
+    atLeast: count("at-least", "Start a run when this number of items wait"),
+    oldest: count("oldest-seconds", "Start a run when the oldest item has waited for this time"),
+    maxRuns: count("max-runs", "The most concurrent runs of the trigger; default 1"),
     webhook: Flag.Boolean("webhook").pipe(
-      Flag.withDescription("Makes an address whose requests become items"),
+      Flag.withDescription("Create an address whose requests create work items"),
       Flag.withDefault(false)
     ),
-    secretEnv: FlagValues.text("secret-env", "The variable with the secret of the signatures", "VARIABLE"),
+    secretEnv: FlagValues.text("secret-env", "The environment variable with the secret of the signatures", "VARIABLE"),
     signatureHeader: FlagValues.text(
       "signature-header",
-      "The header of hex signatures; default: Slack's with its handshake, else Standard Webhooks",
+      "The header of hexadecimal signatures; default: Slack's with the Slack handshake, else Standard Webhooks",
       "HEADER"
     ),
-    signaturePrefix: FlagValues.text("signature-prefix", "Before the hex digits, such as sha256=", "TEXT"),
+    signaturePrefix: FlagValues.text(
+      "signature-prefix",
+      "The prefix of the hexadecimal digits, such as sha256=",
+      "TEXT"
+    ),
     handshake: Flag.Literals("handshake", triggerHandshakes).pipe(
-      Flag.withDescription("Answers the handshake of a product"),
+      Flag.withDescription("The product whose handshake to complete"),
       Flag.optional
     ),
     eventHeader: FlagValues.text("event-header", "The header with the id of the event", "HEADER"),
     eventPointer: FlagValues.text("event-pointer", "A JSON pointer to the id of the event", "POINTER"),
     payload: Flag.String("payload").pipe(
-      Flag.withDescription("A part of the payload and where it is in the body; repeat it for more. Default: the body"),
+      Flag.withDescription("A part of the payload and its place in the body; may be repeated. Default: the whole body"),
       Flag.withMetavar("NAME=POINTER"),
       Flag.atLeast(0)
     ),
-    maxWaiting: count("max-waiting", "Refuses requests while so many items wait; default 1000"),
+    maxWaiting: count("max-waiting", "The most waiting items; further requests are refused. Default 1000"),
     ...connectionFlags
   },
   Effect.fnUntraced(function* (flags) {
@@ -159,11 +163,11 @@ const create = Command.make(
       webhook: flags.webhook ? webhook : undefined
     })
     if (!flags.webhook && flags.atLeast._tag === "None" && flags.oldest._tag === "None") {
-      const message = "nothing starts it: give --at-least or --oldest-seconds, or --webhook for an address"
+      const message = "the trigger has no condition: use --at-least or --oldest-seconds, or --webhook for an address"
       if (Object.keys(webhook).length === 0) return yield* new TriggerFlagError({ message })
     }
     if (!flags.webhook && Object.keys(webhook).length > 0) {
-      return yield* new TriggerFlagError({ message: "--webhook: needed with the flags of an address" })
+      return yield* new TriggerFlagError({ message: "--webhook: needed with the options of an address" })
     }
     const program = Effect.gen(function* () {
       const { id } = yield* find(processNoun, process)
@@ -172,16 +176,16 @@ const create = Command.make(
     yield* printWithUrl(json, yield* connected(data)(program))
   })
 ).pipe(
-  Command.withDescription("Creates a trigger, and prints it with its address"),
+  Command.withDescription("Creates a trigger, and prints it with the address"),
   Command.withExamples([
     {
       command: "signalbox triggers create batches orders --at-least 50 --oldest-seconds 3600",
-      description: "A run when 50 items wait, or one of them an hour"
+      description: "Start a run when 50 items wait, or one has waited for an hour"
     },
     {
       command:
         "signalbox triggers create pushes orders --at-least 1 --webhook --secret-env HOOK_SECRET --signature-header X-Hub-Signature-256 --signature-prefix sha256= --event-header X-GitHub-Delivery",
-      description: "A run for each push to a repository on GitHub"
+      description: "Start a run for each push to a repository on GitHub"
     }
   ])
 )
@@ -211,8 +215,8 @@ const definitionOf = ({ enabled: _, ...trigger }: Triggers.TriggerListed, enable
 }
 
 const switches = {
-  enable: { enabled: true, description: "Lets a trigger start runs and take requests again" },
-  disable: { enabled: false, description: "Keeps a trigger that starts nothing and refuses requests" }
+  enable: { enabled: true, description: "Enables a trigger: it starts runs and accepts requests" },
+  disable: { enabled: false, description: "Disables a trigger: it starts no runs and refuses requests" }
 } as const
 
 const toggle = (name: keyof typeof switches) => {
@@ -242,8 +246,8 @@ const rotate = Command.make(
     yield* printWithUrl(json, yield* connected(data)(rotated))
   })
 ).pipe(
-  Command.withDescription("Gives a trigger a new address, prints it, and revokes the old one"),
-  Command.withExamples([{ command: "signalbox triggers rotate-url pushes", description: "After a leak" }])
+  Command.withDescription("Rotates the address of a trigger: prints a new one and revokes the old one"),
+  Command.withExamples([{ command: "signalbox triggers rotate-url pushes", description: "Replace a leaked address" }])
 )
 
 export const triggers = Command.make("triggers").pipe(

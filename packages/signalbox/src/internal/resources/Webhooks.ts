@@ -38,7 +38,7 @@ const withoutSecret = ({ secret: _, ...webhook }: Webhooks.Webhook) => webhook
 /** Prints a webhook with its secret, which its receiver needs to verify what it gets. */
 const printWithSecret = Effect.fnUntraced(function* (json: boolean, webhook: Webhooks.Webhook) {
   yield* printFields(json, { ...webhook, secret: Redacted.value(webhook.secret) })
-  yield* Console.error("The receiver verifies what it gets with the secret; keep it as a password")
+  yield* Console.error("The receiver verifies signatures with this secret. Treat it like a password.")
 })
 
 /** The events of runs, which a webhook gets when none are named. */
@@ -47,14 +47,14 @@ const runEvents = webhookEventTypes.filter((event) => event.startsWith("process_
 const create = Command.make(
   "create",
   {
-    endpoint: Argument.String("endpoint").pipe(Argument.withDescription("The address that is notified")),
+    endpoint: Argument.String("endpoint").pipe(Argument.withDescription("The address to notify")),
     event: Flag.Literals("event", webhookEventTypes).pipe(
-      Flag.withDescription("What it is notified of; repeat it for more. Default: all of runs"),
+      Flag.withDescription("An event to send; may be repeated. Default: all events of runs"),
       Flag.withMetavar("EVENT"),
       Flag.atLeast(0)
     ),
     process: Flag.String("process").pipe(
-      Flag.withDescription("Only runs of this process, by name or id"),
+      Flag.withDescription("Only events of this process, by name or id"),
       Flag.optional
     ),
     ...connectionFlags
@@ -67,18 +67,18 @@ const create = Command.make(
     yield* printWithSecret(json, yield* connected(data)(program))
   })
 ).pipe(
-  Command.withDescription("Creates a webhook, and prints it with its secret"),
+  Command.withDescription("Creates a webhook, and prints it with the secret"),
   Command.withExamples([
     {
       command: "signalbox webhooks create https://example.com/hook --event process_run.unresolved",
-      description: "When a run needs a look"
+      description: "Notify when a run needs attention"
     }
   ])
 )
 
 const changes = {
-  enable: { apply: { enabled: true }, description: "Lets a webhook be notified again" },
-  disable: { apply: { enabled: false }, description: "Keeps a webhook without notifying it" }
+  enable: { apply: { enabled: true }, description: "Enables a webhook" },
+  disable: { apply: { enabled: false }, description: "Disables a webhook: no events are sent" }
 } as const
 
 const change = (name: keyof typeof changes) => {
@@ -106,7 +106,9 @@ const rotateSecret = Command.make(
     yield* printWithSecret(json, yield* connected(data)(rotated))
   })
 ).pipe(
-  Command.withDescription("Gives a webhook a new secret, and prints it; for 24 hours both sign"),
+  Command.withDescription(
+    "Rotates the secret of a webhook, and prints the new one; for 24 hours events are signed with both"
+  ),
   Command.withExamples([{ command: "signalbox webhooks rotate-secret 0199a1b2-...", description: "By its id" }])
 )
 
@@ -120,7 +122,7 @@ const test = Command.make(
 ).pipe(
   Command.withDescription("Sends a test event to a webhook, and prints the delivery"),
   Command.withExamples([
-    { command: "signalbox webhooks test https://example.com/hook", description: "Does it arrive?" }
+    { command: "signalbox webhooks test https://example.com/hook", description: "Send a test event" }
   ])
 )
 
@@ -131,7 +133,7 @@ const deliveryColumns: Columns<Webhooks.WebhookDelivery> = {
   "created at": ({ created_at }) => created_at,
   attempts: ({ attempts }) => String(attempts),
   "next attempt": ({ next_attempt_at }) => next_attempt_at ?? "",
-  "last answer": ({ error, response_status }) => error ?? (response_status === null ? "" : String(response_status))
+  "last response": ({ error, response_status }) => error ?? (response_status === null ? "" : String(response_status))
 }
 
 const deliveries = Command.make(
@@ -150,14 +152,17 @@ const deliveries = Command.make(
       const { id } = yield* find(webhookNoun, webhook)
       const all = Webhooks.deliveries(id, Option.isNone(state) ? {} : { state: state.value })
       const found = Option.isNone(limit) ? all : Stream.take(all, limit.value)
-      yield* printList(json, found, deliveryColumns, "There are no deliveries: nothing was sent in the last 14 days")
+      yield* printList(json, found, deliveryColumns, "No deliveries in the last 14 days")
     })
     yield* connected(data)(program)
   })
 ).pipe(
-  Command.withDescription("Lists what was sent to a webhook in the last 14 days, the newest first"),
+  Command.withDescription("Lists the deliveries to a webhook of the last 14 days, newest first"),
   Command.withExamples([
-    { command: "signalbox webhooks deliveries https://example.com/hook --state failed", description: "What was lost" }
+    {
+      command: "signalbox webhooks deliveries https://example.com/hook --state failed",
+      description: "List failed deliveries"
+    }
   ])
 )
 
@@ -176,14 +181,17 @@ const redeliver = Command.make(
     yield* printFields(json, yield* connected(data)(sent))
   })
 ).pipe(
-  Command.withDescription("Sends a delivery again, with the same bytes"),
+  Command.withDescription("Redelivers an event with the same payload"),
   Command.withExamples([
-    { command: "signalbox webhooks redeliver https://example.com/hook 0199a1b2-...", description: "After a repair" }
+    {
+      command: "signalbox webhooks redeliver https://example.com/hook 0199a1b2-...",
+      description: "Redeliver after the receiver was repaired"
+    }
   ])
 )
 
 export const webhooks = Command.make("webhooks").pipe(
-  Command.withDescription("Lists, shows, creates, changes, tests and deletes webhooks, and lists their deliveries"),
+  Command.withDescription("Lists, shows, creates, changes, tests and deletes webhooks, and lists deliveries"),
   Command.withSubcommands([
     listCommand(webhookNoun),
     showCommand(webhookNoun, ({ id }) => Effect.map(Webhooks.get(id), withoutSecret)),

@@ -20,7 +20,7 @@ export const groupNoun: Noun<WorkerGroups.WorkerGroup> = {
   first: "create one with `signalbox groups create`"
 }
 
-const newName = Argument.String("name").pipe(Argument.withDescription("The name of the group, as it shall be"))
+const newName = Argument.String("name").pipe(Argument.withDescription("The name of the group"))
 
 const create = Command.make(
   "create",
@@ -30,7 +30,9 @@ const create = Command.make(
   })
 ).pipe(
   Command.withDescription("Creates a worker group"),
-  Command.withExamples([{ command: "signalbox groups create linux", description: "Steps can be bound to it" }])
+  Command.withExamples([
+    { command: "signalbox groups create linux", description: "Create a group for steps to run on" }
+  ])
 )
 
 const rename = Command.make(
@@ -42,12 +44,17 @@ const rename = Command.make(
   })
 ).pipe(
   Command.withDescription("Renames a worker group"),
-  Command.withExamples([{ command: "signalbox groups rename windows desktops", description: "Steps stay bound to it" }])
+  Command.withExamples([
+    { command: "signalbox groups rename windows desktops", description: "Rename a group; steps stay bound to it" }
+  ])
 )
 
 const memberships = {
-  add: { apply: WorkerGroups.addWorker, description: "Puts a worker into a group" },
-  remove: { apply: WorkerGroups.removeWorker, description: "Takes a worker out of a group; the worker stays" }
+  add: { apply: WorkerGroups.addWorker, description: "Adds a worker to a group" },
+  remove: {
+    apply: WorkerGroups.removeWorker,
+    description: "Removes a worker from a group; the worker itself is not deleted"
+  }
 } as const
 
 const membership = (name: keyof typeof memberships) => {
@@ -64,12 +71,16 @@ const membership = (name: keyof typeof memberships) => {
     })
   ).pipe(
     Command.withDescription(description),
-    Command.withExamples([{ command: `signalbox groups ${name} linux local-1`, description: "Both by name or id" }])
+    Command.withExamples([
+      { command: `signalbox groups ${name} linux local-1`, description: "Name the group and the worker, by name or id" }
+    ])
   )
 }
 
 export const groups = Command.make("groups").pipe(
-  Command.withDescription("Lists, shows, creates, renames, pauses and deletes worker groups, and who is in them"),
+  Command.withDescription(
+    "Lists, shows, creates, renames, pauses and deletes worker groups, and changes their members"
+  ),
   Command.withSubcommands([
     listCommand(groupNoun),
     showCommand(groupNoun, ({ id }) => WorkerGroups.get(id)),

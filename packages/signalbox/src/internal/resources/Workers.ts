@@ -31,7 +31,7 @@ const rename = Command.make(
   "rename",
   {
     worker: nameArgument(workerNoun),
-    name: Argument.String("name").pipe(Argument.withDescription("Its new name")),
+    name: Argument.String("name").pipe(Argument.withDescription("The new name")),
     ...connectionFlags
   },
   Effect.fnUntraced(function* ({ data, json, name, worker }) {
@@ -40,7 +40,7 @@ const rename = Command.make(
   })
 ).pipe(
   Command.withDescription("Renames a worker"),
-  Command.withExamples([{ command: "signalbox workers rename local-1 desk", description: "Nothing else changes" }])
+  Command.withExamples([{ command: "signalbox workers rename local-1 desk", description: "Change only the name" }])
 )
 
 /** Also below `signalbox worker`. */
@@ -49,7 +49,7 @@ export const drain = Command.make(
   {
     worker: nameArgument(workerNoun),
     wait: Flag.Boolean("wait").pipe(
-      Flag.withDescription("Wait until its step runs have ended"),
+      Flag.withDescription("Wait until all step runs of the worker have ended"),
       Flag.withDefault(false)
     ),
     ...connectionFlags
@@ -67,12 +67,13 @@ export const drain = Command.make(
     yield* printFields(json, yield* connected(data)(program))
   })
 ).pipe(
-  Command.withDescription(
-    "Lets a worker finish its step runs and end; it takes nothing more until it is started again"
-  ),
+  Command.withDescription("Drains a worker: it finishes its step runs, accepts no more and ends"),
   Command.withExamples([
-    { command: "signalbox worker drain desk", description: "From anywhere; on its machine, SIGTERM does the same" },
-    { command: "signalbox worker drain desk --wait", description: "Before the machine is restarted" }
+    {
+      command: "signalbox worker drain desk",
+      description: "Drain from any machine; on the machine of the worker, SIGTERM does the same"
+    },
+    { command: "signalbox worker drain desk --wait", description: "Drain before the machine is restarted" }
   ])
 )
 

@@ -14,7 +14,7 @@ const Index = Schema.String.check(
     }
     return new URL(url).password === ""
       ? undefined
-      : "leave user and password out, and set SIGNALBOX_INDEX_USERNAME and SIGNALBOX_INDEX_PASSWORD"
+      : "omit user and password, and set SIGNALBOX_INDEX_USERNAME and SIGNALBOX_INDEX_PASSWORD"
   })
 )
 
@@ -30,19 +30,19 @@ export const environments = {
     flag: "environments",
     variable: "SIGNALBOX_ENVIRONMENTS",
     description: `The tool that builds environments: ${Environments.choices.join(", ")}`,
-    help: "default: SIGNALBOX_ENVIRONMENTS, else auto, the first on PATH that can",
+    help: "default: SIGNALBOX_ENVIRONMENTS, else auto: the first suitable one on PATH",
     schema: Schema.Literals(Environments.choices),
     default: undefined,
-    fallback: "auto: the first that can"
+    fallback: "auto: the first suitable one"
   }),
   indexUrl: setting({
     flag: "index-url",
     variable: "SIGNALBOX_INDEX_URL",
-    description: "A simple index of Python packages",
-    help: "default: SIGNALBOX_INDEX_URL. Its user and password: SIGNALBOX_INDEX_USERNAME, SIGNALBOX_INDEX_PASSWORD",
+    description: "An index of Python packages (simple API)",
+    help: "default: SIGNALBOX_INDEX_URL. User and password: SIGNALBOX_INDEX_USERNAME, SIGNALBOX_INDEX_PASSWORD",
     schema: Index,
     default: undefined,
-    fallback: "the public one"
+    fallback: "the public index"
   }),
   indexUsername: setting({
     variable: "SIGNALBOX_INDEX_USERNAME",
@@ -53,7 +53,8 @@ export const environments = {
   }),
   indexPassword: setting({
     variable: "SIGNALBOX_INDEX_PASSWORD",
-    description: "The password of the index. With it only wheels are installed, unless source builds are allowed",
+    description:
+      "The password of the index. With a password, only wheels are installed, unless source builds are allowed",
     schema: Secret,
     default: undefined,
     fallback: "none"
@@ -61,7 +62,7 @@ export const environments = {
   extraIndexUrls: setting({
     flag: "extra-index-url",
     variable: "SIGNALBOX_EXTRA_INDEX_URLS",
-    description: "A further index",
+    description: "An additional index",
     help: "default: SIGNALBOX_EXTRA_INDEX_URLS, separated by spaces",
     takes: "texts",
     metavar: "URL",
@@ -72,7 +73,7 @@ export const environments = {
   channels: setting({
     flag: "channel",
     variable: "SIGNALBOX_CHANNELS",
-    description: "A further channel of conda",
+    description: "An additional conda channel",
     help: "default: SIGNALBOX_CHANNELS, separated by spaces",
     takes: "texts",
     metavar: "NAME",
@@ -83,7 +84,7 @@ export const environments = {
   wheels: setting({
     flag: "wheels",
     variable: "SIGNALBOX_WHEELS",
-    description: "A folder of wheels to install from, and from nowhere else",
+    description: "A folder of wheels as the only source of packages",
     help: "default: SIGNALBOX_WHEELS",
     schema: Path,
     default: undefined,
@@ -92,7 +93,7 @@ export const environments = {
   allowEnvironments: setting({
     flag: "allow-environment",
     variable: "SIGNALBOX_ALLOW_ENVIRONMENTS",
-    description: "A folder below which steps may name an environment that is there",
+    description: "A folder whose existing environments steps may use",
     help: `default: SIGNALBOX_ALLOW_ENVIRONMENTS, separated by ${delimiter}`,
     takes: "texts",
     metavar: "FOLDER",
@@ -107,35 +108,35 @@ export const environments = {
     help: "default: SIGNALBOX_CA_FILE",
     schema: Path,
     default: undefined,
-    fallback: "those of the tool"
+    fallback: "the certificates of the tool"
   }),
   allowSourceBuilds: setting({
     flag: "allow-source-builds",
-    description: "Build packages from source also with the password of an index, which their scripts could read then",
+    description: "Build packages from source even with the password of an index, which build scripts can then read",
     takes: "boolean",
     schema: Switch,
     default: false
   }),
   uv: setting({
     variable: "SIGNALBOX_UV",
-    description: "The program uv, where it is not on PATH",
+    description: "The path of uv, if it is not on PATH",
     schema: Schema.String,
     default: undefined,
-    fallback: "the one on PATH"
+    fallback: "from PATH"
   }),
   micromamba: setting({
     variable: "SIGNALBOX_MICROMAMBA",
-    description: "The program micromamba, where it is not on PATH",
+    description: "The path of micromamba, if it is not on PATH",
     schema: Schema.String,
     default: undefined,
-    fallback: "the one on PATH"
+    fallback: "from PATH"
   }),
   python: setting({
     variable: "SIGNALBOX_PYTHON",
-    description: "The program python, where it is not on PATH",
+    description: "The path of python, if it is not on PATH",
     schema: Schema.String,
     default: undefined,
-    fallback: "the one on PATH"
+    fallback: "from PATH"
   })
 }
 

@@ -18,13 +18,13 @@ const levels = {
 export const logs = {
   logFormat: setting({
     variable: "SIGNALBOX_LOG_FORMAT",
-    description: "How logs are written to standard error: `logfmt` or `json`",
+    description: "The format of logs on standard error: `logfmt` or `json`",
     schema: Schema.Literals(["logfmt", "json"]),
     default: "logfmt"
   }),
   logLevel: setting({
     variable: "SIGNALBOX_LOG_LEVEL",
-    description: "The lowest level that is logged; `--log-level` of a command overrides it",
+    description: "The lowest log level; `--log-level` of a command overrides it",
     schema: Schema.Literals(["all", "trace", "debug", "info", "warn", "error", "fatal", "none"]),
     default: "info"
   })

@@ -82,16 +82,16 @@ export const server = {
   publicUrl: setting({
     flag: "public-url",
     variable: "SIGNALBOX_PUBLIC_URL",
-    description: "The address under which clients reach the service, if it differs",
+    description: "The address at which clients reach the service, if different",
     schema: Storage.Url,
     default: null,
-    fallback: "where it listens"
+    fallback: "the listening address"
   }),
   internalUrl: setting({
     flag: "internal-url",
     variable: "SIGNALBOX_INTERNAL_URL",
     description:
-      "The address under which workers in the same network reach the service, if they cannot use the public one",
+      "The address at which workers in the same network reach the service, if they cannot use the public one",
     schema: Storage.Url,
     default: null,
     fallback: "none"
@@ -99,8 +99,7 @@ export const server = {
   allowedHosts: setting({
     flag: "allowed-host",
     variable: "SIGNALBOX_ALLOWED_HOSTS",
-    description:
-      "Host names that requests may use besides the service's own; separated by commas, or the flag repeated",
+    description: "Additional host names of requests; separated by commas, or with a repeated flag",
     takes: "texts",
     metavar: "HOST",
     schema: list(Host, commas),
@@ -111,7 +110,7 @@ export const server = {
     flag: "trusted-proxies",
     variable: "SIGNALBOX_TRUSTED_PROXIES",
     description:
-      "Addresses and networks of proxies whose X-Forwarded-For counts, such as 127.0.0.1; separated by commas, or the flag repeated",
+      "Addresses and networks of proxies whose X-Forwarded-For is trusted, such as 127.0.0.1; separated by commas, or with a repeated flag",
     takes: "texts",
     metavar: "NETWORK",
     schema: list(Network, commas),
@@ -121,7 +120,7 @@ export const server = {
   cors: setting({
     flag: "cors",
     variable: "SIGNALBOX_CORS",
-    description: "Origins whose pages may call the service; `*` for all. Separated by commas, or the flag repeated",
+    description: "Origins whose pages may call the service; `*` for all. Separated by commas, or with a repeated flag",
     takes: "texts",
     metavar: "ORIGIN",
     schema: list(Origin, commas),
@@ -131,7 +130,8 @@ export const server = {
   rateLimit: setting({
     flag: "rate-limit",
     variable: "SIGNALBOX_RATE_LIMIT",
-    description: "Requests a second of a key, and after a colon the burst; `off` for no limit, also without a key",
+    description:
+      "Requests per second of a key, with the burst after a colon; `off` for no limit, including requests without a key",
     schema: RateLimit,
     default: { perSecond: 100, burst: 500 },
     fallback: "100:500",
@@ -140,16 +140,16 @@ export const server = {
   allowPrivateTargets: setting({
     flag: "allow-private-targets",
     variable: "SIGNALBOX_ALLOW_PRIVATE_TARGETS",
-    description: "Lets webhooks and git repositories lead to private addresses",
+    description: "Allow private addresses for webhooks and git repositories",
     takes: "boolean",
     schema: Switch,
     default: null,
-    fallback: "when the host is loopback"
+    fallback: "if the host is loopback"
   }),
   createWorkspaces: setting({
     flag: "create-workspaces",
     variable: "SIGNALBOX_CREATE_WORKSPACES",
-    description: "Lets keys that manage keys create further workspaces",
+    description: "Allow keys that manage keys to create workspaces",
     takes: "boolean",
     schema: Switch,
     default: true
@@ -157,7 +157,7 @@ export const server = {
   metrics: setting({
     flag: "metrics",
     variable: "SIGNALBOX_METRICS",
-    description: "Serves `/metrics` to everybody who can reach the service",
+    description: "Serve `/metrics` without authentication",
     takes: "boolean",
     schema: Switch,
     default: false
@@ -165,17 +165,17 @@ export const server = {
   retainRuns: setting({
     flag: "retain-runs",
     variable: "SIGNALBOX_RETAIN_RUNS",
-    description: "Deletes runs with everything that belongs to them this long after their end, such as `30 days`",
+    description: "Delete runs with all their data this long after their end, such as `30 days`",
     metavar: "DURATION",
     schema: Age,
     default: null,
-    fallback: "stored for ever",
+    fallback: "never",
     show: Duration.format
   }),
   workers: setting({
     flag: "workers",
     variable: "SIGNALBOX_WORKERS",
-    description: "Local workers, one step run at a time each",
+    description: "The number of local workers; each runs one step run at a time",
     takes: "integer",
     schema: Count,
     default: 1

@@ -28,7 +28,7 @@ export const storage = {
   data: setting({
     flag: "data",
     variable: "SIGNALBOX_DATA",
-    description: "The folder that holds everything",
+    description: "The folder of all data",
     schema: Schema.NonEmptyString,
     default: ".signalbox"
   }),
@@ -36,7 +36,7 @@ export const storage = {
     flag: "database-url",
     variable: "SIGNALBOX_DATABASE_URL",
     description:
-      "Stores everything but bytes in this Postgres database; better from the environment, since other users can see flags",
+      "Store all data except files in this Postgres database; prefer the environment variable, since other users can see flags",
     schema: Secret,
     default: null,
     fallback: "SQLite in the data folder"
@@ -44,19 +44,17 @@ export const storage = {
   databaseDirectUrl: setting({
     flag: "database-direct-url",
     variable: "SIGNALBOX_DATABASE_DIRECT_URL",
-    description:
-      "The address of the Postgres server itself, when the other one leads to a connection pooler such as PgBouncer",
+    description: "The direct address of the Postgres server, if the other one is a connection pooler such as PgBouncer",
     schema: Secret,
     default: null,
-    fallback: "none: no pooler"
+    fallback: "none (no pooler)"
   }),
   databasePassword: setting({
     variable: "SIGNALBOX_DATABASE_PASSWORD",
-    description:
-      "The password of the database as it is, with any characters; it takes the place of the one in the address",
+    description: "The password of the database, unencoded; overrides the password in the address",
     schema: Secret,
     default: null,
-    fallback: "the one in the address"
+    fallback: "from the address"
   }),
   masterKey: setting({
     variable: "SIGNALBOX_MASTER_KEY",
@@ -68,7 +66,7 @@ export const storage = {
   s3Bucket: setting({
     flag: "s3-bucket",
     variable: "SIGNALBOX_S3_BUCKET",
-    description: "Stores the bytes of files in this bucket of S3, or of a compatible service",
+    description: "Store files in this bucket of S3, or of a compatible service",
     schema: Bucket,
     default: null,
     fallback: "the data folder"
@@ -76,7 +74,7 @@ export const storage = {
   s3Prefix: setting({
     flag: "s3-prefix",
     variable: "SIGNALBOX_S3_PREFIX",
-    description: "What the names of all objects begin with, such as `rooms/invoices/`; no other room may have it",
+    description: "The prefix of all object names, such as `rooms/invoices/`; unique to the room",
     schema: Prefix,
     default: null,
     fallback: "none"
@@ -84,7 +82,7 @@ export const storage = {
   s3Endpoint: setting({
     flag: "s3-endpoint",
     variable: "SIGNALBOX_S3_ENDPOINT",
-    description: "The address of the service that has the bucket",
+    description: "The address of the storage service",
     schema: Url,
     default: null,
     fallback: "AWS"
@@ -101,11 +99,11 @@ export const storage = {
   s3PathStyle: setting({
     flag: "s3-path-style",
     variable: "SIGNALBOX_S3_PATH_STYLE",
-    description: "Puts the name of the bucket into the path of addresses, not into the host",
+    description: "Use path-style addresses, with the bucket in the path instead of the host",
     takes: "boolean",
     schema: Switch,
     default: null,
-    fallback: "when there is an endpoint"
+    fallback: "if an endpoint is set"
   }),
   s3AccessKeyId: setting({
     variable: "AWS_ACCESS_KEY_ID",
@@ -123,7 +121,7 @@ export const storage = {
   }),
   s3SessionToken: setting({
     variable: "AWS_SESSION_TOKEN",
-    description: "The token of temporary credentials of the bucket, which are not renewed",
+    description: "The session token of temporary credentials of the bucket, which are not renewed",
     schema: Secret,
     default: null,
     fallback: "none"
@@ -140,7 +138,7 @@ export const check = Effect.fnUntraced(function* (settings: Settings) {
   }
   if (settings.databaseDirectUrl !== null && settings.databaseUrl === null) {
     const message =
-      "--database-url or SIGNALBOX_DATABASE_URL: missing; it is the address of the pooler beside --database-direct-url, or alone that of the server"
+      "--database-url or SIGNALBOX_DATABASE_URL: missing; set it to the address of the pooler, or remove --database-direct-url"
     return yield* new SettingsError({ message })
   }
 })

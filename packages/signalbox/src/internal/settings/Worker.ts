@@ -31,7 +31,7 @@ const Labels = list(
   words
 ).pipe(
   Schema.decodeTo(
-    Schema.Array(Schema.String).check(Schema.isMaxLength(32, { message: "a worker has at most 32 labels" })),
+    Schema.Array(Schema.String).check(Schema.isMaxLength(32, { message: "Expected at most 32 labels" })),
     SchemaTransformation.transform({
       decode: (labels): ReadonlyArray<string> => [...new Set(labels)],
       encode: (labels) => labels
@@ -44,7 +44,7 @@ export const home = {
   data: setting({
     flag: "data",
     variable: "SIGNALBOX_WORKER_DATA",
-    description: "The worker's own folder: its identity, and the task packages that it runs",
+    description: "The folder of the worker, with its identity and task packages",
     help: "default: SIGNALBOX_WORKER_DATA, else .signalbox-worker",
     schema: Schema.String,
     default: ".signalbox-worker"
@@ -65,7 +65,7 @@ export const worker = {
     flag: "link-token",
     variable: "SIGNALBOX_LINK_TOKEN",
     description:
-      "Links the worker, once; better from SIGNALBOX_LINK_TOKEN, since other users can see flags. Not needed again",
+      "A link token, needed once to link the worker; prefer SIGNALBOX_LINK_TOKEN, since other users can see flags",
     // One from a file, such as a secret of a cluster, often ends with a line break.
     schema: Schema.RedactedFromValue(Schema.Trim),
     default: null,
@@ -84,7 +84,7 @@ export const worker = {
   labels: setting({
     flag: "label",
     variable: "SIGNALBOX_LABELS",
-    description: "What this worker has, for steps that ask for it",
+    description: "A label of the worker, for steps that require it",
     help: "may be repeated. Default: SIGNALBOX_LABELS, separated by spaces",
     takes: "texts",
     metavar: "LABEL",
@@ -95,12 +95,12 @@ export const worker = {
   drainSeconds: setting({
     flag: "drain-seconds",
     variable: "SIGNALBOX_DRAIN_SECONDS",
-    description: "How long step runs may take to end after SIGTERM or Ctrl-C",
-    help: "default: SIGNALBOX_DRAIN_SECONDS, else as long as they take",
+    description: "The time limit of running step runs after SIGTERM or Ctrl-C",
+    help: "default: SIGNALBOX_DRAIN_SECONDS, else no limit",
     metavar: "N",
     schema: amount(seconds, "a number of seconds, such as 30"),
     default: null,
-    fallback: "as long as they take"
+    fallback: "no limit"
   })
 }
 
@@ -109,7 +109,7 @@ export const limits = {
   cpuSeconds: setting({
     flag: "limit-cpu",
     variable: "SIGNALBOX_LIMIT_CPU",
-    description: "CPU time of each process of a task",
+    description: "The CPU time limit of each process of a task",
     help: "default: SIGNALBOX_LIMIT_CPU",
     metavar: "SECONDS",
     schema: amount(seconds, "a number of seconds, such as 600"),
@@ -119,7 +119,7 @@ export const limits = {
   openFiles: setting({
     flag: "limit-open-files",
     variable: "SIGNALBOX_LIMIT_OPEN_FILES",
-    description: "Open files of each process of a task",
+    description: "The most open files of each process of a task",
     help: "default: SIGNALBOX_LIMIT_OPEN_FILES",
     metavar: "N",
     schema: amount({ "": 1 }, "a number, such as 256"),
@@ -129,7 +129,7 @@ export const limits = {
   fileBytes: setting({
     flag: "limit-file-size",
     variable: "SIGNALBOX_LIMIT_FILE_SIZE",
-    description: "The size of each file that a task writes, such as 500MB",
+    description: "The size limit of each file that a task writes, such as 500MB",
     help: "default: SIGNALBOX_LIMIT_FILE_SIZE",
     metavar: "SIZE",
     schema: amount(bytes, "a size, such as 500MB"),
@@ -139,7 +139,7 @@ export const limits = {
   memoryBytes: setting({
     flag: "limit-memory",
     variable: "SIGNALBOX_LIMIT_MEMORY",
-    description: "The memory of all processes of a task together, such as 2GB",
+    description: "The memory limit of all processes of a task together, such as 2GB",
     help: "default: SIGNALBOX_LIMIT_MEMORY",
     metavar: "SIZE",
     schema: amount(bytes, "a size, such as 2GB"),

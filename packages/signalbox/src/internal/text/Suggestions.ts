@@ -28,9 +28,9 @@ const shownNames = 8
 
 /** Says which names there are, and which one was probably meant. */
 export const suggest = (given: string, names: ReadonlyArray<string>): string => {
-  if (names.length === 0) return "there are none"
+  if (names.length === 0) return "none exists"
   const meant = nearest(given, names)
   if (meant !== null) return `did you mean ${meant}?`
   const rest = names.length - shownNames
-  return `there are ${names.slice(0, shownNames).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`
+  return `expected ${names.slice(0, shownNames).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`
 }

@@ -1,6 +1,6 @@
 import { type Client, Conflict, NotFound } from "@signalbox/api/promise"
 
-/** Prices the orders of a file and gives the totals. */
+/** Prices the orders of a file and returns the totals. */
 export const priceOrders = async (
   room: Client,
   file: File,

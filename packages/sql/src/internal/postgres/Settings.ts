@@ -31,7 +31,7 @@ const settingsError = (message: string) =>
   new SqlError({ reason: new UnknownError({ message, cause: new PostgresSettingsError({ message }) }) })
 
 const remedy =
-  "give the address of the server itself too, as SIGNALBOX_DATABASE_DIRECT_URL (--database-direct-url) or, in a program, `directUrl`"
+  "also set the direct address of the server, as SIGNALBOX_DATABASE_DIRECT_URL (--database-direct-url) or, in a program, `directUrl`"
 
 const settingsRow = Row({ schema: nullable(text), lock: text, idle: text })
 

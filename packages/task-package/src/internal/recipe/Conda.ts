@@ -43,7 +43,10 @@ export const read = (specs: ReadonlyArray<Located>): Result.Result<CondaPackages
     const name = match?.[2]?.toLowerCase()
     if (name === undefined) {
       return Result.fail(
-        invalid(spec, `${JSON.stringify(spec.text)} is no conda package; write a name and a version, as numpy=1.26.4`)
+        invalid(
+          spec,
+          `${JSON.stringify(spec.text)} is not a conda package; write a name and a version, as numpy=1.26.4`
+        )
       )
     }
     if (match?.[1] !== undefined) channels.push(match[1])

@@ -21,15 +21,15 @@ const address = /^[a-z][a-z0-9+.-]*:\/\//
 
 /** What is wrong with a line, and what to do about it. The first that holds is said. */
 const faults: ReadonlyArray<readonly [isThere: (text: string) => boolean, what: string]> = [
-  [(text) => credentials.test(text), "has a password in it; configure the index on the worker, and leave it out here"],
+  [(text) => credentials.test(text), "contains a password; configure the index on the worker, and remove the password"],
   [
     (text) => editable.test(text) || local.test(text),
-    "is a path, which an environment that several runs share cannot install; name its folder under PYTHONPATH of robot.yaml, or make a wheel of it"
+    "is a path, which an environment that several runs share cannot install; name its folder under PYTHONPATH of robot.yaml, or build a wheel of it"
   ],
   [(text) => constraints.test(text), "names a file of constraints; write the versions into the list itself"],
   [
     (text) => (text.startsWith("-") ? !options.test(text) : !requirement.test(text) && !address.test(text)),
-    "is nothing that pip can install; write a name and a version, as requests==2.32.3"
+    "is not installable by pip; write a name and a version, as requests==2.32.3"
   ]
 ]
 
@@ -98,10 +98,10 @@ const include = Effect.fnUntraced(function* <E, R>(
   seen: ReadonlyArray<string>
 ): Effect.fn.Return<ReadonlyArray<string>, InvalidRecipe | E, R> {
   const path = join(entry.file, included)
-  if (path === null) return yield* invalid(entry, `${included} is not inside the package; put it there`)
-  if (seen.includes(path)) return yield* invalid(entry, `${included} includes itself; leave the line out`)
+  if (path === null) return yield* invalid(entry, `${included} is not inside the package; move it there`)
+  if (seen.includes(path)) return yield* invalid(entry, `${included} includes itself; remove the line`)
   const content = yield* text(path)
-  if (content === null) return yield* invalid(entry, `there is no ${path} in the package`)
+  if (content === null) return yield* invalid(entry, `${path} does not exist in the package`)
   return yield* read(linesOf(path, content), text, [...seen, path])
 })
 

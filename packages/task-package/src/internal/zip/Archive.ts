@@ -38,7 +38,7 @@ export const open = Effect.fnUntraced(function* (path: string, limits: PackageLi
   const end = yield* EndRecord.read(readAt, size)
   if (end.count > limits.entries) {
     return yield* new InvalidZip({
-      message: `${end.count} entries exceed the ${limits.entries} that a task package may have; leave out what tasks do not need`
+      message: `${end.count} entries exceed the limit of ${limits.entries}; remove files that tasks do not need`
     })
   }
   if (end.size > maxDirectory) return yield* damaged(`its directory has more than ${maxDirectory} bytes`)

@@ -4,7 +4,7 @@ import { InvalidZip } from "../../InvalidZip.ts"
 
 /** The refusal of a zip that a tool may have broken, or that was made so that two readers see different files. */
 export const damaged = (what: string) =>
-  new InvalidZip({ message: `not a usable zip: ${what}; create the zip again, with another tool if need be` })
+  new InvalidZip({ message: `not a usable zip: ${what}; create the zip again, if necessary with another tool` })
 
 /** A name in the form for messages. */
 export const shown = (name: string) => JSON.stringify(name.length > 200 ? `${name.slice(0, 200)}…` : name)

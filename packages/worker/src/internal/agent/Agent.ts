@@ -164,7 +164,7 @@ export const serve = Effect.fnUntraced(function* <R>(
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
       draining = true
-      if (live.size > 0) yield* Routine.log("the worker takes nothing more, and lets its step runs end")
+      if (live.size > 0) yield* Routine.log("draining: the worker accepts no more step runs, and running ones continue")
       yield* Effect.raceFirst(Effect.timeoutOption(FiberSet.awaitEmpty(fibers), options.drain), options.hurry)
       yield* Effect.forEach([...live.keys()], (id) => give(id, "terminate"))
       yield* Effect.timeoutOption(FiberSet.awaitEmpty(fibers), "5 seconds")

@@ -224,7 +224,7 @@ export const make = Effect.fnUntraced(function* (options: {
     const digest = Recipe.digestOf(recipe, context)
     if (anew !== null && anew !== digest) {
       return yield* failure(
-        `the environment ${anew.slice(0, 12)} was built by other tools or from elsewhere; give the flags of its worker, such as --index-url, or remove it`
+        `the environment ${anew.slice(0, 12)} was built with other tools or sources; use the flags of its worker, such as --index-url, or remove it`
       )
     }
     const found = yield* store
@@ -234,7 +234,7 @@ export const make = Effect.fnUntraced(function* (options: {
         {
           wait: Effect.andThen(onBuild, write(["Another step run builds this environment; waiting for it."])),
           build: (place) => Effect.andThen(onBuild, builder(place)),
-          stale: ({ message }) => write([`The environment is a week old, and cannot be built anew: ${message}`])
+          stale: ({ message }) => write([`The environment is a week old, and cannot be rebuilt: ${message}`])
         }
       )
       .pipe(
@@ -243,7 +243,7 @@ export const make = Effect.fnUntraced(function* (options: {
           orElse: () =>
             Effect.fail(
               new BuildFailure({
-                message: [`it took longer than ${patience}`, ...tail].join("\n").slice(0, maxFailure)
+                message: [`the build exceeded ${patience}`, ...tail].join("\n").slice(0, maxFailure)
               })
             )
         }),
@@ -269,12 +269,14 @@ export const make = Effect.fnUntraced(function* (options: {
       const real = (path: string) => Effect.orElseSucceed(fs.realPath(path), () => null)
       const target = yield* real(path)
       if (target === null || !isAbsolute(path)) {
-        return yield* failure(`environment.path: ${path} is no folder of this worker's machine; build it there`)
+        return yield* failure(
+          `environment.path: ${path} is not a folder on the machine of the worker; build the environment there`
+        )
       }
       const folders = yield* Effect.forEach(allowed, real)
       if (!folders.some((folder) => folder !== null && target.startsWith(folder + sep))) {
         return yield* failure(
-          `environment.path: ${path} is not below a folder that this worker allows; start it with --allow-environment`
+          `environment.path: ${path} is not below an allowed folder of this worker; start the worker with --allow-environment`
         )
       }
       return { path: binariesOf(target), variables: { VIRTUAL_ENV: target, PYTHONNOUSERSITE: "1" } }
@@ -282,7 +284,7 @@ export const make = Effect.fnUntraced(function* (options: {
     opinions: (recipe) =>
       Effect.forEach(inTurn(recipe), (provider) =>
         Effect.map(ask(provider, recipe), ({ plan, version }) => {
-          const missing = version === null ? "it is not on this machine" : null
+          const missing = version === null ? "not found on this machine" : null
           const refusal = plan === null ? missing : Result.isFailure(plan) ? plan.failure : null
           return { provider: provider.name, version, refusal }
         })
@@ -292,7 +294,7 @@ export const make = Effect.fnUntraced(function* (options: {
     remove: Effect.fnUntraced(function* (digest) {
       const cannot = (why: string) => failure(`the environment ${digest.slice(0, 12)} cannot be removed: ${why}`)
       const removed = yield* Effect.mapError(store.remove(digest), ({ message }) => cannot(message))
-      if (!removed) return yield* cannot("a step run is in it, or it is being built; wait for its end")
+      if (!removed) return yield* cannot("in use by a step run, or being built; wait until this has ended")
     }, Effect.provideContext(services)),
     rebuild: Effect.fnUntraced(function* ({ digest, ready }, write) {
       const recipe = yield* Effect.mapError(decodeRecipe(ready.recipe), () =>

@@ -24,7 +24,7 @@ const others = new Set([
   "tesseract"
 ])
 
-const remedy = "install micromamba, which has them"
+const remedy = "install micromamba, which supports conda packages"
 
 const specOf = /^(?:[^\s:[\]]+::)?([A-Za-z0-9][A-Za-z0-9._-]*)\s*(.*)$/
 const versionOf = /^\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?$/
@@ -56,7 +56,7 @@ export const requirementOf = (spec: string): string | null => {
 /** Why the packages of conda cannot come from an index; null when they may. */
 export const refusalOf = ({ conda }: Recipe): string | null => {
   const alone = conda.filter((spec) => requirementOf(spec) === null)
-  return alone.length === 0 ? null : `it has packages that only conda has: ${alone.join(", ")}; ${remedy}`
+  return alone.length === 0 ? null : `packages that exist only in conda: ${alone.join(", ")}; ${remedy}`
 }
 
 /** What pip installs: its own list, and what is taken from conda's. */
@@ -72,14 +72,14 @@ export const install = Effect.fnUntraced(function* (
   run: Effect.Effect<void, BuildFailure>
 ) {
   for (const spec of conda) {
-    yield* site.say(`${spec} is a package of conda: taken from the index of Python packages, as ${requirementOf(spec)}`)
+    yield* site.say(`${spec} is a conda package: installed from the Python package index as ${requirementOf(spec)}`)
   }
   yield* Effect.mapError(run, (error) => {
     const words = new Set(error.message.toLowerCase().match(/[a-z0-9][a-z0-9._-]*/g))
     const named = conda.filter((spec) => words.has(specOf.exec(spec)?.[1]?.toLowerCase() ?? ""))
-    if (named.length === 0 || error.message.includes("did not answer")) return error
+    if (named.length === 0 || error.message.includes("did not respond")) return error
     return new BuildFailure({
-      message: `${error.message}\nThe index has no such package as conda has: ${named.join(", ")}; ${remedy}`
+      message: `${error.message}\nNot found in the index, but in conda: ${named.join(", ")}; ${remedy}`
     })
   })
 })

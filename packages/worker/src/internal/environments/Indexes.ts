@@ -106,14 +106,14 @@ const isAddress = (line: string) => line.includes("://") && (!line.startsWith("-
 export const refusalOf = (settings: Settings, { pip }: Recipe): string | null => {
   const elsewhere = settings.wheels === undefined ? undefined : pip.find(isAddress)
   if (elsewhere !== undefined) {
-    return `${JSON.stringify(elsewhere)} is fetched from its own address, and this worker installs from a folder of wheels alone; put its wheel there and list its name and version`
+    return `${JSON.stringify(elsewhere)} is fetched from its own address, and this worker installs from a folder of wheels alone; add its wheel to the folder and list its name and version`
   }
   if (!binariesOnly(settings)) return null
   const isSource = (line: string) => isAddress(line) && !line.startsWith("-") && !/\.whl(\b|$)/.test(line)
   const line = pip.find((line) => line.startsWith("--no-binary") || isSource(line))
   return line === undefined
     ? null
-    : `${JSON.stringify(line)} is built from source, which this worker does not do with the password of its index; make a wheel of it, or allow source builds`
+    : `${JSON.stringify(line)} is built from source, which is disabled with the password of an index; build a wheel of it, or allow source builds`
 }
 
 /** What pip's log says of indexes that did not answer; by default it shows only that nothing was found. */
@@ -121,7 +121,7 @@ const silences = (log: string): ReadonlyArray<string> => {
   const found = [...log.matchAll(/Could not fetch URL (\S+): (.+) - skipping/g)]
   const lines = found.flatMap(([, url = "", why = ""]) => {
     // That a project is not there is no failure of the index.
-    return /\b404 (Client )?Error/i.test(why) ? [] : [`the index at ${url} did not answer: ${why.slice(0, 300)}`]
+    return /\b404 (Client )?Error/i.test(why) ? [] : [`the index at ${url} did not respond: ${why.slice(0, 300)}`]
   })
   return [...new Set(lines)].slice(0, 3)
 }

@@ -45,12 +45,12 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
     name: "micromamba",
     detect: Effect.map(found, (micromamba) => (micromamba === null ? null : `micromamba ${micromamba.version}`)),
     accepts: Effect.fnUntraced(function* (recipe) {
-      if (recipe.project !== null) return Result.fail("uv.lock is read by uv alone; install uv")
+      if (recipe.project !== null) return Result.fail("uv.lock needs uv; install uv")
       if (recipe.excludeNewer !== null && settings.wheels === undefined) {
         return Result.fail("excludeNewer of robot.yaml is not applied by micromamba; install uv")
       }
       const micromamba = yield* found
-      if (micromamba === null) return Result.fail("there is no micromamba on PATH; install it")
+      if (micromamba === null) return Result.fail("micromamba not found on PATH; install it")
       const { program, version } = micromamba
       const plan: Plan = { context: [`micromamba ${version}`], build: (site) => build(program, recipe, site) }
       return Result.succeed(plan)

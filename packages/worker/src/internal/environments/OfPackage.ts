@@ -61,7 +61,7 @@ export const provide = Effect.fnUntraced(function* (
   const { pythonPath } = recipe
   if (!environments.isEnabled || environment === "none") {
     yield* reports.write([
-      `The environment of ${recipe.source} is not built: the task runs with the programs of this machine.`
+      `The environment of ${recipe.source} is not built: the task uses the programs of this machine.`
     ])
     return { ...Variables.unbuilt, pythonPath }
   }
@@ -75,7 +75,7 @@ export const provide = Effect.fnUntraced(function* (
   if (isBuilding) yield* buildTime.report("ended")
   const { cached, digest, provider } = built
   yield* reports.event("ENVIRONMENT", { digest, provider, cached, seconds: built.seconds })
-  const how = cached ? "it was built before" : `built in ${seconds(built.seconds)}`
+  const how = cached ? "already built" : `built in ${seconds(built.seconds)}`
   yield* reports.write([`Environment ${digest.slice(0, 12)} of ${recipe.source} by ${provider}: ${how}.`])
   return { path: built.path, variables: built.variables, pythonPath }
 })

@@ -63,6 +63,6 @@ export const addPip = Effect.fnUntraced(function* (
 ) {
   const file = yield* site.write("pip.txt", "pip\n")
   yield* Effect.catch(install(file), () =>
-    site.say("pip itself is listed, and could not be installed; what calls it in this environment fails")
+    site.say("pip is a dependency, but could not be installed; calls of pip in this environment fail")
   )
 })

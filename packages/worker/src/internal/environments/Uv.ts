@@ -61,7 +61,7 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
       const refused = FromIndex.refusalOf(recipe)
       if (refused !== null) return Result.fail(refused)
       const uv = yield* found
-      if (uv === null) return Result.fail("there is no uv on PATH; install it")
+      if (uv === null) return Result.fail("uv not found on PATH; install it")
       const plan: Plan = { context: [uv.version], build: (site) => install(uv.program, recipe, site) }
       return Result.succeed(plan)
     }),

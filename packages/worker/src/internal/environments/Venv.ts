@@ -76,17 +76,17 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
 
   const why = (wanted: string | null, unfit: Found | null) => {
     const name = `Python ${wanted ?? "3"}`
-    if (unfit === null) return `there is no ${name} on PATH; install it`
+    if (unfit === null) return `${name} not found on PATH; install it`
     if (!unfit.venv)
       return `${unfit.command} has no venv; install the package python${Python.minorOf(unfit.version)}-venv`
-    return `there is no ${name} on PATH, only ${unfit.version}; install it`
+    return `${name} not found on PATH, only ${unfit.version}; install it`
   }
 
   return {
     name: "venv",
     detect: Effect.map(findPython(null), ({ found }) => (found === null ? null : `Python ${found.version}`)),
     accepts: Effect.fnUntraced(function* (recipe) {
-      if (recipe.project !== null) return Result.fail("uv.lock is read by uv alone; install uv")
+      if (recipe.project !== null) return Result.fail("uv.lock needs uv; install uv")
       const refused = FromIndex.refusalOf(recipe)
       if (refused !== null) return Result.fail(refused)
       const { found, unfit } = yield* findPython(recipe.python)
@@ -97,7 +97,7 @@ export const make = (tools: Tools, settings: Settings, caches: string): Provider
       if (installer === null && !(isEmpty && !recipe.hasPip)) {
         const minor = Python.minorOf(found.version) ?? "3"
         return Result.fail(
-          `${found.command} has no ensurepip, and there is no pip on PATH; install the package python${minor}-venv or python3-pip`
+          `${found.command} has no ensurepip, and pip was not found on PATH; install the package python${minor}-venv or python3-pip`
         )
       }
       const young = isEmpty

@@ -24,7 +24,7 @@ export const check = (read: Schema.Json, rounded: ReadonlyArray<RoundedPath>) =>
   return (what: "payload" | "output", saved: Schema.Json): Effect.Effect<void, NumberRounded> => {
     const found = numbers.find(({ number, path }) => valueAt(saved, path) === number)
     if (found === undefined) return Effect.void
-    const message = `${[what, ...found.path].join(".")}: JavaScript has rounded this number of the work item, so that another one would be saved; send it as a text where the item is created`
+    const message = `${[what, ...found.path].join(".")}: JavaScript rounded this number of the work item, so that saving it would change it; send the number as text when you create the item`
     return new NumberRounded({ message })
   }
 }

@@ -124,7 +124,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly folder: str
       if (name === undefined) {
         return yield* new PackageFailure({
           code: "START_FAILURE",
-          message: "the digest of the task package uses an algorithm that this worker does not know; update the worker"
+          message: "the digest of the task package uses an unknown algorithm; update the worker"
         })
       }
       const once = Effect.gen(function* () {

@@ -76,7 +76,9 @@ export const download = Effect.fnUntraced(function* (
       warned = true
       // Without its query, which is a permission.
       const { origin } = new URL(from.url)
-      return Effect.annotateLogs(Effect.logWarning("the download of a task package broke off; retrying"), { origin })
+      return Effect.annotateLogs(Effect.logWarning("the download of a task package was interrupted; retrying"), {
+        origin
+      })
     }),
     Effect.retry({ while: (error) => error._tag === "BrokeOff", schedule: backoff }),
     Effect.catchTag("BrokeOff", Effect.die)
@@ -84,7 +86,7 @@ export const download = Effect.fnUntraced(function* (
   if ((yield* Effect.mapError(digestOf(target), onDisk)) !== from.digest) {
     return yield* new PackageFailure({
       code: "UNZIP_FAILURE",
-      message: "the downloaded task package has another digest than the leased one"
+      message: "the digest of the downloaded task package does not match the lease"
     })
   }
 })

@@ -101,7 +101,7 @@ export const make = Effect.fnUntraced(function* (service: Variables, mask: Mask)
     const response = yield* client.execute(sent)
     const bytes = new Uint8Array(yield* response.arrayBuffer)
     if (!known && response.status < 300) {
-      return refused(503, "the worker cannot read the secret, so that it could not hide its values; try again")
+      return refused(503, "the worker cannot read the secret and therefore cannot mask its values; try again")
     }
     const { "content-type": contentType, ...headers } = passed(response.headers)
     return HttpServerResponse.uint8Array(bytes, {
@@ -109,7 +109,7 @@ export const make = Effect.fnUntraced(function* (service: Variables, mask: Mask)
       headers,
       contentType
     })
-  }).pipe(Effect.catch(() => Effect.succeed(refused(502, "the service did not answer the worker; try again"))))
+  }).pipe(Effect.catch(() => Effect.succeed(refused(502, "the service did not respond to the worker; try again"))))
 
   const server = yield* NodeHttpServer.make(() => createServer({ requestTimeout: 0 }), {
     host: "127.0.0.1",

@@ -88,7 +88,7 @@ const uploadAll = Effect.fnUntraced(function* (
       size > maxArtifact
         ? `has more than ${maxArtifact} bytes`
         : name.length > maxArtifactName
-          ? "has too long a name"
+          ? "has a name that is too long"
           : isArtifactName(name)
             ? null
             : "has a name with a backslash or control characters"

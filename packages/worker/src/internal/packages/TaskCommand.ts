@@ -14,7 +14,7 @@ import { machine, PackageFailure } from "../outcome/SetupFailure.ts"
 const notStarted =
   (code: "START_FAILURE" | "SETUP_FAILURE", [program]: RobotYaml.Command) =>
   ({ reason }: PlatformError): PackageFailure => {
-    const why = reason._tag === "NotFound" ? "this machine has no such program" : reason.message
+    const why = reason._tag === "NotFound" ? "the program does not exist on this machine" : reason.message
     return new PackageFailure({ code, message: `cannot start ${JSON.stringify(program)}: ${why}` })
   }
 
@@ -40,7 +40,7 @@ export const read = Effect.fnUntraced(function* (root: string, task: string | nu
   )
   yield* Effect.mapError(
     fs.makeDirectory(join(root, robot.artifactsFolder), { recursive: true }),
-    machine("the working copy cannot be made")
+    machine("the working copy cannot be created")
   )
   return robot
 })

@@ -10,7 +10,7 @@ import { join } from "node:path"
 import * as Cgroup from "./Cgroup.ts"
 import * as Procfs from "./Procfs.ts"
 
-const noGroups = "there are no control groups v2 that this process can see"
+const noGroups = "control groups v2 are not available to this process"
 const noController = "the control group of the worker has no memory controller"
 const notWritable = (group: string) =>
   `the worker may not change its control group ${group}; start it as a service of systemd with Delegate=yes, or in a container whose control groups are writable`

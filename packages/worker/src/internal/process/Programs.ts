@@ -25,4 +25,4 @@ export const prlimit = Effect.suspend(() =>
   process.platform === "linux" ? find("prlimit", process.env["PATH"] ?? "", "/") : Effect.succeed(null)
 )
 
-export const noPrlimit = "there is no program prlimit on PATH (util-linux)"
+export const noPrlimit = "prlimit (util-linux) not found on PATH"

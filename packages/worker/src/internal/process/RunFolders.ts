@@ -45,6 +45,6 @@ export const endLeftovers = Effect.fnUntraced(function* (parent: string) {
 export const clearLeftovers = Effect.fnUntraced(function* (runs: string) {
   for (const folder of yield* endLeftovers(runs)) {
     if (!(yield* remove(folder))) continue
-    yield* Effect.annotateLogs(Routine.log("removed what a killed worker left behind"), { folder })
+    yield* Effect.annotateLogs(Routine.log("removed folders left by a killed worker"), { folder })
   }
 })

@@ -38,7 +38,7 @@ const needed = Effect.fnUntraced(function* <A>(what: string, read: (get: Read) =
     })
   const made = yield* read(get)
   if (missing.length === 0) return made
-  const message = `${what} of a service need the environment that a worker sets for a task package; it lacks ${missing.join(", ")}`
+  const message = `${what} of a service need the environment variables of a task package; missing: ${missing.join(", ")}`
   return yield* new RobotNotConfigured({ message })
 })
 
@@ -106,7 +106,7 @@ export const localItems = Effect.gen(function* () {
   return yield* LocalItems.make(local, { input, output, defaultInput })
 }).pipe(
   Effect.catchTag("LocalFileError", (error: LocalFileError) => {
-    const remedy = "give a list of items with RC_WORKITEM_INPUT_PATH, or none for one empty item"
+    const remedy = "set RC_WORKITEM_INPUT_PATH to a list of items, or unset it for one empty item"
     return Effect.fail(new RobotNotConfigured({ message: `local work items: ${error.message}; ${remedy}` }))
   })
 )

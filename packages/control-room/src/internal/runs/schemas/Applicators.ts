@@ -85,7 +85,7 @@ export const applicators: ReadonlyMap<string, Keyword> = new Map<string, Keyword
         }
         return checks.length === 0
           ? null
-          : nearest(problems, `Expected what one of ${checks.length} alternatives takes`, work)
+          : nearest(problems, `Expected a match for one of ${checks.length} alternatives`, work)
       }
     }
   ],
@@ -96,7 +96,7 @@ export const applicators: ReadonlyMap<string, Keyword> = new Map<string, Keyword
       return (found, work) => {
         const { fitting, problems } = alternatives(checks, found, work)
         if (fitting === 1 || checks.length === 0) return null
-        const message = `Expected what exactly one of ${checks.length} alternatives takes`
+        const message = `Expected a match for exactly one of ${checks.length} alternatives`
         return fitting === 0 ? nearest(problems, message, work) : problem(`${message}; ${fitting} do`)
       }
     }
@@ -106,7 +106,7 @@ export const applicators: ReadonlyMap<string, Keyword> = new Map<string, Keyword
     (value, { check }) => {
       const inner = check(value, "not")
       return (found, work) =>
-        inner(found, work) === null ? problem("Expected what the schema of not does not take") : null
+        inner(found, work) === null ? problem("Expected a value that does not match the schema of not") : null
     }
   ],
   [
@@ -151,7 +151,7 @@ export const applicators: ReadonlyMap<string, Keyword> = new Map<string, Keyword
       if (min === null || max === null) return expected("numbers in minContains and maxContains")
       return ofList((items, work) => {
         const count = items.filter((item) => inner(item, work) === null).length
-        return count >= min && count <= max ? null : problem("Expected another number of items that contains takes")
+        return count >= min && count <= max ? null : problem("Expected a different number of items that match contains")
       })
     }
   ],
@@ -206,7 +206,9 @@ export const applicators: ReadonlyMap<string, Keyword> = new Map<string, Keyword
       return ofObject((found, work) =>
         first(Object.keys(found), (key) => {
           const wrong = inner(key, work)
-          return wrong === null ? null : problem(`a name that propertyNames does not take: ${wrong.message}`, `.${key}`)
+          return wrong === null
+            ? null
+            : problem(`a name that does not match propertyNames: ${wrong.message}`, `.${key}`)
         })
       )
     }

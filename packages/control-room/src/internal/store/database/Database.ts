@@ -95,7 +95,7 @@ const partsOf = (rows: ReadonlyArray<Measured>): ReadonlyArray<ReadonlyArray<str
 }
 
 const transactionSeconds = Metric.histogram("signalbox_database_transaction_seconds", {
-  description: "How long transactions took, with the time that they waited for others",
+  description: "Duration of transactions, including the time waiting for others",
   boundaries: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 })
 

@@ -90,7 +90,7 @@ const view = (row: typeof versionRow.Type): TaskPackageVersionListed => ({
 
 /** The message of the refusal of an upload to a package with a repository. */
 export const notUploaded = (name: string) =>
-  `the task package "${name}" takes its content from a git repository; change it there, or upload to another package`
+  `the task package "${name}" takes its content from a git repository; change the repository, or upload to another package`
 
 const gone = (id: string) => new Refused({ code: "NOT_FOUND", message: `the task package ${id} no longer exists` })
 
@@ -242,7 +242,7 @@ export class PackageVersions extends Context.Service<
           const { current_version: from, name } = yield* lock(workspace, id)
           if (from === version) return
           if ((yield* digestOf(workspace, id, version)) === null) {
-            const message = `the task package "${name}" has no version ${version}, or no longer; list its versions`
+            const message = `the task package "${name}" has no version ${version}, or it was deleted; list the versions of the package`
             return yield* new Refused({ code: "NOT_FOUND", message })
           }
           yield* move(workspace, id, { from, version, by })
@@ -250,7 +250,7 @@ export class PackageVersions extends Context.Service<
         rollback: Effect.fnUntraced(function* (workspace, id, expected, by) {
           const { current_version: from, name } = yield* lock(workspace, id)
           const conflict = (message: string) => new Refused({ code: "CONFLICT", message })
-          if (from === null) return yield* conflict(`the task package "${name}" has no content to go back from`)
+          if (from === null) return yield* conflict(`the task package "${name}" has no content to roll back`)
           if (expected !== null && expected !== from) {
             return yield* conflict(`from: version ${from} of the task package "${name}" is current, not ${expected}`)
           }
@@ -263,7 +263,7 @@ export class PackageVersions extends Context.Service<
           )
           if (before === null) {
             return yield* conflict(
-              `the task package "${name}" has no version before ${from} that is not rolled back; promote the one that it shall have`
+              `the task package "${name}" has no version before ${from} that is not rolled back; promote a version instead`
             )
           }
           yield* move(workspace, id, { from, version: before.version, by })

@@ -144,7 +144,7 @@ export class TaskPackages extends Context.Service<
           if (user !== null) {
             return yield* new Refused({
               code: "CONFLICT",
-              message: `${user} uses the task package "${taskPackage.name}"; change or delete that first`
+              message: `${user} uses the task package "${taskPackage.name}"; change or delete it first`
             })
           }
           const owners = yield* versions.owners(taskPackage.workspaceId, taskPackage.id)
@@ -157,7 +157,9 @@ export class TaskPackages extends Context.Service<
           const name = taskPackage?.name ?? id
           const pinned = version === null ? null : yield* versions.get(workspace, id, version)
           if (version !== null && pinned === null) {
-            return yield* conflict(`the task package "${name}" has no version ${version}; name another one in the step`)
+            return yield* conflict(
+              `the task package "${name}" has no version ${version}; choose another version in the step`
+            )
           }
           const content = pinned?.content ?? taskPackage?.content ?? null
           if (content === null) {

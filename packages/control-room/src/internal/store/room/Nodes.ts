@@ -99,7 +99,7 @@ export class Nodes extends Context.Service<
           ON CONFLICT (id) DO UPDATE SET last_seen_at = excluded.last_seen_at`
         const newest = yield* Migrations.newestOf(sql)
         if (outdated !== null || newest === null || newest[0] <= Number.parseInt(Migrations.latest)) return
-        outdated = `the database is of a newer version (its schema is at ${Migrations.label(newest)}, and version ${row.version} knows ${row.schema_known}): this node takes no more work; replace it by the newer version`
+        outdated = `the database is of a newer version (its schema is at ${Migrations.label(newest)}, and version ${row.version} knows ${row.schema_known}): this node accepts no more work; replace it with the newer version`
         yield* Effect.logError(outdated)
       })
       yield* look

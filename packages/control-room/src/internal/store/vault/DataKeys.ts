@@ -45,7 +45,7 @@ export class DataKeys extends Context.Service<
       if ((yield* MasterKeyRecord.claim(own)) !== own) {
         return yield* new MasterKeyError({
           message:
-            "this is not the master key of this database: its secrets would not open. Restore the key from a backup"
+            "this is not the master key of this database: its secrets cannot be opened. Restore the key from a backup"
         })
       }
 

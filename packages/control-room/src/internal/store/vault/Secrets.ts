@@ -51,7 +51,7 @@ const contextOf = (row: Pick<SecretRow, "workspace_id" | "name" | "version">) =>
 
 /** Why the room does not send a secret to a server. */
 export const notSentTo = (field: string, secret: string, host: string) =>
-  `${field}: the secret "${secret}" is not for ${host}; write it with this host among its \`hosts\` (\`signalbox secrets create ${secret} --host ${host}\` with its items)`
+  `${field}: the secret "${secret}" must not be sent to ${host}; add the host to its \`hosts\` (\`signalbox secrets create ${secret} --host ${host}\` with its items)`
 
 export class Secrets extends Context.Service<
   Secrets,

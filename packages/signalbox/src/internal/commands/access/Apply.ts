@@ -52,7 +52,7 @@ const showPlan = Effect.fnUntraced(function* ({ besides, dependents, steps }: Pl
   yield* Console.log(`Plan: ${counts.join(", ")}.`)
   if (besides > 0) yield* Console.log(`${besides} more in the workspace are not in the file; --prune deletes them.`)
   if (dependents !== "")
-    yield* Console.log(`--prune also needs --with-dependents, since these depend on deleted processes: ${dependents}.`)
+    yield* Console.log(`--prune also needs --with-dependents: these depend on deleted processes: ${dependents}.`)
 })
 
 const named = (steps: ReadonlyArray<Step>) =>
@@ -80,7 +80,7 @@ export const apply = Command.make(
   "apply",
   {
     file: Argument.String("file").pipe(
-      Argument.withDescription("A YAML or JSON file, or a module; see the README of signalbox")
+      Argument.withDescription("A YAML or JSON file, or a TypeScript module; see the README of signalbox")
     ),
     dryRun: Flag.Boolean("dry-run").pipe(
       Flag.withAlias("plan"),
@@ -88,27 +88,27 @@ export const apply = Command.make(
       Flag.withDefault(false)
     ),
     check: Flag.Boolean("check").pipe(
-      Flag.withDescription("As --dry-run; ends with exit code 1 when there is something to do"),
+      Flag.withDescription("Like --dry-run; exits with 1 when there are changes"),
       Flag.withDefault(false)
     ),
     waiting: Flag.Literals("waiting", ["keep", "delete"]).pipe(
-      Flag.withDescription("What happens to waiting items when a process of a module removes or changes their step"),
+      Flag.withDescription("How to handle waiting items whose step a process of a module removes or changes"),
       Flag.optional
     ),
     prune: Flag.Boolean("prune").pipe(
       Flag.withDescription(
-        "Delete what the file does not name, in the sections that it has. Irreversible; asks, or needs --yes"
+        "Delete resources that the file does not name, in the sections of the file. Irreversible: asks first, or needs --yes"
       ),
       Flag.withDefault(false)
     ),
     withDependents: Flag.Boolean("with-dependents").pipe(
       Flag.withDescription(
-        "With --prune: also delete webhooks, schedules, triggers and alerts of deleted processes, in sections that the file does not have"
+        "With --prune: also delete webhooks, schedules, triggers and alerts of deleted processes in sections that the file does not have"
       ),
       Flag.withDefault(false)
     ),
     rewriteSecrets: Flag.Boolean("rewrite-secrets").pipe(
-      Flag.withDescription("Write the values of existing secrets too: they cannot be compared"),
+      Flag.withDescription("Also write the values of existing secrets, which cannot be compared"),
       Flag.withDefault(false)
     ),
     yes: yesFlag,
@@ -150,9 +150,9 @@ export const apply = Command.make(
       if (dryRun || check) {
         yield* Effect.forEach(work, (step) => tell(json, step, "planned"), { discard: true })
         if (!check || work.length === 0) return
-        return yield* new Drift({ message: `the workspace is not what ${file} says: ${named(work)}; apply it` })
+        return yield* new Drift({ message: `the workspace differs from ${file}: ${named(work)}; apply the file` })
       }
-      if (work.length === 0) return json ? undefined : yield* Console.log("Nothing to do.")
+      if (work.length === 0) return json ? undefined : yield* Console.log("No changes.")
       const deleted = count(work, "delete")
       if (deleted > 0) yield* confirm(`apply this, and delete ${deleted} that the file does not name`, yes)
       return yield* carryOut(work, json)
@@ -164,9 +164,12 @@ export const apply = Command.make(
     "Applies a file in YAML, JSON or TypeScript: changes the packages, groups, processes, assistants, assets, secrets, webhooks, schedules, triggers and alerts of the workspace to match it"
   ),
   Command.withExamples([
-    { command: "signalbox apply workspace.yaml --dry-run", description: "What would be done" },
-    { command: "signalbox apply workspace.yaml", description: "Safe to repeat: a second run finds nothing to do" },
-    { command: "signalbox apply workspace.ts --check", description: "In CI: fails when the workspace is another" },
-    { command: "signalbox apply workspace.yaml --prune --yes --json", description: "Delete the rest too; for programs" }
+    { command: "signalbox apply workspace.yaml --dry-run", description: "Show the plan" },
+    { command: "signalbox apply workspace.yaml", description: "Apply the plan; a second run makes no changes" },
+    { command: "signalbox apply workspace.ts --check", description: "In CI: fail when the workspace differs" },
+    {
+      command: "signalbox apply workspace.yaml --prune --yes --json",
+      description: "Also delete what the file does not name; print JSON"
+    }
   ])
 )

@@ -24,7 +24,7 @@ export const config = Command.make(
     if (json) return yield* Effect.forEach(all, (setting) => Console.log(JSON.stringify(setting)), { discard: true })
     yield* Console.log(
       table(
-        ["setting", "value", "from", "default", "what it is"],
+        ["setting", "value", "from", "default", "description"],
         all.map(({ default: fallback, description, flag, source, value, variable }) => [
           [flag, variable].filter((name) => name !== null).join(", "),
           value,
@@ -36,11 +36,9 @@ export const config = Command.make(
     )
   })
 ).pipe(
-  Command.withDescription(
-    "Shows every setting, its value and where it comes from: a flag, the environment or its default"
-  ),
+  Command.withDescription("Shows every setting with its value and source: a flag, the environment or the default"),
   Command.withExamples([
-    { command: "signalbox config", description: "The settings of `signalbox up` here" },
-    { command: "SIGNALBOX_PORT=8080 signalbox config --json", description: "For programs; secrets are never shown" }
+    { command: "signalbox config", description: "Show the settings of `signalbox up` in this folder" },
+    { command: "SIGNALBOX_PORT=8080 signalbox config --json", description: "Print JSON; secrets are never shown" }
   ])
 )

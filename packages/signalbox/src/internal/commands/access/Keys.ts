@@ -31,10 +31,10 @@ const keyNoun: Noun<ApiKeys.ApiKey> = {
 const create = Command.make(
   "create",
   {
-    name: Flag.String("name").pipe(Flag.withDescription("What the key is for")),
+    name: Flag.String("name").pipe(Flag.withDescription("The name of the key, such as its purpose")),
     permission: Flag.Literals("permission", Permission.literals).pipe(
       Flag.withDescription(
-        "A permission of the key; repeat it for more. A key grants only permissions that it has itself"
+        "A permission of the key; may be repeated. A key can grant only the permissions that it has"
       ),
       Flag.withMetavar("PERMISSION"),
       Flag.atLeast(1)
@@ -47,20 +47,20 @@ const create = Command.make(
     if (json) return yield* Console.log(JSON.stringify({ ...made, key: text }))
     yield* Console.log(text)
     yield* Console.error(
-      `This is key ${made.id}. It is shown only now; revoke it with \`signalbox keys revoke ${made.id}\``
+      `Key ${made.id}: copy it now; it is not shown again. Revoke it with \`signalbox keys revoke ${made.id}\``
     )
   })
 ).pipe(
-  Command.withDescription("Creates a key and prints it, only this once"),
+  Command.withDescription("Creates an API key and prints it; the key is not shown again"),
   Command.withExamples([
     {
       command:
         "signalbox keys create --name ci --permission Processes.trigger_processes --permission Processes.read_runs",
-      description: "A key that starts and reads runs"
+      description: "Create a key that starts and reads runs"
     },
     {
       command: "signalbox keys create --name robot --permission Vault.read_secret_values --json",
-      description: "For programs: one line with `id`, `name`, `permissions`, `created_at` and `key`"
+      description: "Print one line of JSON with `id`, `name`, `permissions`, `created_at` and `key`"
     }
   ])
 )
@@ -69,11 +69,11 @@ const list = Command.make(
   "list",
   connectionFlags,
   Effect.fnUntraced(function* ({ data, json }) {
-    yield* connected(data)(printList(json, keyNoun.list({}), keyNoun.columns, "There are no API keys"))
+    yield* connected(data)(printList(json, keyNoun.list({}), keyNoun.columns, "No API keys"))
   })
 ).pipe(
-  Command.withDescription("Lists the keys, the newest first, without their texts"),
-  Command.withExamples([{ command: "signalbox keys list", description: "Keys and their permissions" }])
+  Command.withDescription("Lists API keys, newest first, without their secrets"),
+  Command.withExamples([{ command: "signalbox keys list", description: "List keys with their permissions" }])
 )
 
 const revoke = Command.make(
@@ -84,12 +84,18 @@ const revoke = Command.make(
   },
   Effect.fnUntraced(function* ({ data, json, key }) {
     const revoked = Effect.flatMap(find(keyNoun, key), ({ id }) => ApiKeys.remove(id))
-    yield* print(json, yield* connected(data)(revoked), ({ id }) => `${id} is revoked: it is refused from now on`)
+    yield* print(
+      json,
+      yield* connected(data)(revoked),
+      ({ id }) => `${id} revoked: requests with this key are refused immediately`
+    )
   })
 ).pipe(
   Command.withAlias("delete"),
-  Command.withDescription("Revokes a key. Irreversible"),
-  Command.withExamples([{ command: "signalbox keys revoke ci", description: "It is refused from the next request on" }])
+  Command.withDescription("Revokes an API key. Irreversible"),
+  Command.withExamples([
+    { command: "signalbox keys revoke ci", description: "Requests with this key are refused immediately" }
+  ])
 )
 
 export const keys = Command.make("keys").pipe(

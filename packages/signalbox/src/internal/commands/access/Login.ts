@@ -33,7 +33,7 @@ const askKey = Effect.gen(function* () {
   if (key !== null) return Redacted.make(key)
   const missing = (problem: string) =>
     new NoKey({ message: `${problem}: set SIGNALBOX_API_KEY to a key of the workspace` })
-  if (!(yield* TerminalCapabilities).canPrompt) return yield* missing("there is no terminal to ask for the key on")
+  if (!(yield* TerminalCapabilities).canPrompt) return yield* missing("there is no terminal to ask for the key")
   return yield* Effect.mapError(Prompt.Password({ message: "The key of the workspace" }), () =>
     missing("no key was given")
   )
@@ -71,17 +71,17 @@ export const login = Command.make(
     yield* print(
       json,
       { context, base_url: url, workspace_id: workspace, file },
-      () => `The workspace ${name} is the context ${context} now, kept in ${file}; use it with --context ${context}`
+      () => `The workspace ${name} is saved as the context ${context} in ${file}; use it with --context ${context}`
     )
   })
 ).pipe(
   Command.withDescription(
-    "Keeps a connection under a name, in a file that only you can read. The key comes from SIGNALBOX_API_KEY, or is asked for"
+    "Saves a connection under a name, in a file that only you can read. The key comes from SIGNALBOX_API_KEY or a prompt"
   ),
   Command.withExamples([
     {
       command: "signalbox login staging --url https://room.example.com --workspace 0199a1b2-...",
-      description: "Then: signalbox runs list --context staging"
+      description: "Then run signalbox runs list --context staging"
     }
   ])
 )
@@ -99,12 +99,12 @@ const list = Command.make(
     yield* printTable(
       ["context", "address", "workspace"],
       all.map(({ base_url, context, workspace_id }) => [context, base_url, workspace_id]),
-      "There are no contexts: create one with `signalbox login`"
+      "No contexts yet: create one with `signalbox login`"
     )
   })
 ).pipe(
-  Command.withDescription("Lists the contexts, without their keys"),
-  Command.withExamples([{ command: "signalbox contexts list", description: "What --context takes" }])
+  Command.withDescription("Lists the contexts, without keys"),
+  Command.withExamples([{ command: "signalbox contexts list", description: "List the names for --context" }])
 )
 
 const remove = Command.make(
@@ -112,15 +112,20 @@ const remove = Command.make(
   { context: contextArgument, json: connectionFlags.json },
   Effect.fnUntraced(function* ({ context, json }) {
     yield* Contexts.remove(context)
-    yield* print(json, { context, deleted: true }, () => `The context ${context} is forgotten; its key stays valid`)
+    yield* print(json, { context, deleted: true }, () => `Deleted the context ${context}; its key stays valid`)
   })
 ).pipe(
-  Command.withDescription("Forgets a context. Its key stays valid: `signalbox keys revoke` ends it"),
-  Command.withExamples([{ command: "signalbox contexts delete staging", description: "Nothing changes in the room" }])
+  Command.withDescription("Deletes a context. The key stays valid until `signalbox keys revoke`"),
+  Command.withExamples([
+    {
+      command: "signalbox contexts delete staging",
+      description: "Delete the saved connection; the control room does not change"
+    }
+  ])
 )
 
 export const contexts = Command.make("contexts").pipe(
-  Command.withDescription("Lists and forgets the connections that `signalbox login` keeps"),
+  Command.withDescription("Lists and deletes the connections saved by `signalbox login`"),
   Command.withSubcommands([list, remove])
 )
 
@@ -135,7 +140,7 @@ export const env = Command.make(
   "env",
   {
     shell: Flag.Literals("shell", ["sh", "fish", "powershell"]).pipe(
-      Flag.withDescription("Whose syntax; sh is also that of bash and zsh"),
+      Flag.withDescription("The syntax of the shell; sh is also for bash and zsh"),
       Flag.withDefault("sh")
     ),
     ...connectionFlags
@@ -151,9 +156,9 @@ export const env = Command.make(
     yield* print(json, variables, () => lines.join("\n"))
   })
 ).pipe(
-  Command.withDescription("Prints the connection in use as variables, with the key, for a shell to run"),
+  Command.withDescription("Prints the current connection, with the key, as variables for a shell"),
   Command.withExamples([
-    { command: 'eval "$(signalbox env)"', description: "Lets programs of this shell connect as the command does" },
-    { command: "signalbox env --context staging --shell fish | source", description: "Of a context, in fish" }
+    { command: 'eval "$(signalbox env)"', description: "Connect programs of this shell like the command" },
+    { command: "signalbox env --context staging --shell fish | source", description: "Connect with a context, in fish" }
   ])
 )

@@ -40,7 +40,7 @@ const rotateKey = Command.make(
       [
         `${result.rewrapped} data keys are wrapped under the new key, ${inFile ? `in ${result.key}` : "which is SIGNALBOX_MASTER_KEY from now on"}`,
         "Back it up. Older backups of the database still need the old key.",
-        "Download addresses, upload forms and cursors issued before no longer work."
+        "Download addresses, upload forms and cursors issued earlier no longer work."
       ].join("\n")
     )
   })
@@ -51,11 +51,11 @@ const rotateKey = Command.make(
   Command.withExamples([
     {
       command: "signalbox vault rotate-key --data .signalbox",
-      description: "A generated key; safe to be killed"
+      description: "Generate a key; may be interrupted and run again"
     },
     {
       command: "SIGNALBOX_NEW_MASTER_KEY=$(cat new.key) signalbox vault rotate-key",
-      description: "With the SIGNALBOX_DATABASE_URL and SIGNALBOX_MASTER_KEY of the nodes"
+      description: "Use the given key, with SIGNALBOX_DATABASE_URL and SIGNALBOX_MASTER_KEY of the nodes"
     }
   ])
 )

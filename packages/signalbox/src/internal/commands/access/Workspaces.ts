@@ -15,12 +15,16 @@ const create = Command.make(
     const key = Redacted.value(api_key.key)
     if (json) return yield* Console.log(JSON.stringify({ ...workspace, api_key: { ...api_key, key } }))
     yield* Console.log(`SIGNALBOX_WORKSPACE_ID=${workspace.id}\nSIGNALBOX_API_KEY=${key}`)
-    yield* Console.error("The key is shown only now. It has every permission there but to read the values of secrets")
+    yield* Console.error(
+      "Copy this key now; it is not shown again. It has all permissions except reading the values of secrets"
+    )
   })
 ).pipe(
-  Command.withDescription("Creates a workspace with a first key, and prints how to connect to it, only this once"),
+  Command.withDescription(
+    "Creates a workspace with a first key, and prints variables to connect; the key is not shown again"
+  ),
   Command.withExamples([
-    { command: "signalbox workspaces create --name staging", description: "Prints variables for the environment" }
+    { command: "signalbox workspaces create --name staging", description: "Print variables for the environment" }
   ])
 )
 
@@ -36,10 +40,10 @@ const show = Command.make(
   })
 ).pipe(
   Command.withDescription("Shows the workspace of the key"),
-  Command.withExamples([{ command: "signalbox workspaces show", description: "Which workspace is this?" }])
+  Command.withExamples([{ command: "signalbox workspaces show", description: "Show the name and id of the workspace" }])
 )
 
 export const workspaces = Command.make("workspaces").pipe(
-  Command.withDescription("Shows the workspace, and creates further ones"),
+  Command.withDescription("Shows the workspace, and creates workspaces"),
   Command.withSubcommands([create, show])
 )

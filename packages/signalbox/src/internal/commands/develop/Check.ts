@@ -45,13 +45,13 @@ export const check = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Checks the database, the master key, and that the bytes of every file are there. Changes nothing; the service may run. Exit code 1 when something is wrong"
+    "Checks the database, the master key and the bytes of every file. Changes nothing; the service may run. Exits with 1 when a check fails"
   ),
   Command.withExamples([
-    { command: "signalbox check --data .signalbox", description: "Prints what is missing or damaged" },
+    { command: "signalbox check --data .signalbox", description: "Print missing and damaged files" },
     {
       command: "SIGNALBOX_DATABASE_URL=postgres://... signalbox check --json",
-      description: "With the SIGNALBOX_MASTER_KEY and SIGNALBOX_DATA of the nodes; for scripts"
+      description: "Print JSON, with SIGNALBOX_MASTER_KEY and SIGNALBOX_DATA of the nodes"
     }
   ])
 )

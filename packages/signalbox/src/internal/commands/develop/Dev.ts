@@ -37,7 +37,7 @@ const serve = Effect.fnUntraced(function* (
   yield* Layer.build(ready({ data, json, tasks: Result.getOrElse(loaded, () => []), workers }))
   for (;;) {
     if (Result.isFailure(loaded)) {
-      yield* Console.error(`signalbox: ${Problem.lineOf(loaded.failure)}; it is loaded again when it has changed`)
+      yield* Console.error(`signalbox: ${Problem.lineOf(loaded.failure)}; loading again when the file changes`)
     } else {
       // The workers before let their items end: they are the same workers, in the same folders.
       yield* Scope.close(running, Exit.void)
@@ -68,10 +68,10 @@ export const dev = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Starts the control room as `up` does, and loads the tasks again when their file, or what it imports, changes"
+    "Starts the control room like `up`, and reloads the tasks when their file or its imports change"
   ),
   Command.withExamples([
-    { command: "signalbox dev", description: "With the tasks of tasks.ts" },
-    { command: "signalbox dev --tasks src/tasks.ts --port 0", description: "Of another file, on a free port" }
+    { command: "signalbox dev", description: "Use the tasks of tasks.ts" },
+    { command: "signalbox dev --tasks src/tasks.ts --port 0", description: "Use another file and a free port" }
   ])
 )

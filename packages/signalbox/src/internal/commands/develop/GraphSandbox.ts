@@ -45,7 +45,7 @@ const announce = (options: { readonly json: boolean; readonly caFile: string | u
           `The graph is at ${graphUrl}`,
           `  authority      ${authority}`,
           `  client id      ${app.clientId}`,
-          `  client secret  ${app.secret ?? "none: this is a public app"}`,
+          `  client secret  ${app.secret ?? "none (public app)"}`,
           `  redirect URI   ${app.redirectUri}`,
           `  files          ${filesOrigin}`,
           `  control        ${origin}/sandbox (faults, requests; see the package's README)`,
@@ -73,15 +73,15 @@ export const graphSandbox = Command.make(
       Flag.withDefault(0)
     ),
     seed: Flag.String("seed").pipe(
-      Flag.withDescription("A folder with users, sites and their files; it is not changed"),
+      Flag.withDescription("A folder with users, sites and files; it is not changed"),
       Flag.optional
     ),
     signInAs: Flag.String("sign-in-as").pipe(
-      Flag.withDescription("Sign this user in without a page when an app requests it"),
+      Flag.withDescription("Sign in this user without a sign-in page"),
       Flag.optional
     ),
     tls: Flag.Boolean("tls").pipe(
-      Flag.withDescription("Serve HTTPS, with a certificate that is created at the start"),
+      Flag.withDescription("Serve HTTPS with a certificate created at the start"),
       Flag.withDefault(false)
     ),
     caFile: Flag.String("ca-file").pipe(
@@ -90,12 +90,12 @@ export const graphSandbox = Command.make(
     ),
     tokenOnFiles: Flag.Literals("token-on-files", ["refuse", "ignore"]).pipe(
       Flag.withDescription(
-        "What becomes of a request for contents that carries an access token, as of rclone and PnPjs: the service refuses it"
+        "How to handle an access token on a request for file contents, which rclone and PnPjs send: the service refuses it"
       ),
       Flag.withDefault("refuse" as const)
     ),
     enforceScopes: Flag.Boolean("enforce-scopes").pipe(
-      Flag.withDescription("Refuse what the scopes of a token, or the roles of an app's, do not permit"),
+      Flag.withDescription("Refuse requests that the scopes of the token or the roles of the app do not permit"),
       Flag.withDefault(false)
     ),
     rewriteOffice: Flag.Boolean("rewrite-office").pipe(
@@ -135,17 +135,17 @@ export const graphSandbox = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Starts a local office-suite graph with its identity provider, for tests, examples and offline work"
+    "Starts a local office-suite graph with an identity provider, for tests, examples and offline work"
   ),
   Command.withExamples([
-    { command: "signalbox graph-sandbox", description: "One person, one site, one app, on port 4710" },
+    { command: "signalbox graph-sandbox", description: "Start with one user, one site and one app on port 4710" },
     {
       command: "signalbox graph-sandbox --seed FOLDER --tls --ca-file ca.pem",
-      description: "Your own files, over HTTPS, which some clients require"
+      description: "Serve your own files over HTTPS, which some clients require"
     },
     {
       command: "signalbox graph-sandbox --port 0 --json --sign-in-as ann@contoso.test",
-      description: "For scripts: a free port, one line of JSON, no sign-in page"
+      description: "For scripts: use a free port, print one line of JSON, show no sign-in page"
     }
   ])
 )

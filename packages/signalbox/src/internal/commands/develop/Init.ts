@@ -29,7 +29,9 @@ const write = Effect.fnUntraced(function* (folder: string, form: Scaffold.Form) 
   const there = yield* Effect.filter(files, ([name]) => fs.exists(join(folder, name)))
   if (there.length > 0) {
     const names = there.map(([name]) => name).join(", ")
-    return yield* new InitError({ message: `${folder} has ${names} already: give a folder that is new or has none` })
+    return yield* new InitError({
+      message: `${folder} already has ${names}: choose a new folder, or one without these files`
+    })
   }
   for (const [name, text] of files) {
     yield* fs.makeDirectory(dirname(join(folder, name)), { recursive: true })
@@ -44,21 +46,21 @@ interface Said {
   readonly next: string
 }
 
-const dev = "  npm run dev           # a control room here, with the tasks loaded again when they change\n"
+const dev = "  npm run dev           # a control room that reloads the tasks when they change\n"
 const flow = "  npm run flow Ada      # from a second terminal: runs the flow"
 const rest = "a flow of it (flow.ts) and a test (flow.test.ts)"
 
 const backend: Said = {
-  made: `A process (process.ts) with a task (tasks.ts), a durable flow of it (flow.ts), a server (server.ts) and a test (flow.test.ts)`,
+  made: `a process (process.ts) with a task (tasks.ts), a durable flow of it (flow.ts), a server (server.ts) and a test (flow.test.ts)`,
   next:
     `${dev}  npm run deploy        # from a second terminal: the process\n` +
-    "  npm run customers &   # stands in for a service\n  npm start             # the backend; README.md has its requests"
+    "  npm run customers &   # in place of a service\n  npm start             # the backend; README.md has its requests"
 }
 
 const said: Readonly<Record<Scaffold.Form, Said>> = {
-  typescript: { made: `A process (process.ts) with a task (tasks.ts), ${rest}`, next: dev + flow },
+  typescript: { made: `a process (process.ts) with a task (tasks.ts), ${rest}`, next: dev + flow },
   python: {
-    made: `A process (process.ts) with a task (tasks.ts) and a robot in Python (robots/letters), ${rest}`,
+    made: `a process (process.ts) with a task (tasks.ts) and a robot in Python (robots/letters), ${rest}`,
     next: `${dev}  npm run deploy        # from a second terminal: uploads the robot\n${flow}`
   },
   fastify: backend,
@@ -74,12 +76,12 @@ interface Flags {
 
 const formOf = ({ durable, python, server }: Flags): Effect.Effect<Scaffold.Form, InitError> => {
   if (durable && python) {
-    return Effect.fail(new InitError({ message: "--durable and --python: give one of them" }))
+    return Effect.fail(new InitError({ message: "--durable and --python: use one of them" }))
   }
   if (durable) return Effect.succeed(Option.getOrElse(server, () => "fastify"))
   if (Option.isSome(server)) {
     return Effect.fail(
-      new InitError({ message: `--server ${server.value}: give --durable too; only a backend has a server` })
+      new InitError({ message: `--server ${server.value}: add --durable; only a backend has a server` })
     )
   }
   return Effect.succeed(python ? "python" : "typescript")
@@ -89,15 +91,15 @@ export const init = Command.make(
   "init",
   {
     folder: Argument.String("folder").pipe(
-      Argument.withDescription("The folder to make; default: this one"),
+      Argument.withDescription("The folder to create; default: the current folder"),
       Argument.withDefault(".")
     ),
     python: Flag.Boolean("python").pipe(
-      Flag.withDescription("With a robot in Python, with robot.py"),
+      Flag.withDescription("Add a robot in Python, robot.py"),
       Flag.withDefault(false)
     ),
     durable: Flag.Boolean("durable").pipe(
-      Flag.withDescription("A backend with a durable flow, its management and its callbacks"),
+      Flag.withDescription("Create a backend with a durable flow, flow management and callbacks"),
       Flag.withDefault(false)
     ),
     server: Flag.Literals("server", Scaffold.servers).pipe(
@@ -113,16 +115,16 @@ export const init = Command.make(
     const enter = folder === "." ? "" : `  cd ${word(folder)}\n`
     const { made, next } = said[form]
     yield* Console.log(
-      `${made} are there. Next:\n${enter}  npm install\n  npm test              # in memory, without a server\n${next}`
+      `Created ${made}. Next:\n${enter}  npm install\n  npm test              # in memory, without a server\n${next}`
     )
   })
 ).pipe(
   Command.withDescription(
-    "Writes a folder with a process, a flow, a test, a workflow and package.json; replaces nothing"
+    "Creates a project with a process, a flow, a test, a workflow and package.json; existing files are never replaced"
   ),
   Command.withExamples([
-    { command: "npx signalbox init greetings", description: "Then: npm install, npm run dev" },
-    { command: "npx signalbox init letters --python", description: "With a robot in Python" },
-    { command: "npx signalbox init welcomes --durable --server express", description: "A backend on Express" }
+    { command: "npx signalbox init greetings", description: "Then run npm install and npm run dev" },
+    { command: "npx signalbox init letters --python", description: "Add a robot in Python" },
+    { command: "npx signalbox init welcomes --durable --server express", description: "Create a backend on Express" }
   ])
 )

@@ -21,7 +21,7 @@ export const packageTasks = Command.make(
       Argument.withDefault("tasks.ts")
     ),
     out: Flag.String("out").pipe(
-      Flag.withDescription("Where the zip is written; default: the name of the project, with .zip"),
+      Flag.withDescription("Where to write the zip; default: the name of the project with .zip"),
       Flag.withMetavar("FILE"),
       Flag.optional
     ),
@@ -43,16 +43,16 @@ export const packageTasks = Command.make(
     const unstated = packages.filter(({ license }) => license === null)
     if (unstated.length > 0) {
       const names = unstated.map(({ name, version }) => `${name} ${version}`).join(", ")
-      yield* Console.error(`No licence is stated by ${names}: look at it before you deliver the package`)
+      yield* Console.error(`No licence is stated by ${names}: review it before you deliver the package`)
     }
   }, Effect.scoped)
 ).pipe(
   Command.withDescription(
-    "Makes a task package of a tasks file: bundled, with the licences of what it contains; the same sources give the same digest"
+    "Builds a task package from a tasks file: bundled, with the licences of its dependencies. The same sources give the same digest"
   ),
   Command.withExamples([
-    { command: "signalbox package", description: "Of tasks.ts, into NAME.zip, where NAME is that of package.json" },
-    { command: "signalbox package src/tasks.ts --out invoices.zip", description: "Of another file" },
-    { command: "signalbox package --json", description: "For programs: one line with tasks, digest and licences" }
+    { command: "signalbox package", description: "Package tasks.ts into NAME.zip, with the name of package.json" },
+    { command: "signalbox package src/tasks.ts --out invoices.zip", description: "Package another file" },
+    { command: "signalbox package --json", description: "Print one line of JSON with tasks, digest and licences" }
   ])
 )

@@ -17,14 +17,17 @@ const run = Command.make(
   "run",
   {
     folder: Argument.String("folder").pipe(Argument.withDescription("The folder with robot.yaml")),
-    task: Flag.String("task").pipe(Flag.withDescription("The task; default: the only one"), Flag.optional),
+    task: Flag.String("task").pipe(
+      Flag.withDescription("The name of the task; may be left out when there is only one"),
+      Flag.optional
+    ),
     item: Flag.String("item").pipe(
       Flag.withDescription(
-        'A JSON file: a list of work items, [{"payload": …, "files": {"name": "path"}}], or the payload of one; default: what the robot finds itself'
+        'A JSON file: a list of work items, [{"payload": …, "files": {"name": "path"}}], or the payload of one; default: the input that the robot finds itself'
       ),
       Flag.optional
     ),
-    home: flagsOf({ data: { ...home.data, description: "Where environments are kept" } }),
+    home: flagsOf({ data: { ...home.data, description: "The folder of environments" } }),
     environments: flagsOf(EnvironmentSettings.environments)
   },
   Effect.fnUntraced(function* ({ folder, item, task, ...given }) {
@@ -39,13 +42,13 @@ const run = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Runs a robot here, in its environment, with work items from files; exits with 0 when its task did, else 1"
+    "Runs a robot on this machine, in its environment, with work items from files. Exits with 0 when the task succeeds, else with 1"
   ),
   Command.withExamples([
-    { command: "signalbox robot run robots/invoices", description: "Its only task, with one empty item" },
+    { command: "signalbox robot run robots/invoices", description: "Run the only task, with one empty item" },
     {
       command: "signalbox robot run robots/invoices --task Read --item invoice.json",
-      description: "A task by name, with the payload in a file"
+      description: "Run a task by name, with the payload in a file"
     }
   ])
 )

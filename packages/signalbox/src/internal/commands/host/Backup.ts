@@ -19,33 +19,38 @@ export const backup = Command.make(
   {
     file: Argument.String("FILE").pipe(Argument.withDescription("The archive to write")),
     storage: flagsOf(Storage.storage),
-    force: Flag.Boolean("force").pipe(Flag.withDescription("Replace an existing FILE"), Flag.withDefault(false)),
+    force: Flag.Boolean("force").pipe(Flag.withDescription("Replace FILE when it exists"), Flag.withDefault(false)),
     json
   },
   Effect.fnUntraced(function* ({ file, force, json, storage }) {
     const options = yield* Storage.read(storage)
     const made = yield* Administration.backup({ ...options, file: resolve(file), force })
     for (const blob of made.missing) {
-      yield* Console.error(`signalbox: the bytes of a file are missing (${blob}): \`signalbox check\` names it`)
+      yield* Console.error(
+        `signalbox: the bytes of a file are missing (${blob}): find the file with \`signalbox check\``
+      )
     }
     if (json) return yield* Console.log(JSON.stringify(made))
     yield* Console.log(
       [
         `${made.file}: the database and ${made.files} files, ${made.bytes} bytes`,
-        "It holds payloads, files and sealed secrets: keep it from others.",
-        `It does not hold the master key, without which no secret can be opened: keep ${keyOf(made.database, options.data)} apart from it.`
+        "It contains payloads, files and sealed secrets: restrict access to it.",
+        `It does not contain the master key, which is needed to open secrets: back up ${keyOf(made.database, options.data)} separately.`
       ].join("\n")
     )
   })
 ).pipe(
   Command.withDescription(
-    "Writes the database and all files to one archive, with mode 0600; the service may run. On Postgres it runs pg_dump. No file is deleted until it has ended"
+    "Writes the database and all files to one archive, with mode 0600; the service may run. Runs pg_dump on Postgres. No file is deleted until the backup has ended"
   ),
   Command.withExamples([
-    { command: "signalbox backup room.backup --data .signalbox", description: "Beside the service, or without it" },
+    {
+      command: "signalbox backup room.backup --data .signalbox",
+      description: "Back up a data folder; the service may run"
+    },
     {
       command: "SIGNALBOX_DATABASE_URL=postgres://... signalbox backup room.backup",
-      description: "With the SIGNALBOX_DATA of the nodes; the password is not passed as an argument"
+      description: "Back up Postgres, with SIGNALBOX_DATA of the nodes; the password is not passed as an argument"
     }
   ])
 )
@@ -65,28 +70,28 @@ export const restore = Command.make(
     yield* Console.log(
       [
         `Restored the backup of ${restored.created_at}, with ${restored.files} files.`,
-        ...(restored.needs_master_key ? [`Put the master key of that room there: ${key}`] : []),
+        ...(restored.needs_master_key ? [`Copy the master key of the original room to: ${key}`] : []),
         ...(restored.keys.length === 0
           ? []
           : [
-              "These API keys are valid again, also those that were revoked since the backup (`signalbox keys revoke ID`):",
+              "These API keys are valid again, including those revoked since the backup (`signalbox keys revoke ID`):",
               ...restored.keys.map(
-                ({ created_at, id, name, workspace }) => `  ${id}  ${name}, of ${workspace}, made ${created_at}`
+                ({ created_at, id, name, workspace }) => `  ${id}  ${name}, of ${workspace}, created ${created_at}`
               )
             ]),
-        `Then \`signalbox check\`, and start it. It is paused: nothing is given out or sent until \`signalbox resume\`.`
+        `Run \`signalbox check\`, then start the control room. It is paused: no work is assigned and nothing is sent until \`signalbox resume\`.`
       ].join("\n")
     )
   })
 ).pipe(
   Command.withDescription(
-    "Restores a backup into an empty data folder, on Postgres also an empty database. The room is paused until `signalbox resume`"
+    "Restores a backup into an empty data folder and, on Postgres, an empty database. The room is paused until `signalbox resume`"
   ),
   Command.withExamples([
-    { command: "signalbox restore room.backup --data restored", description: "Into a new folder" },
+    { command: "signalbox restore room.backup --data restored", description: "Restore into a new folder" },
     {
       command: "SIGNALBOX_DATABASE_URL=postgres://... signalbox restore room.backup --data restored",
-      description: "A backup of a room on Postgres"
+      description: "Restore the backup of a room on Postgres"
     }
   ])
 )

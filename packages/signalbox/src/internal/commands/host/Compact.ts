@@ -18,13 +18,16 @@ export const compact = Command.make(
   Effect.fnUntraced(function* ({ json, storage }) {
     const result = yield* Administration.compact(yield* Storage.read(storage))
     if (json) return yield* Console.log(JSON.stringify(result))
-    yield* Console.log(`the database had ${megabytes(result.before)}, and has ${megabytes(result.after)}`)
+    yield* Console.log(`compacted the database from ${megabytes(result.before)} to ${megabytes(result.after)}`)
   })
 ).pipe(
   Command.withDescription(
-    "Writes an SQLite database anew without the space of deleted rows, which rooms of older versions keep. Stop the service first"
+    "Rewrites an SQLite database without the space of deleted rows, which databases of older versions retain. Stop the service first"
   ),
   Command.withExamples([
-    { command: "signalbox compact --data .signalbox", description: "Needs free space for a copy; safe to be killed" }
+    {
+      command: "signalbox compact --data .signalbox",
+      description: "Compact the database; needs free space for a copy, and may be interrupted and run again"
+    }
   ])
 )

@@ -24,7 +24,7 @@ const write = Effect.fnUntraced(function* (kind: DeployFiles.DeployKind, folder:
   if (changed.length > 0 && !force) {
     const names = changed.map(({ path }) => path).join(", ")
     return yield* new DeployFiles.DeployFilesError({
-      message: `${folder} has other contents in ${names}, and nothing was written: give another folder with --out, or replace them with --force`
+      message: `${folder} already has different versions of ${names}; nothing was written: choose another folder with --out, or replace the files with --force`
     })
   }
   const written = compared.filter(({ before, text }) => before !== text)
@@ -38,9 +38,9 @@ const write = Effect.fnUntraced(function* (kind: DeployFiles.DeployKind, folder:
 const files = Command.make(
   "files",
   {
-    kind: Argument.Literals("kind", DeployFiles.deployKinds).pipe(Argument.withDescription("What they are for")),
+    kind: Argument.Literals("kind", DeployFiles.deployKinds).pipe(Argument.withDescription("The kind of deployment")),
     out: Flag.String("out").pipe(
-      Flag.withDescription("The folder to write to; default: one with the name of the kind"),
+      Flag.withDescription("The folder to write to; default: the name of the kind"),
       Flag.optional
     ),
     force: Flag.Boolean("force").pipe(Flag.withDescription("Replace files that differ"), Flag.withDefault(false))
@@ -55,7 +55,7 @@ const files = Command.make(
       )
     )
     for (const place of written) yield* Console.log(`wrote ${place}`)
-    if (written.length === 0) yield* Console.log(`${folder} has these files already`)
+    if (written.length === 0) yield* Console.log(`${folder} already has these files`)
     yield* Console.log(["Next:", ...DeployFiles.nextCommands(kind, folder).map((line) => `  ${line}`)].join("\n"))
   })
 ).pipe(
@@ -65,14 +65,14 @@ const files = Command.make(
   Command.withExamples([
     {
       command: "signalbox deploy files compose",
-      description: "compose.yaml and the images that it builds, in ./compose"
+      description: "Write compose.yaml and the Dockerfiles to ./compose"
     },
-    { command: "signalbox deploy files helm --out chart", description: "The Helm chart, in ./chart" },
-    { command: "signalbox deploy files systemd --force", description: "Replaces those of an older version" }
+    { command: "signalbox deploy files helm --out chart", description: "Write the Helm chart to ./chart" },
+    { command: "signalbox deploy files systemd --force", description: "Replace the files of an older version" }
   ])
 )
 
 export const deploy = Command.make("deploy").pipe(
-  Command.withDescription("Files to deploy a control room and its workers"),
+  Command.withDescription("Writes files to deploy a control room and workers"),
   Command.withSubcommands([files])
 )

@@ -24,11 +24,12 @@ export const doctor = Command.make(
     place: flagsOf({
       host: {
         ...Server.server.host,
-        description: "The address to look at; default: SIGNALBOX_HOST, or where the control room of the data folder is"
+        description:
+          "The address to check; default: SIGNALBOX_HOST, or the address of the control room of the data folder"
       },
       port: {
         ...Server.server.port,
-        description: "The port to look at; default: SIGNALBOX_PORT, or where the control room of the data folder is"
+        description: "The port to check; default: SIGNALBOX_PORT, or the port of the control room of the data folder"
       }
     }),
     ...connectionFlags
@@ -54,15 +55,15 @@ export const doctor = Command.make(
       dead === null ? [...(yield* DoctorChecks.ofMachine(settings, isPortChosen)), ...(yield* ofConnection)] : [dead]
     for (const finding of findings) yield* Console.log(json ? JSON.stringify(finding) : lineOf(finding))
     const wrong = findings.filter(({ status }) => status === "fail").map(({ check }) => check)
-    if (wrong.length > 0) return yield* new NotWell({ message: `does not work: ${wrong.join(", ")}` })
+    if (wrong.length > 0) return yield* new NotWell({ message: `checks failed: ${wrong.join(", ")}` })
   }, Effect.provide(NodeTransport.layer))
 ).pipe(
   Command.withDescription(
-    "Checks Node, the data folder, disk, port, database, connection, clock, permissions and workers, and says what to do. Exit code 1 when something fails"
+    "Checks Node, the data folder, disk, port, database, connection, clock, permissions and workers, and prints remedies. Exits with 1 when a check fails"
   ),
   Command.withExamples([
-    { command: "signalbox doctor", description: "A line for each check: ok, warn or fail, with the remedy" },
-    { command: "signalbox doctor --port 8080", description: "Could `up --port 8080` listen there?" },
-    { command: "signalbox doctor --context staging --json", description: "For programs; of another control room" }
+    { command: "signalbox doctor", description: "Print a line for each check: ok, warn or fail, with the remedy" },
+    { command: "signalbox doctor --port 8080", description: "Check whether `up --port 8080` can listen" },
+    { command: "signalbox doctor --context staging --json", description: "Print JSON; check another control room" }
   ])
 )

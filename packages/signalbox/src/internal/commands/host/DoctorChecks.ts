@@ -65,13 +65,13 @@ const dataFolder = Effect.fnUntraced(function* ({ data }: Settings) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* existing(data)
   if (!(yield* isWritable(path))) {
-    return fail(`${path} cannot be written`, "give this user the permission, or choose another folder with --data")
+    return fail(`cannot write to ${path}`, "give this user write permission, or choose another folder with --data")
   }
   const credentials = join(data, "credentials.json")
-  if (!(yield* fs.exists(credentials))) return ok(`${data} can be written; no control room was started there yet`)
+  if (!(yield* fs.exists(credentials))) return ok(`${data} is writable; no control room has been started there yet`)
   const { mode } = yield* fs.stat(credentials)
   return (mode & 0o077) === 0
-    ? ok(`${data} can be written; its credentials are yours alone`)
+    ? ok(`${data} is writable; only you can read its credentials`)
     : warn(`${credentials} can be read by others`, `run chmod 600 ${credentials}`)
 })
 
@@ -82,8 +82,8 @@ const disk = Effect.fnUntraced(function* ({ data }: Settings) {
   const { bavail, bsize } = yield* Effect.tryPromise(() => statfs(path))
   const free = (bavail * bsize) / gigabyte
   const message = `${free.toFixed(1)} GB are free for ${data}`
-  if (free < 0.1) return fail(message, "make room: a control room stops taking work when its disk is full")
-  return free < 1 ? warn(message, "make room before it is full") : ok(message)
+  if (free < 0.1) return fail(message, "free space: a control room accepts no work when its disk is full")
+  return free < 1 ? warn(message, "free space before the disk is full") : ok(message)
 })
 
 const canListen = (host: string, port: number) =>
@@ -124,10 +124,10 @@ const port = Effect.fnUntraced(function* (settings: Settings, isChosen: boolean)
   const where = whereOf(settings)
   if (problem === null) return ok(`${where} is free`)
   if (problem === "EADDRINUSE" && (yield* answers(host, port))) return ok(`a control room listens on ${where}`)
-  const remedy = "stop what listens there, or choose another with --port or SIGNALBOX_PORT"
+  const remedy = "stop the program that listens there, or choose another port with --port or SIGNALBOX_PORT"
   return problem === "EADDRINUSE"
-    ? warn(`something else listens on ${where}`, remedy)
-    : warn(`${where} cannot be listened on (${problem})`, "choose others with --host and --port")
+    ? warn(`another program listens on ${where}`, remedy)
+    : warn(`cannot listen on ${where} (${problem})`, "choose another address with --host and --port")
 })
 
 const hasDatabase = Effect.fnUntraced(function* ({ data, databaseUrl }: Settings) {
@@ -135,19 +135,19 @@ const hasDatabase = Effect.fnUntraced(function* ({ data, databaseUrl }: Settings
 })
 
 const database = Effect.fnUntraced(function* (settings: Settings) {
-  if (!(yield* hasDatabase(settings))) return ok("there is none yet: the first start makes it")
+  if (!(yield* hasDatabase(settings))) return ok("not created yet: the first start creates it")
   const checked = yield* Administration.check(Storage.optionsOf(settings)).pipe(Effect.timeoutOption("10 seconds"))
-  if (Option.isNone(checked)) return ok("it can be reached; it is large, `signalbox check` reads all of it")
+  if (Option.isNone(checked)) return ok("reachable; too large for this check: run `signalbox check`")
   const wrong = checked.value.find((finding) => !finding.ok)
   return wrong === undefined
-    ? ok("it can be reached, and is sound")
-    : fail(`${wrong.check}: ${wrong.message}`, "`signalbox check` says more")
+    ? ok("reachable and not damaged")
+    : fail(`${wrong.check}: ${wrong.message}`, "run `signalbox check` for details")
 })
 
 /** What the pooler does with the settings of statements. */
 const pooler = Effect.fnUntraced(function* (settings: Settings) {
   yield* Administration.checkPooler(Storage.optionsOf(settings))
-  return ok("transactions through the connection pooler have their settings")
+  return ok("transactions through the connection pooler apply their settings")
 })
 
 /** Writes an object, reads it and deletes it. */
@@ -159,7 +159,7 @@ const bucket = Effect.fnUntraced(function* (settings: Settings) {
 })
 
 const bucketRemedies = {
-  bucket: "check SIGNALBOX_S3_ENDPOINT, and whether it can be reached from here",
+  bucket: "check SIGNALBOX_S3_ENDPOINT, and that it can be reached from this machine",
   bucketFull: "raise the quota of the bucket, or delete objects",
   bucketRefused:
     "check SIGNALBOX_S3_BUCKET, SIGNALBOX_S3_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, and that the key may get, put, delete and list objects"
@@ -178,10 +178,10 @@ const clock = Effect.gen(function* () {
   const { baseUrl } = yield* ControlRoom
   const response = yield* HttpClient.get(`${new URL(baseUrl).origin}/healthz`)
   const there = Date.parse(response.headers["date"] ?? "")
-  if (Number.isNaN(there)) return ok("the control room does not say its time")
+  if (Number.isNaN(there)) return ok("the control room does not send its time")
   const apart = Math.abs((yield* Clock.currentTimeMillis) - there)
   const message = `the clocks of this machine and of the control room are ${Math.round(apart / 1000)} s apart`
-  return apart <= toleratedMillis ? ok(message) : warn(message, "set both by NTP")
+  return apart <= toleratedMillis ? ok(message) : warn(message, "synchronize both with NTP")
 })
 
 /** What a key may read, by what it takes to ask. */
@@ -208,8 +208,8 @@ const permissions = Effect.gen(function* () {
   )
   const names = refused.map(([name]) => name).join(", ")
   return refused.length === 0
-    ? ok("the key may read everything but values of secrets")
-    : warn(`the key may not read ${names}`, "use another key where that is needed: `signalbox keys create`")
+    ? ok("the key may read everything except values of secrets")
+    : warn(`the key may not read ${names}`, "create a key with these permissions: `signalbox keys create`")
 })
 
 /** Offline workers that are named; there may be hundreds. */
@@ -218,16 +218,13 @@ const mostNamed = 10
 /** What the workers of a workspace say. One that drains or is paused is meant to take nothing, so it may be offline. */
 export const ofWorkers = (all: ReadonlyArray<Workers.Worker>): Outcome => {
   if (all.length === 0) {
-    return warn(
-      "no worker is linked, so no step can run",
-      "start one with `signalbox worker start`, or `up --workers 1`"
-    )
+    return warn("no worker is linked; steps cannot run", "start one with `signalbox worker start`, or `up --workers 1`")
   }
   const offline = all.filter(({ state }) => state === "offline")
   const missing = offline.filter(({ draining, paused }) => !draining && paused === null)
   const count = `${all.length - offline.length} of ${all.length} workers are online`
   if (missing.length === 0 && offline.length < all.length) {
-    return ok(offline.length === 0 ? count : `${count}, and the others drain or are paused`)
+    return ok(offline.length === 0 ? count : `${count}, and the others are draining or paused`)
   }
   if (missing.length === 0) return warn(count, "start one with `signalbox worker start`, or `signalbox up`")
   const named = missing
@@ -243,7 +240,7 @@ export const ofWorkers = (all: ReadonlyArray<Workers.Worker>): Outcome => {
 const workers = Stream.runCollect(Workers.stream({ limit: 500 })).pipe(
   Effect.map(ofWorkers),
   Effect.catchIf(isForbidden, () =>
-    Effect.succeed(warn("the key may not read the workers", "use one with the permission Workers.read_workers"))
+    Effect.succeed(warn("the key may not read the workers", "use a key with the permission Workers.read_workers"))
   )
 )
 
@@ -252,13 +249,13 @@ const proxy = ({ host, port, publicUrl, trustedProxies }: Settings) => {
   const behind = publicUrl !== null && new URL(publicUrl).host !== `${host}:${port}`
   return Effect.succeed(
     trustedProxies.length > 0
-      ? ok(`X-Forwarded-For of ${trustedProxies.join(", ")} counts`)
+      ? ok(`X-Forwarded-For is accepted from ${trustedProxies.join(", ")}`)
       : behind
         ? warn(
-            "attempts to sign in to the console are not limited by address, since it is not known whose X-Forwarded-For counts",
-            "give the address of the proxy with --trusted-proxies or SIGNALBOX_TRUSTED_PROXIES"
+            "sign-in attempts to the console are not limited by address, since no proxy is trusted to set X-Forwarded-For",
+            "set the address of the proxy with --trusted-proxies or SIGNALBOX_TRUSTED_PROXIES"
           )
-        : ok("attempts to sign in to the console are not limited by address; --trusted-proxies limits them")
+        : ok("sign-in attempts to the console are not limited by address; limit them with --trusted-proxies")
   )
 }
 

@@ -20,15 +20,19 @@ export const migrate = Command.make(
     const result = yield* Administration.migrate(yield* Storage.read(storage))
     if (json) return yield* Console.log(JSON.stringify(result))
     for (const name of result.applied) yield* Console.log(`applied ${name}`)
-    const done = result.applied.length === 0 ? "; nothing to do" : ""
+    const done = result.applied.length === 0 ? "; already up to date" : ""
     yield* Console.log(`the schema is at ${result.schema}${done}`)
   })
 ).pipe(
-  Command.withDescription(
-    "Brings the database to the newest schema; `up` does so when it starts. Stop the service first"
-  ),
+  Command.withDescription("Migrates the database to the newest schema, like `up` at its start. Stop the service first"),
   Command.withExamples([
-    { command: "signalbox migrate --data .signalbox", description: "Prints what it applied" },
-    { command: "SIGNALBOX_DATABASE_URL=postgres://... signalbox migrate", description: "Before the nodes are updated" }
+    {
+      command: "signalbox migrate --data .signalbox",
+      description: "Migrate the database and print the applied migrations"
+    },
+    {
+      command: "SIGNALBOX_DATABASE_URL=postgres://... signalbox migrate",
+      description: "Migrate Postgres before the nodes are updated"
+    }
   ])
 )

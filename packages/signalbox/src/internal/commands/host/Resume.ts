@@ -10,14 +10,14 @@ export const resume = Command.make(
   Effect.fnUntraced(function* ({ data, json }) {
     const { room, was } = yield* connected(data)(Effect.all({ was: Room.get, room: Room.resume }))
     yield* print(json, room, () =>
-      was.paused ? "The room gives out work and sends events again" : "The room was not paused"
+      was.paused ? "The room is resumed: it assigns work and sends events" : "The room was not paused"
     )
   })
 ).pipe(
   Command.withDescription(
-    "Resumes a room that was restored from a backup: from then on it gives out work and sends events. First stop the room that the backup is of, or both do the same work"
+    "Resumes a room that was restored from a backup: it assigns work and sends events again. First stop the original room, or both do the same work"
   ),
   Command.withExamples([
-    { command: "signalbox resume --data restored", description: "The room of that folder, which runs" }
+    { command: "signalbox resume --data restored", description: "Resume the running room of this folder" }
   ])
 )

@@ -66,7 +66,7 @@ export const ready = (options: {
           `  signalbox processes create greeting --task ${task}${data}`,
           `  signalbox run greeting --payload '{"name":"Ada"}' --wait${data}`,
           `  eval "$(signalbox env${data})"    # for programs and curl`,
-          "Stop it with Ctrl-C; everything is kept in the data folder."
+          "Stop it with Ctrl-C; all data is stored in the data folder."
         ].join("\n")
       )
     })
@@ -122,17 +122,17 @@ export const up = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Starts the control room and its local workers. Every flag has an environment variable; see `signalbox config`"
+    "Starts the control room and local workers. Every flag has an environment variable; see `signalbox config`"
   ),
   Command.withExamples([
-    { command: "signalbox up", description: "Listen on 127.0.0.1:4700, store everything in .signalbox" },
+    { command: "signalbox up", description: "Listen on 127.0.0.1:4700 and store all data in .signalbox" },
     {
       command: "signalbox up --port 0 --json --tasks tasks.ts",
-      description: "For scripts: a free port, one line of JSON"
+      description: "For scripts: use a free port and print one line of JSON"
     },
     {
       command: "signalbox up --host 0.0.0.0 --public-url https://room.example.com --cors https://app.example.com",
-      description: "For other machines, behind a proxy, with a separate page"
+      description: "Serve other machines behind a proxy, and a web page of another origin"
     }
   ])
 )

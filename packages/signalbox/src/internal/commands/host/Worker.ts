@@ -33,14 +33,14 @@ export class StepRunEnded extends TaggedError<StepRunEnded>()("StepRunEnded", {
 const reportOnce = (ended: WorkerAgent.Ended) => {
   if (ended === null) {
     return new StepRunEnded({
-      message: "the worker was drained before it had a step run",
+      message: "the worker was drained before it received a step run",
       exitCode: exitCodes.notStarted
     })
   }
   const { error, id } = ended
   if (error === null) return Console.error(`The step run ${id} has completed`)
   const wasStopped = error === "lost" || error.code === "TERMINATED"
-  const why = error === "lost" ? "the service had ended it" : `${error.code}: ${error.message}`
+  const why = error === "lost" ? "the service ended it" : `${error.code}: ${error.message}`
   const exitCode = wasStopped ? exitCodes.stopped : exitCodes.stepRunFailed
   return new StepRunEnded({ message: `the step run ${id} did not complete: ${why}`, exitCode })
 }
@@ -68,13 +68,11 @@ const start = Command.make(
       Flag.withDefault(1)
     ),
     once: Flag.Boolean("once").pipe(
-      Flag.withDescription(
-        "Take one step run and end with it, by the codes 0 completed, 3 stopped, 4 none taken, 5 failed"
-      ),
+      Flag.withDescription("Run one step run and exit: 0 completed, 3 stopped, 4 no step run, 5 failed"),
       Flag.withDefault(false)
     ),
     unlink: Flag.Boolean("unlink").pipe(
-      Flag.withDescription("Remove the worker from its workspace when it ends, as in a container that is thrown away"),
+      Flag.withDescription("Remove the worker from the workspace when it ends, as for a disposable container"),
       Flag.withDefault(false)
     ),
     environments: flagsOf(EnvironmentSettings.environments)
@@ -91,7 +89,7 @@ const start = Command.make(
       const home = yield* Home.open({ folder: settings.data, service: origin, environments, limits })
       if (linkToken === null && (yield* home.linked) === null) {
         return yield* new SettingsError({
-          message: `--link-token: the worker in ${home.folder} is not linked yet; create a token with \`signalbox worker link-token\` and give it once, or set SIGNALBOX_LINK_TOKEN`
+          message: `--link-token: the worker in ${home.folder} is not linked yet; create a token with \`signalbox worker link-token\` and pass it once, or set SIGNALBOX_LINK_TOKEN`
         })
       }
       if (given.unlink) {
@@ -104,8 +102,8 @@ const start = Command.make(
       }
       const hurry = yield* SecondSignal.make
       yield* Umask.own
-      const howTo = "Ctrl-C lets it finish its step runs, a second one ends them immediately"
-      yield* Console.error(`The worker "${name}" works for ${origin}; ${howTo}`)
+      const howTo = "Ctrl-C stops it after its step runs have finished; a second Ctrl-C stops it immediately"
+      yield* Console.error(`The worker "${name}" runs for ${origin}; ${howTo}`)
       const ended = yield* WorkerAgent.run({
         origin,
         name,
@@ -125,19 +123,19 @@ const start = Command.make(
     Effect.provide(NodeTransport.layer)
   )
 ).pipe(
-  Command.withDescription("Runs task packages, and its own tasks, until it is stopped or drained"),
+  Command.withDescription("Runs task packages and tasks of a file until the worker is stopped or drained"),
   Command.withExamples([
     {
       command: "signalbox worker start --url https://room.example.com --link-token sbl_…",
-      description: "The first start links the worker; later ones need only --url"
+      description: "Link and start the worker; later starts need only --url"
     },
     {
       command: "signalbox worker start --url http://127.0.0.1:4700 --data /srv/worker --capacity 4 --tasks tasks.ts",
-      description: "Four concurrent step runs, with its own tasks"
+      description: "Run four step runs concurrently, with the tasks of a file"
     },
     {
       command: "signalbox worker start --url https://room.example.com --label gpu --limit-memory 4GB --once",
-      description: "In a container: one step run that may ask for `gpu`, and then the end, with its exit code"
+      description: "In a container: run one step run, which may require the label `gpu`, and exit with its code"
     }
   ])
 )
@@ -160,9 +158,12 @@ const unlink = Command.make(
     Effect.provide(NodeTransport.layer)
   )
 ).pipe(
-  Command.withDescription("Removes the worker of a folder from its workspace; the worker must be stopped"),
+  Command.withDescription("Removes the worker of a folder from its workspace; stop the worker first"),
   Command.withExamples([
-    { command: "signalbox worker unlink --data /srv/worker", description: "Its token is then refused" }
+    {
+      command: "signalbox worker unlink --data /srv/worker",
+      description: "Remove the worker; its token is refused immediately"
+    }
   ])
 )
 
@@ -175,16 +176,16 @@ const linkToken = Command.make(
     if (!given.json) yield* Console.error(`It links one worker, until ${token.expires_at}`)
   })
 ).pipe(
-  Command.withDescription("Creates a token with which one worker links itself, and prints it"),
+  Command.withDescription("Creates and prints a token that links one worker"),
   Command.withExamples([
     {
       command: "SIGNALBOX_LINK_TOKEN=$(signalbox worker link-token) signalbox worker start --url http://127.0.0.1:4700",
-      description: "One more worker on the machine of the control room"
+      description: "Start another worker on the machine of the control room"
     }
   ])
 )
 
 export const worker = Command.make("worker").pipe(
-  Command.withDescription("Workers that run beside, or far from, their control room"),
+  Command.withDescription("Starts and links workers, on the machine of the control room or another"),
   Command.withSubcommands([start, drain, unlink, linkToken, prepare, doctor, environments])
 )

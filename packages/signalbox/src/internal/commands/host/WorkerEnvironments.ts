@@ -15,7 +15,7 @@ import { type AllGiven, flagsOf, read } from "../../settings/Setting.ts"
 import { home } from "../../settings/Worker.ts"
 
 const stored = {
-  home: flagsOf({ data: { ...home.data, description: "The worker's own folder" } }),
+  home: flagsOf({ data: { ...home.data, description: "The folder of the worker" } }),
   json: Flag.Boolean("json").pipe(Flag.withDescription("Print JSON, a line for each result"), Flag.withDefault(false))
 }
 const flags = { ...stored, environments: flagsOf(EnvironmentSettings.environments) }
@@ -35,7 +35,7 @@ export const prepare = Command.make(
     packages: packages.pipe(
       Argument.filter(
         (all) => all.length > 0,
-        () => "name a folder or a zip"
+        () => "expected a folder or a zip of a task package"
       )
     ),
     ...flags
@@ -50,18 +50,18 @@ export const prepare = Command.make(
       const prepared = yield* Environments.prepare(path, options)
       yield* print(json, { package: path, environment: prepared }, () => {
         if (prepared === null) return `${path} describes no environment`
-        const how = prepared.cached ? "was built before" : `built in ${prepared.seconds.toFixed(1)} s`
+        const how = prepared.cached ? "already built" : `built in ${prepared.seconds.toFixed(1)} s`
         return `${path}: ${prepared.source} by ${prepared.provider}, ${how} (${prepared.digest.slice(0, 12)})`
       })
     }
   })
 ).pipe(
-  Command.withDescription("Builds the environments of task packages ahead of their first step run"),
+  Command.withDescription("Builds the environments of task packages before their first step run"),
   Command.withExamples([
-    { command: "signalbox worker prepare robots/invoices", description: "The next run starts without a build" },
+    { command: "signalbox worker prepare robots/invoices", description: "Build the environment before the next run" },
     {
       command: "signalbox worker prepare invoices.zip --wheels /srv/wheels --data /srv/worker",
-      description: "Without internet, for the worker of that folder"
+      description: "Build without internet, for the worker of the folder"
     }
   ])
 )
@@ -69,8 +69,8 @@ export const prepare = Command.make(
 const sayOf = ({ provider, refusal, version }: Environments.Opinion) =>
   columns(
     [provider, 10],
-    [version ?? "not there", 24],
-    [refusal === null || version === null ? "" : `would not build it: ${refusal}`, 0]
+    [version ?? "not installed", 24],
+    [refusal === null || version === null ? "" : `cannot build it: ${refusal}`, 0]
   )
 
 const limitLines = ({ memory, processes }: Limits.Enforcement) =>
@@ -102,23 +102,23 @@ export const doctor = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Says which tools build environments on this machine and which would build those of packages, and what it can limit"
+    "Shows the tools that build environments on this machine, the tool used for each package, and the enforced limits"
   ),
   Command.withExamples([
-    { command: "signalbox worker doctor", description: "Which tools are there, and which limits can be enforced" },
+    { command: "signalbox worker doctor", description: "Show tools and enforced limits" },
     {
       command: "signalbox worker doctor robots/invoices",
-      description: "What would build its environment, or why nothing"
+      description: "Show the tool that builds the environment, or why none can"
     }
   ])
 )
 
 const digests = Argument.String("digest").pipe(
-  Argument.withDescription("The digest of an environment, or how it begins"),
+  Argument.withDescription("The digest of an environment, or its first characters"),
   Argument.variadic(),
   Argument.filter(
     (all) => all.length > 0,
-    () => "name an environment by its digest, which `signalbox worker environments list` shows"
+    () => "expected the digest of an environment: see `signalbox worker environments list`"
   )
 )
 
@@ -136,19 +136,19 @@ const list = Command.make(
           [one.provider, 10],
           [megabytes(one.bytes), 9],
           [`used ${one.last_used_at}`, 29],
-          [one.in_use ? "a step run is in it" : "", 0]
+          [one.in_use ? "in use by a step run" : "", 0]
         )
       )
     }
   })
 ).pipe(
   Command.withDescription(
-    "Lists the environments of a worker, the last used first; with --json also what is installed"
+    "Lists the environments of a worker, last used first; with --json also the installed packages"
   ),
   Command.withExamples([
     {
       command: "signalbox worker environments list --data /srv/worker",
-      description: "How large they are, and when used"
+      description: "Show the size and the last use of each environment"
     }
   ])
 )
@@ -163,14 +163,19 @@ const rebuild = Command.make(
       yield* print(
         json,
         built,
-        () => `${built.digest.slice(0, 12)}: built anew by ${built.provider} in ${built.seconds.toFixed(1)} s`
+        () => `${built.digest.slice(0, 12)}: rebuilt by ${built.provider} in ${built.seconds.toFixed(1)} s`
       )
     }
   })
 ).pipe(
-  Command.withDescription("Builds environments anew; step runs that are in one keep it, and new ones take the new one"),
+  Command.withDescription(
+    "Rebuilds environments; running step runs continue with the old one, and later step runs use the new one"
+  ),
   Command.withExamples([
-    { command: "signalbox worker environments rebuild 3fa8c1", description: "With the flags that its worker has" }
+    {
+      command: "signalbox worker environments rebuild 3fa8c1",
+      description: "Rebuild with the same flags as the worker"
+    }
   ])
 )
 
@@ -185,13 +190,18 @@ const remove = Command.make(
     }
   })
 ).pipe(
-  Command.withDescription("Removes environments that no step run is in; the next step run that needs one builds it"),
+  Command.withDescription(
+    "Removes environments that no step run uses; the next step run that needs one builds it again"
+  ),
   Command.withExamples([
-    { command: "signalbox worker environments remove 3fa8c1", description: "Its room is free again" }
+    {
+      command: "signalbox worker environments remove 3fa8c1",
+      description: "Remove the environment and free its disk space"
+    }
   ])
 )
 
 export const environments = Command.make("environments").pipe(
-  Command.withDescription("The environments that a worker has built"),
+  Command.withDescription("Lists, rebuilds and removes the environments of a worker"),
   Command.withSubcommands([list, rebuild, remove])
 )

@@ -42,7 +42,10 @@ const timeFlag = (name: string, what: string) =>
   Flag.String(name).pipe(Flag.withDescription(`${what}, such as 2026-11-20T08:15Z`), Flag.optional)
 
 const filterFlags = {
-  process: Flag.String("process").pipe(Flag.withDescription("Of this process, by name or id"), Flag.optional),
+  process: Flag.String("process").pipe(
+    Flag.withDescription("Items or runs of this process, by name or id"),
+    Flag.optional
+  ),
   run: Flag.String("run").pipe(Flag.withDescription("Items of this run"), Flag.withSchema(ProcessRunId), Flag.optional),
   step: Flag.String("step").pipe(
     Flag.withDescription("Items of this step, by id"),
@@ -50,7 +53,7 @@ const filterFlags = {
     Flag.optional
   ),
   state: Flag.Literals("state", BulkFilter.fields.state.schema.literals).pipe(
-    Flag.withDescription("In this state"),
+    Flag.withDescription("Items or runs in this state"),
     Flag.optional
   ),
   failure: Flag.String("failure").pipe(
@@ -65,13 +68,13 @@ const filterFlags = {
   code: Flag.String("code").pipe(Flag.withDescription("Items whose exception has this code"), Flag.optional),
   reference: Flag.String("reference").pipe(Flag.withDescription("Items with this reference"), Flag.optional),
   tag: Flag.String("tag").pipe(Flag.withDescription("Items with this tag"), Flag.optional),
-  id: Flag.String("id").pipe(Flag.withDescription("This one, by id; repeat it for more"), Flag.atLeast(0)),
+  id: Flag.String("id").pipe(Flag.withDescription("The item or run with this id; may be repeated"), Flag.atLeast(0)),
   createdAfter: timeFlag("created-after", "Created after this time"),
   createdBefore: timeFlag("created-before", "Created before this time"),
-  updatedAfter: timeFlag("updated-after", "Items that failed, or got their state, after this time"),
-  updatedBefore: timeFlag("updated-before", "Items that failed, or got their state, before this time"),
+  updatedAfter: timeFlag("updated-after", "Items that failed, or entered their state, after this time"),
+  updatedBefore: timeFlag("updated-before", "Items that failed, or entered their state, before this time"),
   everything: Flag.Boolean("everything").pipe(
-    Flag.withDescription("All there are; needed without another filter but --state"),
+    Flag.withDescription("All items or runs; needed without another filter than --state"),
     Flag.withDefault(false)
   )
 }
@@ -80,12 +83,15 @@ const create = Command.make(
   "create",
   {
     operation: Argument.Literals("operation", bulkOperations).pipe(
-      Argument.withDescription(`What to do: ${bulkOperations.join(", ")}`)
+      Argument.withDescription(`The operation: ${bulkOperations.join(", ")}`)
     ),
     ...filterFlags,
-    dryRun: Flag.Boolean("dry-run").pipe(Flag.withDescription("Only count"), Flag.withDefault(false)),
+    dryRun: Flag.Boolean("dry-run").pipe(
+      Flag.withDescription("Count the matches and change nothing"),
+      Flag.withDefault(false)
+    ),
     watch: Flag.Boolean("watch").pipe(
-      Flag.withDescription("Print the progress until the job has ended"),
+      Flag.withDescription("Print the progress until the operation has ended"),
       Flag.withDefault(false)
     ),
     yes: yesFlag,
@@ -113,7 +119,7 @@ const create = Command.make(
       }
       if (Object.keys(filter).length === 0) {
         return yield* new BulkFlagError({
-          message: `${operation}: no flag says which; give some, such as --process or --state, or --everything`
+          message: `${operation}: add a filter, such as --process or --state, or --everything`
         })
       }
       if (dryRun) {
@@ -121,20 +127,30 @@ const create = Command.make(
         return yield* print(json, { total }, () => `${total} match`)
       }
       const job = yield* createJob(operation, filter, yes)
-      if (job === null) return yield* print(json, { total: 0 }, () => "nothing matches")
+      if (job === null) return yield* print(json, { total: 0 }, () => "no matches")
       if (watch) return yield* Effect.asVoid(watchJob(json, job.id))
-      yield* print(json, job, () => `job ${job.id} takes ${job.total}; see \`signalbox bulk watch ${job.id}\``)
+      yield* print(
+        json,
+        job,
+        () => `operation ${job.id} created for ${job.total}; watch it with \`signalbox bulk watch ${job.id}\``
+      )
     })
     yield* connected(data)(program)
   })
 ).pipe(
-  Command.withDescription("Creates a job; asks when it takes more than 100"),
+  Command.withDescription("Creates a bulk operation; asks first for more than 100 items or runs"),
   Command.withExamples([
-    { command: "signalbox bulk create retry --process orders --code TIMEOUT --dry-run", description: "How many?" },
-    { command: "signalbox bulk create retry --process orders --code TIMEOUT --watch", description: "Then all of them" },
+    {
+      command: "signalbox bulk create retry --process orders --code TIMEOUT --dry-run",
+      description: "Count the matching items"
+    },
+    {
+      command: "signalbox bulk create retry --process orders --code TIMEOUT --watch",
+      description: "Retry them and print the progress"
+    },
     {
       command: "signalbox bulk create start_again --process orders --state unresolved --yes",
-      description: "New runs with the inputs of the old ones"
+      description: "Start new runs with the same inputs"
     }
   ])
 )
@@ -145,12 +161,12 @@ const list = Command.make(
   Effect.fnUntraced(function* ({ data, json, limit }) {
     const all = BulkOperations.stream()
     const found = Option.isSome(limit) ? Stream.take(all, limit.value) : all
-    const none = "There are no bulk operations: create one with `signalbox bulk create`"
+    const none = "No bulk operations in the last 30 days: create one with `signalbox bulk create`"
     yield* connected(data)(printList(json, found, jobColumns, none))
   })
 ).pipe(
-  Command.withDescription("Lists the jobs of the last 30 days, the newest first"),
-  Command.withExamples([{ command: "signalbox bulk list", description: "With their progress" }])
+  Command.withDescription("Lists the bulk operations of the last 30 days, newest first"),
+  Command.withExamples([{ command: "signalbox bulk list", description: "List bulk operations with their progress" }])
 )
 
 const show = Command.make(
@@ -160,8 +176,8 @@ const show = Command.make(
     yield* printFields(json, yield* connected(data)(BulkOperations.get(job)))
   })
 ).pipe(
-  Command.withDescription("Shows a job: its filter, its progress, and what was refused and why"),
-  Command.withExamples([{ command: "signalbox bulk show 0199a1b2-...", description: "One job" }])
+  Command.withDescription("Shows a bulk operation with its filter, progress and refusals"),
+  Command.withExamples([{ command: "signalbox bulk show 0199a1b2-...", description: "Show one bulk operation" }])
 )
 
 const cancel = Command.make(
@@ -175,8 +191,10 @@ const cancel = Command.make(
     yield* connected(data)(program)
   })
 ).pipe(
-  Command.withDescription("Cancels a job. What it has done stays"),
-  Command.withExamples([{ command: "signalbox bulk cancel 0199a1b2-...", description: "Prints what it has done" }])
+  Command.withDescription("Cancels a bulk operation; changes already made stay"),
+  Command.withExamples([
+    { command: "signalbox bulk cancel 0199a1b2-...", description: "Cancel and print the progress" }
+  ])
 )
 
 const watch = Command.make(
@@ -186,13 +204,13 @@ const watch = Command.make(
     yield* connected(data)(watchJob(json, job))
   })
 ).pipe(
-  Command.withDescription("Prints the progress of a job until it has ended"),
+  Command.withDescription("Prints the progress of a bulk operation until it has ended"),
   Command.withExamples([
-    { command: "signalbox bulk watch 0199a1b2-...", description: "Ctrl-C ends the watching, not the job" }
+    { command: "signalbox bulk watch 0199a1b2-...", description: "Ctrl-C ends the output, not the operation" }
   ])
 )
 
 export const bulk = Command.make("bulk").pipe(
-  Command.withDescription("Retries, settles or deletes all work items, or starts all runs again, that match"),
+  Command.withDescription("Retries, completes or deletes all matching work items, or reruns all matching runs"),
   Command.withSubcommands([create, list, show, cancel, watch])
 )

@@ -8,7 +8,7 @@ import { print } from "../../connection/Connection.ts"
 /** Up to so many are taken without a question. */
 const withoutQuestion = 100
 
-const named = { retry: "retry", mark_as_done: "mark as done", delete: "delete", start_again: "start again" } as const
+const named = { retry: "retry", mark_as_done: "mark as done", delete: "delete", start_again: "rerun" } as const
 
 const refusalLines = ({ refusals }: BulkOperations.BulkOperation) =>
   refusals.map(({ count, ids, message }) => `  ${count} refused: ${message} (such as ${ids.join(", ")})`)
@@ -19,7 +19,7 @@ export const progressLines = (job: BulkOperations.BulkOperation): string => {
   const counts = [
     `${done} of ${total} done`,
     ...(refused === 0 ? [] : [`${refused} refused`]),
-    ...(skipped === null || skipped === 0 ? [] : [`${skipped} ${state === "cancelled" ? "left" : "changed before"}`])
+    ...(skipped === null || skipped === 0 ? [] : [`${skipped} ${state === "cancelled" ? "not processed" : "skipped"}`])
   ]
   const line = `${state}: ${counts.join(", ")}`
   return BulkOperations.hasEnded(job) ? [line, ...refusalLines(job)].join("\n") : line

@@ -37,7 +37,10 @@ const failureArgument = Argument.String("failure").pipe(
 const list = Command.make(
   "list",
   {
-    process: Flag.String("process").pipe(Flag.withDescription("Only of this process, by name or id"), Flag.optional),
+    process: Flag.String("process").pipe(
+      Flag.withDescription("Only failures of this process, by name or id"),
+      Flag.optional
+    ),
     state: Flag.Literals("state", failureStates).pipe(
       Flag.withDescription("Only groups in this state; default: those with failed items"),
       Flag.optional
@@ -51,19 +54,17 @@ const list = Command.make(
         Failures.stream({ ...of, state: Option.getOrUndefined(state), limit: 500 })
       )
       const sorted = found.toSorted((a, b) => b.count - a.count)
-      yield* printList(
-        json,
-        Stream.fromIterable(sorted),
-        failureColumns,
-        "There are no failures: no work item is failed"
-      )
+      yield* printList(json, Stream.fromIterable(sorted), failureColumns, "No failures: no work item is failed")
     })
     yield* connected(data)(program)
   })
 ).pipe(
-  Command.withDescription("Lists failed work items in groups of those that failed alike, the largest first"),
+  Command.withDescription("Lists groups of similar failures, largest first"),
   Command.withExamples([
-    { command: "signalbox failures list --process orders", description: "What goes wrong, and how often" }
+    {
+      command: "signalbox failures list --process orders",
+      description: "List the failures of a process with their counts"
+    }
   ])
 )
 
@@ -74,14 +75,17 @@ const show = Command.make(
     yield* printFields(json, yield* connected(data)(Failures.get(failure)))
   })
 ).pipe(
-  Command.withDescription("Shows a group with some of its work items"),
-  Command.withExamples([{ command: "signalbox failures show 4be1...", description: "One group" }])
+  Command.withDescription("Shows a group of failures with examples of its work items"),
+  Command.withExamples([{ command: "signalbox failures show 4be1...", description: "Show one group" }])
 )
 
 /** What people say of a group, with any change. */
 const remarks = {
-  note: Flag.String("note").pipe(Flag.withDescription("A note for others; empty removes it"), Flag.optional),
-  assignee: Flag.String("assignee").pipe(Flag.withDescription("Who looks after it; empty removes it"), Flag.optional)
+  note: Flag.String("note").pipe(
+    Flag.withDescription("A note for other users; an empty text removes it"),
+    Flag.optional
+  ),
+  assignee: Flag.String("assignee").pipe(Flag.withDescription("The assignee; an empty text removes it"), Flag.optional)
 }
 
 const remark = (flag: Option.Option<string>) =>
@@ -109,7 +113,7 @@ const changed = (
     })
   ).pipe(
     Command.withDescription(description),
-    Command.withExamples([{ command: `signalbox failures ${name} ${example}`, description: "One group" }])
+    Command.withExamples([{ command: `signalbox failures ${name} ${example}`, description: "Change one group" }])
   )
 
 const mute = Command.make(
@@ -117,7 +121,7 @@ const mute = Command.make(
   {
     failure: failureArgument,
     until: Flag.String("until").pipe(
-      Flag.withDescription("Until this time, such as 2026-11-20T08:15Z; default: until it is opened"),
+      Flag.withDescription("Until this time, such as 2026-11-20T08:15Z; default: until the group is reopened"),
       Flag.withSchema(Schema.DateFromString.check(Schema.makeFilter((time) => !Number.isNaN(time.getTime())))),
       Flag.optional
     ),
@@ -132,11 +136,11 @@ const mute = Command.make(
     yield* connected(data)(program)
   })
 ).pipe(
-  Command.withDescription("Mutes a group: it raises no alerts, and stays in the list"),
+  Command.withDescription("Mutes a group: it triggers no alerts, and stays in the list"),
   Command.withExamples([
     {
       command: 'signalbox failures mute 4be1... --until 2099-12-01T00:00Z --note "the supplier knows"',
-      description: "Until then"
+      description: "Mute until a time, with a note"
     }
   ])
 )
@@ -148,30 +152,32 @@ const retry = Command.make(
     const program = Effect.gen(function* () {
       yield* Failures.get(failure)
       const job = yield* createJob("retry", { failure_id: failure }, yes)
-      if (job === null) return yield* print(json, { total: 0 }, () => "no work item is failed like this")
-      yield* Console.error(`This is job ${job.id}: \`signalbox bulk cancel ${job.id}\` ends it`)
+      if (job === null) return yield* print(json, { total: 0 }, () => "no failed work items in this group")
+      yield* Console.error(`Bulk operation ${job.id}: cancel it with \`signalbox bulk cancel ${job.id}\``)
       yield* watchJob(json, job.id)
     })
     yield* connected(data)(program)
   })
 ).pipe(
-  Command.withDescription("Retries all work items of a group, and prints the progress; asks above 100"),
-  Command.withExamples([{ command: "signalbox failures retry 4be1... --yes", description: "All of them" }])
+  Command.withDescription("Retries all work items of a group and prints the progress; asks first for more than 100"),
+  Command.withExamples([
+    { command: "signalbox failures retry 4be1... --yes", description: "Retry all work items of the group" }
+  ])
 )
 
 export const failures = Command.make("failures").pipe(
-  Command.withDescription("Lists, shows, mutes, resolves and retries groups of failed work items"),
+  Command.withDescription("Lists, shows, mutes, resolves, reopens and retries groups of failures"),
   Command.withSubcommands([
     list,
     show,
     mute,
     changed(
       "resolve",
-      "Resolves a group that has no failed items left; it opens again when an item fails like it",
+      "Resolves a group without failed items; it is reopened when a similar failure occurs",
       "4be1...",
       Failures.resolve
     ),
-    changed("reopen", "Opens a group that is muted or resolved", "4be1... --assignee Ada", Failures.reopen),
+    changed("reopen", "Reopens a group that is muted or resolved", "4be1... --assignee Ada", Failures.reopen),
     retry
   ])
 )

@@ -69,7 +69,7 @@ const list = Command.make(
   "list",
   {
     ...filterFlags,
-    limit: FlagValues.limit.pipe(Flag.withDescription("How many, the newest first"), Flag.withDefault(100)),
+    limit: FlagValues.limit.pipe(Flag.withDescription("How many, newest first"), Flag.withDefault(100)),
     ...flags
   },
   ({ json, limit, url, ...filter }) =>
@@ -83,12 +83,10 @@ const list = Command.make(
       })
     )
 ).pipe(
-  Command.withDescription(
-    "Lists executions of flows, the newest first, of all versions: state, age, flow, key, and why"
-  ),
+  Command.withDescription("Lists executions of flows of all versions, newest first: state, age, flow, key and reason"),
   Command.withExamples([
-    { command: "signalbox flows list --state halted", description: "What needs a person or a deployment" },
-    { command: "signalbox flows list --flow payments --state running --json", description: "For programs" }
+    { command: "signalbox flows list --state halted", description: "List executions that need attention" },
+    { command: "signalbox flows list --flow payments --state running --json", description: "Print JSON" }
   ])
 )
 
@@ -103,7 +101,7 @@ const show = Command.make(
       Flag.withDefault(false)
     ),
     step: Flag.String("step").pipe(
-      Flag.withDescription("Print the attempts of this step with input, result and stack, a line of JSON each"),
+      Flag.withDescription("Print the attempts of this step with input, result and stack, one line of JSON each"),
       Flag.optional
     ),
     ...flags
@@ -126,13 +124,14 @@ const show = Command.make(
       })
     )
 ).pipe(
-  Command.withDescription(
-    "Shows where an execution stands: what each branch does or waits for, its undos and its steps"
-  ),
+  Command.withDescription("Shows the status of an execution: the activity of each branch, undos and steps"),
   Command.withExamples([
-    { command: "signalbox flows show 0199a1b2-...", description: "At a glance" },
-    { command: "signalbox flows show 0199a1b2-... --step startRun", description: "Its input and result" },
-    { command: "signalbox flows show 0199a1b2-... --mermaid > flow.mmd", description: "As a diagram" }
+    { command: "signalbox flows show 0199a1b2-...", description: "Show the status" },
+    {
+      command: "signalbox flows show 0199a1b2-... --step startRun",
+      description: "Print the input and result of a step"
+    },
+    { command: "signalbox flows show 0199a1b2-... --mermaid > flow.mmd", description: "Write a diagram" }
   ])
 )
 
@@ -141,8 +140,10 @@ const exported = Command.make("export", { execution, url: flags.url }, ({ execut
     Effect.flatMap(flows.history(execution), (history) => Console.log(JSON.stringify(onWire.history(history))))
   )
 ).pipe(
-  Command.withDescription("Prints all that is recorded of an execution as JSON, for a test of changed code"),
-  Command.withExamples([{ command: "signalbox flows export 0199a1b2-... > history.json", description: "Into a file" }])
+  Command.withDescription("Prints the history of an execution as JSON, for a test of changed code"),
+  Command.withExamples([
+    { command: "signalbox flows export 0199a1b2-... > history.json", description: "Write the history to a file" }
+  ])
 )
 
 // ---- commands
@@ -152,7 +153,7 @@ const targetFlags = {
   ...filterFlags,
   all: Flag.Boolean("all").pipe(Flag.withDescription("Every execution"), Flag.withDefault(false)),
   yes: Flag.Boolean("yes").pipe(
-    Flag.withDescription("For all executions that match, without asking; needed where there is no terminal to ask on"),
+    Flag.withDescription("Do not ask about all matching executions; needed without a terminal"),
     Flag.withDefault(false)
   ),
   ...flags
@@ -173,13 +174,13 @@ type ForOne = Readonly<
 /** What is said after a command, of one execution and of several. */
 const said: Readonly<Record<FlowCommand, { readonly one: string; readonly many: string }>> = {
   cancel: {
-    one: "is asked to end; its steps are undone where the flow defines it",
-    many: "are asked to end; their steps are undone where the flow defines it"
+    one: "cancellation requested; compensated steps are undone",
+    many: "will be cancelled; compensated steps are undone"
   },
-  terminate: { one: "has ended; nothing was undone", many: "have ended; nothing was undone" },
+  terminate: { one: "terminated; nothing was undone", many: "terminated; nothing was undone" },
   suspend: {
-    one: "is suspended once the steps that run have ended",
-    many: "are suspended once the steps that run have ended"
+    one: "will be suspended when its running steps have ended",
+    many: "will be suspended when their running steps have ended"
   },
   resume: { one: "continues", many: "continue" },
   retry: { one: "runs again", many: "run again" }
@@ -210,7 +211,7 @@ const carryOut = Effect.fnUntraced(function* (
         return state !== null && endStates.has(state) ? state : null
       })
     )
-    const told = ended === null ? said[command].one : `has ended already (${ended}); nothing was changed`
+    const told = ended === null ? said[command].one : `has already ended (${ended}); nothing was changed`
     return yield* print(json, { id }, () => `${id} ${told}`)
   }
   if (!isFilter) {
@@ -221,40 +222,50 @@ const carryOut = Effect.fnUntraced(function* (
   if (!yes) {
     if (!(yield* TerminalCapabilities).canPrompt) {
       return yield* refuse(
-        `--yes: needed to ${command} all executions that match; \`signalbox flows list\` with the same flags shows them`
+        `--yes: needed to ${command} all executions that match; list them with \`signalbox flows list\` and the same flags`
       )
     }
     yield* ask(
       all ? `${command} every execution` : `${command} all executions that match`,
-      `\`signalbox flows list\`${all ? "" : " with the same flags"} shows them`
+      `list them with \`signalbox flows list\`${all ? "" : " and the same flags"}`
     )
   }
   const carried = yield* connected(url, (flows) =>
     flows.each(filter, command, { ...options, ...defined({ all: all || undefined }) })
   )
   yield* print(json, carried, ({ changed, refused }) => {
-    const those = refused === 0 ? "" : `; ${refused} refused it`
+    const those = refused === 0 ? "" : `; ${refused} refused`
     const { many, one } = said[command]
     return `${changed} ${changed === 1 ? `execution ${one}` : `executions ${many}`}${those}`
   })
 })
 
 const cancel = Command.make("cancel", targetFlags, (target) => carryOut("cancel", target)).pipe(
-  Command.withDescription("Ends an execution, or all that match, and undoes what its flow compensates"),
+  Command.withDescription("Cancels an execution, or all matching ones, and undoes its compensated steps"),
   Command.withExamples([
-    { command: "signalbox flows cancel 0199a1b2-...", description: "Safe to repeat" },
-    { command: "signalbox flows cancel --flow payments --state waiting --yes", description: "All that match" }
+    { command: "signalbox flows cancel 0199a1b2-...", description: "Cancel one execution" },
+    {
+      command: "signalbox flows cancel --flow payments --state waiting --yes",
+      description: "Cancel all matching executions without asking"
+    }
   ])
 )
 
 const terminate = Command.make("terminate", targetFlags, (target) => carryOut("terminate", target)).pipe(
-  Command.withDescription("Ends an execution, or all that match, as it stands: nothing is undone"),
-  Command.withExamples([{ command: "signalbox flows terminate 0199a1b2-...", description: "When cancel cannot help" }])
+  Command.withDescription("Terminates an execution, or all matching ones, without undoing steps"),
+  Command.withExamples([
+    {
+      command: "signalbox flows terminate 0199a1b2-...",
+      description: "Terminate an execution that cannot be cancelled"
+    }
+  ])
 )
 
 const suspend = Command.make("suspend", targetFlags, (target) => carryOut("suspend", target)).pipe(
-  Command.withDescription("Pauses an execution, or all that match, until they are resumed"),
-  Command.withExamples([{ command: "signalbox flows suspend --flow payments --yes", description: "A whole flow" }])
+  Command.withDescription("Suspends an execution, or all matching ones, until resumed"),
+  Command.withExamples([
+    { command: "signalbox flows suspend --flow payments --yes", description: "Suspend all executions of a flow" }
+  ])
 )
 
 const resume = Command.make(
@@ -262,18 +273,18 @@ const resume = Command.make(
   {
     ...targetFlags,
     skip: Flag.String("skip").pipe(
-      Flag.withDescription("The path of a call whose undo failed and was done by hand; may be repeated"),
+      Flag.withDescription("The path of a call that was undone by hand after its undo failed; may be repeated"),
       Flag.atLeast(0)
     )
   },
   ({ skip, ...target }) => carryOut("resume", target, skip.length === 0 ? {} : { skip })
 ).pipe(
-  Command.withDescription("Lets an execution continue that is halted or suspended, or all that match"),
+  Command.withDescription("Resumes a halted or suspended execution, or all matching ones"),
   Command.withExamples([
-    { command: "signalbox flows resume 0199a1b2-...", description: "With the same idempotency keys" },
+    { command: "signalbox flows resume 0199a1b2-...", description: "Resume with the same idempotency keys" },
     {
       command: "signalbox flows resume 0199a1b2-... --skip reserve",
-      description: "The undo of reserve was done by hand"
+      description: "Resume after undoing reserve by hand"
     }
   ])
 )
@@ -283,22 +294,25 @@ const retry = Command.make(
   {
     ...targetFlags,
     from: Flag.String("from").pipe(
-      Flag.withDescription("The path of the step to begin with; default: the step whose failure ended the execution"),
+      Flag.withDescription("The path of the step to retry from; default: the step whose failure ended the execution"),
       Flag.optional
     ),
     toVersion: Flag.Finite("to-version").pipe(
-      Flag.withDescription("The version that continues; default: that of the execution"),
+      Flag.withDescription("The version to continue with; default: the version of the execution"),
       Flag.optional
     )
   },
   ({ from, toVersion, ...target }) =>
     carryOut("retry", target, defined({ from: Option.getOrUndefined(from), version: Option.getOrUndefined(toVersion) }))
 ).pipe(
-  Command.withDescription("Runs an ended execution again from a step on, or all that match"),
+  Command.withDescription("Retries an ended execution from a step, or all matching ones"),
   Command.withExamples([
-    { command: "signalbox flows retry 0199a1b2-...", description: "From the step that failed" },
-    { command: "signalbox flows retry 0199a1b2-... --from startRun", description: "From this step on" },
-    { command: "signalbox flows retry --flow payments --state failed --yes", description: "All that failed" }
+    { command: "signalbox flows retry 0199a1b2-...", description: "Retry from the failed step" },
+    { command: "signalbox flows retry 0199a1b2-... --from startRun", description: "Retry from this step" },
+    {
+      command: "signalbox flows retry --flow payments --state failed --yes",
+      description: "Retry all failed executions of a flow"
+    }
   ])
 )
 
@@ -331,18 +345,18 @@ const signal = Command.make(
   {
     execution,
     signal: Argument.String("signal").pipe(
-      Argument.withDescription("Its name, with its key as in 'price[a]'; `signalbox flows show` says what is awaited")
+      Argument.withDescription("The name of the signal, with its key as in 'price[a]'; see `signalbox flows show`")
     ),
     value: Flag.String("value").pipe(Flag.withDescription("The value, as JSON"), Flag.optional),
     approve: Flag.Boolean("approve").pipe(Flag.withDescription("Approve"), Flag.withDefault(false)),
-    reject: Flag.Boolean("reject").pipe(Flag.withDescription("Refuse to approve"), Flag.withDefault(false)),
+    reject: Flag.Boolean("reject").pipe(Flag.withDescription("Reject"), Flag.withDefault(false)),
     by: Flag.String("by").pipe(
-      Flag.withDescription("Who approves or refuses; a control room records the name of the key"),
+      Flag.withDescription("Who approves or rejects; a control room records the name of the key"),
       Flag.optional
     ),
     comment: Flag.String("comment").pipe(Flag.withDescription("Why"), Flag.optional),
     id: Flag.String("id").pipe(
-      Flag.withDescription("Of a message of an inbox: sent again with the same id it is received once"),
+      Flag.withDescription("The id of a message of an inbox: repeated messages with the same id are received once"),
       Flag.optional
     ),
     ...flags
@@ -351,17 +365,17 @@ const signal = Command.make(
     const value = yield* valueOf(decision)
     const options = Option.isSome(id) ? { id: id.value } : {}
     yield* connected(url, (flows) => flows.signal(execution, signal, value, options))
-    yield* print(json, { id: execution, signal }, () => `${execution} has ${signal}`)
+    yield* print(json, { id: execution, signal }, () => `sent ${signal} to ${execution}`)
   })
 ).pipe(
-  Command.withDescription("Sends a value, or the decision of a person, to a signal or an inbox of an execution"),
+  Command.withDescription("Sends a value, or an approval, to a signal or an inbox of an execution"),
   Command.withExamples([
     { command: "signalbox flows signal 0199a1b2-... approval --approve --by ann", description: "A decision" },
-    { command: "signalbox flows signal 0199a1b2-... day --value '\"2026-11-21\"'", description: "Any value" }
+    { command: "signalbox flows signal 0199a1b2-... day --value '\"2026-11-21\"'", description: "Send a value" }
   ])
 )
 
 export const flows = Command.make("flows").pipe(
-  Command.withDescription("Lists, shows and operates durable flows of a program"),
+  Command.withDescription("Lists, shows and manages executions of durable flows"),
   Command.withSubcommands([list, show, signal, cancel, terminate, suspend, resume, retry, exported, check, schedules])
 )

@@ -82,7 +82,7 @@ interface Tally {
 
 const file = Argument.String("file").pipe(
   Argument.withDescription(
-    "A TypeScript or JavaScript file that exports the flows to deploy, and runs nothing when it is loaded"
+    "A TypeScript or JavaScript file that exports the flows to deploy and has no side effects when it is loaded"
   )
 )
 
@@ -95,7 +95,7 @@ export const check = Command.make(
     file,
     flow: Flag.String("flow").pipe(Flag.withDescription("Only executions of this flow"), Flag.optional),
     state: Flag.Literals("state", unendedStates).pipe(
-      Flag.withDescription("Only executions in this state; default: all that have not ended"),
+      Flag.withDescription("Only executions in this state; default: all live executions"),
       Flag.optional
     ),
     ...flags
@@ -132,23 +132,29 @@ export const check = Command.make(
           yield* print(
             asJson,
             tally,
-            ({ fit, flow, unfit, version }) => `${versionOf(flow, version)}: ${fit} fit, ${unfit} do not`
+            ({ fit, flow, unfit, version }) => `${versionOf(flow, version)}: ${fit} compatible, ${unfit} incompatible`
           )
         }
         const unfit = [...tallies.values()].reduce((sum, tally) => sum + tally.unfit, 0)
         if (unfit > 0) {
           return yield* new DoesNotFit({
-            message: `executions that do not fit ${file}: ${unfit}; raise the version of a changed flow and export the earlier one as well, or use Flow.patched`
+            message: `incompatible executions with ${file}: ${unfit}; raise the version of a changed flow and export the earlier one as well, or use Flow.patched`
           })
         }
       })
     )
 ).pipe(
   Command.withDescription(
-    "Replays what has not ended in a running program against the flows of a file, before it is deployed. Runs no step. Exit code 1 when an execution does not fit"
+    "Replays live executions of a running program against the flows of a file before you deploy it. Runs no step. Exits with 1 when an execution is incompatible"
   ),
   Command.withExamples([
-    { command: "signalbox flows check flows.ts --url http://127.0.0.1:4800", description: "All flows that it exports" },
-    { command: "signalbox flows check flows.ts --flow payments --state waiting --json", description: "For scripts" }
+    {
+      command: "signalbox flows check flows.ts --url http://127.0.0.1:4800",
+      description: "Check all flows that the file exports"
+    },
+    {
+      command: "signalbox flows check flows.ts --flow payments --state waiting --json",
+      description: "Check one flow and print JSON"
+    }
   ])
 )

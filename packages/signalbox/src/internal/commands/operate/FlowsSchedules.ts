@@ -18,13 +18,15 @@ const list = Command.make("list", flags, ({ json, url }) =>
     url,
     Effect.fnUntraced(function* ({ schedules }) {
       const all = yield* schedules.list
-      if (!json) return yield* Console.log(all.length === 0 ? "there are no schedules" : scheduleTable(all))
+      if (!json) return yield* Console.log(all.length === 0 ? "No schedules" : scheduleTable(all))
       yield* Effect.forEach(all, (one) => Console.log(JSON.stringify(onWire.schedule(one))), { discard: true })
     })
   )
 ).pipe(
-  Command.withDescription("Lists all schedules of the program: next time, what runs, and what is wrong"),
-  Command.withExamples([{ command: "signalbox flows schedules list", description: "The next occurrences" }])
+  Command.withDescription("Lists the schedules of the program with next time, running executions and problems"),
+  Command.withExamples([
+    { command: "signalbox flows schedules list", description: "List schedules with their next time" }
+  ])
 )
 
 const show = Command.make("show", { name, ...flags }, ({ json, name, url }) =>
@@ -35,11 +37,9 @@ const show = Command.make("show", { name, ...flags }, ({ json, name, url }) =>
   )
 ).pipe(
   Command.withDescription(
-    "Shows a schedule: its definition, what runs or waits, and the results of the last 50 occurrences"
+    "Shows a schedule with its definition, running and waiting executions, and the last 50 occurrences"
   ),
-  Command.withExamples([
-    { command: "signalbox flows schedules show invoices", description: "With why some were skipped" }
-  ])
+  Command.withExamples([{ command: "signalbox flows schedules show invoices", description: "Show one schedule" }])
 )
 
 type Schedules = FlowManagementClient["Service"]["schedules"]
@@ -60,46 +60,54 @@ const pause = Command.make(
   {
     name,
     note: Flag.String("note").pipe(
-      Flag.withDescription("Why: it is stored with the occurrences skipped during the pause")
+      Flag.withDescription("The reason, stored with the occurrences skipped during the pause")
     ),
-    by: Flag.String("by").pipe(Flag.withDescription("Who pauses it"), Flag.optional),
+    by: Flag.String("by").pipe(Flag.withDescription("Who pauses the schedule"), Flag.optional),
     ...flags
   },
   ({ by, note, ...given }) =>
-    forOne(given, "is paused: occurrences are skipped until it is resumed; running executions continue", ({ pause }) =>
-      pause(given.name, note, Option.isSome(by) ? { by: by.value } : {})
+    forOne(
+      given,
+      "paused: occurrences are skipped until the schedule is resumed; running executions continue",
+      ({ pause }) => pause(given.name, note, Option.isSome(by) ? { by: by.value } : {})
     )
 ).pipe(
   Command.withDescription("Pauses a schedule until it is resumed"),
   Command.withExamples([
-    { command: "signalbox flows schedules pause invoices --note 'the ERP is down' --by ann", description: "With why" }
+    {
+      command: "signalbox flows schedules pause invoices --note 'the ERP is down' --by ann",
+      description: "Pause with a reason"
+    }
   ])
 )
 
 const resume = Command.make("resume", { name, ...flags }, (given) =>
-  forOne(given, "begins occurrences from now on", ({ resume }) => resume(given.name))
+  forOne(given, "resumed: occurrences from now on are started", ({ resume }) => resume(given.name))
 ).pipe(
   Command.withDescription("Resumes a paused schedule"),
-  Command.withExamples([{ command: "signalbox flows schedules resume invoices", description: "From now on" }])
+  Command.withExamples([{ command: "signalbox flows schedules resume invoices", description: "Resume a schedule" }])
 )
 
 const remove = Command.make("remove", { name, ...flags }, (given) =>
-  forOne(given, "is removed; a program that still defines it creates it again when it starts", ({ remove }) =>
+  forOne(given, "removed; a program that still defines the schedule creates it again when it starts", ({ remove }) =>
     remove(given.name)
   )
 ).pipe(
   Command.withDescription(
-    "Removes a schedule with its progress; executions that it began continue. A program that still defines it creates it again when it starts"
+    "Removes a schedule with its progress; started executions continue. A program that still defines the schedule creates it again when it starts"
   ),
   Command.withExamples([
-    { command: "signalbox flows schedules remove invoices", description: "After a deployment without it" }
+    {
+      command: "signalbox flows schedules remove invoices",
+      description: "Remove a schedule that is no longer deployed"
+    }
   ])
 )
 
 const said = {
-  begins: "begins now",
-  waits: "waits until the running execution has ended",
-  skipped: "was skipped"
+  begins: "started",
+  waits: "waiting for the running execution to end",
+  skipped: "skipped"
 } as const
 
 const runNow = Command.make("run-now", { name, ...flags }, ({ json, name, url }) =>
@@ -111,10 +119,8 @@ const runNow = Command.make("run-now", { name, ...flags }, ({ json, name, url })
     )
   )
 ).pipe(
-  Command.withDescription("Begins an execution now, even if the schedule is paused; its overlap policy applies"),
-  Command.withExamples([
-    { command: "signalbox flows schedules run-now invoices", description: "Once, outside its times" }
-  ])
+  Command.withDescription("Starts an execution now, even if the schedule is paused; the overlap policy applies"),
+  Command.withExamples([{ command: "signalbox flows schedules run-now invoices", description: "Run once now" }])
 )
 
 const moment = (name: string, what: string) =>
@@ -131,11 +137,11 @@ const backfill = Command.make(
   ({ from, json, name, to, url }) =>
     connected(url, ({ schedules }) =>
       Effect.flatMap(schedules.backfill(name, from.getTime(), to.getTime()), (asked) =>
-        print(json, { name, asked }, () => `${name} begins ${asked} missed occurrences`)
+        print(json, { name, asked }, () => `${name} backfills ${asked} missed occurrences`)
       )
     )
 ).pipe(
-  Command.withDescription("Begins the missed occurrences of a past period, one after another"),
+  Command.withDescription("Backfills the missed occurrences of a past period, one after another"),
   Command.withExamples([
     {
       command: "signalbox flows schedules backfill invoices --from 2026-11-01T00:00:00Z --to 2026-11-08T00:00:00Z",
@@ -145,9 +151,9 @@ const backfill = Command.make(
 )
 
 export const schedules = Command.make("schedules").pipe(
-  Command.withDescription("Lists, shows and operates the schedules of a program"),
+  Command.withDescription("Lists, shows and manages the schedules of a program"),
   Command.withExamples([
-    { command: "signalbox flows schedules list", description: "The next occurrences" },
+    { command: "signalbox flows schedules list", description: "List schedules with their next time" },
     { command: "signalbox flows schedules pause invoices --note 'the ERP is down'", description: "Temporarily" }
   ]),
   Command.withSubcommands([list, show, pause, resume, runNow, backfill, remove])

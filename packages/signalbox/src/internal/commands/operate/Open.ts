@@ -34,7 +34,7 @@ export const open = Command.make(
   "open",
   {
     print: Flag.Boolean("print").pipe(
-      Flag.withDescription("Print the address, and start no browser"),
+      Flag.withDescription("Print the address instead of starting a browser"),
       Flag.withDefault(false)
     ),
     ...connectionFlags
@@ -47,12 +47,12 @@ export const open = Command.make(
       return yield* Console.log("The console is open in your browser")
     }
     yield* Console.log(address)
-    yield* Console.error("Open it within a minute; it signs in once")
+    yield* Console.error("Open it within a minute; it works once")
   })
 ).pipe(
   Command.withDescription("Opens the console in your browser, signed in with the key of the connection"),
   Command.withExamples([
-    { command: "signalbox open", description: "The console of the control room of this folder" },
-    { command: "signalbox open --print", description: "Where there is no browser: the address, for another machine" }
+    { command: "signalbox open", description: "Open the console of the control room of this folder" },
+    { command: "signalbox open --print", description: "Print the address, for the browser of another machine" }
   ])
 )

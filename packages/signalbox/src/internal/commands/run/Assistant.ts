@@ -24,12 +24,9 @@ const run = Command.make(
   "run",
   {
     assistant: Argument.String("assistant").pipe(Argument.withDescription("The name or the id of an assistant")),
-    output: Flag.String("output").pipe(
-      Flag.withDescription("The folder for its artifacts"),
-      Flag.withDefault("output")
-    ),
+    output: Flag.String("output").pipe(Flag.withDescription("The folder for artifacts"), Flag.withDefault("output")),
     packages: Flag.String("packages").pipe(
-      Flag.withDescription("The folder of unpacked task packages; workers may share it"),
+      Flag.withDescription("The folder of unpacked task packages; may be shared with workers"),
       Flag.withDefault(".signalbox-worker/packages")
     ),
     ...connectionFlags,
@@ -53,16 +50,18 @@ const run = Command.make(
     return yield* program.pipe(connected(data), Effect.provide(NodeTransport.layer))
   })
 ).pipe(
-  Command.withDescription("Runs an assistant on this machine and reports it; exits with 0 when it succeeded, else 1"),
+  Command.withDescription(
+    "Runs an assistant on this machine and reports the run. Exits with 0 when it succeeded, else with 1"
+  ),
   Command.withExamples([
     {
       command: 'signalbox assistant run "monthly report"',
-      description: "Its output is printed, its files are in output"
+      description: "Print the output, and write artifacts to ./output"
     }
   ])
 )
 
 export const assistant = Command.make("assistant").pipe(
-  Command.withDescription("Runs assistants, tasks for the person at this machine"),
+  Command.withDescription("Runs assistants on this machine"),
   Command.withSubcommands([run, listCommand(assistantNoun)])
 )

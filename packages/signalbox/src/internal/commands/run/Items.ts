@@ -49,10 +49,10 @@ const list = Command.make(
     reference: Flag.String("reference").pipe(Flag.withDescription("Only items with this reference"), Flag.optional),
     tag: Flag.String("tag").pipe(Flag.withDescription("Only items with this tag"), Flag.optional),
     due: Flag.Literals("due", dueStates).pipe(
-      Flag.withDescription("Only open items with a time: late, at_risk (a fifth of it is left) or on_time"),
+      Flag.withDescription("Only open items with a due time: late, at_risk (a fifth of the time is left) or on_time"),
       Flag.optional
     ),
-    limit: FlagValues.limit.pipe(Flag.withDescription("How many, the newest first"), Flag.withDefault(100)),
+    limit: FlagValues.limit.pipe(Flag.withDescription("How many, newest first"), Flag.withDefault(100)),
     ...connectionFlags
   },
   Effect.fnUntraced(function* ({ data, due, json, limit, process, reference, run, state, tag }) {
@@ -66,16 +66,22 @@ const list = Command.make(
     const program = Effect.gen(function* () {
       const of = Option.isNone(process) ? {} : { process: (yield* find(processNoun, process.value)).id }
       const found = Stream.take(WorkItems.stream({ ...of, ...filter }), limit)
-      yield* printList(json, found, itemColumns, "There are no such work items")
+      yield* printList(json, found, itemColumns, "No matching work items")
     })
     yield* connected(data)(program)
   })
 ).pipe(
-  Command.withDescription("Lists work items, the newest first"),
+  Command.withDescription("Lists work items, newest first"),
   Command.withExamples([
-    { command: "signalbox items list --run 0199a1b2-... --state failed", description: "What failed, and why" },
-    { command: "signalbox items list --process orders --state new", description: "What waits in a process" },
-    { command: "signalbox items list --due late", description: "What should be done and is not" }
+    {
+      command: "signalbox items list --run 0199a1b2-... --state failed",
+      description: "List the failed items of a run with their errors"
+    },
+    {
+      command: "signalbox items list --process orders --state new",
+      description: "List the items that wait in a process"
+    },
+    { command: "signalbox items list --due late", description: "List late items" }
   ])
 )
 
@@ -91,7 +97,7 @@ const show = Command.make(
   })
 ).pipe(
   Command.withDescription("Shows a work item with its payload and files"),
-  Command.withExamples([{ command: "signalbox items show 0199a1b2-...", description: "One item" }])
+  Command.withExamples([{ command: "signalbox items show 0199a1b2-...", description: "Show one item" }])
 )
 
 const create = Command.make(
@@ -102,30 +108,26 @@ const create = Command.make(
       createItem(id, { payload, file }, orderOf(order))
     )
     const { id } = yield* connected(data)(created)
-    yield* print(
-      json,
-      { id },
-      () => `item ${id} waits in the process; \`signalbox run ${process} --inputs\` starts with it`
-    )
+    yield* print(json, { id }, () => `created item ${id}; start a run with it: \`signalbox run ${process} --inputs\``)
   })
 ).pipe(
-  Command.withDescription("Creates a work item that waits in a process"),
+  Command.withDescription("Creates a work item in the queue of a process"),
   Command.withExamples([
     {
       command: 'signalbox items create orders --payload \'{"day":"today"}\'',
-      description: "Then: signalbox run orders --inputs"
+      description: "Then run signalbox run orders --inputs"
     },
     {
       command: "signalbox items create orders --priority 50 --reference order-4711 --tag express",
-      description: "Before others; refused while order-4711 is open"
+      description: "Create an item with priority; refused while order-4711 is open"
     }
   ])
 )
 
 const operations = {
-  retry: { apply: WorkItems.retry, description: "Queues failed items again", said: "retried" },
+  retry: { apply: WorkItems.retry, description: "Retries failed items", said: "retried" },
   done: { apply: WorkItems.markAsDone, description: "Marks failed items as done", said: "marked as done" },
-  delete: { apply: WorkItems.remove, description: "Deletes items; irreversible", said: "deleted" }
+  delete: { apply: WorkItems.remove, description: "Deletes items irreversibly", said: "deleted" }
 } as const
 
 const counted = (n: number, what: string) => `${n} ${n === 1 ? what : `${what}s`}`
@@ -134,7 +136,7 @@ const counted = (n: number, what: string) => `${n} ${n === 1 ? what : `${what}s`
 const passedOn = (name: keyof typeof operations, outputs: number) =>
   outputs === 0
     ? []
-    : [`${counted(outputs, "output")} passed on before ${name === "retry" ? "may be created again" : "stay"}`]
+    : [`${counted(outputs, "output")} of earlier attempts ${name === "retry" ? "may be created again" : "unchanged"}`]
 
 const settle = (name: keyof typeof operations) => {
   const { apply, description, said } = operations[name]
@@ -150,17 +152,17 @@ const settle = (name: keyof typeof operations) => {
       )
     })
   ).pipe(
-    Command.withDescription(`${description}; all or none`),
+    Command.withDescription(`${description}, all or none`),
     Command.withExamples([
       {
         command: `signalbox items ${name} 0199a1b2-... 0199a1b3-...${name === "delete" ? " --yes" : ""}`,
-        description: "Two of them"
+        description: "Change two items"
       }
     ])
   )
 }
 
 export const items = Command.make("items").pipe(
-  Command.withDescription("Lists, shows, creates, edits and settles work items"),
+  Command.withDescription("Lists, shows, creates, edits, retries and deletes work items"),
   Command.withSubcommands([list, show, create, edit, attach, settle("retry"), settle("done"), settle("delete")])
 )

@@ -71,7 +71,7 @@ const editPayload = Effect.fnUntraced(function* (
       Effect.fail(
         conflict.message.startsWith("previous_payload")
           ? new ItemChanged({
-              message: `item ${item} was changed by somebody else just now, and not by this command: look at it with \`signalbox items show ${item}\`, and run the command again`
+              message: `item ${item} was changed by another request, and not by this command: check it with \`signalbox items show ${item}\`, then run the command again`
             })
           : conflict
       )
@@ -84,14 +84,14 @@ export const edit = Command.make(
   "edit",
   {
     item: itemArgument,
-    set: several("set", "POINTER=JSON", "Set the value at a JSON pointer; a text needs no quotes; may be repeated"),
-    remove: several("remove", "POINTER", "Remove what is at a JSON pointer; may be repeated, after all of --set"),
+    set: several("set", "POINTER=JSON", "Set the value at a JSON pointer; text needs no quotes; may be repeated"),
+    remove: several("remove", "POINTER", "Remove the value at a JSON pointer, after all of --set; may be repeated"),
     payload: Flag.String("payload").pipe(
       Flag.withDescription("The whole payload: JSON, the path of a file after @, or - for standard input"),
       Flag.withMetavar("JSON | @FILE | -"),
       Flag.optional
     ),
-    file: several("file", "PATH", "Attach a file, in place of one of the same name; may be repeated"),
+    file: several("file", "PATH", "Attach a file, replacing one of the same name; may be repeated"),
     ...connectionFlags
   },
   Effect.fnUntraced(function* ({ data, file, item, json, payload, remove, set }) {
@@ -100,10 +100,10 @@ export const edit = Command.make(
       ...(yield* Effect.forEach(remove, (given) => Effect.fromResult(PayloadEdit.parseRemove(given))))
     ]
     if (Option.isSome(payload) && edits.length > 0) {
-      return yield* new EditFlagError({ message: "--payload: give it without --set and --remove, which change parts" })
+      return yield* new EditFlagError({ message: "--payload: cannot be combined with --set and --remove" })
     }
     if (Option.isNone(payload) && edits.length === 0 && file.length === 0) {
-      return yield* new EditFlagError({ message: "nothing to change: give --set, --remove, --payload or --file" })
+      return yield* new EditFlagError({ message: "nothing to change: use --set, --remove, --payload or --file" })
     }
     const whole = Option.isNone(payload) ? Option.none() : Option.some(yield* readPayload(payload.value))
     yield* Effect.forEach(file, (path) => checkReadable("--file", path), { discard: true })
@@ -114,20 +114,20 @@ export const edit = Command.make(
       return changed
     }).pipe(connected(data))
     if (json) return yield* Console.log(JSON.stringify({ id: item, changes, files: file }))
-    if (isPayload && changes.length === 0) yield* Console.log("the payload is the same already")
+    if (isPayload && changes.length === 0) yield* Console.log("the payload is unchanged")
     for (const change of changes) yield* Console.log(changeLine(change))
     for (const path of file) yield* Console.log(`attached ${path}`)
   })
 ).pipe(
-  Command.withDescription("Edits the payload and files of an item that is new, failed, or waits for a retry"),
+  Command.withDescription("Edits the payload and files of an item that is new, failed or waiting for a retry"),
   Command.withExamples([
     {
       command: 'signalbox items edit 0199a1b2-... --set /amount=12.5 --set "/lines/0/name=a lamp" --remove /note',
-      description: "Prints what it was and what it is; then: signalbox items retry 0199a1b2-..."
+      description: "Change parts and print the difference; then run signalbox items retry 0199a1b2-..."
     },
     {
       command: "signalbox items edit 0199a1b2-... --payload @order.json --file invoice.pdf",
-      description: "The whole payload, and a file"
+      description: "Replace the payload and attach a file"
     }
   ])
 )
@@ -148,8 +148,8 @@ export const attach = Command.make(
     yield* print(json, { id: item, files }, () => files.map((path) => `attached ${path}`).join("\n"))
   })
 ).pipe(
-  Command.withDescription("Attaches files to an item, in place of those of the same name"),
+  Command.withDescription("Attaches files to an item, replacing files of the same name"),
   Command.withExamples([
-    { command: "signalbox items attach 0199a1b2-... invoice.pdf terms.pdf", description: "Two files" }
+    { command: "signalbox items attach 0199a1b2-... invoice.pdf terms.pdf", description: "Attach two files" }
   ])
 )

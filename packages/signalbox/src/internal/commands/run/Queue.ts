@@ -17,15 +17,17 @@ export const queue = Command.make(
   "queue",
   {
     process: Flag.String("process").pipe(
-      Flag.withDescription("Only those of this process, by name or id"),
+      Flag.withDescription("Only step runs of this process, by name or id"),
       Flag.optional
     ),
     group: Flag.String("group").pipe(
-      Flag.withDescription(`Only those bound to this worker group, by name or id; \`${none}\`: to no group`),
+      Flag.withDescription(`Only step runs bound to this worker group, by name or id; \`${none}\`: to no group`),
       Flag.optional
     ),
     label: Flag.String("label").pipe(
-      Flag.withDescription(`Only those that ask for this label, or for exactly these; \`${none}\`: for no label`),
+      Flag.withDescription(
+        `Only step runs that require this label, or exactly these labels; \`${none}\`: for no label`
+      ),
       Flag.atLeast(0)
     ),
     ...connectionFlags
@@ -42,9 +44,12 @@ export const queue = Command.make(
     yield* printFields(json, yield* connected(data)(program))
   })
 ).pipe(
-  Command.withDescription("Counts the step runs that want a worker: `waiting` have none yet, `assigned` have one"),
+  Command.withDescription("Counts step runs that need a worker: `waiting` for one, or `assigned` to one"),
   Command.withExamples([
-    { command: "signalbox queue", description: "All; what a pause holds back is not counted" },
-    { command: "signalbox queue --group none --label gpu", description: "The work of machines with this label" }
+    { command: "signalbox queue", description: "Count all step runs except those held by a pause" },
+    {
+      command: "signalbox queue --group none --label gpu",
+      description: "Count the step runs for machines with this label"
+    }
   ])
 )

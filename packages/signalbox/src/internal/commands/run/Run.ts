@@ -44,7 +44,7 @@ const awaitEnd = Effect.fnUntraced(function* (id: ProcessRunId, timeout: Option.
       orElse: Effect.fnUntraced(function* () {
         const reason = yield* whatItWaitsFor(id)
         return yield* new StillRunning({
-          message: `the run ${id} has not ended within ${Duration.format(timeout.value)}, and continues: watch it with \`signalbox runs watch ${id}\`, end it with \`signalbox runs stop ${id}\`${reason === null ? "" : `; ${reason}`}`
+          message: `the run ${id} has not ended within ${Duration.format(timeout.value)}, and continues: watch it with \`signalbox runs watch ${id}\`, stop it with \`signalbox runs stop ${id}\`${reason === null ? "" : `; ${reason}`}`
         })
       })
     })
@@ -58,7 +58,7 @@ export const run = Command.make(
     process: Argument.String("process").pipe(Argument.withDescription("The name or the id of a process")),
     ...itemFlags,
     inputs: Flag.Boolean("inputs").pipe(
-      Flag.withDescription("Start with the items that wait in the process, which `signalbox items create` creates"),
+      Flag.withDescription("Start with the items that wait in the process, as created by `signalbox items create`"),
       Flag.withDefault(false)
     ),
     priority: priorityFlag,
@@ -77,7 +77,7 @@ export const run = Command.make(
       const hasItem = Option.isSome(payload) || file.length > 0
       if (inputs && hasItem) {
         return yield* new RunFlagError({
-          message: "--inputs: give it without --payload and --file, which make an item"
+          message: "--inputs: cannot be combined with --payload and --file, which create an item"
         })
       }
       if (inputs) return yield* ProcessRuns.start(process.id, { inputs: true }, order)
@@ -89,7 +89,7 @@ export const run = Command.make(
       const answer = yield* started
       if (!answer.started)
         return yield* new RunNotCompleted({
-          message: "no run was started: no items wait in the process, `signalbox items create` creates them",
+          message: "no run was started: no items wait in the process; create one with `signalbox items create`",
           exitCode: exitCodes.notStarted
         })
       if (!wait) return yield* print(json, yield* ProcessRuns.get(answer.id), runLine)
@@ -106,11 +106,11 @@ export const run = Command.make(
     return yield* connected(data)(program)
   })
 ).pipe(
-  Command.withDescription("Starts a run; exits with 0 completed, 2 unresolved, 3 stopped, 4 not started"),
+  Command.withDescription("Starts a run. Exits with 0 completed, 2 unresolved, 3 stopped, 4 not started"),
   Command.withExamples([
     {
       command: 'signalbox run airports --file airports.csv --payload \'{"file":"airports.csv"}\' --wait',
-      description: "Start and wait"
+      description: "Start a run and wait until it has ended"
     }
   ])
 )

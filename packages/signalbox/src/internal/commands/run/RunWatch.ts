@@ -21,13 +21,13 @@ export const watch = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Prints each change of a run and of its step runs until it has ended, and what they wait for"
+    "Prints each change of a run and its step runs until the run has ended, and why step runs wait"
   ),
   Command.withExamples([
-    { command: "signalbox runs watch 0199a1b2-...", description: "Ctrl-C ends the watching, not the run" },
+    { command: "signalbox runs watch 0199a1b2-...", description: "Ctrl-C ends the output, not the run" },
     {
       command: "signalbox runs watch 0199a1b2-... --json",
-      description: "A line of JSON with `run` or `step_run` for each"
+      description: "Print one line of JSON with `run` or `step_run` for each change"
     }
   ])
 )
@@ -51,13 +51,13 @@ export const logs = Command.make(
   {
     run: Argument.String("run").pipe(Argument.withDescription("The id of a run or of a step run")),
     stepRun: Flag.String("step-run").pipe(
-      Flag.withDescription("Only this step run, by its id"),
+      Flag.withDescription("Only this step run, by id"),
       Flag.withSchema(StepRunId),
       Flag.optional
     ),
     follow: Flag.Boolean("follow").pipe(
       Flag.withAlias("f"),
-      Flag.withDescription("Go on with what is written from now on, until the run has ended"),
+      Flag.withDescription("Continue with new messages until the run has ended"),
       Flag.withDefault(false)
     ),
     ...connectionFlags
@@ -76,9 +76,9 @@ export const logs = Command.make(
     yield* connected(data)(messages)
   })
 ).pipe(
-  Command.withDescription("Prints the console messages of a run, one step run after the other, or as they come"),
+  Command.withDescription("Prints the log of a run, by step run, or with --follow as it is written"),
   Command.withExamples([
-    { command: "signalbox runs logs 0199a1b2-...", description: "What its tasks have said" },
-    { command: "signalbox runs logs 0199a1b2-... --follow", description: "And what they say until the run has ended" }
+    { command: "signalbox runs logs 0199a1b2-...", description: "Print the log of a run" },
+    { command: "signalbox runs logs 0199a1b2-... --follow", description: "Follow the log until the run has ended" }
   ])
 )

@@ -30,7 +30,7 @@ const list = Command.make(
       Flag.withDescription("Only runs in this state"),
       Flag.optional
     ),
-    limit: FlagValues.limit.pipe(Flag.withDescription("How many, the newest first"), Flag.withDefault(20)),
+    limit: FlagValues.limit.pipe(Flag.withDescription("How many, newest first"), Flag.withDefault(20)),
     ...connectionFlags
   },
   Effect.fnUntraced(function* ({ data, json, limit, process, state }) {
@@ -38,14 +38,17 @@ const list = Command.make(
       const of = Option.isNone(process) ? {} : { process: (yield* find(processNoun, process.value)).id }
       const filter = { ...of, state: Option.getOrUndefined(state) }
       const found = Stream.take(ProcessRuns.stream(filter), limit)
-      yield* printList(json, found, runColumns, "There are no such runs: start one with `signalbox run PROCESS`")
+      yield* printList(json, found, runColumns, "No matching runs: start one with `signalbox run PROCESS`")
     })
     yield* connected(data)(program)
   })
 ).pipe(
-  Command.withDescription("Lists runs, the newest first"),
+  Command.withDescription("Lists runs, newest first"),
   Command.withExamples([
-    { command: "signalbox runs list --process airports --state unresolved", description: "Runs that need attention" }
+    {
+      command: "signalbox runs list --process airports --state unresolved",
+      description: "List runs that need attention"
+    }
   ])
 )
 
@@ -63,10 +66,8 @@ const show = Command.make(
     return yield* connected(data)(program)
   })
 ).pipe(
-  Command.withDescription(
-    "Shows a run and its step runs, what they wait for when no worker can take them, and what their logs lack"
-  ),
-  Command.withExamples([{ command: "signalbox runs show 0199a1b2-...", description: "Its progress" }])
+  Command.withDescription("Shows a run and its step runs, why step runs have no worker, and incomplete logs"),
+  Command.withExamples([{ command: "signalbox runs show 0199a1b2-...", description: "Show the progress of a run" }])
 )
 
 const stop = Command.make(
@@ -74,14 +75,14 @@ const stop = Command.make(
   {
     run: runArgument,
     terminate: Flag.Boolean("terminate").pipe(
-      Flag.withDescription("End running step runs immediately instead of letting them finish their item"),
+      Flag.withDescription("Terminate running step runs immediately instead of after their current item"),
       Flag.withDefault(false)
     ),
     done: Flag.Boolean("done").pipe(
       Flag.withDescription("Mark waiting items as done instead of failed"),
       Flag.withDefault(false)
     ),
-    reason: Flag.String("reason").pipe(Flag.withDescription("Why, shown with the items"), Flag.optional),
+    reason: Flag.String("reason").pipe(Flag.withDescription("The reason, shown with the items"), Flag.optional),
     ...connectionFlags
   },
   Effect.fnUntraced(function* ({ data, done, json, reason, run, terminate }) {
@@ -101,11 +102,11 @@ const stop = Command.make(
   Command.withExamples([
     {
       command: "signalbox runs stop 0199a1b2-...",
-      description: "Running step runs finish their item; waiting items fail"
+      description: "Stop after the current items; waiting items fail"
     },
     {
       command: "signalbox runs stop 0199a1b2-... --terminate --done",
-      description: "Immediately; waiting items are done"
+      description: "Stop immediately and mark waiting items as done"
     }
   ])
 )
@@ -118,9 +119,12 @@ const rerun = Command.make(
     yield* print(json, { id }, () => `started run ${id} with the inputs of ${run}`)
   })
 ).pipe(
-  Command.withDescription("Starts a new run with the inputs of one that has ended, as they are now"),
+  Command.withDescription("Starts a new run with the current inputs of a run that has ended"),
   Command.withExamples([
-    { command: "signalbox runs rerun 0199a1b2-...", description: "Its process as it is now; the old run stays" }
+    {
+      command: "signalbox runs rerun 0199a1b2-...",
+      description: "Rerun with the current definition of the process; the old run stays"
+    }
   ])
 )
 
@@ -129,21 +133,21 @@ const remove = Command.make(
   { runs: Argument.variadic(runArgument, { min: 1 }), yes: yesFlag, ...connectionFlags },
   Effect.fnUntraced(function* ({ data, json, runs, yes }) {
     const program = Effect.gen(function* () {
-      if (runs.length > 1) yield* confirm(`delete ${runs.length} runs with all that is theirs`, yes)
+      if (runs.length > 1) yield* confirm(`delete ${runs.length} runs with all their data`, yes)
       for (const run of runs) yield* print(json, yield* ProcessRuns.remove(run), ({ id }) => `deleted run ${id}`)
     })
     yield* connected(data)(program)
   })
 ).pipe(
-  Command.withDescription("Deletes runs that have ended, with all that is theirs; irreversible"),
+  Command.withDescription("Deletes runs that have ended, with all their data. Irreversible"),
   Command.withExamples([
-    { command: "signalbox runs delete 0199a1b2-...", description: "One of them" },
-    { command: "signalbox runs delete 0199a1b2-... 0199a1b3-... --yes", description: "More than one" }
+    { command: "signalbox runs delete 0199a1b2-...", description: "Delete one run" },
+    { command: "signalbox runs delete 0199a1b2-... 0199a1b3-... --yes", description: "Delete two runs without asking" }
   ])
 )
 
 export const runs = Command.make("runs").pipe(
-  Command.withDescription("Lists, shows, watches, reads, stops, starts again and deletes process runs"),
+  Command.withDescription("Lists, shows, watches, stops, reruns and deletes process runs"),
   Command.withSubcommands([list, show, watch, logs, stop, rerun, remove])
 )
 
@@ -157,12 +161,15 @@ export const outputs = Command.make(
   "outputs",
   { run: runArgument, ...connectionFlags },
   Effect.fnUntraced(function* ({ data, json, run }) {
-    const none = "There are no outputs: the last step has completed no item"
+    const none = "No outputs: the last step has completed no items"
     yield* connected(data)(printList(json, Outputs.stream(run), outputColumns, none))
   })
 ).pipe(
-  Command.withDescription("Prints the outputs of a run, the oldest first"),
+  Command.withDescription("Prints the outputs of a run, oldest first"),
   Command.withExamples([
-    { command: "signalbox outputs 0199a1b2-... --json", description: "A line for each, with files" }
+    {
+      command: "signalbox outputs 0199a1b2-... --json",
+      description: "Print one line of JSON for each output, with files"
+    }
   ])
 )
