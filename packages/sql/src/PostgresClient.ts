@@ -126,15 +126,10 @@ const noting =
   (changes: (sql: string) => boolean) =>
   <A, E, R>(sql: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     changes(sql)
-      ? Effect.andThen(
-          Effect.contextWith((context: Context.Context<never>) =>
-            Effect.sync(() => {
-              const sent = Context.get(context, Sent)
-              if (sent !== null) sent.isSent = true
-            })
-          ),
-          effect
-        )
+      ? Effect.flatMap(Sent, (sent) => {
+          if (sent !== null) sent.isSent = true
+          return effect
+        })
       : effect
 
 /** Of the statements of a transaction, only the last one. */

@@ -66,35 +66,52 @@ export class Database extends Context.Service<
       )
       const outage = Outage.make(clock)
       const isPostgres = Dialect.isPostgres(sql)
-      const persistFor = Effect.fnUntraced(function* <A, R>(
+      const mayRepeat = (error: SqlError) => isPassing(error) && !ending
+      /** Notes that a statement has had its effect. On Postgres the client notes those that it sends, also when they fail. */
+      const noteSent = (sent: Sent | null) => {
+        if (sent !== null && !isPostgres) sent.isSent = true
+      }
+
+      /** What follows the first failure. Statements seldom fail, so only then is there a schedule, and an outage. */
+      const repeated = <A, R>(
         effect: Effect.Effect<A, SqlError, R>,
-        failed: (message: string) => Effect.Effect<void>,
-        patience: number
-      ) {
+        first: SqlError,
+        schedule: Schedule.Schedule<unknown, unknown>,
+        mayRetry: (error: SqlError) => boolean
+      ) =>
+        outage.watched((failed) => {
+          const said = (error: SqlError) => (mayRetry(error) ? failed(error.message) : Effect.void)
+          // The first failure counts as one of the schedule.
+          let before: SqlError | null = first
+          return Effect.suspend(() => {
+            if (before === null) return effect
+            const error = before
+            before = null
+            return Effect.fail(error)
+          }).pipe(Effect.tapError(said), Effect.retry({ schedule, while: mayRetry }))
+        })
+
+      const persistFor = Effect.fnUntraced(function* <A, R>(effect: Effect.Effect<A, SqlError, R>, patience: number) {
         const sent = yield* Sent
         const deadline = Duration.toMillis(Duration.fromInputUnsafe(yield* QueryDeadline))
         // In real time, as the deadlines of statements.
         const begun = performance.now()
         const left = () => begun + patience - performance.now()
-        const mayRetry = (error: SqlError) => isPassing(error) && !ending && left() > 0
-        return yield* Effect.suspend(() =>
+        const limited = Effect.suspend(() =>
           Effect.provideService(
             effect,
             QueryDeadline,
             Duration.millis(Math.max(Math.min(deadline, left()), shortestDeadlineMillis))
           )
-        ).pipe(
-          Effect.tap(() =>
-            Effect.sync(() => {
-              // A statement that fails on SQLite has changed nothing; on Postgres the client notes those that it sends.
-              if (sent !== null && !isPostgres) sent.isSent = true
-            })
+        )
+        const mayRetry = (error: SqlError) => mayRepeat(error) && left() > 0
+        const value = yield* limited.pipe(
+          Effect.catch((error) =>
+            mayRetry(error) ? repeated(limited, error, shortPauses, mayRetry) : Effect.fail(error)
           ),
-          Effect.tapError((error) => (mayRetry(error) ? failed(error.message) : Effect.void)),
-          Effect.retry({ schedule: shortPauses, while: mayRetry }),
           Effect.catch((error) =>
             Effect.die(
-              isPassing(error) && !ending
+              mayRepeat(error)
                 ? new CallUnanswered({
                     why: "database",
                     sent: sent?.isSent === false ? "no" : "maybe",
@@ -105,17 +122,19 @@ export class Database extends Context.Service<
             )
           )
         )
+        noteSent(sent)
+        return value
       })
+
       const persist = <A, R>(effect: Effect.Effect<A, SqlError, R>) =>
-        outage.watched((failed) =>
-          Effect.flatMap(Patience, (patience) =>
+        Effect.flatMap(Patience, (patience) =>
+          Effect.flatMap(
             patience !== null
-              ? persistFor(effect, failed, patience)
-              : effect.pipe(
-                  Effect.tapError((error) => (isPassing(error) && !ending ? failed(error.message) : Effect.void)),
-                  Effect.retry({ schedule: pauses, while: (error) => isPassing(error) && !ending }),
-                  Effect.orDie
-                )
+              ? persistFor(effect, patience)
+              : Effect.catch(effect, (error) =>
+                  mayRepeat(error) ? Effect.orDie(repeated(effect, error, pauses, mayRepeat)) : Effect.die(error)
+                ),
+            (value) => (outage.isOngoing() ? Effect.as(outage.over, value) : Effect.succeed(value))
           )
         )
       return Database.of({

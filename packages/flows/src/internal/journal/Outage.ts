@@ -32,6 +32,9 @@ export const make = (clock: Clock.Clock) => {
   })
 
   return {
+    isOngoing: () => outage !== null,
+    /** Says that a call has succeeded. */
+    over,
     /** Runs a call; `retried` gets what it does with the message of each failure. */
     watched: <A, E, R>(
       retried: (failed: (message: string) => Effect.Effect<void>) => Effect.Effect<A, E, R>

@@ -7,7 +7,7 @@ import { hash } from "node:crypto"
 export const partitionCount = 1_024
 
 /** Returns the partition of an execution, as the migration for older executions does. */
-export const partitionOf = (id: string): number => hash("sha256", id, "buffer").readUInt16BE(0) % partitionCount
+export const partitionOf = (id: string): number => Number.parseInt(hash("sha256", id).slice(0, 4), 16) % partitionCount
 
 /** What a process claims: due executions of its partitions immediately, others when they have been due for a while. */
 export interface Share {

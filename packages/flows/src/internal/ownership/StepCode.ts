@@ -101,6 +101,8 @@ const makeFollower = (marks: Writer, slotOf: () => number) => {
 
 export const make = (marks: Writer): StepCode => {
   const running = new AsyncLocalStorage<number>()
+  // One for each slot, not one for each step.
+  const schedulers: Array<MarkingScheduler> = []
   const follower = makeFollower(marks, () => running.getStore() ?? 0)
 
   return {
@@ -113,7 +115,7 @@ export const make = (marks: Writer): StepCode => {
       const isUsual = Object.getPrototypeOf(usual) === Scheduler.MixedScheduler.prototype
       const own =
         isUsual && usual.executionMode === "async"
-          ? Context.add(context, Scheduler.Scheduler, new MarkingScheduler(marks, slot))
+          ? Context.add(context, Scheduler.Scheduler, (schedulers[slot] ??= new MarkingScheduler(marks, slot)))
           : context
       const fiber = running.run(slot, () => marked(marks, slot, () => start(own)))
       fiber.addObserver(() => {

@@ -96,12 +96,10 @@ export const make = (end: number, { state }: Pick<Execution, "state">) => {
         })),
         taken,
         seen,
-        ...defined({
-          settled: settled.length === 0 ? undefined : settled,
-          begins: begins || undefined,
-          suspends: suspends.length === 0 ? undefined : suspends,
-          newChapter: newChapter || undefined
-        })
+        settled,
+        begins,
+        suspends,
+        newChapter
       }
       entries = new Map()
       undos = new Map()
