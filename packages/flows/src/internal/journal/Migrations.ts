@@ -259,6 +259,16 @@ const commands: ReadonlyArray<string> = [
   `ALTER TABLE flow_run ADD COLUMN commanded INTEGER`
 ]
 
+/**
+ * One index for the uniqueness of keys and for lists by key: each index costs two writes of a short execution. SQLite cannot drop the
+ * one of a table's own constraint, and has no such writes to wait for.
+ */
+const keys: ReadonlyArray<Statement> = [
+  { sqlite: "SELECT 1", postgres: "DROP INDEX flow_run_by_key" },
+  { sqlite: "SELECT 1", postgres: "CREATE UNIQUE INDEX flow_run_by_key ON flow_run (flow_key, flow)" },
+  { sqlite: "SELECT 1", postgres: "ALTER TABLE flow_run DROP CONSTRAINT flow_run_flow_flow_key_key" }
+]
+
 /** Runs the missing migrations. */
 export const migrate = make({
   table: "flow_migration",
@@ -271,6 +281,7 @@ export const migrate = make({
     "0011_chapters": chapters,
     "0012_lists": lists,
     "0013_leases": leases,
-    "0014_commands": commands
+    "0014_commands": commands,
+    "0015_keys": keys
   }
 })
