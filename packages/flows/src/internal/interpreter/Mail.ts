@@ -35,7 +35,7 @@ export const read = Effect.fnUntraced(function* (stay: Stay) {
   const [first] = leaving.suspends()
   const messages = yield* host.messages(first === undefined ? inbox.seen() : first - 1)
   const isSuspended = messages.some(({ seq }) => leaving.suspends().includes(seq))
-  if (leaving.state() === "suspends" && (!isSuspended || messages.some(isCancel))) goOn(stay)
+  if (leaving.isSuspending() && (!isSuspended || messages.some(isCancel))) goOn(stay)
   for (const message of messages) if (inbox.see(message)) inbox.put(message)
 })
 

@@ -62,7 +62,7 @@ export const leave = Effect.fnUntraced(function* (
   // What was to begin begins at the next stay: it would be recorded as running, and as cut off when that is late.
   for (const { entry } of operations.toLaunch()) unwritten.unset(entry)
   if (why === null) {
-    const suspended = leaving.state() === "suspends"
+    const suspended = leaving.isSuspending()
     if (suspended) yield* release(stay, { state: "suspended", wakeAt: null }, { suspends: leaving.suspends() })
     else yield* release(stay, { wakeAt: now })
     return suspended ? { _tag: "Suspended" } : { _tag: "Parked" }
