@@ -1,0 +1,50 @@
+/**
+ * An attempt of a step whose work is an async function.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Flow from "../../Flow.ts"
+import { StepTimeout } from "../../Step.ts"
+import { Attempt } from "../model/Identity.ts"
+import { failureOf } from "./Thrown.ts"
+
+/** The second argument of the `run` of a step. */
+export interface StepTools {
+  /** Aborted when the step is interrupted: by its timeout, by a race, by the failure of another branch. */
+  readonly signal: AbortSignal
+  /** The same for all attempts of the step: send it with requests that must not act twice. */
+  readonly idempotencyKey: string
+  /** Reports the progress of the step. */
+  readonly progress: (progress: Parameters<typeof Flow.progress>[0]) => void
+}
+
+/** What is known of a step when it is attempted. */
+interface Work<I, O> {
+  readonly name: string
+  readonly run: (input: I, tools: StepTools) => PromiseLike<O> | O
+  readonly timeout?: Duration.Input | undefined
+}
+
+const ran = Effect.fnUntraced(function* <I, O>(work: Work<I, O>, input: I) {
+  const attempt = yield* Attempt
+  const inFlow = yield* Effect.context<never>()
+  return yield* Effect.tryPromise({
+    try: async (signal) =>
+      work.run(input, {
+        signal,
+        idempotencyKey: attempt?.scope ?? "",
+        progress: (progress) => void Effect.runForkWith(inFlow)(Flow.progress(progress))
+      }),
+    catch: failureOf
+  })
+})
+
+/** Runs the function; fails with what it throws, or when it takes longer than the time limit of an attempt. */
+export const attempt = <I, O>(work: Work<I, O>, input: I) => {
+  const { name, timeout } = work
+  if (timeout === undefined) return ran(work, input)
+  return Effect.timeoutOrElse(ran(work, input), {
+    duration: timeout,
+    orElse: () => Effect.fail(failureOf(new StepTimeout({ step: name, afterMillis: Duration.toMillis(timeout) })))
+  })
+}
