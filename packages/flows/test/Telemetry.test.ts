@@ -86,7 +86,7 @@ it.effect("counts executions by state, attempts and retries of steps, waits and 
   }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
 )
 
-it.effect("has a span for each stay in memory and each attempt, all in the trace of the execution", () =>
+it.effect("has a span for each activation and each attempt, all in the trace of the execution", () =>
   Effect.gen(function* () {
     const spans: Array<Tracer.NativeSpan> = []
     const tracer = Tracer.make({
@@ -98,8 +98,8 @@ it.effect("has a span for each stay in memory and each attempt, all in the trace
     })
     const id = yield* Effect.provideService(lived, Tracer.Tracer, tracer)
     const mine = spans.filter(({ attributes }) => attributes.get("flow.execution_id") === id)
-    const stays = mine.filter(({ name }) => name === "flow measured")
-    assert.strictEqual(stays.length, 3)
+    const activations = mine.filter(({ name }) => name === "flow measured")
+    assert.strictEqual(activations.length, 3)
     assert.deepStrictEqual(
       mine.map(({ status, traceId }) => [status._tag, traceId]),
       mine.map(() => ["Ended", id.replaceAll("-", "")])
@@ -109,7 +109,7 @@ it.effect("has a span for each stay in memory and each attempt, all in the trace
       ["slow[one]", "slow[one]", "slow[again]"]
     )
     assert.deepStrictEqual(
-      stays.map(({ links }) => links.map(({ span }) => (span._tag === "Span" ? span.name : ""))),
+      activations.map(({ links }) => links.map(({ span }) => (span._tag === "Span" ? span.name : ""))),
       [["caller"], [], []]
     )
   })

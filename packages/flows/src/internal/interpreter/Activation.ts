@@ -1,6 +1,6 @@
 /**
- * An execution in memory (a stay): the values on which the parts of the interpreter work. Each value has its own file in `state/`, and
- * only its functions change it.
+ * An activation, which is an execution in memory: the values on which the parts of the interpreter work. Each value has its own file
+ * in `state/`, and only its functions change it.
  */
 import type * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -22,7 +22,7 @@ import * as Phase from "./state/Phase.ts"
 import * as Undos from "./state/Undos.ts"
 import * as Unwritten from "./state/Unwritten.ts"
 
-export interface Stay extends Pick<Options, "execution" | "history" | "host" | "body"> {
+export interface Activation extends Pick<Options, "execution" | "history" | "host" | "body"> {
   readonly publish: (event: (now: number) => FlowEvent) => Effect.Effect<void>
   readonly clock: Clock.Clock
   /** Opened by every event that the loop must process. */
@@ -64,7 +64,7 @@ export const make = (
   branches: Branches,
   now: number,
   clock: Clock.Clock
-): Stay => {
+): Activation => {
   const replay = Replay.make(history)
   return {
     body,
@@ -97,13 +97,13 @@ export const make = (
   }
 }
 
-export const wake = ({ changed }: Stay) => void changed.openUnsafe()
+export const wake = ({ changed }: Activation) => void changed.openUnsafe()
 
 /** Whether steps and waits may begin. */
-export const isOpen = ({ halted, leaving }: Stay): boolean => halted === null && leaving.stays()
+export const isOpen = ({ halted, leaving }: Activation): boolean => halted === null && leaving.stays()
 
 /** Whether the record has something that the body has not reached yet. */
-export const isBehind = ({ replay }: Pick<Stay, "replay">): boolean =>
+export const isBehind = ({ replay }: Pick<Activation, "replay">): boolean =>
   replay.next() !== undefined || replay.missed() !== null
 
 /** Whether the host only replays the record. */

@@ -1,5 +1,5 @@
 /**
- * The inputs of the interpreter, and the outcome of a stay of an execution in memory.
+ * The inputs of the interpreter, and the outcome of an activation.
  */
 import type * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
@@ -36,7 +36,7 @@ export interface Host {
   readonly onEdge?: (reached: ReadonlyArray<string>) => void
 }
 
-/** The outcome of a stay in memory. */
+/** The outcome of an activation. */
 export type Outcome =
   | { readonly _tag: "Completed"; readonly result: Schema.Json }
   | { readonly _tag: "Failed"; readonly error: Schema.Json; readonly cause: Cause.Cause<unknown> }

@@ -6,7 +6,7 @@ import * as Cause from "effect/Cause"
 import * as Exit from "effect/Exit"
 import { FlowChanged, RecordUnreadable } from "../../FlowErrors.ts"
 import { failureOf } from "../model/Failure.ts"
-import { isBehind, type Stay, wake } from "./Activation.ts"
+import { isBehind, type Activation, wake } from "./Activation.ts"
 import { nowhere, type Where } from "./Halts.ts"
 import type { Operation } from "./state/Operation.ts"
 
@@ -20,41 +20,42 @@ export interface Halted {
 const isMisfit = (error: unknown) => error instanceof FlowChanged || error instanceof RecordUnreadable
 
 /** Halts the execution; the first cause counts. */
-export const halt = (stay: Stay, cause: Cause.Cause<unknown>, where: Partial<Where> = {}) => {
-  stay.halted ??= {
+export const halt = (activation: Activation, cause: Cause.Cause<unknown>, where: Partial<Where> = {}) => {
+  activation.halted ??= {
     cause,
     mine: !isMisfit(Cause.squash(cause)),
-    where: { ...nowhere, after: stay.operations.lastDelivered(), ...where }
+    where: { ...nowhere, after: activation.operations.lastDelivered(), ...where }
   }
-  wake(stay)
+  wake(activation)
 }
 
 /** Halts the execution because its code threw. Code that was recorded got further, so another build may be able to continue. */
-export const haltBody = (stay: Stay, cause: Cause.Cause<unknown>) => {
-  const behind = isBehind(stay)
-  halt(stay, cause)
-  if (behind && stay.halted?.cause === cause) stay.halted = { ...stay.halted, mine: false }
+export const haltBody = (activation: Activation, cause: Cause.Cause<unknown>) => {
+  const behind = isBehind(activation)
+  halt(activation, cause)
+  if (behind && activation.halted?.cause === cause) activation.halted = { ...activation.halted, mine: false }
 }
 
 /** Goes on although the execution was to halt. */
-export const dismiss = (stay: Stay) => {
-  stay.halted = null
+export const dismiss = (activation: Activation) => {
+  activation.halted = null
 }
 
 /** The error with which the whole body ended, when that is why it did not reach the recorded step. */
-const errorOf = ({ phase }: Stay) => (phase._tag === "Ended" && Exit.isFailure(phase.exit) ? phase.exit.cause : null)
+const errorOf = ({ phase }: Activation) =>
+  phase._tag === "Ended" && Exit.isFailure(phase.exit) ? phase.exit.cause : null
 
 /** Halts the execution because the body does not fit the record: it reached another operation, or ended. */
 export const changedFlow = (
-  stay: Stay,
+  activation: Activation,
   recorded: string,
   reached: Operation | null,
   inputs: FlowChanged["inputs"] = null
 ) => {
-  const { execution, replay } = stay
-  const error = reached === null ? errorOf(stay) : null
+  const { execution, replay } = activation
+  const error = reached === null ? errorOf(activation) : null
   // An exception is more informative than the step that was not reached because of it.
-  if (error !== null && !Cause.hasFails(error) && !Cause.hasInterruptsOnly(error)) return haltBody(stay, error)
+  if (error !== null && !Cause.hasFails(error) && !Cause.hasInterruptsOnly(error)) return haltBody(activation, error)
   const failure = error !== null && Cause.hasFails(error) ? failureOf(error) : null
   const { flow, id, version } = execution
   const other = reached?.spec
@@ -77,7 +78,7 @@ export const changedFlow = (
     })
   })
   const entry = replay.at(recorded)
-  halt(stay, Cause.die(changed), {
+  halt(activation, Cause.die(changed), {
     recorded: { path: recorded, kind: entry?.kind ?? "step", name: entry?.name ?? recorded },
     reached: other === undefined ? null : { path: other.path, kind: other.kind, name: other.name }
   })

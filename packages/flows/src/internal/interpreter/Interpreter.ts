@@ -4,7 +4,7 @@
  * Whenever the body is quiescent, one event is processed: the next recorded end, or else the next new event. When none is left, all
  * new entries are written together, and only then do the reached steps begin.
  *
- * This file has the loop. Its parts work on one value, the `Stay` of `Activation`: `Operations` has what branches are parked at,
+ * This file has the loop. Its parts work on one value, the `Activation`: `Operations` has what branches are parked at,
  * `Starts` how it begins, `Attempts` the running steps, `Mail` incoming events, `Outside` bodies that do not come to rest,
  * `Compensation` undos, `Halting` halts, `Recorder` the writes.
  */
@@ -35,8 +35,8 @@ export const parkAfterMillis = 5_000
 const longestWaitMillis = 3_600_000
 
 /** Returns the services that the branches of the body call. */
-const servicesOf = (stay: Activation.Stay): Services => {
-  const { branches, execution, history, host, publish, replay, undos } = stay
+const servicesOf = (activation: Activation.Activation): Services => {
+  const { branches, execution, history, host, publish, replay, undos } = activation
   const { chapter, id } = execution
   return {
     id,
@@ -45,52 +45,55 @@ const servicesOf = (stay: Activation.Stay): Services => {
     gates: host.gates,
     replays: Activation.isReplay(host),
     publish,
-    isLive: () => !Activation.isBehind(stay),
+    isLive: () => !Activation.isBehind(activation),
     recordedAt: replay.at,
     redoOf: (path) => history.redos.get(path) ?? 0,
-    park: (branch, spec) => Operations.park(stay, branch, spec),
+    park: (branch, spec) => Operations.park(activation, branch, spec),
     branches,
     names: new Map(),
     isUndo: undos.isIn,
-    register: (branch, path, undo) => Compensation.register(stay, branch, path, undo),
+    register: (branch, path, undo) => Compensation.register(activation, branch, path, undo),
     continueAs: (input) => {
-      stay.continued = { input }
+      activation.continued = { input }
     }
   }
 }
 
-const sessionOf = (stay: Activation.Stay): Session => ({
+const sessionOf = (activation: Activation.Activation): Session => ({
   poke: () => {
-    stay.inbox.notify()
-    Activation.wake(stay)
+    activation.inbox.notify()
+    Activation.wake(activation)
   },
-  crowd: () => Activation.wake(stay),
+  crowd: () => Activation.wake(activation),
   close: () => {
-    stay.leaving.close()
-    Activation.wake(stay)
+    activation.leaving.close()
+    Activation.wake(activation)
   },
-  isBusy: () => stay.operations.running() > 0 || !stay.branches.isAtRest(),
+  isBusy: () => activation.operations.running() > 0 || !activation.branches.isAtRest(),
   abort: () => {
-    stay.leaving.abort()
-    Activation.wake(stay)
+    activation.leaving.abort()
+    Activation.wake(activation)
   },
   cancel: () => {
-    stay.inbox.cancel(stay.now)
-    Activation.wake(stay)
+    activation.inbox.cancel(activation.now)
+    Activation.wake(activation)
   }
 })
 
 /** Halts at a recorded step: the body has reached a new step instead, or one that is recorded in another order. */
-const unreached = (stay: Activation.Stay, { path }: Entry) => Halting.changedFlow(stay, path, stay.operations.first())
+const unreached = (activation: Activation.Activation, { path }: Entry) =>
+  Halting.changedFlow(activation, path, activation.operations.first())
 
 /** Delivers the next recorded end. */
-const replayed = (stay: Activation.Stay, entry: Entry) => {
-  const { operations, replay, undos } = stay
+const replayed = (activation: Activation.Activation, entry: Entry) => {
+  const { operations, replay, undos } = activation
   if (entry.path === Replay.cancelPath) {
     replay.advance()
-    return entry.value === Replay.abandonedValue ? Compensation.abandon(stay) : Compensation.cancelBody(stay)
+    return entry.value === Replay.abandonedValue
+      ? Compensation.abandon(activation)
+      : Compensation.cancelBody(activation)
   }
-  if (entry.path === Replay.outcomePath) return unreached(stay, entry)
+  if (entry.path === Replay.outcomePath) return unreached(activation, entry)
   const undone = replay.undoneBy(entry)
   if (undone !== undefined) {
     replay.advance()
@@ -98,39 +101,41 @@ const replayed = (stay: Activation.Stay, entry: Entry) => {
   }
   const operation = operations.at(entry.path)
   if (operation === undefined && replay.defer(entry.path)) return
-  if (operation === undefined) return unreached(stay, entry)
+  if (operation === undefined) return unreached(activation, entry)
   replay.advance()
-  Operations.deliver(stay, operation)
+  Operations.deliver(activation, operation)
 }
 
 /** Advances the body by a recorded end, or by what it has reached. Returns null when there is neither. */
-const advance = (stay: Activation.Stay): Effect.Effect<Outcome | void, OwnershipLost> | null => {
-  const { continued, operations, phase, replay } = stay
+const advance = (activation: Activation.Activation): Effect.Effect<Outcome | void, OwnershipLost> | null => {
+  const { continued, operations, phase, replay } = activation
   const recorded = replay.next()
   const isAtEnd = recorded === undefined || recorded.path === Replay.outcomePath
-  if (phase._tag === "Ended" && isAtEnd) return Compensation.conclude(stay, phase)
+  if (phase._tag === "Ended" && isAtEnd) return Compensation.conclude(activation, phase)
   if (recorded !== undefined) {
-    if (phase._tag !== "Ended" || replay.undoneBy(recorded) !== undefined) replayed(stay, recorded)
-    else if (!replay.defer(recorded.path)) Halting.changedFlow(stay, recorded.path, null)
+    if (phase._tag !== "Ended" || replay.undoneBy(recorded) !== undefined) replayed(activation, recorded)
+    else if (!replay.defer(recorded.path)) Halting.changedFlow(activation, recorded.path, null)
     return Effect.void
   }
   const outcome = Phase.outcomeOf(phase)
-  if (outcome !== null) return Recorder.end(stay, outcome)
+  if (outcome !== null) return Recorder.end(activation, outcome)
   if (operations.reached().length > 0) {
     const missed = replay.missed()
     if (missed !== null) {
       const unrecorded = operations.reached().find(({ entry }) => entry.begun === 0)
-      Halting.changedFlow(stay, missed, unrecorded ?? null)
+      Halting.changedFlow(activation, missed, unrecorded ?? null)
       return Effect.void
     }
-    return Effect.forEach(operations.takeReached(), (operation) => Starts.takeUp(stay, operation), { discard: true })
+    return Effect.forEach(operations.takeReached(), (operation) => Starts.takeUp(activation, operation), {
+      discard: true
+    })
   }
-  return continued !== null && operations.isEmpty() ? Recorder.nextChapter(stay, continued.input) : null
+  return continued !== null && operations.isEmpty() ? Recorder.nextChapter(activation, continued.input) : null
 }
 
 /** Waits for the next event; returns true when the execution has been idle for so long that it can be evicted. */
-const rest = Effect.fnUntraced(function* (stay: Activation.Stay, idleSince: number) {
-  const { changed, host, now, operations } = stay
+const rest = Effect.fnUntraced(function* (activation: Activation.Activation, idleSince: number) {
+  const { changed, host, now, operations } = activation
   const dueAt = operations.timers.first()?.due ?? Infinity
   // A timer of the runtime would take a millisecond.
   if (dueAt <= now) return false
@@ -141,49 +146,49 @@ const rest = Effect.fnUntraced(function* (stay: Activation.Stay, idleSince: numb
   return !woken && until === parkAt && dueAt > parkAt
 })
 
-const loop = Effect.fnUntraced(function* (stay: Activation.Stay): Effect.fn.Return<Outcome, OwnershipLost> {
-  const { branches, changed, cutOff, host, inbox, leaving, operations, publish, ready } = stay
-  let idleSince = stay.now
+const loop = Effect.fnUntraced(function* (activation: Activation.Activation): Effect.fn.Return<Outcome, OwnershipLost> {
+  const { branches, changed, cutOff, host, inbox, leaving, operations, publish, ready } = activation
+  let idleSince = activation.now
   while (true) {
     changed.closeUnsafe()
-    stay.now = yield* host.now
+    activation.now = yield* host.now
     if (leaving.isAborted()) {
-      yield* Attempts.abort(stay)
-      yield* Recorder.release(stay, { wakeAt: stay.now })
+      yield* Attempts.abort(activation)
+      yield* Recorder.release(activation, { wakeAt: activation.now })
       return { _tag: "Parked" }
     }
     if (!branches.isAtRest()) {
-      const outside = Outside.look(stay)
+      const outside = Outside.look(activation)
       const outcome = outside === null ? undefined : yield* outside
       if (outcome !== undefined) return outcome
       yield* changed.await
       continue
     }
-    if (stay.outside !== null) yield* Outside.over(stay)
+    if (activation.outside !== null) yield* Outside.over(activation)
     for (const event of cutOff.splice(0)) yield* publish(event)
-    if (Compensation.mayAbandon(stay)) {
-      Compensation.abandon(stay)
+    if (Compensation.mayAbandon(activation)) {
+      Compensation.abandon(activation)
       continue
     }
-    const further = Activation.isOpen(stay) ? advance(stay) : null
+    const further = Activation.isOpen(activation) ? advance(activation) : null
     if (further !== null) {
       const outcome = yield* further
       if (outcome !== undefined) return outcome
       continue
     }
     if (inbox.hasNews()) {
-      yield* Mail.read(stay)
+      yield* Mail.read(activation)
       // A cancel counts even if the execution halts now.
       continue
     }
-    const event = Activation.isOpen(stay) ? Mail.next(stay) : (ready.shift() ?? null)
+    const event = Activation.isOpen(activation) ? Mail.next(activation) : (ready.shift() ?? null)
     if (event !== null) {
-      idleSince = stay.now
+      idleSince = activation.now
       yield* event()
       continue
     }
-    if (!Activation.isOpen(stay)) {
-      if (operations.running() === 0) return yield* Recorder.leave(stay, stay.halted)
+    if (!Activation.isOpen(activation)) {
+      if (operations.running() === 0) return yield* Recorder.leave(activation, activation.halted)
       yield* changed.await
       continue
     }
@@ -191,14 +196,14 @@ const loop = Effect.fnUntraced(function* (stay: Activation.Stay): Effect.fn.Retu
       host.onEdge(operations.paths())
       return { _tag: "Parked" }
     }
-    if (!(yield* Recorder.flushToBegin(stay))) continue
+    if (!(yield* Recorder.flushToBegin(activation))) continue
     for (const recorded of operations.takeBegunWaits()) yield* recorded
     if (operations.toLaunch().length > 0) {
-      Attempts.launchAll(stay)
+      Attempts.launchAll(activation)
       continue
     }
-    if (yield* rest(stay, idleSince)) {
-      yield* Recorder.release(stay)
+    if (yield* rest(activation, idleSince)) {
+      yield* Recorder.release(activation)
       return { _tag: "Parked" }
     }
   }
@@ -211,30 +216,31 @@ export const run = Effect.fnUntraced(function* (options: Options) {
   const branches: Branches.Branches = Branches.make({
     context: body.context,
     interpreterOf: (branch) => interpreterOf(branch, services),
-    onRest: () => Activation.wake(stay),
-    onDefect: (_branch, cause) => Halting.haltBody(stay, cause),
-    undoWithin: (losers, done) => Compensation.undoWithin(stay, losers, done)
+    onRest: () => Activation.wake(activation),
+    onDefect: (_branch, cause) => Halting.haltBody(activation, cause),
+    undoWithin: (losers, done) => Compensation.undoWithin(activation, losers, done)
   })
-  const stay: Activation.Stay = Activation.make(options, branches, yield* host.now, yield* Clock.Clock)
-  const services = servicesOf(stay)
-  stay.main = branches.start(
+  const activation: Activation.Activation = Activation.make(options, branches, yield* host.now, yield* Clock.Clock)
+  const services = servicesOf(activation)
+  activation.main = branches.start(
     null,
     "",
     (position) => at(position)(body.run),
     (exit) => {
+      const { phase } = activation
       // The fiber runs the body, so its exit has the types of the body.
-      if (stay.phase._tag === "Running") stay.phase = Phase.end(stay.phase, exit as Phase.Ended["exit"])
+      if (phase._tag === "Running") activation.phase = Phase.end(phase, exit as Phase.Ended["exit"])
     }
   )
-  Mail.sortIn(stay)
-  onSession(sessionOf(stay))
+  Mail.sortIn(activation)
+  onSession(sessionOf(activation))
   if (history.entries.length === 0) {
-    yield* stay.publish((at) => ({ _tag: "FlowStarted", executionId: id, flow, at, version }))
+    yield* activation.publish((at) => ({ _tag: "FlowStarted", executionId: id, flow, at, version }))
   }
   // Parked fibers are dropped, not interrupted: no code of the body runs because an execution is evicted.
-  return yield* loop(stay).pipe(
+  return yield* loop(activation).pipe(
     Effect.onExit((exit) =>
-      Effect.andThen(Exit.isSuccess(exit) ? Effect.void : Attempts.abort(stay), Outside.over(stay))
+      Effect.andThen(Exit.isSuccess(exit) ? Effect.void : Attempts.abort(activation), Outside.over(activation))
     )
   )
 })

@@ -10,7 +10,7 @@ import type { Outcome } from "./Contract.ts"
 import type { OwnershipLost } from "../model/Execution.ts"
 import * as Replay from "../model/Replay.ts"
 import * as Mail from "./Mail.ts"
-import { isBehind, type Stay, wake } from "./Activation.ts"
+import { isBehind, type Activation, wake } from "./Activation.ts"
 import { launchAll, stopBody } from "./Attempts.ts"
 import * as Compensation from "./Compensation.ts"
 import { halt } from "./Halting.ts"
@@ -36,11 +36,12 @@ const shownAfterMillis = 60_000
 /** How long a body may take to end after it was interrupted. */
 const graceMillis = 10_000
 
-const lookAt = (stay: Stay, at: number) => stay.host.restless.set(stay, at, () => wake(stay))
+const lookAt = (activation: Activation, at: number) =>
+  activation.host.restless.set(activation, at, () => wake(activation))
 
 /** Interrupts the cancelled branches that run. A call of `Flow.compensate` that has begun is not interrupted: its undo needs it. */
-const interrupt = (stay: Stay, outside: Outside, at: number) => {
-  for (const branch of stay.branches.running()) stay.branches.interruptRunning(branch)
+const interrupt = (activation: Activation, outside: Outside, at: number) => {
+  for (const branch of activation.branches.running()) activation.branches.interruptRunning(branch)
   outside.endsAt = at + graceMillis
 }
 
@@ -49,13 +50,13 @@ const interruptedAfter = (value: unknown): number | null =>
   Predicate.hasProperty(value, "outside") && Predicate.isNumber(value.outside) ? value.outside : null
 
 /** Cancels the body that runs: by a message, or as recorded. Returns when it is to be cancelled, if that is later. */
-const cancel = (stay: Stay, outside: Outside, at: number): number | void => {
-  const { inbox, replay, unwritten } = stay
-  if (stay.cancelled || isUndoing(stay.phase) || stay.halted !== null) return
+const cancel = (activation: Activation, outside: Outside, at: number): number | void => {
+  const { inbox, replay, unwritten } = activation
+  if (activation.cancelled || isUndoing(activation.phase) || activation.halted !== null) return
   const recorded = replay.at(Replay.cancelPath)
   if (recorded?.value === Replay.abandonedValue) {
-    Compensation.abandon(stay)
-    return interrupt(stay, outside, at)
+    Compensation.abandon(activation)
+    return interrupt(activation, outside, at)
   }
   const next = replay.next()
   const after = next?.path === Replay.cancelPath ? interruptedAfter(next.value) : null
@@ -64,54 +65,54 @@ const cancel = (stay: Stay, outside: Outside, at: number): number | void => {
     const dueAt = outside.from + Math.min(after, graceMillis)
     if (at < dueAt) return dueAt
     replay.advance()
-    Compensation.cancelBody(stay)
-    return interrupt(stay, outside, at)
+    Compensation.cancelBody(activation)
+    return interrupt(activation, outside, at)
   }
   const message = inbox.takeCancel()
   if (message === undefined) return
-  if (stay.host.durable) unwritten.take(message.seq)
+  if (activation.host.durable) unwritten.take(message.seq)
   // A record that was not reached cannot be reached any more.
-  if (isBehind(stay)) Compensation.abandon(stay)
+  if (isBehind(activation)) Compensation.abandon(activation)
   else {
-    unwritten.mark(Replay.cancelPath, "cancel", { outside: at - outside.from }, stay.now)
-    Compensation.cancelBody(stay)
+    unwritten.mark(Replay.cancelPath, "cancel", { outside: at - outside.from }, activation.now)
+    Compensation.cancelBody(activation)
   }
-  interrupt(stay, outside, at)
+  interrupt(activation, outside, at)
 }
 
 /** Writes what has happened, and begins the steps that others have reached. */
-const record = Effect.fnUntraced(function* (stay: Stay) {
-  yield* Recorder.flush(stay, {}, { force: true })
-  for (const recorded of stay.operations.takeBegunWaits()) yield* recorded
-  launchAll(stay)
+const record = Effect.fnUntraced(function* (activation: Activation) {
+  yield* Recorder.flush(activation, {}, { force: true })
+  for (const recorded of activation.operations.takeBegunWaits()) yield* recorded
+  launchAll(activation)
 })
 
 /** Leaves an execution whose body does not end, when its running steps have. */
-const leave = Effect.fnUntraced(function* (stay: Stay): Effect.fn.Return<Outcome | void, OwnershipLost> {
-  for (const event of stay.ready.splice(0)) yield* event()
-  if (stay.operations.running() > 0) return
-  stopBody(stay)
-  return yield* Recorder.leave(stay, stay.halted)
+const leave = Effect.fnUntraced(function* (activation: Activation): Effect.fn.Return<Outcome | void, OwnershipLost> {
+  for (const event of activation.ready.splice(0)) yield* event()
+  if (activation.operations.running() > 0) return
+  stopBody(activation)
+  return yield* Recorder.leave(activation, activation.halted)
 })
 
 const looked = Effect.fnUntraced(function* (
-  stay: Stay,
+  activation: Activation,
   outside: Outside,
   at: number
 ): Effect.fn.Return<Outcome | void, OwnershipLost> {
-  const { execution, host, inbox, leaving, operations } = stay
+  const { execution, host, inbox, leaving, operations } = activation
   const isDue = at >= outside.looksAt
   const isNews = inbox.hasNews()
   // A notification may have been lost.
-  if (isNews || isDue) yield* Mail.read(stay)
-  const cancelsAt = cancel(stay, outside, at) ?? Infinity
-  if ((stay.halted !== null || !leaving.stays()) && outside.endsAt === null) outside.endsAt = at + graceMillis
+  if (isNews || isDue) yield* Mail.read(activation)
+  const cancelsAt = cancel(activation, outside, at) ?? Infinity
+  if ((activation.halted !== null || !leaving.stays()) && outside.endsAt === null) outside.endsAt = at + graceMillis
   if (outside.endsAt !== null && at >= outside.endsAt) {
     if (leaving.stays()) {
       const after = operations.lastDelivered()
-      halt(stay, Cause.die(new BodyStalled({ execution: execution.id, after, since: outside.since })))
+      halt(activation, Cause.die(new BodyStalled({ execution: execution.id, after, since: outside.since })))
     }
-    const outcome = yield* leave(stay)
+    const outcome = yield* leave(activation)
     if (outcome !== undefined) return outcome
   }
   if (isDue) {
@@ -120,31 +121,37 @@ const looked = Effect.fnUntraced(function* (
     outside.looksAt = at + shownAfterMillis
   }
   // A write fails when the execution was ended or claimed meanwhile.
-  if (isNews || isDue) yield* record(stay)
-  if (stay.branches.isAtRest()) return
+  if (isNews || isDue) yield* record(activation)
+  if (activation.branches.isAtRest()) return
   const endsAt = outside.endsAt !== null && outside.endsAt > at ? outside.endsAt : Infinity
-  lookAt(stay, Math.min(outside.looksAt, cancelsAt, endsAt))
+  lookAt(activation, Math.min(outside.looksAt, cancelsAt, endsAt))
 })
 
 /** Called when the body is not at rest: returns what is to be done about it, or null. */
-export const look = (stay: Stay): Effect.Effect<Outcome | void, OwnershipLost> | null => {
-  const at = stay.clock.currentTimeMillisUnsafe()
-  const { outside } = stay
+export const look = (activation: Activation): Effect.Effect<Outcome | void, OwnershipLost> | null => {
+  const at = activation.clock.currentTimeMillisUnsafe()
+  const { outside } = activation
   if (outside === null) {
-    stay.outside = { since: stay.now, from: at, isShown: false, looksAt: at + shownAfterMillis, endsAt: null }
-    lookAt(stay, at + settleMillis)
+    activation.outside = {
+      since: activation.now,
+      from: at,
+      isShown: false,
+      looksAt: at + shownAfterMillis,
+      endsAt: null
+    }
+    lookAt(activation, at + settleMillis)
     return null
   }
   // The end of an interrupted step is awaited too.
-  if (at < outside.from + settleMillis || stay.branches.running().length === 0) return null
-  return looked(stay, outside, at)
+  if (at < outside.from + settleMillis || activation.branches.running().length === 0) return null
+  return looked(activation, outside, at)
 }
 
 /** Called when the body is at rest again, or left. */
-export const over = (stay: Stay): Effect.Effect<void> =>
+export const over = (activation: Activation): Effect.Effect<void> =>
   Effect.suspend(() => {
-    const { host, outside } = stay
-    stay.outside = null
-    host.restless.clear(stay)
+    const { host, outside } = activation
+    activation.outside = null
+    host.restless.clear(activation)
     return outside?.isShown === true ? host.outside(null) : Effect.void
   })

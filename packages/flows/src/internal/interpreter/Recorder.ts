@@ -10,19 +10,19 @@ import { Children } from "../body/ChildExecutions.ts"
 import { haltedBy } from "./Halts.ts"
 import type { Outcome } from "./Contract.ts"
 import type { OwnershipLost, Write } from "../model/Execution.ts"
-import { isReplay, type Stay } from "./Activation.ts"
+import { isReplay, type Activation } from "./Activation.ts"
 import type { Halted } from "./Halting.ts"
 import { isUndoing } from "./state/Phase.ts"
 import type { Options } from "./state/Unwritten.ts"
 
 /** Writes all changes, if there are any, or if it is forced. Returns false when a command must be read before. */
 export const flush = (
-  stay: Stay,
+  activation: Activation,
   more: Write["execution"] = {},
   options: Options = {}
 ): Effect.Effect<boolean, OwnershipLost> =>
   Effect.suspend(() => {
-    const { host, inbox, operations, outside, phase, unwritten } = stay
+    const { host, inbox, operations, outside, phase, unwritten } = activation
     const isRunning = operations.running() + operations.toLaunch().length > 0 || outside?.isShown === true
     const standing = {
       state: isUndoing(phase) ? "undoing" : isRunning ? "running" : "waiting",
@@ -43,35 +43,35 @@ export const flush = (
  * Writes all pending changes before steps begin. Returns false when a command has arrived before: none may begin until it is read. An
  * interrupted attempt that runs again needs a write too, although nothing else has changed.
  */
-export const flushToBegin = (stay: Stay) => {
-  const begins = stay.operations.toLaunch().length > 0
-  return flush(stay, {}, { begins, force: begins })
+export const flushToBegin = (activation: Activation) => {
+  const begins = activation.operations.toLaunch().length > 0
+  return flush(activation, {}, { begins, force: begins })
 }
 
 /** Releases the claim. */
-export const release = (stay: Stay, more: Write["execution"] = {}, options: Options = {}) =>
-  flush(stay, { owner: null, ...more }, options)
+export const release = (activation: Activation, more: Write["execution"] = {}, options: Options = {}) =>
+  flush(activation, { owner: null, ...more }, options)
 
 /** Evicts the execution from memory before its end. */
 export const leave = Effect.fnUntraced(function* (
-  stay: Stay,
+  activation: Activation,
   why: Halted | null
 ): Effect.fn.Return<Outcome, OwnershipLost> {
-  const { execution, host, leaving, now, operations, publish, unwritten } = stay
+  const { execution, host, leaving, now, operations, publish, unwritten } = activation
   if (isReplay(host) && why !== null) return { _tag: "Halted", ...why }
-  // What was to begin begins at the next stay: it would be recorded as running, and as cut off when that is late.
+  // What was to begin begins at the next activation: it would be recorded as running, and as cut off when that is late.
   for (const { entry } of operations.toLaunch()) unwritten.unset(entry)
   if (why === null) {
     const suspended = leaving.isSuspending()
-    if (suspended) yield* release(stay, { state: "suspended", wakeAt: null }, { suspends: leaving.suspends() })
-    else yield* release(stay, { wakeAt: now })
+    if (suspended) yield* release(activation, { state: "suspended", wakeAt: null }, { suspends: leaving.suspends() })
+    else yield* release(activation, { wakeAt: now })
     return suspended ? { _tag: "Suspended" } : { _tag: "Parked" }
   }
   // If another build may be able to run it, the engine decides.
   if (why.mine || !host.durable) {
     const { flow, id } = execution
     const by = { host: host.name, process: host.process }
-    yield* release(stay, { state: "halted", wakeAt: null, failure: haltedBy(why, by) })
+    yield* release(activation, { state: "halted", wakeAt: null, failure: haltedBy(why, by) })
     yield* publish((at) => ({ _tag: "FlowFailed", executionId: id, flow, at, failure: failureOf(why.cause) }))
   }
   return { _tag: "Halted", ...why }
@@ -79,31 +79,31 @@ export const leave = Effect.fnUntraced(function* (
 
 /** Ends the execution. */
 export const end = Effect.fnUntraced(function* (
-  stay: Stay,
+  activation: Activation,
   outcome: Outcome
 ): Effect.fn.Return<Outcome, OwnershipLost> {
-  const { body, execution, host, now, publish } = stay
+  const { body, execution, host, now, publish } = activation
   const { flow, id } = execution
   if (isReplay(host)) return outcome
   // Before the end is recorded, so that a process that repeats the end also cancels them.
-  if (stay.mayHaveChildren) yield* Context.get(body.context, Children).endAll(id)
+  if (activation.mayHaveChildren) yield* Context.get(body.context, Children).endAll(id)
   const over = { owner: null, wakeAt: null, endedAt: now } as const
   switch (outcome._tag) {
     case "Completed": {
       const { result } = outcome
-      yield* flush(stay, { ...over, state: "completed", result, failure: null })
+      yield* flush(activation, { ...over, state: "completed", result, failure: null })
       yield* publish((at) => ({ _tag: "FlowCompleted", executionId: id, flow, at, result }))
       break
     }
     case "Failed": {
       const { cause, error } = outcome
-      yield* flush(stay, { ...over, state: "failed", error, failure: detailOf(cause) })
+      yield* flush(activation, { ...over, state: "failed", error, failure: detailOf(cause) })
       yield* publish((at) => ({ _tag: "FlowFailed", executionId: id, flow, at, failure: failureOf(cause) }))
       break
     }
     default: {
       const failure: Failure = { kind: "interrupted", tag: null, message: host.durable ? "cancelled" : "interrupted" }
-      yield* flush(stay, { ...over, state: "cancelled", failure })
+      yield* flush(activation, { ...over, state: "cancelled", failure })
       yield* publish((at) => ({ _tag: "FlowFailed", executionId: id, flow, at, failure }))
     }
   }
@@ -112,12 +112,12 @@ export const end = Effect.fnUntraced(function* (
 
 /** Restarts the execution with another input and an empty journal. */
 export const nextChapter = Effect.fnUntraced(function* (
-  stay: Stay,
+  activation: Activation,
   input: Schema.Json
 ): Effect.fn.Return<Outcome, OwnershipLost> {
-  if (isReplay(stay.host)) return { _tag: "Continued", input }
+  if (isReplay(activation.host)) return { _tag: "Continued", input }
   // Messages that were not received belong to the next chapter.
-  stay.unwritten.take(...stay.inbox.leave(stay.mailbox.split()))
-  yield* flush(stay, { input, chapter: stay.execution.chapter + 1 }, { newChapter: true })
+  activation.unwritten.take(...activation.inbox.leave(activation.mailbox.split()))
+  yield* flush(activation, { input, chapter: activation.execution.chapter + 1 }, { newChapter: true })
   return { _tag: "Continued", input }
 })
