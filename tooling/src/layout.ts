@@ -29,7 +29,7 @@ const imported = ({ imports, only = {} }: Package) =>
 
 const tables: Readonly<Record<string, string>> = {
   packages: table(
-    ["package", "imports", "what it has"],
+    ["package", "imports", "contents"],
     Object.entries(packages).map(([name, one]) => [code(name), imported(one), one.has])
   ),
   ...Object.fromEntries(
@@ -40,7 +40,7 @@ const tables: Readonly<Record<string, string>> = {
             [
               name,
               table(
-                ["folder", "what it has"],
+                ["folder", "contents"],
                 Object.entries(folders).map(([folder, has]) => [code(`${folder}/`), has])
               )
             ]
