@@ -106,11 +106,11 @@ const importsOf = ({ imports, only = {} }, path) => [
   ...Object.entries(only).flatMap(([name, places]) => (places.some((place) => path.startsWith(place)) ? [name] : []))
 ]
 
-/** A package imports those, and a folder of a package the folders above it, that `layout.json` says. */
+/** A package imports those, and a folder of a package the folders above it, that `layout.json` says; no file lies flat in `internal`. */
 const layoutRule = {
   meta: {
     type: "problem",
-    docs: { description: "Requires that imports follow layout.json" }
+    docs: { description: "Requires that files and imports follow layout.json" }
   },
   create(context) {
     const [name, src, ...parts] = relative(packagesFolder, context.filename).split(sep)
@@ -137,6 +137,9 @@ const layoutRule = {
       }
     }
     return {
+      Program(node) {
+        if (/^internal\/[^/]+$/.test(path)) context.report({ node, message: `${path} belongs in a folder of internal` })
+      },
       ImportDeclaration: check,
       ExportNamedDeclaration: check,
       ExportAllDeclaration: check,

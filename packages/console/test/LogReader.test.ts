@@ -1,8 +1,8 @@
 /** A log in parts: wherever it is read, and as it grows, no line is missing or comes twice. */
 import { assert, describe, it } from "@effect/vitest"
-import { type LogPage, LogReader, rowOf } from "../src/internal/LogReader.ts"
-import { visible } from "../src/internal/visible.ts"
-import { LogWindow, type Range } from "../src/internal/LogWindow.ts"
+import { type LogPage, LogReader, rowOf } from "../src/internal/logs/LogReader.ts"
+import { visible } from "../src/internal/logs/visible.ts"
+import { LogWindow, type Range } from "../src/internal/logs/LogWindow.ts"
 
 /** A service with a log, as its interface describes it. `page`: how many lines fit into one. */
 const service = (length: number, page = 1000) => {

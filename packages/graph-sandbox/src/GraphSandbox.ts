@@ -15,17 +15,17 @@ import { createServer as createHttpServer } from "node:http"
 import { createServer as createHttpsServer } from "node:https"
 import type { Faults, Seen } from "./Faults.ts"
 import { none } from "./Faults.ts"
-import * as ControlServer from "./internal/wire/ControlServer.ts"
-import * as Edge from "./internal/wire/Edge.ts"
-import * as FilesServer from "./internal/drive/FilesServer.ts"
-import * as GraphServer from "./internal/wire/GraphServer.ts"
-import * as LoginServer from "./internal/login/LoginServer.ts"
-import * as Scopes from "./internal/login/Scopes.ts"
-import * as Tls from "./internal/wire/Tls.ts"
+import * as ControlServer from "./internal/servers/ControlServer.ts"
+import * as Edge from "./internal/servers/Edge.ts"
+import * as FilesServer from "./internal/servers/FilesServer.ts"
+import * as GraphServer from "./internal/servers/GraphServer.ts"
+import * as LoginServer from "./internal/servers/LoginServer.ts"
+import { supportedScopes } from "./internal/model/SupportedScopes.ts"
+import * as Tls from "./internal/servers/Tls.ts"
 import { Tokens } from "./internal/login/Tokens.ts"
-import { Traffic } from "./internal/wire/Traffic.ts"
-import { Transfers } from "./internal/drive/Transfers.ts"
-import { World } from "./internal/World.ts"
+import { Traffic } from "./internal/servers/Traffic.ts"
+import { Transfers } from "./internal/world/Transfers.ts"
+import { World } from "./internal/world/World.ts"
 import type { Seed } from "./Seed.ts"
 
 /** How a sandbox is started. Every part has a default. */
@@ -224,7 +224,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
     app: { clientId: app.clientId, secret: app.secret, redirectUri: app.redirectUris[0] ?? "" },
     accessToken: Effect.fn("GraphSandbox.accessToken")(function* (
       name?: string,
-      scopes: ReadonlyArray<string> = Scopes.all
+      scopes: ReadonlyArray<string> = supportedScopes
     ) {
       const user = name === undefined ? first : userBy(name)
       if (user === undefined) return yield* new SandboxError({ message: `nobody is '${name ?? ""}'` })

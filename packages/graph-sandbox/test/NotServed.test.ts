@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { GraphSandbox } from "../src/GraphSandbox.ts"
-import * as NotServed from "../src/internal/NotServed.ts"
+import * as NotServed from "../src/internal/model/NotServed.ts"
 import { asking } from "./support/Asking.ts"
 import { contoso } from "./support/contoso.ts"
 

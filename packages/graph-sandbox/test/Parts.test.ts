@@ -3,11 +3,11 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
-import * as Address from "../src/internal/wire/Address.ts"
-import * as Filter from "../src/internal/wire/Filter.ts"
-import * as QuickXorHash from "../src/internal/drive/QuickXorHash.ts"
-import * as Search from "../src/internal/Search.ts"
-import { without } from "../src/internal/drive/Transfers.ts"
+import * as Address from "../src/internal/requests/Address.ts"
+import * as Filter from "../src/internal/requests/Filter.ts"
+import * as QuickXorHash from "../src/internal/world/QuickXorHash.ts"
+import * as Search from "../src/internal/directory/Search.ts"
+import { without } from "../src/internal/world/Transfers.ts"
 
 describe("the hash of contents", () => {
   it("is that of the known vectors, whole or in parts that come in any order", () => {

@@ -6,8 +6,8 @@ import * as Layer from "effect/Layer"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import { IdleLimit } from "./IdleLimit.ts"
-import * as Dispatcher from "./internal/Dispatcher.ts"
-import * as Proxies from "./internal/Proxies.ts"
+import * as Dispatcher from "./internal/undici/Dispatcher.ts"
+import * as Proxies from "./internal/undici/Proxies.ts"
 
 type Response = ReturnType<HttpClient.HttpClient["execute"]>
 

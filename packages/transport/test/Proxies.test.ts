@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import * as HttpClient from "effect/http/HttpClient"
 import type { RequestListener } from "node:http"
 import { IdleLimit } from "../src/IdleLimit.ts"
-import { isLoopback } from "../src/internal/Proxies.ts"
+import { isLoopback } from "../src/internal/undici/Proxies.ts"
 import { client, meaning, proxy, serve, serveTls } from "./support/Servers.ts"
 
 const hello: RequestListener = (request, response) => void response.end(`hello ${request.headers.host}`)

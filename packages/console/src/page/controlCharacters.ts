@@ -1,6 +1,6 @@
 /** Shows control characters and marks of direction in all texts of the page, so that no name or message disguises another. */
 import { Fragment, options, type VNode } from "preact"
-import { visible } from "../internal/visible.ts"
+import { visible } from "../internal/logs/visible.ts"
 
 const shown = (child: unknown): unknown =>
   typeof child === "string" ? visible(child) : Array.isArray(child) ? child.map(shown) : child

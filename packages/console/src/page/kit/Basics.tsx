@@ -1,7 +1,7 @@
 /** Small parts that every screen is made of. */
 import type { ComponentChildren, JSX } from "preact"
 import { useEffect } from "preact/hooks"
-import { visible } from "../../internal/visible.ts"
+import { visible } from "../../internal/logs/visible.ts"
 import { dismiss, toasts } from "../state.ts"
 import { ago, exactly } from "../format.ts"
 import { lampOf, stateText } from "./states.ts"

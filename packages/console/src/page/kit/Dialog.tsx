@@ -26,14 +26,15 @@ export const Dialog = ({
   )
 }
 
-/** A dialog with fields. It closes when `onSubmit` succeeds, and shows the error when it does not. */
-export const FormDialog = ({
+/** A dialog with fields. When `onSubmit` succeeds, it closes, or `onDone` goes on; when it fails, its error is shown. */
+export const FormDialog = <A,>({
   title,
   submit,
   kind = "primary",
   done,
   canSubmit = true,
   onSubmit,
+  onDone,
   onClose,
   children
 }: {
@@ -44,19 +45,27 @@ export const FormDialog = ({
   /** What is said when it succeeded. */
   readonly done?: string | undefined
   readonly canSubmit?: boolean
-  readonly onSubmit: () => Promise<unknown>
+  readonly onSubmit: () => Promise<A>
+  /** Shows the result, in place of the dialog. */
+  readonly onDone?: (result: A) => void
   readonly onClose: () => void
   readonly children?: ComponentChildren
 }) => {
   const action = useAction()
+  const submitted = async () => {
+    let next = onClose
+    const isDone = await action.run(async () => {
+      const result = await onSubmit()
+      if (onDone !== undefined) next = () => onDone(result)
+    }, done)
+    if (isDone) next()
+  }
   return (
     <Dialog title={title} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          void action.run(onSubmit, done).then((isDone) => {
-            if (isDone) onClose()
-          })
+          void submitted()
         }}
       >
         <Problem message={action.error} />

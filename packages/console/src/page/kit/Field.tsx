@@ -1,6 +1,7 @@
 /** Fields of forms: a label, the control of the browser, a hint. */
 import { type ComponentChildren, h, type JSX, type TargetedInputEvent } from "preact"
 import { useId } from "preact/hooks"
+import * as text from "../text/text.ts"
 
 interface FieldProps {
   readonly label: string
@@ -73,6 +74,11 @@ export const TextField = ({
       })
     }
   />
+)
+
+/** The name of a resource. */
+export const NameField = (props: Pick<Parameters<typeof TextField>[0], "hint" | "value" | "onValue" | "pattern">) => (
+  <TextField label={text.common.name} {...props} required maxLength={255} autocomplete="off" />
 )
 
 /** Several lines of text. */

@@ -3,7 +3,7 @@ import type { AssetSummary } from "@signalbox/api/contract/Assets"
 import { useState } from "preact/hooks"
 import { Button, Empty, Head, Panel } from "../kit/Basics.tsx"
 import { FormDialog } from "../kit/Dialog.tsx"
-import { SelectField, TextField } from "../kit/Field.tsx"
+import { NameField, SelectField } from "../kit/Field.tsx"
 import { FileField } from "../kit/FileField.tsx"
 import { List } from "../kit/List.tsx"
 import { go, to } from "../route.ts"
@@ -45,15 +45,7 @@ const NewAsset = ({ onClose }: { readonly onClose: () => void }) => {
       onSubmit={submit}
       onClose={onClose}
     >
-      <TextField
-        label={text.common.name}
-        hint={text.assets.nameHint}
-        value={name}
-        onValue={setName}
-        required
-        maxLength={255}
-        autocomplete="off"
-      />
+      <NameField hint={text.assets.nameHint} value={name} onValue={setName} />
       <SelectField
         label={text.common.type}
         value={kind}

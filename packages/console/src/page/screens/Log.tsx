@@ -1,7 +1,7 @@
 /** The log of a step run: its end at first, any part of it by scrolling, and what is written as it comes. */
 import { useEffect, useReducer, useRef, useState } from "preact/hooks"
-import { type LogPage, LogReader } from "../../internal/LogReader.ts"
-import { LogWindow } from "../../internal/LogWindow.ts"
+import { type LogPage, LogReader } from "../../internal/logs/LogReader.ts"
+import { LogWindow } from "../../internal/logs/LogWindow.ts"
 import { call, reasonOf } from "../action.ts"
 import { Button, Empty, Problem, Skeleton } from "../kit/Basics.tsx"
 import { onHint } from "../live.ts"

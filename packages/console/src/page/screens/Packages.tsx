@@ -5,7 +5,7 @@ import { useState } from "preact/hooks"
 import { call } from "../action.ts"
 import { Button, Empty, Head, Panel, State, Time } from "../kit/Basics.tsx"
 import { FormDialog } from "../kit/Dialog.tsx"
-import { TextField } from "../kit/Field.tsx"
+import { NameField } from "../kit/Field.tsx"
 import { FileField } from "../kit/FileField.tsx"
 import { List } from "../kit/List.tsx"
 import { useResource } from "../load.ts"
@@ -65,14 +65,7 @@ const NewPackage = ({ onClose }: { readonly onClose: () => void }) => {
           if (chosen !== null && name === "") setName(chosen.name.replace(/\.zip$/i, ""))
         }}
       />
-      <TextField
-        label={text.common.name}
-        hint={text.packages.nameHint}
-        value={name}
-        onValue={setName}
-        required
-        maxLength={255}
-      />
+      <NameField hint={text.packages.nameHint} value={name} onValue={setName} />
     </FormDialog>
   )
 }

@@ -2,12 +2,12 @@
  * What has changed in a drive, or below one of its folders.
  */
 import * as Effect from "effect/Effect"
-import type { Segment } from "../wire/Address.ts"
-import * as Changes from "../wire/Changes.ts"
+import type { Segment } from "../requests/Address.ts"
+import * as Changes from "../requests/Changes.ts"
+import type { Methods } from "../requests/GraphRequest.ts"
 import * as Places from "./Places.ts"
-import * as Tree from "./Tree.ts"
+import * as Tree from "../world/Tree.ts"
 import * as Views from "./Views.ts"
-import type { Methods } from "../wire/Wire.ts"
 
 export const items = (segment: Segment): Methods<Places.Place> => ({
   GET: Effect.fnUntraced(function* (place, request) {

@@ -2,20 +2,27 @@
  * Drives, and the way from a drive to its items.
  */
 import * as Effect from "effect/Effect"
-import { type Segment, segment as toSegment } from "../wire/Address.ts"
+import { type Segment, segment as toSegment } from "../requests/Address.ts"
 import * as Delta from "./Delta.ts"
-import * as Failure from "../Failure.ts"
+import * as Failure from "../model/Failure.ts"
+import {
+  change,
+  dispatch,
+  type GraphRequest,
+  type Methods,
+  relation,
+  type Relations
+} from "../requests/GraphRequest.ts"
 import * as Items from "./Items.ts"
-import type { Drive, Item } from "../Model.ts"
-import * as Pages from "../wire/Pages.ts"
+import type { Drive, Item } from "../model/Model.ts"
+import * as Pages from "../requests/Pages.ts"
 import * as Places from "./Places.ts"
 import * as Sharing from "./Sharing.ts"
-import * as Tree from "./Tree.ts"
+import * as Tree from "../world/Tree.ts"
 import * as Uploads from "./Uploads.ts"
 import * as Versions from "./Versions.ts"
 import * as Views from "./Views.ts"
-import { change, dispatch, type GraphRequest, type Methods, relation, type Relations } from "../wire/Wire.ts"
-import { specialFolders, World } from "../World.ts"
+import { specialFolders, World } from "../world/World.ts"
 
 type Place = Places.Place
 

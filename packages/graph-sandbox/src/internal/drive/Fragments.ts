@@ -4,12 +4,12 @@
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Stream from "effect/Stream"
+import * as Failure from "../model/Failure.ts"
 import type { Rule } from "../../Faults.ts"
-import * as Failure from "../Failure.ts"
-import type { Gap } from "../Model.ts"
-import * as QuickXorHash from "./QuickXorHash.ts"
-import { type Session, Transfers, without } from "./Transfers.ts"
-import { World } from "../World.ts"
+import type { Gap } from "../model/Model.ts"
+import * as QuickXorHash from "../world/QuickXorHash.ts"
+import { type Session, Transfers, without } from "../world/Transfers.ts"
+import { World } from "../world/World.ts"
 
 /** Bytes: every fragment but the last is a multiple of it. */
 const unit = 320 * 1024

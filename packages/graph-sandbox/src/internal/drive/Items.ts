@@ -2,15 +2,7 @@
  * One item of a drive: what it is, its name and place, what lies in it.
  */
 import * as Effect from "effect/Effect"
-import * as Failure from "../Failure.ts"
-import type { Item } from "../Model.ts"
-import * as Names from "./Names.ts"
-import * as OfficeFiles from "./OfficeFiles.ts"
-import * as Pages from "../wire/Pages.ts"
-import * as Places from "./Places.ts"
-import { Transfers } from "./Transfers.ts"
-import * as Tree from "./Tree.ts"
-import * as Views from "./Views.ts"
+import * as Failure from "../model/Failure.ts"
 import {
   change,
   checkMatch,
@@ -22,8 +14,16 @@ import {
   ok,
   textOf,
   timesOf
-} from "../wire/Wire.ts"
-import { World } from "../World.ts"
+} from "../requests/GraphRequest.ts"
+import type { Item } from "../model/Model.ts"
+import * as Names from "../world/Names.ts"
+import * as OfficeFiles from "./OfficeFiles.ts"
+import * as Pages from "../requests/Pages.ts"
+import * as Places from "./Places.ts"
+import { Transfers } from "../world/Transfers.ts"
+import * as Tree from "../world/Tree.ts"
+import * as Views from "./Views.ts"
+import { World } from "../world/World.ts"
 
 type Place = Places.Place
 

@@ -4,10 +4,10 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import * as Failure from "../Failure.ts"
-import type { Blob, Drive } from "../Model.ts"
-import { World } from "../World.ts"
-import { Transfers } from "./Transfers.ts"
+import * as Failure from "../model/Failure.ts"
+import type { Blob, Drive } from "../model/Model.ts"
+import { Transfers } from "../world/Transfers.ts"
+import { World } from "../world/World.ts"
 
 const extension = /\.(?:doc|docm|docx|dot|dotx|pot|potx|ppt|pptm|pptx|xls|xlsm|xlsx|xlt|xltx)$/i
 

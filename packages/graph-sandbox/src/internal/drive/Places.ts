@@ -3,11 +3,11 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Failure from "../Failure.ts"
-import type { Drive, Item } from "../Model.ts"
-import * as Tree from "./Tree.ts"
-import { change, type GraphRequest, isMissing, objectOf } from "../wire/Wire.ts"
-import { World } from "../World.ts"
+import * as Failure from "../model/Failure.ts"
+import { change, type GraphRequest, isMissing, objectOf } from "../requests/GraphRequest.ts"
+import type { Drive, Item } from "../model/Model.ts"
+import * as Tree from "../world/Tree.ts"
+import { World } from "../world/World.ts"
 
 /** `names` lead from an item that is there to one that may not be. */
 export interface Place {

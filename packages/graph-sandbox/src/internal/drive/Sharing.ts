@@ -2,15 +2,24 @@
  * Who may see an item: permissions, links, invitations.
  */
 import * as Effect from "effect/Effect"
-import * as Failure from "../Failure.ts"
-import * as Ids from "../Ids.ts"
-import type { Identity, Item, Permission } from "../Model.ts"
-import * as Pages from "../wire/Pages.ts"
+import * as Failure from "../model/Failure.ts"
+import {
+  change,
+  created,
+  type GraphRequest,
+  type Methods,
+  noContent,
+  objectOf,
+  ok,
+  textOf
+} from "../requests/GraphRequest.ts"
+import * as Ids from "../model/Ids.ts"
+import type { Identity, Item, Permission } from "../model/Model.ts"
+import * as Pages from "../requests/Pages.ts"
 import * as Places from "./Places.ts"
-import * as Tree from "./Tree.ts"
+import * as Tree from "../world/Tree.ts"
 import * as Views from "./Views.ts"
-import { change, created, type GraphRequest, type Methods, noContent, objectOf, ok, textOf } from "../wire/Wire.ts"
-import { World } from "../World.ts"
+import { World } from "../world/World.ts"
 
 type Place = Places.Place
 

@@ -2,13 +2,7 @@
  * Upload sessions, as the graph opens and ends them; the fragments go to the host of files.
  */
 import * as Effect from "effect/Effect"
-import * as Failure from "../Failure.ts"
-import * as OfficeFiles from "./OfficeFiles.ts"
-import * as Places from "./Places.ts"
-import * as QuickXorHash from "./QuickXorHash.ts"
-import { expectedRanges, type Session, Transfers } from "./Transfers.ts"
-import * as Tree from "./Tree.ts"
-import * as Views from "./Views.ts"
+import * as Failure from "../model/Failure.ts"
 import {
   change,
   checkMatch,
@@ -20,8 +14,14 @@ import {
   ok,
   textOf,
   timesOf
-} from "../wire/Wire.ts"
-import { World } from "../World.ts"
+} from "../requests/GraphRequest.ts"
+import * as OfficeFiles from "./OfficeFiles.ts"
+import * as Places from "./Places.ts"
+import * as QuickXorHash from "../world/QuickXorHash.ts"
+import { expectedRanges, type Session, Transfers } from "../world/Transfers.ts"
+import * as Tree from "../world/Tree.ts"
+import * as Views from "./Views.ts"
+import { World } from "../world/World.ts"
 
 /** A session as clients see it. */
 export const status = (session: Session) => ({

@@ -2,14 +2,14 @@
  * Versions of a file: contents that were replaced, and the current ones.
  */
 import * as Effect from "effect/Effect"
-import * as Failure from "../Failure.ts"
-import type { Item, Version } from "../Model.ts"
+import * as Failure from "../model/Failure.ts"
+import { change, type Methods, noContent, time } from "../requests/GraphRequest.ts"
 import * as Items from "./Items.ts"
-import * as Pages from "../wire/Pages.ts"
+import type { Item, Version } from "../model/Model.ts"
+import * as Pages from "../requests/Pages.ts"
 import * as Places from "./Places.ts"
-import { Transfers } from "./Transfers.ts"
-import * as Tree from "./Tree.ts"
-import { change, type Methods, noContent, time } from "../wire/Wire.ts"
+import { Transfers } from "../world/Transfers.ts"
+import * as Tree from "../world/Tree.ts"
 
 type Place = Places.Place
 

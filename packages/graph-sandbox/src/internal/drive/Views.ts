@@ -4,12 +4,12 @@
 import * as Effect from "effect/Effect"
 import * as Mime from "effect/http/Mime"
 import * as Option from "effect/Option"
-import * as Ids from "../Ids.ts"
-import type { Drive, Identity, Item, Permission, Properties } from "../Model.ts"
-import { Transfers } from "./Transfers.ts"
-import * as Tree from "./Tree.ts"
-import { type GraphRequest, time } from "../wire/Wire.ts"
-import { remoteOf, World } from "../World.ts"
+import { type GraphRequest, time } from "../requests/GraphRequest.ts"
+import * as Ids from "../model/Ids.ts"
+import type { Drive, Identity, Item, Permission, Properties } from "../model/Model.ts"
+import { Transfers } from "../world/Transfers.ts"
+import * as Tree from "../world/Tree.ts"
+import { remoteOf, World } from "../world/World.ts"
 
 export const eTag = (item: Item) => `"{${item.guid}},${item.tag}"`
 

@@ -2,12 +2,12 @@
  * The columns of a list.
  */
 import * as Effect from "effect/Effect"
-import type { Segment } from "../wire/Address.ts"
-import * as Failure from "../Failure.ts"
-import * as ListModel from "./ListModel.ts"
-import type { Column, List } from "../Model.ts"
-import * as Pages from "../wire/Pages.ts"
-import { created, dispatch, type GraphRequest, nameOf, noContent, ok } from "../wire/Wire.ts"
+import type { Segment } from "../requests/Address.ts"
+import * as Failure from "../model/Failure.ts"
+import { created, dispatch, type GraphRequest, nameOf, noContent, ok } from "../requests/GraphRequest.ts"
+import * as ListModel from "../world/ListModel.ts"
+import type { Column, List } from "../model/Model.ts"
+import * as Pages from "../requests/Pages.ts"
 
 const all = (list: List, request: GraphRequest) =>
   Pages.page(request, { of: "columns", rows: list.columns, view: (column) => column, size: 999, max: 999 })

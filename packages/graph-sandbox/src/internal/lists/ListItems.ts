@@ -2,14 +2,10 @@
  * The items of a list; those of a library are its files and folders.
  */
 import * as Effect from "effect/Effect"
-import { type Segment, segment } from "../wire/Address.ts"
-import * as Changes from "../wire/Changes.ts"
-import * as Failure from "../Failure.ts"
-import * as Filter from "../wire/Filter.ts"
-import * as ListModel from "./ListModel.ts"
-import * as ListViews from "./ListViews.ts"
-import type { List, ListItem, Site } from "../Model.ts"
-import * as Pages from "../wire/Pages.ts"
+import { type Segment, segment } from "../requests/Address.ts"
+import * as Changes from "../requests/Changes.ts"
+import * as Failure from "../model/Failure.ts"
+import * as Filter from "../requests/Filter.ts"
 import {
   change,
   checkMatch,
@@ -20,7 +16,11 @@ import {
   objectOf,
   ok,
   prefers
-} from "../wire/Wire.ts"
+} from "../requests/GraphRequest.ts"
+import * as ListModel from "../world/ListModel.ts"
+import * as ListViews from "./ListViews.ts"
+import type { List, ListItem, Site } from "../model/Model.ts"
+import * as Pages from "../requests/Pages.ts"
 
 export interface In {
   readonly site: Site

@@ -1,10 +1,10 @@
 /**
  * Lists and their items as the wire shows them.
  */
-import * as Ids from "../Ids.ts"
-import type { Item, List, ListItem, Properties, Site } from "../Model.ts"
+import { type GraphRequest, time } from "../requests/GraphRequest.ts"
+import * as Ids from "../model/Ids.ts"
+import type { Item, List, ListItem, Properties, Site } from "../model/Model.ts"
 import * as Views from "../drive/Views.ts"
-import { type GraphRequest, time } from "../wire/Wire.ts"
 
 const tag = (list: List) => `"${list.id},${list.version}"`
 

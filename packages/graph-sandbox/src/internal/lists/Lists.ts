@@ -3,16 +3,26 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { type Segment, segment } from "../wire/Address.ts"
+import { type Segment, segment } from "../requests/Address.ts"
 import * as Columns from "./Columns.ts"
-import * as Failure from "../Failure.ts"
+import * as Failure from "../model/Failure.ts"
+import {
+  change,
+  created,
+  dispatch,
+  type GraphRequest,
+  nameOf,
+  noContent,
+  objectOf,
+  ok,
+  textOf
+} from "../requests/GraphRequest.ts"
 import * as ListItems from "./ListItems.ts"
-import * as ListModel from "./ListModel.ts"
+import * as ListModel from "../world/ListModel.ts"
 import * as ListViews from "./ListViews.ts"
-import type { Site } from "../Model.ts"
-import * as Pages from "../wire/Pages.ts"
-import { change, created, dispatch, type GraphRequest, nameOf, noContent, objectOf, ok, textOf } from "../wire/Wire.ts"
-import { World } from "../World.ts"
+import type { Site } from "../model/Model.ts"
+import * as Pages from "../requests/Pages.ts"
+import { World } from "../world/World.ts"
 
 type In = ListItems.In
 

@@ -2,15 +2,15 @@
  * Sites, by host, path, id or search, and what belongs to them.
  */
 import * as Effect from "effect/Effect"
-import type { Segment } from "../wire/Address.ts"
+import type { Segment } from "../requests/Address.ts"
 import * as Drives from "../drive/Drives.ts"
-import * as Failure from "../Failure.ts"
+import * as Failure from "../model/Failure.ts"
+import { dispatch, type GraphRequest, type Methods, time } from "../requests/GraphRequest.ts"
 import * as Lists from "./Lists.ts"
-import type { Properties, Site } from "../Model.ts"
-import * as Pages from "../wire/Pages.ts"
+import type { Properties, Site } from "../model/Model.ts"
+import * as Pages from "../requests/Pages.ts"
 import * as Places from "../drive/Places.ts"
-import { dispatch, type GraphRequest, type Methods, time } from "../wire/Wire.ts"
-import { World } from "../World.ts"
+import { World } from "../world/World.ts"
 
 const view = (site: Site): Properties => ({
   id: site.id,

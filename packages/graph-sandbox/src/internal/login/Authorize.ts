@@ -2,11 +2,11 @@
  * `authorize`: who signs in, and what goes back to the app.
  */
 import * as Effect from "effect/Effect"
-import type { App, User } from "../Model.ts"
+import type { App, User } from "../model/Model.ts"
 import * as OAuthFailure from "./OAuthFailure.ts"
 import * as Scopes from "./Scopes.ts"
 import { Tokens } from "./Tokens.ts"
-import { World } from "../World.ts"
+import { World } from "../world/World.ts"
 
 export type Parameters = ReadonlyMap<string, string>
 

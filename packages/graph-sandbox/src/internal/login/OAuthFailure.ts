@@ -2,7 +2,7 @@
  * What the identity provider refuses, by error and AADSTS code.
  */
 import * as Schema from "effect/Schema"
-import * as Ids from "../Ids.ts"
+import * as Ids from "../model/Ids.ts"
 
 export class OAuthFailure extends Schema.TaggedError<OAuthFailure>()("OAuthFailure", {
   status: Schema.Finite,

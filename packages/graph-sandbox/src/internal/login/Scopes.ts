@@ -3,20 +3,10 @@
  */
 import * as Result from "effect/Result"
 import * as OAuthFailure from "./OAuthFailure.ts"
+import { supportedScopes } from "../model/SupportedScopes.ts"
 
 const ofOpenId = new Set(["openid", "profile", "email"])
 const resource = /^https:\/\/graph\.microsoft\.com\//i
-
-/** What `.default` stands for: all that the sandbox has a use for. */
-export const all: ReadonlyArray<string> = [
-  "User.Read",
-  "User.ReadBasic.All",
-  "User.Read.All",
-  "GroupMember.Read.All",
-  "Files.ReadWrite.All",
-  "Sites.ReadWrite.All",
-  "Sites.Manage.All"
-]
 
 export interface Scopes {
   /** Without the address of the graph. */
@@ -36,7 +26,7 @@ export const parse = (text: string): Result.Result<Scopes, OAuthFailure.OAuthFai
   const short = names.map((scope) => scope.replace(resource, ""))
   const malformed = short.find((scope) => !/^[\w.-]+$/.test(scope) || scope === "")
   if (malformed !== undefined) return Result.fail(OAuthFailure.badScope(malformed))
-  const granted = short.flatMap((scope) => (scope.toLowerCase() === ".default" ? all : [scope]))
+  const granted = short.flatMap((scope) => (scope.toLowerCase() === ".default" ? supportedScopes : [scope]))
   return Result.succeed({
     scopes: granted.length === 0 ? ["User.Read"] : [...new Set(granted)],
     asked:

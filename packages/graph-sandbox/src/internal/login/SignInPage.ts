@@ -1,7 +1,7 @@
 /**
  * The pages of the identity provider. They have no scripts of their own, save the one that sends a form.
  */
-import type { App, User } from "../Model.ts"
+import type { App, User } from "../model/Model.ts"
 
 const entities: Readonly<Record<string, string>> = {
   "&": "&amp;",

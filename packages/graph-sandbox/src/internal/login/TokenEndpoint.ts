@@ -4,11 +4,11 @@
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import type { Parameters } from "./Authorize.ts"
-import type { App } from "../Model.ts"
+import type { App } from "../model/Model.ts"
 import * as OAuthFailure from "./OAuthFailure.ts"
 import * as Scopes from "./Scopes.ts"
 import { type Grant, Tokens } from "./Tokens.ts"
-import { World } from "../World.ts"
+import { World } from "../world/World.ts"
 
 const required = (parameters: Parameters, name: string) => {
   const value = parameters.get(name)

@@ -6,9 +6,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { createHash, generateKeyPair, sign } from "node:crypto"
-import * as Failure from "../Failure.ts"
-import * as Ids from "../Ids.ts"
-import type { App, Principal, User } from "../Model.ts"
+import * as Failure from "../model/Failure.ts"
+import * as Ids from "../model/Ids.ts"
+import type { App, Principal, User } from "../model/Model.ts"
 
 /** What a user has allowed an app to do. */
 export interface Grant {

@@ -3,7 +3,7 @@ import type { AlertChannel, AlertChannelCreated, AlertChannelType } from "@signa
 import { useState } from "preact/hooks"
 import { call } from "../../action.ts"
 import { FormDialog } from "../../kit/Dialog.tsx"
-import { AreaField, CheckField, SelectField, TextField } from "../../kit/Field.tsx"
+import { AreaField, CheckField, NameField, SelectField, TextField } from "../../kit/Field.tsx"
 import { may } from "../../state.ts"
 import { type ChannelDraft, definitionOf, draftOf, hasPassword, types } from "./channel.ts"
 import { names } from "../../text/names.ts"
@@ -164,14 +164,7 @@ export const ChannelDialog = ({
       }}
       onClose={onClose}
     >
-      <TextField
-        label={text.common.name}
-        value={draft.name}
-        onValue={(name) => set({ name })}
-        required
-        maxLength={255}
-        autocomplete="off"
-      />
+      <NameField value={draft.name} onValue={(name) => set({ name })} />
       {isNew ? (
         <SelectField
           label={text.common.type}

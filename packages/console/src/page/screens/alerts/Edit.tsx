@@ -5,7 +5,7 @@ import { useState } from "preact/hooks"
 import { call, useAction } from "../../action.ts"
 import type { Page } from "../../api.ts"
 import { Empty, Head, Panel, Problem } from "../../kit/Basics.tsx"
-import { CheckField, SelectField, TextField } from "../../kit/Field.tsx"
+import { CheckField, NameField, SelectField, TextField } from "../../kit/Field.tsx"
 import { useResource } from "../../load.ts"
 import { go, to } from "../../route.ts"
 import { may } from "../../state.ts"
@@ -212,14 +212,7 @@ const Form = ({ alert }: { readonly alert?: Alert }) => {
       }}
     >
       <Panel title={text.common.details}>
-        <TextField
-          label={text.common.name}
-          value={draft.name}
-          onValue={(name) => set({ name })}
-          required
-          maxLength={255}
-          autocomplete="off"
-        />
+        <NameField value={draft.name} onValue={(name) => set({ name })} />
         <CheckField
           label={text.common.enabledField}
           checked={draft.enabled}

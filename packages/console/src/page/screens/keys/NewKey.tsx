@@ -1,10 +1,10 @@
 /** Makes a key: what it is for, what it may do, and the key itself, which is shown once. */
 import type { Permission } from "@signalbox/api/contract/Authorization"
 import type { ApiKey } from "@signalbox/api/contract/ApiKeys"
-import { useRef, useState } from "preact/hooks"
+import { useState } from "preact/hooks"
 import { call } from "../../action.ts"
 import { FormDialog } from "../../kit/Dialog.tsx"
-import { CheckField, SelectField, TextField } from "../../kit/Field.tsx"
+import { CheckField, NameField, SelectField } from "../../kit/Field.tsx"
 import { to } from "../../route.ts"
 import { session } from "../../state.ts"
 import { ShownOnceDialog } from "../work/ShownOnce.tsx"
@@ -51,7 +51,6 @@ export const NewKey = ({ onClose, onDone }: { readonly onClose: () => void; read
   const [name, setName] = useState("")
   const [set, setSet] = useState<string>(first?.value ?? "hand")
   const [chosen, setChosen] = useState<ReadonlyArray<Permission>>(first?.permissions ?? [])
-  const made = useRef<string | null>(null)
   const [shown, setShown] = useState<string | null>(null)
   if (shown !== null) {
     return (
@@ -74,8 +73,8 @@ export const NewKey = ({ onClose, onDone }: { readonly onClose: () => void; read
     const { key } = await call<ApiKey & { readonly key: string }>("POST", "api-keys", {
       body: { name: name.trim(), permissions: chosen }
     })
-    made.current = key
     onDone()
+    return key
   }
   return (
     <FormDialog
@@ -83,17 +82,10 @@ export const NewKey = ({ onClose, onDone }: { readonly onClose: () => void; read
       submit={text.keys.create}
       canSubmit={name.trim() !== "" && chosen.length > 0}
       onSubmit={submit}
-      onClose={() => (made.current === null ? onClose() : setShown(made.current))}
+      onDone={setShown}
+      onClose={onClose}
     >
-      <TextField
-        label={text.common.name}
-        hint={text.keys.nameHint}
-        value={name}
-        onValue={setName}
-        required
-        maxLength={255}
-        autocomplete="off"
-      />
+      <NameField hint={text.keys.nameHint} value={name} onValue={setName} />
       <SelectField
         label={text.keys.permissions}
         hint={

@@ -1,8 +1,8 @@
 /** The lines of a log that are in sight, as rows of one height in a box that scrolls over all of it. */
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks"
-import { type LogReader, rowOf } from "../../../internal/LogReader.ts"
-import { visible } from "../../../internal/visible.ts"
-import type { LogWindow, Range } from "../../../internal/LogWindow.ts"
+import { type LogReader, rowOf } from "../../../internal/logs/LogReader.ts"
+import { visible } from "../../../internal/logs/visible.ts"
+import type { LogWindow, Range } from "../../../internal/logs/LogWindow.ts"
 import { Copyable } from "../../kit/Copy.tsx"
 import { Dialog } from "../../kit/Dialog.tsx"
 import { clockOf, count } from "../../format.ts"

@@ -6,7 +6,7 @@ import { useState } from "preact/hooks"
 import { call, useAction } from "../../action.ts"
 import type { Body, Page } from "../../api.ts"
 import { Button, Empty, Head, Panel, Problem } from "../../kit/Basics.tsx"
-import { AreaField, TextField } from "../../kit/Field.tsx"
+import { AreaField, NameField, TextField } from "../../kit/Field.tsx"
 import { useResource } from "../../load.ts"
 import { go, to } from "../../route.ts"
 import { may } from "../../state.ts"
@@ -97,14 +97,7 @@ const Editor = ({
         <Button onClick={addEmpty}>{text.processes.addStep}</Button>
       </p>
       <Panel title={text.common.details}>
-        <TextField
-          label={text.common.name}
-          value={name}
-          onValue={setName}
-          required
-          maxLength={255}
-          autocomplete="off"
-        />
+        <NameField value={name} onValue={setName} />
         <AreaField label={text.processes.description} value={description} onValue={setDescription} rows={2} />
         <TextField
           label={text.processes.pauseAfter}

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks"
 import { call, reasonOf, useAction } from "../../action.ts"
 import { Head, Panel, Problem } from "../../kit/Basics.tsx"
 import { parse } from "../../exact.ts"
-import { AreaField, CheckField, SelectField, TextField } from "../../kit/Field.tsx"
+import { AreaField, CheckField, NameField, SelectField, TextField } from "../../kit/Field.tsx"
 import { go, route, to } from "../../route.ts"
 import { Edit, EditActions } from "../work/Edit.tsx"
 import { useProcesses } from "../work/Filter.tsx"
@@ -214,14 +214,7 @@ const Form = ({ process, schedule }: { readonly schedule?: Schedule; readonly pr
       <div class="two">
         <div class="stack">
           <Panel title={text.common.details}>
-            <TextField
-              label={text.common.name}
-              value={name}
-              onValue={setName}
-              required
-              maxLength={255}
-              autocomplete="off"
-            />
+            <NameField value={name} onValue={setName} />
             <SelectField<string>
               label={text.common.process}
               value={processId}

@@ -3,7 +3,7 @@ import type { Trigger } from "@signalbox/api/contract/Triggers"
 import { useState } from "preact/hooks"
 import { call, useAction } from "../../action.ts"
 import { Head, Panel, Problem } from "../../kit/Basics.tsx"
-import { CheckField, SelectField, TextField } from "../../kit/Field.tsx"
+import { CheckField, NameField, SelectField, TextField } from "../../kit/Field.tsx"
 import { go, route, to } from "../../route.ts"
 import { Edit, EditActions } from "../work/Edit.tsx"
 import { useProcesses } from "../work/Filter.tsx"
@@ -170,14 +170,7 @@ const Form = ({ process, trigger }: { readonly trigger?: Trigger; readonly proce
       }}
     >
       <Panel title={text.common.details}>
-        <TextField
-          label={text.common.name}
-          value={draft.name}
-          onValue={(name) => set({ name })}
-          required
-          maxLength={255}
-          autocomplete="off"
-        />
+        <NameField value={draft.name} onValue={(name) => set({ name })} />
         <SelectField<string>
           label={text.common.process}
           value={draft.process}

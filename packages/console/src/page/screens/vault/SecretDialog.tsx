@@ -4,7 +4,7 @@ import { useState } from "preact/hooks"
 import { call } from "../../action.ts"
 import { Button } from "../../kit/Basics.tsx"
 import { FormDialog } from "../../kit/Dialog.tsx"
-import { TextField } from "../../kit/Field.tsx"
+import { NameField, TextField } from "../../kit/Field.tsx"
 import { FileField } from "../../kit/FileField.tsx"
 import { readText } from "../assets/content.ts"
 import * as text from "../../text/text.ts"
@@ -131,16 +131,7 @@ export const SecretDialog = ({
       onClose={onClose}
     >
       {secret === undefined ? (
-        <TextField
-          label={text.common.name}
-          hint={text.vault.nameHint}
-          value={name}
-          onValue={setName}
-          required
-          maxLength={255}
-          pattern="[A-Za-z0-9_]+"
-          autocomplete="off"
-        />
+        <NameField hint={text.vault.nameHint} value={name} onValue={setName} pattern="[A-Za-z0-9_]+" />
       ) : (
         <p>{text.vault.keptHint(<b>{text.vault.removedHint}</b>)}</p>
       )}

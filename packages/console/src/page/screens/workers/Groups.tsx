@@ -6,7 +6,7 @@ import { call } from "../../action.ts"
 import type { Page } from "../../api.ts"
 import { Empty, Panel, State } from "../../kit/Basics.tsx"
 import { FormDialog } from "../../kit/Dialog.tsx"
-import { TextField } from "../../kit/Field.tsx"
+import { NameField } from "../../kit/Field.tsx"
 import { List } from "../../kit/List.tsx"
 import { useResource } from "../../load.ts"
 import { go, to } from "../../route.ts"
@@ -38,15 +38,7 @@ export const NewGroup = ({ onClose }: { readonly onClose: () => void }) => {
       }}
       onClose={onClose}
     >
-      <TextField
-        label={text.common.name}
-        hint={text.workers.groupNameHint}
-        value={name}
-        onValue={setName}
-        required
-        maxLength={255}
-        autocomplete="off"
-      />
+      <NameField hint={text.workers.groupNameHint} value={name} onValue={setName} />
     </FormDialog>
   )
 }

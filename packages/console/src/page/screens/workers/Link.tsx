@@ -1,7 +1,7 @@
 /** Links a machine: a token that is shown once, in the command to paste there. */
 import type { LinkToken } from "@signalbox/api/contract/Workers"
 import type { GroupLinkTokenCreated, WorkerGroup } from "@signalbox/api/contract/WorkerGroups"
-import { useRef, useState } from "preact/hooks"
+import { useState } from "preact/hooks"
 import { call } from "../../action.ts"
 import { type Page, roomAddress } from "../../api.ts"
 import { FormDialog } from "../../kit/Dialog.tsx"
@@ -60,29 +60,28 @@ export const LinkDialog = ({ group, onClose }: { readonly group?: WorkerGroup; r
   const [into, setInto] = useState<string>(group?.id ?? "")
   const [name, setName] = useState("")
   const [life, setLife] = useState<keyof typeof lives>("30")
-  const made = useRef<Token | null>(null)
   const [shown, setShown] = useState<Token | null>(null)
   if (shown !== null) return <Command {...shown} onClose={onClose} />
-  const submit = async () => {
+  const submit = async (): Promise<Token> => {
     if (into === "") {
       const { link_token } = await call<LinkToken>("POST", "workers/link-tokens")
-      made.current = { token: link_token, expires: text.workers.linksOne }
-    } else {
-      // The page gets what is redacted in programs as text.
-      const { link_token } = await call<Omit<GroupLinkTokenCreated, "link_token"> & { readonly link_token: string }>(
-        "POST",
-        `worker-groups/${into}/link-tokens`,
-        { body: { name: name.trim(), expires_at: life === "always" ? null : days(Number(life)) } }
-      )
-      made.current = { token: link_token, expires: text.workers.linksMany(life === "always" ? null : lives[life]) }
+      return { token: link_token, expires: text.workers.linksOne }
     }
+    // The page gets what is redacted in programs as text.
+    const { link_token } = await call<Omit<GroupLinkTokenCreated, "link_token"> & { readonly link_token: string }>(
+      "POST",
+      `worker-groups/${into}/link-tokens`,
+      { body: { name: name.trim(), expires_at: life === "always" ? null : days(Number(life)) } }
+    )
+    return { token: link_token, expires: text.workers.linksMany(life === "always" ? null : lives[life]) }
   }
   return (
     <FormDialog
       title={text.workers.link}
       submit={text.workers.createCommand}
       onSubmit={submit}
-      onClose={() => (made.current === null ? onClose() : setShown(made.current))}
+      onDone={setShown}
+      onClose={onClose}
     >
       <p>{text.workers.linkHint}</p>
       {group === undefined && choices.length > 0 ? (

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks"
 import { call } from "../../action.ts"
 import { FormDialog } from "../../kit/Dialog.tsx"
-import { TextField } from "../../kit/Field.tsx"
+import { NameField } from "../../kit/Field.tsx"
 import * as text from "../../text/text.ts"
 
 export const RenameDialog = ({
@@ -31,15 +31,7 @@ export const RenameDialog = ({
       }}
       onClose={onClose}
     >
-      <TextField
-        label={text.common.name}
-        hint={hint}
-        value={name}
-        onValue={setName}
-        required
-        maxLength={255}
-        autocomplete="off"
-      />
+      <NameField hint={hint} value={name} onValue={setName} />
     </FormDialog>
   )
 }

@@ -2,8 +2,8 @@
  * `$search` of the directory: clauses as `"displayName:John"`, joined by AND and OR.
  */
 import * as Result from "effect/Result"
-import * as Failure from "./Failure.ts"
-import type { Properties } from "./Model.ts"
+import * as Failure from "../model/Failure.ts"
+import type { Properties } from "../model/Model.ts"
 
 type Test = (row: Properties) => boolean
 

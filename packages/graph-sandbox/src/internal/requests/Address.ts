@@ -3,7 +3,7 @@
  * names (`root:/A/B.txt:/content`).
  */
 import * as Result from "effect/Result"
-import * as Failure from "../Failure.ts"
+import * as Failure from "../model/Failure.ts"
 
 export interface Segment {
   readonly text: string

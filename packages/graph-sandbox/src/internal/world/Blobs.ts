@@ -8,7 +8,7 @@ import * as Path from "effect/Path"
 import type { PlatformError } from "effect/PlatformError"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { Blob, ContentSource } from "../Model.ts"
+import type { Blob, ContentSource } from "../model/Model.ts"
 import * as QuickXorHash from "./QuickXorHash.ts"
 
 /** Bytes. */

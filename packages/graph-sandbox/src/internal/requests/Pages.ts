@@ -2,10 +2,10 @@
  * Collections: filtered, ordered, cut into pages, and with the properties that were asked for.
  */
 import * as Effect from "effect/Effect"
-import * as Failure from "../Failure.ts"
+import * as Failure from "../model/Failure.ts"
 import * as Filter from "./Filter.ts"
-import type { Properties } from "../Model.ts"
-import { context, type GraphRequest, ok } from "./Wire.ts"
+import { context, type GraphRequest, ok } from "./GraphRequest.ts"
+import type { Properties } from "../model/Model.ts"
 
 /** Only what `$select` names; the annotations that hold for the whole stay. */
 export const select = (request: GraphRequest, row: Properties): Properties => {

@@ -2,11 +2,11 @@
  * What a token must permit, by endpoint: scopes of a person's, roles of an app's. One of those that are listed suffices.
  */
 import * as Effect from "effect/Effect"
-import type { Segment } from "./Address.ts"
-import * as Failure from "../Failure.ts"
-import type { Principal } from "../Model.ts"
-import type { IncomingRequest } from "./Wire.ts"
-import { World } from "../World.ts"
+import type { Segment } from "../requests/Address.ts"
+import * as Failure from "../model/Failure.ts"
+import type { IncomingRequest } from "../requests/GraphRequest.ts"
+import type { Principal } from "../model/Model.ts"
+import { World } from "../world/World.ts"
 
 const directory = ["Directory.Read.All", "Directory.ReadWrite.All"]
 const profiles = ["User.Read.All", "User.ReadWrite.All", ...directory]

@@ -4,10 +4,10 @@
  */
 import * as Effect from "effect/Effect"
 import type { Segment } from "./Address.ts"
-import * as Failure from "../Failure.ts"
-import type { Change, Changes, Properties } from "../Model.ts"
+import * as Failure from "../model/Failure.ts"
+import { context, type GraphRequest, ok } from "./GraphRequest.ts"
+import type { Change, Changes, Properties } from "../model/Model.ts"
 import * as Pages from "./Pages.ts"
-import { context, type GraphRequest, ok } from "./Wire.ts"
 
 /** What a request for changes is about. */
 export interface Changing {

@@ -10,14 +10,14 @@ import * as Result from "effect/Result"
 import type * as Path from "effect/Path"
 import type { PlatformError } from "effect/PlatformError"
 import * as Schema from "effect/Schema"
-import * as Seed from "../Seed.ts"
-import * as Blobs from "./drive/Blobs.ts"
-import type { Failure } from "./Failure.ts"
-import * as Ids from "./Ids.ts"
-import type { App, Drive, Group, Identity, Item, Site, User } from "./Model.ts"
-import * as ListModel from "./lists/ListModel.ts"
-import * as Scopes from "./login/Scopes.ts"
-import * as Tree from "./drive/Tree.ts"
+import * as Blobs from "./Blobs.ts"
+import type { Failure } from "../model/Failure.ts"
+import * as Ids from "../model/Ids.ts"
+import * as ListModel from "./ListModel.ts"
+import type { App, Drive, Group, Identity, Item, Site, User } from "../model/Model.ts"
+import * as Seed from "../../Seed.ts"
+import { supportedScopes } from "../model/SupportedScopes.ts"
+import * as Tree from "./Tree.ts"
 
 /** The seed says something that cannot be. */
 export class SeedError extends Schema.TaggedError<SeedError>()("SeedError", { message: Schema.String }) {}
@@ -140,7 +140,7 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
   })
 
   for (const app of seed.apps ?? [Seed.defaultApp]) {
-    apps.set(app.clientId, { secret: null, name: app.clientId, roles: Scopes.all, ...app })
+    apps.set(app.clientId, { secret: null, name: app.clientId, roles: supportedScopes, ...app })
   }
 
   for (const { drive: _, manager: __, ...properties } of seed.users ?? [Seed.defaultUser]) {

@@ -3,8 +3,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import * as Failure from "../Failure.ts"
-import { type IncomingRequest, isMethod, objectOf, parseOptions, type Reply } from "./Wire.ts"
+import * as Failure from "../model/Failure.ts"
+import { type IncomingRequest, isMethod, objectOf, parseOptions, type Reply } from "./GraphRequest.ts"
 
 const most = 20
 

@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Faults from "../../Faults.ts"
-import { answerDevice } from "../login/LoginServer.ts"
+import { answerDevice } from "./LoginServer.ts"
 import { Tokens } from "../login/Tokens.ts"
 import { Traffic } from "./Traffic.ts"
 

@@ -1,7 +1,7 @@
 /**
  * The record of what has changed in a collection.
  */
-import type { Change, Changes } from "./Model.ts"
+import type { Change, Changes } from "../model/Model.ts"
 
 export const make = (): Changes => ({ last: 0, byItem: new Map() })
 

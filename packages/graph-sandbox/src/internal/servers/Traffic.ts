@@ -4,8 +4,8 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Failure from "../model/Failure.ts"
 import type { Faults, Host, Rule, Seen } from "../../Faults.ts"
-import * as Failure from "../Failure.ts"
 
 /** What a rule can see of a request. */
 export interface Asked {

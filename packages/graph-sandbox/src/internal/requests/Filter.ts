@@ -3,8 +3,8 @@
  */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import * as Failure from "../Failure.ts"
-import type { Properties } from "../Model.ts"
+import * as Failure from "../model/Failure.ts"
+import type { Properties } from "../model/Model.ts"
 
 export interface Filter {
   readonly test: (row: Properties) => boolean

@@ -3,11 +3,11 @@
  * thrown.
  */
 import * as Result from "effect/Result"
-import * as Failure from "../Failure.ts"
-import * as Ids from "../Ids.ts"
+import * as ChangeLog from "./ChangeLog.ts"
+import * as Failure from "../model/Failure.ts"
+import * as Ids from "../model/Ids.ts"
+import type { Blob, Drive, Identity, Item, RemoteItem } from "../model/Model.ts"
 import * as Names from "./Names.ts"
-import * as Changes from "../Changes.ts"
-import type { Blob, Drive, Identity, Item, RemoteItem } from "../Model.ts"
 
 /** What to do where the name is taken. */
 export type Conflict = "fail" | "replace" | "rename"
@@ -86,7 +86,8 @@ const freeName = (folder: Item, name: string, isFile: boolean): string => {
   }
 }
 
-const note = ({ drive, id, listItem }: Item, deleted = false) => Changes.note(drive.changes, id, { deleted, listItem })
+const note = ({ drive, id, listItem }: Item, deleted = false) =>
+  ChangeLog.note(drive.changes, id, { deleted, listItem })
 
 /** The item has changed: it, and the folders above it, get new tags. */
 const touch = (item: Item, change: Change) => {
@@ -158,7 +159,7 @@ export const drive = (
     ...properties,
     id: Ids.drive(of),
     items,
-    changes: Changes.make(),
+    changes: ChangeLog.make(),
     nextListItem: 0
   }
   // The root needs its drive and the drive its root: the one is made first, and is whole once the other is there.

@@ -2,11 +2,11 @@
  * Lists of a site: their columns and items.
  */
 import * as Result from "effect/Result"
-import * as Changes from "../Changes.ts"
-import * as Failure from "../Failure.ts"
-import * as Ids from "../Ids.ts"
-import type { Column, Drive, Item, List, ListItem, Site } from "../Model.ts"
-import * as Tree from "../drive/Tree.ts"
+import * as ChangeLog from "./ChangeLog.ts"
+import * as Failure from "../model/Failure.ts"
+import * as Ids from "../model/Ids.ts"
+import type { Column, Drive, Item, List, ListItem, Site } from "../model/Model.ts"
+import * as Tree from "./Tree.ts"
 
 type Change = Tree.Change
 
@@ -110,7 +110,7 @@ export const make = (
     columns: all.map((given) => column(site.id, displayName, given)),
     library,
     items: new Map(),
-    changes: Changes.make(),
+    changes: ChangeLog.make(),
     nextItem: 1
   }
   site.lists.set(list.id, list)
@@ -232,7 +232,7 @@ export const addItem = (
 }
 
 const note = ({ changes }: List, { id }: ListItem, deleted = false) =>
-  Changes.note(changes, id, { deleted, listItem: id })
+  ChangeLog.note(changes, id, { deleted, listItem: id })
 
 /** A file or folder of a library as an item of its list. */
 const ofFile = (file: Item): ListItem => {

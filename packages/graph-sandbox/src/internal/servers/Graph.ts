@@ -2,22 +2,23 @@
  * The graph: which handler serves the first segment of an address, and what each request costs.
  */
 import * as Effect from "effect/Effect"
-import * as Address from "./Address.ts"
-import * as Batch from "./Batch.ts"
-import * as Directory from "../Directory.ts"
+import * as Address from "../requests/Address.ts"
+import * as Batch from "../requests/Batch.ts"
 import * as Drives from "../drive/Drives.ts"
-import * as Failure from "../Failure.ts"
+import * as Failure from "../model/Failure.ts"
+import type { Answer, GraphRequest, IncomingRequest, Reply } from "../requests/GraphRequest.ts"
+import { groups } from "../directory/Groups.ts"
 import * as Permissions from "./Permissions.ts"
 import * as Sites from "../lists/Sites.ts"
 import { Tokens } from "../login/Tokens.ts"
 import { masked, refusal, rememberedHeaders, throttled, Traffic } from "./Traffic.ts"
-import type { Answer, GraphRequest, IncomingRequest, Reply } from "./Wire.ts"
+import { me, users } from "../directory/Users.ts"
 
 const roots: Readonly<Record<string, (rest: ReadonlyArray<Address.Segment>, request: GraphRequest) => Answer>> = {
-  me: Directory.me,
-  users: Directory.users,
-  groups: Directory.groups,
-  drive: (rest, request) => Directory.me([Address.segment("drive"), ...rest], request),
+  me,
+  users,
+  groups,
+  drive: (rest, request) => me([Address.segment("drive"), ...rest], request),
   drives: (rest, request) => {
     const [key] = rest
     if (key === undefined) return Effect.fail(Failure.invalidRequest("The id of a drive must be given."))

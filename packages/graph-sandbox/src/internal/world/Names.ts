@@ -2,7 +2,7 @@
  * Names of files and folders.
  */
 import * as Result from "effect/Result"
-import * as Failure from "../Failure.ts"
+import * as Failure from "../model/Failure.ts"
 
 const forbidden = /["*:<>?/\\|]/
 

@@ -1,0 +1,12 @@
+/**
+ * The scopes that the sandbox has a use for: what `.default` stands for, and what an app has that names no roles.
+ */
+export const supportedScopes: ReadonlyArray<string> = [
+  "User.Read",
+  "User.ReadBasic.All",
+  "User.Read.All",
+  "GroupMember.Read.All",
+  "Files.ReadWrite.All",
+  "Sites.ReadWrite.All",
+  "Sites.Manage.All"
+]
