@@ -183,7 +183,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
   const [app] = [...apps.values()]
   if (app === undefined) return yield* new SandboxError({ message: "apps: at least one app must be registered" })
   if (options.signInAs !== undefined && userBy(options.signInAs) === undefined) {
-    return yield* new SandboxError({ message: `signInAs: nobody is '${options.signInAs}'` })
+    return yield* new SandboxError({ message: `signInAs: no user is '${options.signInAs}'` })
   }
 
   const graph = GraphServer.handler(origin)
@@ -227,7 +227,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
       scopes: ReadonlyArray<string> = supportedScopes
     ) {
       const user = name === undefined ? first : userBy(name)
-      if (user === undefined) return yield* new SandboxError({ message: `nobody is '${name ?? ""}'` })
+      if (user === undefined) return yield* new SandboxError({ message: `no user is '${name ?? ""}'` })
       return tokens.mint({ kind: "user", user, app, scopes }, yield* Clock.currentTimeMillis)
     }),
     appToken: Effect.map(Clock.currentTimeMillis, (now) => tokens.mint({ kind: "app", app, scopes: app.roles }, now)),
@@ -245,7 +245,8 @@ const make = Effect.fnUntraced(function* (options: Options) {
     expireRefreshTokens: tokens.expireRefresh,
     answerDevice: Effect.fn("GraphSandbox.answerDevice")(function* (userCode: string, user: string | null) {
       const known = yield* LoginServer.answerDevice(userCode, user).pipe(Effect.provideContext(services))
-      if (!known) return yield* new SandboxError({ message: "no device waits with this code, or nobody has this name" })
+      if (!known)
+        return yield* new SandboxError({ message: "no device is waiting with this code, or no user has this name" })
     })
   } satisfies Sandbox
 })

@@ -109,7 +109,7 @@ export const read = Effect.fn("SeedFolder.read")(function* (folder: string) {
   })
 
   if (!(yield* Effect.orElseSucceed(fs.exists(folder), () => false))) {
-    return yield* failed(folder, "there is no such folder")
+    return yield* failed(folder, "the folder does not exist")
   }
 
   const users: Array<Seed.User> = []

@@ -68,7 +68,7 @@ describe("a seed", () => {
       assert.match(yield* refusal({ "users/ann/user.json": "{" }), /user\.json: /)
       assert.match(yield* refusal({ "sandbox.json": '{"apps":[{"clientId":"a"}]}' }), /sandbox\.json: .*redirectUris/s)
       const none = yield* Effect.flip(SeedFolder.read("/nowhere/at/all"))
-      assert.match(none.message, /no such folder/)
+      assert.match(none.message, /the folder does not exist/)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
@@ -83,8 +83,8 @@ describe("a seed", () => {
         /ann@contoso.test, a:b.txt: /
       )
       assert.match(yield* refusal({ seed: { users: [{ ...user, manager: "x" }] } }), /no manager 'x'/)
-      assert.match(yield* refusal({ seed: { groups: [{ displayName: "G", members: ["x"] }] } }), /nobody is 'x'/)
-      assert.match(yield* refusal({ signInAs: "x" }), /signInAs: nobody is 'x'/)
+      assert.match(yield* refusal({ seed: { groups: [{ displayName: "G", members: ["x"] }] } }), /no user is 'x'/)
+      assert.match(yield* refusal({ signInAs: "x" }), /signInAs: no user is 'x'/)
     })
   )
 

@@ -103,7 +103,7 @@ export const listenForRedirect = Effect.fn("Loopback.listenForRedirect")(functio
       })
   )
   const port = yield* listen(server, options.port ?? 0)
-  const tooLate = new OAuthError({ reason: new Expired(own("nobody came back from the sign-in in time: start again")) })
+  const tooLate = new OAuthError({ reason: new Expired(own("the sign-in was not completed in time: start again")) })
   return {
     redirectUri: `http://localhost:${port}${path}`,
     expect: (pending) =>

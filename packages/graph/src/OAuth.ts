@@ -213,7 +213,9 @@ const make = Effect.fnUntraced(function* (options: Options) {
   }
 })
 
-const nobody = new OAuthError({ reason: new NotAuthorized(own("nobody has authorized this app yet: authorize first")) })
+const nobody = new OAuthError({
+  reason: new NotAuthorized(own("no user has authorized this app yet: authorize first"))
+})
 
 /**
  * ```ts

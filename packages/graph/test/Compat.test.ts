@@ -246,7 +246,7 @@ describe("authorizing", () => {
     assert.instanceOf(error, CompatError)
     assert.match(
       error.message,
-      /^vault_backend: there is no vault outside of a run; set SIGNALBOX_BASE_URL, SIGNALBOX_API_KEY and SIGNALBOX_WORKSPACE_ID/
+      /^vault_backend: no vault is available outside of a run; set SIGNALBOX_BASE_URL, SIGNALBOX_API_KEY and SIGNALBOX_WORKSPACE_ID/
     )
   })
 

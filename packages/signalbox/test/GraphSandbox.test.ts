@@ -65,10 +65,10 @@ describe("the graph sandbox", () => {
   it("reports invalid arguments", async () => {
     const folder = await signalbox(["graph-sandbox", "--port", "0", "--seed", "/nowhere/at/all"])
     assert.deepStrictEqual([folder.status, folder.stdout], [1, ""])
-    assert.match(folder.stderr, /\/nowhere\/at\/all: there is no such folder/)
+    assert.match(folder.stderr, /\/nowhere\/at\/all: the folder does not exist/)
     const file = await signalbox(["graph-sandbox", "--port", "0", "--ca-file", "ca.pem"])
     assert.match(file.stderr, /--ca-file: .*--tls/)
     const name = await signalbox(["graph-sandbox", "--port", "0", "--sign-in-as", "nobody"])
-    assert.match(name.stderr, /nobody is 'nobody'/)
+    assert.match(name.stderr, /no user is 'nobody'/)
   })
 })

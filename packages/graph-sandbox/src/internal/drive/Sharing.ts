@@ -122,7 +122,7 @@ const grant = Effect.fnUntraced(function* (place: Place, request: GraphRequest) 
   const body = yield* request.json
   const roles = yield* rolesOf(body["roles"])
   const recipients = Array.isArray(body["recipients"]) ? body["recipients"].map(objectOf) : []
-  if (recipients.length === 0) return yield* Failure.invalidRequest("'recipients' must name somebody.")
+  if (recipients.length === 0) return yield* Failure.invalidRequest("'recipients' must name at least one person.")
   const granted: Array<Permission> = []
   for (const recipient of recipients) {
     const key = recipient["email"] ?? recipient["objectId"] ?? recipient["alias"]

@@ -49,7 +49,7 @@ const handled = <R>(run: (asked: Asked) => Effect.Effect<Response, Failure.Failu
       refusal(rules, now) ??
       (request.headers["authorization"] === undefined || !settings.refuseTokens
         ? undefined
-        : Failure.unauthenticated("This address gives access by itself. Send it no Authorization header."))
+        : Failure.unauthenticated("This address grants access without a token. Send no Authorization header with it."))
     const requestId = Ids.random()
     return yield* (failure === undefined ? run({ request, url, now, rules, params }) : Effect.fail(failure)).pipe(
       Effect.catch((failure) => {

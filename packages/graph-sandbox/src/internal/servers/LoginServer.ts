@@ -221,7 +221,7 @@ const deviceAnswer = (settings: Settings) =>
       const done = yield* answerDevice(form.get("user_code") ?? "", form.has("decline") ? null : form.get("user"))
       return done
         ? html(SignInPage.message("Done", "You can close this page and go back to the device."))
-        : html(SignInPage.message("Not known", "This code is not known. Go back and look at it again."), 400)
+        : html(SignInPage.message("Not known", "This code is not known. Go back and check it."), 400)
     })
   )
 

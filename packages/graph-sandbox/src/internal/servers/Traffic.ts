@@ -148,7 +148,7 @@ export const refusal = (rules: ReadonlyArray<Rule>, now: number): Failure.Failur
         code = "generalException",
         headers,
         html = false,
-        message = "The sandbox was told to fail.",
+        message = "The sandbox was configured to fail.",
         status
       } = rule
       return new Failure.Failure({ status, code, message, html, headers })

@@ -118,7 +118,7 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
             const source = owner === undefined ? undefined : drivesOf.get(owner)?.[0]
             const target = source === undefined ? undefined : Tree.at(source.root, path.split("/").filter(Boolean))
             return target === undefined
-              ? Effect.fail(new SeedError({ message: `${at}: there is no '${path}' of '${from}'` }))
+              ? Effect.fail(new SeedError({ message: `${at}: '${from}' has no '${path}'` }))
               : Effect.asVoid(put({ name, kind: "remote", remote: { driveId: target.drive.id, id: target.id } }))
           })
         )
@@ -222,7 +222,7 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
     const found = members.map((member) => userBy(member)?.id)
     const missing = members[found.indexOf(undefined)]
     if (missing !== undefined) {
-      return yield* new SeedError({ message: `groups: ${properties.displayName}: nobody is '${missing}'` })
+      return yield* new SeedError({ message: `groups: ${properties.displayName}: no user is '${missing}'` })
     }
     groups.set(id, { ...properties, id, members: found.filter((id) => id !== undefined) })
     if (site !== undefined) {

@@ -72,7 +72,7 @@ const temporaryFolder = Effect.gen(function* () {
   const { uid, username } = userInfo()
   const folder = join(tmpdir(), `signalbox-graph-${username}`)
   const refused = new TokenStoreError({
-    message: `the folder for the token (${folder}) belongs to somebody else: set file_backend_path`
+    message: `the folder for the token (${folder}) belongs to another user: set file_backend_path`
   })
   yield* Effect.ignore(fs.makeDirectory(folder, { mode: 0o700 }))
   const info = yield* Effect.mapError(fs.lstat(folder), () => refused)
@@ -90,7 +90,7 @@ type Needs = FileSystem.FileSystem | HttpClient.HttpClient
 const noVault = () =>
   new CompatError({
     message:
-      "vault_backend: there is no vault outside of a run; set SIGNALBOX_BASE_URL, SIGNALBOX_API_KEY and SIGNALBOX_WORKSPACE_ID to use that of a control room here"
+      "vault_backend: no vault is available outside of a run; set SIGNALBOX_BASE_URL, SIGNALBOX_API_KEY and SIGNALBOX_WORKSPACE_ID to use that of a control room here"
   })
 
 /** Where the token is, and beside it the sign-ins that have begun. */

@@ -60,7 +60,7 @@ export const awaitJob = Effect.fnUntraced(function* (
     const { error, resourceId } = status
     switch (meaningOf(status.status)) {
       case "done":
-        return resourceId ?? (yield* failed("the job is done, but the service does not say what it made"))
+        return resourceId ?? (yield* failed("the job is done, but the service did not return the id of its result"))
       case "failed":
         return yield* failed(`the service could not finish it (${error?.code ?? status.status})`)
       case undefined:

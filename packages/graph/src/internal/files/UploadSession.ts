@@ -152,7 +152,7 @@ export const transfer = Effect.fnUntraced(function* (
       const rest = range.from + length < range.to ? [{ from: range.from + length, to: range.to }] : []
       yield* take(next === null ? [...rest, ...left.slice(1)] : parseRanges(next, size))
       if (failures < policy.attempts) continue
-      const message = "the service takes the fragments and keeps nothing of them"
+      const message = "the service accepts the fragments but stores none of them"
       return yield* transferError(new UploadLost({ message }), options.name)
     }
     const error = result.failure

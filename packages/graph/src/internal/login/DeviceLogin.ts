@@ -65,7 +65,7 @@ export const make = Effect.fnUntraced(function* (options: {
       yield* Effect.sleep(pause)
       if ((yield* Clock.currentTimeMillis) > expiresAt) {
         return yield* new OAuthError({
-          reason: new Expired(own("nobody signed in with the code in time: start again"))
+          reason: new Expired(own("the code was not used in time: start again"))
         })
       }
       const asked = yield* Effect.result(

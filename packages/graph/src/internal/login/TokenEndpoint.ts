@@ -70,7 +70,7 @@ const hints: Readonly<Record<number, string>> = {
   700082: "it was not used for too long: authorize again",
   7000215: "use the secret's value, not its id",
   7000222: "the secret expired: make a new one",
-  90002: "there is no such tenant"
+  90002: "the tenant does not exist"
 }
 
 /** Converts an error response to a reason, without the texts in `secrets`. */

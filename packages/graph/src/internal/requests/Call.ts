@@ -87,7 +87,7 @@ const brokenOff = (text: string): ReadonlyArray<string> | undefined => {
   return code === undefined ? undefined : [code]
 }
 
-const brokenOffMessage = "the service ended its answer with an error of its own; ask for less, or later"
+const brokenOffMessage = "the service ended its response with an error; request less, or try again later"
 
 /** The JSON of an answer; what is none is `Malformed`. */
 export const parse = (sent: Sent<string>): Effect.Effect<unknown, Reasons.GraphError> =>
