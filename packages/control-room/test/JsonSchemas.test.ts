@@ -114,7 +114,7 @@ const keywords: ReadonlyArray<
     ]
   ],
   [{ anyOf: [{ type: "string" }, { minimum: 1 }] }, ["a", 1], [[0, /one of 2 alternatives/]]],
-  [{ oneOf: [{ minimum: 1 }, { maximum: 2 }] }, [0, 3], [[1, /exactly one of 2 alternatives takes; 2 do/]]],
+  [{ oneOf: [{ minimum: 1 }, { maximum: 2 }] }, [0, 3], [[1, /exactly one of 2 alternatives; 2 do/]]],
   [
     { oneOf: [{ pattern: "^a" }, { pattern: "b$" }] },
     ["a", "b"],

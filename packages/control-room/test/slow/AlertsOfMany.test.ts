@@ -59,7 +59,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("many firi
         const digest = events()[1] ?? assert.fail("no second message")
         assert.strictEqual(digest.count, 1000)
         assert.strictEqual(digest.firings?.length, 10)
-        assert.include(digest.text, "many: 1000 began\n- the run ")
+        assert.include(digest.text, "many: 1000 new\n- the run ")
         assert.match(digest.text, /and 990 more\.$/)
         // They are settled.
         const before = events().length

@@ -266,7 +266,7 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
       const detached = { mode: "detached", reference: "main", repository: repo.url }
       const attached = { mode: "attached", branch: "main", automatic_deployment: true, repository: repo.url }
       const cases: ReadonlyArray<readonly [number, object, RegExp]> = [
-        [400, { ...detached, repository: undefined }, /configuration\.repository: .*first time/],
+        [400, { ...detached, repository: undefined }, /configuration\.repository: .*first fetch/],
         [400, { ...detached, repository: "ssh://git@example.com/a/b" }, /repository/],
         [400, { ...detached, repository: "https://user:hush@example.com/a" }, /repository/],
         [400, { ...detached, repository: "file:///etc" }, /repository/],
@@ -379,7 +379,7 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
       assert.include(errorOf(refused).message, "Vault.read_secret_values")
       const notFor = yield* at(undefined, named)
       assert.strictEqual(notFor.status, 409, notFor.text)
-      assert.include(errorOf(notFor).message, `the secret "elsewhere" is not for ${host}`)
+      assert.include(errorOf(notFor).message, `the secret "elsewhere" must not be sent to ${host}`)
       assert.deepStrictEqual(sent, [])
       yield* Secrets.put("elsewhere", { items: { password: "hush" }, hosts: ["git.example.com", host] })
       assert.strictEqual((yield* at(undefined, named)).status, 200)

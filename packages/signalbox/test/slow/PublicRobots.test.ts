@@ -141,7 +141,7 @@ const Items = Schema.Struct({ data: Schema.Array(Schema.Struct({ state: Schema.S
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a new control room with a worker", (it) => {
   const failures: ReadonlyArray<readonly [what: string, conda: string, says: RegExp]> = [
     ["because its file cannot be read", pip("./lib"), /^conda\.yaml:3: "\.\/lib" is a path/],
-    ["because the machine has no such Python", "dependencies: [python=3.99]", /no Python 3\.99 on PATH/],
+    ["because the machine has no such Python", "dependencies: [python=3.99]", /Python 3\.99 not found on PATH/],
     // The worker's own tests have these by each tool.
     ...(soak ? failuresOfTools : [])
   ]
