@@ -53,12 +53,13 @@ describe("the code of a step", () => {
   it.live("after an await is that of the only step, or unknown, and followed for suspects", () =>
     Effect.gen(function* () {
       const { keeper, start, step } = bench()
-      const noted = (path: string, isSuspect = false) => {
+      const noted = (path: string, isSuspect = false, until = Promise.resolve()) => {
         const seen: Array<Keeper> = []
         const fiber = start(
           path,
           Effect.promise(async () => {
-            await pause(5)
+            await until
+            await pause(1)
             seen.push(keeper())
           }),
           isSuspect
@@ -69,10 +70,12 @@ describe("the code of a step", () => {
       const neighbour = start("b", Effect.never)
       yield* Effect.yieldNow
       assert.deepStrictEqual(yield* noted("a"), [{ _tag: "Unknown" }])
-      const followed = noted("a", true)
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const followed = noted("a", true, promise)
       // Of which it is known that it is no code of a step.
       yield* Effect.promise(() => pause(1))
       assert.deepStrictEqual(keeper(), other)
+      resolve()
       assert.deepStrictEqual(yield* followed, [step("a")])
       assert.deepStrictEqual(keeper(), step("b"))
       yield* Fiber.interrupt(neighbour)
