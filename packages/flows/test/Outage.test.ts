@@ -13,15 +13,20 @@ const database = Effect.gen(function* () {
   const outage = Outage.make(yield* Clock.Clock)
   const lines: Array<string> = []
   let isAway = false
-  const call = (name: string) =>
-    outage
-      .watched((failed) =>
-        Effect.suspend(() => (isAway ? Effect.fail("full") : Effect.succeed(name))).pipe(
-          Effect.tapError(() => failed("the disk is full")),
-          Effect.retry(Schedule.spaced("100 millis"))
-        )
-      )
-      .pipe(Effect.provide(Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))])))
+  const failed = outage.failed("the disk is full")
+  const call = (name: string) => {
+    const attempt = Effect.suspend(() => (isAway ? Effect.fail("full") : Effect.succeed(name)))
+    const retries = attempt.pipe(
+      Effect.tapError(() => failed),
+      Effect.retry(Schedule.spaced("100 millis")),
+      Effect.delay("100 millis")
+    )
+    return attempt.pipe(
+      Effect.catch(() => outage.retrying(Effect.andThen(failed, retries))),
+      Effect.tap(() => outage.over),
+      Effect.provide(Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))]))
+    )
+  }
   return {
     lines,
     call,

@@ -8,16 +8,17 @@ import { CallbackUrl, Deleted, listQuery, OpenEnum, Page, Ref, Timestamp } from 
 import { extension, summary } from "./Documentation.ts"
 import { EventId, ProcessId, ProcessRunId, WebhookDeliveryId, WebhookId, WorkspaceId } from "./Ids.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
-import { pauseActions } from "./Pauses.ts"
-import { processRunActions } from "./ProcessRuns.ts"
+import { type PauseAction, pauseActions } from "./Pauses.ts"
+import { type ProcessRunAction, processRunActions } from "./ProcessRuns.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
 
+export type WebhookEventType = `process_run.${ProcessRunAction}` | `process.${PauseAction}`
+
 /** Those of `process` are extensions. */
-export const webhookEventTypes = [
+export const webhookEventTypes: ReadonlyArray<WebhookEventType> = [
   ...processRunActions.map((action) => `process_run.${action}` as const),
   ...pauseActions.map((action) => `process.${action}` as const)
 ]
-export type WebhookEventType = (typeof webhookEventTypes)[number]
 
 const listed = {
   id: WebhookId,

@@ -26,7 +26,7 @@ export const Dialog = ({
   )
 }
 
-/** A dialog with fields. When `onSubmit` succeeds, it closes, or `onDone` goes on; when it fails, its error is shown. */
+/** A dialog with fields. When `onSubmit` succeeds, it closes, or `onDone` shows the result; when it fails, its error is shown. */
 export const FormDialog = <A,>({
   title,
   submit,

@@ -27,8 +27,9 @@ export const startError = (error: SqlError | Migrator.MigrationError): FlowEngin
       : `the tables of the flows cannot be created: ${error.message}`
   })
 
+const firstPause = "20 millis"
 const pausesUpTo = (longest: Duration.Input) =>
-  Schedule.min([Schedule.exponential("20 millis"), Schedule.spaced(longest)])
+  Schedule.min([Schedule.exponential(firstPause), Schedule.spaced(longest)])
 const pauses = pausesUpTo("5 seconds")
 /** Those of a call, whose caller waits. */
 const shortPauses = pausesUpTo("1 second")
@@ -78,18 +79,11 @@ export class Database extends Context.Service<
         first: SqlError,
         schedule: Schedule.Schedule<unknown, unknown>,
         mayRetry: (error: SqlError) => boolean
-      ) =>
-        outage.watched((failed) => {
-          const said = (error: SqlError) => (mayRetry(error) ? failed(error.message) : Effect.void)
-          // The first failure counts as one of the schedule.
-          let before: SqlError | null = first
-          return Effect.suspend(() => {
-            if (before === null) return effect
-            const error = before
-            before = null
-            return Effect.fail(error)
-          }).pipe(Effect.tapError(said), Effect.retry({ schedule, while: mayRetry }))
-        })
+      ) => {
+        const said = (error: SqlError) => (mayRetry(error) ? outage.failed(error.message) : Effect.void)
+        const retries = effect.pipe(Effect.tapError(said), Effect.retry({ schedule, while: mayRetry }))
+        return outage.retrying(said(first).pipe(Effect.andThen(Effect.sleep(firstPause)), Effect.andThen(retries)))
+      }
 
       const persistFor = Effect.fnUntraced(function* <A, R>(effect: Effect.Effect<A, SqlError, R>, patience: number) {
         const sent = yield* Sent

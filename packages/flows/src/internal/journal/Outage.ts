@@ -33,21 +33,16 @@ export const make = (clock: Clock.Clock) => {
 
   return {
     isOngoing: () => outage !== null,
+    /** Says that a call has failed with this message, and is retried. */
+    failed,
     /** Says that a call has succeeded. */
     over,
-    /** Runs a call; `retried` gets what it does with the message of each failure. */
-    watched: <A, E, R>(
-      retried: (failed: (message: string) => Effect.Effect<void>) => Effect.Effect<A, E, R>
-    ): Effect.Effect<A, E, R> =>
+    /** Runs the retries of a call: until they end, the success of another call does not end the outage. */
+    retrying: <A, E, R>(retries: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       Effect.suspend(() => {
-        let hasFailed = false
-        const call = retried((message) => {
-          if (!hasFailed) waiting++
-          hasFailed = true
-          return failed(message)
-        })
-        return Effect.onExit(call, (exit) => {
-          if (hasFailed) waiting--
+        waiting++
+        return Effect.onExit(retries, (exit) => {
+          waiting--
           return Exit.isSuccess(exit) ? over : Effect.void
         })
       })
