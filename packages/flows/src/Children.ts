@@ -3,15 +3,23 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { FlowContext } from "./FlowContext.ts"
 import { FlowDefect } from "./FlowDefect.ts"
-import { ExecutionConflict, FlowCancelled, FlowHalted, type InvalidInput, SignalConflict } from "./FlowErrors.ts"
+import {
+  ExecutionConflict,
+  ExecutionNotFound,
+  FlowCancelled,
+  FlowHalted,
+  type InvalidInput,
+  SignalConflict
+} from "./FlowErrors.ts"
 import { Attempt } from "./internal/model/Identity.ts"
 import { subjectOf } from "./internal/model/Awaited.ts"
 import { recordChildInput } from "./internal/body/ChildInput.ts"
 import { Children, Started } from "./internal/body/ChildExecutions.ts"
-import type { Flow } from "./internal/body/FlowType.ts"
+import type { Flow, FlowDefinition } from "./internal/body/FlowType.ts"
 import { outcomeOf } from "./internal/operate/Outcome.ts"
 import { endedOf } from "./internal/plain/PlainRun.ts"
 import {
@@ -37,7 +45,7 @@ export interface StartOptions {
   readonly onParentEnd?: "cancel" | "leave"
 }
 
-/** An execution that a body has started. Its members are steps, for use in the body. */
+/** An execution that a body has started or found. Its members are steps, for use in the body. */
 export interface Child<S, E> {
   readonly id: string
   /**
@@ -154,6 +162,76 @@ export const start = <I extends Codec, S extends Codec, E extends Codec, R>(
     )
   )
 
+/**
+ * Returns the execution of another flow with this key, to send it signals and to wait for its result; nothing is started. Fails with
+ * `ExecutionNotFound`, which is recorded like the failure of a step. `Flow.start` with `onParentEnd: "leave"` starts one that may be
+ * missing.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ * import * as Flow from "@signalbox/flows/Flow"
+ *
+ * const paid = Flow.signal("paid", Schema.Finite)
+ * const order = Flow.define("order", {
+ *   version: 1,
+ *   input: Schema.String,
+ *   success: Schema.Void,
+ *   error: Schema.Never,
+ *   idempotencyKey: (id) => id,
+ *   signals: [paid]
+ * })
+ *
+ * export const payment = Flow.make("payment", {
+ *   version: 1,
+ *   input: Schema.Struct({ order: Schema.String, cents: Schema.Finite }),
+ *   success: Schema.Void,
+ *   error: Flow.errorsOf(
+ *     Flow.ExecutionNotFound,
+ *     Flow.SignalConflict,
+ *     Flow.ExecutionConflict
+ *   ),
+ *   idempotencyKey: (payment) => payment.order,
+ *   run: (payment) =>
+ *     Effect.flatMap(Flow.find(order, payment.order), (found) =>
+ *       found.signal(paid, payment.cents)
+ *     )
+ * })
+ * ```
+ */
+export const find = <I extends Codec, S extends Codec, E extends Codec>(
+  flow: FlowDefinition<I, S, E>,
+  key: string
+): Effect.Effect<Child<S["Type"], E["Type"]>, ExecutionNotFound, FlowContext<never>> =>
+  conceal(
+    claimed(
+      flow.name,
+      key,
+      ({ numbered, path }, interpreter) =>
+        Effect.gen(function* () {
+          const { prefix } = yield* Position
+          const id = yield* interpreter.step({
+            path,
+            name: flow.name,
+            input: key,
+            inputSchema: Schema.String,
+            numbered,
+            success: Schema.String,
+            error: ExecutionNotFound,
+            ...work,
+            execute: Effect.flatMap(Children, (children) => children.find(flow.name, key)).pipe(
+              Effect.filterOrFail(
+                Predicate.isNotNull,
+                () => new ExecutionNotFound({ execution: `${flow.name} ${key}` })
+              )
+            )
+          })
+          return childOf(flow, id, path.slice(prefix.length))
+        }),
+      { repeats: true }
+    )
+  )
+
 /** Runs a member of a child under a path below the child's own segment, at the place of the call. */
 const below = <A, E, R>(
   child: string,
@@ -166,8 +244,8 @@ const below = <A, E, R>(
 
 const nothing = { input: null, inputSchema: Schema.Null } as const
 
-const childOf = <I extends Codec, S extends Codec, E extends Codec, R>(
-  flow: Flow<I, S, E, R>,
+const childOf = <I extends Codec, S extends Codec, E extends Codec>(
+  flow: FlowDefinition<I, S, E>,
   id: string,
   own: string
 ): Child<S["Type"], E["Type"]> => {

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
-import type { Flow } from "./internal/body/FlowType.ts"
+import { type Flow, type FlowDefinition, startOf } from "./internal/body/FlowType.ts"
 import type { FlowEngine } from "./FlowEngine.ts"
 import {
   type CallUnanswered,
@@ -34,7 +34,7 @@ import { outcomeOf } from "./internal/operate/Outcome.ts"
 import { segment } from "./internal/body/Position.ts"
 import { messageOf } from "./internal/engine/MessageCheck.ts"
 import { Watching } from "./internal/engine/RunWatchers.ts"
-import { type Codec, recordSignal, recordSubmitted } from "./internal/model/Values.ts"
+import { type Codec, readSubmitted, recordSignal, recordSubmitted } from "./internal/model/Values.ts"
 import type { Signal } from "./Signals.ts"
 
 /**
@@ -59,6 +59,7 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
         version: flow.version,
         signals: flow.signals,
         limits: flow.limits,
+        startOf: (input, key) => Effect.map(readSubmitted(flow, input), (given) => startOf(flow, given, key)),
         bodyOf: bodyOf(
           flow,
           context.pipe(Context.add(Watching, watchers), Context.add(ChildExecutions.Children, children))
@@ -73,22 +74,14 @@ export type WaitError = FlowCancelled | FlowHalted | FlowExpired | FlowNotRegist
 /** The errors of `execute` besides those of the flow. */
 export type DurableError = WaitError | InvalidInput
 
-const begin = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec, R>(
-  flow: Flow<I, S, E, R>,
+const begin = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec>(
+  flow: FlowDefinition<I, S, E>,
   input: I["Type"],
   options: { readonly key?: string; readonly messages?: ReadonlyArray<NewMessage> } = {}
 ) {
   const { engine } = yield* engineOf
   const given = yield* recordSubmitted(flow, input)
-  return yield* engine.submit({
-    flow: flow.name,
-    version: flow.version,
-    key: options.key ?? flow.idempotencyKey(given.value),
-    input: given.json,
-    tags: [...flow.tags(given.value)],
-    limits: flow.limitKeys(given.value),
-    messages: options.messages ?? []
-  })
+  return yield* engine.submit({ ...startOf(flow, given, options.key), messages: options.messages ?? [] })
 }, Calling.asCall)
 
 /** Fails when the execution has not ended and no registered version would run it. */
@@ -99,8 +92,8 @@ const registered = Effect.fnUntraced(function* ({ registered }: Engine["Service"
   return yield* new FlowNotRegistered({ flow, version, execution: id })
 })
 
-const result = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec, R>(
-  flow: Flow<I, S, E, R>,
+const result = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec>(
+  flow: FlowDefinition<I, S, E>,
   execution: Execution
 ) {
   const { engine } = yield* engineOf
@@ -137,15 +130,15 @@ const result = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E 
  * )
  * ```
  */
-export const execute = <I extends Codec, S extends Codec, E extends Codec, R>(
-  flow: Flow<I, S, E, R>,
+export const execute = <I extends Codec, S extends Codec, E extends Codec>(
+  flow: FlowDefinition<I, S, E>,
   input: I["Type"]
 ): Effect.Effect<S["Type"], E["Type"] | DurableError, FlowEngine> =>
   Effect.flatMap(begin(flow, input), (execution) => Calling.waitsFor(execution.id, result(flow, execution)))
 
 /** Like `execute`, without waiting: returns the id of the execution. `key` replaces that of the flow's `idempotencyKey`. */
-export const submit = <I extends Codec, S extends Codec, E extends Codec, R>(
-  flow: Flow<I, S, E, R>,
+export const submit = <I extends Codec, S extends Codec, E extends Codec>(
+  flow: FlowDefinition<I, S, E>,
   input: I["Type"],
   options: { readonly key?: string } = {}
 ): Effect.Effect<string, InvalidInput | FlowNotRegistered | FlowExpired, FlowEngine> =>
@@ -189,8 +182,8 @@ export interface SendOptions {
  * Starts an execution unless it exists, and sends it a signal, in one transaction: the signal is available when the execution
  * begins. Returns its id. Fails like `FlowExecutions.signal` and `submit`.
  */
-export const signalWithStart = <I extends Codec, S extends Codec, E extends Codec, R, V extends Codec>(
-  flow: Flow<I, S, E, R>,
+export const signalWithStart = <I extends Codec, S extends Codec, E extends Codec, V extends Codec>(
+  flow: FlowDefinition<I, S, E>,
   input: I["Type"],
   signal: Signal<V>,
   value: V["Type"],
@@ -243,8 +236,8 @@ export interface Handle<S, E> {
 }
 
 /** Returns the execution of a flow with this key. Fails with `ExecutionNotFound`. */
-export const handle = Effect.fn("Flow.handle")(function* <I extends Codec, S extends Codec, E extends Codec, R>(
-  flow: Flow<I, S, E, R>,
+export const handle = Effect.fn("Flow.handle")(function* <I extends Codec, S extends Codec, E extends Codec>(
+  flow: FlowDefinition<I, S, E>,
   key: string
 ): Effect.fn.Return<Handle<S["Type"], E["Type"]>, ExecutionNotFound, FlowEngine> {
   const { engine } = yield* engineOf

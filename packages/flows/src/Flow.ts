@@ -11,33 +11,34 @@ import * as Exit from "effect/Exit"
 import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { define, type DefinitionOptions, type FlowDefinition } from "./FlowDefinition.ts"
 import type { Declares, FlowContext, RequirementOf } from "./FlowContext.ts"
 import { type FlowEvent, FlowEvents } from "./FlowEvents.ts"
 import type { InvalidInput } from "./FlowErrors.ts"
 import type { Flow } from "./internal/body/FlowType.ts"
-import { type FlowLimit, keysOf, limitsOf } from "./internal/model/Limits.ts"
 import { runPlain } from "./internal/plain/PlainRun.ts"
 import { recordChildInput } from "./internal/body/ChildInput.ts"
 import { claimed, conceal, Position, reveal } from "./internal/body/Position.ts"
 import { Reporter } from "./internal/body/Reporter.ts"
 import { type Codec, record } from "./internal/model/Values.ts"
-import type { Signal } from "./Signals.ts"
 import { step } from "./Step.ts"
 
 export { all, type AllResults, type Concurrency, forEach, race, type RaceResult, timeout } from "./Branches.ts"
 export { check } from "./FlowCheck.ts"
-export { type Child, start, type StartOptions } from "./Children.ts"
+export { type Child, find, start, type StartOptions } from "./Children.ts"
 export { compensate } from "./Compensation.ts"
 export { callWithin, execute, handle, type Handle, layer, signalWithStart, submit } from "./Durable.ts"
 export type { Failing, FlowContext } from "./FlowContext.ts"
 export {
   CallUnanswered,
   ExecutionConflict,
+  ExecutionNotFound,
   FlowCancelled,
   FlowTimeout,
   InvalidInput,
   SignalConflict
 } from "./FlowErrors.ts"
+export { define, type DefinitionOptions, type FlowDefinition } from "./FlowDefinition.ts"
 export { type Flow, isFlow } from "./internal/body/FlowType.ts"
 export type { Limit } from "./internal/model/Execution.ts"
 export type { FlowLimit, Rate } from "./internal/model/Limits.ts"
@@ -76,39 +77,47 @@ export { errorsOf, step, type Step, StepTimeout } from "./Step.ts"
  */
 export const make = <I extends Codec, S extends Codec, E extends Codec, Fails, Context extends FlowContext<unknown>>(
   name: string,
-  options: {
-    readonly version: number
-    readonly input: I
-    readonly success: S
-    /** The errors of the flow: a schema, such as `Flow.errorsOf(startRun)`; `Schema.Never` for a flow that cannot fail. */
-    readonly error: E
-    readonly idempotencyKey: (input: I["Type"]) => string
-    /** The signals and inboxes of its executions: `Flow.signal`, `Flow.inbox`, `Flow.approval`. */
-    readonly signals?: ReadonlyArray<Signal<Codec>> | undefined
-    /** Returns tags by which an execution can be found. */
-    readonly tags?: ((input: I["Type"]) => ReadonlyArray<string>) | undefined
-    /**
-     * The limits of the executions of this flow, across all processes. An execution is `queued` until all limits admit it. A limit
-     * with a `key` applies to each key separately, and the keys take turns. `concurrency` counts executions that have begun and not
-     * ended; `rate` their starts: `"10/s"` (or `min`, `h`, `d`) admits ten together after an idle second, then one every 100 ms. The
-     * values of the newest registered version apply. `Flow.run` and `Flow.call` have no limits.
-     */
-    readonly limit?: ReadonlyArray<FlowLimit<I["Type"]>> | undefined
+  options: DefinitionOptions<I, S, E> & {
     readonly run: (input: I["Type"]) => Effect.Effect<S["Type"], Fails, Context> & Declares<E["Type"], Fails, Context>
   }
+): Flow<I, S, E, RequirementOf<Context>> => implement(define(name, options), options.run)
+
+/**
+ * Creates a flow from its definition and its body.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ * import * as Flow from "@signalbox/flows/Flow"
+ *
+ * // In a module that web applications import too.
+ * export const greeting = Flow.define("greeting", {
+ *   version: 1,
+ *   input: Schema.String,
+ *   success: Schema.String,
+ *   error: Schema.Never,
+ *   idempotencyKey: (name) => name
+ * })
+ *
+ * // In the program that runs it.
+ * export const greet = Flow.implement(greeting, (name) =>
+ *   Effect.as(Flow.sleep("a while", "1 hour"), `hello ${name}`)
+ * )
+ * ```
+ */
+export const implement = <
+  I extends Codec,
+  S extends Codec,
+  E extends Codec,
+  Fails,
+  Context extends FlowContext<unknown>
+>(
+  definition: FlowDefinition<I, S, E>,
+  run: (input: I["Type"]) => Effect.Effect<S["Type"], Fails, Context> & Declares<E["Type"], Fails, Context>
 ): Flow<I, S, E, RequirementOf<Context>> => ({
-  name,
-  version: options.version,
-  input: options.input,
-  success: options.success,
-  error: options.error,
-  idempotencyKey: options.idempotencyKey,
-  signals: options.signals ?? [],
-  tags: options.tags ?? (() => []),
-  limits: limitsOf(name, options.limit ?? []),
-  limitKeys: (input) => keysOf(options.limit ?? [], input),
+  ...definition,
   // `Declares` has checked the errors.
-  body: (input) => conceal(reveal(options.run(input) as Effect.Effect<S["Type"], E["Type"], Context>))
+  body: (input) => conceal(reveal(run(input) as Effect.Effect<S["Type"], E["Type"], Context>))
 })
 
 /**

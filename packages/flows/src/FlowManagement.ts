@@ -3,47 +3,37 @@
  */
 import * as NodeHttpServer from "@signalbox/platform/NodeHttpServer"
 import { TaggedError } from "@signalbox/transport/Printed"
-import * as SchemaProblem from "@signalbox/transport/SchemaProblem"
-import * as Mac from "effect/crypto/Mac"
-import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import type { unhandled } from "effect/Types"
 import * as Scope from "effect/Scope"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { HttpApiSchemaError } from "effect/http-api/HttpApiError"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpEffect from "effect/http/HttpEffect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
-import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
-import { type HttpServerError, isHttpServerError } from "effect/http/HttpServerError"
+import type { HttpServerError } from "effect/http/HttpServerError"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import {
-  InvalidRequestResponse,
-  PayloadTooLargeResponse,
-  UnauthenticatedResponse
-} from "@signalbox/api/contract/Responses"
 import { defined } from "@signalbox/transport/Defined"
 import { FlowEngine } from "./FlowEngine.ts"
-import { CallUnanswered } from "./FlowErrors.ts"
+import type { InvalidInput } from "./FlowErrors.ts"
 import * as FlowExecutions from "./FlowExecutions.ts"
 import * as FlowSchedules from "./FlowSchedules.ts"
 import { engineOf } from "./internal/engine/EngineOf.ts"
 import * as Actor from "./internal/management/Actor.ts"
-import { body, conflicting, invalid, missing, type Said } from "./internal/management/Errors.ts"
+import { conflicting, invalid, missing, type Said } from "./internal/management/Errors.ts"
 import {
   Api,
-  Authorization,
-  Edge,
   type Inspection as InspectionSchema,
   type Page as PageSchema,
   refusedCommands
 } from "./internal/management/Contract.ts"
+import * as Edges from "./internal/management/Edges.ts"
+import * as Grants from "./internal/management/Grants.ts"
+import * as Starting from "./internal/management/Starting.ts"
+import * as Tokens from "./internal/management/Tokens.ts"
 import type { IncomingMessage, ServerResponse } from "node:http"
 
 /** A page of executions as JSON: times in ISO 8601, names with underscores. */
@@ -51,84 +41,13 @@ export type PageJson = typeof PageSchema.Encoded
 /** The inspection of an execution as JSON. */
 export type InspectionJson = typeof InspectionSchema.Encoded
 
-export interface Options {
-  /** The bearer token of all requests: at least 16 characters, from a secure random source. */
-  readonly token: Redacted.Redacted
-}
+export type { Verb } from "./internal/management/Grants.ts"
+export type { TokenOptions, Tokens as Options } from "./internal/management/Tokens.ts"
 
 /** The options are invalid; the message names the field and the remedy. */
 export class InvalidManagement extends TaggedError<InvalidManagement>()("InvalidManagement", {
   message: Schema.String
 }) {}
-
-const shortestToken = 16
-
-/** Returns the invalid field and the reason, never the value. */
-const refusal = ({ cause }: HttpApiSchemaError) =>
-  new InvalidRequestResponse(body("INVALID_REQUEST", SchemaProblem.describe(cause)))
-
-const isTooLarge = (error: unknown): boolean =>
-  isHttpServerError(error) && error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
-const tooLarge = new PayloadTooLargeResponse(
-  body("PAYLOAD_TOO_LARGE", "the body is larger than 4 MB; a signal may have 1 MB of JSON")
-)
-
-/** Larger than the largest signal. */
-const largestBody = ByteSize.fromInputUnsafe("4 MB")
-
-type Answer<E> = Effect.Effect<HttpServerResponse.HttpServerResponse, unhandled | E, HttpRouter.Provided>
-
-const layerEdge = Layer.succeed(Edge, (httpEffect): Answer<InvalidRequestResponse | PayloadTooLargeResponse> =>
-  httpEffect.pipe(
-    Effect.catch((error): Answer<InvalidRequestResponse | PayloadTooLargeResponse> => {
-      if (isTooLarge(error)) return Effect.fail(tooLarge)
-      if (!HttpApiSchemaError.is(error)) return Effect.fail(error)
-      const ours = error.kind === "Body" || error.kind === "ResponseHeaders"
-      return ours ? Effect.die(error) : Effect.fail(refusal(error))
-    }),
-    Effect.catchDefect((defect): Answer<PayloadTooLargeResponse> =>
-      isTooLarge(defect)
-        ? Effect.fail(tooLarge)
-        : defect instanceof CallUnanswered
-          ? Effect.succeed(HttpServerResponse.jsonUnsafe(body("UNAVAILABLE", defect.message), { status: 503 }))
-          : Effect.as(
-              Effect.logError("a request to manage flows failed", defect),
-              HttpServerResponse.jsonUnsafe(
-                body("UNEXPECTED_ERROR", "an unexpected error occurred: see the log of the program"),
-                {
-                  status: 500
-                }
-              )
-            )
-    ),
-    Effect.provideService(HttpIncomingMessage.MaxBodySize, largestBody)
-  )
-)
-
-/** Compares two texts in constant time, by their digests. */
-const same = Effect.fnUntraced(function* (one: string, other: string) {
-  const digest = (text: string) => Effect.promise(() => crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)))
-  return Mac.timingSafeEqual(new Uint8Array(yield* digest(one)), new Uint8Array(yield* digest(other)))
-})
-
-const layerAuthorization = (token: Redacted.Redacted) =>
-  Layer.succeed(Authorization, {
-    bearer: (httpEffect, { credential }) =>
-      Effect.flatMap(
-        same(Redacted.value(credential), Redacted.value(token)),
-        (allowed): Answer<UnauthenticatedResponse> =>
-          allowed
-            ? httpEffect
-            : Effect.fail(
-                new UnauthenticatedResponse(
-                  body("UNAUTHENTICATED", "Expected the token of this program: `Authorization: Bearer <token>`")
-                )
-              )
-      )
-  })
-
-/** For requests that the server around the routes has authorized. */
-const layerAuthorized = Layer.succeed(Authorization, { bearer: (httpEffect) => httpEffect })
 
 /** The routes, but for who may use them. */
 const handlers = () => {
@@ -152,14 +71,37 @@ const handlers = () => {
           })
         )
       return handlers
-        .handle("list", ({ query }) => on(FlowExecutions.list(query)).pipe(Effect.catchTags({ ExecutionNotFound })))
+        .handle("list", ({ query }) =>
+          Effect.andThen(Grants.reaches(query.flow), on(FlowExecutions.list(query))).pipe(
+            Effect.catchTags({ ExecutionNotFound })
+          )
+        )
         .handle("commands", ({ payload }) => {
           const { all: _all, command, filter, ...options } = payload
           const message = refusedCommands(payload)
-          return message === null
-            ? Effect.flatMap(signed(options), (options) => on(FlowExecutions.each(filter, command, options)))
-            : Effect.fail(invalid({ message }))
+          return Effect.gen(function* () {
+            if (command === "terminate") yield* Grants.mayDo(yield* Grants.CurrentGrant, "terminate")
+            yield* Grants.reaches(filter.flow)
+            if (message !== null) return yield* invalid({ message })
+            return yield* on(FlowExecutions.each(filter, command, yield* signed(options)))
+          })
         })
+        .handle("start", ({ payload }) =>
+          Effect.andThen(Grants.reaches(payload.flow), on(Starting.start(payload))).pipe(
+            Effect.catchTags({
+              InvalidInput: ({ expected, path }: InvalidInput) =>
+                Effect.fail(invalid({ message: `${path === "" ? "input" : `input.${path}`}: ${expected}` })),
+              FlowExpired: ExecutionConflict,
+              ExecutionNotFound,
+              ExecutionConflict,
+              SignalConflict,
+              InvalidSignal
+            })
+          )
+        )
+        .handle("result", ({ params: { id }, query: { wait = 0 } }) =>
+          on(Starting.result(id, wait)).pipe(Effect.catchTags({ ExecutionNotFound }))
+        )
         .handle("inspect", ({ params: { id } }) =>
           on(FlowExecutions.inspect(id)).pipe(Effect.catchTags({ ExecutionNotFound }))
         )
@@ -219,7 +161,13 @@ const handlers = () => {
         )
       return handlers
         .handle("list", () =>
-          Effect.map(Effect.provideService(FlowSchedules.list, FlowEngine, engine), (schedules) => ({ schedules }))
+          Effect.zipWith(
+            Effect.provideService(FlowSchedules.list, FlowEngine, engine),
+            Grants.CurrentGrant,
+            (schedules, { flows }) => ({
+              schedules: schedules.filter(({ flow }) => flows === undefined || flows.includes(flow))
+            })
+          )
         )
         .handle("get", ({ params: { name } }) => on(FlowSchedules.get(name)))
         .handle("pause", ({ params: { name }, payload: { by, note } }) =>
@@ -237,7 +185,7 @@ const handlers = () => {
         .handle("remove", ({ params: { name } }) => Effect.as(on(FlowSchedules.remove(name)), { name }))
     })
   )
-  return HttpApiBuilder.layer(Api).pipe(Layer.provide([executions, schedules]), Layer.provide(layerEdge))
+  return HttpApiBuilder.layer(Api).pipe(Layer.provide([executions, schedules]), Layer.provide(Edges.layer))
 }
 
 /**
@@ -268,17 +216,15 @@ const handlers = () => {
  * )
  * ```
  */
-export const layerRoutes = ({ token }: Options) => {
+export const layerRoutes = (options: Tokens.Tokens) => {
   const checked = Layer.effectDiscard(
-    Redacted.value(token).length >= shortestToken
-      ? Effect.void
-      : Effect.fail(new InvalidManagement({ message: `token: Expected at least ${shortestToken} characters` }))
+    Effect.forEach(Tokens.refusals(options), (message) => Effect.fail(new InvalidManagement({ message })), { discard: true })
   )
-  return handlers().pipe(Layer.provide([layerAuthorization(token), checked]))
+  return handlers().pipe(Layer.provide([Tokens.layer(options), checked]))
 }
 
 /** What `toNodeHandler` and `toWebHandler` take. */
-export interface HandlerOptions extends Options {
+export interface HandlerOptions extends Tokens.Tokens {
   /**
    * The path that the routes are mounted at, such as `/flows`; it is removed unless the framework has done so. Default: none, so that
    * they are at `/flow-executions` and `/flow-schedules`.
@@ -290,9 +236,9 @@ export interface HandlerOptions extends Options {
 const withoutPrefix = (prefix: string) => (request: HttpServerRequest.HttpServerRequest) =>
   request.url.startsWith(`${prefix}/`) ? request.modify({ url: request.url.slice(prefix.length) }) : request
 
-const routed = ({ prefix = "", token }: HandlerOptions) =>
+const routed = ({ prefix = "", ...options }: HandlerOptions) =>
   // Nothing here serves files. A separate router, even where the program has one.
-  HttpRouter.toHttpEffect(Layer.provide(layerRoutes({ token }), HttpServer.layerServices)).pipe(
+  HttpRouter.toHttpEffect(Layer.provide(layerRoutes(options), HttpServer.layerServices)).pipe(
     Effect.provideServiceEffect(Layer.CurrentMemoMap, Layer.makeMemoMap),
     Effect.map(Effect.updateService(HttpServerRequest.HttpServerRequest, withoutPrefix(prefix.replace(/\/+$/, ""))))
   )
@@ -304,8 +250,7 @@ const routed = ({ prefix = "", token }: HandlerOptions) =>
  *
  * ```ts
  * import * as Effect from "effect/Effect"
- * import * as Redacted from "effect/Redacted"
- * import * as FlowManagement from "@signalbox/flows/FlowManagement"
+ *  * import * as FlowManagement from "@signalbox/flows/FlowManagement"
  * import { createServer } from "node:http"
  *
  * export const server = Effect.map(
@@ -338,8 +283,7 @@ export const toNodeHandler = Effect.fn("FlowManagement.toNodeHandler")(function*
  *
  * ```ts
  * import * as Effect from "effect/Effect"
- * import * as Redacted from "effect/Redacted"
- * import * as FlowManagement from "@signalbox/flows/FlowManagement"
+ *  * import * as FlowManagement from "@signalbox/flows/FlowManagement"
  *
  * export const listed = Effect.gen(function* () {
  *   const token = "at least 16 characters"
@@ -397,7 +341,7 @@ const mostUnread = 1024
  */
 export const mounted: Effect.Effect<Mounted, never, FlowEngine | Scope.Scope> = Effect.suspend(() =>
   // Nothing here serves files.
-  HttpRouter.toHttpEffect(Layer.provide(handlers(), [layerAuthorized, HttpServer.layerServices]))
+  HttpRouter.toHttpEffect(Layer.provide(handlers(), [Tokens.layerAuthorized, HttpServer.layerServices]))
 ).pipe(
   // A separate router, even where the program has one.
   Effect.provideServiceEffect(Layer.CurrentMemoMap, Layer.makeMemoMap),

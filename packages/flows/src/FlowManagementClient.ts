@@ -30,12 +30,15 @@ import type {
   ListedExecution,
   PageOptions,
   ResumeOptions,
-  RetryOptions
+  RetryOptions,
+  State
 } from "./FlowExecutions.ts"
 import { FlowHistory } from "./FlowHistory.ts"
 import type { RunNow, Schedule as FlowSchedule } from "./FlowSchedules.ts"
-import { Api, Inspection as InspectionJson, Listed } from "./internal/management/Contract.ts"
+import { Api, type Awaited, Inspection as InspectionJson, Listed, type Start } from "./internal/management/Contract.ts"
 import { RunNow as RunNowJson, Schedule as ScheduleJson } from "./internal/management/Schedules.ts"
+
+export type { Awaited, Start } from "./internal/management/Contract.ts"
 
 /**
  * A request failed: with a code of the program, with `UNREACHABLE` when there is no response, or with `UNEXPECTED_ANSWER` when the
@@ -111,6 +114,9 @@ const make = Effect.fnUntraced(function* ({ token, url }: Options) {
           (page) => [page.executions, Option.map(Option.fromNullOr(page.next), Option.some)] as const
         )
       ),
+    // Inputs with one key are one execution, so that it may be repeated.
+    start: (asked) => read(executions.start({ payload: asked })),
+    result: (id, { wait = 0 } = {}) => read(executions.result({ params: { id }, query: { wait } })),
     inspect: (id) => read(executions.inspect({ params: { id } })),
     history: (id) => read(executions.history({ params: { id } })),
     signal: (id, signal, value, options = {}) =>
@@ -163,6 +169,10 @@ export class FlowManagementClient extends Context.Service<
     readonly list: (options?: PageOptions) => Call<ExecutionPage>
     /** Emits all executions that match, the newest first. */
     readonly stream: (filter?: Filter) => Stream.Stream<ListedExecution, FlowManagementError>
+    /** Starts a flow by its name, or joins the execution with its key. */
+    readonly start: (asked: Start) => Call<{ readonly id: string; readonly state: State }>
+    /** Returns how an execution ended, or after `wait` seconds (at most 25) that it has not. */
+    readonly result: (execution: string, options?: { readonly wait?: number }) => Call<Awaited>
     readonly inspect: (execution: string) => Call<Inspection>
     readonly history: (execution: string) => Call<FlowHistory>
     /** Sends a value to a signal, or with an `id` to an inbox, by its name with its key as in `price[a]`. */

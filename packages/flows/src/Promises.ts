@@ -16,6 +16,7 @@ import type { FlowEngine } from "./FlowEngine.ts"
 import type { Codec } from "./internal/model/Values.ts"
 import { attempt, type StepTools } from "./internal/promises/AsyncAttempt.ts"
 import { type CallOptions, open } from "./internal/promises/Calls.ts"
+import { declareFlow, type DeclaredFlow, type FlowDeclaration } from "./internal/promises/Declaring.ts"
 import { type FlowTools, partOf } from "./internal/promises/FlowTools.ts"
 import {
   type ManagementOptions,
@@ -40,6 +41,7 @@ export type { ManagementOptions, NodeHandler } from "./internal/promises/Managem
 export type { OpenOptions } from "./internal/promises/OpenOptions.ts"
 export type { PromiseHandle } from "./internal/promises/PromiseHandle.ts"
 export { FlowError } from "./internal/promises/Thrown.ts"
+export { declareFlow, type DeclaredFlow, type FlowDeclaration } from "./internal/promises/Declaring.ts"
 export { approval, inbox, signal } from "./Signals.ts"
 
 /** Any JSON, for steps and flows without a schema. */
@@ -110,28 +112,18 @@ export const defineStep = <I extends AnySchema, O extends AnySchema>(
 /** The class or key of a service. */
 type AnyService = Context.Key<unknown, unknown>
 
-export interface FlowDefinition<I extends AnySchema, O extends AnySchema, S extends AnyService> {
-  readonly name: string
-  /** Increment it when the body calls other steps than before; default 1. */
-  readonly version?: number
-  readonly input: I
-  readonly output: O
-  /** Returns the idempotency key: inputs with the same key are the same execution. */
-  readonly key: (input: TypeOf<I>) => string
-  /** The signals and inboxes of its executions. */
-  readonly signals?: ReadonlyArray<Signal<Codec>>
-  /** Returns tags by which an execution can be found. */
-  readonly tags?: (input: TypeOf<I>) => ReadonlyArray<string>
-  /** The limits of its executions: see `Flow.make`. */
-  readonly limit?: ReadonlyArray<Flow.FlowLimit<TypeOf<I>>>
+export interface BodyDefinition<I, O, S extends AnyService> {
   /** The services of steps that are defined with Effect, such as `[ControlRoom]`; pass a layer of them to `openFlows`. */
   readonly services?: ReadonlyArray<S>
   /**
    * The body. All its effects and reads go through `ctx`. An exception is its failure, as a `FlowError`, except that a `TypeError`
    * and other mistakes in its code halt the execution, so that a corrected deployment continues it.
    */
-  readonly run: (ctx: FlowTools<S["Identifier"]>, input: TypeOf<I>) => PromiseLike<TypeOf<O>> | TypeOf<O>
+  readonly run: (ctx: FlowTools<S["Identifier"]>, input: I) => PromiseLike<O> | O
 }
+
+export interface FlowDefinition<I extends AnySchema, O extends AnySchema, S extends AnyService>
+  extends FlowDeclaration<I, O>, BodyDefinition<TypeOf<I>, TypeOf<O>, S> {}
 
 /** A flow of promises: a `Flow.Flow` that fails with `FlowError`. */
 export interface PromiseFlow<I, O, R> extends Flow.Flow<
@@ -184,29 +176,49 @@ export interface PromiseFlow<I, O, R> extends Flow.Flow<
  */
 export const defineFlow = <I extends AnySchema, O extends AnySchema, S extends AnyService = never>(
   definition: FlowDefinition<I, O, S>
-): PromiseFlow<TypeOf<I>, TypeOf<O>, S["Identifier"]> => {
-  const { input, key, limit, name, output, run, signals, tags, version = 1 } = definition
-  const flow = Flow.make(name, {
-    version,
-    input: codecOf(input),
-    success: codecOf(output),
-    error: FlowError,
-    idempotencyKey: key,
-    signals,
-    tags,
-    limit,
-    run: (given: TypeOf<I>): Effect.Effect<TypeOf<O>, FlowError, FlowContext<S["Identifier"]>> =>
+): PromiseFlow<TypeOf<I>, TypeOf<O>, S["Identifier"]> => implementFlow(declareFlow(definition), definition)
+
+/**
+ * Gives a flow of `declareFlow` its body.
+ *
+ * ```ts
+ * import * as Schema from "effect/Schema"
+ * import { declareFlow } from "@signalbox/flows/PromiseClient"
+ * import { implementFlow } from "@signalbox/flows/Promises"
+ *
+ * // In a module that web applications import too.
+ * export const reminder = declareFlow({
+ *   name: "reminder",
+ *   input: Schema.String,
+ *   output: Schema.String,
+ *   key: (text) => text
+ * })
+ *
+ * // In the program that runs it.
+ * export const remind = implementFlow(reminder, {
+ *   run: async (ctx, text) => {
+ *     await ctx.sleep("a while", "3 days")
+ *     return text
+ *   }
+ * })
+ * ```
+ */
+export const implementFlow = <I, O, S extends AnyService = never>(
+  declared: DeclaredFlow<I, O>,
+  { run }: BodyDefinition<I, O, S>
+): PromiseFlow<I, O, S["Identifier"]> => {
+  const flow = Flow.implement(
+    declared,
+    (given: I): Effect.Effect<O, FlowError, FlowContext<S["Identifier"]>> =>
       Effect.mapError(
-        partOf<TypeOf<O>, S["Identifier"]>((ctx) => run(ctx, given)),
+        partOf<O, S["Identifier"]>((ctx) => run(ctx, given)),
         errorOf
       )
-  })
+  )
   return { ...flow, layer: Durable.layer(flow) }
 }
 
 // ---- running
-
-type AnyFlow<I extends Codec, S extends Codec, E extends Codec, R> = Flow.Flow<I, S, E, R>
 
 /**
  * The flows of a program. Promises reject with the tagged errors of the call (`error._tag`): `execute` and `submit` with
@@ -215,28 +227,28 @@ type AnyFlow<I extends Codec, S extends Codec, E extends Codec, R> = Flow.Flow<I
  */
 export interface Flows {
   /** Starts an execution or joins the one with its key, and waits for its result: see `Flow.execute`. */
-  readonly execute: <I extends Codec, S extends Codec, E extends Codec, R>(
-    flow: AnyFlow<I, S, E, R>,
+  readonly execute: <I extends Codec, S extends Codec, E extends Codec>(
+    flow: Flow.FlowDefinition<I, S, E>,
     input: I["Type"],
     options?: CallOptions
   ) => Promise<S["Type"]>
   /** Starts an execution or joins the one with its key; returns its id. */
-  readonly submit: <I extends Codec, S extends Codec, E extends Codec, R>(
-    flow: AnyFlow<I, S, E, R>,
+  readonly submit: <I extends Codec, S extends Codec, E extends Codec>(
+    flow: Flow.FlowDefinition<I, S, E>,
     input: I["Type"],
     options?: { readonly key?: string } & CallOptions
   ) => Promise<string>
   /** Sends a signal to the execution of a key. */
-  readonly signal: <I extends Codec, S extends Codec, E extends Codec, R, V extends Codec>(
-    flow: AnyFlow<I, S, E, R>,
+  readonly signal: <I extends Codec, S extends Codec, E extends Codec, V extends Codec>(
+    flow: Flow.FlowDefinition<I, S, E>,
     key: string,
     signal: Signal<V>,
     value: V["Type"],
     options?: Durable.SendOptions & CallOptions
   ) => Promise<void>
   /** Resolves to the execution of a key. */
-  readonly handle: <I extends Codec, S extends Codec, E extends Codec, R>(
-    flow: AnyFlow<I, S, E, R>,
+  readonly handle: <I extends Codec, S extends Codec, E extends Codec>(
+    flow: Flow.FlowDefinition<I, S, E>,
     key: string,
     options?: CallOptions
   ) => Promise<PromiseHandle<S["Type"]>>

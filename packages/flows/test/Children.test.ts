@@ -95,6 +95,23 @@ const parents = {
       return yield* started.result
     })
   }),
+  finds: Flow.make("finds", {
+    ...common,
+    error: Flow.errorsOf(
+      priced,
+      Flow.ExecutionNotFound,
+      Flow.FlowCancelled,
+      Flow.SignalConflict,
+      Flow.ExecutionConflict
+    ),
+    run: Effect.fnUntraced(function* (text) {
+      const found = yield* Flow.find(priced, text)
+      yield* found.signal(offers, "a")
+      yield* found.signal(offers, "b")
+      yield* found.signal(price, 12)
+      return yield* found.result
+    })
+  }),
   cancels: Flow.make("cancels", {
     ...common,
     error: Flow.errorsOf(child),
@@ -132,6 +149,7 @@ const engine = Layer.fresh(
     Flow.layer(parents.leaves),
     Flow.layer(parents.twice),
     Flow.layer(parents.sends),
+    Flow.layer(parents.finds),
     Flow.layer(parents.cancels),
     Flow.layer(parents.many),
     Flow.layer(parents.hopes)
@@ -207,6 +225,30 @@ describe("a child execution", () => {
   it.effect("is sent signals and messages", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* Flow.execute(parents.sends, "s"), "12 a b")
+    }).pipe(Effect.provide(engine))
+  )
+
+  it.effect("that another program started is found by its flow and key, and lives on when the finder ends", () =>
+    Effect.gen(function* () {
+      const id = yield* Flow.submit(priced, "f")
+      const finder = yield* Flow.submit(parents.finds, "f")
+      assert.strictEqual(yield* Flow.execute(parents.finds, "f"), "12 a b")
+      assert.strictEqual((yield* FlowExecutions.get(id)).parent, null)
+      const waiting = yield* Flow.submit(priced, "g")
+      assert.notStrictEqual(finder, waiting)
+      yield* FlowExecutions.cancel(yield* Flow.submit(parents.finds, "g"))
+      yield* TestClock.adjust("1 minute")
+      assert.notStrictEqual((yield* FlowExecutions.get(waiting)).state, "cancelled")
+    }).pipe(Effect.provide(engine))
+  )
+
+  it.effect("that does not exist is an error of the finder, also when it is started later", () =>
+    Effect.gen(function* () {
+      const missing = yield* Effect.flip(Flow.execute(parents.finds, "late"))
+      assert.deepStrictEqual(missing, new Flow.ExecutionNotFound({ execution: "priced late" }))
+      yield* Flow.submit(priced, "late")
+      assert.deepStrictEqual(yield* Effect.flip(Flow.execute(parents.finds, "late")), missing)
+      assert.deepStrictEqual(yield* Effect.flip(Flow.run(parents.finds, "plain")), new Flow.ExecutionNotFound({ execution: "priced plain" }))
     }).pipe(Effect.provide(engine))
   )
 

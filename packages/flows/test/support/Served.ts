@@ -15,6 +15,8 @@ import { FlowEngine } from "../../src/FlowEngine.ts"
 import * as FlowManagement from "../../src/FlowManagement.ts"
 
 export const token = "a token of some length"
+/** A token that may start the flow `orders` and read its executions. */
+export const limitedToken = "a token for a web application"
 
 /** What steps did, in their order. */
 export class Diary extends Context.Service<Diary, Ref.Ref<ReadonlyArray<string>>>()("test/Diary") {
@@ -67,7 +69,10 @@ export const oldOrders = Flow.make("orders", {
 })
 
 const routes = Layer.mergeAll(
-  FlowManagement.layerRoutes({ token: Redacted.make(token) }),
+  FlowManagement.layerRoutes({
+    token: Redacted.make(token),
+    tokens: [{ token: Redacted.make(limitedToken), flows: ["orders"], verbs: ["start", "read"] }]
+  }),
   HttpRouter.add("GET", "/", HttpServerResponse.text("the program's own"))
 )
 

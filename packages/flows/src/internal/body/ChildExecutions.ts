@@ -29,6 +29,8 @@ export interface NewChild extends Pick<NewExecution, "flow" | "version" | "key" 
 export interface Children {
   /** Creates a child, or joins the execution of its flow and key; returns the id. */
   readonly start: (child: NewChild) => Effect.Effect<string>
+  /** Returns the execution of a flow with this key; null when none exists. */
+  readonly find: (flow: string, key: string) => Effect.Effect<string | null>
   /** Called when a wait for the end of an execution is recorded: ends the wait if the execution has already ended. */
   readonly awaited: (id: string) => Effect.Effect<void>
   /** Waits until an execution has ended. A halted one has not. */
@@ -46,6 +48,7 @@ const nowhere = () =>
 export const Children = Context.Reference<Children>("@signalbox/flows/Children", {
   defaultValue: () => ({
     start: nowhere,
+    find: nowhere,
     awaited: nowhere,
     ended: nowhere,
     send: nowhere,

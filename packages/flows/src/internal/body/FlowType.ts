@@ -9,8 +9,8 @@ import type { Signal } from "../../Signals.ts"
 import type { Limit } from "../model/Execution.ts"
 import type { Codec } from "../model/Values.ts"
 
-/** A flow: a name, a version, schemas and a body. `R` are the requirements of its steps. */
-export interface Flow<I extends Codec, S extends Codec, E extends Codec, R> {
+/** A flow without its body: what those need that start it, signal it and read its result. */
+export interface FlowDefinition<I extends Codec, S extends Codec, E extends Codec> {
   readonly name: string
   /** To be incremented when the body calls other steps than before. */
   readonly version: number
@@ -27,8 +27,28 @@ export interface Flow<I extends Codec, S extends Codec, E extends Codec, R> {
   readonly limits: ReadonlyArray<Limit>
   /** Returns the keys of an execution with this input, in the order of the limits. */
   readonly limitKeys: (input: I["Type"]) => ReadonlyArray<string | null>
+}
+
+/** A flow: its definition and a body. `R` are the requirements of its steps. */
+export interface Flow<I extends Codec, S extends Codec, E extends Codec, R> extends FlowDefinition<I, S, E> {
   readonly body: (input: I["Type"]) => Effect.Effect<S["Type"], E["Type"], FlowContext<R>>
 }
+
+/** What a new execution has from its input. */
+export const startOf = <I extends Codec>(
+  flow: FlowDefinition<I, Codec, Codec>,
+  given: { readonly json: Schema.Json; readonly value: I["Type"] },
+  key: string = flow.idempotencyKey(given.value)
+) => ({
+  flow: flow.name,
+  version: flow.version,
+  key,
+  input: given.json,
+  tags: [...flow.tags(given.value)],
+  limits: flow.limitKeys(given.value)
+})
+
+export type Start = ReturnType<typeof startOf>
 
 /** A flow of any types. */
 export interface AnyFlow {

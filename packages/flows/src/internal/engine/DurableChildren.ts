@@ -24,6 +24,7 @@ export const make = (engine: EngineParts, cancel: (id: string) => Effect.Effect<
       }
       return id
     }),
+    find: (flow, key) => Effect.map(journal.findKey(flow, key), (execution) => execution?.id ?? null),
     awaited: (id) =>
       Effect.suspend(() => {
         engine.awaited(id)

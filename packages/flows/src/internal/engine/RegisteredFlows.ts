@@ -1,8 +1,12 @@
 /**
  * The flows of this program, of which it runs executions, by name and version.
  */
+import type * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
 import type * as Tracer from "effect/Tracer"
+import type { InvalidInput } from "../../FlowErrors.ts"
 import type { Signal } from "../../Signals.ts"
+import type { Start } from "../body/FlowType.ts"
 import type { Body } from "../interpreter/Contract.ts"
 import { type Execution, type FlowVersion, type Limit, versionName } from "../model/Execution.ts"
 import type { Codec } from "../model/Values.ts"
@@ -11,6 +15,8 @@ import type { Codec } from "../model/Values.ts"
 export interface Registered extends FlowVersion {
   readonly signals: ReadonlyArray<Signal<Codec>>
   readonly limits: ReadonlyArray<Limit>
+  /** Returns what a new execution with this input has, or why its schema refuses it. */
+  readonly startOf: (input: Schema.Json, key: string | undefined) => Effect.Effect<Start, InvalidInput>
   readonly bodyOf: (execution: Pick<Execution, "id" | "input">, span: Tracer.AnySpan) => Body
 }
 
@@ -19,6 +25,9 @@ export const make = () => {
   return {
     get: (name: string): Registered | undefined => flows.get(name),
     has: (name: string): boolean => flows.has(name),
+    /** Returns the newest version of a flow. */
+    newest: (name: string): Registered | undefined =>
+      [...flows.values()].filter(({ flow }) => flow === name).sort((one, other) => other.version - one.version)[0],
     versions: (): ReadonlyArray<FlowVersion> => [...flows.values()].map(({ flow, version }) => ({ flow, version })),
     add: (flow: Registered) => void flows.set(versionName(flow), flow),
     /** Returns false when the version was registered again since. */

@@ -10,6 +10,7 @@ import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
 import {
   ConflictResponse,
+  ForbiddenResponse,
   InvalidRequestResponse,
   NotFoundResponse,
   PayloadTooLargeResponse,
@@ -165,13 +166,46 @@ export const refusedCommands = ({ all, command, filter, ...options }: typeof Com
 /** How many executions a command changed, and how many refused it. */
 const Carried = Schema.Struct({ changed: Schema.Finite, refused: Schema.Finite })
 
+/** How much longer a request waits for the end of an execution, in seconds: less than proxies allow. */
+export const longestWait = 25
+
+/** A flow to start, by its name. */
+const Start = Schema.Struct({
+  flow: Schema.NonEmptyString,
+  /** The version of the caller; default: the newest. */
+  version: Schema.optionalKey(Schema.Finite),
+  /** Default: that of the flow's `idempotencyKey`. */
+  key: Schema.optionalKey(Schema.NonEmptyString),
+  input: Schema.Json,
+  /** A signal that the execution gets with its start. */
+  signal: Schema.optionalKey(
+    Schema.Struct({ name: Schema.NonEmptyString, value: Schema.Json, id: Schema.optionalKey(Schema.NonEmptyString) })
+  )
+})
+export type Start = typeof Start.Type
+
+/** What those know of an execution that wait for its end. `settled`: it has ended, or is halted. */
+const Awaited = Schema.Struct({
+  settled: Schema.Boolean,
+  id: Schema.String,
+  flow: Schema.String,
+  version: Schema.Finite,
+  state: Schema.Literals(states),
+  result: Schema.Json,
+  error: Schema.Json,
+  failure: Schema.NullOr(Failure),
+  /** Why it is halted, as in its inspection. */
+  code: Schema.optionalKey(Schema.String)
+})
+export type Awaited = typeof Awaited.Type
+
 /** The execution of the request. */
 const Reached = Schema.Struct({ id: Schema.String })
 
-/** The token of the program. */
+/** A token of the program. */
 export class Authorization extends HttpApiMiddleware.Service<Authorization>()(
   "@signalbox/flows/management/Authorization",
-  { security: { bearer: HttpApiSecurity.bearer }, error: UnauthenticatedResponse }
+  { security: { bearer: HttpApiSecurity.bearer }, error: [UnauthenticatedResponse, ForbiddenResponse] }
 ) {}
 
 /** Turns invalid input into a 400 that names the field, and a bug into a 500 without details. */
@@ -186,8 +220,23 @@ const command = { params, payload: CommandBody, success: Reached } as const
 const group = HttpApiGroup.make("executions")
   .add(
     HttpApiEndpoint.get("list", "/flow-executions", { query: Query, success: Page, error: NotFoundResponse }),
+    HttpApiEndpoint.post("start", "/flow-executions", {
+      payload: Start,
+      success: Schema.Struct({ id: Schema.String, state: Schema.Literals(states) }),
+      error: [NotFoundResponse, ConflictResponse]
+    }),
     HttpApiEndpoint.post("commands", "/flow-executions/commands", { payload: Commands, success: Carried }),
     HttpApiEndpoint.get("inspect", one, { params, success: Inspection, error: NotFoundResponse }),
+    HttpApiEndpoint.get("result", `${one}/result`, {
+      params,
+      query: Schema.Struct({
+        wait: Schema.optionalKey(
+          Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: longestWait }))
+        )
+      }),
+      success: Awaited,
+      error: NotFoundResponse
+    }),
     HttpApiEndpoint.get("history", `${one}/history`, { params, success: FlowHistory, error: NotFoundResponse }),
     HttpApiEndpoint.post("signal", `${one}/signals`, {
       params,

@@ -96,12 +96,14 @@ const typeAt = (json: Schema.Json, keys: ReadonlyArray<PropertyKey>): string => 
   return Array.isArray(at) ? "array" : typeof at
 }
 
+const unfit = (flow: { readonly name: string }, error: Schema.SchemaError) => {
+  const { field: path, message: expected } = SchemaProblem.first(error)
+  return new InvalidInput({ flow: flow.name, path, expected })
+}
+
 /** Like `record`, for the input with which a program starts a flow. */
 export const recordInput = <I extends Codec>(flow: { readonly name: string; readonly input: I }, input: I["Type"]) =>
-  recordOr(flow.input, input, `the input of the flow ${flow.name}`, (error) => {
-    const { field: path, message: expected } = SchemaProblem.first(error)
-    return Effect.fail(new InvalidInput({ flow: flow.name, path, expected }))
-  })
+  recordOr(flow.input, input, `the input of the flow ${flow.name}`, (error) => Effect.fail(unfit(flow, error)))
 
 /** Like `recordInput`, with the size limit of results. */
 export const recordSubmitted = Effect.fnUntraced(function* <I extends Codec>(
@@ -113,6 +115,15 @@ export const recordSubmitted = Effect.fnUntraced(function* <I extends Codec>(
   if (bytes <= maxResultBytes) return recorded
   const expected = `Expected at most ${maxResultBytes} bytes of JSON, not ${bytes}: ${sizeHint} and pass its name or id`
   return yield* new InvalidInput({ flow: flow.name, path: "", expected })
+})
+
+/** Like `recordSubmitted`, for an input that came as JSON. */
+export const readSubmitted = Effect.fnUntraced(function* <I extends Codec>(
+  flow: { readonly name: string; readonly input: I },
+  json: Schema.Json
+) {
+  const input = yield* Effect.mapError(codecOf(flow.input).decode(json), (error) => unfit(flow, error))
+  return yield* recordSubmitted(flow, input)
 })
 
 /** Like `record`, for a value that a program sends to an execution. */

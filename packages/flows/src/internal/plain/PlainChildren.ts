@@ -106,6 +106,7 @@ export const make = (outer: FlowSignals, newId: () => string): Children => {
         ids.set(`${flow} ${key}`, id)
         return id
       }),
+    find: (flow, key) => Effect.sync(() => ids.get(`${flow} ${key}`) ?? null),
     awaited: () => Effect.void,
     ended: (id) => Effect.flatMap(found(id), ({ done }) => Deferred.await(done)),
     send: Effect.fnUntraced(function* (id, message) {

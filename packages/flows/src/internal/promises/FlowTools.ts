@@ -96,6 +96,11 @@ export interface FlowTools<R> {
     input: I["Type"],
     options?: Flow.StartOptions
   ) => Promise<Flow.Child<S["Type"], E["Type"]>>
+  /** Resolves to the execution of another flow with this key, without starting it; rejects with `ExecutionNotFound`: see `Flow.find`. */
+  readonly find: <I extends Codec, S extends Codec, E extends Codec>(
+    flow: Flow.FlowDefinition<I, S, E>,
+    key: string
+  ) => Promise<Flow.Child<S["Type"], E["Type"]>>
   /** Waits until a child has ended, without a limit; rejects with its error, or with `FlowCancelled`. */
   readonly result: <S, E>(child: Flow.Child<S, E>) => Promise<S>
   /** Sends a child a signal or a message that its flow lists. Rejects when it has received another value, or has ended. */
@@ -150,6 +155,7 @@ const toolsOf = <R>(ask: Ask, abortSignal: AbortSignal): FlowTools<R> => {
     continueAs: (flow, input) => answer(Flow.continueAs(flow, input)),
     call: (flow, input, options) => answer(Flow.call(flow, input, options)),
     start: (flow, input, options) => answer(Flow.start(flow, input, options)),
+    find: (flow, key) => answer(Flow.find(flow, key)),
     result: (child) => answer(child.result),
     send: (child, signal, value, options) => answer(child.signal(signal, value, options)),
     cancel: (child) => answer(child.cancel)

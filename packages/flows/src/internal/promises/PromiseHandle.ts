@@ -3,7 +3,7 @@
  */
 import * as Durable from "../../Durable.ts"
 import type { Signal } from "../../Signals.ts"
-import type { Flow } from "../body/FlowType.ts"
+import type { FlowDefinition } from "../body/FlowType.ts"
 import type { Codec } from "../model/Values.ts"
 import type { CallOptions, Calls } from "./Calls.ts"
 
@@ -24,9 +24,9 @@ export interface PromiseHandle<S> {
 }
 
 /** Resolves to the execution of a key. */
-export const handleOf = async <I extends Codec, S extends Codec, E extends Codec, R>(
+export const handleOf = async <I extends Codec, S extends Codec, E extends Codec>(
   { call }: Calls,
-  flow: Flow<I, S, E, R>,
+  flow: FlowDefinition<I, S, E>,
   key: string,
   finding?: CallOptions
 ): Promise<PromiseHandle<S["Type"]>> => {

@@ -1,0 +1,186 @@
+/**
+ * Starts flows of another program, and follows their executions, by their definitions: for programs that do not run them.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import type * as Schema from "effect/Schema"
+import type * as HttpClient from "effect/http/HttpClient"
+import { defined } from "@signalbox/transport/Defined"
+import type { SendOptions } from "./Durable.ts"
+import type { FlowDefinition } from "./FlowDefinition.ts"
+import { FlowCancelled, FlowHalted, ExecutionNotFound, type InvalidInput, type InvalidSignal } from "./FlowErrors.ts"
+import type { Inspection, ResumeOptions, RetryOptions } from "./FlowExecutions.ts"
+import { type Awaited, FlowManagementClient, type FlowManagementError, type Options } from "./FlowManagementClient.ts"
+import { segment } from "./internal/body/Position.ts"
+import { longestWait } from "./internal/management/Contract.ts"
+import { type Codec, recordSignal, recordSubmitted } from "./internal/model/Values.ts"
+import { NewId } from "./internal/model/Ids.ts"
+import { outcomeOf } from "./internal/operate/Outcome.ts"
+import type { Signal } from "./Signals.ts"
+
+/** The errors of waiting for an execution of another program, besides those of its flow. */
+export type RemoteWaitError = FlowCancelled | FlowHalted | FlowManagementError
+
+/** An execution of another program, by its flow and key. */
+export interface RemoteHandle<S, E> {
+  readonly id: string
+  /** Waits until it has ended, or is halted; also while the program restarts, for up to two minutes. */
+  readonly result: Effect.Effect<S, E | RemoteWaitError>
+  readonly signal: <V extends Codec>(
+    signal: Signal<V>,
+    value: V["Type"],
+    options?: SendOptions
+  ) => Effect.Effect<void, InvalidSignal | FlowManagementError>
+  readonly cancel: Effect.Effect<void, FlowManagementError>
+  readonly terminate: Effect.Effect<void, FlowManagementError>
+  readonly suspend: Effect.Effect<void, FlowManagementError>
+  readonly resume: (options?: ResumeOptions) => Effect.Effect<void, FlowManagementError>
+  readonly retry: (options?: RetryOptions) => Effect.Effect<void, FlowManagementError>
+  readonly describe: Effect.Effect<Inspection, FlowManagementError>
+}
+
+/** While a program restarts, or its database does. */
+const isAway = ({ code }: FlowManagementError) => code === "UNREACHABLE" || code === "UNAVAILABLE"
+const untilItIsBack = Schedule.upTo(Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")]), {
+  duration: "2 minutes"
+})
+
+const make = Effect.gen(function* () {
+  const flows = yield* FlowManagementClient
+  const newId = yield* NewId
+
+  const settled = (id: string) =>
+    flows.result(id, { wait: longestWait }).pipe(
+      Effect.retry({ schedule: untilItIsBack, while: isAway }),
+      Effect.repeat({ until: ({ settled }) => settled })
+    )
+
+  const outcome = <S extends Codec, E extends Codec>(
+    flow: { readonly name: string; readonly success: S; readonly error: E },
+    awaited: Awaited
+  ): Effect.Effect<S["Type"], E["Type"] | FlowCancelled | FlowHalted> => {
+    const { code, failure, id, state } = awaited
+    if (state !== "halted") return outcomeOf(flow, awaited)
+    const message = failure?.message ?? `the execution ${id} is halted`
+    return Effect.fail(new FlowHalted({ execution: id, tag: failure?.tag ?? null, message, ...defined({ code }) }))
+  }
+
+  const start = Effect.fnUntraced(function* <I extends Codec>(
+    flow: FlowDefinition<I, Codec, Codec>,
+    input: I["Type"],
+    options: { readonly key?: string | undefined; readonly signal?: { name: string; value: Schema.Json; id?: string } } = {}
+  ) {
+    const { name, version } = flow
+    const { json, value } = yield* recordSubmitted(flow, input)
+    const key = options.key ?? flow.idempotencyKey(value)
+    const { id } = yield* flows.start({ flow: name, version, key, input: json, ...defined({ signal: options.signal }) })
+    return id
+  })
+
+  /** Returns a message as it is sent: one of an inbox has an id, so that it may be repeated. */
+  const message = Effect.fnUntraced(function* <V extends Codec>(signal: Signal<V>, value: V["Type"], options: SendOptions) {
+    const { json } = yield* recordSignal(signal, value)
+    const id = signal.kind === "inbox" ? (options.id ?? newId()) : options.id
+    return { name: segment(signal.name, options.key), value: json, ...defined({ id }) }
+  })
+
+  return FlowClient.of({
+    submit: (flow, input, options) => start(flow, input, options),
+    execute: (flow, input, options) =>
+      Effect.flatMap(start(flow, input, options), (id) => Effect.flatMap(settled(id), (awaited) => outcome(flow, awaited))),
+    signalWithStart: (flow, input, signal, value, options = {}) =>
+      Effect.flatMap(message(signal, value, options), (signal) => start(flow, input, { signal })),
+    handle: Effect.fnUntraced(function* (flow, key) {
+      const { executions } = yield* flows.list({ flow: flow.name, key, limit: 1 })
+      const [found] = executions
+      if (found === undefined) return yield* new ExecutionNotFound({ execution: `${flow.name} ${key}` })
+      const { id } = found
+      return {
+        id,
+        result: Effect.flatMap(settled(id), (awaited) => outcome(flow, awaited)),
+        signal: (signal, value, options = {}) =>
+          Effect.flatMap(message(signal, value, options), ({ name, value, ...rest }) =>
+            flows.signal(id, name, value, rest)
+          ),
+        cancel: flows.cancel(id),
+        terminate: flows.terminate(id),
+        suspend: flows.suspend(id),
+        resume: (options) => flows.resume(id, options),
+        retry: (options) => flows.retry(id, options),
+        describe: flows.inspect(id)
+      }
+    })
+  })
+})
+
+/**
+ * Starts flows of another program, which has mounted `FlowManagement`, and follows their executions. It takes their definitions, so
+ * that a program needs neither their bodies nor an engine.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ * import * as Redacted from "effect/Redacted"
+ * import * as Schema from "effect/Schema"
+ * import * as FetchHttpClient from "effect/http/FetchHttpClient"
+ * import { FlowClient } from "@signalbox/flows/FlowClient"
+ * import { define } from "@signalbox/flows/FlowDefinition"
+ *
+ * // In a module of its own, which the program with the body imports too.
+ * const payment = define("payment", {
+ *   version: 1,
+ *   input: Schema.Struct({ order: Schema.String, cents: Schema.Int }),
+ *   success: Schema.String,
+ *   error: Schema.Never,
+ *   idempotencyKey: ({ order }) => order
+ * })
+ *
+ * export const pay = Effect.flatMap(FlowClient, (flows) =>
+ *   flows.execute(payment, { order: "4711", cents: 1200 })
+ * )
+ *
+ * export const connected = (token: Redacted.Redacted) =>
+ *   FlowClient.layer({ url: "http://127.0.0.1:4800", token }).pipe(
+ *     Layer.provide(FetchHttpClient.layer)
+ *   )
+ * ```
+ */
+export class FlowClient extends Context.Service<
+  FlowClient,
+  {
+    /**
+     * Starts an execution, or joins the one with its key; returns its id. Fails with `InvalidInput` before anything is sent when the
+     * input does not fit.
+     */
+    readonly submit: <I extends Codec, S extends Codec, E extends Codec>(
+      flow: FlowDefinition<I, S, E>,
+      input: I["Type"],
+      options?: { readonly key?: string }
+    ) => Effect.Effect<string, InvalidInput | FlowManagementError>
+    /** Like `submit`, and waits for the result, without a limit. When the caller is interrupted, the execution continues. */
+    readonly execute: <I extends Codec, S extends Codec, E extends Codec>(
+      flow: FlowDefinition<I, S, E>,
+      input: I["Type"],
+      options?: { readonly key?: string }
+    ) => Effect.Effect<S["Type"], E["Type"] | InvalidInput | RemoteWaitError>
+    /** Starts an execution unless it exists, and sends it a signal; returns its id. */
+    readonly signalWithStart: <I extends Codec, S extends Codec, E extends Codec, V extends Codec>(
+      flow: FlowDefinition<I, S, E>,
+      input: I["Type"],
+      signal: Signal<V>,
+      value: V["Type"],
+      options?: SendOptions
+    ) => Effect.Effect<string, InvalidInput | InvalidSignal | FlowManagementError>
+    /** Returns the execution of a flow with this key. Fails with `ExecutionNotFound`. */
+    readonly handle: <I extends Codec, S extends Codec, E extends Codec>(
+      flow: FlowDefinition<I, S, E>,
+      key: string
+    ) => Effect.Effect<RemoteHandle<S["Type"], E["Type"]>, ExecutionNotFound | FlowManagementError>
+  }
+>()("@signalbox/flows/FlowClient") {
+  /** The address has the prefix of the routes. The token is one of `FlowManagement.layerRoutes`, or a key of the control room that serves them. */
+  static readonly layer = (options: Options): Layer.Layer<FlowClient, never, HttpClient.HttpClient> =>
+    Layer.provide(Layer.effect(FlowClient, make), FlowManagementClient.layer(options))
+}
