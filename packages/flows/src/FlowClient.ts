@@ -12,13 +12,16 @@ import type { SendOptions } from "./Durable.ts"
 import type { FlowDefinition } from "./FlowDefinition.ts"
 import { FlowCancelled, FlowHalted, ExecutionNotFound, type InvalidInput, type InvalidSignal } from "./FlowErrors.ts"
 import type { Inspection, ResumeOptions, RetryOptions } from "./FlowExecutions.ts"
-import { type Awaited, FlowManagementClient, type FlowManagementError, type Options } from "./FlowManagementClient.ts"
 import { segment } from "./internal/body/Position.ts"
-import { longestWait } from "./internal/management/Contract.ts"
+import { type Awaited, longestWait } from "./internal/management/Contract.ts"
+import * as Requests from "./internal/management/Requests.ts"
+import type { FlowManagementError } from "./internal/management/Requests.ts"
 import { type Codec, recordSignal, recordSubmitted } from "./internal/model/Values.ts"
 import { NewId } from "./internal/model/Ids.ts"
 import { outcomeOf } from "./internal/operate/Outcome.ts"
 import type { Signal } from "./Signals.ts"
+
+export { FlowManagementError, type Options } from "./internal/management/Requests.ts"
 
 /** The errors of waiting for an execution of another program, besides those of its flow. */
 export type RemoteWaitError = FlowCancelled | FlowHalted | FlowManagementError
@@ -47,15 +50,17 @@ const untilItIsBack = Schedule.upTo(Schedule.min([Schedule.exponential("200 mill
   duration: "2 minutes"
 })
 
-const make = Effect.gen(function* () {
-  const flows = yield* FlowManagementClient
+const make = Effect.fnUntraced(function* (options: Requests.Options) {
+  const flows = yield* Requests.executionsOf(Requests.to(options))
   const newId = yield* NewId
 
   const settled = (id: string) =>
-    flows.result(id, { wait: longestWait }).pipe(
-      Effect.retry({ schedule: untilItIsBack, while: isAway }),
-      Effect.repeat({ until: ({ settled }) => settled })
-    )
+    flows
+      .result(id, { wait: longestWait })
+      .pipe(
+        Effect.retry({ schedule: untilItIsBack, while: isAway }),
+        Effect.repeat({ until: ({ settled }) => settled })
+      )
 
   const outcome = <S extends Codec, E extends Codec>(
     flow: { readonly name: string; readonly success: S; readonly error: E },
@@ -70,7 +75,10 @@ const make = Effect.gen(function* () {
   const start = Effect.fnUntraced(function* <I extends Codec>(
     flow: FlowDefinition<I, Codec, Codec>,
     input: I["Type"],
-    options: { readonly key?: string | undefined; readonly signal?: { name: string; value: Schema.Json; id?: string } } = {}
+    options: {
+      readonly key?: string | undefined
+      readonly signal?: { name: string; value: Schema.Json; id?: string }
+    } = {}
   ) {
     const { name, version } = flow
     const { json, value } = yield* recordSubmitted(flow, input)
@@ -80,7 +88,11 @@ const make = Effect.gen(function* () {
   })
 
   /** Returns a message as it is sent: one of an inbox has an id, so that it may be repeated. */
-  const message = Effect.fnUntraced(function* <V extends Codec>(signal: Signal<V>, value: V["Type"], options: SendOptions) {
+  const message = Effect.fnUntraced(function* <V extends Codec>(
+    signal: Signal<V>,
+    value: V["Type"],
+    options: SendOptions
+  ) {
     const { json } = yield* recordSignal(signal, value)
     const id = signal.kind === "inbox" ? (options.id ?? newId()) : options.id
     return { name: segment(signal.name, options.key), value: json, ...defined({ id }) }
@@ -89,7 +101,9 @@ const make = Effect.gen(function* () {
   return FlowClient.of({
     submit: (flow, input, options) => start(flow, input, options),
     execute: (flow, input, options) =>
-      Effect.flatMap(start(flow, input, options), (id) => Effect.flatMap(settled(id), (awaited) => outcome(flow, awaited))),
+      Effect.flatMap(start(flow, input, options), (id) =>
+        Effect.flatMap(settled(id), (awaited) => outcome(flow, awaited))
+      ),
     signalWithStart: (flow, input, signal, value, options = {}) =>
       Effect.flatMap(message(signal, value, options), (signal) => start(flow, input, { signal })),
     handle: Effect.fnUntraced(function* (flow, key) {
@@ -181,6 +195,6 @@ export class FlowClient extends Context.Service<
   }
 >()("@signalbox/flows/FlowClient") {
   /** The address has the prefix of the routes. The token is one of `FlowManagement.layerRoutes`, or a key of the control room that serves them. */
-  static readonly layer = (options: Options): Layer.Layer<FlowClient, never, HttpClient.HttpClient> =>
-    Layer.provide(Layer.effect(FlowClient, make), FlowManagementClient.layer(options))
+  static readonly layer = (options: Requests.Options): Layer.Layer<FlowClient, never, HttpClient.HttpClient> =>
+    Layer.effect(FlowClient, make(options))
 }

@@ -7,6 +7,7 @@ import type { Codec } from "./internal/model/Values.ts"
 import type { Signal } from "./Signals.ts"
 
 export type { FlowDefinition } from "./internal/body/FlowType.ts"
+export { approval, Approval, inbox, type Signal, signal } from "./Signals.ts"
 
 export interface DefinitionOptions<I extends Codec, S extends Codec, E extends Codec> {
   /** To be incremented when the body calls other steps than before. */
@@ -48,7 +49,16 @@ export interface DefinitionOptions<I extends Codec, S extends Codec, E extends C
  */
 export const define = <I extends Codec, S extends Codec, E extends Codec>(
   name: string,
-  { error, idempotencyKey, input, limit = [], signals = [], success, tags = () => [], version }: DefinitionOptions<I, S, E>
+  {
+    error,
+    idempotencyKey,
+    input,
+    limit = [],
+    signals = [],
+    success,
+    tags = () => [],
+    version
+  }: DefinitionOptions<I, S, E>
 ): FlowDefinition<I, S, E> => ({
   name,
   version,

@@ -25,13 +25,14 @@ import { engineOf } from "./internal/engine/EngineOf.ts"
 import * as Actor from "./internal/management/Actor.ts"
 import { conflicting, invalid, missing, type Said } from "./internal/management/Errors.ts"
 import {
-  Api,
+  ExecutionsApi,
   type Inspection as InspectionSchema,
   type Page as PageSchema,
   refusedCommands
 } from "./internal/management/Contract.ts"
 import * as Edges from "./internal/management/Edges.ts"
 import * as Grants from "./internal/management/Grants.ts"
+import * as Schedules from "./internal/management/Schedules.ts"
 import * as Starting from "./internal/management/Starting.ts"
 import * as Tokens from "./internal/management/Tokens.ts"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -52,7 +53,7 @@ export class InvalidManagement extends TaggedError<InvalidManagement>()("Invalid
 /** The routes, but for who may use them. */
 const handlers = () => {
   const executions = HttpApiBuilder.group(
-    Api,
+    ExecutionsApi,
     "executions",
     Effect.fnUntraced(function* (handlers) {
       const engine = yield* FlowEngine
@@ -149,7 +150,7 @@ const handlers = () => {
     })
   )
   const schedules = HttpApiBuilder.group(
-    Api,
+    Schedules.Api,
     "schedules",
     Effect.fnUntraced(function* (handlers) {
       const engine = yield* FlowEngine
@@ -185,7 +186,10 @@ const handlers = () => {
         .handle("remove", ({ params: { name } }) => Effect.as(on(FlowSchedules.remove(name)), { name }))
     })
   )
-  return HttpApiBuilder.layer(Api).pipe(Layer.provide([executions, schedules]), Layer.provide(Edges.layer))
+  return Layer.mergeAll(
+    Layer.provide(HttpApiBuilder.layer(ExecutionsApi), executions),
+    Layer.provide(HttpApiBuilder.layer(Schedules.Api), schedules)
+  ).pipe(Layer.provide(Edges.layer))
 }
 
 /**
@@ -218,7 +222,9 @@ const handlers = () => {
  */
 export const layerRoutes = (options: Tokens.Tokens) => {
   const checked = Layer.effectDiscard(
-    Effect.forEach(Tokens.refusals(options), (message) => Effect.fail(new InvalidManagement({ message })), { discard: true })
+    Effect.forEach(Tokens.refusals(options), (message) => Effect.fail(new InvalidManagement({ message })), {
+      discard: true
+    })
   )
   return handlers().pipe(Layer.provide([Tokens.layer(options), checked]))
 }

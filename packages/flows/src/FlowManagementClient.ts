@@ -1,59 +1,20 @@
 /**
  * A client for `FlowManagement.layerRoutes` of another program.
  */
-import { TaggedError } from "@signalbox/transport/Printed"
-import { address, check } from "@signalbox/transport/OptionError"
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
-import type * as Redacted from "effect/Redacted"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
 import * as HttpApiClient from "effect/http-api/HttpApiClient"
-import * as HttpClient from "effect/http/HttpClient"
-import { isHttpClientError } from "effect/http/HttpClientError"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import { ErrorCode } from "@signalbox/api/contract/Responses"
-import { defined } from "@signalbox/transport/Defined"
-import type {
-  Carried,
-  Command,
-  CommandIdentity,
-  CommandOptions,
-  ExecutionPage,
-  Filter,
-  Inspection,
-  ListedExecution,
-  PageOptions,
-  ResumeOptions,
-  RetryOptions,
-  State
-} from "./FlowExecutions.ts"
+import type * as HttpClient from "effect/http/HttpClient"
 import { FlowHistory } from "./FlowHistory.ts"
 import type { RunNow, Schedule as FlowSchedule } from "./FlowSchedules.ts"
-import { Api, type Awaited, Inspection as InspectionJson, Listed, type Start } from "./internal/management/Contract.ts"
-import { RunNow as RunNowJson, Schedule as ScheduleJson } from "./internal/management/Schedules.ts"
+import { Inspection as InspectionJson, Listed } from "./internal/management/Contract.ts"
+import * as Requests from "./internal/management/Requests.ts"
+import { Api as SchedulesApi, RunNow as RunNowJson, Schedule as ScheduleJson } from "./internal/management/Schedules.ts"
 
 export type { Awaited, Start } from "./internal/management/Contract.ts"
-
-/**
- * A request failed: with a code of the program, with `UNREACHABLE` when there is no response, or with `UNEXPECTED_ANSWER` when the
- * response is not that of `FlowManagement.layerRoutes`.
- */
-export class FlowManagementError extends TaggedError<FlowManagementError>()("FlowManagementError", {
-  code: Schema.Union([ErrorCode, Schema.Literals(["UNREACHABLE", "UNEXPECTED_ANSWER"])]),
-  message: Schema.String
-}) {}
-
-export interface Options {
-  /** The address of the program, with the prefix of its routes, such as `http://127.0.0.1:4800`. */
-  readonly url: string
-  readonly token: Redacted.Redacted
-}
+export { FlowManagementError, type Options } from "./internal/management/Requests.ts"
 
 /** Encodes results as the routes do: times in ISO 8601, names with underscores. For programs that print them. */
 export const onWire = {
@@ -64,70 +25,12 @@ export const onWire = {
   runNow: Schema.encodeSync(RunNowJson)
 }
 
-const attemptTimeout = "30 seconds"
-/** The timeout of a command for many executions. */
-const longTimeout = "10 minutes"
-/** The retries of reads. */
-const again = { schedule: Schedule.exponential("200 millis"), times: 3 }
-
-type Call<A> = Effect.Effect<A, FlowManagementError>
-
-const isEnvelope = Schema.is(Schema.Struct({ error: Schema.Struct({ code: ErrorCode, message: Schema.String }) }))
-
-const make = Effect.fnUntraced(function* ({ token, url }: Options) {
-  check("FlowManagementClient.layer", { url }, { url: address })
-  const base = url.replace(/\/+$/, "")
-  const client = yield* HttpApiClient.make(Api, {
-    baseUrl: base,
-    transformClient: HttpClient.mapRequest(HttpClientRequest.bearerToken(token))
-  })
-  const unreachable = new FlowManagementError({
-    code: "UNREACHABLE",
-    message: `cannot reach ${base}: check the address, and that the program runs`
-  })
-  const unexpected = new FlowManagementError({
-    code: "UNEXPECTED_ANSWER",
-    message: `the response of ${base} is not that of FlowManagement.layerRoutes: check that the program mounts them, and their prefix`
-  })
-
-  const call = <A, E>(effect: Effect.Effect<A, E>, timeout: Duration.Input = attemptTimeout): Call<A> =>
-    effect.pipe(
-      Effect.timeout(timeout),
-      Effect.mapError((error) => {
-        if (isEnvelope(error)) return new FlowManagementError(error.error)
-        const silent = Predicate.isTagged(error, "TimeoutError")
-        return silent || (isHttpClientError(error) && error.response === undefined) ? unreachable : unexpected
-      })
-    )
-  const read = <A, E>(effect: Effect.Effect<A, E>) =>
-    Effect.retry(call(effect), { ...again, while: ({ code }) => code === "UNREACHABLE" })
-  const done = <A, E>(effect: Effect.Effect<A, E>) => Effect.asVoid(call(effect))
-
-  const { executions, schedules } = client
-  const list = (options: PageOptions = {}): Call<ExecutionPage> => read(executions.list({ query: options }))
+const make = Effect.fnUntraced(function* (options: Requests.Options) {
+  const requests = Requests.to(options)
+  const { call, done, read } = requests
+  const { schedules } = yield* HttpApiClient.make(SchedulesApi, requests.options)
   return FlowManagementClient.of({
-    list,
-    stream: (filter = {}) =>
-      Stream.paginate(Option.none<string>(), (before) =>
-        Effect.map(
-          list({ ...filter, ...defined({ before: Option.getOrUndefined(before) }) }),
-          (page) => [page.executions, Option.map(Option.fromNullOr(page.next), Option.some)] as const
-        )
-      ),
-    // Inputs with one key are one execution, so that it may be repeated.
-    start: (asked) => read(executions.start({ payload: asked })),
-    result: (id, { wait = 0 } = {}) => read(executions.result({ params: { id }, query: { wait } })),
-    inspect: (id) => read(executions.inspect({ params: { id } })),
-    history: (id) => read(executions.history({ params: { id } })),
-    signal: (id, signal, value, options = {}) =>
-      done(executions.signal({ params: { id }, payload: { signal, value, ...options } })),
-    cancel: (id, options) => done(executions.cancel({ params: { id }, payload: options })),
-    terminate: (id, options) => done(executions.terminate({ params: { id }, payload: options })),
-    suspend: (id, options) => done(executions.suspend({ params: { id }, payload: options })),
-    resume: (id, options = {}) => done(executions.resume({ params: { id }, payload: options })),
-    retry: (id, options = {}) => done(executions.retry({ params: { id }, payload: options })),
-    each: (filter, command, options = {}) =>
-      call(executions.commands({ payload: { command, filter, ...options } }), longTimeout),
+    ...(yield* Requests.executionsOf(requests)),
     schedules: {
       list: Effect.map(read(schedules.list()), ({ schedules }) => schedules),
       get: (name) => read(schedules.get({ params: { name } })),
@@ -136,7 +39,7 @@ const make = Effect.fnUntraced(function* ({ token, url }: Options) {
       runNow: (name) => call(schedules.runNow({ params: { name } })),
       backfill: (name, from, to) =>
         Effect.map(
-          call(schedules.backfill({ params: { name }, payload: { from, to } }), longTimeout),
+          call(schedules.backfill({ params: { name }, payload: { from, to } }), Requests.longTimeout),
           ({ asked }) => asked
         ),
       remove: (name) => done(schedules.remove({ params: { name } }))
@@ -165,46 +68,21 @@ const make = Effect.fnUntraced(function* ({ token, url }: Options) {
  */
 export class FlowManagementClient extends Context.Service<
   FlowManagementClient,
-  {
-    readonly list: (options?: PageOptions) => Call<ExecutionPage>
-    /** Emits all executions that match, the newest first. */
-    readonly stream: (filter?: Filter) => Stream.Stream<ListedExecution, FlowManagementError>
-    /** Starts a flow by its name, or joins the execution with its key. */
-    readonly start: (asked: Start) => Call<{ readonly id: string; readonly state: State }>
-    /** Returns how an execution ended, or after `wait` seconds (at most 25) that it has not. */
-    readonly result: (execution: string, options?: { readonly wait?: number }) => Call<Awaited>
-    readonly inspect: (execution: string) => Call<Inspection>
-    readonly history: (execution: string) => Call<FlowHistory>
-    /** Sends a value to a signal, or with an `id` to an inbox, by its name with its key as in `price[a]`. */
-    readonly signal: (
-      execution: string,
-      signal: string,
-      value: Schema.Json,
-      options?: { readonly id?: string }
-    ) => Call<void>
-    readonly cancel: (execution: string, options?: CommandIdentity) => Call<void>
-    readonly terminate: (execution: string, options?: CommandIdentity) => Call<void>
-    readonly suspend: (execution: string, options?: CommandIdentity) => Call<void>
-    readonly resume: (execution: string, options?: ResumeOptions) => Call<void>
-    readonly retry: (execution: string, options?: RetryOptions) => Call<void>
-    /** Carries out a command for all that match. An empty filter, which matches every execution, needs `all: true`. */
-    readonly each: (
-      filter: Filter,
-      command: Command,
-      options?: CommandOptions & { readonly all?: boolean }
-    ) => Call<Carried>
+  Requests.Executions & {
     /** The functions of `FlowSchedules`. */
     readonly schedules: {
-      readonly list: Call<ReadonlyArray<FlowSchedule>>
-      readonly get: (name: string) => Call<FlowSchedule>
-      readonly pause: (name: string, note: string, options?: { readonly by?: string }) => Call<void>
-      readonly resume: (name: string) => Call<void>
-      readonly runNow: (name: string) => Call<RunNow>
-      readonly backfill: (name: string, from: number, to: number) => Call<number>
-      readonly remove: (name: string) => Call<void>
+      readonly list: Requests.Call<ReadonlyArray<FlowSchedule>>
+      readonly get: (name: string) => Requests.Call<FlowSchedule>
+      readonly pause: (name: string, note: string, options?: { readonly by?: string }) => Requests.Call<void>
+      readonly resume: (name: string) => Requests.Call<void>
+      readonly runNow: (name: string) => Requests.Call<RunNow>
+      readonly backfill: (name: string, from: number, to: number) => Requests.Call<number>
+      readonly remove: (name: string) => Requests.Call<void>
     }
   }
 >()("@signalbox/flows/FlowManagementClient") {
-  static readonly layer = (options: Options): Layer.Layer<FlowManagementClient, never, HttpClient.HttpClient> =>
+  static readonly layer = (
+    options: Requests.Options
+  ): Layer.Layer<FlowManagementClient, never, HttpClient.HttpClient> =>
     Layer.effect(FlowManagementClient, make(options))
 }

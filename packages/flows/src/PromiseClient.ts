@@ -13,9 +13,10 @@ import type { Inspection } from "./FlowExecutions.ts"
 import type { Codec } from "./internal/model/Values.ts"
 import type { Signal } from "./Signals.ts"
 
-export { FlowManagementError } from "./FlowManagementClient.ts"
+export { FlowManagementError } from "./FlowClient.ts"
 export { declareFlow, type DeclaredFlow, type FlowDeclaration } from "./internal/promises/Declaring.ts"
 export { FlowError } from "./internal/promises/Thrown.ts"
+export { approval, inbox, signal } from "./Signals.ts"
 
 export interface ConnectOptions {
   /** The address of the program, with the prefix of its routes, such as `https://flows.example/flows`. */

@@ -207,13 +207,11 @@ export const implementFlow = <I, O, S extends AnyService = never>(
   declared: DeclaredFlow<I, O>,
   { run }: BodyDefinition<I, O, S>
 ): PromiseFlow<I, O, S["Identifier"]> => {
-  const flow = Flow.implement(
-    declared,
-    (given: I): Effect.Effect<O, FlowError, FlowContext<S["Identifier"]>> =>
-      Effect.mapError(
-        partOf<O, S["Identifier"]>((ctx) => run(ctx, given)),
-        errorOf
-      )
+  const flow = Flow.implement(declared, (given: I): Effect.Effect<O, FlowError, FlowContext<S["Identifier"]>> =>
+    Effect.mapError(
+      partOf<O, S["Identifier"]>((ctx) => run(ctx, given)),
+      errorOf
+    )
   )
   return { ...flow, layer: Durable.layer(flow) }
 }

@@ -1,7 +1,9 @@
-/** Every module under its name. `Promises`, `LintRules` and the steps of the graph stand apart. */
+/** Every module under its name. `Promises`, `PromiseClient`, `LintRules` and the steps of the graph stand apart. */
 export * as Flow from "./Flow.ts"
 export * as FlowCallbacks from "./FlowCallbacks.ts"
+export * as FlowClient from "./FlowClient.ts"
 export * as FlowDefect from "./FlowDefect.ts"
+export * as FlowDefinition from "./FlowDefinition.ts"
 export * as FlowDiagram from "./FlowDiagram.ts"
 export * as FlowEngine from "./FlowEngine.ts"
 export * as FlowErrors from "./FlowErrors.ts"

@@ -248,7 +248,10 @@ describe("a child execution", () => {
       assert.deepStrictEqual(missing, new Flow.ExecutionNotFound({ execution: "priced late" }))
       yield* Flow.submit(priced, "late")
       assert.deepStrictEqual(yield* Effect.flip(Flow.execute(parents.finds, "late")), missing)
-      assert.deepStrictEqual(yield* Effect.flip(Flow.run(parents.finds, "plain")), new Flow.ExecutionNotFound({ execution: "priced plain" }))
+      assert.deepStrictEqual(
+        yield* Effect.flip(Flow.run(parents.finds, "plain")),
+        new Flow.ExecutionNotFound({ execution: "priced plain" })
+      )
     }).pipe(Effect.provide(engine))
   )
 

@@ -203,7 +203,9 @@ describe("a client", () => {
         await handle.signal(approval, decided("ann"))
         assert.strictEqual(await waiting, "ann")
         assert.strictEqual((await handle.describe()).execution.state, "completed")
-        const aborted = await flows.execute(definition, "two", { abortSignal: AbortSignal.timeout(50) }).catch(() => "aborted")
+        const aborted = await flows
+          .execute(definition, "two", { abortSignal: AbortSignal.timeout(50) })
+          .catch(() => "aborted")
         assert.strictEqual(aborted, "aborted")
       })
       assert.deepStrictEqual((yield* FlowExecutions.list({ key: "two" })).executions.length, 1)

@@ -195,6 +195,25 @@ describe("signalbox flows", { shuffle: false }, () => {
     }).pipe(Effect.provide(program))
   )
 
+  it.live("starts one, joins it by its key, and waits for its end", () =>
+    Effect.gen(function* () {
+      const { stdout } = yield* flows("start", "filing", "--input", '"empty"', "--json")
+      const { id } = JSON.parse(stdout)
+      assert.match((yield* flows("start", "filing", "--input", '"empty"')).stdout, new RegExp(`^${id} `))
+      const failed = yield* failing("start", "filing", "--input", '"empty"', "--wait")
+      assert.strictEqual(failed.status, 1)
+      assert.include(failed.stderr, `the execution ${id} is failed: Refused`)
+      const odd = yield* failing("start", "filing", "--input", "{")
+      assert.match(odd.stderr, /--input: expected JSON, @FILE/)
+      assert.match((yield* failing("start", "filing", "--input", "1")).stderr, /input: Expected string/)
+      assert.match((yield* failing("start", "none", "--input", "1")).stderr, /flow: none is not registered/)
+      yield* Flow.signalWithStart(payment, 7, approval, { approved: true, by: "ann", comment: null })
+      yield* Flow.signalWithStart(payment, 7, day, "monday")
+      const done = yield* flows("start", "payment", "--input", "7", "--wait")
+      assert.strictEqual(done.stdout, '"paid by ann on monday"\n')
+    }).pipe(Effect.provide(program))
+  )
+
   it.live("suspends, resumes, cancels and terminates one", () =>
     Effect.gen(function* () {
       const id = yield* Flow.submit(payment, 1)
@@ -265,7 +284,7 @@ describe("signalbox flows", { shuffle: false }, () => {
       assert.match((yield* run(["list", "--url", url], {})).stderr, /set SIGNALBOX_FLOWS_TOKEN/)
       const wrong = yield* run(["list", "--url", url], { SIGNALBOX_FLOWS_TOKEN: "wrong-secret" })
       assert.strictEqual(wrong.status, 1)
-      assert.match(wrong.stderr, /Expected the token of this program/)
+      assert.match(wrong.stderr, /Expected a token of this program/)
       assert.notInclude(wrong.stderr, "wrong-secret")
       assert.match((yield* failing("show", "nobody")).stderr, /the execution nobody does not exist/)
     }).pipe(Effect.provide(program))

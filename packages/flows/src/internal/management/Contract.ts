@@ -6,23 +6,14 @@ import * as Schema from "effect/Schema"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
-import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
-import {
-  ConflictResponse,
-  ForbiddenResponse,
-  InvalidRequestResponse,
-  NotFoundResponse,
-  PayloadTooLargeResponse,
-  UnauthenticatedResponse
-} from "@signalbox/api/contract/Responses"
+import { ConflictResponse, NotFoundResponse } from "@signalbox/api/contract/Responses"
 import { FlowHistory } from "../../FlowHistory.ts"
 import { Failure } from "../../FlowEvents.ts"
 import { type Command, commands } from "../model/Commands.ts"
 import { wireFields } from "../interpreter/Halts.ts"
 import { activityKinds } from "../operate/Inspection.ts"
 import { states } from "../model/Execution.ts"
-import * as Schedules from "./Schedules.ts"
+import { Authorization, Edge, strict } from "./Middleware.ts"
 import { Entry, Execution, listedFields, listedKeys, Stalled, Time, Undo } from "./Wire.ts"
 
 /** An execution in a list. */
@@ -202,17 +193,6 @@ export type Awaited = typeof Awaited.Type
 /** The execution of the request. */
 const Reached = Schema.Struct({ id: Schema.String })
 
-/** A token of the program. */
-export class Authorization extends HttpApiMiddleware.Service<Authorization>()(
-  "@signalbox/flows/management/Authorization",
-  { security: { bearer: HttpApiSecurity.bearer }, error: [UnauthenticatedResponse, ForbiddenResponse] }
-) {}
-
-/** Turns invalid input into a 400 that names the field, and a bug into a 500 without details. */
-export class Edge extends HttpApiMiddleware.Service<Edge>()("@signalbox/flows/management/Edge", {
-  error: [InvalidRequestResponse, PayloadTooLargeResponse]
-}) {}
-
 const params = { id: Schema.String }
 const one = "/flow-executions/:id"
 const command = { params, payload: CommandBody, success: Reached } as const
@@ -270,11 +250,8 @@ const group = HttpApiGroup.make("executions")
   .middleware(Authorization)
   .middleware(Edge)
 
-/** A misspelled member of a filter must not widen a command. */
-const strict = { onExcessProperty: "error" } as const
-
-export const Api = HttpApi.make("flowManagement")
+/** The executions alone: what a program needs that starts flows. */
+export const ExecutionsApi = HttpApi.make("flowExecutions")
   .add(group)
-  .add(Schedules.group.middleware(Authorization).middleware(Edge))
   .annotate(HttpApi.QueryParseOptions, strict)
   .annotate(HttpApi.PayloadParseOptions, strict)

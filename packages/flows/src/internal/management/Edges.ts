@@ -13,7 +13,7 @@ import { isHttpServerError } from "effect/http/HttpServerError"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { InvalidRequestResponse, PayloadTooLargeResponse } from "@signalbox/api/contract/Responses"
 import { CallUnanswered } from "../../FlowErrors.ts"
-import { Edge } from "./Contract.ts"
+import { Edge } from "./Middleware.ts"
 import { body } from "./Errors.ts"
 
 /** Returns the invalid field and the reason, never the value. */

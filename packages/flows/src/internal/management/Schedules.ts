@@ -2,12 +2,14 @@
  * The schedules of flows over HTTP, as a part of the management.
  */
 import * as Schema from "effect/Schema"
+import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { NotFoundResponse } from "@signalbox/api/contract/Responses"
 import { Definition } from "@signalbox/schedule/Definition"
 import { states } from "../model/Execution.ts"
 import * as Row from "../schedules/Row.ts"
+import { Authorization, Edge, strict } from "./Middleware.ts"
 import { Time } from "./Wire.ts"
 
 /** A schedule with its progress. */
@@ -39,7 +41,7 @@ const one = "/flow-schedules/:name"
 const success = Schema.Struct({ name: Schema.String })
 const error = NotFoundResponse
 
-export const group = HttpApiGroup.make("schedules").add(
+const group = HttpApiGroup.make("schedules").add(
   HttpApiEndpoint.get("list", "/flow-schedules", { success: Schema.Struct({ schedules: Schema.Array(Schedule) }) }),
   HttpApiEndpoint.get("get", one, { params, success: Schedule, error }),
   HttpApiEndpoint.post("pause", `${one}/pause`, {
@@ -58,3 +60,8 @@ export const group = HttpApiGroup.make("schedules").add(
   }),
   HttpApiEndpoint.delete("remove", one, { params, success, error })
 )
+
+export const Api = HttpApi.make("flowSchedules")
+  .add(group.middleware(Authorization).middleware(Edge))
+  .annotate(HttpApi.QueryParseOptions, strict)
+  .annotate(HttpApi.PayloadParseOptions, strict)

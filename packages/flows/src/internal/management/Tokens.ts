@@ -14,7 +14,7 @@ import { type ForbiddenResponse, UnauthenticatedResponse } from "@signalbox/api/
 import type { FlowEngine } from "../../FlowEngine.ts"
 import * as FlowSchedules from "../../FlowSchedules.ts"
 import { engineOf } from "../engine/EngineOf.ts"
-import { Authorization } from "./Contract.ts"
+import { Authorization } from "./Middleware.ts"
 import { body } from "./Errors.ts"
 import * as Grants from "./Grants.ts"
 
@@ -34,7 +34,6 @@ export interface Tokens {
   /** Tokens for some flows and verbs, such as that of a web application that only starts one. */
   readonly tokens?: ReadonlyArray<TokenOptions> | undefined
 }
-
 
 const shortestToken = 16
 

@@ -6,8 +6,9 @@ import {
   type State,
   states
 } from "@signalbox/flows/FlowExecutions"
-import { type FlowManagementError, onWire } from "@signalbox/flows/FlowManagementClient"
+import { type FlowManagementClient, type FlowManagementError, onWire } from "@signalbox/flows/FlowManagementClient"
 import { defined } from "@signalbox/transport/Defined"
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -20,6 +21,7 @@ import * as Flag from "effect/cli/Flag"
 import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
 import { ask } from "../../resources/Confirm.ts"
 import { print } from "../../connection/Connection.ts"
+import { givenText } from "../../files/GivenText.ts"
 import { executionLine, report } from "../../output/FlowReport.ts"
 import { connected, flags, refuse } from "../../connection/FlowsConnection.ts"
 import { check } from "./FlowsCheck.ts"
@@ -375,7 +377,72 @@ const signal = Command.make(
   ])
 )
 
+/** A time in seconds, within which a program says whether an execution has ended. */
+const wait = 25
+
+/** Waits until an execution has ended or is halted. */
+const settled = (flows: FlowManagementClient["Service"], id: string) =>
+  Effect.repeat(flows.result(id, { wait }), { until: ({ settled }) => settled })
+
+/** An execution that was waited for did not complete. */
+export class NotCompleted extends TaggedError<NotCompleted>()("NotCompleted", { message: Schema.String }) {}
+
+const start = Command.make(
+  "start",
+  {
+    flow: Argument.String("flow").pipe(Argument.withDescription("The name of a flow")),
+    input: Flag.String("input").pipe(
+      Flag.withDescription("The input: JSON, the path of a file after @, or - for standard input"),
+      Flag.withMetavar("JSON | @FILE | -")
+    ),
+    key: Flag.String("key").pipe(
+      Flag.withDescription("The idempotency key; default: the one that the flow makes of the input"),
+      Flag.optional
+    ),
+    wait: Flag.Boolean("wait").pipe(
+      Flag.withDescription("Wait for the end, and print the result; the exit code is 1 unless it has completed"),
+      Flag.withDefault(false)
+    ),
+    ...flags
+  },
+  Effect.fnUntraced(function* ({ flow, input, json, key, url, wait }) {
+    const value = yield* Effect.mapError(decodeJson(yield* givenText("--input", input)), () =>
+      refuse("--input: expected JSON, @FILE for a file with JSON, or - for standard input; a text is JSON in quotes")
+    )
+    yield* connected(
+      url,
+      Effect.fnUntraced(function* (flows) {
+        const started = yield* flows.start({ flow, input: value, ...defined({ key: Option.getOrUndefined(key) }) })
+        if (!wait) return yield* print(json, started, ({ id, state }) => `${id} ${state}`)
+        const { failure, id, result, state } = yield* settled(flows, started.id)
+        if (state === "completed") return yield* print(json, { id, state, result }, () => JSON.stringify(result))
+        const why = failure === null ? "" : `: ${failure.message}`
+        return yield* new NotCompleted({ message: `the execution ${id} is ${state}${why}` })
+      })
+    )
+  })
+).pipe(
+  Command.withDescription("Starts a flow, or joins the execution with the same key; prints its id"),
+  Command.withExamples([
+    { command: 'signalbox flows start payment --input \'{"order":"4711"}\'', description: "Start an execution" },
+    { command: "signalbox flows start payment --input @order.json --wait", description: "Wait for its result" }
+  ])
+)
+
 export const flows = Command.make("flows").pipe(
-  Command.withDescription("Lists, shows and manages executions of durable flows"),
-  Command.withSubcommands([list, show, signal, cancel, terminate, suspend, resume, retry, exported, check, schedules])
+  Command.withDescription("Starts, lists, shows and manages executions of durable flows"),
+  Command.withSubcommands([
+    start,
+    list,
+    show,
+    signal,
+    cancel,
+    terminate,
+    suspend,
+    resume,
+    retry,
+    exported,
+    check,
+    schedules
+  ])
 )

@@ -4,7 +4,6 @@ import { WorkItemId } from "@signalbox/api/contract/Ids"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Argument from "effect/cli/Argument"
@@ -13,7 +12,7 @@ import * as Flag from "effect/cli/Flag"
 import { connected, connectionFlags, print } from "../../connection/Connection.ts"
 import { attachFiles, BadPayload, checkReadable } from "../../resources/NewItem.ts"
 import * as PayloadEdit from "../../resources/PayloadEdit.ts"
-import { readStandardInput } from "../../files/StandardInput.ts"
+import { givenText } from "../../files/GivenText.ts"
 
 /** The item has another payload than the one that was read a moment before. */
 export class ItemChanged extends TaggedError<ItemChanged>()("ItemChanged", { message: Schema.String }) {}
@@ -31,17 +30,7 @@ const several = (name: string, metavar: string, description: string) =>
 
 /** JSON as it is given, of a file, or of standard input. */
 const readPayload = Effect.fnUntraced(function* (given: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = given.slice(1)
-  const text = given.startsWith("@")
-    ? yield* Effect.mapError(
-        fs.readFileString(path),
-        () => new BadPayload({ message: `--payload: cannot read ${path}; check the path, and that you may read it` })
-      )
-    : given === "-"
-      ? yield* readStandardInput
-      : given
-  const json = PayloadEdit.parse(text)
+  const json = PayloadEdit.parse(yield* givenText("--payload", given))
   if (json !== null) return json.value
   return yield* new BadPayload({
     message: "--payload: Expected JSON, @FILE for a file with JSON, or - for standard input; a text is JSON in quotes"
