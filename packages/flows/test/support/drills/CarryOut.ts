@@ -48,7 +48,9 @@ export const make = (
         case "jump":
           return null
         case "submit":
-          return yield* Flow.submit(family, { n: order.n, kind: order.kind })
+          return yield* order.value === undefined
+            ? Flow.submit(family, { n: order.n, kind: order.kind })
+            : Flow.signalWithStart(family, { n: order.n, kind: order.kind }, go, order.value)
         case "execute": {
           const exit = yield* Effect.exit(Flow.execute(family, { n: order.n, kind: order.kind }))
           return Exit.isSuccess(exit) ? exit.value : String(Cause.squash(exit.cause))

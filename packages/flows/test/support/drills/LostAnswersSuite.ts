@@ -51,13 +51,13 @@ const begin = Effect.fnUntraced(function* (place: Place, more: Partial<Plan>, ki
   yield* run({})
   const anyone = () => process
   const ask = (order: Order) => process.ask(order)
+  // The signal comes with the start: an execution whose first step got no answer may have failed before another call.
   const submitAll = Effect.forEach(
     Array.from({ length: executions }, (_, n) => n),
-    (n) =>
-      Effect.andThen(
-        ask({ do: "submit", n, kind: kindAt(n) }),
-        kindAt(n) === "signal" ? Effect.asVoid(ask({ do: "signal", n, value: `value ${n}` })) : Effect.void
-      ),
+    (n) => {
+      const kind = kindAt(n)
+      return ask({ do: "submit", n, kind, ...(kind === "signal" ? { value: `value ${n}` } : {}) })
+    },
     { concurrency: "unbounded", discard: true }
   )
   return { effects, anyone, ask, run, submitAll, total: executions }

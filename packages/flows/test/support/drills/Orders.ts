@@ -44,7 +44,8 @@ export interface Plan extends Schema.Schema.Type<typeof Plan> {}
 const n = Schema.Finite
 
 export const Order = Schema.Union([
-  Schema.Struct({ do: Schema.Literal("submit"), n, kind: Kind }),
+  /** With the value of a signal, which the execution then has when it begins. */
+  Schema.Struct({ do: Schema.Literal("submit"), n, kind: Kind, value: Schema.optionalKey(Schema.String) }),
   /** Waits for the end, and says how it ended. */
   Schema.Struct({ do: Schema.Literal("execute"), n, kind: Kind }),
   Schema.Struct({ do: Schema.Literal("state"), n }),
