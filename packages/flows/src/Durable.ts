@@ -33,6 +33,7 @@ import { engineOf } from "./internal/engine/EngineOf.ts"
 import { outcomeOf } from "./internal/operate/Outcome.ts"
 import { segment } from "./internal/body/Position.ts"
 import { messageOf } from "./internal/engine/MessageCheck.ts"
+import { Transactions } from "./internal/body/Transactions.ts"
 import { Watching } from "./internal/engine/RunWatchers.ts"
 import { type Codec, readSubmitted, recordSignal, recordSubmitted } from "./internal/model/Values.ts"
 import type { Signal } from "./Signals.ts"
@@ -62,7 +63,11 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
         startOf: (input, key) => Effect.map(readSubmitted(flow, input), (given) => startOf(flow, given, key)),
         bodyOf: bodyOf(
           flow,
-          context.pipe(Context.add(Watching, watchers), Context.add(ChildExecutions.Children, children))
+          context.pipe(
+            Context.add(Watching, watchers),
+            Context.add(ChildExecutions.Children, children),
+            Context.add(Transactions, engine.journal)
+          )
         )
       })
     })

@@ -45,6 +45,7 @@ export type { FlowLimit, Rate } from "./internal/model/Limits.ts"
 export type { Codec } from "./internal/model/Values.ts"
 export { approval, Approval, inbox, type Signal, signal } from "./Signals.ts"
 export { errorsOf, step, type Step, StepTimeout } from "./Step.ts"
+export { signalWithin, submitWithin, transaction, TransactionFailed } from "./Transactions.ts"
 
 /**
  * Creates a flow. Its `run` can call steps and the functions of this module. Code that needs a service does not compile there, and

@@ -7,6 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import { SqlClient } from "effect/sql/SqlClient"
 import type { Sharding } from "effect/cluster/Sharding"
 import { FlowEngineError } from "./FlowErrors.ts"
 import { Engine, make } from "./internal/engine/Engine.ts"
@@ -161,6 +162,16 @@ export class FlowEngine extends Context.Service<
     readonly parts: Context.Context<never>
   }
 >()("@signalbox/flows/FlowEngine") {
+  /**
+   * The client of the database that has the flows, for tables of the program beside them. On SQLite, `Flow.transaction` and
+   * `Flow.submitWithin` need it, since a file has one writer. On Postgres its names are those of the schema of the flows: use a client of
+   * the program's own there.
+   */
+  static readonly sqlClient: Layer.Layer<SqlClient, never, FlowEngine> = Layer.effect(
+    SqlClient,
+    Effect.map(FlowEngine, ({ parts }) => Context.get(parts as Context.Context<Parts>, Engine).journal.sql)
+  )
+
   /**
    * For tests: executions are in memory, and with a `TestClock` hours of sleep pass immediately. Each build of the layer has separate
    * executions.

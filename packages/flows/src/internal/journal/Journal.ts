@@ -7,6 +7,8 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
 import type { Share } from "../model/Partitions.ts"
 import type {
   Admitted,
@@ -34,22 +36,38 @@ import type {
   Write
 } from "../model/Execution.ts"
 
+/** What a transaction of a caller can contain too. */
+export interface Within {
+  /** Creates an execution unless one with the flow and key exists; returns the existing one, or the expired row. */
+  readonly create: (
+    execution: NewExecution
+  ) => Effect.Effect<
+    | { readonly _tag: "Created"; readonly execution: Execution }
+    | { readonly _tag: "Existing"; readonly execution: Execution }
+    | { readonly _tag: "Expired"; readonly expired: Expired }
+  >
+  readonly findKey: (flow: string, key: string) => Effect.Effect<Execution | null>
+  /**
+   * Adds a message, and makes the execution due when no process owns it; needs no claim. `repeated`: a message of this kind, name and
+   * id exists with this value; `conflict`: with another one. `absent`: the execution does not exist. `ended`: it accepts no messages.
+   * Returns the owner, to notify it.
+   */
+  readonly send: (
+    id: string,
+    message: NewMessage
+  ) => Effect.Effect<{
+    readonly outcome: "sent" | "repeated" | "conflict" | "absent" | "ended"
+    readonly owner: string | null
+  }>
+}
+
 export class Journal extends Context.Service<
   Journal,
-  {
+  Within & {
     /** The time of the storage. */
     readonly now: Effect.Effect<number>
 
-    /** Creates an execution unless one with the flow and key exists; returns the existing one, or the expired row. */
-    readonly create: (
-      execution: NewExecution
-    ) => Effect.Effect<
-      | { readonly _tag: "Created"; readonly execution: Execution }
-      | { readonly _tag: "Existing"; readonly execution: Execution }
-      | { readonly _tag: "Expired"; readonly expired: Expired }
-    >
     readonly find: (id: string) => Effect.Effect<Execution | null>
-    readonly findKey: (flow: string, key: string) => Effect.Effect<Execution | null>
     /** Returns a page of executions, the newest first. */
     readonly list: (page: Page) => Effect.Effect<ReadonlyArray<Execution>>
     readonly history: (id: string) => Effect.Effect<History | null>
@@ -61,18 +79,6 @@ export class Journal extends Context.Service<
     /** Writes for an owner. Returns false, and writes nothing, when steps were to begin and a command has not been read. */
     readonly write: (fence: Fence, write: Write) => Effect.Effect<boolean, OwnershipLost>
 
-    /**
-     * Adds a message, and makes the execution due when no process owns it; needs no claim. `repeated`: a message of this kind, name and
-     * id exists with this value; `conflict`: with another one. `absent`: the execution does not exist. `ended`: it accepts no messages.
-     * Returns the owner, to notify it.
-     */
-    readonly send: (
-      id: string,
-      message: NewMessage
-    ) => Effect.Effect<{
-      readonly outcome: "sent" | "repeated" | "conflict" | "absent" | "ended"
-      readonly owner: string | null
-    }>
     /** Returns messages of an execution that arrived after `seq`. */
     readonly messages: (id: string, after: number) => Effect.Effect<ReadonlyArray<Message>>
 
@@ -159,6 +165,28 @@ export class Journal extends Context.Service<
     readonly swap: (name: string, expected: Schema.Json, value: Schema.Json) => Effect.Effect<boolean>
     /** Returns the names of values that begin with this, in the order of their code points. */
     readonly names: (prefix: string) => Effect.Effect<ReadonlyArray<string>>
+
+    /** The client of its tables. */
+    readonly sql: SqlClient
+    /**
+     * Writes in a transaction of a client of the same database, which may be part of another one; subscribers are notified after its
+     * commit. Unlike the other members it repeats nothing when the database fails.
+     */
+    readonly within: <A, E, R>(
+      sql: SqlClient,
+      use: (journal: Within) => Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E | SqlError, R>
+    /**
+     * Runs the transaction of a step, unless one of its attempts has committed it: then it returns the value of that attempt. The value
+     * is recorded in the same commit.
+     */
+    readonly once: <E, R>(
+      sql: SqlClient,
+      step: { readonly execution: string; readonly scope: string },
+      run: Effect.Effect<Schema.Json, E, R>
+    ) => Effect.Effect<Schema.Json, E | SqlError, R>
+    /** Whether a transaction that failed so may succeed later: the database is away, full or busy. */
+    readonly isPassing: (error: SqlError) => boolean
 
     /**
      * Runs `onChange` with the id of a process and of an execution whenever an execution of the process got a message or was changed by

@@ -269,6 +269,17 @@ const keys: ReadonlyArray<Statement> = [
   { sqlite: "SELECT 1", postgres: "ALTER TABLE flow_run DROP CONSTRAINT flow_run_flow_flow_key_key" }
 ]
 
+/** The results of steps that were committed with the rows that they wrote: `scope` is the idempotency scope of the step. */
+const transactions: ReadonlyArray<string> = [
+  `CREATE TABLE flow_transaction (
+    execution TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    value TEXT,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (execution, scope)
+  )`
+]
+
 /** Runs the missing migrations. */
 export const migrate = make({
   table: "flow_migration",
@@ -282,6 +293,7 @@ export const migrate = make({
     "0012_lists": lists,
     "0013_leases": leases,
     "0014_commands": commands,
-    "0015_keys": keys
+    "0015_keys": keys,
+    "0019_transactions": transactions
   }
 })

@@ -24,6 +24,7 @@ import * as Notifier from "./sql/Notifier.ts"
 import * as Ownership from "./sql/Ownership.ts"
 import * as Retention from "./sql/Retention.ts"
 import { LeaseClock, type Store } from "./sql/Store.ts"
+import * as Within from "./sql/Within.ts"
 import * as Writes from "./sql/Writes.ts"
 
 const schemaRow = Row({ schema: nullable(text) })
@@ -70,6 +71,7 @@ const make = Effect.gen(function* () {
     ...ownership,
     ...Limits.make(store),
     ...Retention.make(store),
+    ...Within.make(store),
     renew: (process) =>
       Effect.suspend(() => {
         notifier.owns(process.id)

@@ -4,7 +4,9 @@
 import * as SqliteClient from "@signalbox/sql/SqliteClient"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Scheduler from "effect/Scheduler"
 import type { SqlClient } from "effect/sql/SqlClient"
 import { mkdirSync } from "node:fs"
 import { dirname } from "node:path"
@@ -32,9 +34,18 @@ export const layer = (file: string): Layer.Layer<Journal, FlowEngineError> =>
 
 type Call = (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, unknown>
 
-/** Nothing is waited for in memory, so a call is one operation of its caller, however many its statements take. */
+/**
+ * Nothing is waited for in memory, so a call is one operation of its caller, however many its statements take; only an open transaction
+ * of the program (`Flow.submitWithin`) is waited for.
+ */
 const atOnce = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-  Effect.contextWith((context: Context.Context<never>) => Effect.suspend(() => Effect.runSyncExitWith(context)(effect)))
+  Effect.contextWith((context: Context.Context<never>) =>
+    Effect.suspend(() => {
+      const fiber = Effect.runForkWith(context)(effect, { scheduler: new Scheduler.MixedScheduler("sync") })
+      fiber.currentDispatcher.flush()
+      return fiber.pollUnsafe() ?? Fiber.join(fiber)
+    })
+  )
 
 /**
  * The journal in memory. Its calls end in the turn in which they are made: a `TestClock` that is adjusted once finds each execution
@@ -42,7 +53,7 @@ const atOnce = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
  */
 export const layerMemory: Layer.Layer<Journal, FlowEngineError> = Layer.effect(
   Journal,
-  Effect.map(Journal, ({ changes, ...calls }) => {
+  Effect.map(Journal, ({ changes, isPassing, once, sql, within, ...calls }) => {
     const all = Object.entries(calls).map(([name, member]) => [
       name,
       Effect.isEffect(member)
@@ -51,6 +62,6 @@ export const layerMemory: Layer.Layer<Journal, FlowEngineError> = Layer.effect(
           (...args: ReadonlyArray<unknown>) => atOnce((member as Call)(...args))
     ])
     // The members are the same ones.
-    return Journal.of({ ...(Object.fromEntries(all) as typeof calls), changes })
+    return Journal.of({ ...(Object.fromEntries(all) as typeof calls), changes, isPassing, once, sql, within })
   })
 ).pipe(Layer.provide(layer(":memory:")))

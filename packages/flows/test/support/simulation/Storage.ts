@@ -235,6 +235,11 @@ export const make = ({ database, driver, isEmbedded, onChange, seeded, violation
       read: (name) => read(`read ${name}`, rows.read(name)),
       swap: (name, expected, value) => through(`swap ${name}`, rows.swap(name, expected, value)),
       names: (prefix) => read(`names ${prefix}`, rows.names(prefix)),
+      // Transactions of callers are no part of the simulation.
+      sql: rows.sql,
+      within: rows.within,
+      once: rows.once,
+      isPassing: rows.isPassing,
       changes: (onChange) =>
         Effect.contextWith((context: Context.Context<never>) =>
           Effect.callback<never>(() => {
