@@ -169,6 +169,7 @@ export class FlowEngine extends Context.Service<
    */
   static readonly sqlClient: Layer.Layer<SqlClient, never, FlowEngine> = Layer.effect(
     SqlClient,
+    // `over` builds every engine with these services.
     Effect.map(FlowEngine, ({ parts }) => Context.get(parts as Context.Context<Parts>, Engine).journal.sql)
   )
 

@@ -176,13 +176,7 @@ type WithFailure<E extends Codec> = Schema.Union<readonly [E, typeof Transaction
  * })
  * ```
  */
-export const transaction = <
-  I extends Codec,
-  S extends Codec,
-  E extends Codec,
-  R,
-  const Name extends string
->(
+export const transaction = <I extends Codec, S extends Codec, E extends Codec, R, const Name extends string>(
   name: Name,
   {
     error,
@@ -219,7 +213,9 @@ export const transaction = <
           { execution, scope },
           Effect.map(json, ({ json }) => json)
         )
-        const value = yield* Effect.catchIf(committed, isSqlError, (error) => Effect.fail(failed(error, isPassing(error))))
+        const value = yield* Effect.catchIf(committed, isSqlError, (error) =>
+          Effect.fail(failed(error, isPassing(error)))
+        )
         return yield* decodeRecorded(success, value, what)
       })
     },

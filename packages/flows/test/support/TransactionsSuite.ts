@@ -129,7 +129,13 @@ export const transactions = <E>({ layer, name, other }: Options<E>) => {
     test(
       "refuses an input that does not fit, and the rows of its transaction with it",
       Effect.gen(function* () {
-        const numbers = Flow.define("waits", { ...common, input: Schema.Finite, idempotencyKey: String, success: Schema.Void, error: Schema.Never })
+        const numbers = Flow.define("waits", {
+          ...common,
+          input: Schema.Finite,
+          idempotencyKey: String,
+          success: Schema.Void,
+          error: Schema.Never
+        })
         const refused = yield* Effect.flip(
           within(Effect.andThen(add("orders", "one"), Flow.submitWithin(numbers, Number.NaN)))
         )
@@ -166,9 +172,7 @@ export const transactions = <E>({ layer, name, other }: Options<E>) => {
     test(
       "executions of a flow with limits are queued with the commit",
       Effect.gen(function* () {
-        yield* within(
-          Effect.forEach(["a", "b", "c"], (order) => Flow.submitWithin(limited, order), { discard: true })
-        )
+        yield* within(Effect.forEach(["a", "b", "c"], (order) => Flow.submitWithin(limited, order), { discard: true }))
         for (const order of ["a", "b", "c"]) assert.strictEqual(yield* Flow.execute(limited, order), order)
       })
     )

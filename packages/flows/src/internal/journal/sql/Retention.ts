@@ -14,7 +14,15 @@ import { isAmong, rowsOf } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
 
 /** Tables with rows of executions. */
-const tables = ["flow_entry", "flow_undo", "flow_message", "flow_tag", "flow_chapter", "flow_command", "flow_transaction"]
+const tables = [
+  "flow_entry",
+  "flow_undo",
+  "flow_message",
+  "flow_tag",
+  "flow_chapter",
+  "flow_command",
+  "flow_transaction"
+]
 
 const awaitingRow = entryTable.pick("execution", "path", "long_path").and({ subject: anyText })
 const valueTable = Table("flow_value", { name: anyText, value: anyValue })

@@ -43,10 +43,7 @@ export const make = (store: Store) => {
   const isOwn = (client: SqlClient) => client.transactionService === sql.transactionService
 
   /** The server and its database; a server that was started again is another one. */
-  const place = queryOne(
-    placeRow,
-    sql`SELECT concat_ws(' ', pg_postmaster_start_time(), current_database()) AS place`
-  )
+  const place = queryOne(placeRow, sql`SELECT concat_ws(' ', pg_postmaster_start_time(), current_database()) AS place`)
   const schema = persist(queryOne(pathRow, sql`SELECT current_schema() AS path`))
 
   /** Runs statements of the journal on the connection of the caller's transaction. */
@@ -67,7 +64,8 @@ export const make = (store: Store) => {
           if (!known.has(client)) {
             const [own, theirs] = [yield* persist(place), yield* joined(client, place)]
             if (own?.place !== theirs?.place) {
-              const message = "the SqlClient is of another database than the flows: what is to be one commit needs one database"
+              const message =
+                "the SqlClient is of another database than the flows: what is to be one commit needs one database"
               return yield* Effect.die(new FlowDefect({ message }))
             }
             known.add(client)
@@ -137,10 +135,7 @@ export const make = (store: Store) => {
         )
         const here = sql`execution = ${id} AND scope = ${named}`
         if (added.length === 0) {
-          const row = yield* inside(
-            client,
-            queryOne(valueRow, sql`SELECT value FROM flow_transaction WHERE ${here}`)
-          )
+          const row = yield* inside(client, queryOne(valueRow, sql`SELECT value FROM flow_transaction WHERE ${here}`))
           return row?.value ?? null
         }
         const value: Schema.Json = yield* run
