@@ -26,6 +26,7 @@ import {
 } from "./internal/promises/ManagementHandlers.ts"
 import { layerOf, type OpenOptions } from "./internal/promises/OpenOptions.ts"
 import { handleOf, type PromiseHandle } from "./internal/promises/PromiseHandle.ts"
+import { type Query, transacted, transactionOf, type TransactionTools } from "./internal/promises/Transacting.ts"
 import { errorOf, FlowError } from "./internal/promises/Thrown.ts"
 import type { Signal } from "./Signals.ts"
 import * as Step from "./Step.ts"
@@ -41,6 +42,7 @@ export type { ManagementOptions, NodeHandler } from "./internal/promises/Managem
 export type { OpenOptions } from "./internal/promises/OpenOptions.ts"
 export type { PromiseHandle } from "./internal/promises/PromiseHandle.ts"
 export { FlowError } from "./internal/promises/Thrown.ts"
+export type { Query, TransactionTools } from "./internal/promises/Transacting.ts"
 export { declareFlow, type DeclaredFlow, type FlowDeclaration } from "./internal/promises/Declaring.ts"
 export { approval, inbox, signal } from "./Signals.ts"
 
@@ -106,6 +108,51 @@ export const defineStep = <I extends AnySchema, O extends AnySchema>(
     ...defined({ retry, repeat })
   })
 }
+
+/** A step of promises whose rows and whose result are one commit. */
+export type PromiseTransaction<I, O> = Step.Step<
+  Schema.Codec<I, unknown>,
+  Schema.Codec<O, unknown>,
+  Schema.Union<readonly [typeof FlowError, typeof Flow.TransactionFailed]>,
+  never
+>
+
+/**
+ * Defines a step whose rows and whose result are one commit, by an async function: see `Flow.transaction`. `query` runs statements in its
+ * transaction, in the database that has the flows; nothing else in it should have effects.
+ *
+ * ```ts
+ * import * as Schema from "effect/Schema"
+ * import { defineTransaction } from "@signalbox/flows/Promises"
+ *
+ * // On SQLite; on Postgres parameters are $1 and $2.
+ * export const book = defineTransaction({
+ *   name: "book",
+ *   input: Schema.Struct({ account: Schema.String, cents: Schema.Int }),
+ *   output: Schema.Null,
+ *   run: async ({ account, cents }, { query }) => {
+ *     await query("UPDATE accounts SET cents = cents + ? WHERE id = ?", [
+ *       cents,
+ *       account
+ *     ])
+ *     return null
+ *   }
+ * })
+ * ```
+ */
+export const defineTransaction = <I extends AnySchema, O extends AnySchema>({
+  input,
+  name,
+  output,
+  run
+}: {
+  readonly name: string
+  readonly input: I
+  /** The result: JSON, at most 1 MB, without secrets. */
+  readonly output: O
+  readonly run: (input: TypeOf<I>, tools: { readonly query: Query }) => PromiseLike<TypeOf<O>> | TypeOf<O>
+}): PromiseTransaction<TypeOf<I>, TypeOf<O>> =>
+  transactionOf(name, { input: codecOf(input), success: codecOf(output), run })
 
 // ---- bodies
 
@@ -250,6 +297,11 @@ export interface Flows {
     key: string,
     options?: CallOptions
   ) => Promise<PromiseHandle<S["Type"]>>
+  /**
+   * Runs an async function in a transaction of the database that has the flows: its rows, the executions that it submits and the signals
+   * that it sends are one commit. Rolled back when it rejects.
+   */
+  readonly transaction: <A>(run: (tools: TransactionTools) => PromiseLike<A> | A, options?: CallOptions) => Promise<A>
   /** Runs any effect that needs the engine. */
   readonly run: <A, E>(effect: Effect.Effect<A, E, FlowEngine>, options?: CallOptions) => Promise<A>
   /**
@@ -282,6 +334,7 @@ export const openFlows = async <R = never>(options: OpenOptions<R>): Promise<Flo
         sending
       ),
     handle: (flow, key, calling) => handleOf(calls, flow, key, calling),
+    transaction: (run, calling) => call(transacted(run), calling),
     run: (effect, calling) => call(effect, calling),
     toNodeHandler: (options) => toNodeHandler(calls, options),
     toWebHandler: (options) => toWebHandler(calls, options),

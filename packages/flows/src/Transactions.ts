@@ -150,6 +150,54 @@ export class TransactionFailed extends TaggedError<TransactionFailed>()("Transac
 /** The error schema of a transaction. */
 type WithFailure<E extends Codec> = Schema.Union<readonly [E, typeof TransactionFailed]>
 
+export interface TransactionOptions<I extends Codec, S extends Codec, E extends Codec, R> {
+  readonly input: I
+  /** The result: JSON by this schema, at most 1 MB, without secrets. */
+  readonly success: S
+  readonly error: E
+  readonly run: (input: I["Type"]) => Effect.Effect<S["Type"], E["Type"] | SqlError, R>
+}
+
+/** @internal `transaction`, with another source of its client. */
+export const makeTransaction = <I extends Codec, S extends Codec, E extends Codec, R, R2, const Name extends string>(
+  name: Name,
+  { error, input, run, success }: TransactionOptions<I, S, E, R>,
+  client: Effect.Effect<SqlClient, never, R2>
+): Step<I, S, WithFailure<E>, R | R2, Name> => {
+  const what = `the result of the step ${name}`
+  const failed = (error: SqlError, passing: boolean) =>
+    new TransactionFailed({ step: name, message: `the transaction of ${name} failed: ${error.message}`, passing })
+  return makeStep(
+    name,
+    {
+      input,
+      success,
+      error: Schema.Union([error, TransactionFailed]),
+      run: Effect.fnUntraced(function* (given: I["Type"]) {
+        const { isPassing, once } = yield* Transactions
+        const attempt = yield* Attempt
+        if (attempt === null) {
+          return yield* Effect.die(new FlowDefect({ message: `the transaction ${name} was used outside of a flow` }))
+        }
+        const { executionId: execution, scope } = attempt
+        const committed = once(
+          yield* client,
+          { execution, scope },
+          Effect.flatMap(run(given), (value) => Effect.map(record(success, value, what), ({ json }) => json))
+        )
+        const value = yield* Effect.catchIf(committed, isSqlError, (error) =>
+          Effect.fail(failed(error, isPassing(error)))
+        )
+        return yield* decodeRecorded(success, value, what)
+      })
+    },
+    {
+      transient: (error) =>
+        error instanceof TransactionFailed && error.passing ? { retryAfterMillis: null, acted: "no" } : null
+    }
+  )
+}
+
 /**
  * Creates a step whose rows and whose result are one commit: after a crash at any point both are there, or neither is and the step runs
  * again. `run` uses the `SqlClient` of its environment and nothing else that has effects; its transaction is open. On Postgres it is any
@@ -178,50 +226,5 @@ type WithFailure<E extends Codec> = Schema.Union<readonly [E, typeof Transaction
  */
 export const transaction = <I extends Codec, S extends Codec, E extends Codec, R, const Name extends string>(
   name: Name,
-  {
-    error,
-    input,
-    run,
-    success
-  }: {
-    readonly input: I
-    /** The result: JSON by this schema, at most 1 MB, without secrets. */
-    readonly success: S
-    readonly error: E
-    readonly run: (input: I["Type"]) => Effect.Effect<S["Type"], E["Type"] | SqlError, R>
-  }
-): Step<I, S, WithFailure<E>, R | SqlClient, Name> => {
-  const what = `the result of the step ${name}`
-  const failed = (error: SqlError, passing: boolean) =>
-    new TransactionFailed({ step: name, message: `the transaction of ${name} failed: ${error.message}`, passing })
-  return makeStep(
-    name,
-    {
-      input,
-      success,
-      error: Schema.Union([error, TransactionFailed]),
-      run: Effect.fnUntraced(function* (given: I["Type"]) {
-        const { isPassing, once } = yield* Transactions
-        const attempt = yield* Attempt
-        if (attempt === null) {
-          return yield* Effect.die(new FlowDefect({ message: `the transaction ${name} was used outside of a flow` }))
-        }
-        const { executionId: execution, scope } = attempt
-        const json = Effect.flatMap(run(given), (value) => record(success, value, what))
-        const committed = once(
-          yield* SqlClient,
-          { execution, scope },
-          Effect.map(json, ({ json }) => json)
-        )
-        const value = yield* Effect.catchIf(committed, isSqlError, (error) =>
-          Effect.fail(failed(error, isPassing(error)))
-        )
-        return yield* decodeRecorded(success, value, what)
-      })
-    },
-    {
-      transient: (error) =>
-        error instanceof TransactionFailed && error.passing ? { retryAfterMillis: null, acted: "no" } : null
-    }
-  )
-}
+  options: TransactionOptions<I, S, E, R>
+): Step<I, S, WithFailure<E>, R | SqlClient, Name> => makeTransaction(name, options, SqlClient)

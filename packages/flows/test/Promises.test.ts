@@ -17,6 +17,7 @@ import * as FlowExecutions from "../src/FlowExecutions.ts"
 import {
   defineFlow,
   defineStep,
+  defineTransaction,
   FlowCancelled,
   FlowError,
   FlowsClosed,
@@ -589,6 +590,53 @@ describe("openFlows", () => {
     const layer = Layer.mergeAll(Layer.succeed(Prices, { of: () => 3 }), Layer.succeed(Stock, { of: () => 14 }))
     const flows = await openFlows({ memory: true, flows: [worth], layer })
     assert.strictEqual(await flows.execute(worth, "lamp"), 42)
+    await flows.close()
+  })
+})
+
+describe("a transaction", () => {
+  const book = defineTransaction({
+    name: "book",
+    input: Schema.String,
+    output: Schema.String,
+    run: async (order, { query }) => {
+      await query("INSERT INTO ledger (id) VALUES (?)", [order])
+      if (order === "refused") throw new OutOfStock("no paper")
+      return `booked ${order}`
+    }
+  })
+  const books = defineFlow({
+    name: "books",
+    input: Schema.String,
+    output: Schema.String,
+    key: (order) => order,
+    run: (ctx, order) => ctx.step(book, order)
+  })
+
+  it("commits rows with the executions that it submits, and a step its rows with its result", async () => {
+    const flows = await openFlows({ memory: true, flows: [books] })
+    const ids = (table: string) =>
+      flows.transaction(async ({ query }) =>
+        (await query<{ readonly id: string }>(`SELECT id FROM ${table} ORDER BY id`)).map(({ id }) => id)
+      )
+    await flows.transaction(async ({ query }) => {
+      await query("CREATE TABLE orders (id TEXT PRIMARY KEY)")
+      await query("CREATE TABLE ledger (id TEXT PRIMARY KEY)")
+    })
+    const accept = (order: string, isBad: boolean) =>
+      flows.transaction(async ({ query, submit }) => {
+        await query("INSERT INTO orders (id) VALUES (?)", [order])
+        await submit(books, order)
+        if (isBad) throw new OutOfStock("no paper")
+      })
+    await accept("one", false)
+    assert.strictEqual(await flows.execute(books, "one"), "booked one")
+    const error: unknown = await accept("two", true).catch((error: unknown) => error)
+    assert.instanceOf(error, OutOfStock)
+    assert.deepStrictEqual([await ids("orders"), await ids("ledger")], [["one"], ["one"]])
+    const refused: unknown = await flows.execute(books, "refused").catch((error: unknown) => error)
+    assert.deepInclude(refused, { _tag: "FlowError", type: "OutOfStock", message: "no paper" })
+    assert.deepStrictEqual(await ids("ledger"), ["one"])
     await flows.close()
   })
 })

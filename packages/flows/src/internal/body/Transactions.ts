@@ -8,6 +8,8 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 
 export interface Transactions {
+  /** The client of the database that has the flows; null without an engine. */
+  readonly sql: SqlClient | null
   /** Runs a transaction unless one for this scope was committed; returns the committed value. */
   readonly once: <E, R>(
     sql: SqlClient,
@@ -21,6 +23,7 @@ export interface Transactions {
 /** Without an engine nothing is recorded. */
 export const Transactions = Context.Reference<Transactions>("@signalbox/flows/Transactions", {
   defaultValue: () => ({
+    sql: null,
     once: (sql, _step, run) => sql.withTransaction(run),
     isPassing: () => false
   })
