@@ -256,7 +256,8 @@ const routed = ({ prefix = "", ...options }: HandlerOptions) =>
  *
  * ```ts
  * import * as Effect from "effect/Effect"
- *  * import * as FlowManagement from "@signalbox/flows/FlowManagement"
+ * import * as Redacted from "effect/Redacted"
+ * import * as FlowManagement from "@signalbox/flows/FlowManagement"
  * import { createServer } from "node:http"
  *
  * export const server = Effect.map(
@@ -289,7 +290,8 @@ export const toNodeHandler = Effect.fn("FlowManagement.toNodeHandler")(function*
  *
  * ```ts
  * import * as Effect from "effect/Effect"
- *  * import * as FlowManagement from "@signalbox/flows/FlowManagement"
+ * import * as Redacted from "effect/Redacted"
+ * import * as FlowManagement from "@signalbox/flows/FlowManagement"
  *
  * export const listed = Effect.gen(function* () {
  *   const token = "at least 16 characters"
