@@ -12,7 +12,7 @@ import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { FlowEngine, type FlowEngineError, type Options, over } from "../../src/FlowEngine.ts"
+import { FlowEngine, type FlowEngineError, type Options, over, type SharedOptions } from "../../src/FlowEngine.ts"
 import { Journal } from "../../src/internal/journal/Journal.ts"
 import * as Sqlite from "../../src/internal/journal/Sqlite.ts"
 import * as Local from "../../src/internal/ownership/Local.ts"
@@ -45,9 +45,10 @@ export const postgresOptions = (schema: string) => ({ url: Redacted.make(postgre
 type EngineLayer = Layer.Layer<FlowEngine, FlowEngineError>
 
 /** What processes run on, one after the other or beside each other. Each build of `process` is a new one. */
-export class Store extends Context.Service<Store, { readonly process: (options?: Options) => EngineLayer }>()(
-  "test/Store"
-) {
+export class Store extends Context.Service<
+  Store,
+  { readonly process: (options?: Options & SharedOptions) => EngineLayer }
+>()("test/Store") {
   /** A journal in memory that outlives the processes. */
   static readonly memory = Layer.effect(
     Store,
@@ -84,7 +85,7 @@ export class Store extends Context.Service<Store, { readonly process: (options?:
 export const inProcess = Effect.fnUntraced(function* <A, E, R, E2, R2>(
   flows: Layer.Layer<never, E2, R2>,
   effect: Effect.Effect<A, E, R>,
-  options: Options = {},
+  options: Options & SharedOptions = {},
   through: <B, E3, R3>(effect: Effect.Effect<B, E3, R3>) => Effect.Effect<Exit.Exit<B, E3>, never, R3> = throughTime
 ) {
   const { process } = yield* Store

@@ -10,12 +10,13 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"
 import * as Flow from "../../src/Flow.ts"
 import type { FlowEngine, Options } from "../../src/FlowEngine.ts"
 import { FlowHalted } from "../../src/FlowErrors.ts"
 import * as FlowExecutions from "../../src/FlowExecutions.ts"
 import type { RetryOptions } from "../../src/Retry.ts"
-import { inProcess, postgresUrl, Store } from "./Engines.ts"
+import { inProcess, postgresUrl, Store, temporaryFile, temporarySchema } from "./Engines.ts"
 import { Diary, Refused } from "./Flows.ts"
 import { breathe } from "./Polling.ts"
 import { advance } from "./Time.ts"
@@ -29,8 +30,31 @@ export const seconds = (count: number): number => count * (isVirtual ? 1_000 : 5
 export const scenario = (title: string, body: Effect.Effect<void, unknown, Store | Diary>): void => {
   const store = isVirtual ? Store.sqlite : Store.postgres
   const around = Layer.merge(Layer.fresh(store), Layer.fresh(Diary.layer))
-  ;(isVirtual ? it.effect : it.live)(title, () => Effect.provide(body, around))
+  const begun = isVirtual ? Effect.andThen(TestClock.setTime(Date.parse("2026-11-20T05:00:00Z")), body) : body
+  ;(isVirtual ? it.effect : it.live)(title, () => Effect.provide(begun, around))
 }
+
+/** Of several processes at once: on Postgres alone. */
+export const shared = (title: string, body: Effect.Effect<void, unknown, Store | Diary>): void => {
+  if (!isVirtual) scenario(title, body)
+}
+
+/** No scenario computes for long, and a thread for each of their processes costs most of their time. */
+const withoutThread = { leaseThread: false } as const
+
+/** A scenario of promises, which have no virtual time. */
+export const promised = (title: string, body: (storage: Storage) => Promise<void>): void =>
+  it.live(title, () =>
+    Effect.gen(function* () {
+      const storage = isVirtual
+        ? { file: yield* temporaryFile }
+        : { url: postgresUrl, schema: yield* temporarySchema, ...withoutThread }
+      yield* Effect.promise(() => body(storage))
+    }).pipe(Effect.scoped)
+  )
+type Storage =
+  | { readonly file: string }
+  | { readonly url: string; readonly schema: string; readonly leaseThread: false }
 
 /** Where time is real, scenarios mostly wait. */
 export const scenarios = (area: string, body: () => void): void => {
@@ -56,6 +80,9 @@ export const through = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effe
 /** Lets so many seconds of the scenario pass. */
 export const pass = (count: number): Effect.Effect<void> =>
   isVirtual ? advance(seconds(count)) : Effect.sleep(seconds(count))
+
+/** Lets real time pass, for what is measured by it. */
+export const elapse = (millis: number): Effect.Effect<void> => (isVirtual ? advance(millis) : Effect.sleep(millis))
 
 /** Lets time pass, by little, until it holds. */
 export const eventually = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
@@ -159,7 +186,7 @@ export const program = <A, E, R>(
   options: Options = {}
 ) => {
   const all = [flows].flat().reduce<Registered>((one, other) => Layer.merge(one, other), Layer.empty)
-  return inProcess(all, effect, options, through)
+  return inProcess(all, effect, { ...options, ...withoutThread }, through)
 }
 
 /** The result of an execution, once it has ended. */
@@ -189,9 +216,22 @@ export const haltOf = <S extends Flow.Codec, E extends Flow.Codec, R>(
 
 export const stateOf = (id: string) => Effect.map(FlowExecutions.get(id), ({ state }) => state)
 
-/** Lets time pass until an execution is in a state. */
+/** The first of some executions, once there is one. */
+export const firstOf = (filter: FlowExecutions.Filter = {}) =>
+  Effect.gen(function* () {
+    const listed = Effect.map(FlowExecutions.list(filter), ({ executions }) => executions)
+    yield* eventually(Effect.map(listed, (executions) => executions.length > 0))
+    return (yield* listed).at(-1)?.id ?? assert.fail("it is gone")
+  })
+
+/** Lets time pass until an execution is in a state; fails when it ends in another one. */
 export const reaches = (id: string, state: FlowExecutions.State) =>
-  eventually(Effect.map(stateOf(id), (there) => there === state))
+  eventually(
+    Effect.map(FlowExecutions.get(id), (execution) => {
+      if (execution.state !== state && execution.endedAt !== null) assert.fail(`it is ${execution.state}, not ${state}`)
+      return execution.state === state
+    })
+  )
 
 /** Lets time pass until the diary has a line. */
 export const says = (line: string) => eventually(Effect.map(Diary.read, (lines) => lines.includes(line)))
