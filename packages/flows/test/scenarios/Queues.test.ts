@@ -1,5 +1,4 @@
 import { assert } from "@effect/vitest"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Flow from "../../src/Flow.ts"
@@ -88,15 +87,17 @@ scenarios("queues", () => {
   scenario(
     "dbos: test-queue_rate_limit",
     Effect.gen(function* () {
-      const stamps = S.flow("stamps", () => Effect.map(Flow.now("begun"), DateTime.toEpochMillis), {
-        limit: [{ rate: "5/s" }]
+      const queue = S.flow("queue", (text) => say(text), { limit: [{ rate: "2/h" }] })
+      const limited = Effect.gen(function* () {
+        const [, , ...rest] = yield* submitAll(queue, "a", "b", "c", "d")
+        yield* resultsOf(queue, "a", "b")
+        const { queue: place } = yield* FlowExecutions.inspect(rest[0] ?? "")
+        assert.isNumber(place?.admitsAt)
+        return yield* states(rest)
       })
-      const texts = Array.from({ length: 8 }, (_, n) => `${n}`)
-      const times = (yield* program(Flow.layer(stamps), resultsOf(stamps, ...texts)))
-        .map(Number)
-        .toSorted((a, b) => a - b)
-      // Five begin together, and three at a distance of 200 ms; a clock may be some milliseconds off.
-      assert.isAtLeast((times.at(-1) ?? 0) - (times[0] ?? 0), 550)
+      // Two begin together, and then one each half an hour.
+      assert.deepStrictEqual(yield* program(Flow.layer(queue), limited), ["queued", "queued"])
+      assert.sameMembers([...(yield* Diary.read)], ["a", "b"])
     })
   )
 
@@ -240,52 +241,6 @@ scenarios("queues", () => {
   )
 
   scenario(
-    "dbos: partitioned-queues",
-    Effect.gen(function* () {
-      const queue = order("queue", [{ key: customer, concurrency: 1 }], 2)
-      yield* program(Flow.layer(queue), resultsOf(queue, "a1", "a2", "b1", "b2"))
-      const lines = yield* Diary.read
-      assert.deepStrictEqual([mostAtOnce(lines, "a"), mostAtOnce(lines, "b"), mostAtOnce(lines)], [1, 1, 2])
-    })
-  )
-
-  scenario(
-    "dbos: runs one workflow at a time per partition, in FIFO order",
-    Effect.gen(function* () {
-      const queue = order("queue", [{ key: customer, concurrency: 1 }], 0.2)
-      const texts = ["a3", "a1", "b1", "a2", "b2"]
-      yield* program(Flow.layer(queue), Effect.andThen(submitAll(queue, ...texts), resultsOf(queue, ...texts)))
-      const first = (yield* begun).filter((line) => line.startsWith("a"))
-      assert.deepStrictEqual(first, ["a3 begins", "a1 begins", "a2 begins"])
-    })
-  )
-
-  scenario(
-    "dbos: does not starve partitions the queue-wide limit cannot serve at once",
-    Effect.gen(function* () {
-      const queue = order("queue", [{ key: customer, concurrency: 1 }, { concurrency: 1 }], 0.5)
-      const texts = ["a1", "a2", "a3", "a4", "b1"]
-      yield* program(Flow.layer(queue), Effect.andThen(submitAll(queue, ...texts), resultsOf(queue, ...texts)))
-      const lines = yield* begun
-      // The keys take turns: who came last with a key of its own does not wait for all of the other.
-      assert.isAtMost(lines.indexOf("b1 begins"), 2)
-      assert.strictEqual(mostAtOnce(yield* Diary.read), 1)
-    })
-  )
-
-  scenario(
-    "dbos: binds a per-partition rate limit and a queue-wide rate limit at once",
-    Effect.gen(function* () {
-      const queue = order("queue", [{ key: customer, concurrency: 2 }, { concurrency: 3 }], 2)
-      const texts = ["a1", "a2", "a3", "b1", "b2", "b3"]
-      yield* program(Flow.layer(queue), resultsOf(queue, ...texts))
-      const lines = yield* Diary.read
-      assert.isAtMost(mostAtOnce(lines, "a"), 2)
-      assert.isAtMost(mostAtOnce(lines), 3)
-    })
-  )
-
-  scenario(
     "dbos: dynamic-concurrency-takes-effect-on-running-worker",
     Effect.gen(function* () {
       const tight = held([{ concurrency: 1 }])
@@ -361,29 +316,6 @@ scenarios("queues", () => {
         return yield* resultsOf(queue, "a", "b", "c", "d")
       })
       assert.deepStrictEqual(yield* program(Flow.layer(queue), limited), ["a", "b", "c", "d"])
-    })
-  )
-
-  scenario(
-    "restate: virtual object, one handler at a time for each key",
-    Effect.gen(function* () {
-      // A counter that would lose additions that run beside each other.
-      const counts = new Map<string, number>()
-      const add = Flow.step("add", {
-        input: Schema.String,
-        success: Schema.Finite,
-        error: Schema.Never,
-        run: Effect.fnUntraced(function* (key) {
-          const before = counts.get(key) ?? 0
-          yield* Effect.sleep(seconds(0.2))
-          counts.set(key, before + 1)
-          return before + 1
-        })
-      })
-      const counter = S.flow("counter", (text) => add(customer(text)), { limit: [{ key: customer, concurrency: 1 }] })
-      const texts = ["a1", "b1", "a2", "b2", "a3"]
-      yield* program(Flow.layer(counter), resultsOf(counter, ...texts))
-      assert.deepStrictEqual(Object.fromEntries(counts), { a: 3, b: 2 })
     })
   )
 })

@@ -5,7 +5,7 @@ import * as Flow from "../../src/Flow.ts"
 import * as FlowExecutions from "../../src/FlowExecutions.ts"
 import * as S from "../support/Scenarios.ts"
 
-const { Diary, program, resultOf, say, scenario, scenarios, seconds } = S
+const { program, resultOf, say, scenario, scenarios, seconds } = S
 
 const word = Flow.signal("word", Schema.String)
 const box = Flow.inbox("box", Schema.String)
@@ -24,16 +24,12 @@ const reads = (count: number) =>
     { signals }
   )
 
-/** Waits until an execution waits. */
-const submitted = <Fl extends ReturnType<typeof S.flow>>(flow: Fl, text = "x") =>
-  Effect.tap(Flow.submit(flow, text), (id) => S.reaches(id, "waiting"))
-
 scenarios("signals", () => {
   scenario(
     "temporal: signal/basic",
     Effect.gen(function* () {
       const sends = Effect.gen(function* () {
-        yield* submitted(asks)
+        yield* S.waiting(asks)
         const { signal } = yield* Flow.handle(asks, "x")
         yield* signal(word, "hello")
         return yield* resultOf(asks, "x")
@@ -46,7 +42,7 @@ scenarios("signals", () => {
     "temporal: signal/external",
     Effect.gen(function* () {
       const sends = Effect.gen(function* () {
-        const id = yield* submitted(asks)
+        const id = yield* S.waiting(asks)
         // As JSON, by who knows nothing of the code.
         yield* FlowExecutions.signal(id, "word", "from outside")
         const missing = yield* Effect.flip(FlowExecutions.signal("nobody", "word", "x"))
@@ -68,7 +64,7 @@ scenarios("signals", () => {
         { signals }
       )
       const sends = Effect.gen(function* () {
-        const id = yield* submitted(handles)
+        const id = yield* S.waiting(handles)
         yield* FlowExecutions.signal(id, "box", "do ")
         return yield* resultOf(handles, "x")
       })
@@ -103,7 +99,7 @@ scenarios("signals", () => {
         })
       )
       const sends = Effect.gen(function* () {
-        yield* submitted(asks, "other")
+        yield* S.waiting(asks, "other")
         yield* resultOf(sender, "x")
         return yield* resultOf(asks, "other")
       })
@@ -142,7 +138,7 @@ scenarios("signals", () => {
     "temporal: signal/prevent_close",
     Effect.gen(function* () {
       const ends = Effect.gen(function* () {
-        const id = yield* submitted(asks)
+        const id = yield* S.waiting(asks)
         yield* FlowExecutions.signal(id, "word", "ends it")
         yield* S.reaches(id, "completed")
         // A sender learns that nobody will read it.
@@ -157,7 +153,7 @@ scenarios("signals", () => {
     Effect.gen(function* () {
       const three = reads(3)
       const sends = Effect.gen(function* () {
-        const id = yield* submitted(three)
+        const id = yield* S.waiting(three)
         for (const text of ["one", "two", "three"]) yield* FlowExecutions.signal(id, "box", text)
         return yield* resultOf(three, "x")
       })
@@ -217,7 +213,7 @@ scenarios("signals", () => {
       )
       const id = yield* program(
         Flow.layer(both),
-        Effect.tap(submitted(both), (id) => FlowExecutions.signal(id, "box", "first"))
+        Effect.tap(S.waiting(both), (id) => FlowExecutions.signal(id, "box", "first"))
       )
       const sends = Effect.andThen(FlowExecutions.signal(id, "box", "second"), resultOf(both, "x"))
       assert.strictEqual(yield* program(Flow.layer(both), sends), "first second")
@@ -257,7 +253,7 @@ scenarios("signals", () => {
         { signals }
       )
       const sends = Effect.gen(function* () {
-        yield* submitted(topics)
+        yield* S.waiting(topics)
         const { signal } = yield* Flow.handle(topics, "x")
         yield* signal(word, "of a", { key: "a" })
         yield* signal(word, "of b", { key: "b" })
@@ -272,7 +268,7 @@ scenarios("signals", () => {
     Effect.gen(function* () {
       const one = reads(1)
       const sends = Effect.gen(function* () {
-        const id = yield* submitted(one)
+        const id = yield* S.waiting(one)
         const message = FlowExecutions.signal(id, "box", "hello", { id: "m" })
         // The first may have ended the execution.
         yield* Effect.all([message, message, message].map(Effect.exit), { concurrency: "unbounded" })
@@ -285,7 +281,7 @@ scenarios("signals", () => {
   scenario(
     "dbos: recv-recovery-with-two-processes-on-local",
     Effect.gen(function* () {
-      const id = yield* program(Flow.layer(asks), submitted(asks))
+      const id = yield* program(Flow.layer(asks), S.waiting(asks))
       yield* program(Flow.layer(asks), S.reaches(id, "waiting"))
       const sends = Effect.andThen(FlowExecutions.signal(id, "word", "to the third"), resultOf(asks, "x"))
       assert.strictEqual(yield* program(Flow.layer(asks), sends), "to the third")
@@ -297,7 +293,7 @@ scenarios("signals", () => {
     Effect.gen(function* () {
       const sleeps = S.flow("sleeps", () => Effect.as(Flow.sleep("day", seconds(36_000)), ""), { signals })
       const lists = Effect.gen(function* () {
-        const id = yield* submitted(sleeps)
+        const id = yield* S.waiting(sleeps)
         yield* FlowExecutions.signal(id, "box", "one", { id: "m1" })
         yield* FlowExecutions.signal(id, "word", "two")
         const { messages } = yield* FlowExecutions.history(id)
@@ -307,241 +303,6 @@ scenarios("signals", () => {
         ["inbox", "box", "one"],
         ["signal", "word", "two"]
       ])
-    })
-  )
-})
-
-/** A promise that is resolved or rejected. */
-const Outcome = Schema.Union([Schema.Struct({ resolved: Schema.String }), Schema.Struct({ rejected: Schema.String })])
-const awakeable = Flow.signal("awakeable", Outcome)
-
-const awaited = (key: string) =>
-  Effect.flatMap(awakeable.receive({ key }), (outcome) =>
-    "resolved" in outcome ? Effect.succeed(outcome.resolved) : Effect.fail(new S.Refused({ why: outcome.rejected }))
-  )
-const holds = S.flow("holds", () => awaited("one"), { signals: [awakeable] })
-
-scenarios("awakeables and durable promises", () => {
-  scenario(
-    "restate: Signals resolve",
-    Effect.gen(function* () {
-      const resolves = Effect.gen(function* () {
-        const id = yield* submitted(holds)
-        yield* FlowExecutions.signal(id, "awakeable[one]", { resolved: "hello" })
-        return yield* resultOf(holds, "x")
-      })
-      assert.strictEqual(yield* program(Flow.layer(holds), resolves), "hello")
-    })
-  )
-
-  scenario(
-    "restate: Signals reject",
-    Effect.gen(function* () {
-      const rejects = Effect.gen(function* () {
-        const id = yield* submitted(holds)
-        yield* FlowExecutions.signal(id, "awakeable[one]", { rejected: "boom" })
-        return yield* S.errorOf(holds, "x")
-      })
-      assert.deepStrictEqual(yield* program(Flow.layer(holds), rejects), new S.Refused({ why: "boom" }))
-    })
-  )
-
-  scenario(
-    "restate: AwakeableIngressEndpointTest completeWithSuccess",
-    Effect.gen(function* () {
-      const completes = Effect.gen(function* () {
-        const id = yield* submitted(holds)
-        // Its name is read from what the execution waits for, as a page for people does it.
-        const [wait] = (yield* FlowExecutions.inspect(id)).now
-        yield* FlowExecutions.signal(id, wait?.path ?? "", { resolved: "solved!" })
-        return yield* resultOf(holds, "x")
-      })
-      assert.strictEqual(yield* program(Flow.layer(holds), completes), "solved!")
-    })
-  )
-
-  scenario(
-    "restate: AwakeableIngressEndpointTest completeWithFailure",
-    Effect.gen(function* () {
-      const completes = Effect.gen(function* () {
-        const id = yield* submitted(holds)
-        const wrong = yield* Effect.flip(FlowExecutions.signal(id, "awakeable[one]", { failed: "what" }))
-        yield* FlowExecutions.signal(id, "awakeable[one]", { rejected: "my bad!" })
-        return [wrong._tag, yield* S.errorOf(holds, "x")]
-      })
-      const expected = ["InvalidSignal", new S.Refused({ why: "my bad!" })]
-      assert.deepStrictEqual(yield* program(Flow.layer(holds), completes), expected)
-    })
-  )
-
-  scenario(
-    "restate: WorkflowAPI setAndResolve",
-    Effect.gen(function* () {
-      const resolves = Effect.gen(function* () {
-        const id = yield* submitted(holds)
-        const { signal } = yield* Flow.handle(holds, "x")
-        yield* signal(awakeable, { resolved: "Till" }, { key: "one" })
-        const results = [yield* resultOf(holds, "x"), yield* resultOf(holds, "x")]
-        // Submitted again it is the same one, with its result.
-        assert.strictEqual(yield* Flow.submit(holds, "x"), id)
-        return [...results, (yield* FlowExecutions.get(id)).result]
-      })
-      assert.deepStrictEqual(yield* program(Flow.layer(holds), resolves), ["Till", "Till", "Till"])
-    })
-  )
-
-  scenario(
-    "restate: durable promise resolved before it is awaited",
-    Effect.gen(function* () {
-      const later = S.flow("later", () => Effect.andThen(Flow.sleep("nap", seconds(2)), awaited("one")), {
-        signals: [awakeable]
-      })
-      const early = Effect.gen(function* () {
-        const id = yield* submitted(later)
-        yield* FlowExecutions.signal(id, "awakeable[one]", { resolved: "early" })
-        const other = yield* Effect.flip(FlowExecutions.signal(id, "awakeable[one]", { resolved: "late" }))
-        return [other._tag, yield* resultOf(later, "x")]
-      })
-      assert.deepStrictEqual(yield* program(Flow.layer(later), early), ["SignalConflict", "early"])
-    })
-  )
-})
-
-/** Two named waits, and what they are combined to. */
-const both = <A extends Schema.Json, C extends Flow.FlowContext<unknown>>(
-  body: Effect.Effect<A, typeof S.Failure.Type, C>
-) => S.flow("combines", () => body, { signals: [awakeable] })
-const send = (id: string, key: string, outcome: typeof Outcome.Type) =>
-  FlowExecutions.signal(id, `awakeable[${key}]`, outcome)
-/** The outcome of a branch, as a value. */
-const settled = <E extends { readonly _tag: string }, C extends Flow.FlowContext<unknown>>(
-  effect: Effect.Effect<string, E, C>
-) =>
-  Effect.match(effect, {
-    onSuccess: (value) => `ok:${value}`,
-    onFailure: (error) => `err:${error instanceof S.Refused ? error.why : error._tag}`
-  })
-
-scenarios("combinators", () => {
-  scenario(
-    "restate: Combinators awakeableOrTimeoutUsingAwaitAny",
-    Effect.gen(function* () {
-      const first = both(
-        Flow.race("any", { it: awaited("one"), over: Effect.as(Flow.sleep("over", seconds(1)), "timeout") })
-      )
-      assert.strictEqual(yield* program(Flow.layer(first), resultOf(first, "x")), "timeout")
-    })
-  )
-
-  scenario(
-    "restate: Combinators awakeableOrTimeoutUsingAwakeableTimeoutCommand",
-    Effect.gen(function* () {
-      const limited = both(Flow.timeout("limit", seconds(1), awaited("one")))
-      assert.instanceOf(yield* program(Flow.layer(limited), S.errorOf(limited, "x")), Flow.FlowTimeout)
-    })
-  )
-
-  scenario(
-    "restate: Combinators signalFirstCompleted",
-    Effect.gen(function* () {
-      const first = both(Flow.race("first", { one: awaited("one"), two: awaited("two"), three: awaited("three") }))
-      const sends = Effect.gen(function* () {
-        const id = yield* submitted(first)
-        yield* send(id, "two", { resolved: "first" })
-        return yield* resultOf(first, "x")
-      })
-      assert.strictEqual(yield* program(Flow.layer(first), sends), "first")
-    })
-  )
-
-  scenario(
-    "restate: Combinators signalAllSuccessfulOrFirstFailed",
-    Effect.gen(function* () {
-      const every = both(Flow.all("all", [awaited("one"), awaited("two")], { concurrency: 2 }))
-      const sends = Effect.gen(function* () {
-        const well = yield* submitted(every, "well")
-        yield* send(well, "two", { resolved: "2" })
-        yield* send(well, "one", { resolved: "1" })
-        const bad = yield* submitted(every, "bad")
-        yield* send(bad, "two", { rejected: "no" })
-        return [yield* resultOf(every, "well"), yield* S.errorOf(every, "bad")]
-      })
-      const expected = [["1", "2"], new S.Refused({ why: "no" })]
-      assert.deepStrictEqual(yield* program(Flow.layer(every), sends), expected)
-    })
-  )
-
-  scenario(
-    "restate: Combinators signalAllCompleted",
-    Effect.gen(function* () {
-      const keys = ["one", "two", "three"]
-      const options = { key: (key: string) => key, concurrency: 3 }
-      const every = both(Flow.forEach("all", keys, options, (key) => settled(awaited(key))))
-      const sends = Effect.gen(function* () {
-        const id = yield* submitted(every)
-        yield* send(id, "one", { resolved: "val0" })
-        yield* send(id, "two", { rejected: "err1" })
-        yield* send(id, "three", { resolved: "val2" })
-        return yield* resultOf(every, "x")
-      })
-      assert.deepStrictEqual(yield* program(Flow.layer(every), sends), ["ok:val0", "err:err1", "ok:val2"])
-    })
-  )
-
-  scenario(
-    "restate: Combinators mixedRunWinsRaceAgainstSignal",
-    Effect.gen(function* () {
-      const first = both(Flow.race("first", { run: say("ran"), signal: awaited("one") }))
-      assert.strictEqual(yield* program(Flow.layer(first), resultOf(first, "x")), "ran")
-    })
-  )
-
-  scenario(
-    "restate: Combinators mixedAllSucceededRunAndSignal",
-    Effect.gen(function* () {
-      const every = both(Flow.all("all", { run: say("runval"), signal: awaited("one") }, { concurrency: 2 }))
-      const sends = Effect.gen(function* () {
-        const id = yield* submitted(every)
-        yield* send(id, "one", { resolved: "sigval" })
-        return yield* resultOf(every, "x")
-      })
-      assert.deepStrictEqual(yield* program(Flow.layer(every), sends), { run: "runval", signal: "sigval" })
-    })
-  )
-
-  scenario(
-    "restate: Combinators mixedAllCompletedRunSignalAndFailedRun",
-    Effect.gen(function* () {
-      const members = [settled(say("runval")), settled(awaited("one")), settled(S.refuse("fail"))] as const
-      const every = both(Effect.map(Flow.all("all", members, { concurrency: 3 }), (all) => all.join("|")))
-      const sends = Effect.gen(function* () {
-        const id = yield* Flow.submit(every, "x")
-        yield* send(id, "one", { resolved: "sigval" })
-        return yield* resultOf(every, "x")
-      })
-      assert.strictEqual(yield* program(Flow.layer(every), sends), "ok:runval|ok:sigval|err:fail")
-    })
-  )
-
-  scenario(
-    "dbos: promise-all-settled-manysteps",
-    Effect.gen(function* () {
-      const many = Array.from({ length: 20 }, (_, n) => `${n}`)
-      const every = S.flow("every", () =>
-        Flow.forEach("each", many, { key: (text) => text, concurrency: "unbounded" }, (text) =>
-          settled(
-            Effect.gen(function* () {
-              return Number(text) % 2 === 0 ? yield* say(text) : yield* S.refuse(text)
-            })
-          )
-        )
-      )
-      const results = yield* program(Flow.layer(every), resultOf(every, "x"))
-      assert.deepStrictEqual(
-        results,
-        many.map((text) => (Number(text) % 2 === 0 ? `ok:${text}` : `err:${text}`))
-      )
-      assert.strictEqual((yield* Diary.read).length, 20)
     })
   )
 })

@@ -233,6 +233,12 @@ export const reaches = (id: string, state: FlowExecutions.State) =>
     })
   )
 
+/** Starts an execution, and lets time pass until it waits. */
+export const waiting = <S extends Flow.Codec, E extends Flow.Codec, R>(
+  flow: Flow.Flow<typeof Schema.String, S, E, R>,
+  text = "x"
+) => Effect.tap(Flow.submit(flow, text), (id) => reaches(id, "waiting"))
+
 /** Lets time pass until the diary has a line. */
 export const says = (line: string) => eventually(Effect.map(Diary.read, (lines) => lines.includes(line)))
 
