@@ -1,5 +1,6 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import * as Stream from "effect/Stream"
 import * as Flow from "../../src/Flow.ts"
 import * as FlowExecutions from "../../src/FlowExecutions.ts"
@@ -227,6 +228,22 @@ scenarios("steps of an execution", () => {
       // Its key stays, so that nothing is done twice.
       assert.strictEqual(yield* program(all, collects, { retain: { completed: 1 } }), "FlowExpired")
       assert.deepStrictEqual(yield* Diary.read, ["a1"])
+    })
+  )
+
+  scenario(
+    "temporal: telemetry/metrics",
+    Effect.gen(function* () {
+      const counts = Effect.gen(function* () {
+        yield* resultOf(done, "a1")
+        yield* resultOf(done, "a2")
+        yield* S.errorOf(fails, "no")
+        const counted = (yield* Metric.snapshot).filter(({ id }) => id === "signalbox_flow_executions_total")
+        return counted.map(({ attributes, state }) => [attributes?.["flow"], attributes?.["state"], state])
+      })
+      const counted = yield* Effect.provideService(program(all, counts), Metric.MetricRegistry, new Map())
+      assert.deepInclude(counted, ["done", "completed", { count: 2, incremental: true }])
+      assert.deepInclude(counted, ["fails", "failed", { count: 1, incremental: true }])
     })
   )
 })

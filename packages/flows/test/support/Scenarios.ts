@@ -64,7 +64,7 @@ export const scenarios = (area: string, body: () => void): void => {
 // ---- time
 
 /** Steps grow, so that a day is a few of them. */
-const stepOf = (step: number): number => Math.min(250 * 1.5 ** step, 3_600_000)
+const stepOf = (step: number): number => Math.min(Math.round(250 * 1.5 ** step), 3_600_000)
 
 /** Lets time pass until an effect is through. */
 export const through = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
