@@ -44,7 +44,7 @@ scenarios("activities", () => {
     "temporal: activity/running_concurrently",
     Effect.gen(function* () {
       const both = S.flow("both", () =>
-        Flow.forEach("name", ["a", "b"], concurrently, (name) => take({ name, seconds: 3 }))
+        Flow.forEach("name", ["a", "b"], concurrently, (name) => take({ name, seconds: 10 }))
       )
       assert.deepStrictEqual(yield* program(Flow.layer(both), resultOf(both, "x")), ["a", "b"])
       assert.sameMembers((yield* Diary.read).slice(0, 2), ["a begins", "b begins"])
@@ -55,7 +55,7 @@ scenarios("activities", () => {
     "temporal: activity/cancel_try_cancel",
     Effect.gen(function* () {
       const tries = S.flow("tries", () =>
-        Flow.timeout("limit", seconds(1), take({ name: "long", seconds: 3_600 })).pipe(
+        Flow.timeout("limit", seconds(10), take({ name: "long", seconds: 3_600 })).pipe(
           Effect.catchTag("FlowTimeout", () => say("continues"))
         )
       )
@@ -67,16 +67,18 @@ scenarios("activities", () => {
   scenario(
     "temporal: activity/cancel_wait_cancel",
     Effect.gen(function* () {
-      const waits = S.flow("waits", () => Effect.andThen(take({ name: "long", seconds: 4 }), say("never")))
+      const { held, open } = S.gated()
+      const waits = S.flow("waits", () => Effect.andThen(held, say("never")))
       const cancels = Effect.gen(function* () {
         const id = yield* Flow.submit(waits, "x")
-        yield* S.says("long begins")
+        yield* S.says("held begins")
         yield* FlowExecutions.cancel(id)
         assert.strictEqual(yield* S.stateOf(id), "running")
+        yield* open
         yield* S.reaches(id, "cancelled")
       })
       yield* program(Flow.layer(waits), cancels)
-      assert.deepStrictEqual(yield* Diary.read, ["long begins", "long ends"])
+      assert.deepStrictEqual(yield* Diary.read, ["held begins", "held ends"])
     })
   )
 
@@ -94,7 +96,7 @@ scenarios("activities", () => {
   scenario(
     "temporal: local_activity/backoff_with_persistent_timer",
     Effect.gen(function* () {
-      const fails = S.flow("fails", () => S.flaky(3, { attempts: 3, delay: seconds(5), backoff: 1 }))
+      const fails = S.flow("fails", () => S.flaky(3, { attempts: 3, delay: seconds(20), backoff: 1 }))
       yield* program(Flow.layer(fails), Effect.andThen(Flow.submit(fails, "x"), S.says("attempt")))
       assert.strictEqual(yield* attempts, 1)
       assert.strictEqual(yield* program(Flow.layer(fails), resultOf(fails, "x")), 3)
@@ -159,7 +161,7 @@ scenarios("activities", () => {
     Effect.gen(function* () {
       const names = ["a", "b", "c", "d", "e"]
       const all = S.flow("all", () =>
-        Flow.forEach("name", names, concurrently, (name) => take({ name, seconds: name === "a" ? 3 : 1 }))
+        Flow.forEach("name", names, concurrently, (name) => take({ name, seconds: name === "a" ? 20 : 1 }))
       )
       assert.deepStrictEqual(yield* program(Flow.layer(all), resultOf(all, "x")), names)
       assert.strictEqual((yield* Diary.read).at(-1), "a ends")
@@ -190,7 +192,7 @@ scenarios("activities", () => {
     "temporal: local_activity/one_success_one_fail",
     Effect.gen(function* () {
       const both = S.flow("both", () =>
-        Flow.all("both", [say("well"), Effect.andThen(Flow.sleep("nap", seconds(1)), S.flaky(2))], { concurrency: 2 })
+        Flow.all("both", [say("well"), Effect.andThen(Flow.sleep("nap", seconds(5)), S.flaky(2))], { concurrency: 2 })
       )
       const retries = Effect.gen(function* () {
         assert.deepStrictEqual(yield* S.errorOf(both, "x"), new S.Refused({ why: "attempt 1" }))

@@ -81,7 +81,7 @@ scenarios("awakeables and durable promises", () => {
   scenario(
     "restate: durable promise resolved before it is awaited",
     Effect.gen(function* () {
-      const later = S.flow("later", () => Effect.andThen(Flow.sleep("nap", seconds(2)), awaited("one")), {
+      const later = S.flow("later", () => Effect.andThen(Flow.sleep("nap", seconds(20)), awaited("one")), {
         signals: [awakeable]
       })
       const early = Effect.gen(function* () {

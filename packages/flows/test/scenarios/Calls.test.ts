@@ -158,7 +158,7 @@ scenarios("calls between flows", () => {
   scenario(
     "dbos: child-workflow-recovery",
     Effect.gen(function* () {
-      const long = S.flow("long", (text) => Effect.andThen(Flow.sleep("nap", seconds(5)), say(text)))
+      const long = S.flow("long", (text) => Effect.andThen(Flow.sleep("nap", seconds(20)), say(text)))
       const parent = S.flow("parent", () => Effect.flatMap(Flow.start(long, "c"), ({ result }) => result))
       const both = [Flow.layer(parent), Flow.layer(long)]
       const begins = Effect.gen(function* () {

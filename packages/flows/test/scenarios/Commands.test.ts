@@ -1,6 +1,5 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Latch from "effect/Latch"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Flow from "../../src/Flow.ts"
@@ -40,21 +39,15 @@ scenarios("pause, resume and retry", () => {
   scenario(
     "restate: pause and resume of a running invocation",
     Effect.gen(function* () {
-      const gate = Latch.makeUnsafe()
-      const held = Flow.step("held", {
-        input: Schema.Void,
-        success: Schema.Void,
-        error: Schema.Never,
-        run: () => Effect.andThen(Diary.write("begun"), gate.await)
-      })
-      const steps = S.flow("steps", () => Effect.andThen(held(undefined), say("after")))
+      const { held, open } = S.gated()
+      const steps = S.flow("steps", () => Effect.andThen(held, say("after")))
       const pauses = Effect.gen(function* () {
         const id = yield* Flow.submit(steps, "x")
-        yield* S.says("begun")
+        yield* S.says("held begins")
         yield* FlowExecutions.suspend(id)
-        yield* gate.open
+        yield* open
         yield* S.reaches(id, "suspended")
-        assert.deepStrictEqual(yield* Diary.read, ["begun"])
+        assert.deepStrictEqual(yield* Diary.read, ["held begins", "held ends"])
         yield* FlowExecutions.resume(id)
         return yield* resultOf(steps, "x")
       })

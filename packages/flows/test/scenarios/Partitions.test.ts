@@ -34,7 +34,7 @@ scenarios("queues with keys", () => {
   scenario(
     "dbos: partitioned-queues",
     Effect.gen(function* () {
-      const queue = order("queue", [{ key: customer, concurrency: 1 }], 2)
+      const queue = order("queue", [{ key: customer, concurrency: 1 }], 10)
       yield* program(Flow.layer(queue), resultsOf(queue, "a1", "a2", "b1", "b2"))
       const lines = yield* Diary.read
       assert.deepStrictEqual([mostAtOnce(lines, "a"), mostAtOnce(lines, "b"), mostAtOnce(lines)], [1, 1, 2])

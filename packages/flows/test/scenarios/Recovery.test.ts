@@ -66,7 +66,7 @@ scenarios("recovery", () => {
         () =>
           Effect.gen(function* () {
             const first = yield* Flow.race("first", { word: word.receive(), step: say("step") })
-            yield* Flow.sleep("nap", seconds(3))
+            yield* Flow.sleep("nap", seconds(20))
             return first
           }),
         { signals: [word] }
@@ -91,7 +91,7 @@ scenarios("recovery", () => {
         Effect.gen(function* () {
           const drawn = yield* draw(undefined)
           yield* say("one more")
-          yield* Flow.sleep("nap", seconds(2))
+          yield* Flow.sleep("nap", seconds(20))
           return drawn
         })
       )

@@ -123,7 +123,7 @@ scenarios("sagas", () => {
         Flow.forEach("part", ["a", "b", "bad"], { key: (part) => part, concurrency: 3 }, (part) =>
           Effect.gen(function* () {
             if (part !== "bad") return yield* book(part)
-            yield* Flow.sleep("nap", seconds(3))
+            yield* Flow.sleep("nap", seconds(10))
             return yield* refuse("bad")
           })
         )
@@ -138,7 +138,7 @@ scenarios("sagas", () => {
     Effect.gen(function* () {
       const races = S.flow("races", () =>
         Flow.race("hotel", {
-          first: take({ name: "first", seconds: 2 }),
+          first: take({ name: "first", seconds: 10 }),
           second: Effect.andThen(book("second"), Effect.as(Flow.sleep("confirm", seconds(3_600)), "second"))
         })
       )

@@ -249,7 +249,7 @@ scenarios("schedules", () => {
   scenario(
     "dbos: wf-scheduled-recover",
     Effect.gen(function* () {
-      const slow = S.flow("slow", (text) => Effect.andThen(Flow.sleep("nap", seconds(3)), say(text)))
+      const slow = S.flow("slow", (text) => Effect.andThen(Flow.sleep("nap", seconds(20)), say(text)))
       const slowly = scheduled(rare, slow)
       const begins = Effect.gen(function* () {
         yield* FlowSchedules.runNow("ticks")

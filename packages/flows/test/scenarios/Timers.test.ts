@@ -112,7 +112,7 @@ scenarios("timers", () => {
   scenario(
     "restate: Sleep sleep",
     Effect.gen(function* () {
-      const sleeps = S.flow("sleeps", (text) => Effect.andThen(nap(2), say(text)))
+      const sleeps = S.flow("sleeps", (text) => Effect.andThen(nap(20), say(text)))
       const waits = Effect.gen(function* () {
         const id = yield* Flow.submit(sleeps, "x")
         yield* S.reaches(id, "waiting")
@@ -141,14 +141,14 @@ scenarios("timers", () => {
   scenario(
     "restate: SleepWithFailures sleepAndTerminateServiceEndpoint",
     Effect.gen(function* () {
-      const sleeps = S.flow("sleeps", () => measured(nap(6)))
+      const sleeps = S.flow("sleeps", () => measured(nap(20)))
       yield* program(
         Flow.layer(sleeps),
         Effect.flatMap(Flow.submit(sleeps, "x"), (id) => S.reaches(id, "waiting"))
       )
       yield* program(Flow.layer(sleeps), pass(1))
       const took = yield* program(Flow.layer(sleeps), resultOf(sleeps, "x"))
-      assert.isAtLeast(Number(took), seconds(6))
+      assert.isAtLeast(Number(took), seconds(20))
     })
   )
 

@@ -8,6 +8,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
@@ -121,6 +122,23 @@ export const take = Flow.step("take", {
     return work.name
   })
 })
+
+/** A step that begins, and ends when it is let. */
+export const gated = () => {
+  const gate = Latch.makeUnsafe()
+  const held = Flow.step("held", {
+    input: Schema.Void,
+    success: Schema.Null,
+    error: Schema.Never,
+    run: Effect.fnUntraced(function* () {
+      yield* Diary.write("held begins")
+      yield* gate.await
+      yield* Diary.write("held ends")
+      return null
+    })
+  })
+  return { held: held(undefined), open: gate.open }
+}
 
 /** How many lines a step has written, its own included. */
 export const countOf = (line: string) =>
