@@ -3,6 +3,7 @@
  * that its engine gives it: a folder of `temporalio/features`, a test of `dbos-transact-ts` or of Restate's test suites.
  */
 import { defined } from "@signalbox/transport/Defined"
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -10,10 +11,12 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import type { SqlClient } from "effect/sql/SqlClient"
 import * as TestClock from "effect/testing/TestClock"
 import * as Flow from "../../src/Flow.ts"
-import type { FlowEngine, Options } from "../../src/FlowEngine.ts"
+import { FlowEngine, type Options } from "../../src/FlowEngine.ts"
 import { FlowHalted } from "../../src/FlowErrors.ts"
 import * as FlowExecutions from "../../src/FlowExecutions.ts"
 import type { RetryOptions } from "../../src/Retry.ts"
@@ -206,6 +209,11 @@ export const program = <A, E, R>(
   const all = [flows].flat().reduce<Registered>((one, other) => Layer.merge(one, other), Layer.empty)
   return inProcess(all, effect, { ...options, ...withoutThread }, through)
 }
+
+/** A client of the database of the scenario, as a program has it for its own tables. */
+export const sqlClient: Layer.Layer<SqlClient, unknown, FlowEngine> = isVirtual
+  ? FlowEngine.sqlClient
+  : PgClient.layer({ url: Redacted.make(postgresUrl) })
 
 /** The result of an execution, once it has ended. */
 export const resultOf = <S extends Flow.Codec, E extends Flow.Codec, R>(
