@@ -13,6 +13,8 @@ import { SlowFirst } from "./packages/testkit/src/SlowFirst.ts"
 
 const everyTest = ["packages/*/test/**/*.test.ts", "examples/test/**/*.test.ts", "actions/test/**/*.test.ts"]
 const onPostgres = "packages/*/test/**/*OnPostgres.test.ts"
+/** What users of other engines expect of flows, on both databases. */
+const scenarios = "packages/flows/test/scenarios/*.test.ts"
 const onSqlite = "packages/*/test/**/*OnSqlite.test.ts"
 
 interface Tier {
@@ -44,7 +46,7 @@ export const projects = (mode: string): ReadonlyArray<TestProjectInlineConfigura
       extends: true,
       test: {
         name: "postgres",
-        include: [`packages/control-room/test/${tier.onPostgres}.test.ts`, onPostgres],
+        include: [`packages/control-room/test/${tier.onPostgres}.test.ts`, scenarios, onPostgres],
         exclude: [...configDefaults.exclude, onSqlite, ...tier.without],
         globalSetup: ["packages/testkit/src/Postgres.ts"],
         setupFiles: ["packages/testkit/src/UsePostgres.ts"]

@@ -89,7 +89,8 @@ export const sections: ReadonlyArray<Section> = [
       "coming-from/uipath",
       "coming-from/openorchestrator",
       "coming-from/temporal",
-      "coming-from/dbos"
+      "coming-from/dbos",
+      "coming-from/restate"
     )
   },
   { label: "Packages", files: packages.map((name) => `packages/${name}/README.md`) },

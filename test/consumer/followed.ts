@@ -44,6 +44,7 @@ export const followed: Readonly<Record<string, Readonly<Record<string, string>>>
   "docs/coming-from/dbos": {},
   "docs/coming-from/hosted": { "greeter/robot.py": robot },
   "docs/coming-from/openorchestrator": { "booking/robot.py": robot },
+  "docs/coming-from/restate": {},
   "docs/coming-from/temporal": {},
   "docs/coming-from/uipath": { "invoices/robot.py": robot },
   ...Object.fromEntries(Object.keys(references).map((command) => [`reference/commands/${command}`, {}]))

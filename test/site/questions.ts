@@ -51,5 +51,6 @@ export const questions: ReadonlyArray<readonly [question: string, answer: string
   ["encrypt the disk", "operate/security#encryption"],
   ["api key permissions", "reference/commands/keys"],
   ["migrate from robocorp", "coming-from/hosted"],
-  ["migrate from uipath", "coming-from/uipath"]
+  ["migrate from uipath", "coming-from/uipath"],
+  ["migrate from restate", "coming-from/restate"]
 ]

@@ -4,6 +4,7 @@
 import { dropSchema, urlVariable } from "@signalbox/testkit/Postgres"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
@@ -11,7 +12,7 @@ import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { FlowEngine, type FlowEngineError, type Options, over } from "../../src/FlowEngine.ts"
+import { FlowEngine, type FlowEngineError, type Options, over, type SharedOptions } from "../../src/FlowEngine.ts"
 import { Journal } from "../../src/internal/journal/Journal.ts"
 import * as Sqlite from "../../src/internal/journal/Sqlite.ts"
 import * as Local from "../../src/internal/ownership/Local.ts"
@@ -44,9 +45,10 @@ export const postgresOptions = (schema: string) => ({ url: Redacted.make(postgre
 type EngineLayer = Layer.Layer<FlowEngine, FlowEngineError>
 
 /** What processes run on, one after the other or beside each other. Each build of `process` is a new one. */
-export class Store extends Context.Service<Store, { readonly process: (options?: Options) => EngineLayer }>()(
-  "test/Store"
-) {
+export class Store extends Context.Service<
+  Store,
+  { readonly process: (options?: Options & SharedOptions) => EngineLayer }
+>()("test/Store") {
   /** A journal in memory that outlives the processes. */
   static readonly memory = Layer.effect(
     Store,
@@ -78,12 +80,13 @@ export class Store extends Context.Service<Store, { readonly process: (options?:
 
 /**
  * Runs an effect in a separate process, which runs these flows and ends with the effect: steps that run have ten seconds
- * then, of virtual time.
+ * then, of virtual time unless `through` says otherwise.
  */
 export const inProcess = Effect.fnUntraced(function* <A, E, R, E2, R2>(
   flows: Layer.Layer<never, E2, R2>,
   effect: Effect.Effect<A, E, R>,
-  options: Options = {}
+  options: Options & SharedOptions = {},
+  through: <B, E3, R3>(effect: Effect.Effect<B, E3, R3>) => Effect.Effect<Exit.Exit<B, E3>, never, R3> = throughTime
 ) {
   const { process } = yield* Store
   const scope = yield* Scope.make()
@@ -91,6 +94,6 @@ export const inProcess = Effect.fnUntraced(function* <A, E, R, E2, R2>(
   const exit = yield* Effect.exit(
     Effect.flatMap(Layer.buildWithScope(layer, scope), (context) => Effect.provide(effect, context))
   )
-  yield* throughTime(Scope.close(scope, exit))
+  yield* through(Scope.close(scope, exit))
   return yield* exit
 })

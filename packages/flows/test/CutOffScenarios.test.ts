@@ -1,0 +1,3 @@
+import { cutOff } from "./support/CutOffScenarios.ts"
+
+cutOff()
