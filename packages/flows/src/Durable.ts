@@ -6,6 +6,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import { type Flow, type FlowDefinition, startOf } from "./internal/body/FlowType.ts"
 import type { FlowEngine } from "./FlowEngine.ts"
@@ -19,10 +20,14 @@ import {
   FlowNotRegistered,
   type InvalidInput,
   type InvalidSignal,
+  type RequestAbandoned,
+  type RequestUnanswered,
   type SignalConflict,
   type StepNotFound
 } from "./FlowErrors.ts"
 import * as FlowExecutions from "./FlowExecutions.ts"
+import * as FlowRequests from "./FlowRequests.ts"
+import * as FlowStates from "./FlowStates.ts"
 import { bodyOf } from "./internal/interpreter/Body.ts"
 import * as Calling from "./internal/journal/Calling.ts"
 import * as ChildExecutions from "./internal/body/ChildExecutions.ts"
@@ -31,12 +36,15 @@ import { Engine } from "./internal/engine/Engine.ts"
 import { type Execution, type NewMessage, versionName } from "./internal/model/Execution.ts"
 import { engineOf } from "./internal/engine/EngineOf.ts"
 import { outcomeOf } from "./internal/operate/Outcome.ts"
+import { decoded, itemsOf, sizeOf, stateOf } from "./internal/operate/SaidValues.ts"
 import { segment } from "./internal/body/Position.ts"
 import { messageOf } from "./internal/engine/MessageCheck.ts"
 import { Transactions } from "./internal/body/Transactions.ts"
 import { Watching } from "./internal/engine/RunWatchers.ts"
 import { type Codec, readSubmitted, recordSignal, recordSubmitted } from "./internal/model/Values.ts"
+import type { Requestable } from "./Requests.ts"
 import type { Signal } from "./Signals.ts"
+import type { Feed, State } from "./States.ts"
 
 /**
  * Registers a flow with the engine, which then runs its executions, also those that had not ended when the program did. Register
@@ -59,6 +67,7 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
         flow: flow.name,
         version: flow.version,
         signals: flow.signals,
+        states: flow.states,
         limits: flow.limits,
         startOf: (input, key) => Effect.map(readSubmitted(flow, input), (given) => startOf(flow, given, key)),
         bodyOf: bodyOf(
@@ -218,6 +227,20 @@ export const signalWithStart = <I extends Codec, S extends Codec, E extends Code
     return execution.id
   })
 
+/** An item of a feed. */
+export interface FeedItem<V> {
+  /** The `after` of the items that follow. */
+  readonly cursor: number
+  readonly value: V
+  /** When it was appended: milliseconds since 1970. */
+  readonly at: number
+}
+
+/** A value of a state or an item of a feed, decoded by the flow that lists it. */
+export interface Watched extends Omit<FlowStates.Item, "value"> {
+  readonly value: unknown
+}
+
 /** An execution of a flow, by its key. */
 export interface Handle<S, E> {
   readonly id: string
@@ -228,6 +251,29 @@ export interface Handle<S, E> {
     value: V["Type"],
     options?: SendOptions
   ) => Effect.Effect<void, ExecutionNotFound | ExecutionConflict | SignalConflict | InvalidSignal, FlowEngine>
+  /**
+   * Sends a request, or an approval, and waits for its answer: see `FlowRequests.ask`. An approval is answered with whether it
+   * counted.
+   */
+  readonly request: <V extends Codec, A extends Codec, F extends Codec>(
+    request: Requestable<V, A, F>,
+    input: V["Type"],
+    options?: FlowRequests.AskOptions
+  ) => Effect.Effect<A["Type"], F["Type"] | FlowRequests.SendError | RequestUnanswered | RequestAbandoned, FlowEngine>
+  /** Returns the current value of a state; none when it was not set. Never wakes the execution, as `feed` and `watch`. */
+  readonly state: <V extends Codec>(
+    state: State<V>,
+    options?: { readonly key?: string | undefined }
+  ) => Effect.Effect<Option.Option<V["Type"]>>
+  /** Returns items of a feed in their order: the first ones after a cursor, or the last ones. At most `limit`, by default 100. */
+  readonly feed: <V extends Codec>(
+    feed: Feed<V>,
+    options?: FlowStates.ReadOptions
+  ) => Effect.Effect<ReadonlyArray<FeedItem<V["Type"]>>>
+  /** Emits what the execution says from a cursor on, until it has ended: see `FlowStates.watch`. */
+  readonly watch: (options?: {
+    readonly after?: number | undefined
+  }) => Stream.Stream<Watched, ExecutionNotFound, FlowEngine>
   readonly cancel: Effect.Effect<void, ExecutionNotFound, FlowEngine>
   readonly terminate: Effect.Effect<void, ExecutionNotFound, FlowEngine>
   readonly suspend: Effect.Effect<void, ExecutionNotFound | ExecutionConflict, FlowEngine>
@@ -246,7 +292,8 @@ export const handle = Effect.fn("Flow.handle")(function* <I extends Codec, S ext
   key: string
 ): Effect.fn.Return<Handle<S["Type"], E["Type"]>, ExecutionNotFound, FlowEngine> {
   const { engine } = yield* engineOf
-  const found = yield* Calling.asCall(engine.journal.findKey(flow.name, key))
+  const { journal } = engine
+  const found = yield* Calling.asCall(journal.findKey(flow.name, key))
   if (found === null) return yield* new ExecutionNotFound({ execution: `${flow.name} ${key}` })
   const { id } = found
   return {
@@ -263,6 +310,15 @@ export const handle = Effect.fn("Flow.handle")(function* <I extends Codec, S ext
           json,
           options.id === undefined ? {} : { id: options.id }
         )
+      ),
+    request: (request, input, options) => FlowRequests.ask(id, request, input, options),
+    state: (state, { key } = {}) => Calling.asCall(stateOf(journal, id, state, key)),
+    feed: (feed, { after = null, limit } = {}) =>
+      Calling.asCall(itemsOf(journal, id, feed, { after, limit: sizeOf(limit) })),
+    watch: (options) =>
+      FlowStates.watch(id, options).pipe(
+        Stream.mapEffect((said) => decoded(flow.states, said)),
+        Stream.flattenIterable
       ),
     cancel: FlowExecutions.cancel(id),
     terminate: FlowExecutions.terminate(id),

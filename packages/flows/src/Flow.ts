@@ -27,7 +27,17 @@ export { all, type AllResults, type Concurrency, forEach, race, type RaceResult,
 export { check } from "./FlowCheck.ts"
 export { type Child, find, start, type StartOptions } from "./Children.ts"
 export { compensate } from "./Compensation.ts"
-export { callWithin, execute, handle, type Handle, layer, signalWithStart, submit } from "./Durable.ts"
+export {
+  callWithin,
+  execute,
+  type FeedItem,
+  handle,
+  type Handle,
+  layer,
+  signalWithStart,
+  submit,
+  type Watched
+} from "./Durable.ts"
 export type { Failing, FlowContext } from "./FlowContext.ts"
 export {
   CallUnanswered,
@@ -36,6 +46,8 @@ export {
   FlowCancelled,
   FlowTimeout,
   InvalidInput,
+  RequestAbandoned,
+  RequestUnanswered,
   SignalConflict
 } from "./FlowErrors.ts"
 export { define, type DefinitionOptions, type FlowDefinition } from "./FlowDefinition.ts"
@@ -43,13 +55,16 @@ export { type Flow, isFlow } from "./internal/body/FlowType.ts"
 export type { Limit } from "./internal/model/Execution.ts"
 export type { FlowLimit, Rate } from "./internal/model/Limits.ts"
 export type { Codec } from "./internal/model/Values.ts"
-export { approval, Approval, inbox, type Signal, signal } from "./Signals.ts"
+export { type Answers, type Asked, type Request, request, type Requestable, type RequestOptions } from "./Requests.ts"
+export { approval, Approval, type ApprovalSignal, Counted, inbox, type Signal, signal } from "./Signals.ts"
+export { type AnyState, feed, type Feed, type FeedOptions, state, type State } from "./States.ts"
 export { errorsOf, step, type Step, StepTimeout } from "./Step.ts"
 export { signalWithin, submitWithin, transaction, TransactionFailed } from "./Transactions.ts"
 
 /**
  * Creates a flow. Its `run` can call steps and the functions of this module. Code that needs a service does not compile there, and
- * belongs into the `run` of a step. Throws a `FlowDefect` when a limit is invalid.
+ * belongs into the `run` of a step. Throws a `FlowDefect` when a limit is invalid, or two states
+ * have one name.
  *
  * ```ts
  * import * as Effect from "effect/Effect"

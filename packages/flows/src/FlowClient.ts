@@ -2,24 +2,43 @@
  * Starts flows of another program, and follows their executions, by their definitions: for programs that do not run them.
  */
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import type * as HttpClient from "effect/http/HttpClient"
 import { defined } from "@signalbox/transport/Defined"
-import type { SendOptions } from "./Durable.ts"
+import type { FeedItem, SendOptions, Watched } from "./Durable.ts"
 import type { FlowDefinition } from "./FlowDefinition.ts"
-import { FlowCancelled, FlowHalted, ExecutionNotFound, type InvalidInput, type InvalidSignal } from "./FlowErrors.ts"
+import {
+  ExecutionNotFound,
+  FlowCancelled,
+  FlowHalted,
+  type InvalidInput,
+  type InvalidSignal,
+  type RequestAbandoned,
+  type RequestUnanswered
+} from "./FlowErrors.ts"
 import type { Inspection, ResumeOptions, RetryOptions } from "./FlowExecutions.ts"
+import type { AskOptions } from "./FlowRequests.ts"
+import type { ReadOptions } from "./FlowStates.ts"
 import { segment } from "./internal/body/Position.ts"
-import { type Awaited, longestWait } from "./internal/management/Contract.ts"
+import type { Awaited } from "./internal/management/Contract.ts"
+import * as Reading from "./internal/management/Reading.ts"
 import * as Requests from "./internal/management/Requests.ts"
 import type { FlowManagementError } from "./internal/management/Requests.ts"
-import { type Codec, recordSignal, recordSubmitted } from "./internal/model/Values.ts"
+import { longestWait } from "./internal/management/Wire.ts"
+import { type Codec, decodeRecorded, recordSignal, recordSubmitted } from "./internal/model/Values.ts"
 import { NewId } from "./internal/model/Ids.ts"
+import { answerOf } from "./internal/operate/AnswerValues.ts"
 import { outcomeOf } from "./internal/operate/Outcome.ts"
+import { decoded } from "./internal/operate/SaidValues.ts"
+import type { Requestable } from "./Requests.ts"
 import type { Signal } from "./Signals.ts"
+import type { Feed, State } from "./States.ts"
 
 export { FlowManagementError, type Options } from "./internal/management/Requests.ts"
 
@@ -36,6 +55,24 @@ export interface RemoteHandle<S, E> {
     value: V["Type"],
     options?: SendOptions
   ) => Effect.Effect<void, InvalidSignal | FlowManagementError>
+  /** Sends a request, or an approval, and waits for its answer: see `FlowRequests.ask`. */
+  readonly request: <V extends Codec, A extends Codec, F extends Codec>(
+    request: Requestable<V, A, F>,
+    input: V["Type"],
+    options?: AskOptions
+  ) => Effect.Effect<A["Type"], F["Type"] | InvalidSignal | RequestUnanswered | RequestAbandoned | FlowManagementError>
+  /** Returns the current value of a state; none when it was not set. */
+  readonly state: <V extends Codec>(
+    state: State<V>,
+    options?: { readonly key?: string | undefined }
+  ) => Effect.Effect<Option.Option<V["Type"]>, FlowManagementError>
+  /** Returns items of a feed in their order: the first ones after a cursor, or the last ones. At most `limit`, by default 100. */
+  readonly feed: <V extends Codec>(
+    feed: Feed<V>,
+    options?: ReadOptions
+  ) => Effect.Effect<ReadonlyArray<FeedItem<V["Type"]>>, FlowManagementError>
+  /** Emits what the execution says from a cursor on, until it has ended; a connection that is lost is made again. */
+  readonly watch: (options?: { readonly after?: number | undefined }) => Stream.Stream<Watched, FlowManagementError>
   readonly cancel: Effect.Effect<void, FlowManagementError>
   readonly terminate: Effect.Effect<void, FlowManagementError>
   readonly suspend: Effect.Effect<void, FlowManagementError>
@@ -51,7 +88,9 @@ const untilItIsBack = Schedule.upTo(Schedule.min([Schedule.exponential("200 mill
 })
 
 const make = Effect.fnUntraced(function* (options: Requests.Options) {
-  const flows = yield* Requests.executionsOf(Requests.to(options))
+  const requests = Requests.to(options)
+  const flows = yield* Requests.executionsOf(requests)
+  const said = yield* Reading.to(requests)
   const newId = yield* NewId
 
   const settled = (id: string) =>
@@ -117,6 +156,32 @@ const make = Effect.fnUntraced(function* (options: Requests.Options) {
         signal: (signal, value, options = {}) =>
           Effect.flatMap(message(signal, value, options), ({ name, value, ...rest }) =>
             flows.signal(id, name, value, rest)
+          ),
+        request: Effect.fnUntraced(function* (request, input, { id: given, key, within = Infinity } = {}) {
+          const { json } = yield* recordSignal(request, input)
+          const address = segment(request.name, key)
+          // With an id it may be repeated.
+          const own = request.kind === "inbox" ? (given ?? newId()) : undefined
+          const answer = yield* said.request(id, address, json, { id: own, within })
+          const withinMillis = Duration.toMillis(Duration.fromInputUnsafe(within))
+          return yield* answerOf(request, { execution: id, address, withinMillis }, answer)
+        }),
+        state: Effect.fnUntraced(function* ({ name, schema }, { key } = {}) {
+          const address = segment(name, key)
+          const found = (yield* said.states(id)).find((one) => one.name === address)
+          if (found === undefined) return Option.none()
+          return Option.some(yield* decodeRecorded(schema, found.value, `the state ${address}`))
+        }),
+        feed: Effect.fnUntraced(function* ({ name, schema }, options) {
+          const items = yield* said.feed(id, name, options)
+          return yield* Effect.forEach(items, ({ at, cursor, value }) =>
+            Effect.map(decodeRecorded(schema, value, `an item of the feed ${name}`), (value) => ({ cursor, value, at }))
+          )
+        }),
+        watch: (options) =>
+          said.watch(id, options).pipe(
+            Stream.mapEffect((one) => decoded(flow.states, one)),
+            Stream.flattenIterable
           ),
         cancel: flows.cancel(id),
         terminate: flows.terminate(id),

@@ -5,9 +5,12 @@ import type { FlowDefinition } from "./internal/body/FlowType.ts"
 import { type FlowLimit, keysOf, limitsOf } from "./internal/model/Limits.ts"
 import type { Codec } from "./internal/model/Values.ts"
 import type { Signal } from "./Signals.ts"
+import { type AnyState, checkStates } from "./States.ts"
 
 export type { FlowDefinition } from "./internal/body/FlowType.ts"
-export { approval, Approval, inbox, type Signal, signal } from "./Signals.ts"
+export { request, type Request, type RequestOptions } from "./Requests.ts"
+export { approval, Approval, type ApprovalSignal, Counted, inbox, type Signal, signal } from "./Signals.ts"
+export { feed, type Feed, type FeedOptions, state, type State } from "./States.ts"
 
 export interface DefinitionOptions<I extends Codec, S extends Codec, E extends Codec> {
   /** To be incremented when the body calls other steps than before. */
@@ -17,8 +20,10 @@ export interface DefinitionOptions<I extends Codec, S extends Codec, E extends C
   /** The errors of the flow: a schema, such as `Flow.errorsOf(startRun)`; `Schema.Never` for a flow that cannot fail. */
   readonly error: E
   readonly idempotencyKey: (input: I["Type"]) => string
-  /** The signals and inboxes of its executions: `Flow.signal`, `Flow.inbox`, `Flow.approval`. */
+  /** What is sent to its executions: `Flow.signal`, `Flow.inbox`, `Flow.request`, `Flow.approval`. */
   readonly signals?: ReadonlyArray<Signal<Codec>> | undefined
+  /** What its executions say of themselves: `Flow.state`, `Flow.feed`. */
+  readonly states?: ReadonlyArray<AnyState> | undefined
   /** Returns tags by which an execution can be found. */
   readonly tags?: ((input: I["Type"]) => ReadonlyArray<string>) | undefined
   /**
@@ -32,7 +37,8 @@ export interface DefinitionOptions<I extends Codec, S extends Codec, E extends C
 
 /**
  * Creates the definition of a flow. `Flow.implement` adds its body, in a module that only the program has that runs it, so that the
- * bundle of a web application that starts it with `FlowClient` has nothing of the body. Throws a `FlowDefect` when a limit is invalid.
+ * bundle of a web application that starts it with `FlowClient` has nothing of the body. Throws a `FlowDefect` when a limit is
+ * invalid, or two states have one name.
  *
  * ```ts
  * import * as Schema from "effect/Schema"
@@ -55,6 +61,7 @@ export const define = <I extends Codec, S extends Codec, E extends Codec>(
     input,
     limit = [],
     signals = [],
+    states = [],
     success,
     tags = () => [],
     version
@@ -67,6 +74,7 @@ export const define = <I extends Codec, S extends Codec, E extends Codec>(
   error,
   idempotencyKey,
   signals,
+  states: checkStates(name, states),
   tags,
   limits: limitsOf(name, limit),
   limitKeys: (given) => keysOf(limit, given)

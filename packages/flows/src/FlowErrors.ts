@@ -303,6 +303,33 @@ export class InvalidSignal extends TaggedError<InvalidSignal>()("InvalidSignal",
   message: Schema.String
 }) {}
 
+/** A request was not answered in time. It stays with the execution: send it again with its id to wait for its answer. */
+export class RequestUnanswered extends TaggedError<RequestUnanswered>()("RequestUnanswered", {
+  execution: Schema.String,
+  request: Schema.String,
+  /** Identifies the request, so that it can be sent again. */
+  id: Schema.String,
+  afterMillis: Schema.Finite
+}) {
+  override get message(): string {
+    return (
+      `the request ${this.request} to the execution ${this.execution} was not answered after ${this.afterMillis} ms: send it again ` +
+      `with the id ${this.id} to wait for its answer`
+    )
+  }
+}
+
+/** The execution has ended, or has begun its next chapter, and has not answered the request. */
+export class RequestAbandoned extends TaggedError<RequestAbandoned>()("RequestAbandoned", {
+  execution: Schema.String,
+  request: Schema.String,
+  id: Schema.String
+}) {
+  override get message(): string {
+    return `the execution ${this.execution} has ended, or begun its next chapter, without an answer to the request ${this.request}`
+  }
+}
+
 /** The execution is of a version of the flow that this program has not registered with `Flow.layer`. */
 export class FlowNotRegistered extends TaggedError<FlowNotRegistered>()("FlowNotRegistered", {
   flow: Schema.String,

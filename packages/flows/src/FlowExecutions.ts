@@ -49,6 +49,9 @@ import {
 } from "./internal/operate/Inspection.ts"
 import { cancelPath } from "./internal/model/Replay.ts"
 import { messageOf } from "./internal/engine/MessageCheck.ts"
+import { nameOf } from "./internal/model/Path.ts"
+import type { Codec } from "./internal/model/Values.ts"
+import type { Signal } from "./Signals.ts"
 
 export { type Command, commands } from "./internal/model/Commands.ts"
 export type { Halt } from "./internal/interpreter/Halts.ts"
@@ -183,6 +186,17 @@ const withChild = Effect.fnUntraced(function* (activity: Activity) {
   return child?.state === "halted" ? { ...activity, failure: child.failure } : activity
 })
 
+/** Says of a wait for an approval or a request that it is one. */
+const withTaken =
+  (signals: ReadonlyArray<Signal<Codec>>) =>
+  (activity: Activity): Activity => {
+    const { kind, subject } = activity
+    if ((kind !== "signal" && kind !== "inbox") || subject === null) return activity
+    const listed = signals.find(({ name }) => name === nameOf(subject))
+    if (listed?.request === undefined) return activity
+    return { ...activity, takes: listed.kind === "signal" ? "approval" : "request" }
+  }
+
 const stillOf = (owner: Process | undefined): StandingStill | undefined => {
   if (owner?.standing === undefined) return undefined
   const { keeper, millis } = owner.standing
@@ -208,7 +222,8 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
   const cancelling =
     !hasEnded(state) &&
     (history.messages.some(({ kind }) => kind === "cancel") || history.entries.some(({ path }) => path === cancelPath))
-  const now = yield* Effect.forEach(activitiesOf(history), withChild)
+  const signals = registered.get(versionName(history.execution))?.signals ?? []
+  const now = (yield* Effect.forEach(activitiesOf(history), withChild)).map(withTaken(signals))
   const queue = history.execution.queuedAt === null ? null : yield* journal.queuePlace(execution)
   const halt = haltOf(history)
   const computingSince = yield* Computing.sinceOf(journal, history.execution)

@@ -33,6 +33,8 @@ import {
 import * as Edges from "./internal/management/Edges.ts"
 import * as Grants from "./internal/management/Grants.ts"
 import * as Schedules from "./internal/management/Schedules.ts"
+import * as States from "./internal/management/States.ts"
+import { states } from "./internal/management/StatesHandlers.ts"
 import * as Starting from "./internal/management/Starting.ts"
 import * as Tokens from "./internal/management/Tokens.ts"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -41,6 +43,13 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 export type PageJson = typeof PageSchema.Encoded
 /** The inspection of an execution as JSON. */
 export type InspectionJson = typeof InspectionSchema.Encoded
+
+/** The states of an execution, and the names of its feeds, as JSON. */
+export type StatesJson = typeof States.States.Encoded
+/** A value of a state or an item of a feed as JSON. */
+export type ItemJson = typeof States.Item.Encoded
+/** What has become of a request as JSON. */
+export type AnsweredJson = typeof States.Answered.Encoded
 
 export type { Verb } from "./internal/management/Grants.ts"
 export type { TokenOptions, Tokens as Options } from "./internal/management/Tokens.ts"
@@ -188,13 +197,14 @@ const handlers = () => {
   )
   return Layer.mergeAll(
     Layer.provide(HttpApiBuilder.layer(ExecutionsApi), executions),
+    Layer.provide(HttpApiBuilder.layer(States.Api), states()),
     Layer.provide(HttpApiBuilder.layer(Schedules.Api), schedules)
   ).pipe(Layer.provide(Edges.layer))
 }
 
 /**
  * Mounts the routes in the `HttpRouter` of a program that has a `FlowEngine`: below `/flow-executions` the list of executions, the
- * inspection and history of one, signals, and the commands `cancel`, `terminate`, `suspend`, `resume` and `retry` for one or by a
+ * inspection and history of one, what it says of itself, signals, requests, and the commands `cancel`, `terminate`, `suspend`, `resume` and `retry` for one or by a
  * filter; below `/flow-schedules` the functions of `FlowSchedules`. Fails with `InvalidManagement` when the token is too short.
  *
  * ```ts

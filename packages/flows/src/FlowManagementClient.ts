@@ -10,10 +10,13 @@ import type * as HttpClient from "effect/http/HttpClient"
 import { FlowHistory } from "./FlowHistory.ts"
 import type { RunNow, Schedule as FlowSchedule } from "./FlowSchedules.ts"
 import { Inspection as InspectionJson, Listed } from "./internal/management/Contract.ts"
+import * as Reading from "./internal/management/Reading.ts"
 import * as Requests from "./internal/management/Requests.ts"
 import { Api as SchedulesApi, RunNow as RunNowJson, Schedule as ScheduleJson } from "./internal/management/Schedules.ts"
+import { Item as ItemJson } from "./internal/management/States.ts"
 
 export type { Awaited, Start } from "./internal/management/Contract.ts"
+export type { RequestOptions } from "./internal/management/Reading.ts"
 export { FlowManagementError, type Options } from "./internal/management/Requests.ts"
 
 /** Encodes results as the routes do: times in ISO 8601, names with underscores. For programs that print them. */
@@ -21,6 +24,7 @@ export const onWire = {
   listed: Schema.encodeSync(Listed),
   inspection: Schema.encodeSync(InspectionJson),
   history: Schema.encodeSync(FlowHistory),
+  item: Schema.encodeSync(ItemJson),
   schedule: Schema.encodeSync(ScheduleJson),
   runNow: Schema.encodeSync(RunNowJson)
 }
@@ -31,6 +35,7 @@ const make = Effect.fnUntraced(function* (options: Requests.Options) {
   const { schedules } = yield* HttpApiClient.make(SchedulesApi, requests.options)
   return FlowManagementClient.of({
     ...(yield* Requests.executionsOf(requests)),
+    ...(yield* Reading.to(requests)),
     schedules: {
       list: Effect.map(read(schedules.list()), ({ schedules }) => schedules),
       get: (name) => read(schedules.get({ params: { name } })),
@@ -68,18 +73,19 @@ const make = Effect.fnUntraced(function* (options: Requests.Options) {
  */
 export class FlowManagementClient extends Context.Service<
   FlowManagementClient,
-  Requests.Executions & {
-    /** The functions of `FlowSchedules`. */
-    readonly schedules: {
-      readonly list: Requests.Call<ReadonlyArray<FlowSchedule>>
-      readonly get: (name: string) => Requests.Call<FlowSchedule>
-      readonly pause: (name: string, note: string, options?: { readonly by?: string }) => Requests.Call<void>
-      readonly resume: (name: string) => Requests.Call<void>
-      readonly runNow: (name: string) => Requests.Call<RunNow>
-      readonly backfill: (name: string, from: number, to: number) => Requests.Call<number>
-      readonly remove: (name: string) => Requests.Call<void>
+  Requests.Executions &
+    Reading.Said & {
+      /** The functions of `FlowSchedules`. */
+      readonly schedules: {
+        readonly list: Requests.Call<ReadonlyArray<FlowSchedule>>
+        readonly get: (name: string) => Requests.Call<FlowSchedule>
+        readonly pause: (name: string, note: string, options?: { readonly by?: string }) => Requests.Call<void>
+        readonly resume: (name: string) => Requests.Call<void>
+        readonly runNow: (name: string) => Requests.Call<RunNow>
+        readonly backfill: (name: string, from: number, to: number) => Requests.Call<number>
+        readonly remove: (name: string) => Requests.Call<void>
+      }
     }
-  }
 >()("@signalbox/flows/FlowManagementClient") {
   static readonly layer = (
     options: Requests.Options

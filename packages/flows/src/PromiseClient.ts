@@ -4,19 +4,27 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import type { SendOptions } from "./Durable.ts"
+import type { FeedItem, SendOptions, Watched } from "./Durable.ts"
 import { FlowClient, type RemoteHandle } from "./FlowClient.ts"
 import type { FlowDefinition } from "./FlowDefinition.ts"
 import type { Inspection } from "./FlowExecutions.ts"
+import type { AskOptions } from "./FlowRequests.ts"
+import type { ReadOptions } from "./FlowStates.ts"
 import type { Codec } from "./internal/model/Values.ts"
+import type { Requestable } from "./Requests.ts"
 import type { Signal } from "./Signals.ts"
+import type { Feed, State } from "./States.ts"
 
 export { FlowManagementError } from "./FlowClient.ts"
 export { declareFlow, type DeclaredFlow, type FlowDeclaration } from "./internal/promises/Declaring.ts"
 export { FlowError } from "./internal/promises/Thrown.ts"
+export { request } from "./Requests.ts"
 export { approval, inbox, signal } from "./Signals.ts"
+export { feed, state } from "./States.ts"
 
 export interface ConnectOptions {
   /** The address of the program, with the prefix of its routes, such as `https://flows.example/flows`. */
@@ -39,6 +47,24 @@ export interface RemotePromiseHandle<S> {
     value: V["Type"],
     options?: SendOptions & AbortOptions
   ) => Promise<void>
+  /** Sends a request, or an approval, and resolves to its answer: see `handle.request` of `Promises`. */
+  readonly request: <V extends Codec, A extends Codec, F extends Codec>(
+    request: Requestable<V, A, F>,
+    input: V["Type"],
+    options?: AskOptions & AbortOptions
+  ) => Promise<A["Type"]>
+  /** Resolves to the current value of a state; undefined when it was not set. */
+  readonly state: <V extends Codec>(
+    state: State<V>,
+    options?: { readonly key?: string } & AbortOptions
+  ) => Promise<V["Type"] | undefined>
+  /** Resolves to items of a feed in their order: the first ones after a cursor, or the last ones. */
+  readonly feed: <V extends Codec>(
+    feed: Feed<V>,
+    options?: ReadOptions & AbortOptions
+  ) => Promise<ReadonlyArray<FeedItem<V["Type"]>>>
+  /** Iterates over what the execution says, from a cursor on, until it has ended. */
+  readonly watch: (options?: { readonly after?: number }) => AsyncIterable<Watched>
   readonly cancel: (options?: AbortOptions) => Promise<void>
   readonly terminate: (options?: AbortOptions) => Promise<void>
   readonly suspend: (options?: AbortOptions) => Promise<void>
@@ -108,6 +134,11 @@ export const connectFlows = ({ token, url }: ConnectOptions): RemoteFlows => {
     id: handle.id,
     result: (options) => run(handle.result, options),
     signal: (signal, value, options) => run(handle.signal(signal, value, options), options),
+    request: (request, input, { abortSignal, ...options } = {}) =>
+      run(handle.request(request, input, options), { abortSignal }),
+    state: async (state, options) => Option.getOrUndefined(await run(handle.state(state, options), options)),
+    feed: (feed, { abortSignal, ...options } = {}) => run(handle.feed(feed, options), { abortSignal }),
+    watch: (options) => Stream.toAsyncIterable(handle.watch(options)),
     cancel: (options) => run(handle.cancel, options),
     terminate: (options) => run(handle.terminate, options),
     suspend: (options) => run(handle.suspend, options),

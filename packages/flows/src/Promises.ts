@@ -34,17 +34,26 @@ import * as Step from "./Step.ts"
 export type { AnySchema, TypeOf } from "@signalbox/api/StandardSchema"
 export type { Child, StartOptions } from "./Children.ts"
 export type { RetainOptions } from "./FlowEngine.ts"
-export { CallUnanswered, FlowCancelled, FlowsClosed, InvalidInput } from "./FlowErrors.ts"
+export {
+  CallUnanswered,
+  FlowCancelled,
+  FlowsClosed,
+  InvalidInput,
+  RequestAbandoned,
+  RequestUnanswered
+} from "./FlowErrors.ts"
 export type { StepTools } from "./internal/promises/AsyncAttempt.ts"
 export type { CallOptions } from "./internal/promises/Calls.ts"
-export type { FlowTools, Part } from "./internal/promises/FlowTools.ts"
+export type { Asked, FlowTools, Part } from "./internal/promises/FlowTools.ts"
 export type { ManagementOptions, NodeHandler } from "./internal/promises/ManagementHandlers.ts"
 export type { OpenOptions } from "./internal/promises/OpenOptions.ts"
 export type { PromiseHandle } from "./internal/promises/PromiseHandle.ts"
 export { FlowError } from "./internal/promises/Thrown.ts"
+export { request } from "./Requests.ts"
 export type { Query, TransactionTools } from "./internal/promises/Transacting.ts"
 export { declareFlow, type DeclaredFlow, type FlowDeclaration } from "./internal/promises/Declaring.ts"
 export { approval, inbox, signal } from "./Signals.ts"
+export { feed, state } from "./States.ts"
 
 /** Any JSON, for steps and flows without a schema. */
 export const json = Schema.Json

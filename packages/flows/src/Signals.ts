@@ -6,12 +6,15 @@ import * as Schema from "effect/Schema"
 import type { FlowContext } from "./FlowContext.ts"
 import { claimed, conceal, segment } from "./internal/body/Position.ts"
 import type { Codec } from "./internal/model/Values.ts"
+import type { Answers } from "./Requests.ts"
 
 /** Something that can be sent to an execution: one value, or with `inbox` many. */
 export interface Signal<S extends Codec> {
   readonly kind: "signal" | "inbox"
   readonly name: string
   readonly schema: S
+  /** How it is answered; absent when it is not. */
+  readonly request?: Answers<Codec, Codec> | undefined
   /**
    * Waits until the signal is sent, without a limit; returns immediately if it was sent before. For a signal each call returns the
    * same value, for an inbox the next message. `key` distinguishes signals with the same name, in branches. A plain run gets them
@@ -76,5 +79,28 @@ export const Approval = Schema.Struct({
 })
 export interface Approval extends Schema.Schema.Type<typeof Approval> {}
 
-/** Defines a signal for the decision of a person. A refusal is a value, not an error. */
-export const approval = <const Name extends string>(name: Name) => signal(name, Approval)
+/** The answer to an approval that is sent with `handle.request`. */
+export const Counted = Schema.Struct({
+  /**
+   * Whether the flow has received this decision. False: another one came before, or the flow did not wait for it any more, since a race
+   * was decided or the execution has ended.
+   */
+  counted: Schema.Boolean,
+  /** The decision that the flow receives, or has received; null when there is none. */
+  decision: Schema.NullOr(Approval)
+})
+export interface Counted extends Schema.Schema.Type<typeof Counted> {}
+
+/** A signal for the decision of a person. */
+export interface ApprovalSignal extends Signal<typeof Approval> {
+  readonly request: Answers<typeof Counted, typeof Schema.Never>
+}
+
+/**
+ * Defines a signal for the decision of a person. A refusal is a value, not an error. Sent with `handle.request`, it says whether it
+ * counted.
+ */
+export const approval = (name: string): ApprovalSignal => ({
+  ...signal(name, Approval),
+  request: { success: Counted, error: Schema.Never, validate: () => null }
+})

@@ -169,7 +169,9 @@ describe("a client", () => {
         disableLogger: true,
         disableListenLog: true
       }).pipe(
-        Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port })),
+        Layer.provide(
+          NodeHttpServer.layer(createServer, { host: "127.0.0.1", port, gracefulShutdownTimeout: "100 millis" })
+        ),
         Layer.provideMerge(Flow.layer(orders)),
         Layer.provideMerge(FlowEngine.layerSqlite({ file: join(folder, "flows.db") })),
         Layer.provide(Diary.layer)

@@ -6,6 +6,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { FlowContext } from "../../FlowContext.ts"
 import type { Signal } from "../../Signals.ts"
+import type { AnyState } from "../../States.ts"
 import type { Limit } from "../model/Execution.ts"
 import type { Codec } from "../model/Values.ts"
 
@@ -21,6 +22,8 @@ export interface FlowDefinition<I extends Codec, S extends Codec, E extends Code
   readonly idempotencyKey: (input: I["Type"]) => string
   /** The signals and inboxes of its executions. */
   readonly signals: ReadonlyArray<Signal<Codec>>
+  /** The states and feeds of its executions. */
+  readonly states: ReadonlyArray<AnyState>
   /** Returns tags by which an execution can be found. */
   readonly tags: (input: I["Type"]) => ReadonlyArray<string>
   /** The limits of its executions. */
@@ -55,6 +58,7 @@ export interface AnyFlow {
   readonly name: string
   readonly version: number
   readonly signals: ReadonlyArray<Signal<Codec>>
+  readonly states: ReadonlyArray<AnyState>
 }
 
 const members: Readonly<Record<keyof Flow<Codec, Codec, Codec, unknown>, (member: unknown) => boolean>> = {
@@ -65,6 +69,7 @@ const members: Readonly<Record<keyof Flow<Codec, Codec, Codec, unknown>, (member
   error: Schema.isSchema,
   idempotencyKey: Predicate.isFunction,
   signals: Array.isArray,
+  states: Array.isArray,
   tags: Predicate.isFunction,
   limits: Array.isArray,
   limitKeys: Predicate.isFunction,

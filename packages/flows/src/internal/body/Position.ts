@@ -78,6 +78,31 @@ export interface Awaited {
   readonly recorded: Effect.Effect<void>
 }
 
+/** What a body says of its execution: the value of a state, or an item of a feed. */
+export interface Saying<S extends Codec> {
+  readonly name: string
+  readonly schema: S
+  readonly value: S["Type"]
+  /** What the feed keeps; null for a state. */
+  readonly keeps: { readonly count: number; readonly ageMillis: number | null } | null
+}
+
+/** A request that the body has received. */
+export interface Received<I> {
+  readonly id: string
+  readonly input: I
+}
+
+/** The answer of a body to a request. */
+export interface Answering<S extends Codec> {
+  /** That of the request with its key. */
+  readonly name: string
+  readonly id: string
+  readonly state: "answered" | "refused"
+  readonly schema: S
+  readonly value: S["Type"]
+}
+
 /** The members of a group, and the prefix of the paths in each. */
 export type Members<A, E, R> = ReadonlyArray<readonly [prefix: string, member: Effect.Effect<A, E, R>]>
 
@@ -104,7 +129,13 @@ export interface Interpreter {
   readonly sleep: (place: Place, millis: number) => Effect.Effect<void>
   readonly signal: <S extends Codec>(place: Place, address: string, schema: S) => Effect.Effect<S["Type"]>
   readonly inbox: <S extends Codec>(place: Place, address: string, schema: S) => Effect.Effect<S["Type"]>
+  /** Like `inbox`, for a message that is answered. */
+  readonly request: <S extends Codec>(place: Place, address: string, schema: S) => Effect.Effect<Received<S["Type"]>>
+  /** Answers a request; a second answer is a defect. */
+  readonly answer: <S extends Codec>(answer: Answering<S>) => Effect.Effect<void>
   readonly patched: (place: Place) => Effect.Effect<boolean>
+  /** Sets a state or appends to a feed; `address` is its name with its key. */
+  readonly say: <S extends Codec>(address: string, saying: Saying<S>) => Effect.Effect<void>
   /** Halts the execution because the code of a branch broke a rule. */
   readonly halt: (defect: FlowDefect) => void
   readonly continueAs: (input: Schema.Json) => Effect.Effect<never>
@@ -129,6 +160,15 @@ const outside = () =>
     })
   )
 
+const silent = () =>
+  Effect.die(
+    new FlowDefect({
+      message:
+        "a state was set, a feed appended to, or a request answered outside the body of a flow: do it in the run of Flow.make, not in " +
+        "the run of a step. A step reports with Flow.progress"
+    })
+  )
+
 /** The position of the running code in a flow: its interpreter, and the path to which the next segment is appended. */
 export interface Position {
   readonly interpreter: Interpreter
@@ -144,7 +184,10 @@ export const outsideFlow: Position = {
     sleep: outside,
     signal: outside,
     inbox: outside,
+    request: outside,
+    answer: silent,
     patched: outside,
+    say: silent,
     halt: () => {},
     continueAs: outside,
     all: outside,
@@ -163,6 +206,9 @@ export const at = (position: Position) => Effect.updateService(Position, () => p
 export const segment = (name: string, key?: string): string =>
   key === undefined ? name : `${name}[${key.replace(/[\\\]]/g, "\\$&")}]`
 
+/** Whether a name can be part of a path. */
+export const isSegment = (name: string): boolean => name !== "" && !/[/[\]#]/.test(name)
+
 /** Claims the path of `name` and `key` at this position, and passes it to `use` with the interpreter. */
 export const claimed = <A, E, R>(
   name: string,
@@ -171,7 +217,7 @@ export const claimed = <A, E, R>(
   { repeats = key === undefined }: { readonly repeats?: boolean } = {}
 ): Effect.Effect<A, E, R> =>
   Effect.flatMap(Position, ({ interpreter, prefix }) => {
-    if (name === "" || /[/[\]#]/.test(name)) {
+    if (!isSegment(name)) {
       return Effect.die(
         new FlowDefect({
           message:

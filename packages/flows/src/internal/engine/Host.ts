@@ -98,7 +98,11 @@ const runChapters = Effect.fnUntraced(function* (process: Process, activation: A
   const flow = flows.get(versionName(execution))
   if (flow === undefined) return
   const { host, lastRead } = makeHost(process, activation)
+  // Most flows say nothing, and new executions have not.
+  const saysNothing = flow.states.length === 0
+  const saidBefore = Effect.suspend(() => (saysNothing ? Effect.succeed(null) : journal.saidBefore(id)))
   let history = isNew ? null : yield* journal.history(id)
+  let said = isNew ? null : yield* saidBefore
   for (;;) {
     const current = history?.execution ?? execution
     if (current.epoch !== execution.epoch) return
@@ -106,6 +110,7 @@ const runChapters = Effect.fnUntraced(function* (process: Process, activation: A
       execution: current,
       history: history ?? { entries: [], undos: [], messages: [], redos: new Map() },
       host,
+      said: said ?? undefined,
       body: flow.bodyOf(current, span),
       onSession
     })
@@ -119,6 +124,7 @@ const runChapters = Effect.fnUntraced(function* (process: Process, activation: A
     if (endings.some((tag) => tag === outcome._tag)) results.ended(id)
     if (outcome._tag !== "Continued") return
     history = yield* journal.history(id)
+    said = yield* saidBefore
   }
 })
 

@@ -8,29 +8,26 @@ import { InvalidSignal } from "../../FlowErrors.ts"
 import type { Signal } from "../../Signals.ts"
 import type { FlowVersion, NewMessage } from "../model/Execution.ts"
 import { NewId } from "../model/Ids.ts"
+import { nameOf } from "../model/Path.ts"
 import { type Codec, jsonBytes, maxResultBytes } from "../model/Values.ts"
 
 /** Matches the part after the name: nothing, or a key in brackets, in which backslashes and closing brackets are escaped. */
 const isKey = /^(?:\[(?:[^\\\]]|\\[\\\]])*\])?$/
-
-/** Returns the name of `name[key]`. */
-const nameOf = (address: string): string => {
-  const bracket = address.indexOf("[")
-  return bracket === -1 ? address : address.slice(0, bracket)
-}
 
 interface Sent {
   readonly address: string
   readonly value: Schema.Json
   /** The id of a message of an inbox; default: a new one. */
   readonly id: string | undefined
+  /** The field of the value, for messages; default: value. */
+  readonly field?: "value" | "input" | undefined
 }
 
 /** Checks a value for a signal, or a message for an inbox, against those of a flow. `signals` is null when it is not registered. */
 export const messageOf = Effect.fnUntraced(function* (
   { flow, version }: FlowVersion,
   signals: ReadonlyArray<Signal<Codec>> | null,
-  { address, id: given, value }: Sent
+  { address, field = "value", id: given, value }: Sent
 ): Effect.fn.Return<NewMessage, InvalidSignal> {
   const refuse = (message: string) => new InvalidSignal({ signal: address, message })
   const name = nameOf(address)
@@ -57,14 +54,16 @@ export const messageOf = Effect.fnUntraced(function* (
   const bytes = jsonBytes(value)
   if (bytes > maxResultBytes) {
     return yield* refuse(
-      `value: is ${bytes} bytes of JSON, more than ${maxResultBytes}: put large data in a file and send its name`
+      `${field}: is ${bytes} bytes of JSON, more than ${maxResultBytes}: put large data in a file and send its name`
     )
   }
   const fits = Schema.decodeExit(Schema.toCodecJson(schema))(value)
   if (Exit.isFailure(fits)) {
     const error = fits.cause.reasons.flatMap((reason) => (reason._tag === "Fail" ? [reason.error] : []))[0]
-    return yield* refuse(`value: does not fit the signal ${name}: ${error?.message ?? "it could not be read"}`)
+    return yield* refuse(`${field}: does not fit the signal ${name}: ${error?.message ?? "it could not be read"}`)
   }
+  const refusal = listed.request?.validate(fits.value) ?? null
+  if (refusal !== null) return yield* refuse(`${field}: ${refusal}`)
   const newId = yield* NewId
   return { kind, name: address, id: kind === "signal" ? "" : (given ?? newId()), value }
 })

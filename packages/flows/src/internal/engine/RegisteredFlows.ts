@@ -6,6 +6,7 @@ import type * as Schema from "effect/Schema"
 import type * as Tracer from "effect/Tracer"
 import type { InvalidInput } from "../../FlowErrors.ts"
 import type { Signal } from "../../Signals.ts"
+import type { AnyState } from "../../States.ts"
 import type { Start } from "../body/FlowType.ts"
 import type { Body } from "../interpreter/Contract.ts"
 import { type Execution, type FlowVersion, type Limit, versionName } from "../model/Execution.ts"
@@ -14,6 +15,7 @@ import type { Codec } from "../model/Values.ts"
 /** A registered flow. */
 export interface Registered extends FlowVersion {
   readonly signals: ReadonlyArray<Signal<Codec>>
+  readonly states: ReadonlyArray<AnyState>
   readonly limits: ReadonlyArray<Limit>
   /** Returns what a new execution with this input has, or why its schema refuses it. */
   readonly startOf: (input: Schema.Json, key: string | undefined) => Effect.Effect<Start, InvalidInput>

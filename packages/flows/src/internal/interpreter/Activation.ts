@@ -14,11 +14,13 @@ import type { Halted } from "./Halting.ts"
 import type { Host, Options } from "./Contract.ts"
 import type { Outside } from "./Outside.ts"
 import * as Replay from "../model/Replay.ts"
+import { nothingSaid } from "../model/Said.ts"
 import * as Inbox from "./state/Inbox.ts"
 import * as Leaving from "./state/Leaving.ts"
 import * as Mailbox from "./state/Mailbox.ts"
 import * as OpenOperations from "./state/OpenOperations.ts"
 import * as Phase from "./state/Phase.ts"
+import * as Saying from "./state/Saying.ts"
 import * as Undos from "./state/Undos.ts"
 import * as Unwritten from "./state/Unwritten.ts"
 
@@ -37,6 +39,7 @@ export interface Activation extends Pick<Options, "execution" | "history" | "hos
   readonly inbox: Inbox.Inbox
   readonly mailbox: Mailbox.Mailbox
   readonly unwritten: Unwritten.Unwritten
+  readonly saying: Saying.Saying
   readonly leaving: Leaving.Leaving
 
   /** Events that are processed one at a time. */
@@ -60,7 +63,7 @@ export interface Activation extends Pick<Options, "execution" | "history" | "hos
 }
 
 export const make = (
-  { body, execution, history, host }: Omit<Options, "onSession">,
+  { body, execution, history, host, said = nothingSaid }: Omit<Options, "onSession">,
   branches: Branches,
   now: number,
   clock: Clock.Clock
@@ -83,6 +86,7 @@ export const make = (
     inbox: Inbox.make(execution.mail),
     mailbox: Mailbox.make(history),
     unwritten: Unwritten.make(replay.end, execution),
+    saying: Saying.make(said),
     leaving: Leaving.make(),
     ready: [],
     cutOff: [],

@@ -17,6 +17,7 @@ export const bodyOf = <I extends Codec, S extends Codec, E extends Codec, R>(
   context: Context.Context<R>
 ) => {
   const what = `the flow ${flow.name}`
+  const says = new Set(flow.states.map(({ name }) => name))
   return (
     execution: { readonly id: string; readonly input: Schema.Json },
     span: Tracer.AnySpan | null = null
@@ -36,6 +37,7 @@ export const bodyOf = <I extends Codec, S extends Codec, E extends Codec, R>(
         span === null ? inSpan(`flow ${flow.name}`, attributes, run) : run,
         (inner: Context.Context<never>) => Context.merge(Context.add(services, ExecutionId, execution.id), inner)
       ),
+      says,
       encodeError: (error) => Effect.map(record(flow.error, error, `the error of ${what}`), ({ json }) => json),
       context: services
     }

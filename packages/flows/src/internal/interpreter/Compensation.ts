@@ -68,7 +68,7 @@ export const cancelBody = (activation: Activation) => {
 
 /** Cancels the body, and records the position of the cancel in the order. */
 export const cancel = (activation: Activation) => {
-  activation.unwritten.mark(Replay.cancelPath, "cancel", null, activation.now)
+  activation.saying.passed(activation.unwritten.mark(Replay.cancelPath, "cancel", null, activation.now))
   cancelBody(activation)
 }
 
@@ -100,7 +100,7 @@ export const abandon = (activation: Activation) => {
 /** Handles the end of the body: completes the execution, or begins to undo. */
 export const conclude = (activation: Activation, ended: Phase.Ended): Effect.Effect<void> =>
   Effect.gen(function* () {
-    const { body, cancelled, replay, undos, unwritten } = activation
+    const { body, cancelled, replay, saying, undos, unwritten } = activation
     const { exit } = ended
     const recordedOutcome = replay.next()
     if (Exit.isSuccess(exit) && !cancelled) {
@@ -119,7 +119,9 @@ export const conclude = (activation: Activation, ended: Phase.Ended): Effect.Eff
     const undoing = Phase.undo(ended)
     activation.phase = undoing
     if (recordedOutcome !== undefined) replay.advance()
-    else unwritten.mark(Replay.outcomePath, "outcome", { cancelled, error }, activation.now)
+    saying.passed(
+      recordedOutcome?.ended ?? unwritten.mark(Replay.outcomePath, "outcome", { cancelled, error }, activation.now)
+    )
     const missed = undos.missed()
     if (missed !== undefined) return changedFlow(activation, `${missed.path}/undo`, null)
     const outcome: Outcome = cancelled ? { _tag: "Cancelled" } : { _tag: "Failed", error, cause }

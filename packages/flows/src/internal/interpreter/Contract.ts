@@ -9,6 +9,7 @@ import type { Gates } from "../body/Pacing.ts"
 import type { Where } from "./Halts.ts"
 import type { Restless } from "../model/Restless.ts"
 import type { Execution, History, Message, OwnershipLost, Write } from "../model/Execution.ts"
+import type { SaidBefore } from "../model/Said.ts"
 import type { StepCode } from "../ownership/StepCode.ts"
 
 /** The environment of an execution: an engine, or a script. */
@@ -53,6 +54,8 @@ export interface Body {
   /** Returns the result as JSON. */
   readonly run: Effect.Effect<Schema.Json, unknown>
   readonly encodeError: (error: unknown) => Effect.Effect<Schema.Json>
+  /** The names of the states and feeds that the flow lists. */
+  readonly says: ReadonlySet<string>
   readonly context: Context.Context<never>
 }
 
@@ -75,6 +78,8 @@ export interface Session {
 export interface Options {
   readonly execution: Pick<Execution, "id" | "flow" | "version" | "chapter" | "state" | "mail">
   readonly history: Pick<History, "entries" | "undos" | "messages" | "redos">
+  /** What it has said of itself before; absent: nothing. */
+  readonly said?: SaidBefore | undefined
   readonly host: Host
   readonly body: Body
   /** Called with the session before anything runs. */

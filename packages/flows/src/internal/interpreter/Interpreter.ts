@@ -36,8 +36,9 @@ const longestWaitMillis = 3_600_000
 
 /** Returns the services that the branches of the body call. */
 const servicesOf = (activation: Activation.Activation): Services => {
-  const { branches, execution, history, host, publish, replay, undos } = activation
+  const { body, branches, execution, history, host, mailbox, publish, replay, saying, undos } = activation
   const { chapter, id } = execution
+  const isLive = () => !Activation.isBehind(activation)
   return {
     id,
     origin: chapter === 0 ? id : `${id}:${chapter}`,
@@ -45,7 +46,7 @@ const servicesOf = (activation: Activation.Activation): Services => {
     gates: host.gates,
     replays: Activation.isReplay(host),
     publish,
-    isLive: () => !Activation.isBehind(activation),
+    isLive,
     recordedAt: replay.at,
     redoOf: (path) => history.redos.get(path) ?? 0,
     park: (branch, spec) => Operations.park(activation, branch, spec),
@@ -55,7 +56,14 @@ const servicesOf = (activation: Activation.Activation): Services => {
     register: (branch, path, undo) => Compensation.register(activation, branch, path, undo),
     continueAs: (input) => {
       activation.continued = { input }
-    }
+    },
+    says: body.says,
+    isNew: () => saying.isNew(isLive()),
+    set: (name, value) => saying.set(name, value, activation.now),
+    append: (feed, value) => saying.append(feed, value, activation.now),
+    messageId: mailbox.idOf,
+    asked: saying.ask,
+    answer: saying.answer
   }
 }
 
@@ -86,9 +94,10 @@ const unreached = (activation: Activation.Activation, { path }: Entry) =>
 
 /** Delivers the next recorded end. */
 const replayed = (activation: Activation.Activation, entry: Entry) => {
-  const { operations, replay, undos } = activation
+  const { operations, replay, saying, undos } = activation
   if (entry.path === Replay.cancelPath) {
     replay.advance()
+    saying.passed(entry.ended ?? 0)
     return entry.value === Replay.abandonedValue
       ? Compensation.abandon(activation)
       : Compensation.cancelBody(activation)

@@ -26,6 +26,7 @@ export const moment = ({ now, unwritten }: Activation): Operation.Moment => ({
 export const deliver = (activation: Activation, operation: Operation.Operation) => {
   const { branch, entry, spec } = operation
   activation.operations.deliver(operation)
+  activation.saying.passed(entry.ended ?? 0)
   if (spec.numbered !== null && spec.numbered.last !== null && entry.state === "failed") {
     spec.numbered.last.failed = true
   }

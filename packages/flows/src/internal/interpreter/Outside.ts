@@ -51,7 +51,7 @@ const interruptedAfter = (value: unknown): number | null =>
 
 /** Cancels the body that runs: by a message, or as recorded. Returns when it is to be cancelled, if that is later. */
 const cancel = (activation: Activation, outside: Outside, at: number): number | void => {
-  const { inbox, replay, unwritten } = activation
+  const { inbox, replay, saying, unwritten } = activation
   if (activation.cancelled || isUndoing(activation.phase) || activation.halted !== null) return
   const recorded = replay.at(Replay.cancelPath)
   if (recorded?.value === Replay.abandonedValue) {
@@ -65,6 +65,7 @@ const cancel = (activation: Activation, outside: Outside, at: number): number | 
     const dueAt = outside.from + Math.min(after, graceMillis)
     if (at < dueAt) return dueAt
     replay.advance()
+    saying.passed(next?.ended ?? 0)
     Compensation.cancelBody(activation)
     return interrupt(activation, outside, at)
   }
@@ -74,7 +75,7 @@ const cancel = (activation: Activation, outside: Outside, at: number): number | 
   // A record that was not reached cannot be reached any more.
   if (isBehind(activation)) Compensation.abandon(activation)
   else {
-    unwritten.mark(Replay.cancelPath, "cancel", { outside: at - outside.from }, activation.now)
+    saying.passed(unwritten.mark(Replay.cancelPath, "cancel", { outside: at - outside.from }, activation.now))
     Compensation.cancelBody(activation)
   }
   interrupt(activation, outside, at)

@@ -22,18 +22,20 @@ export const flush = (
   options: Options = {}
 ): Effect.Effect<boolean, OwnershipLost> =>
   Effect.suspend(() => {
-    const { host, inbox, operations, outside, phase, unwritten } = activation
+    const { host, inbox, operations, outside, phase, saying, unwritten } = activation
     const isRunning = operations.running() + operations.toLaunch().length > 0 || outside?.isShown === true
     const standing = {
       state: isUndoing(phase) ? "undoing" : isRunning ? "running" : "waiting",
       wakeAt: operations.timers.first()?.due ?? null
     } as const
-    const batch = unwritten.collect(standing, inbox.seen(), more, options)
+    const said = saying.collect()
+    const batch = unwritten.collect(standing, inbox.seen(), more, { ...options, said: said?.write })
     if (batch === null) return Effect.succeed(true)
     return Effect.tap(host.write(batch.write), (isWritten) =>
       Effect.sync(() => {
         if (isWritten) return
         batch.restore()
+        said?.restore()
         inbox.notify()
       })
     )
@@ -118,6 +120,7 @@ export const nextChapter = Effect.fnUntraced(function* (
   if (isReplay(activation.host)) return { _tag: "Continued", input }
   // Messages that were not received belong to the next chapter.
   activation.unwritten.take(...activation.inbox.leave(activation.mailbox.split()))
+  activation.saying.leaveChapter()
   yield* flush(activation, { input, chapter: activation.execution.chapter + 1 }, { newChapter: true })
   return { _tag: "Continued", input }
 })

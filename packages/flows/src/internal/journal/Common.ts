@@ -2,6 +2,7 @@
  * Rules of the journal that are not SQL.
  */
 import type * as Schema from "effect/Schema"
+import { createHash } from "node:crypto"
 import { type Execution, hasEnded, type NewExecution, type State, type Write } from "../model/Execution.ts"
 import { canonical } from "../model/Values.ts"
 
@@ -15,6 +16,9 @@ export const mostChapters = 1_000
 export const mostCommands = 100
 
 export const sameJson = (a: Schema.Json, b: Schema.Json): boolean => canonical(a) === canonical(b)
+
+/** Returns a digest of JSON: equal for equal values. */
+export const digestOf = (json: Schema.Json): string => createHash("sha256").update(canonical(json)).digest("hex")
 
 /** Returns the defect of two keys with one id. */
 export const idTaken = (id: string) => new Error(`the id ${id} belongs to an execution of another flow or key`)

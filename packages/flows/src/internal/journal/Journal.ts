@@ -10,6 +10,7 @@ import type * as Schema from "effect/Schema"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Share } from "../model/Partitions.ts"
+import type { RecordedAnswer, Said, SaidBefore } from "../model/Said.ts"
 import type {
   Admitted,
   Awaiting,
@@ -81,6 +82,25 @@ export class Journal extends Context.Service<
 
     /** Returns messages of an execution that arrived after `seq`. */
     readonly messages: (id: string, after: number) => Effect.Effect<ReadonlyArray<Message>>
+
+    /** Returns what an owner needs to know of what an execution has said of itself; null when that is nothing. */
+    readonly saidBefore: (id: string) => Effect.Effect<SaidBefore | null>
+    /** Returns the values of all states of an execution, in the order in which they were set. */
+    readonly states: (id: string) => Effect.Effect<ReadonlyArray<Said>>
+    /** Returns the value of a state, by its name with its key; null when it was not set. */
+    readonly state: (id: string, name: string) => Effect.Effect<Said | null>
+    /** Returns the names of the feeds of an execution that have items, in their order. */
+    readonly feeds: (id: string) => Effect.Effect<ReadonlyArray<string>>
+    /** Returns items of a feed in their order: the first ones after a number, or the last ones. */
+    readonly feed: (
+      id: string,
+      name: string,
+      page: { readonly after: number | null; readonly limit: number }
+    ) => Effect.Effect<ReadonlyArray<Said>>
+    /** Returns what an execution has said after a number: the last value of each state, and the items of all feeds. */
+    readonly said: (id: string, after: number, limit: number) => Effect.Effect<ReadonlyArray<Said>>
+    /** Returns the answer to a request, by its name with its key and the id of its message; null when there is none. */
+    readonly answer: (id: string, name: string, message: string) => Effect.Effect<RecordedAnswer | null>
 
     /**
      * Changes an execution by a command: `decide` gets its locked rows, and returns a change, or fails. A change increments the epoch

@@ -269,6 +269,50 @@ const keys: ReadonlyArray<Statement> = [
   { sqlite: "SELECT 1", postgres: "ALTER TABLE flow_run DROP CONSTRAINT flow_run_flow_flow_key_key" }
 ]
 
+/**
+ * What executions say of themselves. `number` counts states and items of feeds; `position` and `ordinal` are the last mark (`Said.ts`).
+ * The name of a state has its key; its index has only its hash when it is long. `item` counts the items of a feed. An answer has the
+ * address of the message that asks, which a chapter may have deleted; `asked` is the digest of its value.
+ */
+const said: ReadonlyArray<string> = [
+  `CREATE TABLE flow_said (
+    execution TEXT PRIMARY KEY,
+    number INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL
+  )`,
+  `CREATE TABLE flow_state (
+    execution TEXT NOT NULL,
+    name TEXT NOT NULL,
+    long_name TEXT,
+    number INTEGER NOT NULL,
+    value TEXT,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (execution, name)
+  )`,
+  `CREATE TABLE flow_feed (
+    execution TEXT NOT NULL,
+    name TEXT NOT NULL,
+    item INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    value TEXT,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (execution, name, item)
+  )`,
+  `CREATE INDEX flow_feed_by_number ON flow_feed (execution, number)`,
+  `CREATE TABLE flow_answer (
+    execution TEXT NOT NULL,
+    address TEXT NOT NULL,
+    name TEXT NOT NULL,
+    message_id TEXT NOT NULL,
+    asked TEXT NOT NULL,
+    state TEXT NOT NULL,
+    value TEXT,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (execution, address)
+  )`
+]
+
 /** The results of steps that were committed with the rows that they wrote: `scope` is the idempotency scope of the step. */
 const transactions: ReadonlyArray<string> = [
   `CREATE TABLE flow_transaction (
@@ -294,6 +338,7 @@ export const migrate = make({
     "0013_leases": leases,
     "0014_commands": commands,
     "0015_keys": keys,
+    "0017_said": said,
     "0019_transactions": transactions
   }
 })

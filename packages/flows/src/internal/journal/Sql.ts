@@ -23,6 +23,7 @@ import * as Messages from "./sql/Messages.ts"
 import * as Notifier from "./sql/Notifier.ts"
 import * as Ownership from "./sql/Ownership.ts"
 import * as Retention from "./sql/Retention.ts"
+import * as Said from "./sql/Said.ts"
 import { LeaseClock, type Store } from "./sql/Store.ts"
 import * as Within from "./sql/Within.ts"
 import * as Writes from "./sql/Writes.ts"
@@ -68,6 +69,7 @@ const make = Effect.gen(function* () {
     change: Changing.make(store, { rest }, commands),
     ...commands.journal,
     ...Messages.make(store),
+    ...Said.make(store),
     ...ownership,
     ...Limits.make(store),
     ...Retention.make(store),

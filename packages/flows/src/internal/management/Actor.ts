@@ -24,9 +24,9 @@ const isDecision = (value: Schema.Json): value is JsonObject =>
 const isUnsigned = Schema.is(Approval.mapFields(Struct.omit(["by"])))
 
 /** Returns the value of a signal; the decision of a person is that of who sends it. */
-export const valueOf = Effect.fnUntraced(function* (value: Schema.Json) {
+export const valueOf = Effect.fnUntraced(function* (value: Schema.Json, field = "value") {
   if (!isDecision(value)) return value
-  const by = yield* named("value.by", value["by"])
+  const by = yield* named(`${field}.by`, value["by"])
   // A signal of the flow's own may have no such member.
   return by === undefined || !isUnsigned(value) ? value : { ...value, by }
 })

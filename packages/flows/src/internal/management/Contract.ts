@@ -14,7 +14,7 @@ import { wireFields } from "../interpreter/Halts.ts"
 import { activityKinds } from "../operate/Inspection.ts"
 import { states } from "../model/Execution.ts"
 import { Authorization, Edge, strict } from "./Middleware.ts"
-import { Entry, Execution, listedFields, listedKeys, Stalled, Time, Undo } from "./Wire.ts"
+import { Entry, Execution, listedFields, listedKeys, longestWait, Stalled, Time, Undo } from "./Wire.ts"
 
 /** An execution in a list. */
 export const Listed = Schema.Struct({ ...listedFields, registered: Schema.Boolean }).pipe(Schema.encodeKeys(listedKeys))
@@ -29,7 +29,8 @@ const Activity = Schema.Struct({
   subject: Schema.NullOr(Schema.String),
   failure: Schema.NullOr(Failure),
   host: Schema.NullOr(Schema.String),
-  stalled: Schema.optionalKey(Stalled)
+  stalled: Schema.optionalKey(Stalled),
+  takes: Schema.optionalKey(Schema.String)
 }).pipe(Schema.encodeKeys({ firstAt: "first_at" }))
 
 const QueuePlace = Schema.Struct({
@@ -156,9 +157,6 @@ export const refusedCommands = ({ all, command, filter, ...options }: typeof Com
 
 /** How many executions a command changed, and how many refused it. */
 const Carried = Schema.Struct({ changed: Schema.Finite, refused: Schema.Finite })
-
-/** How much longer a request waits for the end of an execution, in seconds: less than proxies allow. */
-export const longestWait = 25
 
 /** A flow to start, by its name. */
 const Start = Schema.Struct({

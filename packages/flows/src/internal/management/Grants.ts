@@ -48,6 +48,7 @@ export const reaches = (flow: string | undefined): Effect.Effect<void, Forbidden
 const verbOf: ReadonlyMap<string, Verb> = new Map([
   ["start", "start"],
   ["signal", "signal"],
+  ["request", "signal"],
   ["terminate", "terminate"]
 ])
 

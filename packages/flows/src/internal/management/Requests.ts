@@ -53,11 +53,17 @@ const attemptTimeout = "30 seconds"
 /** The timeout of a request that changes many. */
 export const longTimeout = "10 minutes"
 /** The retries of reads. */
-const again = { schedule: Schedule.exponential("200 millis"), times: 3 }
+export const again = { schedule: Schedule.exponential("200 millis"), times: 3 }
+
+export const isUnreachable = ({ code }: FlowManagementError) => code === "UNREACHABLE"
 
 export type Call<A> = Effect.Effect<A, FlowManagementError>
 
 const isEnvelope = Schema.is(Schema.Struct({ error: Schema.Struct({ code: ErrorCode, message: Schema.String }) }))
+
+/** The statuses of a program that ends while it has a request, and of proxies without one behind them. */
+const statusesAway: ReadonlyArray<number> = [499, 502, 503, 504]
+const isAway = (status: number | undefined) => status === undefined || statusesAway.includes(status)
 
 /** Returns what sends requests to a program, and says why they fail. */
 export const to = ({ token, url }: Options) => {
@@ -77,15 +83,14 @@ export const to = ({ token, url }: Options) => {
       Effect.mapError((error) => {
         if (isEnvelope(error)) return new FlowManagementError(error.error)
         const silent = Predicate.isTagged(error, "TimeoutError")
-        return silent || (isHttpClientError(error) && error.response === undefined) ? unreachable : unexpected
+        return silent || (isHttpClientError(error) && isAway(error.response?.status)) ? unreachable : unexpected
       })
     )
   return {
     /** Of the client of an API. */
     options: { baseUrl: base, transformClient: HttpClient.mapRequest(HttpClientRequest.bearerToken(token)) },
     call,
-    read: <A, E>(effect: Effect.Effect<A, E>) =>
-      Effect.retry(call(effect), { ...again, while: ({ code }) => code === "UNREACHABLE" }),
+    read: <A, E>(effect: Effect.Effect<A, E>) => Effect.retry(call(effect), { ...again, while: isUnreachable }),
     done: <A, E>(effect: Effect.Effect<A, E>) => Effect.asVoid(call(effect))
   }
 }

@@ -115,3 +115,6 @@ export const Message = Schema.Struct({
   value: Schema.Json,
   at: Time
 })
+
+/** The longest wait of a request, in seconds: proxies end silent requests after thirty. */
+export const longestWait = 25

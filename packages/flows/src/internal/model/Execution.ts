@@ -6,6 +6,7 @@
 import * as Data from "effect/Data"
 import type * as Schema from "effect/Schema"
 import type { Failure } from "../../FlowEvents.ts"
+import type { SaidWrite } from "./Said.ts"
 
 /**
  * `queued`: not admitted by a limit yet. `waiting`: for a timer, a signal, a run. `running`. `undoing`: it failed or was cancelled, and
@@ -284,6 +285,8 @@ export interface Write {
    * deleted, and a summary of the chapter remains. Later messages belong to the new chapter.
    */
   readonly newChapter?: boolean
+  /** What the execution says of itself; absent when that is nothing. */
+  readonly said?: SaidWrite | undefined
 }
 
 /** Another process has claimed the execution: this one must drop its results. */

@@ -22,3 +22,9 @@ export const isBelow = (path: string, root: string): boolean =>
 
 /** Returns the last segment of a path, without the number of a repeated call: for a signal its address. */
 export const addressOf = (path: string): string => path.slice(partsOf(path).at(-1)?.length ?? 0).replace(/#\d+$/, "")
+
+/** Returns the name of `name[key]`. */
+export const nameOf = (address: string): string => {
+  const bracket = address.indexOf("[")
+  return bracket === -1 ? address : address.slice(0, bracket)
+}

@@ -87,6 +87,16 @@ export const recordResult = Effect.fnUntraced(function* <S extends Codec>(schema
   )
 })
 
+/** Like `recordResult`, for what a body says of its execution. */
+export const recordSaid = Effect.fnUntraced(function* <S extends Codec>(schema: S, value: S["Type"], what: string) {
+  const recorded = yield* record(schema, value, what)
+  const bytes = jsonBytes(recorded.json)
+  if (bytes <= maxResultBytes) return recorded
+  return yield* refuse(
+    `${what} is ${bytes} bytes of JSON, more than ${maxResultBytes}: ${sizeHint} and say its name or id`
+  )
+})
+
 /** Returns the JSON type of the value at a path. */
 const typeAt = (json: Schema.Json, keys: ReadonlyArray<PropertyKey>): string => {
   let at: unknown = json

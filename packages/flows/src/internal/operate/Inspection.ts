@@ -58,6 +58,11 @@ export interface Activity {
   readonly host: string | null
   /** How often its process stood still while it ran the step, and lost its executions. */
   readonly stalled?: Stalled
+  /**
+   * Of a wait for a signal or a message, what it is when it is sent with `FlowRequests`: `approval` or `request`. Absent for others, and
+   * when this program has not registered the version.
+   */
+  readonly takes?: string
 }
 
 /** The process of an execution, whose event loop stands still: nothing that it runs goes on. */

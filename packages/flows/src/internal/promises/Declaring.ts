@@ -5,6 +5,7 @@ import { type AnySchema, codecOf, type TypeOf } from "@signalbox/api/StandardSch
 import type * as Schema from "effect/Schema"
 import { define, type FlowDefinition } from "../../FlowDefinition.ts"
 import type { Signal } from "../../Signals.ts"
+import type { AnyState } from "../../States.ts"
 import type { FlowLimit } from "../model/Limits.ts"
 import type { Codec } from "../model/Values.ts"
 import { FlowError } from "./Thrown.ts"
@@ -19,6 +20,8 @@ export interface FlowDeclaration<I extends AnySchema, O extends AnySchema> {
   readonly key: (input: TypeOf<I>) => string
   /** The signals and inboxes of its executions. */
   readonly signals?: ReadonlyArray<Signal<Codec>>
+  /** What its executions say of themselves: see `Flow.state` and `Flow.feed`. */
+  readonly states?: ReadonlyArray<AnyState>
   /** Returns tags by which an execution can be found. */
   readonly tags?: (input: TypeOf<I>) => ReadonlyArray<string>
   /** The limits of its executions: see `Flow.make`. */
@@ -51,6 +54,7 @@ export const declareFlow = <I extends AnySchema, O extends AnySchema>({
   name,
   output,
   signals,
+  states,
   tags,
   version = 1
 }: FlowDeclaration<I, O>): DeclaredFlow<TypeOf<I>, TypeOf<O>> =>
@@ -61,6 +65,7 @@ export const declareFlow = <I extends AnySchema, O extends AnySchema>({
     error: FlowError,
     idempotencyKey: key,
     signals,
+    states,
     tags,
     limit
   })

@@ -8,11 +8,21 @@ import * as Branches from "../../Branches.ts"
 import { compensate } from "../../Compensation.ts"
 import * as Flow from "../../Flow.ts"
 import type { FlowContext } from "../../FlowContext.ts"
+import type { Request } from "../../Requests.ts"
 import type { Signal } from "../../Signals.ts"
+import type { Feed, State } from "../../States.ts"
 import type * as Step from "../../Step.ts"
 import { type Ask, drive } from "../body/AsyncBody.ts"
 import { conceal, reveal } from "../body/Position.ts"
 import type { Codec } from "../model/Values.ts"
+
+/** A request that a body has received. */
+export interface Asked<I, S, E> {
+  readonly id: string
+  readonly input: I
+  readonly answer: (value: S) => Promise<void>
+  readonly refuse: (error: E) => Promise<void>
+}
 
 /** A part of a body: a function with its own context. */
 export type Part<A, R> = (ctx: FlowTools<R>) => PromiseLike<A> | A
@@ -72,6 +82,19 @@ export interface FlowTools<R> {
   readonly signal: <S extends Codec>(signal: Signal<S>, options?: { readonly key?: string }) => Promise<S["Type"]>
   /** Waits for the next message of an inbox that the flow lists. */
   readonly inbox: <S extends Codec>(inbox: Signal<S>, options?: { readonly key?: string }) => Promise<S["Type"]>
+  /** Waits for the next request that the flow lists: `answer` or `refuse` it once. */
+  readonly request: <V extends Codec, A extends Codec, F extends Codec>(
+    request: Request<V, A, F>,
+    options?: { readonly key?: string }
+  ) => Promise<Asked<V["Type"], A["Type"], F["Type"]>>
+  /** Sets the value of a state that the flow lists: it is no step, so it may be set a thousand times. */
+  readonly set: <S extends Codec>(
+    state: State<S>,
+    value: S["Type"],
+    options?: { readonly key?: string }
+  ) => Promise<void>
+  /** Appends an item to a feed that the flow lists. */
+  readonly append: <S extends Codec>(feed: Feed<S>, value: S["Type"]) => Promise<void>
   /** Runs a function that calls steps; `undo` runs when the execution fails later or is cancelled. */
   readonly compensate: <A>(
     call: Part<A, R>,
@@ -149,6 +172,17 @@ const toolsOf = <R>(ask: Ask, abortSignal: AbortSignal): FlowTools<R> => {
     timeout: (name, duration, part, options) => answer(Branches.timeout(name, duration, partOf(part), options)),
     signal: (signal, options) => answer(signal.receive(options)),
     inbox: (inbox, options) => answer(inbox.receive(options)),
+    request: async (request, options) => {
+      const asked = await answer(request.receive(options))
+      return {
+        id: asked.id,
+        input: asked.input,
+        answer: (value) => answer(asked.answer(value)),
+        refuse: (error) => answer(asked.refuse(error))
+      }
+    },
+    set: (state, value, options) => answer(state.set(value, options)),
+    append: (feed, value) => answer(feed.append(value)),
     compensate: (call, undo) =>
       answer(compensate(partOf(call), (value) => partOf<unknown, R>((ctx) => undo(ctx, value)))),
     patched: (name) => answer(Flow.patched(name)),

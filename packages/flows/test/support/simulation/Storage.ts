@@ -205,6 +205,13 @@ export const make = ({ database, driver, isEmbedded, onChange, seeded, violation
           const change = rows.change(id, decide)
           return through(`change ${id}`, command === null ? change : watch.command(command, id, change))
         }),
+      saidBefore: (id) => read(`said before ${id}`, rows.saidBefore(id)),
+      states: (id) => read(`states ${id}`, rows.states(id)),
+      state: (id, name) => read(`state ${id} ${name}`, rows.state(id, name)),
+      feeds: (id) => read(`feeds ${id}`, rows.feeds(id)),
+      feed: (id, name, page) => read(`feed ${id} ${name}`, rows.feed(id, name, page)),
+      said: (id, after, limit) => read(`said ${id} after ${after}`, rows.said(id, after, limit)),
+      answer: (id, name, message) => read(`answer ${id} ${name} ${message}`, rows.answer(id, name, message)),
       commands: (id) => read(`commands ${id}`, rows.commands(id)),
       unsettled: read("unsettled", rows.unsettled),
       renew: (process) => {

@@ -8,6 +8,7 @@ import { type Claimed, type Interpreter, segment, usedTwice } from "../../body/P
 import { type Branch, isCancelled } from "../Branches.ts"
 import type { Caller, Services } from "./Caller.ts"
 import * as Groups from "./Groups.ts"
+import * as Says from "./Says.ts"
 import * as Steps from "./Steps.ts"
 import * as Waits from "./Waits.ts"
 
@@ -51,7 +52,10 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
     sleep: (place, millis) => Waits.sleep(caller, place, millis),
     signal: (place, address, schema) => Waits.message(caller, "signal", place, address, schema),
     inbox: (place, address, schema) => Waits.message(caller, "inbox", place, address, schema),
+    request: (place, address, schema) => Waits.request(caller, place, address, schema),
+    answer: (answer) => Says.answer(caller, answer),
     patched: (place) => Waits.patched(caller, place),
+    say: (address, saying) => Says.say(caller, address, saying),
     halt: (defect) => services.branches.broken(branch, Cause.die(defect)),
     continueAs: (input) => continueAs(caller, input),
     all: (members, concurrency) => Groups.all(caller, members, concurrency),

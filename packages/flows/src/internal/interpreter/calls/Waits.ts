@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { FlowSignals } from "../../../FlowSignals.ts"
-import type { Place } from "../../body/Position.ts"
+import type { Place, Received } from "../../body/Position.ts"
 import { type Codec, decodeRecorded, readRecorded } from "../../model/Values.ts"
 import type { Caller } from "./Caller.ts"
 import { wait } from "./Spec.ts"
@@ -56,6 +56,35 @@ export const message = <S extends Codec>(
     wait(place, kind, {
       address,
       resultOf: (entry) => readRecorded(id, schema, entry.value, `the ${kind} ${address}`)
+    })
+  )
+}
+
+/** Waits for the next message that is to be answered. */
+export const request = <S extends Codec>(
+  caller: Caller,
+  place: Place,
+  address: string,
+  schema: S
+): Effect.Effect<Received<S["Type"]>> => {
+  const { asked, durable, id, messageId, park } = caller.services
+  // A script has no ids: the path distinguishes what it receives.
+  if (!durable) {
+    return Effect.map(receive(caller, place, schema), (input) => {
+      asked({ name: address, id: place.path, input: null })
+      return { id: place.path, input }
+    })
+  }
+  return park<Received<S["Type"]>, never>(
+    caller.branch,
+    wait(place, "inbox", {
+      address,
+      resultOf: ({ subject, value }) =>
+        Effect.map(readRecorded(id, schema, value, `the request ${address}`), (input) => {
+          const received = { id: messageId(subject), input }
+          asked({ name: address, id: received.id, input: value })
+          return received
+        })
     })
   )
 }

@@ -16,7 +16,8 @@ export const make = ({ entries }: Pick<History, "entries">) => {
   const received = new Set(
     entries.flatMap(({ kind, subject }) => (isMessage(kind) && subject !== null ? [subject] : []))
   )
-  const arrived: Array<number> = []
+  /** Their ids, by their numbers. */
+  const arrived = new Map<number, string>()
   const signals = new Map<string, Message>()
   const inboxes = new Map<string, Array<Message>>()
   const waiting = new Map<string, Set<string>>()
@@ -48,7 +49,7 @@ export const make = ({ entries }: Pick<History, "entries">) => {
   }
   return {
     put: (message: Message) => {
-      arrived.push(message.seq)
+      arrived.set(message.seq, message.id)
       if (message.kind === "inbox") {
         if (!received.has(`${message.seq}`)) putInBox(message)
         return
@@ -83,10 +84,13 @@ export const make = ({ entries }: Pick<History, "entries">) => {
       }
       matches.shift()
     },
+    /** Returns the id of a message, by its number as an entry has it. */
+    idOf: (seq: string | null): string => arrived.get(Number(seq)) ?? "",
     /** Returns the numbers of received messages and of others. */
     split: () => {
       const isReceived = (seq: number) => received.has(`${seq}`)
-      return { received: arrived.filter(isReceived), open: arrived.filter((seq) => !isReceived(seq)) }
+      const all = [...arrived.keys()]
+      return { received: all.filter(isReceived), open: all.filter((seq) => !isReceived(seq)) }
     }
   }
 }

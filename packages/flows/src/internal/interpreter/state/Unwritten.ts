@@ -14,7 +14,7 @@ export interface Standing {
   readonly wakeAt: number | null
 }
 
-export interface Options extends Pick<Write, "begins" | "newChapter" | "suspends"> {
+export interface Options extends Pick<Write, "begins" | "newChapter" | "said" | "suspends"> {
   /** Writes even if there are no changes. */
   readonly force?: boolean
 }
@@ -46,8 +46,8 @@ export const make = (end: number, { state }: Pick<Execution, "state">) => {
     nextPosition: () => ++position,
     set,
     unset: (entry: Entry) => void entries.delete(keyOf(entry)),
-    /** Records an entry that ends when it begins. */
-    mark: (path: string, kind: EntryKind, value: Schema.Json, now: number) => {
+    /** Records an entry that ends when it begins; returns its position. */
+    mark: (path: string, kind: EntryKind, value: Schema.Json, now: number): number => {
       const at = ++position
       set({
         ...newEntry({ path, name: kind, kind, input: null, subject: null }, 0),
@@ -58,6 +58,7 @@ export const make = (end: number, { state }: Pick<Execution, "state">) => {
         startedAt: now,
         endedAt: now
       })
+      return at
     },
     setUndo: (undo: Undo) => void undos.set(undo.path, undo),
     /** Deletes messages. */
@@ -72,7 +73,7 @@ export const make = (end: number, { state }: Pick<Execution, "state">) => {
       current: Standing,
       seen: number,
       more: Write["execution"],
-      { begins = false, force = false, newChapter = false, suspends = [] }: Options
+      { begins = false, force = false, newChapter = false, said, suspends = [] }: Options
     ): Batch | null => {
       const execution: Write["execution"] = {
         ...defined({
@@ -82,7 +83,7 @@ export const make = (end: number, { state }: Pick<Execution, "state">) => {
         ...more
       }
       const isWorth = entries.size + undos.size + taken.length > 0 || Object.keys(execution).length > 0
-      if (!isWorth && !newChapter && !force) return null
+      if (!isWorth && !newChapter && !force && said === undefined) return null
       const before = { entries, undos, taken, settled, standing }
       const write: Write = {
         execution,
@@ -99,7 +100,8 @@ export const make = (end: number, { state }: Pick<Execution, "state">) => {
         settled,
         begins,
         suspends,
-        newChapter
+        newChapter,
+        said
       }
       entries = new Map()
       undos = new Map()

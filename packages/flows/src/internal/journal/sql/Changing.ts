@@ -14,6 +14,7 @@ import type * as Commands from "./Commands.ts"
 import type * as Executions from "./Executions.ts"
 import { enqueued, queueOf } from "./Lanes.ts"
 import { deleted } from "./Messages.ts"
+import * as Said from "./Said.ts"
 import { executionRow, type ExecutionRow, executionTable, executionValues, toExecution, undos } from "./Rows.ts"
 import { isDue, type Store } from "./Store.ts"
 import { put, rowsOf } from "./Tables.ts"
@@ -71,7 +72,10 @@ export const make = (
     const id = Texts.toText(before.id)
     const { aside, asideUndos, execution, taken } = change
     const asides = before.asides + (aside.length === 0 ? 0 : 1)
-    if (aside.length > 0) yield* setAside(id, asides, aside)
+    if (aside.length > 0) {
+      yield* setAside(id, asides, aside)
+      yield* sql`${Said.unmarked(sql, id)}`
+    }
     if (asideUndos.length > 0) {
       const rows = asideUndos.map((path) => ({ path: Texts.addressOf(path) }))
       yield* sql`

@@ -21,6 +21,10 @@ const tables = [
   "flow_tag",
   "flow_chapter",
   "flow_command",
+  "flow_said",
+  "flow_state",
+  "flow_feed",
+  "flow_answer",
   "flow_transaction"
 ]
 

@@ -10,6 +10,7 @@ import { type Journal } from "../Journal.ts"
 import { isReleased, mostChapters } from "../Common.ts"
 import type * as Commands from "./Commands.ts"
 import { deleted } from "./Messages.ts"
+import * as Said from "./Said.ts"
 import { chapterTable, entries, executionTable, executionValues, tags, tagsOf, undos } from "./Rows.ts"
 import { isDue, type Store } from "./Store.ts"
 import { put } from "./Tables.ts"
@@ -67,7 +68,8 @@ export const make = (
       ...put(sql, undos, { execution: id }, write.undos, from),
       ...deleted(sql, id, taken, from === undefined ? "" : `${from}, `),
       ...deleted(sql, id, suspends, "", sql`WHERE ${isSuspended}`),
-      ...commands.ended(id, { settled, suspends }, at, from, isSuspended)
+      ...commands.ended(id, { settled, suspends }, at, from, isSuspended),
+      ...Said.written(sql, id, write.said, at, from)
     ]
   }
 
