@@ -34,31 +34,45 @@ export const flows = (it: Operators) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect(`send the signal that an execution waits for, by ${by}`, () =>
-      Effect.gen(function* () {
-        const { page, reports } = yield* signedIn
-        const { fill, press } = hands(page, by)
-        yield* person(async () => {
-          await show(page, "#/flows?flow=month+end")
-          await press(row(page, "month end", `by ${by}`).getByRole("link"))
-          await settled(page)
-          const send = async (value: string) => {
-            await press(page.getByRole("button", { name: "Send approval…" }))
-            const dialog = page.getByRole("dialog")
-            await fill(dialog.getByLabel("Value"), value)
-            await press(dialog.getByRole("button", { name: "Send" }))
-            return dialog
-          }
-          const dialog = await send("yes")
-          await dialog.getByText("invalid JSON").waitFor()
-          await press(dialog.getByRole("button", { name: "Cancel" }))
-          await (await send('{"approved":"yes"}')).getByRole("alert").getByText("approved").waitFor()
-          await press(dialog.getByRole("button", { name: "Cancel" }))
-          await send('{"approved": true, "comment": null}')
-          await page.getByRole("region", { name: "Result" }).getByText("closed by first key").waitFor()
-        })
-        assert.deepStrictEqual(reports, [])
-      }).pipe(Effect.scoped)
+    it.effect(
+      `send what an execution waits for, read what it says, and learn whether a decision counted, by ${by}`,
+      () =>
+        Effect.gen(function* () {
+          const { page, reports } = yield* signedIn
+          const { fill, press } = hands(page, by)
+          yield* person(async () => {
+            await show(page, "#/flows?flow=month+end")
+            await press(row(page, "month end", `by ${by}`).getByRole("link"))
+            await settled(page)
+            const send = async (value: string) => {
+              await press(page.getByRole("button", { name: "Send day…" }))
+              const dialog = page.getByRole("dialog")
+              await fill(dialog.getByLabel("Value"), value)
+              await press(dialog.getByRole("button", { name: "Send" }))
+              return dialog
+            }
+            const dialog = await send("yes")
+            await dialog.getByText("invalid JSON").waitFor()
+            await press(dialog.getByRole("button", { name: "Cancel" }))
+            await (await send("1")).getByRole("alert").getByText("does not fit").waitFor()
+            await press(dialog.getByRole("button", { name: "Cancel" }))
+            await page.getByRole("region", { name: "States" }).getByText("collecting").waitFor()
+            await send('"Monday"')
+            await page.getByRole("region", { name: "Feed log" }).getByText("day Monday").waitFor()
+            await press(page.getByRole("button", { name: "Request total…" }))
+            await fill(dialog.getByLabel("Value"), "21")
+            await press(dialog.getByRole("button", { name: "Send request" }))
+            await dialog.getByText("42").waitFor()
+            await press(dialog.getByRole("button", { name: "Close" }))
+            await page.getByRole("region", { name: "States" }).getByText("deciding").waitFor()
+            await press(page.getByRole("button", { name: "Approve… approval" }))
+            await press(dialog.getByRole("button", { name: "Approve" }))
+            await dialog.getByText("The flow has received this decision.").waitFor()
+            await press(dialog.getByRole("button", { name: "Close" }))
+            await page.getByRole("region", { name: "Result" }).getByText("closed by first key").waitFor()
+          })
+          assert.deepStrictEqual(reports, [])
+        }).pipe(Effect.scoped)
     )
   }
 

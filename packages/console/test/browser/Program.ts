@@ -10,6 +10,10 @@ const Key = Schema.Struct({ key: Schema.String })
 const hands = ["mouse", "keyboard"] as const
 
 const approval = Flow.approval("approval")
+const day = Flow.signal("day", Schema.String)
+const total = Flow.request("total", { input: Schema.Finite, success: Schema.Finite })
+const stage = Flow.state("stage", Schema.String)
+const log = Flow.feed("log", Schema.String)
 
 const close = Flow.make("month end", {
   version: 1,
@@ -17,9 +21,15 @@ const close = Flow.make("month end", {
   success: Schema.String,
   error: Schema.Never,
   idempotencyKey: ({ key }) => key,
-  signals: [approval],
+  signals: [day, total, approval],
+  states: [stage, log],
   tags: () => ["accounts"],
   run: Effect.fnUntraced(function* () {
+    yield* stage.set("collecting")
+    yield* log.append(`day ${yield* day.receive()}`)
+    const { answer, input } = yield* total.receive()
+    yield* answer(input * 2)
+    yield* stage.set("deciding")
     const { by } = yield* approval.receive()
     return `closed by ${by}`
   })

@@ -103,7 +103,7 @@ export const RetryDialog = ({ from, id, onClose, onDone }: Props & { readonly fr
 )
 
 /** Parses what was typed; the error says where it goes wrong. */
-const parsed = (json: string): unknown => {
+export const parsed = (json: string): unknown => {
   try {
     return JSON.parse(json)
   } catch (error) {

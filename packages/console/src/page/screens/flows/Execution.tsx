@@ -6,8 +6,10 @@ import { useResource } from "../../load.ts"
 import { to } from "../../route.ts"
 import { may } from "../../state.ts"
 import { duration, exactly, short } from "../../format.ts"
-import { Commands, RetryDialog, SignalDialog } from "./Commands.tsx"
+import { Commands, RetryDialog } from "./Commands.tsx"
 import { type Activity, awaited, dueOf, type Entry, type Inspection, isRetriable, parted } from "./executions.ts"
+import { Actions, SendDialog, type Sending, takesValue } from "./Sending.tsx"
+import { States } from "./States.tsx"
 import * as text from "../../text/text.ts"
 
 const Path = ({ path }: { readonly path: string }) => {
@@ -62,12 +64,14 @@ const Doing = ({ activity }: { readonly activity: Activity }) => {
   }
 }
 
-/** Whether it waits for something that a person can send. */
-const takesValue = ({ kind }: Activity) => kind === "signal" || kind === "inbox"
-
-const Now = ({ inspection, onDone }: { readonly inspection: Inspection; readonly onDone: () => void }) => {
-  const [sending, setSending] = useState<Activity | null>(null)
-  const { execution, now } = inspection
+const Now = ({
+  inspection,
+  onSend
+}: {
+  readonly inspection: Inspection
+  readonly onSend: (sending: Sending) => void
+}) => {
+  const { now } = inspection
   const canSend = may("Processes.trigger_processes") && now.some(takesValue)
   return (
     <Panel title={text.flows.branches} flush>
@@ -91,26 +95,12 @@ const Now = ({ inspection, onDone }: { readonly inspection: Inspection; readonly
                 {
                   title: text.common.actions,
                   isNumber: true,
-                  cell: (activity: Activity) =>
-                    takesValue(activity) ? (
-                      <Button onClick={() => setSending(activity)}>
-                        {text.flows.sendMore(activity.subject ?? activity.path)}
-                      </Button>
-                    ) : null
+                  cell: (activity: Activity) => <Actions activity={activity} onSend={onSend} />
                 }
               ]
             : [])
         ]}
       />
-      {sending === null ? null : (
-        <SignalDialog
-          id={execution.id}
-          signal={sending.subject ?? sending.path}
-          isInbox={sending.kind === "inbox"}
-          onDone={onDone}
-          onClose={() => setSending(null)}
-        />
-      )}
     </Panel>
   )
 }
@@ -341,6 +331,8 @@ const noticeOf = (state: Inspection["execution"]["state"]) =>
 
 export const Execution = ({ id }: { readonly id: string }) => {
   const { data: inspection, error, reload } = useResource<Inspection>(`flow-executions/${encodeURIComponent(id)}`)
+  // Here, since the answer is shown when the execution waits no more.
+  const [sending, setSending] = useState<Sending | null>(null)
   if (inspection === undefined) {
     return (
       <>
@@ -361,6 +353,9 @@ export const Execution = ({ id }: { readonly id: string }) => {
         {text.flows.startedAt(<Time at={started_at} />)}
       </Head>
       <Problem message={error} />
+      {sending === null ? null : (
+        <SendDialog id={id} sending={sending} onDone={reload} onClose={() => setSending(null)} />
+      )}
       {remedy === null ? (
         <p class="quiet">{withTimes(summary)}</p>
       ) : (
@@ -378,7 +373,8 @@ export const Execution = ({ id }: { readonly id: string }) => {
       )}
       <div class="two">
         <div class="stack">
-          {now.length === 0 ? null : <Now inspection={inspection} onDone={reload} />}
+          {now.length === 0 ? null : <Now inspection={inspection} onSend={setSending} />}
+          <States id={id} />
           <History inspection={inspection} onDone={reload} />
           {undos.length === 0 ? null : <Undos undos={undos} />}
         </div>

@@ -27,6 +27,32 @@ export const flows = {
   value: "Value",
   valueHint:
     'JSON that the flow expects, such as {"approved": true, "comment": null} for an approval, which is recorded in your name',
+  ask: (request: string) => `Request ${request}`,
+  sendRequest: "Send request",
+  requestMore: (request: string) => `Request ${request}…`,
+  inputHint: "JSON that the flow expects",
+  answerOf: (request: string) => `Answer to ${request}`,
+  answers: {
+    answered: "The flow has answered:",
+    refused: "The flow has refused the request:",
+    abandoned: "The execution has ended, or begun its next chapter, without an answer.",
+    pending: "The flow has not answered yet. The request remains with the execution."
+  },
+  approve: "Approve",
+  approveMore: "Approve…",
+  reject: "Reject",
+  rejectMore: "Reject…",
+  decide: { approve: (name: string) => `Approve ${name}`, reject: (name: string) => `Reject ${name}` },
+  of: (name: string) => ` ${name}`,
+  comment: "Comment (optional)",
+  commentHint: "Recorded with the decision, in your name",
+  decisions: {
+    counted: "The flow has received this decision.",
+    late: "This decision did not count: another one came before, or the flow does not wait for it any more.",
+    pending: "The decision is recorded. The flow has not received it yet."
+  },
+  states: "States",
+  feed: (name: string) => `Feed ${name}`,
   running: (attempt: number, host: string) => `running, attempt ${attempt}${host}`,
   onHost: (host: string) => `, on ${host}`,
   failedThen: (times: number, time: Node) =>
