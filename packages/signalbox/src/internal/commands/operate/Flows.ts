@@ -25,7 +25,9 @@ import { givenText } from "../../files/GivenText.ts"
 import { executionLine, report } from "../../output/FlowReport.ts"
 import { connected, flags, refuse } from "../../connection/FlowsConnection.ts"
 import { check } from "./FlowsCheck.ts"
+import { request } from "./FlowsRequest.ts"
 import { schedules } from "./FlowsSchedules.ts"
+import { state, watch } from "./FlowsStates.ts"
 import * as FlagValues from "../../settings/FlagValues.ts"
 
 const only = (name: string, what: string) =>
@@ -435,7 +437,10 @@ export const flows = Command.make("flows").pipe(
     start,
     list,
     show,
+    state,
+    watch,
     signal,
+    request,
     cancel,
     terminate,
     suspend,
