@@ -7,6 +7,7 @@ import * as FlowExecutions from "@signalbox/flows/FlowExecutions"
 import * as Task from "@signalbox/worker/Task"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -14,6 +15,7 @@ import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Testing from "../src/Testing.ts"
 import { charges, respond } from "./guide/charges.ts"
+import { follow, imported, imports, problems, upload } from "./guide/imports.ts"
 import { invoices } from "./guide/invoices.ts"
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8")
@@ -30,7 +32,7 @@ const write = Task.make("write invoice", {
 describe("the guide to durable flows", () => {
   it("has the code that is compiled here", () => {
     const guide = read("../../../docs/durable-flows.md")
-    for (const name of ["invoices", "script", "program", "charges", "approved", "monthEnd"]) {
+    for (const name of ["invoices", "script", "program", "charges", "approved", "imports", "monthEnd"]) {
       assert.include(guide, `\`\`\`ts title="${name}.ts"\n${read(`./guide/${name}.ts`)}\`\`\`\n`, name)
     }
   })
@@ -48,6 +50,25 @@ describe("the guide to durable flows", () => {
     )
     for (const [file, call] of servers) assert.include(call, "disableLogger: true", file)
   })
+
+  it.effect("has a flow that says what it does, and answers requests", () =>
+    Effect.gen(function* () {
+      yield* Flow.submit(imports, { day: "today" })
+      const first = yield* upload("today", "1.csv", "a")
+      assert.deepStrictEqual([first, yield* upload("today", "1.csv", "a")], [{ rows: 5 }, { rows: 5 }])
+      assert.deepStrictEqual(yield* Effect.flip(upload("today", "far too large.csv", "b")), { why: "too large" })
+      const refused = yield* Effect.flip(upload("today", "1.txt", "c"))
+      assert.propertyVal(refused, "message", "input: expected the name of a .csv file")
+      for (const id of ["d", "e"]) yield* upload("today", "1.csv", id)
+      const { feed, state } = yield* Flow.handle(imports, "today")
+      assert.deepStrictEqual(yield* state(imported), Option.some(2))
+      assert.deepStrictEqual(
+        (yield* feed(problems)).map(({ value }) => value),
+        ["far too large.csv is too large"]
+      )
+      yield* follow("today")
+    }).pipe(Effect.provide(Flow.layer(imports)), Effect.provide(Layer.fresh(FlowEngine.layerMemory)))
+  )
 
   it.effect("has a flow with the same result, plain and durable", () =>
     Effect.gen(function* () {
