@@ -49,10 +49,12 @@ import {
 } from "./internal/operate/Inspection.ts"
 import { cancelPath } from "./internal/model/Replay.ts"
 import { messageOf } from "./internal/engine/MessageCheck.ts"
+import { versionsOf, type VersionStatus } from "./internal/operate/Versions.ts"
 
 export { type Command, commands } from "./internal/model/Commands.ts"
 export type { Halt } from "./internal/interpreter/Halts.ts"
 export type { Activity, Inspection, Pending, RecentCommand, StandingStill } from "./internal/operate/Inspection.ts"
+export type { VersionProcess, VersionStatus } from "./internal/operate/Versions.ts"
 
 export {
   type Entry,
@@ -167,6 +169,28 @@ export const stream = (filter: Filter = {}): Stream.Stream<ListedExecution, neve
       Effect.map(({ executions, next }) => [executions, Option.map(Option.fromNullOr(next), Option.some)] as const)
     )
   )
+
+/**
+ * Returns the versions of flows that have executions that have not ended, or that a living process has registered: how many
+ * executions, since when, and which processes run them. By flow, the newest version first.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as FlowExecutions from "@signalbox/flows/FlowExecutions"
+ *
+ * // The versions whose code can be deleted.
+ * export const removable = Effect.map(
+ *   FlowExecutions.versions("payments"),
+ *   (versions) => versions.filter(({ removable }) => removable)
+ * )
+ * ```
+ */
+export const versions = Effect.fn("FlowExecutions.versions")(function* (
+  flow?: string
+): Effect.fn.Return<ReadonlyArray<VersionStatus>, never, FlowEngine> {
+  const { journal } = (yield* engineOf).engine
+  return versionsOf(yield* asCall(journal.unendedCounts(flow)), yield* asCall(journal.processes), flow)
+})
 
 /** Returns all attempts of an execution's steps, and its waits, in the order in which they began. Fails with `ExecutionNotFound`. */
 export const steps = Effect.fn("FlowExecutions.steps")(function* (

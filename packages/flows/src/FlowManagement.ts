@@ -28,7 +28,8 @@ import {
   ExecutionsApi,
   type Inspection as InspectionSchema,
   type Page as PageSchema,
-  refusedCommands
+  refusedCommands,
+  type Versions as VersionsSchema
 } from "./internal/management/Contract.ts"
 import * as Edges from "./internal/management/Edges.ts"
 import * as Grants from "./internal/management/Grants.ts"
@@ -39,6 +40,8 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 
 /** A page of executions as JSON: times in ISO 8601, names with underscores. */
 export type PageJson = typeof PageSchema.Encoded
+/** The versions of flows as JSON. */
+export type VersionsJson = typeof VersionsSchema.Encoded
 /** The inspection of an execution as JSON. */
 export type InspectionJson = typeof InspectionSchema.Encoded
 
@@ -75,6 +78,12 @@ const handlers = () => {
         .handle("list", ({ query }) =>
           Effect.andThen(Grants.reaches(query.flow), on(FlowExecutions.list(query))).pipe(
             Effect.catchTags({ ExecutionNotFound })
+          )
+        )
+        .handle("versions", ({ query: { flow } }) =>
+          Effect.andThen(
+            Grants.reaches(flow),
+            Effect.map(on(FlowExecutions.versions(flow)), (versions) => ({ versions }))
           )
         )
         .handle("commands", ({ payload }) => {
@@ -195,7 +204,7 @@ const handlers = () => {
 /**
  * Mounts the routes in the `HttpRouter` of a program that has a `FlowEngine`: below `/flow-executions` the list of executions, the
  * inspection and history of one, signals, and the commands `cancel`, `terminate`, `suspend`, `resume` and `retry` for one or by a
- * filter; below `/flow-schedules` the functions of `FlowSchedules`. Fails with `InvalidManagement` when the token is too short.
+ * filter; at `/flow-versions` the versions of flows; below `/flow-schedules` the functions of `FlowSchedules`. Fails with `InvalidManagement` when the token is too short.
  *
  * ```ts
  * import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -233,7 +242,7 @@ export const layerRoutes = (options: Tokens.Tokens) => {
 export interface HandlerOptions extends Tokens.Tokens {
   /**
    * The path that the routes are mounted at, such as `/flows`; it is removed unless the framework has done so. Default: none, so that
-   * they are at `/flow-executions` and `/flow-schedules`.
+   * they are at `/flow-executions`, `/flow-versions` and `/flow-schedules`.
    */
   readonly prefix?: string | undefined
 }

@@ -235,6 +235,20 @@ describe("signalbox flows", { shuffle: false }, () => {
     }).pipe(Effect.provide(program))
   )
 
+  it.live("lists the versions, what has not ended of each, and which may be deleted from the code", () =>
+    Effect.gen(function* () {
+      const id = yield* Flow.submit(payment, 2)
+      yield* awaits(id, "approval")
+      const { lines } = yield* flows("versions")
+      assert.match(lines[0] ?? "", /^version +unended +by state +oldest start +processes +removable$/)
+      assert.match(lines[1] ?? "", /^filing@1 +newest +0 +1 on \S+ +yes$/)
+      assert.match(lines[2] ?? "", /^payment@3 +newest +1 +1 waiting +20\S+ \(\ds\) +1 on \S+ +no$/)
+      const one: unknown = JSON.parse((yield* flows("versions", "payment", "--json")).stdout)
+      assert.deepInclude(one, { flow: "payment", version: 3, newest: true, unended: 1, removable: false })
+      assert.strictEqual((yield* flows("versions", "absent")).stdout, "No versions\n")
+    }).pipe(Effect.provide(program))
+  )
+
   it.live("carries out a command for all that match, when that is said", () =>
     Effect.gen(function* () {
       limit = 1_000

@@ -33,6 +33,7 @@ import type {
   QueuePlace,
   Registration,
   State,
+  StateCount,
   Write
 } from "../model/Execution.ts"
 
@@ -70,6 +71,8 @@ export class Journal extends Context.Service<
     readonly find: (id: string) => Effect.Effect<Execution | null>
     /** Returns a page of executions, the newest first. */
     readonly list: (page: Page) => Effect.Effect<ReadonlyArray<Execution>>
+    /** Counts the executions that have not ended, by version and state: of one flow, or of all. */
+    readonly unendedCounts: (flow?: string) => Effect.Effect<ReadonlyArray<StateCount>>
     readonly history: (id: string) => Effect.Effect<History | null>
     /** Returns the discarded entries of the last chapter, the oldest first. */
     readonly aside: (id: string) => Effect.Effect<ReadonlyArray<Entry>>

@@ -25,6 +25,7 @@ import * as Ownership from "./sql/Ownership.ts"
 import * as Retention from "./sql/Retention.ts"
 import { LeaseClock, type Store } from "./sql/Store.ts"
 import * as Within from "./sql/Within.ts"
+import * as Versions from "./sql/Versions.ts"
 import * as Writes from "./sql/Writes.ts"
 
 const schemaRow = Row({ schema: nullable(text) })
@@ -72,6 +73,7 @@ const make = Effect.gen(function* () {
     ...Limits.make(store),
     ...Retention.make(store),
     ...Within.make(store),
+    ...Versions.make(store),
     renew: (process) =>
       Effect.suspend(() => {
         notifier.owns(process.id)

@@ -91,6 +91,28 @@ export const Inspection = Schema.Struct({
   diagram: Schema.String
 }).pipe(Schema.encodeKeys({ computingSince: "computing_since" }))
 
+/** A version of a flow. */
+export const VersionStatus = Schema.Struct({
+  flow: Schema.String,
+  version: Schema.Finite,
+  newest: Schema.Boolean,
+  executions: Schema.Struct({
+    queued: Schema.Finite,
+    waiting: Schema.Finite,
+    running: Schema.Finite,
+    undoing: Schema.Finite,
+    halted: Schema.Finite,
+    suspended: Schema.Finite
+  }),
+  unended: Schema.Finite,
+  oldest: Schema.NullOr(Time),
+  processes: Schema.Array(Schema.Struct({ id: Schema.String, host: Schema.String, draining: Schema.Boolean })),
+  removable: Schema.Boolean
+})
+
+/** The versions of flows. */
+export const Versions = Schema.Struct({ versions: Schema.Array(VersionStatus) })
+
 /** A page of executions. */
 export const Page = Schema.Struct({ executions: Schema.Array(Listed), next: Schema.NullOr(Schema.String) })
 
@@ -204,6 +226,10 @@ const group = HttpApiGroup.make("executions")
       payload: Start,
       success: Schema.Struct({ id: Schema.String, state: Schema.Literals(states) }),
       error: [NotFoundResponse, ConflictResponse]
+    }),
+    HttpApiEndpoint.get("versions", "/flow-versions", {
+      query: Schema.Struct({ flow: Schema.optionalKey(Schema.String) }),
+      success: Versions
     }),
     HttpApiEndpoint.post("commands", "/flow-executions/commands", { payload: Commands, success: Carried }),
     HttpApiEndpoint.get("inspect", one, { params, success: Inspection, error: NotFoundResponse }),

@@ -29,7 +29,8 @@ import type {
   PageOptions,
   ResumeOptions,
   RetryOptions,
-  State
+  State,
+  VersionStatus
 } from "../../FlowExecutions.ts"
 import type { FlowHistory } from "../../FlowHistory.ts"
 import { type Awaited, ExecutionsApi, type Start } from "./Contract.ts"
@@ -99,6 +100,8 @@ export interface Executions {
   readonly start: (asked: Start) => Call<{ readonly id: string; readonly state: State }>
   /** Returns how an execution ended, or after `wait` seconds (at most 25) that it has not. */
   readonly result: (execution: string, options?: { readonly wait?: number }) => Call<Awaited>
+  /** The versions of one flow, or of all. */
+  readonly versions: (flow?: string) => Call<ReadonlyArray<VersionStatus>>
   readonly inspect: (execution: string) => Call<Inspection>
   readonly history: (execution: string) => Call<FlowHistory>
   /** Sends a value to a signal, or with an `id` to an inbox, by its name with its key as in `price[a]`. */
@@ -136,6 +139,7 @@ export const executionsOf = Effect.fnUntraced(function* ({ call, done, options, 
     // Inputs with one key are one execution, so that it may be repeated.
     start: (asked) => read(executions.start({ payload: asked })),
     result: (id, { wait = 0 } = {}) => read(executions.result({ params: { id }, query: { wait } })),
+    versions: (flow) => Effect.map(read(executions.versions({ query: defined({ flow }) })), ({ versions }) => versions),
     inspect: (id) => read(executions.inspect({ params: { id } })),
     history: (id) => read(executions.history({ params: { id } })),
     signal: (id, signal, value, options = {}) =>

@@ -41,6 +41,20 @@ export interface FlowVersion {
   readonly version: number
 }
 
+/** A version that a process has registered. */
+export interface RegisteredVersion extends FlowVersion {
+  /** Whether the process only continues what has begun. */
+  readonly drain?: boolean | undefined
+}
+
+/** The executions of a version in a state, of those that have not ended. */
+export interface StateCount extends FlowVersion {
+  readonly state: State
+  readonly count: number
+  /** When the first of them started. */
+  readonly oldest: number
+}
+
 /** Returns the name of a version of a flow. */
 export const versionName = ({ flow, version }: FlowVersion): string => `${flow}@${version}`
 
@@ -333,7 +347,7 @@ export interface Standing {
 export interface Process {
   readonly id: string
   readonly host: string
-  readonly flows: ReadonlyArray<FlowVersion>
+  readonly flows: ReadonlyArray<RegisteredVersion>
   /** The newest protocol of messages that it reads; absent: the first. */
   readonly protocol?: number
   /** When its lease expires, by the clock of leases; null for exclusive storage. */

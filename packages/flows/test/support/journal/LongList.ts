@@ -53,5 +53,8 @@ export const longList = (
           assert.match(plan.join("\n"), index, text)
         }
       }
+      const { texts } = yield* statementsOf(journal.unendedCounts())
+      assert.strictEqual(texts.length, 1)
+      for (const text of texts) assert.match((yield* explain(process, text)).join("\n"), /flow_run_unended/)
     }).pipe(Effect.orDie, Effect.scoped)
   )

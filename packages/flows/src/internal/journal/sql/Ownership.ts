@@ -191,7 +191,7 @@ export const make = ({ leaseNow, now, persist, publish, sql, token, transaction 
     const at = yield* now
     const mine = token()
     const id = Texts.toText(process.id)
-    const flows = JSON.stringify(process.flows.map(({ flow, version }) => ({ flow, version })))
+    const flows = JSON.stringify(process.flows.map(({ drain, flow, version }) => ({ flow, version, drain })))
     const { protocol = null } = process
     const { boot = null, namespace = null, pid = null, startedAt = null } = process.place ?? {}
     const lease = process.leaseMillis

@@ -26,6 +26,7 @@ import { executionLine, report } from "../../output/FlowReport.ts"
 import { connected, flags, refuse } from "../../connection/FlowsConnection.ts"
 import { check } from "./FlowsCheck.ts"
 import { schedules } from "./FlowsSchedules.ts"
+import { versions } from "./FlowsVersions.ts"
 import * as FlagValues from "../../settings/FlagValues.ts"
 
 const only = (name: string, what: string) =>
@@ -443,6 +444,7 @@ export const flows = Command.make("flows").pipe(
     retry,
     exported,
     check,
+    versions,
     schedules
   ])
 )
