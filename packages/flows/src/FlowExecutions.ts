@@ -26,12 +26,13 @@ import { asCall } from "./internal/journal/Calling.ts"
 import { endAll } from "./internal/body/ChildExecutions.ts"
 import * as Computing from "./internal/ownership/Computing.ts"
 import { engineOf } from "./internal/engine/EngineOf.ts"
-import { haltOf, shown } from "./internal/interpreter/Halts.ts"
+import { codeIn, haltOf, shown } from "./internal/interpreter/Halts.ts"
 import {
   type Change,
   type Entry,
   type Execution,
   hasEnded,
+  type Page,
   type Process,
   type State,
   versionName
@@ -52,7 +53,7 @@ import { messageOf } from "./internal/engine/MessageCheck.ts"
 import { versionsOf, type VersionStatus } from "./internal/operate/Versions.ts"
 
 export { type Command, commands } from "./internal/model/Commands.ts"
-export type { Halt } from "./internal/interpreter/Halts.ts"
+export { deploymentHalts, type Halt } from "./internal/interpreter/Halts.ts"
 export type { Activity, Inspection, Pending, RecentCommand, StandingStill } from "./internal/operate/Inspection.ts"
 export type { VersionProcess, VersionStatus } from "./internal/operate/Versions.ts"
 
@@ -83,6 +84,10 @@ export interface Filter {
   /** One state, or any of several. */
   readonly state?: State | ReadonlyArray<State>
   readonly tag?: string
+  /** Halted ones with this code, or any of several, such as `deploymentHalts`. */
+  readonly halt?: string | ReadonlyArray<string>
+  /** Halted ones that halted at this time or later: milliseconds since 1970. */
+  readonly haltedFrom?: number
   /** Milliseconds since 1970. */
   readonly startedFrom?: number
   /** Milliseconds since 1970. */
@@ -122,6 +127,39 @@ export const get = Effect.fn("FlowExecutions.get")(function* (
   return shown(yield* found(execution))
 }, asCall)
 
+const listOf = <A extends string>(one: A | ReadonlyArray<A>): ReadonlyArray<A> =>
+  typeof one === "string" ? [one] : one
+
+type Rows = Omit<Page, "limit" | "before">
+
+/** Returns the filter by columns, and the one by the cause of a halt, which is not a column; null: none. */
+const conditionsOf = ({ halt, haltedFrom = 0, state, ...filter }: Filter & { readonly haltedFrom?: number }) => {
+  const states = state === undefined ? undefined : listOf(state)
+  if (halt === undefined && haltedFrom === 0) return { rows: { ...filter, ...defined({ states }) }, matches: null }
+  const codes = halt === undefined ? null : listOf(halt)
+  const rows: Rows = { ...filter, states: states?.includes("halted") === false ? [] : ["halted"] }
+  const matches = ({ changedAt, failure }: Execution) =>
+    changedAt >= haltedFrom && (codes === null || (failure !== null && codes.includes(codeIn(failure))))
+  return { rows, matches }
+}
+
+/** Returns the newest executions that match, at most `size`. */
+const matching = Effect.fnUntraced(function* (filter: Filter, before: Execution | undefined, size: number) {
+  const { journal } = (yield* engineOf).engine
+  const { matches, rows } = conditionsOf(filter)
+  const pageAfter = (last: Execution | undefined, limit: number) =>
+    asCall(journal.list({ ...rows, ...defined({ before: last }), limit }))
+  if (matches === null) return yield* pageAfter(before, size)
+  const found: Array<Execution> = []
+  let last = before
+  do {
+    const page = yield* pageAfter(last, largestPage)
+    found.push(...page.filter(matches))
+    last = page.length < largestPage ? undefined : page.at(-1)
+  } while (last !== undefined && found.length < size)
+  return found.slice(0, size)
+})
+
 /**
  * Returns a page of the executions, the newest first: of all versions, also of those that this program has not registered. Fails
  * with `ExecutionNotFound` when `before` does not exist.
@@ -130,18 +168,9 @@ export const list = Effect.fn("FlowExecutions.list")(function* (
   options: PageOptions = {}
 ): Effect.fn.Return<ExecutionPage, ExecutionNotFound, FlowEngine> {
   const { engine } = yield* engineOf
-  const { before, limit = defaultPage, state, ...filter } = options
+  const { before, limit = defaultPage, ...filter } = options
   const size = Math.min(Math.max(Math.trunc(limit), 1), largestPage)
-  const rows = yield* asCall(
-    engine.journal.list({
-      ...filter,
-      ...defined({
-        states: state === undefined ? undefined : Array.isArray(state) ? state : [state],
-        before: before === undefined ? undefined : yield* asCall(found(before))
-      }),
-      limit: size + 1
-    })
-  )
+  const rows = yield* matching(filter, before === undefined ? undefined : yield* asCall(found(before)), size + 1)
   const executions = rows.slice(0, size).map((execution): ListedExecution => {
     const { error: _error, input: _input, result: _result, ...listed } = execution
     return { ...shown(listed), registered: engine.registered.has(versionName(execution)) }
@@ -468,8 +497,16 @@ export interface Carried {
   readonly refused: number
 }
 
+/** Returns whether a living process has registered the version of an execution. */
+const registeredNow = Effect.gen(function* () {
+  const { journal } = (yield* engineOf).engine
+  const names = new Set((yield* asCall(journal.processes)).flatMap(({ flows }) => flows.map(versionName)))
+  return (execution: ListedExecution) => names.has(versionName(execution))
+})
+
 /**
- * Carries out a command for all executions that match and whose state it changes.
+ * Carries out a command for all executions that match and whose state it changes. A `resume` of halts, by their code or time, is
+ * refused where no living process has registered the version: these stay halted.
  *
  * ```ts
  * import * as FlowExecutions from "@signalbox/flows/FlowExecutions"
@@ -478,6 +515,11 @@ export interface Carried {
  *   { flow: "payments", state: "failed" },
  *   "retry"
  * )
+ * // What a deployment has halted continues with the next one.
+ * export const continued = FlowExecutions.each(
+ *   { halt: FlowExecutions.deploymentHalts },
+ *   "resume"
+ * )
  * ```
  */
 export const each = Effect.fn("FlowExecutions.each")(function* (
@@ -485,11 +527,15 @@ export const each = Effect.fn("FlowExecutions.each")(function* (
   command: Command,
   options: CommandOptions = {}
 ): Effect.fn.Return<Carried, never, FlowEngine> {
-  const carried = (id: string): Effect.Effect<boolean, never, FlowEngine> =>
-    Effect.match(commandOf[command](id, options), { onSuccess: () => true, onFailure: () => false })
+  const isOfHalts = command === "resume" && (filter.halt !== undefined || filter.haltedFrom !== undefined)
+  const isRunnable = isOfHalts ? yield* registeredNow : () => true
+  const carried = (execution: ListedExecution): Effect.Effect<boolean, never, FlowEngine> =>
+    isRunnable(execution)
+      ? Effect.match(commandOf[command](execution.id, options), { onSuccess: () => true, onFailure: () => false })
+      : Effect.succeed(false)
   return yield* stream(filter).pipe(
     Stream.filter((execution) => isOpenTo(command, execution)),
-    Stream.mapEffect(({ id }) => carried(id), { concurrency: 8 }),
+    Stream.mapEffect(carried, { concurrency: 8 }),
     Stream.runFold(
       (): Carried => ({ changed: 0, refused: 0 }),
       ({ changed, refused }, done) => (done ? { changed: changed + 1, refused } : { changed, refused: refused + 1 })

@@ -211,6 +211,18 @@ describe("signalbox flows", { shuffle: false }, () => {
       yield* Flow.signalWithStart(payment, 7, day, "monday")
       const done = yield* flows("start", "payment", "--input", "7", "--wait")
       assert.strictEqual(done.stdout, '"paid by ann on monday"\n')
+  it.live("lists what a deployment has halted, and resumes it with one command", () =>
+    Effect.gen(function* () {
+      const id = yield* Flow.submit(filing, "one")
+      yield* isIn(id, "halted")
+      const ids = (lines: ReadonlyArray<string>) => lines.map((line) => line.split(" ")[0])
+      assert.deepStrictEqual(ids((yield* flows("list", "--halted-by-deployment")).lines), [id])
+      assert.deepStrictEqual(ids((yield* flows("list", "--halt", "BODY_DEFECT")).lines), [id])
+      assert.strictEqual((yield* flows("list", "--halt", "UNDO_FAILED")).stdout, "")
+      assert.strictEqual((yield* flows("list", "--since", "2999-01-01T00:00:00Z")).stdout, "")
+      const since = ["--since", "2020-01-01T00:00:00Z"]
+      const resumed = yield* flows("resume", "--halted-by-deployment", ...since, "--yes", "--json")
+      assert.strictEqual(resumed.stdout, '{"changed":1,"refused":0}\n')
     }).pipe(Effect.provide(program))
   )
 

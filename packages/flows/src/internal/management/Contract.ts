@@ -116,7 +116,7 @@ export const Versions = Schema.Struct({ versions: Schema.Array(VersionStatus) })
 /** A page of executions. */
 export const Page = Schema.Struct({ executions: Schema.Array(Listed), next: Schema.NullOr(Schema.String) })
 
-const filterKeys = { startedFrom: "started_from", startedBefore: "started_before" } as const
+const filterKeys = { haltedFrom: "halted_from", startedFrom: "started_from", startedBefore: "started_before" } as const
 
 const filterFields = <V extends Schema.ConstraintCodec<number, string | number, never, never>>(version: V) => ({
   flow: Schema.optionalKey(Schema.String),
@@ -124,6 +124,8 @@ const filterFields = <V extends Schema.ConstraintCodec<number, string | number, 
   key: Schema.optionalKey(Schema.String),
   state: Schema.optionalKey(Schema.Union([Schema.Literals(states), Schema.Array(Schema.Literals(states))])),
   tag: Schema.optionalKey(Schema.String),
+  halt: Schema.optionalKey(Schema.Union([Schema.NonEmptyString, Schema.Array(Schema.NonEmptyString)])),
+  haltedFrom: Schema.optionalKey(Time),
   startedFrom: Schema.optionalKey(Time),
   startedBefore: Schema.optionalKey(Time)
 })
@@ -167,7 +169,7 @@ const optionsOf: Readonly<Record<Command, ReadonlyArray<string>>> = {
 export const refusedCommands = ({ all, command, filter, ...options }: typeof Commands.Type): string | null => {
   if (all !== true && Object.keys(filter).length === 0) {
     return (
-      "filter: Expected a flow, version, key, state, tag, started_from or started_before; or `all: true` for every " +
+      "filter: Expected a flow, version, key, state, tag, halt, halted_from, started_from or started_before; or `all: true` for every " +
       "execution"
     )
   }

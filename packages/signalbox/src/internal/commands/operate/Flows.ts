@@ -2,6 +2,7 @@
 import {
   type Command as FlowCommand,
   type CommandOptions,
+  deploymentHalts,
   type Filter,
   type State,
   states
@@ -43,6 +44,15 @@ const filterFlags = {
   key: only("key", "with this idempotency key"),
   state: Flag.Literals("state", states).pipe(Flag.withDescription("Only executions in this state"), Flag.optional),
   tag: only("tag", "with this tag"),
+  halt: only("halt", "that halted with this code, such as STEPS_CHANGED"),
+  haltedByDeployment: Flag.Boolean("halted-by-deployment").pipe(
+    Flag.withDescription("Only executions that halted because of a deployment: their code or its record did not fit"),
+    Flag.withDefault(false)
+  ),
+  haltedFrom: FlagValues.time("since").pipe(
+    Flag.withDescription("Only executions that halted at this time or later, such as 2026-11-20T08:00:00Z"),
+    Flag.optional
+  ),
   startedFrom: when("started-from", "at this time or later"),
   startedBefore: when("started-before", "before this time")
 }
@@ -53,19 +63,24 @@ interface GivenFilter {
   readonly key: Option.Option<string>
   readonly state: Option.Option<(typeof states)[number]>
   readonly tag: Option.Option<string>
+  readonly halt: Option.Option<string>
+  readonly haltedByDeployment: boolean
+  readonly haltedFrom: Option.Option<Date>
   readonly startedFrom: Option.Option<Date>
   readonly startedBefore: Option.Option<Date>
 }
 
-const filterOf = ({ flow, key, startedBefore, startedFrom, state, tag, version }: GivenFilter): Filter =>
+const filterOf = (given: GivenFilter): Filter =>
   defined({
-    flow: Option.getOrUndefined(flow),
-    version: Option.getOrUndefined(version),
-    key: Option.getOrUndefined(key),
-    state: Option.getOrUndefined(state),
-    tag: Option.getOrUndefined(tag),
-    startedFrom: Option.getOrUndefined(startedFrom)?.getTime(),
-    startedBefore: Option.getOrUndefined(startedBefore)?.getTime()
+    flow: Option.getOrUndefined(given.flow),
+    version: Option.getOrUndefined(given.version),
+    key: Option.getOrUndefined(given.key),
+    state: Option.getOrUndefined(given.state),
+    tag: Option.getOrUndefined(given.tag),
+    halt: given.haltedByDeployment ? deploymentHalts : Option.getOrUndefined(given.halt),
+    haltedFrom: Option.getOrUndefined(given.haltedFrom)?.getTime(),
+    startedFrom: Option.getOrUndefined(given.startedFrom)?.getTime(),
+    startedBefore: Option.getOrUndefined(given.startedBefore)?.getTime()
   })
 
 const list = Command.make(
@@ -288,6 +303,10 @@ const resume = Command.make(
     {
       command: "signalbox flows resume 0199a1b2-... --skip reserve",
       description: "Resume after undoing reserve by hand"
+    },
+    {
+      command: "signalbox flows resume --halted-by-deployment --flow payments --since 2026-11-20T08:00:00Z --yes",
+      description: "Continue what a deployment has halted with the one that runs now"
     }
   ])
 )

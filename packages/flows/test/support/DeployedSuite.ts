@@ -1,0 +1,89 @@
+/** Builds that follow each other: what one has halted. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
+import * as Flow from "../../src/Flow.ts"
+import type { FlowEngine } from "../../src/FlowEngine.ts"
+import type { FlowEngineError } from "../../src/FlowErrors.ts"
+import * as FlowExecutions from "../../src/FlowExecutions.ts"
+import { Store } from "./Engines.ts"
+import { until } from "./Polling.ts"
+import { stateOf } from "./Running.ts"
+
+interface Suite {
+  readonly name: string
+  readonly store: Layer.Layer<Store, FlowEngineError>
+}
+
+const flowOf = (name: string, body: Effect.Effect<void, never, Flow.FlowContext<never>>) =>
+  Flow.make(name, {
+    version: 1,
+    input: Schema.String,
+    success: Schema.Void,
+    error: Schema.Never,
+    idempotencyKey: (key) => key,
+    run: () => body
+  })
+
+/** A process that runs flows. Returns its services, and what ends it as a deployment does. */
+export const begin = Effect.fnUntraced(function* (flows: Layer.Layer<never, never, FlowEngine>) {
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  const { process } = yield* Store
+  const context = yield* Layer.buildWithScope(Layer.fresh(Layer.provideMerge(flows, process())), scope)
+  const on = <A, E>(effect: Effect.Effect<A, E, FlowEngine>) => Effect.provideContext(effect, context)
+  return { on, stop: Scope.close(scope, Exit.void) }
+})
+
+export const stands = (id: string, state: FlowExecutions.State) =>
+  until(Effect.map(stateOf(id), (there) => there === state))
+
+const idsOf = (executions: ReadonlyArray<{ readonly id: string }>) => executions.map(({ id }) => id).sort()
+
+export const deployed = ({ name, store }: Suite) => {
+  const test = (title: string, body: Effect.Effect<void, unknown, Scope.Scope | Store>) =>
+    it.live(title, () => body.pipe(Effect.scoped, Effect.provide(Layer.fresh(store))))
+
+  describe(`after a deployment that halts executions ${name}`, () => {
+    test(
+      "those are found by the code and the time of their halt, and continued with the next one",
+      Effect.gen(function* () {
+        const broken = Effect.die(new TypeError("lines is not a function"))
+        const gone = flowOf("gone", broken)
+        const bad = yield* begin(Layer.merge(Flow.layer(flowOf("orders", broken)), Flow.layer(gone)))
+        const [one, two] = yield* bad.on(
+          Effect.all([Flow.submit(flowOf("orders", broken), "one"), Flow.submit(flowOf("orders", broken), "two")])
+        )
+        const left = yield* bad.on(Flow.submit(gone, "one"))
+        yield* bad.on(Effect.forEach([one, two, left], (id) => stands(id, "halted"), { discard: true }))
+        yield* bad.stop
+
+        const corrected = yield* begin(Flow.layer(flowOf("orders", Effect.void)))
+        yield* corrected.on(
+          Effect.gen(function* () {
+            const halt = FlowExecutions.deploymentHalts
+            const first = yield* FlowExecutions.list({ halt, limit: 2 })
+            const rest = yield* FlowExecutions.list({ halt, before: first.next ?? "" })
+            assert.deepStrictEqual(idsOf([...first.executions, ...rest.executions]), [one, two, left].sort())
+            assert.isNull(rest.next)
+            const none = [
+              { halt: "UNDO_FAILED" },
+              { halt, state: "failed" },
+              { halt, flow: "absent" },
+              { haltedFrom: Date.now() + 60_000 }
+            ] as const
+            for (const filter of none) assert.deepStrictEqual((yield* FlowExecutions.list(filter)).executions, [])
+            assert.lengthOf((yield* FlowExecutions.list({ halt: "BODY_DEFECT", haltedFrom: 1 })).executions, 3)
+
+            assert.deepStrictEqual(yield* FlowExecutions.each({ halt }, "resume"), { changed: 2, refused: 1 })
+            yield* Effect.forEach([one, two], (id) => stands(id, "completed"), { discard: true })
+            // No process would take it.
+            assert.strictEqual(yield* stateOf(left), "halted")
+          })
+        )
+      })
+    )
+  })
+}
