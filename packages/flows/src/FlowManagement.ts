@@ -150,6 +150,12 @@ const handlers = () => {
             Effect.catchTags({ ExecutionNotFound, StepNotFound, ExecutionConflict })
           )
         )
+        .handle("fork", ({ params: { id }, payload }) =>
+          on(FlowExecutions.fork(id, payload)).pipe(
+            Effect.map((id) => ({ id })),
+            Effect.catchTags({ ExecutionNotFound, StepNotFound, ExecutionConflict })
+          )
+        )
         .handle("retry", ({ params: { id }, payload }) =>
           Effect.flatMap(signed(payload), (options) => on(FlowExecutions.retry(id, options))).pipe(
             Effect.as({ id }),
@@ -203,7 +209,7 @@ const handlers = () => {
 
 /**
  * Mounts the routes in the `HttpRouter` of a program that has a `FlowEngine`: below `/flow-executions` the list of executions, the
- * inspection and history of one, signals, and the commands `cancel`, `terminate`, `suspend`, `resume` and `retry` for one or by a
+ * inspection and history of one, its forks, signals, and the commands `cancel`, `terminate`, `suspend`, `resume` and `retry` for one or by a
  * filter; at `/flow-versions` the versions of flows; below `/flow-schedules` the functions of `FlowSchedules`. Fails with `InvalidManagement` when the token is too short.
  *
  * ```ts

@@ -4,6 +4,7 @@
 import type { Place } from "./journal/Bench.ts"
 import { commands } from "./journal/Commands.ts"
 import { executions } from "./journal/Executions.ts"
+import { forks } from "./journal/Forks.ts"
 import { limits } from "./journal/Limits.ts"
 import { messages } from "./journal/Messages.ts"
 import { notifications } from "./journal/Notifications.ts"
@@ -13,7 +14,7 @@ import { versions } from "./journal/Versions.ts"
 import { writes } from "./journal/Writes.ts"
 
 export const journalSuite = (place: Place): void => {
-  for (const part of [executions, writes, messages, commands, ownership, limits, kept, versions]) part(place)
+  for (const part of [executions, writes, messages, commands, ownership, limits, kept, versions, forks]) part(place)
   // Repeated calls notify again.
   if (place.losesAnswers !== true) notifications(place)
 }

@@ -268,6 +268,16 @@ const group = HttpApiGroup.make("executions")
       success: Reached,
       error: [NotFoundResponse, ConflictResponse]
     }),
+    HttpApiEndpoint.post("fork", `${one}/fork`, {
+      params,
+      payload: Schema.Struct({
+        from: Schema.NonEmptyString,
+        input: Schema.optionalKey(Schema.Json),
+        key: Schema.optionalKey(Schema.NonEmptyString)
+      }),
+      success: Reached,
+      error: [NotFoundResponse, ConflictResponse]
+    }),
     HttpApiEndpoint.post("retry", `${one}/retry`, {
       params,
       payload: Schema.Struct({ ...commandFields, ...retryFields }),

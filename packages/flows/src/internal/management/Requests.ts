@@ -24,6 +24,7 @@ import type {
   CommandOptions,
   ExecutionPage,
   Filter,
+  ForkOptions,
   Inspection,
   ListedExecution,
   PageOptions,
@@ -116,6 +117,8 @@ export interface Executions {
   readonly suspend: (execution: string, options?: CommandIdentity) => Call<void>
   readonly resume: (execution: string, options?: ResumeOptions) => Call<void>
   readonly retry: (execution: string, options?: RetryOptions) => Call<void>
+  /** Creates a new execution that begins with the recorded results before a step; returns its id. */
+  readonly fork: (execution: string, options: ForkOptions) => Call<string>
   /** Carries out a command for all that match. An empty filter, which matches every execution, needs `all: true`. */
   readonly each: (
     filter: Filter,
@@ -149,6 +152,7 @@ export const executionsOf = Effect.fnUntraced(function* ({ call, done, options, 
     suspend: (id, options) => done(executions.suspend({ params: { id }, payload: options })),
     resume: (id, options = {}) => done(executions.resume({ params: { id }, payload: options })),
     retry: (id, options = {}) => done(executions.retry({ params: { id }, payload: options })),
+    fork: (id, options) => Effect.map(call(executions.fork({ params: { id }, payload: options })), ({ id }) => id),
     each: (filter, command, options = {}) =>
       call(executions.commands({ payload: { command, filter, ...options } }), longTimeout)
   }

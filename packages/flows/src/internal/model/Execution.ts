@@ -303,6 +303,9 @@ export interface Write {
 /** Another process has claimed the execution: this one must drop its results. */
 export class OwnershipLost extends Data.TaggedError("OwnershipLost")<{ readonly id: string }> {}
 
+/** The record of an execution that has not begun: what it has from the one that it is a fork of. */
+export interface FirstRecord extends Pick<History, "entries" | "undos"> {}
+
 /** A new execution. */
 export interface NewExecution extends Pick<
   Execution,
@@ -310,6 +313,8 @@ export interface NewExecution extends Pick<
 > {
   /** Stored in the same write. */
   readonly messages: ReadonlyArray<NewMessage>
+  /** Stored in the same write; default: none. */
+  readonly record?: FirstRecord | undefined
 }
 
 /** A process of an operating system. */

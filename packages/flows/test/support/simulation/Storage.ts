@@ -174,6 +174,7 @@ export const make = ({ database, driver, isEmbedded, onChange, seeded, violation
       find: (id) => read(`find ${id}`, rows.find(id)),
       findKey: (flow, key) => read(`find key ${key}`, rows.findKey(flow, key)),
       list: (page) => read("list", rows.list(page)),
+      unendedCounts: (flow) => read(`unended of ${flow ?? "all"}`, rows.unendedCounts(flow)),
       history: (id) => read(`history ${id}`, rows.history(id)),
       aside: (id) => read(`aside ${id}`, rows.aside(id)),
       chapters: (id) => read(`chapters ${id}`, rows.chapters(id)),

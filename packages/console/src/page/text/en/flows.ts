@@ -27,6 +27,12 @@ export const flows = {
   retryFrom: (step: string) => `Retry from ${step}`,
   retryFromHere: "Retry from here",
   retryFromHint: "This step and all later steps are repeated. Earlier steps are not.",
+  forkFrom: (step: string) => `Fork from ${step}`,
+  forkFromHere: "Create a fork",
+  forkFromHint:
+    "A new execution begins with the recorded results before this step. This step and all later steps run again in it; this execution is not changed.",
+  forkMore: "Fork…",
+  forked: "Fork created.",
   invalidValue: (reason: string) => `Value: invalid JSON: ${reason}`,
   send: (signal: string) => `Send ${signal}`,
   sendSignal: "Send signal",

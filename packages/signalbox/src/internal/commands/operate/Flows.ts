@@ -26,6 +26,7 @@ import { givenText } from "../../files/GivenText.ts"
 import { executionLine, report } from "../../output/FlowReport.ts"
 import { connected, flags, refuse } from "../../connection/FlowsConnection.ts"
 import { check } from "./FlowsCheck.ts"
+import { fork } from "./FlowsFork.ts"
 import { schedules } from "./FlowsSchedules.ts"
 import { versions } from "./FlowsVersions.ts"
 import * as FlagValues from "../../settings/FlagValues.ts"
@@ -461,6 +462,7 @@ export const flows = Command.make("flows").pipe(
     suspend,
     resume,
     retry,
+    fork,
     exported,
     check,
     versions,
