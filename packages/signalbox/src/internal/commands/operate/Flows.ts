@@ -1,12 +1,5 @@
 /** `signalbox flows`: operates the durable flows of a program that mounts `FlowManagement.layerRoutes`. */
-import {
-  type Command as FlowCommand,
-  type CommandOptions,
-  deploymentHalts,
-  type Filter,
-  type State,
-  states
-} from "@signalbox/flows/FlowExecutions"
+import { type Command as FlowCommand, type CommandOptions, type State } from "@signalbox/flows/FlowExecutions"
 import { type FlowManagementClient, type FlowManagementError, onWire } from "@signalbox/flows/FlowManagementClient"
 import { defined } from "@signalbox/transport/Defined"
 import { TaggedError } from "@signalbox/transport/Printed"
@@ -26,63 +19,12 @@ import { givenText } from "../../files/GivenText.ts"
 import { executionLine, report } from "../../output/FlowReport.ts"
 import { connected, flags, refuse } from "../../connection/FlowsConnection.ts"
 import { check } from "./FlowsCheck.ts"
+import { exported } from "./FlowsExport.ts"
+import { filterFlags, filterOf, type GivenFilter } from "./FlowsFilter.ts"
 import { fork } from "./FlowsFork.ts"
 import { schedules } from "./FlowsSchedules.ts"
 import { versions } from "./FlowsVersions.ts"
 import * as FlagValues from "../../settings/FlagValues.ts"
-
-const only = (name: string, what: string) =>
-  Flag.String(name).pipe(Flag.withDescription(`Only executions ${what}`), Flag.optional)
-const when = (name: string, what: string) =>
-  FlagValues.time(name).pipe(
-    Flag.withDescription(`Only executions that began ${what}, such as 2026-11-20T08:00:00Z`),
-    Flag.optional
-  )
-
-const filterFlags = {
-  flow: only("flow", "of this flow"),
-  version: Flag.Finite("flow-version").pipe(Flag.withDescription("Only executions of this version"), Flag.optional),
-  key: only("key", "with this idempotency key"),
-  state: Flag.Literals("state", states).pipe(Flag.withDescription("Only executions in this state"), Flag.optional),
-  tag: only("tag", "with this tag"),
-  halt: only("halt", "that halted with this code, such as STEPS_CHANGED"),
-  haltedByDeployment: Flag.Boolean("halted-by-deployment").pipe(
-    Flag.withDescription("Only executions that halted because of a deployment: their code or its record did not fit"),
-    Flag.withDefault(false)
-  ),
-  haltedFrom: FlagValues.time("since").pipe(
-    Flag.withDescription("Only executions that halted at this time or later, such as 2026-11-20T08:00:00Z"),
-    Flag.optional
-  ),
-  startedFrom: when("started-from", "at this time or later"),
-  startedBefore: when("started-before", "before this time")
-}
-
-interface GivenFilter {
-  readonly flow: Option.Option<string>
-  readonly version: Option.Option<number>
-  readonly key: Option.Option<string>
-  readonly state: Option.Option<(typeof states)[number]>
-  readonly tag: Option.Option<string>
-  readonly halt: Option.Option<string>
-  readonly haltedByDeployment: boolean
-  readonly haltedFrom: Option.Option<Date>
-  readonly startedFrom: Option.Option<Date>
-  readonly startedBefore: Option.Option<Date>
-}
-
-const filterOf = (given: GivenFilter): Filter =>
-  defined({
-    flow: Option.getOrUndefined(given.flow),
-    version: Option.getOrUndefined(given.version),
-    key: Option.getOrUndefined(given.key),
-    state: Option.getOrUndefined(given.state),
-    tag: Option.getOrUndefined(given.tag),
-    halt: given.haltedByDeployment ? deploymentHalts : Option.getOrUndefined(given.halt),
-    haltedFrom: Option.getOrUndefined(given.haltedFrom)?.getTime(),
-    startedFrom: Option.getOrUndefined(given.startedFrom)?.getTime(),
-    startedBefore: Option.getOrUndefined(given.startedBefore)?.getTime()
-  })
 
 const list = Command.make(
   "list",
@@ -151,17 +93,6 @@ const show = Command.make(
       description: "Print the input and result of a step"
     },
     { command: "signalbox flows show 0199a1b2-... --mermaid > flow.mmd", description: "Write a diagram" }
-  ])
-)
-
-const exported = Command.make("export", { execution, url: flags.url }, ({ execution, url }) =>
-  connected(url, (flows) =>
-    Effect.flatMap(flows.history(execution), (history) => Console.log(JSON.stringify(onWire.history(history))))
-  )
-).pipe(
-  Command.withDescription("Prints the history of an execution as JSON, for a test of changed code"),
-  Command.withExamples([
-    { command: "signalbox flows export 0199a1b2-... > history.json", description: "Write the history to a file" }
   ])
 )
 
