@@ -438,13 +438,14 @@ export interface RetryOptions extends CommandIdentity {
   readonly version?: number
 }
 
-/** Fails when no running program has registered this version of the flow. */
-const runnable = Effect.fnUntraced(function* (execution: string, version: number) {
+/** Fails when no running program has registered this version of the flow; `isNew`: to take new executions. */
+const runnable = Effect.fnUntraced(function* (execution: string, version: number, isNew: boolean) {
   const { engine } = yield* engineOf
   const there = yield* found(execution)
   const processes = yield* engine.journal.processes
   const versions = processes
     .flatMap(({ flows }) => flows)
+    .filter(({ drain }) => !isNew || drain !== true)
     .flatMap((known) => (known.flow === there.flow ? [known.version] : []))
   if (versions.includes(version)) return
   const known = [...new Set(versions)].sort((one, other) => one - other)
@@ -464,7 +465,7 @@ export const retry = Effect.fn("FlowExecutions.retry")(function* (
   execution: string,
   options: RetryOptions = {}
 ): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict | StepNotFound, FlowEngine> {
-  if (options.version !== undefined) yield* runnable(execution, options.version)
+  if (options.version !== undefined) yield* runnable(execution, options.version, false)
   yield* carryOut(
     "retry",
     execution,
@@ -519,7 +520,7 @@ export const fork = Effect.fn("FlowExecutions.fork")(function* (
   const { engine } = yield* engineOf
   const history = yield* historyOf(execution)
   const source = history.execution
-  yield* runnable(execution, source.version)
+  yield* runnable(execution, source.version, true)
   if (!isRecorded(history, from)) {
     const message = `from: the execution ${execution} has recorded no step ${from}`
     return yield* new StepNotFound({ execution, path: from, message })

@@ -102,6 +102,7 @@ const handlers = () => {
               InvalidInput: ({ expected, path }: InvalidInput) =>
                 Effect.fail(invalid({ message: `${path === "" ? "input" : `input.${path}`}: ${expected}` })),
               FlowExpired: ExecutionConflict,
+              FlowDraining: ExecutionConflict,
               ExecutionNotFound,
               ExecutionConflict,
               SignalConflict,

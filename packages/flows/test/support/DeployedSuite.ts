@@ -86,4 +86,89 @@ export const deployed = ({ name, store }: Suite) => {
       })
     )
   })
+  describe(`a process that drains a version ${name}`, () => {
+    const gate = Flow.signal("gate", Schema.String)
+    const orders = Flow.make("orders", {
+      version: 1,
+      input: Schema.String,
+      success: Schema.String,
+      error: Schema.Never,
+      idempotencyKey: (key) => key,
+      signals: [gate],
+      run: Effect.fnUntraced(function* (key) {
+        const told = yield* gate.receive()
+        const child = yield* Effect.orDie(Flow.start(letters, `${key} ${told}`))
+        return yield* Effect.orDie(child.result)
+      })
+    })
+    const letters = Flow.make("letters", {
+      version: 1,
+      input: Schema.String,
+      success: Schema.String,
+      error: Schema.Never,
+      idempotencyKey: (key) => key,
+      run: (key) => Effect.as(Flow.sleep("nap", "10 millis"), key)
+    })
+    const begun = Effect.gen(function* () {
+      const { on, stop } = yield* begin(Layer.merge(Flow.layer(orders), Flow.layer(letters)))
+      const id = yield* on(Flow.submit(orders, "one"))
+      yield* on(until(Effect.map(FlowExecutions.inspect(id), ({ now }) => now.length === 1)))
+      yield* stop
+      return id
+    })
+    const draining = Layer.mergeAll(Flow.layer(orders, { drain: true }), Flow.layer(letters, { drain: true }))
+
+    test(
+      "continues what has begun, with the children of that, and is seen among the versions",
+      Effect.gen(function* () {
+        const id = yield* begun
+        const { on } = yield* begin(draining)
+        yield* on(
+          Effect.gen(function* () {
+            const [, before] = yield* FlowExecutions.versions()
+            assert.deepInclude(before, { flow: "orders", unended: 1, removable: false })
+            assert.deepStrictEqual(
+              before?.processes.map(({ draining }) => draining),
+              [true]
+            )
+            yield* FlowExecutions.signal(id, "gate", "open")
+            yield* stands(id, "completed")
+            assert.strictEqual((yield* FlowExecutions.get(id)).result, "one open")
+            const after = yield* FlowExecutions.versions()
+            assert.deepStrictEqual(
+              after.map(({ flow, removable }) => [flow, removable]),
+              [
+                ["letters", true],
+                ["orders", true]
+              ]
+            )
+          })
+        )
+      })
+    )
+
+    test(
+      "refuses new executions, and joins those that exist",
+      Effect.gen(function* () {
+        const id = yield* begun
+        const { on } = yield* begin(draining)
+        yield* on(
+          Effect.gen(function* () {
+            assert.strictEqual(yield* Flow.submit(orders, "one"), id)
+            const error = yield* Effect.flip(Flow.submit(orders, "two"))
+            assert.deepInclude(error, { _tag: "FlowDraining", flow: "orders", version: 1 })
+            assert.match(
+              error.message,
+              /^this process drains orders, version 1: it only continues executions that have begun/
+            )
+            const told = yield* Effect.flip(Flow.signalWithStart(orders, "three", gate, "open"))
+            assert.strictEqual(told._tag, "FlowDraining")
+            const refused = yield* Effect.flip(FlowExecutions.fork(id, { from: "gate" }))
+            assert.strictEqual(refused._tag, "ExecutionConflict")
+            assert.lengthOf((yield* FlowExecutions.list()).executions, 1)
+          })
+        )
+      })
+    )
+  })
 }

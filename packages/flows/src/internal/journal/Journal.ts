@@ -31,6 +31,7 @@ import type {
   Page,
   Process,
   QueuePlace,
+  RegisteredVersion,
   Registration,
   State,
   StateCount,
@@ -118,11 +119,12 @@ export class Journal extends Context.Service<
     readonly processes: Effect.Effect<ReadonlyArray<Process>>
     /**
      * Claims active and due executions of these versions that no process owns, the longest due first. No two processes get the same one.
-     * The claims are committed when this returns. Without a share, the process may claim all.
+     * The claims are committed when this returns. Without a share, the process may claim all; of a version that it drains, only those
+     * that have begun, and children.
      */
     readonly claim: (
       process: string,
-      flows: ReadonlyArray<FlowVersion>,
+      flows: ReadonlyArray<RegisteredVersion>,
       now: number,
       limit: number,
       share?: Share
@@ -130,7 +132,7 @@ export class Journal extends Context.Service<
     /** Claims one execution that no living process owns, also when it is not due. Null: it has an owner, is queued, or has ended. */
     readonly claimOne: (process: string, id: string) => Effect.Effect<Execution | null>
     /** Returns when the next execution of these versions may be claimed; null: no unowned one will be due. */
-    readonly nextDue: (flows: ReadonlyArray<FlowVersion>, share?: Share) => Effect.Effect<number | null>
+    readonly nextDue: (flows: ReadonlyArray<RegisteredVersion>, share?: Share) => Effect.Effect<number | null>
     /** Returns the executions of a process that have messages after the last one seen by its writes. */
     readonly unread: (process: string) => Effect.Effect<ReadonlyArray<string>>
 
