@@ -25,6 +25,7 @@ import {
   write
 } from "./support/journal/Bench.ts"
 import type { Process } from "./support/journal/Held.ts"
+import { viewsSuite } from "./support/journal/Views.ts"
 import { longList } from "./support/journal/LongList.ts"
 import { longQueue } from "./support/journal/LongQueue.ts"
 import { losingAnswers } from "./support/journal/LostAnswers.ts"
@@ -115,11 +116,14 @@ describe("the journal on SQLite: its file", () => {
   )
 })
 
+const process = Effect.map(
+  Effect.flatMap(temporaryFile, (file) => inFile(file)),
+  (context) => ({ journal: Context.get(context, Journal), sql: Context.get(context, SqlClient.SqlClient) })
+)
+
+viewsSuite("on SQLite", process)
+
 describe("the journal on SQLite: with many executions", () => {
-  const process = Effect.map(
-    Effect.flatMap(temporaryFile, (file) => inFile(file)),
-    (context) => ({ journal: Context.get(context, Journal), sql: Context.get(context, SqlClient.SqlClient) })
-  )
   const explain = ({ sql }: Process, statement: string) =>
     Effect.map(Effect.orDie(sql.unsafe<{ readonly detail: string }>(`EXPLAIN QUERY PLAN ${statement}`)), (rows) =>
       rows.map(({ detail }) => detail)

@@ -11,6 +11,7 @@ import { postgresOptions, temporarySchema } from "./support/Engines.ts"
 import { journalSuite } from "./support/JournalSuite.ts"
 import { begin, found, idsOf, order, orders, owned, register, signal, write } from "./support/journal/Bench.ts"
 import { held } from "./support/journal/Held.ts"
+import { viewsSuite } from "./support/journal/Views.ts"
 import { longQueue } from "./support/journal/LongQueue.ts"
 import { losingAnswers } from "./support/journal/LostAnswers.ts"
 import { listen } from "./support/journal/Notifications.ts"
@@ -47,6 +48,11 @@ const twoProcesses = Effect.flatMap(suiteSchema(), (schema) =>
 )
 
 held(twoProcesses)
+
+viewsSuite(
+  "on Postgres",
+  Effect.flatMap(temporarySchema, (schema) => open(postgresOptions(schema)))
+)
 
 describe("the journal on Postgres: with many executions", () => {
   const process = Effect.flatMap(temporarySchema, (schema) => open(postgresOptions(schema)))
