@@ -10,11 +10,13 @@ import { messages } from "./journal/Messages.ts"
 import { notifications } from "./journal/Notifications.ts"
 import { ownership } from "./journal/Ownership.ts"
 import { kept } from "./journal/Values.ts"
+import { prepared } from "./journal/Prepared.ts"
 import { versions } from "./journal/Versions.ts"
 import { writes } from "./journal/Writes.ts"
 
 export const journalSuite = (place: Place): void => {
-  for (const part of [executions, writes, messages, commands, ownership, limits, kept, versions, forks]) part(place)
+  for (const part of [executions, writes, messages, commands, ownership, limits, kept, versions, forks, prepared])
+    part(place)
   // Repeated calls notify again.
   if (place.losesAnswers !== true) notifications(place)
 }

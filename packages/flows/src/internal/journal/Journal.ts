@@ -146,6 +146,11 @@ export class Journal extends Context.Service<
      * executions first. Across all processes, no limit is exceeded.
      */
     readonly admit: (process: string, flow: FlowVersion, most: number) => Effect.Effect<Admitted>
+    /**
+     * Writes what a flow makes of the input of an execution that was created without it, for its owner: the execution then runs; or with
+     * keys for limits it is put into its queue, without an owner.
+     */
+    readonly prepare: (fence: Fence, prepared: Pick<Execution, "tags" | "limits">) => Effect.Effect<void, OwnershipLost>
     /** Returns the place of an execution in its queue; null when it is not queued. */
     readonly queuePlace: (id: string) => Effect.Effect<QueuePlace | null>
 

@@ -3,6 +3,7 @@
  * migration that has been released is never edited.
  */
 import { make, type Statement } from "@signalbox/sql/Migrations"
+import { submitFunction } from "./SubmitFunction.ts"
 import { views } from "./Views.ts"
 
 /** The tables of version 0.1.0, the oldest whose executions are continued. */
@@ -295,7 +296,7 @@ export const migrate = make({
     "0013_leases": leases,
     "0014_commands": commands,
     "0015_keys": keys,
-    "0018_views": views,
+    "0018_views": [...views, ...submitFunction],
     "0019_transactions": transactions
   }
 })

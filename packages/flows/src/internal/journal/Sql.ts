@@ -22,6 +22,7 @@ import * as Limits from "./sql/Limits.ts"
 import * as Messages from "./sql/Messages.ts"
 import * as Notifier from "./sql/Notifier.ts"
 import * as Ownership from "./sql/Ownership.ts"
+import * as Prepared from "./sql/Prepared.ts"
 import * as Retention from "./sql/Retention.ts"
 import { LeaseClock, type Store } from "./sql/Store.ts"
 import * as Within from "./sql/Within.ts"
@@ -71,6 +72,7 @@ const make = Effect.gen(function* () {
     ...Messages.make(store),
     ...ownership,
     ...Limits.make(store),
+    ...Prepared.make(store),
     ...Retention.make(store),
     ...Within.make(store),
     ...Versions.make(store),

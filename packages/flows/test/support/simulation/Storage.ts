@@ -199,6 +199,7 @@ export const make = ({ database, driver, isEmbedded, onChange, seeded, violation
       },
       send: (id, message) =>
         through(`send ${id} ${message.kind} ${message.name} ${message.id}`, rows.send(id, message)),
+      prepare: (fence, prepared) => through(`prepare ${fence.id}`, rows.prepare(fence, prepared)),
       messages: (id, after) => read(`messages ${id} after ${after}`, rows.messages(id, after)),
       change: (id, decide) =>
         Effect.contextWith((context: Context.Context<never>) => {
