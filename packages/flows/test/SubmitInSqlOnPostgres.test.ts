@@ -135,6 +135,7 @@ describe("signalbox_submit", () => {
         assert.deepInclude(queue, { key: "1", place: 1, holders: [first] })
         const free = yield* submit("orders", "free", { id: "free", lines: [1, 2] })
         yield* stands(free, "completed")
+        assert.deepInclude(yield* FlowExecutions.get(second), { state: "queued", epoch: 1 })
         for (const id of [first, second]) {
           yield* until(Effect.map(FlowExecutions.inspect(id), ({ now }) => now.length === 1))
           yield* FlowExecutions.signal(id, "gate", null)
