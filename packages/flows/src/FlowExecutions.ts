@@ -439,9 +439,8 @@ export interface RetryOptions extends CommandIdentity {
 }
 
 /** Fails when no running program has registered this version of the flow; `isNew`: to take new executions. */
-const runnable = Effect.fnUntraced(function* (execution: string, version: number, isNew: boolean) {
+const runnable = Effect.fnUntraced(function* (there: Execution, version: number, isNew: boolean) {
   const { engine } = yield* engineOf
-  const there = yield* found(execution)
   const processes = yield* engine.journal.processes
   const versions = processes
     .flatMap(({ flows }) => flows)
@@ -465,7 +464,7 @@ export const retry = Effect.fn("FlowExecutions.retry")(function* (
   execution: string,
   options: RetryOptions = {}
 ): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict | StepNotFound, FlowEngine> {
-  if (options.version !== undefined) yield* runnable(execution, options.version, false)
+  if (options.version !== undefined) yield* runnable(yield* found(execution), options.version, false)
   yield* carryOut(
     "retry",
     execution,
@@ -515,12 +514,33 @@ const forkOf = (execution: string) => `fork of ${execution}`
  */
 export const fork = Effect.fn("FlowExecutions.fork")(function* (
   execution: string,
-  { from, input, key }: ForkOptions
+  options: ForkOptions
 ): Effect.fn.Return<string, ExecutionNotFound | ExecutionConflict | StepNotFound, FlowEngine> {
+  return yield* forkHistory(yield* historyOf(execution), options)
+}, asCall)
+
+/**
+ * Like `fork`, of an exported history, which may be of another database: the new execution is one of this engine.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as FlowExecutions from "@signalbox/flows/FlowExecutions"
+ * import * as FlowHistory from "@signalbox/flows/FlowHistory"
+ *
+ * export const here = (exported: unknown) =>
+ *   Effect.flatMap(FlowHistory.decode(exported), (history) =>
+ *     FlowExecutions.forkHistory(history, { from: "charge" })
+ *   )
+ * ```
+ */
+export const forkHistory = Effect.fn("FlowExecutions.forkHistory")(function* (
+  { entries, execution: source, messages, undos }: Pick<FlowHistory, "execution" | "entries" | "undos" | "messages">,
+  { from, input, key }: ForkOptions
+): Effect.fn.Return<string, ExecutionConflict | StepNotFound, FlowEngine> {
   const { engine } = yield* engineOf
-  const history = yield* historyOf(execution)
-  const source = history.execution
-  yield* runnable(execution, source.version, true)
+  const history = { entries, execution: source, messages, undos, redos: new Map<string, number>() }
+  const execution = source.id
+  yield* runnable(source, source.version, true)
   if (!isRecorded(history, from)) {
     const message = `from: the execution ${execution} has recorded no step ${from}`
     return yield* new StepNotFound({ execution, path: from, message })

@@ -39,10 +39,23 @@ export const fork = Command.make(
       ),
       Flag.optional
     ),
+    sandbox: Flag.String("sandbox").pipe(
+      Flag.withMetavar("file"),
+      Flag.withDescription(
+        "Run the fork here, with the flows of this TypeScript or JavaScript file and a new empty room and graph, and print its steps"
+      ),
+      Flag.optional
+    ),
     ...flags
   },
-  Effect.fnUntraced(function* ({ execution, from, input, json, key, url }) {
+  Effect.fnUntraced(function* ({ execution, from, input, json, key, sandbox, url }) {
     const given = Option.isSome(input) ? yield* inputOf(input.value) : undefined
+    if (Option.isSome(sandbox)) {
+      const history = yield* connected(url, (flows) => flows.history(execution))
+      // A control room is much to load for the commands that need none.
+      const module = yield* Effect.promise(() => import("./FlowsSandbox.ts"))
+      return yield* module.sandbox({ file: sandbox.value, history, from, input: given, json })
+    }
     const options = { from, ...defined({ input: given, key: Option.getOrUndefined(key) }) }
     const id = yield* connected(url, (flows) => flows.fork(execution, options))
     yield* print(json, { id }, () => `${id} runs from ${from} on, with the results of ${execution} before it`)
@@ -54,6 +67,10 @@ export const fork = Command.make(
     {
       command: "signalbox flows fork 0199a1b2-... --from charge --input changed.json",
       description: "With another input, as far as the recorded results fit it"
+    },
+    {
+      command: "signalbox flows fork 0199a1b2-... --from charge --sandbox flows.ts",
+      description: "Run it on this machine; nothing reaches the running program"
     }
   ])
 )
