@@ -26,7 +26,7 @@ import {
 } from "./support/journal/Bench.ts"
 import type { Process } from "./support/journal/Held.ts"
 import { viewsSuite } from "./support/journal/Views.ts"
-import { longList } from "./support/journal/LongList.ts"
+import { longCounts, longList } from "./support/journal/LongList.ts"
 import { longQueue } from "./support/journal/LongQueue.ts"
 import { losingAnswers } from "./support/journal/LostAnswers.ts"
 import { until } from "./support/Polling.ts"
@@ -130,4 +130,5 @@ describe("the journal on SQLite: with many executions", () => {
     )
   longQueue(process, explain)
   longList(process, explain)
+  longCounts(process, explain)
 })
