@@ -52,7 +52,10 @@ export const flowsCheck = async (user: User) => {
       signalbox({ ...user, env: { ...user.env, ...token } }, "flows", "check", file, "--url", url, ...flags)
     deepStrictEqual(await check("checked/deployed.ts"), {
       code: 0,
-      stdout: "letters@1: 1 compatible, 0 incompatible\nparcels@1: 1 compatible, 0 incompatible\n",
+      stdout:
+        "version    checked  fit  differ  unreadable  recorded step\n" +
+        "letters@1  1        1    0       0\n" +
+        "parcels@1  1        1    0       0\n",
       stderr: ""
     })
     const changed = await check("checked/changed.ts", "--json")

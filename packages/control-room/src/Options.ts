@@ -66,8 +66,8 @@ export interface ConsoleFile {
 /** The durable flows of the program that serves the control room, as `FlowManagement.mounted` of `@signalbox/flows` returns them. */
 export interface MountedFlows {
   /**
-   * Handles a request that the service has authorized, with a path below `/flow-executions` or `/flow-schedules`. Whose request it
-   * is stands in `CurrentActor`.
+   * Handles a request that the service has authorized, with a path below `/flow-executions`, `/flow-versions` or `/flow-schedules`.
+   * Whose request it is stands in `CurrentActor`.
    */
   readonly httpEffect: Effect.Effect<
     HttpServerResponse.HttpServerResponse,

@@ -15,6 +15,7 @@ import {
   type ExecutionConflict,
   ExecutionNotFound,
   type FlowCancelled,
+  type FlowDraining,
   type FlowExpired,
   type FlowHalted,
   FlowNotRegistered,
@@ -46,12 +47,44 @@ import type { Requestable } from "./Requests.ts"
 import type { Signal } from "./Signals.ts"
 import type { Feed, State } from "./States.ts"
 
+export interface LayerOptions {
+  /**
+   * Whether this process only continues executions of this version that have begun, and their children: it claims and admits no others,
+   * and `submit` fails with `FlowDraining` unless another living process takes new ones. Default false.
+   */
+  readonly drain?: boolean | undefined
+}
+
 /**
  * Registers a flow with the engine, which then runs its executions, also those that had not ended when the program did. Register
- * several versions of a flow side by side while the older ones have executions that have not ended.
+ * several versions of a flow side by side while the older ones have executions that have not ended, those with `drain` if they must not
+ * get new ones.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ * import * as Schema from "effect/Schema"
+ * import * as Flow from "@signalbox/flows/Flow"
+ *
+ * const report = (version: number) =>
+ *   Flow.make("report", {
+ *     version,
+ *     input: Schema.String,
+ *     success: Schema.Void,
+ *     error: Schema.Never,
+ *     idempotencyKey: (day) => day,
+ *     run: () => Effect.void
+ *   })
+ *
+ * export const flows = Layer.mergeAll(
+ *   Flow.layer(report(1), { drain: true }),
+ *   Flow.layer(report(2))
+ * )
+ * ```
  */
 export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
-  flow: Flow<I, S, E, R>
+  flow: Flow<I, S, E, R>,
+  { drain }: LayerOptions = {}
 ): Layer.Layer<never, never, R | FlowEngine> =>
   Layer.effectDiscard(
     Effect.gen(function* () {
@@ -66,6 +99,7 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
       yield* engine.register({
         flow: flow.name,
         version: flow.version,
+        drain,
         signals: flow.signals,
         states: flow.states,
         limits: flow.limits,
@@ -86,7 +120,7 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
 export type WaitError = FlowCancelled | FlowHalted | FlowExpired | FlowNotRegistered
 
 /** The errors of `execute` besides those of the flow. */
-export type DurableError = WaitError | InvalidInput
+export type DurableError = WaitError | InvalidInput | FlowDraining
 
 const begin = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec>(
   flow: FlowDefinition<I, S, E>,
@@ -121,7 +155,7 @@ const result = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E 
  * that has ended it returns the recorded result: a key is used once. When the caller is interrupted, the execution continues.
  *
  * Fails with the errors of the flow, with `InvalidInput` when the input does not fit its schema, with `FlowCancelled`, with `FlowHalted` when it needs a person or a deployment, with
- * `FlowExpired` when it ended too long ago, and with `FlowNotRegistered` when the execution is of a version that the
+ * `FlowExpired` when it ended too long ago, with `FlowDraining` when no living process takes new executions of the version, and with `FlowNotRegistered` when the execution is of a version that the
  * program has not registered.
  *
  * ```ts
@@ -155,7 +189,7 @@ export const submit = <I extends Codec, S extends Codec, E extends Codec>(
   flow: FlowDefinition<I, S, E>,
   input: I["Type"],
   options: { readonly key?: string } = {}
-): Effect.Effect<string, InvalidInput | FlowNotRegistered | FlowExpired, FlowEngine> =>
+): Effect.Effect<string, InvalidInput | FlowNotRegistered | FlowExpired | FlowDraining, FlowEngine> =>
   Effect.gen(function* () {
     const { engine } = yield* engineOf
     const execution = yield* begin(flow, input, options)
@@ -207,6 +241,7 @@ export const signalWithStart = <I extends Codec, S extends Codec, E extends Code
   | InvalidInput
   | FlowNotRegistered
   | FlowExpired
+  | FlowDraining
   | SignalConflict
   | InvalidSignal
   | ExecutionConflict

@@ -344,6 +344,22 @@ export class FlowNotRegistered extends TaggedError<FlowNotRegistered>()("FlowNot
   }
 }
 
+/**
+ * This process drains the version of the flow, so it starts no execution of it, and no other living process takes new ones. Nothing was
+ * started.
+ */
+export class FlowDraining extends TaggedError<FlowDraining>()("FlowDraining", {
+  flow: Schema.String,
+  version: Schema.Finite
+}) {
+  override get message(): string {
+    return (
+      `this process drains ${this.flow}, version ${this.version}: it only continues executions that have begun, and no other process ` +
+      "takes new ones; submit the newest version, or start a process that registers this one without `drain`"
+    )
+  }
+}
+
 /** The execution does not exist. */
 export class ExecutionNotFound extends TaggedError<ExecutionNotFound>()("ExecutionNotFound", {
   execution: Schema.String

@@ -23,15 +23,17 @@ import {
 } from "./internal/model/Commands.ts"
 import { executionIn } from "./internal/model/Awaited.ts"
 import { asCall } from "./internal/journal/Calling.ts"
+import { forked } from "./internal/model/Forking.ts"
 import { endAll } from "./internal/body/ChildExecutions.ts"
 import * as Computing from "./internal/ownership/Computing.ts"
 import { engineOf } from "./internal/engine/EngineOf.ts"
-import { haltOf, shown } from "./internal/interpreter/Halts.ts"
+import { codeIn, haltOf, shown } from "./internal/interpreter/Halts.ts"
 import {
   type Change,
   type Entry,
   type Execution,
   hasEnded,
+  type Page,
   type Process,
   type State,
   versionName
@@ -52,10 +54,12 @@ import { messageOf } from "./internal/engine/MessageCheck.ts"
 import { nameOf } from "./internal/model/Path.ts"
 import type { Codec } from "./internal/model/Values.ts"
 import type { Signal } from "./Signals.ts"
+import { versionsOf, type VersionStatus } from "./internal/operate/Versions.ts"
 
 export { type Command, commands } from "./internal/model/Commands.ts"
-export type { Halt } from "./internal/interpreter/Halts.ts"
+export { deploymentHalts, type Halt } from "./internal/interpreter/Halts.ts"
 export type { Activity, Inspection, Pending, RecentCommand, StandingStill } from "./internal/operate/Inspection.ts"
+export type { VersionProcess, VersionStatus } from "./internal/operate/Versions.ts"
 
 export {
   type Entry,
@@ -84,6 +88,10 @@ export interface Filter {
   /** One state, or any of several. */
   readonly state?: State | ReadonlyArray<State>
   readonly tag?: string
+  /** Halted ones with this code, or any of several, such as `deploymentHalts`. */
+  readonly halt?: string | ReadonlyArray<string>
+  /** Halted ones that halted at this time or later: milliseconds since 1970. */
+  readonly haltedFrom?: number
   /** Milliseconds since 1970. */
   readonly startedFrom?: number
   /** Milliseconds since 1970. */
@@ -123,6 +131,39 @@ export const get = Effect.fn("FlowExecutions.get")(function* (
   return shown(yield* found(execution))
 }, asCall)
 
+const listOf = <A extends string>(one: A | ReadonlyArray<A>): ReadonlyArray<A> =>
+  typeof one === "string" ? [one] : one
+
+type Rows = Omit<Page, "limit" | "before">
+
+/** Returns the filter by columns, and the one by the cause of a halt, which is not a column; null: none. */
+const conditionsOf = ({ halt, haltedFrom = 0, state, ...filter }: Filter & { readonly haltedFrom?: number }) => {
+  const states = state === undefined ? undefined : listOf(state)
+  if (halt === undefined && haltedFrom === 0) return { rows: { ...filter, ...defined({ states }) }, matches: null }
+  const codes = halt === undefined ? null : listOf(halt)
+  const rows: Rows = { ...filter, states: states?.includes("halted") === false ? [] : ["halted"] }
+  const matches = ({ changedAt, failure }: Execution) =>
+    changedAt >= haltedFrom && (codes === null || (failure !== null && codes.includes(codeIn(failure))))
+  return { rows, matches }
+}
+
+/** Returns the newest executions that match, at most `size`. */
+const matching = Effect.fnUntraced(function* (filter: Filter, before: Execution | undefined, size: number) {
+  const { journal } = (yield* engineOf).engine
+  const { matches, rows } = conditionsOf(filter)
+  const pageAfter = (last: Execution | undefined, limit: number) =>
+    asCall(journal.list({ ...rows, ...defined({ before: last }), limit }))
+  if (matches === null) return yield* pageAfter(before, size)
+  const found: Array<Execution> = []
+  let last = before
+  do {
+    const page = yield* pageAfter(last, largestPage)
+    found.push(...page.filter(matches))
+    last = page.length < largestPage ? undefined : page.at(-1)
+  } while (last !== undefined && found.length < size)
+  return found.slice(0, size)
+})
+
 /**
  * Returns a page of the executions, the newest first: of all versions, also of those that this program has not registered. Fails
  * with `ExecutionNotFound` when `before` does not exist.
@@ -131,18 +172,9 @@ export const list = Effect.fn("FlowExecutions.list")(function* (
   options: PageOptions = {}
 ): Effect.fn.Return<ExecutionPage, ExecutionNotFound, FlowEngine> {
   const { engine } = yield* engineOf
-  const { before, limit = defaultPage, state, ...filter } = options
+  const { before, limit = defaultPage, ...filter } = options
   const size = Math.min(Math.max(Math.trunc(limit), 1), largestPage)
-  const rows = yield* asCall(
-    engine.journal.list({
-      ...filter,
-      ...defined({
-        states: state === undefined ? undefined : Array.isArray(state) ? state : [state],
-        before: before === undefined ? undefined : yield* asCall(found(before))
-      }),
-      limit: size + 1
-    })
-  )
+  const rows = yield* matching(filter, before === undefined ? undefined : yield* asCall(found(before)), size + 1)
   const executions = rows.slice(0, size).map((execution): ListedExecution => {
     const { error: _error, input: _input, result: _result, ...listed } = execution
     return { ...shown(listed), registered: engine.registered.has(versionName(execution)) }
@@ -170,6 +202,28 @@ export const stream = (filter: Filter = {}): Stream.Stream<ListedExecution, neve
       Effect.map(({ executions, next }) => [executions, Option.map(Option.fromNullOr(next), Option.some)] as const)
     )
   )
+
+/**
+ * Returns the versions of flows that have executions that have not ended, or that a living process has registered: how many
+ * executions, since when, and which processes run them. By flow, the newest version first.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as FlowExecutions from "@signalbox/flows/FlowExecutions"
+ *
+ * // The versions whose code can be deleted.
+ * export const removable = Effect.map(
+ *   FlowExecutions.versions("payments"),
+ *   (versions) => versions.filter(({ removable }) => removable)
+ * )
+ * ```
+ */
+export const versions = Effect.fn("FlowExecutions.versions")(function* (
+  flow?: string
+): Effect.fn.Return<ReadonlyArray<VersionStatus>, never, FlowEngine> {
+  const { journal } = (yield* engineOf).engine
+  return versionsOf(yield* asCall(journal.unendedCounts(flow)), yield* asCall(journal.processes), flow)
+})
 
 /** Returns all attempts of an execution's steps, and its waits, in the order in which they began. Fails with `ExecutionNotFound`. */
 export const steps = Effect.fn("FlowExecutions.steps")(function* (
@@ -399,13 +453,13 @@ export interface RetryOptions extends CommandIdentity {
   readonly version?: number
 }
 
-/** Fails when no running program has registered this version of the flow. */
-const runnable = Effect.fnUntraced(function* (execution: string, version: number) {
+/** Fails when no running program has registered this version of the flow; `isNew`: to take new executions. */
+const runnable = Effect.fnUntraced(function* (there: Execution, version: number, isNew: boolean) {
   const { engine } = yield* engineOf
-  const there = yield* found(execution)
   const processes = yield* engine.journal.processes
   const versions = processes
     .flatMap(({ flows }) => flows)
+    .filter(({ drain }) => !isNew || drain !== true)
     .flatMap((known) => (known.flow === there.flow ? [known.version] : []))
   if (versions.includes(version)) return
   const known = [...new Set(versions)].sort((one, other) => one - other)
@@ -425,7 +479,7 @@ export const retry = Effect.fn("FlowExecutions.retry")(function* (
   execution: string,
   options: RetryOptions = {}
 ): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict | StepNotFound, FlowEngine> {
-  if (options.version !== undefined) yield* runnable(execution, options.version)
+  if (options.version !== undefined) yield* runnable(yield* found(execution), options.version, false)
   yield* carryOut(
     "retry",
     execution,
@@ -445,6 +499,97 @@ export const retry = Effect.fn("FlowExecutions.retry")(function* (
   )
 }, asCall)
 
+export interface ForkOptions {
+  /** The path of a recorded step or wait, or of a group or flow around it: the fork runs from there on. */
+  readonly from: string
+  /** The input, as JSON; default: that of the execution. The recorded results before `from` stay as they are. */
+  readonly input?: Schema.Json
+  /** The idempotency key; default: that of the execution with `~fork-1`, or the next number. */
+  readonly key?: string
+}
+
+/** The tag of the forks of an execution. */
+const forkOf = (execution: string) => `fork of ${execution}`
+
+/**
+ * Creates a new execution of the same flow and version that begins with the recorded results of this one before a step, and runs on
+ * from there; returns its id. The execution itself is not changed. Kept are what `retry` keeps, and the signals and messages that had
+ * arrived when the step began. The steps of the fork have idempotency keys of its own, so the step and those after it have new effects;
+ * when it fails, the undos of results that it has taken over run. It has the tags of the execution, and `fork of` its id.
+ *
+ * A repeat with the same `key` returns the same fork. Fails with `StepNotFound` when `from` is not recorded, and with
+ * `ExecutionConflict` when no living process has registered the version, or the key belongs to another execution.
+ *
+ * ```ts
+ * import * as FlowExecutions from "@signalbox/flows/FlowExecutions"
+ *
+ * export const again = (execution: string) =>
+ *   FlowExecutions.fork(execution, { from: "charge" })
+ * ```
+ */
+export const fork = Effect.fn("FlowExecutions.fork")(function* (
+  execution: string,
+  options: ForkOptions
+): Effect.fn.Return<string, ExecutionNotFound | ExecutionConflict | StepNotFound, FlowEngine> {
+  return yield* forkHistory(yield* historyOf(execution), options)
+}, asCall)
+
+/**
+ * Like `fork`, of an exported history, which may be of another database: the new execution is one of this engine.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as FlowExecutions from "@signalbox/flows/FlowExecutions"
+ * import * as FlowHistory from "@signalbox/flows/FlowHistory"
+ *
+ * export const here = (exported: unknown) =>
+ *   Effect.flatMap(FlowHistory.decode(exported), (history) =>
+ *     FlowExecutions.forkHistory(history, { from: "charge" })
+ *   )
+ * ```
+ */
+export const forkHistory = Effect.fn("FlowExecutions.forkHistory")(function* (
+  { entries, execution: source, messages, undos }: Pick<FlowHistory, "execution" | "entries" | "undos" | "messages">,
+  { from, input, key }: ForkOptions
+): Effect.fn.Return<string, ExecutionConflict | StepNotFound, FlowEngine> {
+  const { engine } = yield* engineOf
+  const history = { entries, execution: source, messages, undos, redos: new Map<string, number>() }
+  const execution = source.id
+  yield* runnable(source, source.version, true)
+  if (!isRecorded(history, from)) {
+    const message = `from: the execution ${execution} has recorded no step ${from}`
+    return yield* new StepNotFound({ execution, path: from, message })
+  }
+  const { flow, limits, tags, version } = source
+  const tag = forkOf(execution)
+  const now = yield* engine.journal.now
+  const isQueued = limits.length > 0
+  for (let number = 1; ; number++) {
+    const made = yield* engine.journal.create({
+      id: engine.newId(),
+      flow,
+      version,
+      key: key ?? `${source.key}~fork-${number}`,
+      input: input === undefined ? source.input : input,
+      tags: [...tags.filter((one) => !one.startsWith(forkOf(""))), tag],
+      parent: null,
+      limits,
+      state: isQueued ? "queued" : "waiting",
+      owner: null,
+      wakeAt: isQueued ? null : now,
+      ...forked(history, from)
+    })
+    if (made._tag === "Created") {
+      engine.metrics.entered(flow, made.execution.state)
+      yield* engine.poke(made.execution.id)
+      return made.execution.id
+    }
+    if (key === undefined) continue
+    if (made._tag === "Existing" && made.execution.tags.includes(tag)) return made.execution.id
+    return yield* Accepting.conflict(source, `key: another execution of ${flow} has the key ${JSON.stringify(key)}`)
+  }
+}, asCall)
+
 export interface CommandOptions extends ResumeOptions, RetryOptions {}
 
 const commandOf: Readonly<
@@ -459,8 +604,16 @@ export interface Carried {
   readonly refused: number
 }
 
+/** Returns whether a living process has registered the version of an execution. */
+const registeredNow = Effect.gen(function* () {
+  const { journal } = (yield* engineOf).engine
+  const names = new Set((yield* asCall(journal.processes)).flatMap(({ flows }) => flows.map(versionName)))
+  return (execution: ListedExecution) => names.has(versionName(execution))
+})
+
 /**
- * Carries out a command for all executions that match and whose state it changes.
+ * Carries out a command for all executions that match and whose state it changes. A `resume` of halts, by their code or time, is
+ * refused where no living process has registered the version: these stay halted.
  *
  * ```ts
  * import * as FlowExecutions from "@signalbox/flows/FlowExecutions"
@@ -469,6 +622,11 @@ export interface Carried {
  *   { flow: "payments", state: "failed" },
  *   "retry"
  * )
+ * // What a deployment has halted continues with the next one.
+ * export const continued = FlowExecutions.each(
+ *   { halt: FlowExecutions.deploymentHalts },
+ *   "resume"
+ * )
  * ```
  */
 export const each = Effect.fn("FlowExecutions.each")(function* (
@@ -476,11 +634,15 @@ export const each = Effect.fn("FlowExecutions.each")(function* (
   command: Command,
   options: CommandOptions = {}
 ): Effect.fn.Return<Carried, never, FlowEngine> {
-  const carried = (id: string): Effect.Effect<boolean, never, FlowEngine> =>
-    Effect.match(commandOf[command](id, options), { onSuccess: () => true, onFailure: () => false })
+  const isOfHalts = command === "resume" && (filter.halt !== undefined || filter.haltedFrom !== undefined)
+  const isRunnable = isOfHalts ? yield* registeredNow : () => true
+  const carried = (execution: ListedExecution): Effect.Effect<boolean, never, FlowEngine> =>
+    isRunnable(execution)
+      ? Effect.match(commandOf[command](execution.id, options), { onSuccess: () => true, onFailure: () => false })
+      : Effect.succeed(false)
   return yield* stream(filter).pipe(
     Stream.filter((execution) => isOpenTo(command, execution)),
-    Stream.mapEffect(({ id }) => carried(id), { concurrency: 8 }),
+    Stream.mapEffect(carried, { concurrency: 8 }),
     Stream.runFold(
       (): Carried => ({ changed: 0, refused: 0 }),
       ({ changed, refused }, done) => (done ? { changed: changed + 1, refused } : { changed, refused: refused + 1 })

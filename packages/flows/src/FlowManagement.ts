@@ -28,7 +28,8 @@ import {
   ExecutionsApi,
   type Inspection as InspectionSchema,
   type Page as PageSchema,
-  refusedCommands
+  refusedCommands,
+  type Versions as VersionsSchema
 } from "./internal/management/Contract.ts"
 import * as Edges from "./internal/management/Edges.ts"
 import * as Grants from "./internal/management/Grants.ts"
@@ -41,6 +42,8 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 
 /** A page of executions as JSON: times in ISO 8601, names with underscores. */
 export type PageJson = typeof PageSchema.Encoded
+/** The versions of flows as JSON. */
+export type VersionsJson = typeof VersionsSchema.Encoded
 /** The inspection of an execution as JSON. */
 export type InspectionJson = typeof InspectionSchema.Encoded
 
@@ -86,6 +89,12 @@ const handlers = () => {
             Effect.catchTags({ ExecutionNotFound })
           )
         )
+        .handle("versions", ({ query: { flow } }) =>
+          Effect.andThen(
+            Grants.reaches(flow),
+            Effect.map(on(FlowExecutions.versions(flow)), (versions) => ({ versions }))
+          )
+        )
         .handle("commands", ({ payload }) => {
           const { all: _all, command, filter, ...options } = payload
           const message = refusedCommands(payload)
@@ -102,6 +111,7 @@ const handlers = () => {
               InvalidInput: ({ expected, path }: InvalidInput) =>
                 Effect.fail(invalid({ message: `${path === "" ? "input" : `input.${path}`}: ${expected}` })),
               FlowExpired: ExecutionConflict,
+              FlowDraining: ExecutionConflict,
               ExecutionNotFound,
               ExecutionConflict,
               SignalConflict,
@@ -147,6 +157,12 @@ const handlers = () => {
         .handle("resume", ({ params: { id }, payload }) =>
           Effect.flatMap(signed(payload), (options) => on(FlowExecutions.resume(id, options))).pipe(
             Effect.as({ id }),
+            Effect.catchTags({ ExecutionNotFound, StepNotFound, ExecutionConflict })
+          )
+        )
+        .handle("fork", ({ params: { id }, payload }) =>
+          on(FlowExecutions.fork(id, payload)).pipe(
+            Effect.map((id) => ({ id })),
             Effect.catchTags({ ExecutionNotFound, StepNotFound, ExecutionConflict })
           )
         )
@@ -204,8 +220,9 @@ const handlers = () => {
 
 /**
  * Mounts the routes in the `HttpRouter` of a program that has a `FlowEngine`: below `/flow-executions` the list of executions, the
- * inspection and history of one, what it says of itself, signals, requests, and the commands `cancel`, `terminate`, `suspend`, `resume` and `retry` for one or by a
- * filter; below `/flow-schedules` the functions of `FlowSchedules`. Fails with `InvalidManagement` when the token is too short.
+ * inspection and history of one, its forks, what it says of itself, signals, requests, and the commands `cancel`, `terminate`,
+ * `suspend`, `resume` and `retry` for one or by a filter; at `/flow-versions` the versions of flows; below `/flow-schedules` the functions of
+ * `FlowSchedules`. Fails with `InvalidManagement` when the token is too short.
  *
  * ```ts
  * import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -243,7 +260,7 @@ export const layerRoutes = (options: Tokens.Tokens) => {
 export interface HandlerOptions extends Tokens.Tokens {
   /**
    * The path that the routes are mounted at, such as `/flows`; it is removed unless the framework has done so. Default: none, so that
-   * they are at `/flow-executions` and `/flow-schedules`.
+   * they are at `/flow-executions`, `/flow-versions` and `/flow-schedules`.
    */
   readonly prefix?: string | undefined
 }

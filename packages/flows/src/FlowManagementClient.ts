@@ -9,7 +9,7 @@ import * as HttpApiClient from "effect/http-api/HttpApiClient"
 import type * as HttpClient from "effect/http/HttpClient"
 import { FlowHistory } from "./FlowHistory.ts"
 import type { RunNow, Schedule as FlowSchedule } from "./FlowSchedules.ts"
-import { Inspection as InspectionJson, Listed } from "./internal/management/Contract.ts"
+import { Inspection as InspectionJson, Listed, VersionStatus as VersionJson } from "./internal/management/Contract.ts"
 import * as Reading from "./internal/management/Reading.ts"
 import * as Requests from "./internal/management/Requests.ts"
 import { Api as SchedulesApi, RunNow as RunNowJson, Schedule as ScheduleJson } from "./internal/management/Schedules.ts"
@@ -22,6 +22,7 @@ export { FlowManagementError, type Options } from "./internal/management/Request
 /** Encodes results as the routes do: times in ISO 8601, names with underscores. For programs that print them. */
 export const onWire = {
   listed: Schema.encodeSync(Listed),
+  version: Schema.encodeSync(VersionJson),
   inspection: Schema.encodeSync(InspectionJson),
   history: Schema.encodeSync(FlowHistory),
   item: Schema.encodeSync(ItemJson),

@@ -126,7 +126,7 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
       const local: ScheduleRunner.Local = {
         ...wanted,
         changed,
-        isRegistered: () => engine.registered.has(versionName(wanted)),
+        isRegistered: () => engine.registered.takes(versionName(wanted)),
         begin: (at) =>
           Effect.suspend(() => submit(flow, options.input(Decide.utc(at)), { key: Decide.keyOf(name, at) })).pipe(
             Effect.provideContext(context)

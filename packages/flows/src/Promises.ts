@@ -190,6 +190,8 @@ export interface PromiseFlow<I, O, R> extends Flow.Flow<
 > {
   /** Registers it with an engine. */
   readonly layer: Layer.Layer<never, never, R | FlowEngine>
+  /** Registers it with an engine, which only continues executions that have begun: see `drain` of `openFlows`. */
+  readonly draining: Layer.Layer<never, never, R | FlowEngine>
 }
 
 /**
@@ -269,7 +271,7 @@ export const implementFlow = <I, O, S extends AnyService = never>(
       errorOf
     )
   )
-  return { ...flow, layer: Durable.layer(flow) }
+  return { ...flow, layer: Durable.layer(flow), draining: Durable.layer(flow, { drain: true }) }
 }
 
 // ---- running

@@ -16,7 +16,7 @@ import { ProcessId } from "@signalbox/api/contract/Ids"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Flow from "../src/Flow.ts"
 import type { FlowEngine } from "../src/FlowEngine.ts"
-import type { FlowCancelled, FlowExpired, FlowHalted, FlowNotRegistered } from "../src/FlowErrors.ts"
+import type { FlowCancelled, FlowDraining, FlowExpired, FlowHalted, FlowNotRegistered } from "../src/FlowErrors.ts"
 import type { FlowEvent } from "../src/FlowEvents.ts"
 import * as Retry from "../src/Retry.ts"
 
@@ -326,12 +326,12 @@ describe("a flow", () => {
     expectTypeOf(Flow.execute(oneFlow, "x")).toEqualTypeOf<
       Effect.Effect<
         number,
-        Bad | Flow.InvalidInput | FlowCancelled | FlowHalted | FlowExpired | FlowNotRegistered,
+        Bad | Flow.InvalidInput | FlowCancelled | FlowHalted | FlowExpired | FlowNotRegistered | FlowDraining,
         FlowEngine
       >
     >()
     expectTypeOf(Flow.submit(oneFlow, "x")).toEqualTypeOf<
-      Effect.Effect<string, Flow.InvalidInput | FlowNotRegistered | FlowExpired, FlowEngine>
+      Effect.Effect<string, Flow.InvalidInput | FlowNotRegistered | FlowExpired | FlowDraining, FlowEngine>
     >()
     const handled = Flow.handle(oneFlow, "x")
     expectTypeOf<Effect.Error<Effect.Success<typeof handled>["result"]>>().toEqualTypeOf<

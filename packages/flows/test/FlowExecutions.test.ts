@@ -176,3 +176,46 @@ describe("resume", () => {
     }).pipe(Effect.provide(memory))
   )
 })
+
+describe("the versions of flows", () => {
+  it.effect("say what has not ended, which process runs it, and what may be deleted from the code", () =>
+    Effect.gen(function* () {
+      const old = yield* Flow.submit(orders(1), "old").pipe(Effect.provide(Flow.layer(orders(1))))
+      yield* later
+      const current = yield* Flow.submit(orders(2), "new")
+      yield* waitsFor(current, 2)
+      const [letter, second, first, ...rest] = yield* FlowExecutions.versions()
+      assert.deepStrictEqual(rest, [])
+      assert.deepInclude(letter, {
+        flow: "letters",
+        version: 1,
+        newest: true,
+        unended: 0,
+        oldest: null,
+        removable: true
+      })
+      const { startedAt } = yield* FlowExecutions.get(old)
+      assert.deepInclude(first, {
+        flow: "orders",
+        version: 1,
+        newest: false,
+        unended: 1,
+        oldest: startedAt,
+        processes: [],
+        removable: false
+      })
+      assert.deepInclude(second, { version: 2, newest: true, removable: false })
+      assert.deepInclude(second?.executions, { waiting: 1, running: 0, halted: 0 })
+      assert.deepStrictEqual(
+        second?.processes.map(({ draining }) => draining),
+        [false]
+      )
+      yield* FlowExecutions.terminate(old)
+      const left = yield* FlowExecutions.versions("orders")
+      assert.deepStrictEqual(
+        left.map(({ version }) => version),
+        [2]
+      )
+    }).pipe(Effect.provide(memory))
+  )
+})

@@ -61,6 +61,8 @@ describe("the client", () => {
       assert.deepStrictEqual(yield* flows.list(), yield* FlowExecutions.list())
       assert.deepStrictEqual(yield* flows.inspect(id), yield* FlowExecutions.inspect(id))
       assert.deepStrictEqual(yield* flows.history(id), yield* FlowExecutions.history(id))
+      assert.deepStrictEqual(yield* flows.versions(), yield* FlowExecutions.versions())
+      assert.deepStrictEqual(yield* flows.versions("absent"), [])
       const listed = yield* Stream.runCollect(flows.stream({ version: 0 }))
       assert.deepStrictEqual(
         listed.map(({ id, registered }) => [id, registered]),

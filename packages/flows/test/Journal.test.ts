@@ -25,7 +25,8 @@ import {
   write
 } from "./support/journal/Bench.ts"
 import type { Process } from "./support/journal/Held.ts"
-import { longList } from "./support/journal/LongList.ts"
+import { viewsSuite } from "./support/journal/Views.ts"
+import { longCounts, longList } from "./support/journal/LongList.ts"
 import { longQueue } from "./support/journal/LongQueue.ts"
 import { losingAnswers } from "./support/journal/LostAnswers.ts"
 import { until } from "./support/Polling.ts"
@@ -115,15 +116,19 @@ describe("the journal on SQLite: its file", () => {
   )
 })
 
+const process = Effect.map(
+  Effect.flatMap(temporaryFile, (file) => inFile(file)),
+  (context) => ({ journal: Context.get(context, Journal), sql: Context.get(context, SqlClient.SqlClient) })
+)
+
+viewsSuite("on SQLite", process)
+
 describe("the journal on SQLite: with many executions", () => {
-  const process = Effect.map(
-    Effect.flatMap(temporaryFile, (file) => inFile(file)),
-    (context) => ({ journal: Context.get(context, Journal), sql: Context.get(context, SqlClient.SqlClient) })
-  )
   const explain = ({ sql }: Process, statement: string) =>
     Effect.map(Effect.orDie(sql.unsafe<{ readonly detail: string }>(`EXPLAIN QUERY PLAN ${statement}`)), (rows) =>
       rows.map(({ detail }) => detail)
     )
   longQueue(process, explain)
   longList(process, explain)
+  longCounts(process, explain)
 })

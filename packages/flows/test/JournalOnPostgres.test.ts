@@ -10,7 +10,9 @@ import { Database } from "../src/internal/journal/Database.ts"
 import { postgresOptions, temporarySchema } from "./support/Engines.ts"
 import { journalSuite } from "./support/JournalSuite.ts"
 import { begin, found, idsOf, order, orders, owned, register, signal, write } from "./support/journal/Bench.ts"
-import { held } from "./support/journal/Held.ts"
+import { held, type Process } from "./support/journal/Held.ts"
+import { viewsSuite } from "./support/journal/Views.ts"
+import { longCounts } from "./support/journal/LongList.ts"
 import { longQueue } from "./support/journal/LongQueue.ts"
 import { losingAnswers } from "./support/journal/LostAnswers.ts"
 import { listen } from "./support/journal/Notifications.ts"
@@ -48,13 +50,20 @@ const twoProcesses = Effect.flatMap(suiteSchema(), (schema) =>
 
 held(twoProcesses)
 
+viewsSuite(
+  "on Postgres",
+  Effect.flatMap(temporarySchema, (schema) => open(postgresOptions(schema)))
+)
+
 describe("the journal on Postgres: with many executions", () => {
   const process = Effect.flatMap(temporarySchema, (schema) => open(postgresOptions(schema)))
-  longQueue(process, ({ sql }, statement) => {
+  const explain = ({ sql }: Process, statement: string) => {
     const parameters = Array.from(new Set(statement.match(/\$\d+/g)), () => null)
     const plan = sql.unsafe<{ readonly "QUERY PLAN": string }>(`EXPLAIN (GENERIC_PLAN) ${statement}`, parameters)
     return Effect.map(Effect.orDie(plan), (rows) => rows.map((row) => row["QUERY PLAN"]))
-  })
+  }
+  longQueue(process, explain)
+  longCounts(process, explain)
 
   it.live("the writes of an owner are updates in place, which change no index", () =>
     Effect.gen(function* () {

@@ -498,6 +498,18 @@ describe("openFlows", () => {
     await flows.close()
   })
 
+  it("takes no new execution of a flow that it drains", async () => {
+    const flows = await openFlows({ memory: true, flows: [], drain: [flow] })
+    const error = await flows.submit(flow, "x").catch((error: unknown) => error)
+    assert.propertyVal(error, "_tag", "FlowDraining")
+    const [version] = await flows.run(FlowExecutions.versions())
+    assert.deepStrictEqual(
+      version?.processes.map(({ draining }) => draining),
+      [true]
+    )
+    await flows.close()
+  })
+
   it("rejects calls that wait when it is closed with the execution, which continues in the next program", async () => {
     const folder = mkdtempSync(join(tmpdir(), "signalbox-flows-"))
     const file = join(folder, "flows.db")

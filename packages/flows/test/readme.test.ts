@@ -5,7 +5,7 @@ import type * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type { ProcessId } from "@signalbox/api/contract/Ids"
 import type { FlowEngine } from "../src/FlowEngine.ts"
-import type { FlowExpired, FlowNotRegistered, InvalidInput } from "../src/FlowErrors.ts"
+import type { FlowDraining, FlowExpired, FlowNotRegistered, InvalidInput } from "../src/FlowErrors.ts"
 import type * as Steps from "../src/ControlRoomSteps.ts"
 import type { begin, flows } from "./support/readme-durable.ts"
 import { main } from "./support/readme-example.ts"
@@ -20,7 +20,7 @@ it("the examples of the README are those that are compiled here", () => {
 
 it("the durable example needs the engine alone once its flows are there", () => {
   expectTypeOf<ReturnType<typeof begin>>().toEqualTypeOf<
-    Effect.Effect<string, InvalidInput | FlowNotRegistered | FlowExpired, FlowEngine>
+    Effect.Effect<string, InvalidInput | FlowNotRegistered | FlowExpired | FlowDraining, FlowEngine>
   >()
   expectTypeOf<Layer.Success<typeof flows>>().toEqualTypeOf<FlowEngine>()
   expectTypeOf<Layer.Services<typeof flows>>().toEqualTypeOf<never>()

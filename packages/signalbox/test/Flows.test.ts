@@ -11,8 +11,10 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
+import { writeFileSync } from "node:fs"
 import { createServer } from "node:http"
-import { signalbox, succeed } from "./support/Cli.ts"
+import { join } from "node:path"
+import { signalbox, succeed, temporaryFolder } from "./support/Cli.ts"
 
 const token = "a token of some length"
 
@@ -214,6 +216,48 @@ describe("signalbox flows", { shuffle: false }, () => {
     }).pipe(Effect.provide(program))
   )
 
+  it.live("lists what a deployment has halted, and resumes it with one command", () =>
+    Effect.gen(function* () {
+      const id = yield* Flow.submit(filing, "one")
+      yield* isIn(id, "halted")
+      const ids = (lines: ReadonlyArray<string>) => lines.map((line) => line.split(" ")[0])
+      assert.deepStrictEqual(ids((yield* flows("list", "--halted-by-deployment")).lines), [id])
+      assert.deepStrictEqual(ids((yield* flows("list", "--halt", "BODY_DEFECT")).lines), [id])
+      assert.strictEqual((yield* flows("list", "--halt", "UNDO_FAILED")).stdout, "")
+      assert.strictEqual((yield* flows("list", "--since", "2999-01-01T00:00:00Z")).stdout, "")
+      const since = ["--since", "2020-01-01T00:00:00Z"]
+      const resumed = yield* flows("resume", "--halted-by-deployment", ...since, "--yes", "--json")
+      assert.strictEqual(resumed.stdout, '{"changed":1,"refused":0}\n')
+    }).pipe(Effect.provide(program))
+  )
+
+  it.live("forks one from a step, with another input of a file", () =>
+    Effect.gen(function* () {
+      const id = yield* Flow.submit(payment, 3)
+      yield* awaits(id, "approval")
+      const forked = yield* flows("fork", id, "--from", "approval")
+      const fork = forked.stdout.split(" ")[0] ?? ""
+      assert.strictEqual(forked.stdout, `${fork} runs from approval on, with the results of ${id} before it\n`)
+      yield* awaits(fork, "approval")
+      const { folder, remove } = temporaryFolder("flows-fork")
+      yield* Effect.gen(function* () {
+        const file = join(folder, "input.json")
+        writeFileSync(file, "4")
+        const given = ["--input", file, "--key", "mine", "--json"]
+        const other: unknown = JSON.parse((yield* flows("fork", id, "--from", "check", ...given)).stdout)
+        const { executions } = yield* FlowExecutions.list({ key: "mine" })
+        assert.deepStrictEqual(other, { id: executions[0]?.id })
+        assert.strictEqual((yield* FlowExecutions.get(executions[0]?.id ?? "")).input, 4)
+        writeFileSync(file, "four")
+        const { status, stderr } = yield* failing("fork", id, "--from", "check", "--input", file)
+        assert.strictEqual(status, 2)
+        assert.match(stderr, /--input: expected a file with JSON/)
+      }).pipe(Effect.ensuring(Effect.sync(remove)))
+      const unknown = yield* failing("fork", id, "--from", "pay")
+      assert.match(unknown.stderr, /from: the execution \S+ has recorded no step pay/)
+    }).pipe(Effect.provide(program))
+  )
+
   it.live("suspends, resumes, cancels and terminates one", () =>
     Effect.gen(function* () {
       const id = yield* Flow.submit(payment, 1)
@@ -232,6 +276,20 @@ describe("signalbox flows", { shuffle: false }, () => {
       yield* awaits(other, "approval")
       yield* flows("terminate", other)
       yield* isIn(other, "cancelled")
+    }).pipe(Effect.provide(program))
+  )
+
+  it.live("lists the versions, what has not ended of each, and which may be deleted from the code", () =>
+    Effect.gen(function* () {
+      const id = yield* Flow.submit(payment, 2)
+      yield* awaits(id, "approval")
+      const { lines } = yield* flows("versions")
+      assert.match(lines[0] ?? "", /^version +unended +by state +oldest start +processes +removable$/)
+      assert.match(lines[1] ?? "", /^filing@1 +newest +0 +1 on \S+ +yes$/)
+      assert.match(lines[2] ?? "", /^payment@3 +newest +1 +1 waiting +20\S+ \(\ds\) +1 on \S+ +no$/)
+      const one: unknown = JSON.parse((yield* flows("versions", "payment", "--json")).stdout)
+      assert.deepInclude(one, { flow: "payment", version: 3, newest: true, unended: 1, removable: false })
+      assert.strictEqual((yield* flows("versions", "absent")).stdout, "No versions\n")
     }).pipe(Effect.provide(program))
   )
 

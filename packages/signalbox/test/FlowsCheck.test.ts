@@ -11,7 +11,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
-import { writeFileSync } from "node:fs"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { join } from "node:path"
 import { payment, refund } from "./support/checked/deployed.ts"
@@ -63,15 +63,15 @@ const underWay = Effect.gen(function* () {
   return { small, large, asleep }
 })
 
+const head = "version    checked  fit  differ  unreadable  recorded step\n"
+const fitting = `${head}payment@3  2        2    0       0\nrefund@1   1        1    0       0\n`
+
 describe("signalbox flows check", () => {
   it.live("says that all fit when a step is added after what is recorded", () =>
     Effect.gen(function* () {
       yield* underWay
       const { status, stdout } = yield* check("added")
-      assert.deepStrictEqual(
-        [status, stdout],
-        [0, "payment@3: 2 compatible, 0 incompatible\nrefund@1: 1 compatible, 0 incompatible\n"]
-      )
+      assert.deepStrictEqual([status, stdout], [0, fitting])
     }).pipe(Effect.provide(program))
   )
 
@@ -91,8 +91,8 @@ describe("signalbox flows check", () => {
         plain.stdout,
         new RegExp(`^${asleep}  \\w+ +refund@1 +.* exports no version 1 of refund: export it`, "m")
       )
-      assert.match(plain.stdout, /^payment@3: 1 compatible, 1 incompatible$/m)
-      assert.match(plain.stdout, /^refund@1: 0 compatible, 1 incompatible$/m)
+      assert.match(plain.stdout, /^payment@3 +2 +1 +1 +0 +check, reached verify \(1\)$/m)
+      assert.match(plain.stdout, /^refund@1 +1 +0 +1 +0$/m)
       assert.match(plain.stderr, /incompatible executions with .*changed.ts: 2; raise the version of a changed flow/)
 
       const { lines, status } = yield* check("changed", "--json", "--flow", "payment")
@@ -107,7 +107,9 @@ describe("signalbox flows check", () => {
         recorded: "check",
         reached: "verify"
       })
-      assert.deepStrictEqual([tally, rest], [{ flow: "payment", version: 3, fit: 1, unfit: 1 }, []])
+      const differences = [{ recorded: "check", reached: "verify", count: 1 }]
+      const counts = { checked: 2, fit: 1, unfit: 1, unreadable: 0, differences }
+      assert.deepStrictEqual([tally, rest], [{ flow: "payment", version: 3, ...counts }, []])
     }).pipe(Effect.provide(program))
   )
 
@@ -118,10 +120,7 @@ describe("signalbox flows check", () => {
       const published = (name: string) =>
         Effect.promise(() => signalbox(["flows", "check", file(name)], { env, cwd: import.meta.dirname }))
       const added = yield* published("added")
-      assert.deepStrictEqual(
-        [added.status, added.stdout],
-        [0, "payment@3: 2 compatible, 0 incompatible\nrefund@1: 1 compatible, 0 incompatible\n"]
-      )
+      assert.deepStrictEqual([added.status, added.stdout], [0, fitting])
       const changed = yield* published("changed")
       assert.deepInclude(changed, { status: 1 })
       assert.match(changed.stdout, /payment.* reached verify before the recorded step check/)
@@ -136,7 +135,7 @@ describe("signalbox flows check", () => {
       const { status, stderr } = yield* Effect.promise(() =>
         signalbox(["flows", "check", "flows.mjs"], { env, cwd: folder })
       ).pipe(Effect.ensuring(Effect.sync(remove)))
-      assert.strictEqual(status, 1)
+      assert.strictEqual(status, 2)
       assert.match(
         stderr,
         /cannot find @signalbox\/flows from flows\.mjs; install it in the folder of the file: npm install @signalbox\/flows/
@@ -149,7 +148,7 @@ describe("signalbox flows check", () => {
       yield* underWay
       assert.match(
         (yield* check("changed", "--state", "waiting", "--flow", "payment")).stdout,
-        /^payment@3: 1 compatible, 0 /
+        /^payment@3 +1 +1 +0 +0$/m
       )
       yield* Effect.forEach(
         Array.from({ length: 120 }, (_, n) => 1_000 + n),
@@ -157,15 +156,16 @@ describe("signalbox flows check", () => {
         { discard: true }
       )
       const { status, stdout } = yield* check("added", "--flow", "payment")
-      assert.deepStrictEqual([status, stdout], [0, "payment@3: 122 compatible, 0 incompatible\n"])
+      assert.strictEqual(status, 0)
+      assert.match(stdout, /^payment@3 +122 +122 +0 +0$/m)
     }).pipe(Effect.provide(program))
   )
 
   it.live("says what is wrong with the file, the flags, the token and the address", () =>
     Effect.gen(function* () {
       const table: ReadonlyArray<readonly [ReadonlyArray<string>, number, RegExp]> = [
-        [[file("absent")], 1, /cannot load .*absent\.ts/],
-        [[file("broken")], 1, /cannot load .*broken\.ts: Error: no database here/],
+        [[file("absent")], 2, /cannot load .*absent\.ts/],
+        [[file("broken")], 2, /cannot load .*broken\.ts: Error: no database here/],
         [[join(import.meta.dirname, "support", "tasks.ts")], 2, /tasks\.ts exports no flow: export what Flow\.make/],
         [[file("twice")], 2, /twice\.ts exports two flows payment, version 3: raise the version of one/],
         [[file("added"), "--flow", "typo"], 2, /--flow: .* exports no flow typo; expected one of payment, refund/],
@@ -179,13 +179,63 @@ describe("signalbox flows check", () => {
       }
       const away = `http://127.0.0.1:${yield* Effect.promise(freePort)}`
       const unreachable = yield* check("added", "--url", away)
-      assert.strictEqual(unreachable.status, 1)
+      assert.strictEqual(unreachable.status, 2)
       assert.match(unreachable.stderr, /cannot reach .*: check the address, and that the program runs/)
       const wrong = { ...env, SIGNALBOX_FLOWS_TOKEN: "wrong-secret" }
       const refused = yield* Effect.promise(() => signalbox(["flows", "check", file("added")], { env: wrong }))
-      assert.strictEqual(refused.status, 1)
+      assert.strictEqual(refused.status, 2)
       assert.match(refused.stderr, /Expected a token of this program/)
       assert.notInclude(refused.stderr, "wrong-secret")
+    }).pipe(Effect.provide(program))
+  )
+
+  it.live("replays exported histories of a folder, without a program", () =>
+    Effect.gen(function* () {
+      const { large, small } = yield* underWay
+      const env = yield* environment
+      const { folder, remove } = temporaryFolder("flows-histories")
+      yield* Effect.gen(function* () {
+        const to = join(folder, "histories")
+        const exported = yield* Effect.promise(() => succeed(["flows", "export", "--all", "--to", to], { env }))
+        assert.strictEqual(exported.stdout, `4 histories written to ${to}\n`)
+        const offline = (name: string, path: string) =>
+          Effect.promise(() => signalbox(["flows", "check", file(name), "--histories", path]))
+        const added = yield* offline("added", to)
+        assert.strictEqual(added.status, 0, added.stderr)
+        // The ended one is replayed too.
+        assert.match(added.stdout, /^payment@3 +3 +3 +0 +0$/m)
+        const changed = yield* offline("changed", join(to, `${large}.json`))
+        assert.strictEqual(changed.status, 1)
+        assert.match(changed.stdout, /^payment@3 +1 +0 +1 +0 +check, reached verify \(1\)$/m)
+
+        const lines = yield* Effect.promise(() => succeed(["flows", "export", "--key", "1"], { env }))
+        writeFileSync(join(folder, "lines.jsonl"), lines.stdout.repeat(2))
+        assert.match((yield* offline("added", join(folder, "lines.jsonl"))).stdout, /^payment@3 +2 +2 /m)
+        const one = yield* Effect.promise(() => succeed(["flows", "export", small], { env }))
+        assert.strictEqual(one.stdout, lines.stdout)
+
+        writeFileSync(join(to, "other.json"), '{"format":2}')
+        mkdirSync(join(folder, "empty"))
+        const table = [
+          [to, /other\.json: not a history of an execution in format 1/],
+          [join(folder, "empty"), /has no JSON files/],
+          [join(folder, "absent"), /the file or folder does not exist/]
+        ] as const
+        for (const [path, expected] of table) {
+          const { status, stderr } = yield* offline("added", path)
+          assert.strictEqual(status, 2)
+          assert.match(stderr, expected)
+        }
+      }).pipe(Effect.ensuring(Effect.sync(remove)))
+    }).pipe(Effect.provide(program))
+  )
+
+  it.live("counts those with a value that the schemas do not accept as unreadable", () =>
+    Effect.gen(function* () {
+      yield* underWay
+      const { status, stdout } = yield* check("unreadable")
+      assert.strictEqual(status, 1)
+      assert.match(stdout, /^payment@3 +2 +0 +0 +2$/m)
     }).pipe(Effect.provide(program))
   )
 

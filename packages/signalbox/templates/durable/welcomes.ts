@@ -29,6 +29,7 @@ const statuses = {
   ControlRoomError: 503,
   NotDeployed: 503,
   FlowNotRegistered: 503,
+  FlowDraining: 503,
   CustomersFailed: 502,
   StepTimeout: 504,
   // For operators: `signalbox flows show` says more.

@@ -59,6 +59,7 @@ const statuses = {
   FlowHalted: 500,
   ChargeFailed: 502,
   FlowNotRegistered: 503,
+  FlowDraining: 503,
   StepTimeout: 504
 }
 

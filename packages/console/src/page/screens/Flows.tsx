@@ -7,6 +7,7 @@ import { route, to, withQuery } from "../route.ts"
 import type { ScreenProps } from "../kit/Screen.ts"
 import { stateText } from "../kit/states.ts"
 import { Execution } from "./flows/Execution.tsx"
+import { Versions } from "./flows/Versions.tsx"
 import { type Listed, states } from "./flows/executions.ts"
 import { Choice, Filters, Search } from "./work/Filter.tsx"
 import * as text from "../text/text.ts"
@@ -82,6 +83,7 @@ const Flows = () => {
           )}
         </nav>
       )}
+      <Versions flow={flow} />
     </>
   )
 }

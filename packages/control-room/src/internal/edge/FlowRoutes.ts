@@ -40,11 +40,13 @@ interface Route {
 
 const below = `${basePath}/workspaces/:workspace_id` as const
 const executions = `${below}/flow-executions/*` as const
+const versions = `${below}/flow-versions/*` as const
 const schedules = `${below}/flow-schedules/*` as const
 
 /** The routes: those that end with `/*` are also for the path without it. */
 export const routes: ReadonlyArray<Route> = [
   { method: "GET", path: executions, permission: "Processes.read_work_items", starts: false },
+  { method: "GET", path: versions, permission: "Processes.read_work_items", starts: false },
   { method: "POST", path: executions, permission: startPermission, starts: false },
   { method: "DELETE", path: executions, permission: startPermission, starts: false },
   { method: "GET", path: schedules, permission: "Schedules.read_schedules", starts: false },

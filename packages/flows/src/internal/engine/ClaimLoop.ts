@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import type { Journal } from "../journal/Journal.ts"
-import { type Execution, type FlowVersion, hasEnded } from "../model/Execution.ts"
+import { type Execution, hasEnded, type RegisteredVersion } from "../model/Execution.ts"
 import * as Wall from "../model/Wall.ts"
 import type { Ownership } from "../ownership/Ownership.ts"
 import type { Metrics } from "./Metrics.ts"
@@ -42,7 +42,7 @@ export const make = ({ flows, journal, metrics, ownership, queues }: Parts) => {
 
   /** Claims and admits at most `free` executions; returns whether there may be more. */
   const claim = Effect.fnUntraced(function* (
-    versions: ReadonlyArray<FlowVersion>,
+    versions: ReadonlyArray<RegisteredVersion>,
     free: number,
     start: Memory["start"]
   ) {
@@ -59,7 +59,7 @@ export const make = ({ flows, journal, metrics, ownership, queues }: Parts) => {
 
   /** Waits until an execution is due, or the loop is woken. */
   const pause = Effect.fnUntraced(function* (
-    versions: ReadonlyArray<FlowVersion>,
+    versions: ReadonlyArray<RegisteredVersion>,
     free: number,
     crowd: Memory["crowd"]
   ) {

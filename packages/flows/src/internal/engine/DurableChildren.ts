@@ -16,7 +16,7 @@ export const make = (engine: EngineParts, cancel: (id: string) => Effect.Effect<
   return {
     start: Effect.fnUntraced(function* ({ onParentEnd, run: _run, ...child }) {
       const submitted = engine.submit({ ...child, messages: [] })
-      const { id, parent: startedBy } = yield* Effect.catchTag(submitted, "FlowExpired", Effect.die)
+      const { id, parent: startedBy } = yield* Effect.catchTag(submitted, ["FlowExpired", "FlowDraining"], Effect.die)
       if (onParentEnd === "cancel" && startedBy === child.parent) {
         // A parent that was terminated in between has ended without this child.
         const parent = yield* journal.find(child.parent)

@@ -162,7 +162,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
       )
       yield* announce
       yield* Effect.forkScoped(refusals.reopenAll(flow))
-      yield* queues.register(flow, flow.limits)
+      if (flow.drain !== true) yield* queues.register(flow, flow.limits)
       claims.wake()
     }),
     /** Creates an execution, or joins the one with its key; runs it immediately if it fits in memory. */

@@ -17,6 +17,7 @@ import type { ChildResults } from "./ChildResults.ts"
 import type { IncompatibleVersions } from "./IncompatibleVersions.ts"
 import type { Metrics } from "./Metrics.ts"
 import type { RegisteredFlows } from "./RegisteredFlows.ts"
+import * as Unprepared from "./Unprepared.ts"
 import type { Watchers } from "./Watchers.ts"
 
 /** What the executions of a process share. */
@@ -98,6 +99,11 @@ const runChapters = Effect.fnUntraced(function* (process: Process, activation: A
   const flow = flows.get(versionName(execution))
   if (flow === undefined) return
   const { host, lastRead } = makeHost(process, activation)
+  if (Unprepared.isUnprepared(execution)) {
+    const standing = yield* Unprepared.prepare({ flow, host, journal, onWrite: activation.onWrite }, execution)
+    if (standing === "ended") results.ended(id)
+    if (standing !== "begins") return
+  }
   // Most flows say nothing, and new executions have not.
   const saysNothing = flow.states.length === 0
   const saidBefore = Effect.suspend(() => (saysNothing ? Effect.succeed(null) : journal.saidBefore(id)))

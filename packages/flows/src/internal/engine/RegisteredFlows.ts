@@ -9,11 +9,11 @@ import type { Signal } from "../../Signals.ts"
 import type { AnyState } from "../../States.ts"
 import type { Start } from "../body/FlowType.ts"
 import type { Body } from "../interpreter/Contract.ts"
-import { type Execution, type FlowVersion, type Limit, versionName } from "../model/Execution.ts"
+import { type Execution, type Limit, type RegisteredVersion, versionName } from "../model/Execution.ts"
 import type { Codec } from "../model/Values.ts"
 
 /** A registered flow. */
-export interface Registered extends FlowVersion {
+export interface Registered extends RegisteredVersion {
   readonly signals: ReadonlyArray<Signal<Codec>>
   readonly states: ReadonlyArray<AnyState>
   readonly limits: ReadonlyArray<Limit>
@@ -30,7 +30,12 @@ export const make = () => {
     /** Returns the newest version of a flow. */
     newest: (name: string): Registered | undefined =>
       [...flows.values()].filter(({ flow }) => flow === name).sort((one, other) => other.version - one.version)[0],
-    versions: (): ReadonlyArray<FlowVersion> => [...flows.values()].map(({ flow, version }) => ({ flow, version })),
+    /** Whether it runs new executions of a version too. */
+    takes: (name: string): boolean => flows.has(name) && flows.get(name)?.drain !== true,
+    versions: (): ReadonlyArray<RegisteredVersion> =>
+      [...flows.values()].map(({ drain, flow, version }) =>
+        drain === true ? { flow, version, drain } : { flow, version }
+      ),
     add: (flow: Registered) => void flows.set(versionName(flow), flow),
     /** Returns false when the version was registered again since. */
     remove: (flow: Registered): boolean => flows.get(versionName(flow)) === flow && flows.delete(versionName(flow))

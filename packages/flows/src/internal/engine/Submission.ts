@@ -3,7 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { FlowExpired } from "../../FlowErrors.ts"
+import { FlowDraining, FlowExpired } from "../../FlowErrors.ts"
 import { ofEngine } from "../journal/Calling.ts"
 import type { Journal } from "../journal/Journal.ts"
 import { hasEnded, type NewExecution, versionName } from "../model/Execution.ts"
@@ -61,9 +61,24 @@ export const make = ({
       { discard: true }
     )
 
+  /** Whether this process drains the version, so that another one must take a new execution. A child belongs to what has begun. */
+  const isDrained = (made: Made) => (made.parent ?? null) === null && flows.get(versionName(made))?.drain === true
+
+  /** Fails when no living process takes a new execution of the version; one that exists is joined. */
+  const taken = Effect.fnUntraced(function* ({ flow, key, version }: Made) {
+    const processes = yield* journal.processes
+    const isTaken = processes.some(({ flows }) =>
+      flows.some((known) => known.flow === flow && known.version === version && known.drain !== true)
+    )
+    if (isTaken || (yield* journal.findKey(flow, key)) !== null) return
+    return yield* new FlowDraining({ flow, version })
+  })
+
   return Effect.fnUntraced(function* (made: Made) {
     const isQueued = made.limits.length > 0
-    const isMine = !isQueued && flows.has(versionName(made)) && activations.hasRoom()
+    const drained = isDrained(made)
+    if (drained) yield* taken(made)
+    const isMine = !isQueued && !drained && flows.has(versionName(made)) && activations.hasRoom()
     const now = yield* journal.now
     const id = newId()
     const create = journal.create({

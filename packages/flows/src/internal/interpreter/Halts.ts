@@ -80,6 +80,19 @@ export type HaltCode =
   | "UNDO_FAILED"
   | "STALLED"
 
+/** The codes of halts that a build causes, so that the next one may continue the execution. */
+export const deploymentHalts = [
+  "STEPS_CHANGED",
+  "ORDER_CHANGED",
+  "INPUT_CHANGED",
+  "RESULT_CHANGED",
+  "BODY_FAILED",
+  "BODY_DEFECT",
+  "STEP_DEFECT",
+  "RULE_BROKEN",
+  "RECORD_UNREADABLE"
+] as const satisfies ReadonlyArray<HaltCode>
+
 /** Why an execution is halted. */
 export interface Halt extends Omit<StoredHalt, "refused"> {
   /** Such as `STEPS_CHANGED`; versions after this one may have others. */

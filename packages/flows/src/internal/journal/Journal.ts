@@ -32,8 +32,10 @@ import type {
   Page,
   Process,
   QueuePlace,
+  RegisteredVersion,
   Registration,
   State,
+  StateCount,
   Write
 } from "../model/Execution.ts"
 
@@ -71,6 +73,8 @@ export class Journal extends Context.Service<
     readonly find: (id: string) => Effect.Effect<Execution | null>
     /** Returns a page of executions, the newest first. */
     readonly list: (page: Page) => Effect.Effect<ReadonlyArray<Execution>>
+    /** Counts the executions that have not ended, by version and state: of one flow, or of all. */
+    readonly unendedCounts: (flow?: string) => Effect.Effect<ReadonlyArray<StateCount>>
     readonly history: (id: string) => Effect.Effect<History | null>
     /** Returns the discarded entries of the last chapter, the oldest first. */
     readonly aside: (id: string) => Effect.Effect<ReadonlyArray<Entry>>
@@ -135,11 +139,12 @@ export class Journal extends Context.Service<
     readonly processes: Effect.Effect<ReadonlyArray<Process>>
     /**
      * Claims active and due executions of these versions that no process owns, the longest due first. No two processes get the same one.
-     * The claims are committed when this returns. Without a share, the process may claim all.
+     * The claims are committed when this returns. Without a share, the process may claim all; of a version that it drains, only those
+     * that have begun, and children.
      */
     readonly claim: (
       process: string,
-      flows: ReadonlyArray<FlowVersion>,
+      flows: ReadonlyArray<RegisteredVersion>,
       now: number,
       limit: number,
       share?: Share
@@ -147,7 +152,7 @@ export class Journal extends Context.Service<
     /** Claims one execution that no living process owns, also when it is not due. Null: it has an owner, is queued, or has ended. */
     readonly claimOne: (process: string, id: string) => Effect.Effect<Execution | null>
     /** Returns when the next execution of these versions may be claimed; null: no unowned one will be due. */
-    readonly nextDue: (flows: ReadonlyArray<FlowVersion>, share?: Share) => Effect.Effect<number | null>
+    readonly nextDue: (flows: ReadonlyArray<RegisteredVersion>, share?: Share) => Effect.Effect<number | null>
     /** Returns the executions of a process that have messages after the last one seen by its writes. */
     readonly unread: (process: string) => Effect.Effect<ReadonlyArray<string>>
 
@@ -161,6 +166,11 @@ export class Journal extends Context.Service<
      * executions first. Across all processes, no limit is exceeded.
      */
     readonly admit: (process: string, flow: FlowVersion, most: number) => Effect.Effect<Admitted>
+    /**
+     * Writes what a flow makes of the input of an execution that was created without it, for its owner: the execution then runs; or with
+     * keys for limits it is put into its queue, without an owner.
+     */
+    readonly prepare: (fence: Fence, prepared: Pick<Execution, "tags" | "limits">) => Effect.Effect<void, OwnershipLost>
     /** Returns the place of an execution in its queue; null when it is not queued. */
     readonly queuePlace: (id: string) => Effect.Effect<QueuePlace | null>
 

@@ -3,6 +3,8 @@
  * migration that has been released is never edited.
  */
 import { make, type Statement } from "@signalbox/sql/Migrations"
+import { submitFunction } from "./SubmitFunction.ts"
+import { views } from "./Views.ts"
 
 /** The tables of version 0.1.0, the oldest whose executions are continued. */
 const initial: ReadonlyArray<string> = [
@@ -339,6 +341,7 @@ export const migrate = make({
     "0014_commands": commands,
     "0015_keys": keys,
     "0017_said": said,
+    "0018_views": [...views, ...submitFunction],
     "0019_transactions": transactions
   }
 })

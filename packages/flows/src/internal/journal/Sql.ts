@@ -22,10 +22,12 @@ import * as Limits from "./sql/Limits.ts"
 import * as Messages from "./sql/Messages.ts"
 import * as Notifier from "./sql/Notifier.ts"
 import * as Ownership from "./sql/Ownership.ts"
+import * as Prepared from "./sql/Prepared.ts"
 import * as Retention from "./sql/Retention.ts"
 import * as Said from "./sql/Said.ts"
 import { LeaseClock, type Store } from "./sql/Store.ts"
 import * as Within from "./sql/Within.ts"
+import * as Versions from "./sql/Versions.ts"
 import * as Writes from "./sql/Writes.ts"
 
 const schemaRow = Row({ schema: nullable(text) })
@@ -72,8 +74,10 @@ const make = Effect.gen(function* () {
     ...Said.make(store),
     ...ownership,
     ...Limits.make(store),
+    ...Prepared.make(store),
     ...Retention.make(store),
     ...Within.make(store),
+    ...Versions.make(store),
     renew: (process) =>
       Effect.suspend(() => {
         notifier.owns(process.id)

@@ -92,10 +92,32 @@ export const Inspection = Schema.Struct({
   diagram: Schema.String
 }).pipe(Schema.encodeKeys({ computingSince: "computing_since" }))
 
+/** A version of a flow. */
+export const VersionStatus = Schema.Struct({
+  flow: Schema.String,
+  version: Schema.Finite,
+  newest: Schema.Boolean,
+  executions: Schema.Struct({
+    queued: Schema.Finite,
+    waiting: Schema.Finite,
+    running: Schema.Finite,
+    undoing: Schema.Finite,
+    halted: Schema.Finite,
+    suspended: Schema.Finite
+  }),
+  unended: Schema.Finite,
+  oldest: Schema.NullOr(Time),
+  processes: Schema.Array(Schema.Struct({ id: Schema.String, host: Schema.String, draining: Schema.Boolean })),
+  removable: Schema.Boolean
+})
+
+/** The versions of flows. */
+export const Versions = Schema.Struct({ versions: Schema.Array(VersionStatus) })
+
 /** A page of executions. */
 export const Page = Schema.Struct({ executions: Schema.Array(Listed), next: Schema.NullOr(Schema.String) })
 
-const filterKeys = { startedFrom: "started_from", startedBefore: "started_before" } as const
+const filterKeys = { haltedFrom: "halted_from", startedFrom: "started_from", startedBefore: "started_before" } as const
 
 const filterFields = <V extends Schema.ConstraintCodec<number, string | number, never, never>>(version: V) => ({
   flow: Schema.optionalKey(Schema.String),
@@ -103,6 +125,8 @@ const filterFields = <V extends Schema.ConstraintCodec<number, string | number, 
   key: Schema.optionalKey(Schema.String),
   state: Schema.optionalKey(Schema.Union([Schema.Literals(states), Schema.Array(Schema.Literals(states))])),
   tag: Schema.optionalKey(Schema.String),
+  halt: Schema.optionalKey(Schema.Union([Schema.NonEmptyString, Schema.Array(Schema.NonEmptyString)])),
+  haltedFrom: Schema.optionalKey(Time),
   startedFrom: Schema.optionalKey(Time),
   startedBefore: Schema.optionalKey(Time)
 })
@@ -146,7 +170,7 @@ const optionsOf: Readonly<Record<Command, ReadonlyArray<string>>> = {
 export const refusedCommands = ({ all, command, filter, ...options }: typeof Commands.Type): string | null => {
   if (all !== true && Object.keys(filter).length === 0) {
     return (
-      "filter: Expected a flow, version, key, state, tag, started_from or started_before; or `all: true` for every " +
+      "filter: Expected a flow, version, key, state, tag, halt, halted_from, started_from or started_before; or `all: true` for every " +
       "execution"
     )
   }
@@ -203,6 +227,10 @@ const group = HttpApiGroup.make("executions")
       success: Schema.Struct({ id: Schema.String, state: Schema.Literals(states) }),
       error: [NotFoundResponse, ConflictResponse]
     }),
+    HttpApiEndpoint.get("versions", "/flow-versions", {
+      query: Schema.Struct({ flow: Schema.optionalKey(Schema.String) }),
+      success: Versions
+    }),
     HttpApiEndpoint.post("commands", "/flow-executions/commands", { payload: Commands, success: Carried }),
     HttpApiEndpoint.get("inspect", one, { params, success: Inspection, error: NotFoundResponse }),
     HttpApiEndpoint.get("result", `${one}/result`, {
@@ -235,6 +263,16 @@ const group = HttpApiGroup.make("executions")
     HttpApiEndpoint.post("resume", `${one}/resume`, {
       params,
       payload: Schema.Struct({ ...commandFields, ...resumeFields }),
+      success: Reached,
+      error: [NotFoundResponse, ConflictResponse]
+    }),
+    HttpApiEndpoint.post("fork", `${one}/fork`, {
+      params,
+      payload: Schema.Struct({
+        from: Schema.NonEmptyString,
+        input: Schema.optionalKey(Schema.Json),
+        key: Schema.optionalKey(Schema.NonEmptyString)
+      }),
       success: Reached,
       error: [NotFoundResponse, ConflictResponse]
     }),

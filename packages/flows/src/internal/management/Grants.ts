@@ -47,6 +47,7 @@ export const reaches = (flow: string | undefined): Effect.Effect<void, Forbidden
 /** The verbs of the endpoints that change something, by their names; the others are commands. */
 const verbOf: ReadonlyMap<string, Verb> = new Map([
   ["start", "start"],
+  ["fork", "start"],
   ["signal", "signal"],
   ["request", "signal"],
   ["terminate", "terminate"]

@@ -24,12 +24,14 @@ import type {
   CommandOptions,
   ExecutionPage,
   Filter,
+  ForkOptions,
   Inspection,
   ListedExecution,
   PageOptions,
   ResumeOptions,
   RetryOptions,
-  State
+  State,
+  VersionStatus
 } from "../../FlowExecutions.ts"
 import type { FlowHistory } from "../../FlowHistory.ts"
 import { type Awaited, ExecutionsApi, type Start } from "./Contract.ts"
@@ -104,6 +106,8 @@ export interface Executions {
   readonly start: (asked: Start) => Call<{ readonly id: string; readonly state: State }>
   /** Returns how an execution ended, or after `wait` seconds (at most 25) that it has not. */
   readonly result: (execution: string, options?: { readonly wait?: number }) => Call<Awaited>
+  /** The versions of one flow, or of all. */
+  readonly versions: (flow?: string) => Call<ReadonlyArray<VersionStatus>>
   readonly inspect: (execution: string) => Call<Inspection>
   readonly history: (execution: string) => Call<FlowHistory>
   /** Sends a value to a signal, or with an `id` to an inbox, by its name with its key as in `price[a]`. */
@@ -118,6 +122,8 @@ export interface Executions {
   readonly suspend: (execution: string, options?: CommandIdentity) => Call<void>
   readonly resume: (execution: string, options?: ResumeOptions) => Call<void>
   readonly retry: (execution: string, options?: RetryOptions) => Call<void>
+  /** Creates a new execution that begins with the recorded results before a step; returns its id. */
+  readonly fork: (execution: string, options: ForkOptions) => Call<string>
   /** Carries out a command for all that match. An empty filter, which matches every execution, needs `all: true`. */
   readonly each: (
     filter: Filter,
@@ -141,6 +147,7 @@ export const executionsOf = Effect.fnUntraced(function* ({ call, done, options, 
     // Inputs with one key are one execution, so that it may be repeated.
     start: (asked) => read(executions.start({ payload: asked })),
     result: (id, { wait = 0 } = {}) => read(executions.result({ params: { id }, query: { wait } })),
+    versions: (flow) => Effect.map(read(executions.versions({ query: defined({ flow }) })), ({ versions }) => versions),
     inspect: (id) => read(executions.inspect({ params: { id } })),
     history: (id) => read(executions.history({ params: { id } })),
     signal: (id, signal, value, options = {}) =>
@@ -150,6 +157,7 @@ export const executionsOf = Effect.fnUntraced(function* ({ call, done, options, 
     suspend: (id, options) => done(executions.suspend({ params: { id }, payload: options })),
     resume: (id, options = {}) => done(executions.resume({ params: { id }, payload: options })),
     retry: (id, options = {}) => done(executions.retry({ params: { id }, payload: options })),
+    fork: (id, options) => Effect.map(call(executions.fork({ params: { id }, payload: options })), ({ id }) => id),
     each: (filter, command, options = {}) =>
       call(executions.commands({ payload: { command, filter, ...options } }), longTimeout)
   }

@@ -42,6 +42,20 @@ export interface FlowVersion {
   readonly version: number
 }
 
+/** A version that a process has registered. */
+export interface RegisteredVersion extends FlowVersion {
+  /** Whether the process only continues what has begun. */
+  readonly drain?: boolean | undefined
+}
+
+/** The executions of a version in a state, of those that have not ended. */
+export interface StateCount extends FlowVersion {
+  readonly state: State
+  readonly count: number
+  /** When the first of them started. */
+  readonly oldest: number
+}
+
 /** Returns the name of a version of a flow. */
 export const versionName = ({ flow, version }: FlowVersion): string => `${flow}@${version}`
 
@@ -292,6 +306,9 @@ export interface Write {
 /** Another process has claimed the execution: this one must drop its results. */
 export class OwnershipLost extends Data.TaggedError("OwnershipLost")<{ readonly id: string }> {}
 
+/** The record of an execution that has not begun: what it has from the one that it is a fork of. */
+export interface FirstRecord extends Pick<History, "entries" | "undos"> {}
+
 /** A new execution. */
 export interface NewExecution extends Pick<
   Execution,
@@ -299,6 +316,8 @@ export interface NewExecution extends Pick<
 > {
   /** Stored in the same write. */
   readonly messages: ReadonlyArray<NewMessage>
+  /** Stored in the same write; default: none. */
+  readonly record?: FirstRecord | undefined
 }
 
 /** A process of an operating system. */
@@ -336,7 +355,7 @@ export interface Standing {
 export interface Process {
   readonly id: string
   readonly host: string
-  readonly flows: ReadonlyArray<FlowVersion>
+  readonly flows: ReadonlyArray<RegisteredVersion>
   /** The newest protocol of messages that it reads; absent: the first. */
   readonly protocol?: number
   /** When its lease expires, by the clock of leases; null for exclusive storage. */

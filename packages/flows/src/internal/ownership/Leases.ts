@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { hostname } from "node:os"
 import { NewId } from "../model/Ids.ts"
-import { type FlowVersion, newestProtocol } from "../model/Execution.ts"
+import { newestProtocol, type RegisteredVersion } from "../model/Execution.ts"
 import { Journal } from "../journal/Journal.ts"
 import { type Holder, Ownership } from "./Ownership.ts"
 import { leaseMillis, LeaseThread } from "./LeaseThread.ts"
@@ -34,7 +34,7 @@ export const makeWith = Effect.fnUntraced(function* (usualMillis: number) {
   })
 
   /** Returns false when the lease had expired and the claims are lost. */
-  const renew = (flows: ReadonlyArray<FlowVersion>) =>
+  const renew = (flows: ReadonlyArray<RegisteredVersion>) =>
     journal.renew({
       id: self,
       host: hostname(),
@@ -44,7 +44,7 @@ export const makeWith = Effect.fnUntraced(function* (usualMillis: number) {
       ...defined({ place: place ?? undefined })
     })
 
-  const announce = (flows: ReadonlyArray<FlowVersion>) => Effect.map(renew(flows), () => thread?.follow(self))
+  const announce = (flows: ReadonlyArray<RegisteredVersion>) => Effect.map(renew(flows), () => thread?.follow(self))
 
   /** Renews a longer lease as soon as the thread has ended. */
   const lengthen = (flows: Holder["flows"]) =>

@@ -4,13 +4,13 @@
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
-import type { Execution, FlowVersion } from "../model/Execution.ts"
+import type { Execution, RegisteredVersion } from "../model/Execution.ts"
 import type { StepCode } from "./StepCode.ts"
 
 /** The callbacks of the engine for its ownership. */
 export interface Holder {
   /** Returns the versions that it runs now. */
-  readonly flows: () => ReadonlyArray<FlowVersion>
+  readonly flows: () => ReadonlyArray<RegisteredVersion>
   /** A message was sent to an execution that this process may own. */
   readonly poke: (id: string) => void
   /** Drops all executions, because the claims of this process are lost. */
@@ -37,11 +37,11 @@ export class Ownership extends Context.Service<
     /** Whether this process claims an execution as soon as it is due. */
     readonly isNear: (id: string) => boolean
     /** Registers this process with the versions that it runs now. */
-    readonly announce: (flows: ReadonlyArray<FlowVersion>) => Effect.Effect<void>
+    readonly announce: (flows: ReadonlyArray<RegisteredVersion>) => Effect.Effect<void>
     /** Claims due executions of these versions. */
-    readonly claim: (flows: ReadonlyArray<FlowVersion>, limit: number) => Effect.Effect<ReadonlyArray<Execution>>
+    readonly claim: (flows: ReadonlyArray<RegisteredVersion>, limit: number) => Effect.Effect<ReadonlyArray<Execution>>
     /** Returns when the next execution is due, in milliseconds since 1970; null: not before a notification. */
-    readonly nextDue: (flows: ReadonlyArray<FlowVersion>) => Effect.Effect<number | null>
+    readonly nextDue: (flows: ReadonlyArray<RegisteredVersion>) => Effect.Effect<number | null>
     /** Keeps the claims of this process until it is interrupted. */
     readonly keep: (holder: Holder) => Effect.Effect<never>
     /** Starts the code of steps, so that the one that keeps the event loop can be named; undefined where nothing asks for it. */

@@ -9,6 +9,12 @@ import { FlowEngine, type FlowEngineError, type RetainOptions, type SharedOption
 interface Common<R> {
   /** The flows of this program: those of `defineFlow`, and `{ layer: Flow.layer(flow) }` for others. */
   readonly flows: ReadonlyArray<{ readonly layer: Layer.Layer<never, never, R> }>
+  /**
+   * Flows of which this program only continues the executions that have begun: those of `defineFlow`, and
+   * `{ draining: Flow.layer(flow, { drain: true }) }` for others. `submit` and `execute` of them reject with `FlowDraining`, unless another
+   * living program takes new ones. Default: none.
+   */
+  readonly drain?: ReadonlyArray<{ readonly draining: Layer.Layer<never, never, R> }> | undefined
   /** The largest number of executions in memory; default 1,000. Not for `memory`. */
   readonly concurrency?: number
   /** How long executions are retained after their end: by default 30 days, and 90 days when they failed. Not for `memory`. */
@@ -65,13 +71,11 @@ const checked = <R>(options: OpenOptions<R>): OpenOptions<R> => {
 
 /** Returns the engine with the flows of the program. Throws a `TypeError` when the options are invalid. */
 export const layerOf = <R>(options: OpenOptions<R>): Layer.Layer<FlowEngine, unknown> => {
-  const { flows, layer } = checked(options)
+  const { drain = [], flows, layer } = checked(options)
   const storage: Storage & Settings = options
   // The overload without a layer accepts only flows without services.
   const services = (layer ?? Layer.empty) as Layer.Layer<Exclude<R, FlowEngine>, unknown>
-  const registered = flows.reduce<Layer.Layer<never, never, R>>(
-    (all, flow) => Layer.merge(all, flow.layer),
-    Layer.empty
-  )
+  const layers = [...flows.map((flow) => flow.layer), ...drain.map(({ draining }) => draining)]
+  const registered = layers.reduce<Layer.Layer<never, never, R>>((all, one) => Layer.merge(all, one), Layer.empty)
   return registered.pipe(Layer.provideMerge(engineOf(storage)), Layer.provide(services))
 }

@@ -5,7 +5,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Latch from "effect/Latch"
-import type { FlowExpired, FlowNotRegistered, InvalidInput } from "../../FlowErrors.ts"
+import type { FlowDraining, FlowExpired, FlowNotRegistered, InvalidInput } from "../../FlowErrors.ts"
 import { detailOf } from "../model/Failure.ts"
 import type { EngineParts } from "../engine/Engine.ts"
 import { hasEnded } from "../model/Execution.ts"
@@ -15,9 +15,9 @@ import * as Row from "./Row.ts"
 
 export interface Local extends Decide.Wanted {
   /** Starts the execution of an occurrence, or joins it; returns its id. */
-  readonly begin: (at: number) => Effect.Effect<string, InvalidInput | FlowNotRegistered | FlowExpired>
+  readonly begin: (at: number) => Effect.Effect<string, InvalidInput | FlowNotRegistered | FlowExpired | FlowDraining>
   readonly cancel: (execution: string) => Effect.Effect<void>
-  /** Whether this program has registered the flow. */
+  /** Whether this program takes executions of the flow. */
   readonly isRegistered: () => boolean
   /** Opened when another part of this program has changed the row. */
   readonly changed: Latch.Latch
@@ -51,6 +51,7 @@ const begun = Effect.fnUntraced(function* ({ begin, definition: { name } }: Loca
         FlowExpired: ({ execution }) =>
           Effect.succeed(Decide.started(at, execution, "the execution has already run, and is no longer retained")),
         FlowNotRegistered: ({ message }) => Effect.succeed(message),
+        FlowDraining: ({ message }) => Effect.succeed(message),
         InvalidInput: ({ message }) => Effect.succeed(`input: of ${Decide.iso(at)}: ${message}`)
       }),
       Effect.catchCause((cause) =>

@@ -174,6 +174,7 @@ export const make = ({ database, driver, isEmbedded, onChange, seeded, violation
       find: (id) => read(`find ${id}`, rows.find(id)),
       findKey: (flow, key) => read(`find key ${key}`, rows.findKey(flow, key)),
       list: (page) => read("list", rows.list(page)),
+      unendedCounts: (flow) => read(`unended of ${flow ?? "all"}`, rows.unendedCounts(flow)),
       history: (id) => read(`history ${id}`, rows.history(id)),
       aside: (id) => read(`aside ${id}`, rows.aside(id)),
       chapters: (id) => read(`chapters ${id}`, rows.chapters(id)),
@@ -198,6 +199,7 @@ export const make = ({ database, driver, isEmbedded, onChange, seeded, violation
       },
       send: (id, message) =>
         through(`send ${id} ${message.kind} ${message.name} ${message.id}`, rows.send(id, message)),
+      prepare: (fence, prepared) => through(`prepare ${fence.id}`, rows.prepare(fence, prepared)),
       messages: (id, after) => read(`messages ${id} after ${after}`, rows.messages(id, after)),
       change: (id, decide) =>
         Effect.contextWith((context: Context.Context<never>) => {

@@ -4,6 +4,8 @@ export const exitCodes = {
   failed: 1,
   /** The command line cannot be read. */
   usage: 2,
+  /** `flows check`: it could not be said whether executions fit. */
+  unchecked: 2,
   /** `run --wait`: items of the run failed. */
   unresolved: 2,
   /** `run --wait`: the run was stopped; `worker start --once`: the step run was. */

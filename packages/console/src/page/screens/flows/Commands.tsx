@@ -4,6 +4,7 @@ import { call, reasonOf } from "../../action.ts"
 import { Button } from "../../kit/Basics.tsx"
 import { Confirm, FormDialog } from "../../kit/Dialog.tsx"
 import { AreaField, CheckField, TextField } from "../../kit/Field.tsx"
+import { go, to } from "../../route.ts"
 import { type Command, commandsOf, type Inspection } from "./executions.ts"
 import * as text from "../../text/text.ts"
 
@@ -100,6 +101,22 @@ export const RetryDialog = ({ from, id, onClose, onDone }: Props & { readonly fr
   >
     <p>{text.flows.retryFromHint}</p>
   </Confirm>
+)
+
+export const ForkDialog = ({ from, id, onClose }: Pick<Props, "id" | "onClose"> & { readonly from: string }) => (
+  <FormDialog
+    title={text.flows.forkFrom(from)}
+    submit={text.flows.forkFromHere}
+    done={text.flows.forked}
+    onSubmit={() =>
+      call<{ readonly id: string }>("POST", `flow-executions/${id}/fork`, { body: { from } }).then((fork) =>
+        go(to(["flows", fork.id]))
+      )
+    }
+    onClose={onClose}
+  >
+    <p>{text.flows.forkFromHint}</p>
+  </FormDialog>
 )
 
 /** Parses what was typed; the error says where it goes wrong. */

@@ -6,7 +6,7 @@ import { useResource } from "../../load.ts"
 import { to } from "../../route.ts"
 import { may } from "../../state.ts"
 import { duration, exactly, short } from "../../format.ts"
-import { Commands, RetryDialog } from "./Commands.tsx"
+import { Commands, ForkDialog, RetryDialog } from "./Commands.tsx"
 import { type Activity, awaited, dueOf, type Entry, type Inspection, isRetriable, parted } from "./executions.ts"
 import { Actions, SendDialog, type Sending, takesValue } from "./Sending.tsx"
 import { States } from "./States.tsx"
@@ -110,8 +110,10 @@ const tookOf = ({ ended_at, started_at }: Entry) =>
 
 const History = ({ inspection, onDone }: { readonly inspection: Inspection; readonly onDone: () => void }) => {
   const [from, setFrom] = useState<string | null>(null)
+  const [forkFrom, setForkFrom] = useState<string | null>(null)
   const { execution, steps } = inspection
-  const canRetry = isRetriable(execution.state) && may("Processes.trigger_processes")
+  const canFork = may("Processes.trigger_processes")
+  const canRetry = isRetriable(execution.state) && canFork
   const last = new Map(steps.map((entry) => [entry.path, entry]))
   return (
     <Panel title={text.flows.steps} flush>
@@ -143,17 +145,25 @@ const History = ({ inspection, onDone }: { readonly inspection: Inspection; read
             { title: text.flows.attempt, isNumber: true, cell: ({ attempt }) => String(attempt) },
             { title: text.common.started, isNumber: true, cell: ({ started_at }) => <Time at={started_at} /> },
             { title: text.common.duration, isNumber: true, cell: tookOf },
-            ...(canRetry
+            ...(canFork
               ? [
                   {
                     title: text.common.actions,
                     isNumber: true,
                     cell: (entry: Entry) =>
                       entry.kind === "step" && last.get(entry.path)?.attempt === entry.attempt ? (
-                        <Button onClick={() => setFrom(entry.path)}>
-                          {text.flows.retryMore}
-                          <span class="hidden">{text.flows.fromStep(entry.path)}</span>
-                        </Button>
+                        <>
+                          {canRetry ? (
+                            <Button onClick={() => setFrom(entry.path)}>
+                              {text.flows.retryMore}
+                              <span class="hidden">{text.flows.fromStep(entry.path)}</span>
+                            </Button>
+                          ) : null}
+                          <Button onClick={() => setForkFrom(entry.path)}>
+                            {text.flows.forkMore}
+                            <span class="hidden">{text.flows.fromStep(entry.path)}</span>
+                          </Button>
+                        </>
                       ) : null
                   }
                 ]
@@ -164,6 +174,7 @@ const History = ({ inspection, onDone }: { readonly inspection: Inspection; read
       {from === null ? null : (
         <RetryDialog id={execution.id} from={from} onDone={onDone} onClose={() => setFrom(null)} />
       )}
+      {forkFrom === null ? null : <ForkDialog id={execution.id} from={forkFrom} onClose={() => setForkFrom(null)} />}
     </Panel>
   )
 }

@@ -20,6 +20,7 @@ import { enqueued, queueOf } from "./Lanes.ts"
 import { writer } from "./Members.ts"
 import {
   chapterRow,
+  entries,
   entryRow,
   entryTable,
   executionRow,
@@ -38,7 +39,8 @@ import {
   toExpired,
   toMessage,
   toUndo,
-  undoRow
+  undoRow,
+  undos
 } from "./Rows.ts"
 import { isDue, type Store } from "./Store.ts"
 import { put } from "./Tables.ts"
@@ -80,15 +82,23 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
     )
   }
 
-  const insert = (made: Execution, messages: ReturnType<typeof distinct>, mine: string) => {
+  const insert = (
+    made: Execution,
+    messages: ReturnType<typeof distinct>,
+    mine: string,
+    record: NewExecution["record"]
+  ) => {
     const id = Texts.toText(made.id)
     const run = sql`
       INSERT INTO flow_run ${insertion([newExecutionOf(made)], { token: mine })} ON CONFLICT DO NOTHING RETURNING id`
     const isQueued = made.queuedAt !== null
-    if (messages.length + made.tags.length === 0 && !isQueued) return run
+    if (messages.length + made.tags.length === 0 && !isQueued && record === undefined) return run
+    const { entries: first, undos: undone } = record ?? { entries: [], undos: [] }
     const more = (where?: string) => [
       ...put(sql, newMessages, { execution: id, at: made.startedAt, token: "" }, messages, where),
       ...put(sql, tags, { execution: id, started_at: made.startedAt }, tagsOf(made.tags), where),
+      ...put(sql, entries, { execution: id, aside: 0, next_redo: 0 }, first, where),
+      ...put(sql, undos, { execution: id }, undone, where),
       ...(isQueued ? [enqueued({ sql }, made, where)] : [])
     ]
     if (isPostgres) {
@@ -106,15 +116,18 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
 
   const create: (typeof Journal.Service)["create"] = Effect.fnUntraced(function* ({
     messages,
+    record,
     ...execution
   }: NewExecution) {
     const at = yield* now
     const mine = token()
     const mail = distinct(messages)
-    const made = newExecution(execution, at, mail.length)
+    const fresh = newExecution(execution, at, mail.length)
+    // Who claims one with the first epoch reads no record.
+    const made = record === undefined ? fresh : { ...fresh, epoch: 1 }
     const created = { _tag: "Created", execution: made } as const
     while (true) {
-      const inserted = yield* persist(insert(made, mail, mine))
+      const inserted = yield* persist(insert(made, mail, mine, record))
       if (inserted.length > 0) return created
       const row = yield* persist(byKey(made.flow, made.key))
       if (row !== null) {

@@ -6,7 +6,7 @@ import { integer, nullable, query, queryOne, Row } from "@signalbox/sql/Table"
 import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
-import { type FlowVersion, isActive, type Place, type Process } from "../../model/Execution.ts"
+import { isActive, type Place, type Process, type RegisteredVersion } from "../../model/Execution.ts"
 import { type Journal } from "../Journal.ts"
 import type { Share } from "../../model/Partitions.ts"
 import { compareTexts, forgetAfterMillis } from "../Common.ts"
@@ -65,8 +65,17 @@ export const make = ({ leaseNow, now, persist, publish, sql, token, transaction 
    */
   const opaque = (condition: Fragment): Fragment => sql`CASE WHEN ${condition} THEN TRUE ELSE FALSE END`
 
-  const among = (flows: ReadonlyArray<FlowVersion>): Fragment => {
-    const each = flows.map(({ flow, version }) => sql`(flow = ${Texts.toText(flow)} AND version = ${version})`)
+  /** Of a version that is drained. A child belongs to what has begun; a command, or a failure, has to be carried out. */
+  const hasBegun = sql`AND (
+    chapter > 0 OR round > 0 OR parent IS NOT NULL OR commanded IS NOT NULL OR failure IS NOT NULL
+    OR EXISTS (SELECT 1 FROM flow_entry WHERE flow_entry.execution = flow_run.id AND flow_entry.aside = 0)
+  )`
+
+  const among = (flows: ReadonlyArray<RegisteredVersion>): Fragment => {
+    const each = flows.map(
+      ({ drain, flow, version }) =>
+        sql`(flow = ${Texts.toText(flow)} AND version = ${version} ${drain === true ? hasBegun : sql``})`
+    )
     return opaque(sql.or(each))
   }
 
@@ -88,7 +97,7 @@ export const make = ({ leaseNow, now, persist, publish, sql, token, transaction 
 
   const claimDue = (
     process: string,
-    flows: ReadonlyArray<FlowVersion>,
+    flows: ReadonlyArray<RegisteredVersion>,
     due: number,
     limit: number,
     at: number,
@@ -140,11 +149,11 @@ export const make = ({ leaseNow, now, persist, publish, sql, token, transaction 
     return row === null ? null : toExecution(row)
   })
 
-  const firstDue = (flows: ReadonlyArray<FlowVersion>, also: Fragment): Fragment => sql`
+  const firstDue = (flows: ReadonlyArray<RegisteredVersion>, also: Fragment): Fragment => sql`
     SELECT due_at FROM flow_run WHERE due_at IS NOT NULL AND ${among(flows)} ${also} ORDER BY due_at, id LIMIT 1`
 
   /** Limits the search for executions of its own partitions to those that are due within the grace of the first due one. */
-  const firstOf = (flows: ReadonlyArray<FlowVersion>, share: Share): Fragment => {
+  const firstOf = (flows: ReadonlyArray<RegisteredVersion>, share: Share): Fragment => {
     const until = sql`(SELECT due_at + CAST(${share.graceMillis} AS BIGINT) FROM first)`
     return sql`
       WITH first AS MATERIALIZED (${firstDue(flows, sql``)})
@@ -191,7 +200,7 @@ export const make = ({ leaseNow, now, persist, publish, sql, token, transaction 
     const at = yield* now
     const mine = token()
     const id = Texts.toText(process.id)
-    const flows = JSON.stringify(process.flows.map(({ flow, version }) => ({ flow, version })))
+    const flows = JSON.stringify(process.flows.map(({ drain, flow, version }) => ({ flow, version, drain })))
     const { protocol = null } = process
     const { boot = null, namespace = null, pid = null, startedAt = null } = process.place ?? {}
     const lease = process.leaseMillis

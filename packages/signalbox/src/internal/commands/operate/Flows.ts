@@ -1,11 +1,5 @@
 /** `signalbox flows`: operates the durable flows of a program that mounts `FlowManagement.layerRoutes`. */
-import {
-  type Command as FlowCommand,
-  type CommandOptions,
-  type Filter,
-  type State,
-  states
-} from "@signalbox/flows/FlowExecutions"
+import { type Command as FlowCommand, type CommandOptions, type State } from "@signalbox/flows/FlowExecutions"
 import { type FlowManagementClient, type FlowManagementError, onWire } from "@signalbox/flows/FlowManagementClient"
 import { defined } from "@signalbox/transport/Defined"
 import { TaggedError } from "@signalbox/transport/Printed"
@@ -25,49 +19,14 @@ import { givenText } from "../../files/GivenText.ts"
 import { executionLine, report } from "../../output/FlowReport.ts"
 import { connected, flags, refuse } from "../../connection/FlowsConnection.ts"
 import { check } from "./FlowsCheck.ts"
-import { request } from "./FlowsRequest.ts"
+import { exported } from "./FlowsExport.ts"
+import { filterFlags, filterOf, type GivenFilter } from "./FlowsFilter.ts"
+import { fork } from "./FlowsFork.ts"
 import { schedules } from "./FlowsSchedules.ts"
+import { versions } from "./FlowsVersions.ts"
+import { request } from "./FlowsRequest.ts"
 import { state, watch } from "./FlowsStates.ts"
 import * as FlagValues from "../../settings/FlagValues.ts"
-
-const only = (name: string, what: string) =>
-  Flag.String(name).pipe(Flag.withDescription(`Only executions ${what}`), Flag.optional)
-const when = (name: string, what: string) =>
-  FlagValues.time(name).pipe(
-    Flag.withDescription(`Only executions that began ${what}, such as 2026-11-20T08:00:00Z`),
-    Flag.optional
-  )
-
-const filterFlags = {
-  flow: only("flow", "of this flow"),
-  version: Flag.Finite("flow-version").pipe(Flag.withDescription("Only executions of this version"), Flag.optional),
-  key: only("key", "with this idempotency key"),
-  state: Flag.Literals("state", states).pipe(Flag.withDescription("Only executions in this state"), Flag.optional),
-  tag: only("tag", "with this tag"),
-  startedFrom: when("started-from", "at this time or later"),
-  startedBefore: when("started-before", "before this time")
-}
-
-interface GivenFilter {
-  readonly flow: Option.Option<string>
-  readonly version: Option.Option<number>
-  readonly key: Option.Option<string>
-  readonly state: Option.Option<(typeof states)[number]>
-  readonly tag: Option.Option<string>
-  readonly startedFrom: Option.Option<Date>
-  readonly startedBefore: Option.Option<Date>
-}
-
-const filterOf = ({ flow, key, startedBefore, startedFrom, state, tag, version }: GivenFilter): Filter =>
-  defined({
-    flow: Option.getOrUndefined(flow),
-    version: Option.getOrUndefined(version),
-    key: Option.getOrUndefined(key),
-    state: Option.getOrUndefined(state),
-    tag: Option.getOrUndefined(tag),
-    startedFrom: Option.getOrUndefined(startedFrom)?.getTime(),
-    startedBefore: Option.getOrUndefined(startedBefore)?.getTime()
-  })
 
 const list = Command.make(
   "list",
@@ -136,17 +95,6 @@ const show = Command.make(
       description: "Print the input and result of a step"
     },
     { command: "signalbox flows show 0199a1b2-... --mermaid > flow.mmd", description: "Write a diagram" }
-  ])
-)
-
-const exported = Command.make("export", { execution, url: flags.url }, ({ execution, url }) =>
-  connected(url, (flows) =>
-    Effect.flatMap(flows.history(execution), (history) => Console.log(JSON.stringify(onWire.history(history))))
-  )
-).pipe(
-  Command.withDescription("Prints the history of an execution as JSON, for a test of changed code"),
-  Command.withExamples([
-    { command: "signalbox flows export 0199a1b2-... > history.json", description: "Write the history to a file" }
   ])
 )
 
@@ -289,6 +237,10 @@ const resume = Command.make(
     {
       command: "signalbox flows resume 0199a1b2-... --skip reserve",
       description: "Resume after undoing reserve by hand"
+    },
+    {
+      command: "signalbox flows resume --halted-by-deployment --flow payments --since 2026-11-20T08:00:00Z --yes",
+      description: "Continue what a deployment has halted with the one that runs now"
     }
   ])
 )
@@ -446,8 +398,10 @@ export const flows = Command.make("flows").pipe(
     suspend,
     resume,
     retry,
+    fork,
     exported,
     check,
+    versions,
     schedules
   ])
 )
