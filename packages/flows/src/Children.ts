@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import type { FlowContext } from "./FlowContext.ts"
 import { FlowDefect } from "./FlowDefect.ts"
 import {
+  DeadlineExceeded,
   ExecutionConflict,
   ExecutionNotFound,
   FlowCancelled,
@@ -33,9 +34,10 @@ import {
   segment
 } from "./internal/body/Position.ts"
 import { type Codec, record } from "./internal/model/Values.ts"
+import { whenOf, type WhenOptions } from "./internal/model/When.ts"
 import type { Signal } from "./Signals.ts"
 
-export interface StartOptions {
+interface ChildOptions {
   /** The key of the child's flow; an existing execution with it is joined. Default: a key derived from this place. */
   readonly key?: string
   /**
@@ -45,12 +47,18 @@ export interface StartOptions {
   readonly onParentEnd?: "cancel" | "leave"
 }
 
+/** How a child is started, when, in which order, and until when; `after` and `deadline` count from the start in the body. */
+export type StartOptions = ChildOptions & WhenOptions
+
+/** The error of a child that was started with a deadline. */
+type Late<O> = "deadline" extends keyof O ? DeadlineExceeded : never
+
 /** An execution that a body has started or found. Its members are steps, for use in the body. */
 export interface Child<S, E> {
   readonly id: string
   /**
-   * Waits until the child has ended, without a limit, and returns its result; fails with its error, or with `FlowCancelled`. A
-   * halted child has not ended.
+   * Waits until the child has ended, without a limit, and returns its result; fails with its error, with `FlowCancelled`, or with
+   * `DeadlineExceeded` when it was started with a deadline. A halted child has not ended.
    */
   readonly result: Effect.Effect<S, E | FlowCancelled, FlowContext<never>>
   /** Sends the child a signal that its flow lists. Fails when it has received another value, or has ended. */
@@ -74,7 +82,7 @@ const work = { retry: once, transient: null, repeatable: true } as const
 
 /**
  * Starts another flow as a separate execution, a child with its own journal, key and commands, without waiting for it. In a plain
- * run the child runs concurrently with its parent, in memory.
+ * run the child runs concurrently with its parent, in memory, and has no priority.
  *
  * Fails with `InvalidInput` when the input does not fit the schema of the flow: nothing was started, and the failure is recorded like
  * that of a step. Repeated calls in one place are numbered, like steps. The execution halts when the key belongs to an execution that is no longer
@@ -114,11 +122,23 @@ const work = { retry: once, transient: null, repeatable: true } as const
  * })
  * ```
  */
-export const start = <I extends Codec, S extends Codec, E extends Codec, R>(
+export const start = <I extends Codec, S extends Codec, E extends Codec, R, O extends StartOptions = {}>(
   flow: Flow<I, S, E, R>,
   input: I["Type"],
-  { key, onParentEnd = "cancel" }: StartOptions = {}
-): Effect.Effect<Child<S["Type"], E["Type"]>, InvalidInput, FlowContext<R>> =>
+  options?: O
+): Effect.Effect<Child<S["Type"], E["Type"] | Late<O>>, InvalidInput, FlowContext<R>> =>
+  // Without a deadline, `childOf` returns one that does not fail with it.
+  started(flow, input, options ?? {}) as Effect.Effect<
+    Child<S["Type"], E["Type"] | Late<O>>,
+    InvalidInput,
+    FlowContext<R>
+  >
+
+const started = <I extends Codec, S extends Codec, E extends Codec, R>(
+  flow: Flow<I, S, E, R>,
+  input: I["Type"],
+  { key, onParentEnd = "cancel", ...options }: StartOptions
+): Effect.Effect<Child<S["Type"], E["Type"] | DeadlineExceeded>, InvalidInput, FlowContext<R>> =>
   conceal(
     claimed(
       flow.name,
@@ -127,6 +147,7 @@ export const start = <I extends Codec, S extends Codec, E extends Codec, R>(
         Effect.gen(function* () {
           const { numbered, path } = claim
           const { prefix } = yield* Position
+          const when = whenOf(`the start of ${flow.name}`, options)
           const given = yield* recordChildInput(flow, input, claim, interpreter)
           const started = yield* interpreter.step({
             path,
@@ -150,13 +171,15 @@ export const start = <I extends Codec, S extends Codec, E extends Codec, R>(
                   input: given.json,
                   tags: [...flow.tags(given.value)],
                   limits: flow.limitKeys(given.value),
-                  run: (id) => Effect.provideContext(endedOf(flow, id, given.json), context)
+                  when,
+                  run: (id) => Effect.provideContext(endedOf(flow, id, given.json, when), context)
                 })
                 return { execution, onParentEnd }
               })
             )
           })
-          return childOf(flow, started.execution, path.slice(prefix.length))
+          const own = path.slice(prefix.length)
+          return childOf(flow, started.execution, own, when.deadlineMillis !== null)
         }),
       { repeats: true }
     )
@@ -226,7 +249,8 @@ export const find = <I extends Codec, S extends Codec, E extends Codec>(
               )
             )
           })
-          return childOf(flow, id, path.slice(prefix.length))
+          // Without a deadline of this body, it does not fail with one.
+          return childOf(flow, id, path.slice(prefix.length), false) as Child<S["Type"], E["Type"]>
         }),
       { repeats: true }
     )
@@ -247,9 +271,10 @@ const nothing = { input: null, inputSchema: Schema.Null } as const
 const childOf = <I extends Codec, S extends Codec, E extends Codec>(
   flow: FlowDefinition<I, S, E>,
   id: string,
-  own: string
-): Child<S["Type"], E["Type"]> => {
-  const error = Schema.Union([flow.error, FlowCancelled])
+  own: string,
+  hasDeadline: boolean
+): Child<S["Type"], E["Type"] | DeadlineExceeded> => {
+  const error = Schema.Union([flow.error, FlowCancelled, DeadlineExceeded])
   const result = below(own, "result", (claim, interpreter) =>
     interpreter.step<S, typeof error, never>({
       ...claim,
@@ -260,6 +285,12 @@ const childOf = <I extends Codec, S extends Codec, E extends Codec>(
       error,
       execute: Effect.flatMap(Children, ({ ended }) => ended(id)).pipe(
         Effect.flatMap((execution) => outcomeOf(flow, execution)),
+        // A joined execution may have a deadline of which this body does not know: it was ended from outside.
+        Effect.mapError((error) =>
+          !hasDeadline && error instanceof DeadlineExceeded && error.execution === id
+            ? new FlowCancelled({ execution: id })
+            : error
+        ),
         // In an engine a halted child can be resumed, so its parent waits; a script ends with its child.
         Effect.catch((error) => (error instanceof FlowHalted ? Effect.die(error) : Effect.fail(error)))
       ),

@@ -12,13 +12,14 @@ import { type Flow, type FlowDefinition, startOf } from "./internal/body/FlowTyp
 import type { FlowEngine } from "./FlowEngine.ts"
 import {
   type CallUnanswered,
+  type DeadlineExceeded,
   type ExecutionConflict,
   ExecutionNotFound,
   type FlowCancelled,
   type FlowDraining,
   type FlowExpired,
   type FlowHalted,
-  FlowNotRegistered,
+  type FlowNotRegistered,
   type InvalidInput,
   type InvalidSignal,
   type RequestAbandoned,
@@ -33,16 +34,18 @@ import { bodyOf } from "./internal/interpreter/Body.ts"
 import * as Calling from "./internal/journal/Calling.ts"
 import * as ChildExecutions from "./internal/body/ChildExecutions.ts"
 import * as DurableChildren from "./internal/engine/DurableChildren.ts"
-import { Engine } from "./internal/engine/Engine.ts"
-import { type Execution, type NewMessage, versionName } from "./internal/model/Execution.ts"
+import type { Execution } from "./internal/model/Execution.ts"
 import { engineOf } from "./internal/engine/EngineOf.ts"
+import { begin, registered, submitted, submittedMany } from "./internal/engine/Submitting.ts"
 import { outcomeOf } from "./internal/operate/Outcome.ts"
 import { decoded, itemsOf, sizeOf, stateOf } from "./internal/operate/SaidValues.ts"
 import { segment } from "./internal/body/Position.ts"
 import { messageOf } from "./internal/engine/MessageCheck.ts"
 import { Transactions } from "./internal/body/Transactions.ts"
 import { Watching } from "./internal/engine/RunWatchers.ts"
-import { type Codec, readSubmitted, recordSignal, recordSubmitted } from "./internal/model/Values.ts"
+import { type Codec, readSubmitted, recordSignal } from "./internal/model/Values.ts"
+import type { SubmitOptions } from "./internal/model/Submitted.ts"
+import type { WhenOptions } from "./internal/model/When.ts"
 import type { Requestable } from "./Requests.ts"
 import type { Signal } from "./Signals.ts"
 import type { Feed, State } from "./States.ts"
@@ -117,28 +120,10 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
   )
 
 /** The errors of waiting for an execution besides those of the flow. */
-export type WaitError = FlowCancelled | FlowHalted | FlowExpired | FlowNotRegistered
+export type WaitError = FlowCancelled | DeadlineExceeded | FlowHalted | FlowExpired | FlowNotRegistered
 
 /** The errors of `execute` besides those of the flow. */
 export type DurableError = WaitError | InvalidInput | FlowDraining
-
-const begin = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec>(
-  flow: FlowDefinition<I, S, E>,
-  input: I["Type"],
-  options: { readonly key?: string; readonly messages?: ReadonlyArray<NewMessage> } = {}
-) {
-  const { engine } = yield* engineOf
-  const given = yield* recordSubmitted(flow, input)
-  return yield* engine.submit({ ...startOf(flow, given, options.key), messages: options.messages ?? [] })
-}, Calling.asCall)
-
-/** Fails when the execution has not ended and no registered version would run it. */
-const registered = Effect.fnUntraced(function* ({ registered }: Engine["Service"], execution: Execution) {
-  const { flow, id, state, version } = execution
-  const isOver = state === "completed" || state === "failed" || state === "cancelled"
-  if (isOver || registered.has(versionName(execution))) return
-  return yield* new FlowNotRegistered({ flow, version, execution: id })
-})
 
 const result = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec>(
   flow: FlowDefinition<I, S, E>,
@@ -154,9 +139,11 @@ const result = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E 
  * Starts an execution, or joins the one with the same idempotency key, and waits for its result without a limit. For an execution
  * that has ended it returns the recorded result: a key is used once. When the caller is interrupted, the execution continues.
  *
- * Fails with the errors of the flow, with `InvalidInput` when the input does not fit its schema, with `FlowCancelled`, with `FlowHalted` when it needs a person or a deployment, with
- * `FlowExpired` when it ended too long ago, with `FlowDraining` when no living process takes new executions of the version, and with `FlowNotRegistered` when the execution is of a version that the
- * program has not registered.
+ * Fails with the errors of the flow, with `InvalidInput` when the input does not fit its schema, with `FlowCancelled`, with
+ * `DeadlineExceeded` when it has not ended at its deadline, with `FlowHalted` when it needs a person or a deployment, with `FlowExpired`
+ * when it ended too long ago, with `FlowDraining` when no living process takes new executions of the version, and with
+ * `FlowNotRegistered` when the execution is of a version that the program has not registered. An option that cannot be is a defect
+ * (`OptionError`).
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -180,21 +167,86 @@ const result = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E 
  */
 export const execute = <I extends Codec, S extends Codec, E extends Codec>(
   flow: FlowDefinition<I, S, E>,
-  input: I["Type"]
+  input: I["Type"],
+  options: SubmitOptions = {}
 ): Effect.Effect<S["Type"], E["Type"] | DurableError, FlowEngine> =>
-  Effect.flatMap(begin(flow, input), (execution) => Calling.waitsFor(execution.id, result(flow, execution)))
+  Effect.flatMap(submitted("Flow.execute", flow, input, options), (execution) =>
+    Calling.waitsFor(execution.id, result(flow, execution))
+  )
 
-/** Like `execute`, without waiting: returns the id of the execution. `key` replaces that of the flow's `idempotencyKey`. */
+/**
+ * Like `execute`, without waiting: returns the id of the execution. `after` and `at` start it later, which costs a row and no memory.
+ * For an existing execution that is joined, the options change nothing.
+ *
+ * ```ts
+ * import * as Schema from "effect/Schema"
+ * import * as Flow from "@signalbox/flows/Flow"
+ *
+ * const invoice = Flow.make("invoice", {
+ *   version: 1,
+ *   input: Schema.String,
+ *   success: Schema.Void,
+ *   error: Schema.Never,
+ *   idempotencyKey: (order) => order,
+ *   run: () => Flow.sleep("payment", "14 days")
+ * })
+ *
+ * export const tomorrow = Flow.submit(invoice, "order 17", {
+ *   after: "1 day",
+ *   priority: 10,
+ *   deadline: "30 days"
+ * })
+ *
+ * // Starts once, ten seconds after the last call of a burst.
+ * export const soon = Flow.submit(invoice, "order 17", {
+ *   debounce: { key: "17", quiet: "10 seconds", most: "5 minutes" }
+ * })
+ * ```
+ */
 export const submit = <I extends Codec, S extends Codec, E extends Codec>(
   flow: FlowDefinition<I, S, E>,
   input: I["Type"],
-  options: { readonly key?: string } = {}
+  options: SubmitOptions = {}
 ): Effect.Effect<string, InvalidInput | FlowNotRegistered | FlowExpired | FlowDraining, FlowEngine> =>
   Effect.gen(function* () {
     const { engine } = yield* engineOf
-    const execution = yield* begin(flow, input, options)
+    const execution = yield* submitted("Flow.submit", flow, input, options)
     yield* registered(engine, execution)
     return execution.id
+  })
+
+/**
+ * Submits up to 1,000 inputs in one transaction: returns the ids of their executions in the order of the inputs, those of joined ones
+ * included. When one input does not fit the schema, nothing is started, and `InvalidInput` names its index in its path, such as
+ * `3.amount`; with `FlowExpired` nothing is started either.
+ *
+ * ```ts
+ * import * as Schema from "effect/Schema"
+ * import * as Flow from "@signalbox/flows/Flow"
+ *
+ * const invoice = Flow.make("invoice", {
+ *   version: 1,
+ *   input: Schema.String,
+ *   success: Schema.Void,
+ *   error: Schema.Never,
+ *   idempotencyKey: (order) => order,
+ *   run: () => Flow.sleep("payment", "14 days")
+ * })
+ *
+ * export const all = (orders: ReadonlyArray<string>) =>
+ *   Flow.submitMany(invoice, orders, { after: "1 hour" })
+ * ```
+ */
+export const submitMany = <I extends Codec, S extends Codec, E extends Codec>(
+  flow: FlowDefinition<I, S, E>,
+  inputs: ReadonlyArray<I["Type"]>,
+  options: WhenOptions = {}
+): Effect.Effect<ReadonlyArray<string>, InvalidInput | FlowNotRegistered | FlowExpired | FlowDraining, FlowEngine> =>
+  Effect.gen(function* () {
+    const { engine } = yield* engineOf
+    const executions = yield* submittedMany("Flow.submitMany", flow, inputs, options)
+    yield* Effect.forEach(executions, (execution) => registered(engine, execution), { discard: true })
+    return executions.map(({ id }) => id)
   })
 
 /**

@@ -36,11 +36,13 @@ export {
   layer,
   signalWithStart,
   submit,
+  submitMany,
   type Watched
 } from "./Durable.ts"
 export type { Failing, FlowContext } from "./FlowContext.ts"
 export {
   CallUnanswered,
+  DeadlineExceeded,
   ExecutionConflict,
   ExecutionNotFound,
   FlowCancelled,
@@ -55,6 +57,8 @@ export { type Flow, isFlow } from "./internal/body/FlowType.ts"
 export type { Limit } from "./internal/model/Execution.ts"
 export type { FlowLimit, Rate } from "./internal/model/Limits.ts"
 export type { Codec } from "./internal/model/Values.ts"
+export type { Debounce, SubmitOptions } from "./internal/model/Submitted.ts"
+export type { StartTime, Urgency, WhenOptions } from "./internal/model/When.ts"
 export { type Answers, type Asked, type Request, request, type Requestable, type RequestOptions } from "./Requests.ts"
 export { approval, Approval, type ApprovalSignal, Counted, inbox, type Signal, signal } from "./Signals.ts"
 export { type AnyState, feed, type Feed, type FeedOptions, state, type State } from "./States.ts"

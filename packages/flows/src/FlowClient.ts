@@ -14,8 +14,9 @@ import { defined } from "@signalbox/transport/Defined"
 import type { FeedItem, SendOptions, Watched } from "./Durable.ts"
 import type { FlowDefinition } from "./FlowDefinition.ts"
 import {
+  type DeadlineExceeded,
   ExecutionNotFound,
-  FlowCancelled,
+  type FlowCancelled,
   FlowHalted,
   type InvalidInput,
   type InvalidSignal,
@@ -43,7 +44,7 @@ import type { Feed, State } from "./States.ts"
 export { FlowManagementError, type Options } from "./internal/management/Requests.ts"
 
 /** The errors of waiting for an execution of another program, besides those of its flow. */
-export type RemoteWaitError = FlowCancelled | FlowHalted | FlowManagementError
+export type RemoteWaitError = FlowCancelled | DeadlineExceeded | FlowHalted | FlowManagementError
 
 /** An execution of another program, by its flow and key. */
 export interface RemoteHandle<S, E> {
@@ -104,7 +105,7 @@ const make = Effect.fnUntraced(function* (options: Requests.Options) {
   const outcome = <S extends Codec, E extends Codec>(
     flow: { readonly name: string; readonly success: S; readonly error: E },
     awaited: Awaited
-  ): Effect.Effect<S["Type"], E["Type"] | FlowCancelled | FlowHalted> => {
+  ): Effect.Effect<S["Type"], E["Type"] | FlowCancelled | DeadlineExceeded | FlowHalted> => {
     const { code, failure, id, state } = awaited
     if (state !== "halted") return outcomeOf(flow, awaited)
     const message = failure?.message ?? `the execution ${id} is halted`

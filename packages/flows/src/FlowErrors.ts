@@ -161,6 +161,17 @@ export class FlowCancelled extends TaggedError<FlowCancelled>()("FlowCancelled",
   }
 }
 
+/** The execution had not ended at its deadline: its waits were interrupted, and its undos have run. */
+export class DeadlineExceeded extends TaggedError<DeadlineExceeded>()("DeadlineExceeded", {
+  execution: Schema.String,
+  /** Milliseconds since 1970. */
+  deadlineAt: Schema.Finite
+}) {
+  override get message(): string {
+    return `the execution ${this.execution} had not ended at its deadline, ${new Date(this.deadlineAt).toISOString()}`
+  }
+}
+
 /**
  * The execution is halted: nothing was undone, and a person or a deployment is needed. `signalbox flows show` shows why; `resume`
  * continues it.

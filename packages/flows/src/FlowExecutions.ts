@@ -49,7 +49,7 @@ import {
   type StandingStill,
   summaryOf
 } from "./internal/operate/Inspection.ts"
-import { cancelPath } from "./internal/model/Replay.ts"
+import { cancelledBy, cancelPath } from "./internal/model/Replay.ts"
 import { messageOf } from "./internal/engine/MessageCheck.ts"
 import { nameOf } from "./internal/model/Path.ts"
 import type { Codec } from "./internal/model/Values.ts"
@@ -275,7 +275,8 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
     processes.some(({ flows }) => flows.some((known) => known.flow === flow && known.version === version))
   const cancelling =
     !hasEnded(state) &&
-    (history.messages.some(({ kind }) => kind === "cancel") || history.entries.some(({ path }) => path === cancelPath))
+    (history.messages.some(({ kind }) => kind === "cancel") ||
+      history.entries.some(({ path, value }) => path === cancelPath && cancelledBy(value) === "cancel"))
   const signals = registered.get(versionName(history.execution))?.signals ?? []
   const now = (yield* Effect.forEach(activitiesOf(history), withChild)).map(withTaken(signals))
   const queue = history.execution.queuedAt === null ? null : yield* journal.queuePlace(execution)

@@ -1,6 +1,7 @@
 /**
  * Schedules of durable flows: executions that start at the times of a schedule.
  */
+import { OptionError } from "@signalbox/transport/OptionError"
 import { TaggedError } from "@signalbox/transport/Printed"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -21,12 +22,14 @@ import * as ScheduleRunner from "./internal/schedules/ScheduleRunner.ts"
 import * as Decide from "./internal/schedules/Decide.ts"
 import * as Row from "./internal/schedules/Row.ts"
 import type { Codec } from "./internal/model/Values.ts"
+import { type Urgency, whenOf } from "./internal/model/When.ts"
 
 /** A definition of `@signalbox/schedule`, with the input of its executions. */
-export type Options<I> = Definition.DefinitionInput & {
-  /** Returns the input of the execution of this time. */
-  readonly input: (at: DateTime.Utc) => I
-}
+export type Options<I> = Definition.DefinitionInput &
+  Urgency & {
+    /** Returns the input of the execution of this time. */
+    readonly input: (at: DateTime.Utc) => I
+  }
 
 /**
  * The definition is invalid, or its name is in use in this program: `field` is the path of the field, and the message says what is
@@ -54,7 +57,22 @@ export class InvalidBackfill extends TaggedError<InvalidBackfill>()("InvalidBack
   message: Schema.String
 }) {}
 
-const definitionOf = <I>({ input: _, ...fields }: Options<I>) =>
+/** Returns what the executions of a schedule are submitted with. */
+const urgencyOf = <I>({ deadline, name, priority }: Options<I>): Effect.Effect<Urgency, InvalidSchedule> =>
+  Effect.try({
+    try: () => {
+      whenOf(`the schedule ${name}`, { priority, deadline })
+      return { priority, deadline }
+    },
+    catch: (error) =>
+      new InvalidSchedule({
+        schedule: name,
+        field: error instanceof OptionError ? error.option : "deadline",
+        message: error instanceof Error ? error.message : String(error)
+      })
+  })
+
+const definitionOf = <I>({ deadline: _deadline, input: _input, priority: _priority, ...fields }: Options<I>) =>
   Effect.fromResult(
     Result.mapError(
       Definition.make(fields),
@@ -114,6 +132,7 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
       const { engine, schedules } = yield* engineOf
       const context = unlimited(yield* Effect.context<FlowEngine>())
       const definition = yield* definitionOf(options)
+      const urgency = yield* urgencyOf(options)
       const { name } = definition
       const digest = `${versionName({ flow: flow.name, version: flow.version })} ${Definition.digest(definition)}`
       const changed = yield* schedules.add(name, digest)
@@ -128,9 +147,9 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
         changed,
         isRegistered: () => engine.registered.takes(versionName(wanted)),
         begin: (at) =>
-          Effect.suspend(() => submit(flow, options.input(Decide.utc(at)), { key: Decide.keyOf(name, at) })).pipe(
-            Effect.provideContext(context)
-          ),
+          Effect.suspend(() =>
+            submit(flow, options.input(Decide.utc(at)), { ...urgency, key: Decide.keyOf(name, at) })
+          ).pipe(Effect.provideContext(context)),
         cancel: (execution) =>
           FlowExecutions.cancel(execution).pipe(
             Effect.catchTag("ExecutionNotFound", () => Effect.void),

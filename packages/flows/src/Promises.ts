@@ -33,9 +33,11 @@ import * as Step from "./Step.ts"
 
 export type { AnySchema, TypeOf } from "@signalbox/api/StandardSchema"
 export type { Child, StartOptions } from "./Children.ts"
+export type { Debounce, SubmitOptions, WhenOptions } from "./Flow.ts"
 export type { RetainOptions } from "./FlowEngine.ts"
 export {
   CallUnanswered,
+  DeadlineExceeded,
   FlowCancelled,
   FlowsClosed,
   InvalidInput,
@@ -286,14 +288,20 @@ export interface Flows {
   readonly execute: <I extends Codec, S extends Codec, E extends Codec>(
     flow: Flow.FlowDefinition<I, S, E>,
     input: I["Type"],
-    options?: CallOptions
+    options?: Flow.SubmitOptions & CallOptions
   ) => Promise<S["Type"]>
-  /** Starts an execution or joins the one with its key; returns its id. */
+  /** Starts an execution, now or later, or joins the one with its key; returns its id: see `Flow.submit`. */
   readonly submit: <I extends Codec, S extends Codec, E extends Codec>(
     flow: Flow.FlowDefinition<I, S, E>,
     input: I["Type"],
-    options?: { readonly key?: string } & CallOptions
+    options?: Flow.SubmitOptions & CallOptions
   ) => Promise<string>
+  /** Submits up to 1,000 inputs in one transaction; resolves to their ids in order: see `Flow.submitMany`. */
+  readonly submitMany: <I extends Codec, S extends Codec, E extends Codec>(
+    flow: Flow.FlowDefinition<I, S, E>,
+    inputs: ReadonlyArray<I["Type"]>,
+    options?: Flow.WhenOptions & CallOptions
+  ) => Promise<ReadonlyArray<string>>
   /** Sends a signal to the execution of a key. */
   readonly signal: <I extends Codec, S extends Codec, E extends Codec, V extends Codec>(
     flow: Flow.FlowDefinition<I, S, E>,
@@ -337,8 +345,9 @@ export const openFlows = async <R = never>(options: OpenOptions<R>): Promise<Flo
   const calls = await open(layerOf(options))
   const { call, close } = calls
   return {
-    execute: (flow, input, calling) => call(Durable.execute(flow, input), calling),
+    execute: (flow, input, submitting) => call(Durable.execute(flow, input, submitting), submitting),
     submit: (flow, input, submitting) => call(Durable.submit(flow, input, submitting), submitting),
+    submitMany: (flow, inputs, submitting) => call(Durable.submitMany(flow, inputs, submitting), submitting),
     signal: (flow, key, signal, value, sending) =>
       call(
         Effect.flatMap(Durable.handle(flow, key), (handle) => handle.signal(signal, value, sending)),

@@ -16,7 +16,7 @@ import { ProcessId } from "@signalbox/api/contract/Ids"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Flow from "../src/Flow.ts"
 import type { FlowEngine } from "../src/FlowEngine.ts"
-import type { FlowCancelled, FlowDraining, FlowExpired, FlowHalted, FlowNotRegistered } from "../src/FlowErrors.ts"
+import type { DeadlineExceeded, FlowCancelled, FlowDraining, FlowExpired, FlowHalted, FlowNotRegistered } from "../src/FlowErrors.ts"
 import type { FlowEvent } from "../src/FlowEvents.ts"
 import * as Retry from "../src/Retry.ts"
 
@@ -326,7 +326,7 @@ describe("a flow", () => {
     expectTypeOf(Flow.execute(oneFlow, "x")).toEqualTypeOf<
       Effect.Effect<
         number,
-        Bad | Flow.InvalidInput | FlowCancelled | FlowHalted | FlowExpired | FlowNotRegistered | FlowDraining,
+        Bad | Flow.InvalidInput | FlowCancelled | DeadlineExceeded | FlowHalted | FlowExpired | FlowNotRegistered | FlowDraining,
         FlowEngine
       >
     >()
@@ -335,7 +335,7 @@ describe("a flow", () => {
     >()
     const handled = Flow.handle(oneFlow, "x")
     expectTypeOf<Effect.Error<Effect.Success<typeof handled>["result"]>>().toEqualTypeOf<
-      Bad | FlowCancelled | FlowHalted | FlowExpired | FlowNotRegistered
+      Bad | FlowCancelled | DeadlineExceeded | FlowHalted | FlowExpired | FlowNotRegistered
     >()
   })
 

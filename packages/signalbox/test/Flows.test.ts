@@ -180,6 +180,23 @@ describe("signalbox flows", { shuffle: false }, () => {
     }).pipe(Effect.provide(program))
   )
 
+  it.live("lists and shows when one starts, and its deadline", () =>
+    Effect.gen(function* () {
+      const id = yield* Flow.submit(payment, 7, { after: "1 day", priority: 5, deadline: "2 days" })
+      const listed = (yield* flows("list", "--state", "queued")).stdout
+      assert.match(
+        listed,
+        new RegExp(`^${id} +queued .* starts at \\d{4}-\\S+Z, priority 5, deadline \\d{4}-\\S+Z$`, "m")
+      )
+      const shown = (yield* flows("show", id)).stdout
+      assert.match(shown, /^queued: starts at \d{4}-\S+Z; deadline \d{4}-\S+Z$/m)
+      assert.match(shown, /^key 7, submitted \d{4}-\S+Z \(\ds\)\npriority 5\ndeadline \d{4}-\S+Z$/m)
+      const { execution } = JSON.parse((yield* flows("show", id, "--json")).stdout)
+      assert.strictEqual(Date.parse(execution.deadline_at) - Date.parse(execution.starts_at), 86_400_000)
+      assert.strictEqual(execution.priority, 5)
+    }).pipe(Effect.provide(program))
+  )
+
   it.live("shows why one halted, where, and the next thing to do", () =>
     Effect.gen(function* () {
       const id = yield* Flow.submit(filing, "one")

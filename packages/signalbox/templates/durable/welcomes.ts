@@ -21,6 +21,7 @@ const statuses = {
   ExecutionConflict: 409,
   SignalConflict: 409,
   FlowCancelled: 409,
+  DeadlineExceeded: 504,
   FlowExpired: 410,
   // Business: the outcome of the flow.
   CustomerUnknown: 422,

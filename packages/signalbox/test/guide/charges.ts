@@ -55,6 +55,7 @@ export const charges = Flow.make("charges", {
 const statuses = {
   InvalidInput: 400,
   FlowCancelled: 409,
+  DeadlineExceeded: 504,
   FlowExpired: 410,
   FlowHalted: 500,
   ChargeFailed: 502,

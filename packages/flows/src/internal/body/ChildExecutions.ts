@@ -8,9 +8,10 @@ import { FlowDefect } from "../../FlowDefect.ts"
 import { ExecutionConflict, SignalConflict } from "../../FlowErrors.ts"
 import { type Entry, type Execution, hasEnded, type NewExecution, type NewMessage } from "../model/Execution.ts"
 import { type Journal } from "../journal/Journal.ts"
+import type { When } from "../model/When.ts"
 
 /** The end of an execution. */
-export type Ended = Pick<Execution, "id" | "version" | "state" | "result" | "error" | "failure">
+export type Ended = Pick<Execution, "id" | "version" | "state" | "result" | "error" | "failure" | "deadlineAt">
 
 /** What the end of an execution does to its children. */
 export const ParentEnd = Schema.Literals(["cancel", "leave"])
@@ -22,6 +23,7 @@ export type Started = typeof Started.Type
 export interface NewChild extends Pick<NewExecution, "flow" | "version" | "key" | "input" | "tags" | "limits"> {
   readonly parent: string
   readonly onParentEnd: Started["onParentEnd"]
+  readonly when: When
   /** Runs it concurrently with the parent, for a script. */
   readonly run: (id: string) => Effect.Effect<Ended>
 }

@@ -6,6 +6,7 @@ import { ExecutionConflict } from "../../FlowErrors.ts"
 import {
   type Action,
   actions,
+  cancelledBefore,
   cancelledInQueue,
   type Command,
   commands as known,
@@ -29,7 +30,7 @@ import {
   type Locked,
   newestProtocol
 } from "../model/Execution.ts"
-import { cancelPath } from "../model/Replay.ts"
+import { cancelledBy, cancelPath } from "../model/Replay.ts"
 
 /** A command for one execution. */
 export interface Order<E> {
@@ -110,9 +111,11 @@ interface Carried {
 const unneeded = (command: Command, standing: Standing, { commands, entries, execution }: Locked): Carried => {
   const equal = commands.findLast((one) => isPending(one) && !isVoid(execution, one) && one.command === command)
   if (equal !== undefined) return { change: recorded, outcome: null, seq: equal.seq }
-  const isUndoneOtherwise =
-    command === "cancel" && standing === "undoing" && !entries.some(({ path }) => path === cancelPath)
-  return { change: recorded, outcome: hasEnded(execution.state) || isUndoneOtherwise ? "too late" : "applied" }
+  const cancels = entries.filter(({ path }) => path === cancelPath)
+  const isEndingOtherwise =
+    command === "cancel" &&
+    ((standing === "undoing" && cancels.length === 0) || cancels.some(({ value }) => cancelledBy(value) === "deadline"))
+  return { change: recorded, outcome: hasEnded(execution.state) || isEndingOtherwise ? "too late" : "applied" }
 }
 
 /** Returns the change of a command that is not refused. `reopening` is the change of one that makes the execution due again. */
@@ -124,9 +127,10 @@ const carried = (
   reopening: Change | null
 ): Carried => {
   const action = actions[command][standing]
+  const cancelled = locked.execution.startsAt === null ? cancelledInQueue : cancelledBefore
   switch (action) {
     case "end":
-      return { change: command === "cancel" ? cancelledInQueue(now) : terminated(now), outcome: "applied" }
+      return { change: (command === "cancel" ? cancelled : terminated)(now), outcome: "applied" }
     case "pause":
       return { change: paused, outcome: "applied" }
     case "send":

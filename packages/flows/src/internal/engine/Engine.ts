@@ -60,7 +60,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
     claims,
     waiters
   })
-  const submit = Submission.make({
+  const submissions = Submission.make({
     newId,
     journal,
     ownership,
@@ -166,7 +166,9 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
       claims.wake()
     }),
     /** Creates an execution, or joins the one with its key; runs it immediately if it fits in memory. */
-    submit,
+    submit: submissions.submit,
+    submitMany: submissions.submitMany,
+    debounce: submissions.debounce,
     /** Waits until an execution has ended or is halted. */
     settled: (id: string) => waiters.settled(id, activations.has),
     newId,

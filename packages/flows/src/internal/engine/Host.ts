@@ -17,6 +17,7 @@ import type { ChildResults } from "./ChildResults.ts"
 import type { IncompatibleVersions } from "./IncompatibleVersions.ts"
 import type { Metrics } from "./Metrics.ts"
 import type { RegisteredFlows } from "./RegisteredFlows.ts"
+import * as Unbegun from "./Unbegun.ts"
 import * as Unprepared from "./Unprepared.ts"
 import type { Watchers } from "./Watchers.ts"
 
@@ -47,6 +48,10 @@ interface Activation {
 }
 
 const endings = ["Completed", "Failed", "Cancelled"] satisfies ReadonlyArray<Contract.Outcome["_tag"]>
+
+/** Whether an execution may have been claimed before it began, or before its deadline. */
+const mayBeUnbegun = ({ chapter, deadlineAt, state }: Execution): boolean =>
+  state === "queued" || (deadlineAt !== null && chapter === 0)
 
 const makeHost = (
   { gates, isCrowded, journal, metrics, name, ownership, restless, watchers }: Process,
@@ -108,6 +113,11 @@ const runChapters = Effect.fnUntraced(function* (process: Process, activation: A
   const saysNothing = flow.states.length === 0
   const saidBefore = Effect.suspend(() => (saysNothing ? Effect.succeed(null) : journal.saidBefore(id)))
   let history = isNew ? null : yield* journal.history(id)
+  if (mayBeUnbegun(execution) && (history?.entries.length ?? 0) === 0) {
+    const standing = yield* Unbegun.settle({ journal, host, onQueued: activation.onWrite }, execution)
+    if (standing === "ended") results.ended(id)
+    if (standing !== "begins") return
+  }
   let said = isNew ? null : yield* saidBefore
   for (;;) {
     const current = history?.execution ?? execution

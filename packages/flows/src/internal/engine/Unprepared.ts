@@ -11,9 +11,9 @@ import type { Execution, Write } from "../model/Execution.ts"
 import { detailOf } from "../model/Failure.ts"
 import type { Registered } from "./RegisteredFlows.ts"
 
-/** Whether it is queued, and has no place in a queue. */
-export const isUnprepared = ({ queuedAt, state }: Pick<Execution, "queuedAt" | "state">): boolean =>
-  state === "queued" && queuedAt === null
+/** Whether it is queued, has no place in a queue, and does not start later. */
+export const isUnprepared = ({ queuedAt, startsAt, state }: Pick<Execution, "queuedAt" | "startsAt" | "state">): boolean =>
+  state === "queued" && queuedAt === null && startsAt === null
 
 interface Parts {
   readonly flow: Registered

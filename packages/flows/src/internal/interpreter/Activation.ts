@@ -50,8 +50,8 @@ export interface Activation extends Pick<Options, "execution" | "history" | "hos
   /** The branch of the whole body, when it has started. */
   main: Branch | null
   phase: Phase.Phase
-  /** Whether the whole body was cancelled; see `Compensation`. */
-  cancelled: boolean
+  /** What has cancelled the whole body, if it was; see `Compensation`. */
+  cancelled: Replay.CancelledBy | null
   /** See `Halting`. */
   halted: Halted | null
   /** The input of the next chapter. */
@@ -92,7 +92,7 @@ export const make = (
     cutOff: [],
     main: null,
     phase: Phase.running,
-    cancelled: false,
+    cancelled: null,
     halted: null,
     continued: null,
     outside: null,
@@ -105,6 +105,10 @@ export const wake = ({ changed }: Activation) => void changed.openUnsafe()
 
 /** Whether steps and waits may begin. */
 export const isOpen = ({ halted, leaving }: Activation): boolean => halted === null && leaving.stays()
+
+/** When the deadline interrupts the body; `Infinity`: never, or not any more. */
+export const deadlineOf = ({ cancelled, execution, phase }: Activation): number =>
+  execution.deadlineAt === null || cancelled !== null || phase._tag !== "Running" ? Infinity : execution.deadlineAt
 
 /** Whether the record has something that the body has not reached yet. */
 export const isBehind = ({ replay }: Pick<Activation, "replay">): boolean =>

@@ -4,7 +4,8 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { UndoFailed } from "../../FlowErrors.ts"
+import type * as Schema from "effect/Schema"
+import { DeadlineExceeded, UndoFailed } from "../../FlowErrors.ts"
 import type * as Branches from "./Branches.ts"
 import type { Outcome } from "./Contract.ts"
 import * as Replay from "../model/Replay.ts"
@@ -61,15 +62,16 @@ export const undoWithin = (activation: Activation, losers: ReadonlyArray<Branche
   undoAll(activation, activation.undos.within(losers), done)
 }
 
-export const cancelBody = (activation: Activation) => {
-  activation.cancelled = true
+export const cancelBody = (activation: Activation, by: Replay.CancelledBy) => {
+  activation.cancelled = by
   if (activation.main !== null) activation.branches.cancel(activation.main)
 }
 
 /** Cancels the body, and records the position of the cancel in the order. */
-export const cancel = (activation: Activation) => {
-  activation.saying.passed(activation.unwritten.mark(Replay.cancelPath, "cancel", null, activation.now))
-  cancelBody(activation)
+export const cancel = (activation: Activation, by: Replay.CancelledBy, outside?: number) => {
+  const value = Replay.cancelValue(by, outside)
+  activation.saying.passed(activation.unwritten.mark(Replay.cancelPath, "cancel", value, activation.now))
+  cancelBody(activation, by)
 }
 
 /**
@@ -80,7 +82,7 @@ export const mayAbandon = ({ cancelled, halted, inbox, phase, replay, undos }: A
   halted !== null &&
   !Phase.isUndoing(phase) &&
   !replay.isAbandoned() &&
-  !(cancelled && halted.mine) &&
+  !(cancelled !== null && halted.mine) &&
   (inbox.hasCancel() || replay.at(Replay.cancelPath)?.value === Replay.abandonedValue) &&
   !undos.hasFailed()
 
@@ -94,7 +96,28 @@ export const abandon = (activation: Activation) => {
   if (replay.at(Replay.cancelPath)?.value !== Replay.abandonedValue) {
     unwritten.mark(Replay.cancelPath, "cancel", Replay.abandonedValue, activation.now)
   }
-  cancelBody(activation)
+  cancelBody(activation, "cancel")
+}
+
+/** Returns the outcome of a body that has failed or was cancelled, when its undos have run. */
+const outcomeOf = (
+  { cancelled, execution: { deadlineAt, id: execution }, now }: Activation,
+  error: Schema.Json,
+  cause: Cause.Cause<unknown>
+): Outcome => {
+  switch (cancelled) {
+    case null:
+      return { _tag: "Failed", error, cause }
+    case "cancel":
+      return { _tag: "Cancelled" }
+    case "deadline":
+      return {
+        _tag: "Failed",
+        error: null,
+        // A replay in a test does not know the deadline.
+        cause: Cause.fail(new DeadlineExceeded({ execution, deadlineAt: deadlineAt ?? now }))
+      }
+  }
 }
 
 /** Handles the end of the body: completes the execution, or begins to undo. */
@@ -103,7 +126,7 @@ export const conclude = (activation: Activation, ended: Phase.Ended): Effect.Eff
     const { body, cancelled, replay, saying, undos, unwritten } = activation
     const { exit } = ended
     const recordedOutcome = replay.next()
-    if (Exit.isSuccess(exit) && !cancelled) {
+    if (Exit.isSuccess(exit) && cancelled === null) {
       const missed = recordedOutcome?.path ?? replay.missed()
       if (missed !== null) return changedFlow(activation, missed, null)
       activation.phase = Phase.complete(ended, exit.value)
@@ -111,20 +134,20 @@ export const conclude = (activation: Activation, ended: Phase.Ended): Effect.Eff
     }
     // A cancel that arrived during the last step also undoes that step.
     const cause = Exit.isSuccess(exit) ? Cause.interrupt() : exit.cause
-    if (!cancelled && !Cause.hasFails(cause)) return haltBody(activation, cause)
+    if (cancelled === null && !Cause.hasFails(cause)) return haltBody(activation, cause)
     if (recordedOutcome !== undefined && recordedOutcome.path !== Replay.outcomePath) {
       return changedFlow(activation, recordedOutcome.path, null)
     }
-    const error = cancelled ? null : yield* body.encodeError(Cause.squash(cause))
+    const error = cancelled !== null ? null : yield* body.encodeError(Cause.squash(cause))
     const undoing = Phase.undo(ended)
     activation.phase = undoing
     if (recordedOutcome !== undefined) replay.advance()
     saying.passed(
-      recordedOutcome?.ended ?? unwritten.mark(Replay.outcomePath, "outcome", { cancelled, error }, activation.now)
+      recordedOutcome?.ended ?? unwritten.mark(Replay.outcomePath, "outcome", { cancelled: cancelled !== null, error }, activation.now)
     )
     const missed = undos.missed()
     if (missed !== undefined) return changedFlow(activation, `${missed.path}/undo`, null)
-    const outcome: Outcome = cancelled ? { _tag: "Cancelled" } : { _tag: "Failed", error, cause }
+    const outcome = outcomeOf(activation, error, cause)
     undoAll(activation, undos.all(), () => {
       activation.phase = Phase.undone(undoing, outcome)
       wake(activation)

@@ -76,7 +76,10 @@ export interface Session {
 }
 
 export interface Options {
-  readonly execution: Pick<Execution, "id" | "flow" | "version" | "chapter" | "state" | "mail">
+  readonly execution: Pick<
+    Execution,
+    "id" | "flow" | "version" | "chapter" | "state" | "mail" | "startsAt" | "deadlineAt"
+  >
   readonly history: Pick<History, "entries" | "undos" | "messages" | "redos">
   /** What it has said of itself before; absent: nothing. */
   readonly said?: SaidBefore | undefined

@@ -100,7 +100,7 @@ const replayed = (activation: Activation.Activation, entry: Entry) => {
     saying.passed(entry.ended ?? 0)
     return entry.value === Replay.abandonedValue
       ? Compensation.abandon(activation)
-      : Compensation.cancelBody(activation)
+      : Compensation.cancelBody(activation, Replay.cancelledBy(entry.value))
   }
   if (entry.path === Replay.outcomePath) return unreached(activation, entry)
   const undone = replay.undoneBy(entry)
@@ -145,7 +145,7 @@ const advance = (activation: Activation.Activation): Effect.Effect<Outcome | voi
 /** Waits for the next event; returns true when the execution has been idle for so long that it can be evicted. */
 const rest = Effect.fnUntraced(function* (activation: Activation.Activation, idleSince: number) {
   const { changed, host, now, operations } = activation
-  const dueAt = operations.timers.first()?.due ?? Infinity
+  const dueAt = Math.min(operations.timers.first()?.due ?? Infinity, Activation.deadlineOf(activation))
   // A timer of the runtime would take a millisecond.
   if (dueAt <= now) return false
   const parkAt =

@@ -3,7 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { Message } from "../model/Execution.ts"
-import type { Activation } from "./Activation.ts"
+import { type Activation, deadlineOf } from "./Activation.ts"
 import * as Compensation from "./Compensation.ts"
 import { deliverSoon } from "./Operations.ts"
 import * as Starts from "./Starts.ts"
@@ -39,6 +39,10 @@ export const read = Effect.fnUntraced(function* (activation: Activation) {
   for (const message of messages) if (inbox.see(message)) inbox.put(message)
 })
 
+/** Whether a cancel comes too late: the body has ended otherwise, or its deadline has cancelled it. */
+const isEndingOtherwise = ({ cancelled, phase }: Activation): boolean =>
+  cancelled === "deadline" || (cancelled === null && isUndoing(phase))
+
 const received = (activation: Activation, message: Message): Effect.Effect<void> =>
   Effect.suspend(() => {
     const { inbox, leaving, operations, phase, unwritten } = activation
@@ -63,9 +67,9 @@ const received = (activation: Activation, message: Message): Effect.Effect<void>
       case "cancel":
         unwritten.settle({
           seq: message.seq,
-          outcome: isUndoing(phase) && !activation.cancelled ? "too late" : "applied"
+          outcome: isEndingOtherwise(activation) ? "too late" : "applied"
         })
-        if (!isUndoing(phase) && !activation.cancelled) Compensation.cancel(activation)
+        if (!isUndoing(phase) && activation.cancelled === null) Compensation.cancel(activation, "cancel")
         return Effect.void
       default:
         // Of a newer version, which reads it.
@@ -87,6 +91,10 @@ export const next = (activation: Activation): (() => Effect.Effect<void>) | null
   const dueAt = timer !== undefined && timer.due <= now ? timer.due : Infinity
   const signalAt = signal?.message.at ?? Infinity
   const messageAt = message?.at ?? Infinity
+  const deadlineAt = deadlineOf(activation)
+  if (deadlineAt <= now && deadlineAt < Math.min(dueAt, signalAt, messageAt)) {
+    return () => Effect.sync(() => Compensation.cancel(activation, "deadline"))
+  }
   if (messageAt <= dueAt && messageAt <= signalAt && message !== undefined) {
     inbox.shift()
     return () => received(activation, message)

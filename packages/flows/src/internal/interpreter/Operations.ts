@@ -64,7 +64,7 @@ const mustEnd = (
   if (!isWork(spec) || !fits) return false
   if (Branches.inRegion(branch) && (isEnd(entry) || isHeld)) return true
   // A cancel lets a running step run to its end; one that loses a race is interrupted.
-  return host.durable && cancelled && (isEnd(entry) || (fiber !== null && entry.state === "running"))
+  return host.durable && cancelled !== null && (isEnd(entry) || (fiber !== null && entry.state === "running"))
 }
 
 /** Cancels a branch: its operation is abandoned, unless it must run to its end. */

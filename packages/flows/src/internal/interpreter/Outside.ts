@@ -10,7 +10,7 @@ import type { Outcome } from "./Contract.ts"
 import type { OwnershipLost } from "../model/Execution.ts"
 import * as Replay from "../model/Replay.ts"
 import * as Mail from "./Mail.ts"
-import { isBehind, type Activation, wake } from "./Activation.ts"
+import { deadlineOf, isBehind, type Activation, wake } from "./Activation.ts"
 import { launchAll, stopBody } from "./Attempts.ts"
 import * as Compensation from "./Compensation.ts"
 import { halt } from "./Halting.ts"
@@ -52,7 +52,7 @@ const interruptedAfter = (value: unknown): number | null =>
 /** Cancels the body that runs: by a message, or as recorded. Returns when it is to be cancelled, if that is later. */
 const cancel = (activation: Activation, outside: Outside, at: number): number | void => {
   const { inbox, replay, saying, unwritten } = activation
-  if (activation.cancelled || isUndoing(activation.phase) || activation.halted !== null) return
+  if (activation.cancelled !== null || isUndoing(activation.phase) || activation.halted !== null) return
   const recorded = replay.at(Replay.cancelPath)
   if (recorded?.value === Replay.abandonedValue) {
     Compensation.abandon(activation)
@@ -66,18 +66,21 @@ const cancel = (activation: Activation, outside: Outside, at: number): number | 
     if (at < dueAt) return dueAt
     replay.advance()
     saying.passed(next?.ended ?? 0)
-    Compensation.cancelBody(activation)
+    Compensation.cancelBody(activation, Replay.cancelledBy(next?.value ?? null))
     return interrupt(activation, outside, at)
   }
   const message = inbox.takeCancel()
-  if (message === undefined) return
+  if (message === undefined) {
+    const millis = deadlineOf(activation) - activation.now
+    // Its record comes first: the body may end before.
+    if (millis > 0 || isBehind(activation)) return at + Math.max(millis, settleMillis)
+    Compensation.cancel(activation, "deadline", at - outside.from)
+    return interrupt(activation, outside, at)
+  }
   if (activation.host.durable) unwritten.take(message.seq)
   // A record that was not reached cannot be reached any more.
   if (isBehind(activation)) Compensation.abandon(activation)
-  else {
-    saying.passed(unwritten.mark(Replay.cancelPath, "cancel", { outside: at - outside.from }, activation.now))
-    Compensation.cancelBody(activation)
-  }
+  else Compensation.cancel(activation, "cancel", at - outside.from)
   interrupt(activation, outside, at)
 }
 

@@ -10,7 +10,7 @@ import { Children } from "../body/ChildExecutions.ts"
 import { haltedBy } from "./Halts.ts"
 import type { Outcome } from "./Contract.ts"
 import type { OwnershipLost, Write } from "../model/Execution.ts"
-import { isReplay, type Activation } from "./Activation.ts"
+import { deadlineOf, isReplay, type Activation } from "./Activation.ts"
 import type { Halted } from "./Halting.ts"
 import { isUndoing } from "./state/Phase.ts"
 import type { Options } from "./state/Unwritten.ts"
@@ -24,9 +24,10 @@ export const flush = (
   Effect.suspend(() => {
     const { host, inbox, operations, outside, phase, saying, unwritten } = activation
     const isRunning = operations.running() + operations.toLaunch().length > 0 || outside?.isShown === true
+    const wakeAt = Math.min(operations.timers.first()?.due ?? Infinity, deadlineOf(activation))
     const standing = {
       state: isUndoing(phase) ? "undoing" : isRunning ? "running" : "waiting",
-      wakeAt: operations.timers.first()?.due ?? null
+      wakeAt: wakeAt === Infinity ? null : wakeAt
     } as const
     const said = saying.collect()
     const batch = unwritten.collect(standing, inbox.seen(), more, { ...options, said: said?.write })

@@ -24,14 +24,21 @@ export const digestOf = (json: Schema.Json): string => createHash("sha256").upda
 export const idTaken = (id: string) => new Error(`the id ${id} belongs to an execution of another flow or key`)
 
 /** Returns the row of an execution that starts now, with this many messages. */
-export const newExecution = (execution: Omit<NewExecution, "messages">, at: number, mail: number): Execution => ({
+export const newExecution = (
+  { deadlineAt = null, priority = 0, startsAt = null, ...execution }: Omit<NewExecution, "messages">,
+  at: number,
+  mail: number
+): Execution => ({
   ...execution,
+  startsAt,
+  priority,
+  deadlineAt,
   result: null,
   error: null,
   failure: null,
   chapter: 0,
   round: 0,
-  queuedAt: execution.state === "queued" && execution.limits.length > 0 ? at : null,
+  queuedAt: execution.state === "queued" && execution.limits.length > 0 && startsAt === null ? at : null,
   epoch: execution.owner === null ? 0 : 1,
   mail,
   startedAt: at,
@@ -56,12 +63,12 @@ export const compareTexts = (a: string, b: string): number => {
 export const isReleased = ({ owner, state }: Write["execution"]): boolean =>
   owner === null && (state === undefined || !hasEnded(state))
 
-/** Returns since when an execution is queued after a change to a state: a suspended one keeps its place. */
+/** Returns since when an execution is queued after a change to a state: a suspended one keeps its place, a later one has none yet. */
 export const queuedAfter = (
-  { limits, queuedAt, state: before }: Pick<Execution, "limits" | "queuedAt" | "state">,
+  { limits, queuedAt, startsAt, state: before }: Pick<Execution, "limits" | "queuedAt" | "startsAt" | "state">,
   state: State = before,
   at: number
 ): number | null => {
-  if (limits.length === 0 || (state !== "queued" && state !== "suspended")) return null
+  if (limits.length === 0 || startsAt !== null || (state !== "queued" && state !== "suspended")) return null
   return state === "queued" ? (queuedAt ?? at) : queuedAt
 }

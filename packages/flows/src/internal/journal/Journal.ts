@@ -17,6 +17,7 @@ import type {
   Change,
   Chapter,
   CommandRow,
+  Debounce,
   Entry,
   Execution,
   Expired,
@@ -70,6 +71,29 @@ export class Journal extends Context.Service<
     /** The time of the storage. */
     readonly now: Effect.Effect<number>
 
+    /**
+     * Creates executions of a flow in one transaction, or joins those that exist: returns all in the order of the list, those with the
+     * same key more than once, and which were `created`. Nothing is created when the execution of a key has expired.
+     */
+    readonly createMany: (
+      flow: string,
+      executions: ReadonlyArray<Omit<NewExecution, "flow" | "owner" | "messages">>
+    ) => Effect.Effect<
+      | {
+          readonly _tag: "Created"
+          readonly executions: ReadonlyArray<Execution>
+          readonly created: ReadonlyArray<Execution>
+        }
+      | { readonly _tag: "Expired"; readonly expired: Expired }
+    >
+    /**
+     * Creates a delayed execution for a debounce key, or replaces the input, tags and limits of the last one while it has not begun, and
+     * moves its start. Both are one transaction, which excludes claims of the execution.
+     */
+    readonly debounce: (
+      execution: Omit<NewExecution, "key" | "owner" | "messages" | "state" | "wakeAt" | "startsAt">,
+      debounce: Debounce
+    ) => Effect.Effect<{ readonly isNew: boolean; readonly execution: Execution }>
     readonly find: (id: string) => Effect.Effect<Execution | null>
     /** Returns a page of executions, the newest first. */
     readonly list: (page: Page) => Effect.Effect<ReadonlyArray<Execution>>
@@ -138,9 +162,9 @@ export class Journal extends Context.Service<
     /** Returns the processes whose lease is valid. */
     readonly processes: Effect.Effect<ReadonlyArray<Process>>
     /**
-     * Claims active and due executions of these versions that no process owns, the longest due first. No two processes get the same one.
-     * The claims are committed when this returns. Without a share, the process may claim all; of a version that it drains, only those
-     * that have begun, and children.
+     * Claims active and due executions of these versions that no process owns, the longest due first: also those that were to start
+     * later, at their time, and those in a queue, at their deadline. No two processes get the same one. The claims are committed when
+     * this returns. Without a share, the process may claim all; of a version that it drains, only those that have begun, and children.
      */
     readonly claim: (
       process: string,
@@ -171,6 +195,11 @@ export class Journal extends Context.Service<
      * keys for limits it is put into its queue, without an owner.
      */
     readonly prepare: (fence: Fence, prepared: Pick<Execution, "tags" | "limits">) => Effect.Effect<void, OwnershipLost>
+    /**
+     * Puts a claimed execution, whose time to start has come, into the queue of its limits, and releases it. Nothing happens when
+     * another process has claimed it.
+     */
+    readonly enqueue: (fence: Fence) => Effect.Effect<void>
     /** Returns the place of an execution in its queue; null when it is not queued. */
     readonly queuePlace: (id: string) => Effect.Effect<QueuePlace | null>
 

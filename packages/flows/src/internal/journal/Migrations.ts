@@ -272,6 +272,29 @@ const keys: ReadonlyArray<Statement> = [
 ]
 
 /**
+ * When an execution starts, its priority (null is 0), and its deadline. The queue of a lane is in the order of priorities; an
+ * expression that no owner writes, like the columns of every index.
+ */
+const when: ReadonlyArray<string> = [
+  `ALTER TABLE flow_run ADD COLUMN starts_at INTEGER`,
+  `ALTER TABLE flow_run ADD COLUMN priority INTEGER`,
+  `ALTER TABLE flow_run ADD COLUMN deadline_at INTEGER`,
+  `DROP INDEX flow_run_queued`,
+  `CREATE INDEX flow_run_queued ON flow_run (lane, (-COALESCE(priority, 0)), queued_at, id) WHERE lane IS NOT NULL`,
+  // The last execution of a debounce key, which may have begun. `token` identifies the last call.
+  `CREATE TABLE flow_debounce (
+    flow TEXT NOT NULL,
+    debounce_key TEXT NOT NULL,
+    execution TEXT,
+    first_at INTEGER NOT NULL,
+    last_at INTEGER NOT NULL,
+    token TEXT NOT NULL,
+    PRIMARY KEY (flow, debounce_key)
+  )`,
+  `CREATE INDEX flow_debounce_by_time ON flow_debounce (last_at)`
+]
+
+/**
  * What executions say of themselves. `number` counts states and items of feeds; `position` and `ordinal` are the last mark (`Said.ts`).
  * The name of a state has its key; its index has only its hash when it is long. `item` counts the items of a feed. An answer has the
  * address of the message that asks, which a chapter may have deleted; `asked` is the digest of its value.
@@ -340,6 +363,7 @@ export const migrate = make({
     "0013_leases": leases,
     "0014_commands": commands,
     "0015_keys": keys,
+    "0016_when": when,
     "0017_said": said,
     "0018_views": [...views, ...submitFunction],
     "0019_transactions": transactions

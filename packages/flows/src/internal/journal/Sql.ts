@@ -17,6 +17,8 @@ import { Journal } from "./Journal.ts"
 import { Database } from "./Database.ts"
 import * as Changing from "./sql/Changing.ts"
 import * as Commands from "./sql/Commands.ts"
+import * as Debounces from "./sql/Debounces.ts"
+import * as Enqueuing from "./sql/Enqueuing.ts"
 import * as Executions from "./sql/Executions.ts"
 import * as Limits from "./sql/Limits.ts"
 import * as Messages from "./sql/Messages.ts"
@@ -25,6 +27,7 @@ import * as Ownership from "./sql/Ownership.ts"
 import * as Prepared from "./sql/Prepared.ts"
 import * as Retention from "./sql/Retention.ts"
 import * as Said from "./sql/Said.ts"
+import * as Submissions from "./sql/Submissions.ts"
 import { LeaseClock, type Store } from "./sql/Store.ts"
 import * as Within from "./sql/Within.ts"
 import * as Versions from "./sql/Versions.ts"
@@ -67,6 +70,8 @@ const make = Effect.gen(function* () {
   return Journal.of({
     now: store.now,
     ...executions,
+    ...Submissions.make(store),
+    ...Debounces.make(store),
     write: Writes.make(store, commands),
     change: Changing.make(store, { rest }, commands),
     ...commands.journal,
@@ -74,6 +79,7 @@ const make = Effect.gen(function* () {
     ...Said.make(store),
     ...ownership,
     ...Limits.make(store),
+    ...Enqueuing.make(store),
     ...Prepared.make(store),
     ...Retention.make(store),
     ...Within.make(store),

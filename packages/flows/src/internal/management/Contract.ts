@@ -207,9 +207,10 @@ const Awaited = Schema.Struct({
   result: Schema.Json,
   error: Schema.Json,
   failure: Schema.NullOr(Failure),
+  deadlineAt: Schema.NullOr(Time).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   /** Why it is halted, as in its inspection. */
   code: Schema.optionalKey(Schema.String)
-})
+}).pipe(Schema.encodeKeys({ deadlineAt: "deadline_at" }))
 export type Awaited = typeof Awaited.Type
 
 /** The execution of the request. */

@@ -55,7 +55,7 @@ export const result = Effect.fn("FlowManagement.result")(function* (id: string, 
   if (wait > 0) yield* Effect.timeoutOption(engine.settled(id), `${wait} seconds`)
   const found = yield* asCall(engine.journal.find(id))
   if (found === null) return yield* new ExecutionNotFound({ execution: id })
-  const { error, failure, flow, result, state, version } = shown(found)
+  const { deadlineAt, error, failure, flow, result, state, version } = shown(found)
   const isHalted = state === "halted"
   const awaited: Awaited = {
     settled: hasEnded(state) || isHalted,
@@ -65,6 +65,7 @@ export const result = Effect.fn("FlowManagement.result")(function* (id: string, 
     state,
     result,
     error,
+    deadlineAt,
     failure: failure === null ? null : Struct.omit(failure, ["stack"]),
     ...defined({ code: isHalted && found.failure !== null ? codeIn(found.failure) : undefined })
   }

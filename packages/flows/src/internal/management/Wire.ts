@@ -46,6 +46,9 @@ export const listedFields = {
   parent: Schema.NullOr(Schema.String),
   limits: Schema.Array(Schema.NullOr(Schema.String)).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   queuedAt: Schema.NullOr(Time).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  startsAt: Schema.NullOr(Time).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  priority: Schema.Finite.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0))),
+  deadlineAt: Schema.NullOr(Time).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   epoch: Schema.Finite,
   owner: Schema.NullOr(Schema.String),
   wakeAt: Schema.NullOr(Time),
@@ -57,6 +60,8 @@ export const listedFields = {
 
 export const listedKeys = {
   queuedAt: "queued_at",
+  startsAt: "starts_at",
+  deadlineAt: "deadline_at",
   wakeAt: "wake_at",
   startedAt: "started_at",
   changedAt: "changed_at",

@@ -5,13 +5,14 @@ import { type Change, type Entry, type Execution, hasEnded, type History, type S
 import { isBelow } from "./Path.ts"
 import { cancelPath, outcomePath } from "./Replay.ts"
 import { canonical } from "./Values.ts"
+import { unbegunWake } from "./When.ts"
 
 export const commands = ["cancel", "terminate", "suspend", "resume", "retry"] as const
 export type Command = (typeof commands)[number]
 
 /**
  * `send`: a message to the process that runs it, or to the next one. `withdraw`: deletes a suspend that was not carried out yet.
- * `pause`: suspends what no process runs; in its queue it keeps its place. `reopen`: makes it due again. `end`: ends it without undos.
+ * `pause`: suspends what no process runs; in its queue it keeps its place, and one that starts later its time. `reopen`: makes it due again. `end`: ends it without undos.
  * `set aside`: discards entries and makes it due again. `nothing`: it is already so. `refuse`: see `refusal`.
  */
 export type Action =
@@ -26,16 +27,18 @@ export type Action =
   | "refuse"
 
 /**
- * The state, as commands distinguish it. `held`: suspended in its queue. `requeued`: queued or suspended in its queue, after a retry:
- * its earlier steps may have to be undone. `cancelling`: a cancel was accepted, and nothing is undone yet.
+ * The state, as commands distinguish it. `queued`: also what starts later. `held`: suspended in its queue, or before its start.
+ * `requeued`: queued or suspended in its queue, after a retry: its earlier steps may have to be undone. `cancelling`: a cancel was
+ * accepted, and nothing is undone yet.
  */
 export type Standing = State | "held" | "requeued" | "cancelling"
 
 export const standingOf = (
-  { queuedAt, state }: Pick<Execution, "queuedAt" | "state">,
+  { queuedAt, startsAt, state }: Pick<Execution, "queuedAt" | "startsAt" | "state">,
   { entries, messages }: Pick<History, "entries" | "messages"> = { entries: [], messages: [] }
 ): Standing => {
-  if (queuedAt !== null) {
+  // A process that has claimed what starts later has recorded nothing of it yet.
+  if (queuedAt !== null || startsAt !== null) {
     if (entries.length > 0) return "requeued"
     return state === "suspended" ? "held" : state
   }
@@ -119,7 +122,7 @@ export const actions: Readonly<Record<Command, Readonly<Record<Standing, Action>
 }
 
 /** Whether a command changes something in this state. */
-export const isOpenTo = (command: Command, execution: Pick<Execution, "queuedAt" | "state">): boolean => {
+export const isOpenTo = (command: Command, execution: Pick<Execution, "queuedAt" | "startsAt" | "state">): boolean => {
   const action = actions[command][standingOf(execution)]
   return action !== "nothing" && action !== "refuse"
 }
@@ -166,11 +169,16 @@ export const reopenedToCancel = (history: History, now: number): Change => ({
 
 const again = { failure: null, endedAt: null }
 
-/** Makes an execution due again, or queues it again. Failed undos are retried. */
-export const reopened = ({ queuedAt }: Pick<Execution, "queuedAt">, now: number): Change => ({
+/** Makes an execution due again, queues it again, or lets it wait for its start. Failed undos are retried. */
+export const reopened = (
+  { deadlineAt, queuedAt, startsAt }: Pick<Execution, "deadlineAt" | "queuedAt" | "startsAt">,
+  now: number
+): Change => ({
   ...unchanged,
   execution:
-    queuedAt === null ? { ...again, state: "waiting", wakeAt: now } : { ...again, state: "queued", wakeAt: null }
+    queuedAt === null && startsAt === null
+      ? { ...again, state: "waiting", wakeAt: now }
+      : { ...again, state: "queued", wakeAt: unbegunWake({ deadlineAt, startsAt }) }
 })
 
 /** Suspends an execution that no process runs. */
@@ -199,6 +207,7 @@ const endedBy =
   })
 export const terminated = endedBy("terminated: nothing was undone")
 export const cancelledInQueue = endedBy("cancelled in its queue: it had not begun")
+export const cancelledBefore = endedBy("cancelled before its start: it had not begun")
 
 const isMarker = ({ path }: Entry) => path === cancelPath || path === outcomePath
 
@@ -293,11 +302,18 @@ export const retried = (history: History, from: string | null, now: number, vers
     execution: {
       // An ended execution has no slot any more.
       ...reopened(
-        { queuedAt: execution.limits.length > 0 && hasEnded(execution.state) ? now : execution.queuedAt },
+        {
+          queuedAt: execution.limits.length > 0 && hasEnded(execution.state) ? now : execution.queuedAt,
+          startsAt: null,
+          deadlineAt: null
+        },
         now
       ).execution,
       version,
       round: execution.round + 1,
+      // A person decided on it after the submit.
+      startsAt: null,
+      deadlineAt: null,
       result: null,
       error: null
     },

@@ -9,7 +9,7 @@ import type { Failure } from "../../FlowEvents.ts"
 import type { SaidWrite } from "./Said.ts"
 
 /**
- * `queued`: not admitted by a limit yet. `waiting`: for a timer, a signal, a run. `running`. `undoing`: it failed or was cancelled, and
+ * `queued`: it starts later, or a limit does not admit it yet. `waiting`: for a timer, a signal, a run. `running`. `undoing`: it failed or was cancelled, and
  * its undos run. `halted`: a person or a deployment is needed; nothing is undone. `suspended`: an operator paused it.
  */
 export const states = [
@@ -83,6 +83,12 @@ export interface Execution extends FlowVersion {
   readonly limits: ReadonlyArray<string | null>
   /** Since when it is in the queue of its limits, where a suspended one keeps its place; null when it was admitted. */
   readonly queuedAt: number | null
+  /** When it starts, of one that was submitted for later; null once it has begun or entered its queue. */
+  readonly startsAt: number | null
+  /** Its order among queued executions with the same keys: larger first. */
+  readonly priority: number
+  /** When it ends as failed with `DeadlineExceeded`, unless it has ended; null: never. */
+  readonly deadlineAt: number | null
   /** Increments with each claim: writes of older owners are refused. */
   readonly epoch: number
   /** The process that has claimed it. */
@@ -95,6 +101,9 @@ export interface Execution extends FlowVersion {
   readonly changedAt: number
   readonly endedAt: number | null
 }
+
+/** When an execution starts, in which order, and until when. */
+export type Times = Pick<Execution, "startsAt" | "priority" | "deadlineAt">
 
 /** A limit of the executions of a flow that have begun and not ended (`concurrency`), or of their starts (`rate`). */
 export interface Limit {
@@ -276,7 +285,12 @@ export interface Write {
       Execution,
       "state" | "result" | "error" | "failure" | "input" | "chapter" | "tags" | "owner" | "wakeAt" | "endedAt"
     >
-  >
+  > & {
+    /** It has begun. */
+    readonly startsAt?: null
+    /** It leaves the queue of its limits. */
+    readonly queuedAt?: null
+  }
   /** Whole entries, which are inserted or replace those with the same path and attempt. */
   readonly entries: ReadonlyArray<Entry>
   /** Whole undos, by path. */
@@ -310,14 +324,26 @@ export class OwnershipLost extends Data.TaggedError("OwnershipLost")<{ readonly 
 export interface FirstRecord extends Pick<History, "entries" | "undos"> {}
 
 /** A new execution. */
-export interface NewExecution extends Pick<
-  Execution,
-  "id" | "flow" | "version" | "key" | "input" | "tags" | "parent" | "limits" | "state" | "owner" | "wakeAt"
-> {
+export interface NewExecution
+  extends
+    Pick<
+      Execution,
+      "id" | "flow" | "version" | "key" | "input" | "tags" | "parent" | "limits" | "state" | "owner" | "wakeAt"
+    >,
+    Partial<Times> {
   /** Stored in the same write. */
   readonly messages: ReadonlyArray<NewMessage>
   /** Stored in the same write; default: none. */
   readonly record?: FirstRecord | undefined
+}
+
+/** How the calls of a burst become one execution. */
+export interface Debounce {
+  readonly key: string
+  /** It starts so long after the last call, */
+  readonly quietMillis: number
+  /** and so long after the first one at the latest. */
+  readonly mostMillis: number
 }
 
 /** A process of an operating system. */
@@ -398,7 +424,10 @@ export interface Change {
   /** The command that is sent with the change, unless it waits to be read already. */
   readonly command?: "cancel" | "suspend"
   readonly execution: Partial<
-    Pick<Execution, "state" | "failure" | "error" | "result" | "endedAt" | "wakeAt" | "version" | "round">
+    Pick<
+      Execution,
+      "state" | "failure" | "error" | "result" | "endedAt" | "wakeAt" | "version" | "round" | "startsAt" | "deadlineAt"
+    >
   >
   /** Paths and attempts to discard, with the new `redo` of the path. */
   readonly aside: ReadonlyArray<Pick<Entry, "path" | "attempt"> & { readonly redo: number }>

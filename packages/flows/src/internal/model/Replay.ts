@@ -2,11 +2,26 @@
  * Compares the record of an execution with what its body reaches when it runs again. Ends are delivered in their recorded order, one
  * at a time, each when the body is quiescent after the previous one: so the body takes the same path as the first time.
  */
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
 import type { Entry, History, Undo } from "./Execution.ts"
 
 /** The paths of the cancel of an execution and of the end of its body in the order; no step has such a path. */
 export const cancelPath = "#cancel"
 export const outcomePath = "#outcome"
+/** What has cancelled the body of an execution: a command, or its deadline. */
+export type CancelledBy = "cancel" | "deadline"
+
+/** The value of a cancel; `outside` is when it interrupted a running body, in milliseconds. */
+export const cancelValue = (by: CancelledBy, outside?: number): Schema.Json => {
+  if (by === "deadline") return outside === undefined ? { by } : { by, outside }
+  return outside === undefined ? null : { outside }
+}
+
+/** Returns what a recorded cancel came from. */
+export const cancelledBy = (value: Schema.Json): CancelledBy =>
+  Predicate.hasProperty(value, "by") && value.by === "deadline" ? "deadline" : "cancel"
+
 /** The value of a cancel that abandoned a record which did not fit: each later run abandons it too. */
 export const abandonedValue = "abandoned"
 

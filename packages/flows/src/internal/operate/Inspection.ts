@@ -22,7 +22,7 @@ import {
   type Undo
 } from "../model/Execution.ts"
 import { addressOf } from "../model/Path.ts"
-import { cancelPath, outcomePath } from "../model/Replay.ts"
+import { cancelledBy, cancelPath, outcomePath } from "../model/Replay.ts"
 
 export const activityKinds = [
   "attempt",
@@ -319,6 +319,13 @@ export const queueLine = ({ admitsAt, holders, key, limit, place }: QueuePlace):
     : `number ${place} in the queue, at ${at}${after}${held}`
 }
 
+/** Returns what is to be said of the deadline of an execution that has not ended. */
+const deadlineLine = ({ entries, execution: { deadlineAt } }: History): string => {
+  if (deadlineAt === null) return ""
+  const isOver = entries.some(({ path, value }) => path === cancelPath && cancelledBy(value) === "deadline")
+  return isOver ? `; its deadline was ${timeOf(deadlineAt)}` : `; deadline ${timeOf(deadlineAt)}`
+}
+
 export const summaryOf = ({
   cancelling,
   computingSince,
@@ -339,10 +346,14 @@ export const summaryOf = ({
     return `halted ${stopped}${since}${why}`
   }
   if (hasEnded(state)) return `${state}${state === "completed" ? "" : why}`
+  const by = deadlineLine(history)
   const missing = runnable ? "" : `no running program has registered ${versionOf(history.execution)}; `
   if (queue !== null) {
     const since = timeOf(history.execution.queuedAt ?? history.execution.startedAt)
-    return `${missing}${state}${cancelling ? ", being cancelled" : ""}: ${queueLine(queue)}, since ${since}`
+    return `${missing}${state}${cancelling ? ", being cancelled" : ""}: ${queueLine(queue)}, since ${since}${by}`
+  }
+  if (history.execution.startsAt !== null) {
+    return `${missing}${state}: starts at ${timeOf(history.execution.startsAt)}${by}`
   }
   const suspend = pending.find(({ command }) => command === "suspend")
   const suspending =
@@ -353,9 +364,11 @@ export const summaryOf = ({
   const late = standing === undefined ? "" : `; ${standingLine(history.execution.id, standing)}`
   if (computingSince !== null) {
     const others = first === undefined ? "" : `; ${lineOf(first)}${more}`
-    return `${begun}: computes or waits outside of a step ${lastEnd(history)}, since ${timeOf(computingSince)}${others}${late}`
+    return `${begun}: computes or waits outside of a step ${lastEnd(history)}, since ${timeOf(computingSince)}${others}${late}${by}`
   }
-  return first === undefined ? `${missing}${begun}${why}${late}` : `${missing}${begun}: ${lineOf(first)}${more}${late}`
+  return first === undefined
+    ? `${missing}${begun}${why}${late}${by}`
+    : `${missing}${begun}: ${lineOf(first)}${more}${late}${by}`
 }
 
 export const remedyOf = ({ computingSince, halt, history, runnable }: Standing): string | null => {

@@ -4,17 +4,18 @@
 import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import { FlowDefect } from "../../FlowDefect.ts"
-import { FlowCancelled, FlowHalted } from "../../FlowErrors.ts"
+import { DeadlineExceeded, FlowCancelled, FlowHalted } from "../../FlowErrors.ts"
 import type { Ended } from "../body/ChildExecutions.ts"
 import { codeIn } from "../interpreter/Halts.ts"
 import { type Codec, decodeRecorded } from "../model/Values.ts"
+import { isLate } from "../model/When.ts"
 
 /** Returns the result of an ended execution, or fails with its error, from the record. */
 export const outcomeOf = Effect.fnUntraced(function* <S extends Codec, E extends Codec>(
   flow: { readonly name: string; readonly success: S; readonly error: E },
   execution: Ended
 ) {
-  const { error, failure, id, result, state, version } = execution
+  const { deadlineAt, error, failure, id, result, state, version } = execution
   const what = `the execution ${id} of ${flow.name}, version ${version},`
   if (state === "completed") return yield* decodeRecorded(flow.success, result, `the result of ${what}`)
   if (state === "cancelled") return yield* new FlowCancelled({ execution: id })
@@ -26,6 +27,7 @@ export const outcomeOf = Effect.fnUntraced(function* <S extends Codec, E extends
       ...defined({ code: failure === null ? undefined : codeIn(failure) })
     })
   }
+  if (deadlineAt !== null && isLate(execution)) return yield* new DeadlineExceeded({ execution: id, deadlineAt })
   if (failure?.kind === "failed") {
     return yield* Effect.fail(yield* decodeRecorded(flow.error, error, `the error of ${what}`))
   }

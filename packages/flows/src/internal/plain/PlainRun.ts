@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type * as Schema from "effect/Schema"
-import type { InvalidInput } from "../../FlowErrors.ts"
+import { DeadlineExceeded, type InvalidInput } from "../../FlowErrors.ts"
 import { FlowSignals } from "../../FlowSignals.ts"
 import { detailOf } from "../model/Failure.ts"
 import { VerifyRuns } from "../../VerifyRuns.ts"
@@ -22,6 +22,7 @@ import * as PlainChildren from "./PlainChildren.ts"
 import * as Restless from "../model/Restless.ts"
 import { endingOf, makeRecorder, replayed } from "./Verify.ts"
 import { type Codec, decodeRecorded, record, recordInput } from "../model/Values.ts"
+import { timesAt, type When } from "../model/When.ts"
 
 const host: Omit<Host, "restless"> = {
   durable: false,
@@ -35,6 +36,7 @@ const host: Omit<Host, "restless"> = {
   gates: null
 }
 
+const started = { state: "running", mail: 0, startsAt: null, deadlineAt: null } as const
 const nothing = { entries: [], undos: [], messages: [], redos: new Map<string, number>() }
 
 /** Runs a flow with an input that fits its schema, as JSON. */
@@ -58,7 +60,7 @@ const runRecorded = <I extends Codec, S extends Codec, E extends Codec, R>(
       let json = input
       for (let chapter = 0; ; chapter++) {
         const outcome = yield* interpret({
-          execution: { id, flow: flow.name, version: flow.version, chapter, state: "running", mail: 0 },
+          execution: { ...started, id, flow: flow.name, version: flow.version, chapter },
           history: nothing,
           host: { ...inspected, restless },
           body: makeBody({ id, input: json }),
@@ -123,17 +125,35 @@ export const runPlain = <I extends Codec, S extends Codec, E extends Codec, R>(
 export const endedOf = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
   id: string,
-  input: Schema.Json
+  input: Schema.Json,
+  when: When
 ): Effect.Effect<Ended, never, R> =>
   Effect.gen(function* () {
-    const exit = yield* Effect.exit(Effect.interruptible(runRecorded(flow, input, { id })))
-    const none = { id, version: flow.version, result: null, error: null, failure: null }
+    const now = yield* Clock.currentTimeMillis
+    const { deadlineAt, startsAt } = timesAt(when, now)
+    const begun = Effect.andThen(
+      startsAt === null ? Effect.void : Effect.sleep(startsAt - now),
+      runRecorded(flow, input, { id })
+    )
+    // Its undos run when it is interrupted.
+    const run =
+      deadlineAt === null
+        ? begun
+        : Effect.timeoutOrElse(begun, {
+            duration: deadlineAt - now,
+            orElse: () => Effect.fail(new DeadlineExceeded({ execution: id, deadlineAt }))
+          })
+    const exit = yield* Effect.exit(Effect.interruptible(run))
+    const none = { id, version: flow.version, result: null, error: null, failure: null, deadlineAt }
     if (Exit.isSuccess(exit)) {
       const { json } = yield* record(flow.success, exit.value, `the result of the flow ${flow.name}`)
       return { ...none, state: "completed", result: json }
     }
     const { cause } = exit
     const failed = cause.reasons.find(Cause.isFailReason)
+    if (failed?.error instanceof DeadlineExceeded && failed.error.execution === id) {
+      return { ...none, state: "failed", failure: detailOf(cause) }
+    }
     if (failed !== undefined) {
       const { json } = yield* record(flow.error, failed.error, `the error of the flow ${flow.name}`)
       return { ...none, state: "failed", error: json, failure: detailOf(cause) }

@@ -13,6 +13,7 @@ import type { Body, Host, Outcome } from "../interpreter/Contract.ts"
 import type { Entry, Execution, History, Write } from "../model/Execution.ts"
 import * as Restless from "../model/Restless.ts"
 import { canonical } from "../model/Values.ts"
+import { isLate } from "../model/When.ts"
 
 /** The end of a chapter of an execution, as far as its body decides it; null: it has not ended. */
 export type Ending = Schema.Json
@@ -35,7 +36,8 @@ export const endingOf = (outcome: Outcome): Ending => {
 /** Like `endingOf`, from the record. */
 export const recordedEnding = ({ error, failure, result, state }: Execution): Ending => {
   if (state === "completed") return { completed: result }
-  // A terminated execution ended without its body.
+  // A terminated execution ended without its body, and so may one at its deadline.
+  if (isLate({ error, failure, state })) return null
   if (state === "failed" && failure?.kind === "failed") return { failed: error }
   return null
 }
@@ -78,7 +80,7 @@ export const replayed = Effect.fnUntraced(function* (
   }
   const outcome = yield* Restless.around((restless) =>
     run({
-      execution: { ...execution, state: "running", mail: 0 },
+      execution: { ...execution, state: "running", mail: 0, startsAt: null, deadlineAt: null },
       history: {
         entries,
         undos,

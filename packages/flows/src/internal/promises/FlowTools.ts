@@ -124,7 +124,7 @@ export interface FlowTools<R> {
     flow: Flow.FlowDefinition<I, S, E>,
     key: string
   ) => Promise<Flow.Child<S["Type"], E["Type"]>>
-  /** Waits until a child has ended, without a limit; rejects with its error, or with `FlowCancelled`. */
+  /** Waits until a child has ended, without a limit; rejects with its error, `FlowCancelled` or `DeadlineExceeded`. */
   readonly result: <S, E>(child: Flow.Child<S, E>) => Promise<S>
   /** Sends a child a signal or a message that its flow lists. Rejects when it has received another value, or has ended. */
   readonly send: <S, E, V extends Codec>(

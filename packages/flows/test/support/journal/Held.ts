@@ -59,6 +59,13 @@ const kinds: Readonly<Record<string, Partial<Write>>> = {
   }
 }
 
+const burst = { key: "k", quietMillis: 1_000, mostMillis: 60_000 }
+/** A call of a burst. */
+const call = (key: string, more: Parameters<typeof order>[1] = {}) => {
+  const { key: _key, messages: _messages, owner: _owner, state: _state, wakeAt: _wakeAt, ...made } = order(key, more)
+  return made
+}
+
 const change = (more: Partial<Change>): Change => ({
   execution: {},
   aside: [],
@@ -223,6 +230,52 @@ export const held = (make: Effect.Effect<Both, never, Scope.Scope>): void => {
         const creating = yield* begun(two, two.journal.create(order("a", { id: "other" })))
         yield* commit
         assert.strictEqual((yield* Fiber.join(creating))._tag, "Expired")
+      }))
+
+    test("a call of a burst waits for a claim of its execution, and begins another one", ({ one, two }) =>
+      Effect.gen(function* () {
+        yield* one.journal.debounce(call("a"), burst)
+        const commit = yield* hold(one, one.journal.claim("one", [orders], Date.now() + 60_000, 5))
+        const calling = yield* begun(two, two.journal.debounce(call("b"), burst))
+        yield* commit
+        assert.deepInclude(yield* Fiber.join(calling), { isNew: true })
+        assert.deepInclude(yield* found(one.journal, "id-a"), { input: { order: "a" }, owner: "one" })
+        assert.deepInclude(yield* found(one.journal, "id-b"), { input: { order: "b" }, owner: null })
+      }))
+
+    test("a claim passes over an execution whose burst goes on, and gets its last input later", ({ one, two }) =>
+      Effect.gen(function* () {
+        yield* one.journal.debounce(call("a"), burst)
+        const commit = yield* hold(one, one.journal.debounce(call("b"), burst))
+        assert.deepStrictEqual(yield* two.journal.claim("two", [orders], Date.now() + 60_000, 5), [])
+        yield* commit
+        const [claimed] = yield* two.journal.claim("two", [orders], Date.now() + 60_000, 5)
+        assert.deepInclude(claimed, { id: "id-a", input: { order: "b" } })
+      }))
+
+    test("a call of a burst waits for an admission, and an admission for a call", ({ one, two }) =>
+      Effect.gen(function* () {
+        yield* one.journal.limit(orders, [{ keyed: true, concurrency: 1, rate: null }])
+        const queued = Effect.fnUntraced(function* (key: string) {
+          yield* one.journal.debounce(call(key, { limits: ["x"] }), burst)
+          const [claimed] = yield* one.journal.claim("one", [orders], Date.now() + 60_000, 5)
+          assert(claimed !== undefined)
+          yield* one.journal.enqueue(claimed)
+        })
+        yield* queued("a")
+        const admitted = yield* hold(one, one.journal.admit("one", orders, 5))
+        const calling = yield* begun(two, two.journal.debounce(call("b", { limits: ["x"] }), burst))
+        yield* admitted
+        assert.deepInclude(yield* Fiber.join(calling), { isNew: true })
+        yield* one.journal.change("id-b", () =>
+          Effect.succeed(change({ execution: { state: "cancelled", endedAt: 1, wakeAt: null } }))
+        )
+        yield* queued("c")
+        const called = yield* hold(one, one.journal.debounce(call("d", { limits: ["y"] }), burst))
+        const admitting = yield* begun(two, two.journal.admit("two", orders, 5))
+        yield* called
+        assert.deepStrictEqual((yield* Fiber.join(admitting)).executions, [])
+        assert.deepInclude(yield* found(one.journal, "id-c"), { limits: ["y"], queuedAt: null })
       }))
   })
 }

@@ -108,7 +108,9 @@ export const open = () => {
     )
     .all()
     .map(({ name }) => db.prepare(`DELETE FROM ${String(name)}`))
-  const begun = db.prepare("SELECT id, limits FROM flow_run WHERE queued_at IS NULL AND ended_at IS NULL")
+  const begun = db.prepare(
+    "SELECT id, limits FROM flow_run WHERE queued_at IS NULL AND starts_at IS NULL AND ended_at IS NULL"
+  )
   const stand = db.prepare(
     "UPDATE flow_process SET expires_at = ? + lease, stood_millis = ? WHERE id = ? AND reaped = 0 AND expires_at > ?"
   )

@@ -36,7 +36,7 @@ const goesOn: Rule = (both) => same("state", both) && same("epoch", both) && sam
 const isTaken: Rule = ({ after, before }) =>
   after.execution.owner === null && after.execution.epoch === before.execution.epoch + 1
 const isDue: Rule = ({ after: { execution } }) =>
-  execution.queuedAt === null
+  execution.queuedAt === null && execution.startsAt === null
     ? execution.state === "waiting" && execution.wakeAt !== null
     : execution.state === "queued"
 const retriesUndos: Rule = ({ after }) => after.undos.every(({ state }) => state !== "failed")
@@ -98,6 +98,18 @@ export const watch = ({
       )
     }),
 
+  /** Claims executions: none before its time, unless its deadline has passed. */
+  claimed: (effect: Effect.Effect<ReadonlyArray<Execution>>, due: number) =>
+    Effect.tap(effect, (executions) =>
+      Effect.sync(() => {
+        for (const { deadlineAt, id, queuedAt, startsAt } of executions) {
+          const isLate = deadlineAt !== null && deadlineAt <= due
+          if (startsAt !== null && startsAt > due && !isLate) violation(`claimed ${id} before its start`)
+          if (queuedAt !== null && !isLate) violation(`claimed ${id}, which is in a queue`)
+        }
+      })
+    ),
+
   /** Carries out a write of an owner: `own` are the ids of its process. */
   write: <E>(
     { epoch, id }: Fence,
@@ -109,6 +121,13 @@ export const watch = ({
       const before = look(rows.find(id))
       if (before === null || before.epoch !== epoch) return effect
       const wrong = (what: string) => violation(`wrote ${id}, which ${what}`)
+      if (
+        before.startsAt !== null &&
+        write.execution.startsAt !== null &&
+        !hasEnded(write.execution.state ?? "queued")
+      ) {
+        wrong("has begun, and still says that it starts later")
+      }
       if (before.owner !== null && !own.has(before.owner)) wrong(`belongs to ${before.owner}`)
       if (before.owner !== null && (hasEnded(before.state) || before.state === "suspended")) wrong(`is ${before.state}`)
       const suspends = pending({ messages: look(rows.messages(id, 0)) }, "suspend")

@@ -214,6 +214,13 @@ const run = (database: Database.SimulatedDatabase, seed: number, options: Option
   // ---- who uses them
 
   const waiters: Array<Waiter> = []
+  const times = root.fork("when")
+  /** When an execution starts, in which order, and until when; most say nothing of it. */
+  const whenOf = () => ({
+    after: times.chance(0.25) ? times.pick([1, 1_000, 10_000, 60_000]) : undefined,
+    priority: times.chance(0.25) ? times.int(-5, 5) : undefined,
+    deadline: times.chance(0.25) ? times.pick([500, 5_000, 30_000, 300_000, hour]) : undefined
+  })
   const submit = (index: number) => {
     const host = anyHost(operators)
     const key = keys[index]
@@ -221,7 +228,7 @@ const run = (database: Database.SimulatedDatabase, seed: number, options: Option
     trace.note(`submit ${key} to ${host.machine.name}`)
     const waiter: Waiter = { host, key, exit: null }
     waiters.push(waiter)
-    const execute = Flow.execute(flow, { key, program: index, chapter: 0 })
+    const execute = Flow.execute(flow, { key, program: index, chapter: 0 }, whenOf())
     driver.fork(host.machine, Effect.provideContext(execute, host.parts.services), (exit) => {
       trace.note(`the caller of ${key} in ${host.machine.name} gets ${exit._tag}`)
       waiter.exit = exit

@@ -171,6 +171,8 @@ export const make = ({ database, driver, isEmbedded, onChange, seeded, violation
         if (execution.owner !== null) own.add(execution.owner)
         return through(`create ${execution.key}`, rows.create(execution))
       },
+      createMany: (flow, executions) => through(`create many of ${flow}`, rows.createMany(flow, executions)),
+      debounce: (execution, debounce) => through(`debounce ${debounce.key}`, rows.debounce(execution, debounce)),
       find: (id) => read(`find ${id}`, rows.find(id)),
       findKey: (flow, key) => read(`find key ${key}`, rows.findKey(flow, key)),
       list: (page) => read("list", rows.list(page)),
@@ -225,7 +227,7 @@ export const make = ({ database, driver, isEmbedded, onChange, seeded, violation
       processes: read("processes", rows.processes),
       claim: (process, flows, now, limit, share) => {
         own.add(process)
-        return through("claim", rows.claim(process, flows, now, limit, share))
+        return through("claim", watch.claimed(rows.claim(process, flows, now, limit, share), now))
       },
       claimOne: (process, id) => through(`claim ${id}`, rows.claimOne(process, id)),
       nextDue: (flows, share) => read("next due", rows.nextDue(flows, share)),
@@ -235,6 +237,7 @@ export const make = ({ database, driver, isEmbedded, onChange, seeded, violation
         own.add(process)
         return through("admit", rows.admit(process, flow, most))
       },
+      enqueue: (fence) => through(`enqueue ${fence.id}`, rows.enqueue(fence)),
       queuePlace: (id) => read(`place ${id}`, rows.queuePlace(id)),
       awaiting: (prefix) => read("awaiting", rows.awaiting(prefix)),
       awaitingAny: (subjects) => read("awaiting any", rows.awaitingAny(subjects)),

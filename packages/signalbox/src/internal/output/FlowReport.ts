@@ -34,16 +34,27 @@ export const durationOf = (millis: number): string => {
 
 const hasEnded = ({ endedAt }: Pick<ListedExecution, "endedAt">): boolean => endedAt !== null
 
-const noteOf = (execution: ListedExecution): string => {
-  const { failure, limits, queuedAt, registered, wakeAt } = execution
-  if (failure !== null) return inLine(failure.message)
-  if (hasEnded(execution)) return ""
-  if (!registered) return "version not registered"
+/** What an execution that has not begun waits for, or one that waits for a time. */
+const waitOf = ({ deadlineAt, limits, queuedAt, startsAt, state, wakeAt }: ListedExecution): string => {
+  if (startsAt !== null) return `starts at ${timeOf(startsAt)}`
   if (queuedAt !== null) {
     const keys = limits.filter((key) => key !== null)
     return `queued since ${timeOf(queuedAt)}${keys.length === 0 ? "" : `, for ${keys.join(", ")}`}`
   }
-  return execution.state === "waiting" && dueOf(wakeAt) !== "" ? `until ${dueOf(wakeAt)}` : ""
+  return state === "waiting" && wakeAt !== deadlineAt && dueOf(wakeAt) !== "" ? `until ${dueOf(wakeAt)}` : ""
+}
+
+const noteOf = (execution: ListedExecution): string => {
+  const { deadlineAt, failure, priority, registered } = execution
+  if (failure !== null) return inLine(failure.message)
+  if (hasEnded(execution)) return ""
+  if (!registered) return "version not registered"
+  const notes = [
+    waitOf(execution),
+    priority === 0 ? "" : `priority ${priority}`,
+    deadlineAt === null ? "" : `deadline ${timeOf(deadlineAt)}`
+  ]
+  return notes.filter((note) => note !== "").join(", ")
 }
 
 /** State, age, flow, key, and details by state. */
@@ -147,14 +158,31 @@ export const report = (
   { commands, execution, halt, now: activities, remedy, steps, summary, undos }: Inspection,
   now: number
 ) => {
-  const { endedAt, error, flow, id, input, key, result, startedAt, state, tags, version } = execution
+  const {
+    deadlineAt,
+    endedAt,
+    error,
+    flow,
+    id,
+    input,
+    key,
+    priority,
+    result,
+    startedAt,
+    startsAt,
+    state,
+    tags,
+    version
+  } = execution
   const ended = endedAt === null ? "" : `, ended ${timeOf(endedAt)}`
   return [
     columns([id, 36], [state, 9], [`${flow}@${version}`, 0]),
     inLine(summary),
     ...haltLines(halt, inLine(summary)),
     ...(remedy === null ? [] : [`remedy: ${remedy}`]),
-    `key ${key}, started ${timeOf(startedAt)} (${durationOf(now - startedAt)})${ended}`,
+    `key ${key}, ${startsAt === null ? "started" : "submitted"} ${timeOf(startedAt)} (${durationOf(now - startedAt)})${ended}`,
+    ...(priority === 0 ? [] : [`priority ${priority}`]),
+    ...(deadlineAt === null ? [] : [`deadline ${timeOf(deadlineAt)}`]),
     ...(tags.length === 0 ? [] : [`tags ${tags.join(", ")}`]),
     `input ${JSON.stringify(input)}`,
     ...(state === "completed" ? [`result ${JSON.stringify(result)}`] : []),

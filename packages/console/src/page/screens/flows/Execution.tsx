@@ -276,7 +276,7 @@ const Cause = ({ halt }: { readonly halt: Halt }) => {
 
 const About = ({ inspection }: { readonly inspection: Inspection }) => {
   const { execution, queue, registered } = inspection
-  const { changed_at, ended_at, flow, id, parent, tags, version } = execution
+  const { changed_at, deadline_at, ended_at, flow, id, parent, priority, starts_at, tags, version } = execution
   const children = inspection.steps.flatMap(({ subject }) => awaited(subject) ?? [])
   const links = new Map(children.map((child) => [child.id, child]))
   return (
@@ -322,6 +322,28 @@ const About = ({ inspection }: { readonly inspection: Inspection }) => {
           <>
             <dt>{text.flows.queue}</dt>
             <dd>{text.flows.place(queue.place)}</dd>
+          </>
+        )}
+        {starts_at === null || starts_at === undefined ? null : (
+          <>
+            <dt>{text.flows.startsAt}</dt>
+            <dd>
+              <Time at={starts_at} />
+            </dd>
+          </>
+        )}
+        {priority === undefined || priority === 0 ? null : (
+          <>
+            <dt>{text.flows.priority}</dt>
+            <dd>{priority}</dd>
+          </>
+        )}
+        {deadline_at === null || deadline_at === undefined ? null : (
+          <>
+            <dt>{text.flows.deadline}</dt>
+            <dd>
+              <Time at={deadline_at} />
+            </dd>
           </>
         )}
         <dt>{ended_at === null ? text.common.updated : text.flows.endedAt}</dt>

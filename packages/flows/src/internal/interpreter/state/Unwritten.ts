@@ -30,13 +30,15 @@ export type Unwritten = ReturnType<typeof make>
 const keyOf = ({ attempt, path }: Entry) => `${path} ${attempt}`
 
 /** `end` is the last position of the record. */
-export const make = (end: number, { state }: Pick<Execution, "state">) => {
+export const make = (end: number, { startsAt, state }: Pick<Execution, "startsAt" | "state">) => {
   let entries = new Map<string, Entry>()
   let undos = new Map<string, Undo>()
   let taken: Array<number> = []
   let settled: Array<Settled> = []
   /** As it was written last. */
   let standing: Partial<Standing> = { state }
+  /** Whether the record says that it starts later. */
+  let isLater = startsAt !== null
   let position = end
 
   const set = (entry: Entry) => void entries.set(keyOf(entry), entry)
@@ -78,13 +80,14 @@ export const make = (end: number, { state }: Pick<Execution, "state">) => {
       const execution: Write["execution"] = {
         ...defined({
           state: current.state === standing.state ? undefined : current.state,
-          wakeAt: current.wakeAt === standing.wakeAt ? undefined : current.wakeAt
+          wakeAt: current.wakeAt === standing.wakeAt ? undefined : current.wakeAt,
+          startsAt: isLater ? null : undefined
         }),
         ...more
       }
       const isWorth = entries.size + undos.size + taken.length > 0 || Object.keys(execution).length > 0
       if (!isWorth && !newChapter && !force && said === undefined) return null
-      const before = { entries, undos, taken, settled, standing }
+      const before = { entries, undos, taken, settled, standing, isLater }
       const write: Write = {
         execution,
         entries: [...entries.values()],
@@ -108,12 +111,14 @@ export const make = (end: number, { state }: Pick<Execution, "state">) => {
       taken = []
       settled = []
       standing = current
+      isLater = false
       const restore = () => {
         for (const [key, entry] of before.entries) entries.set(key, entry)
         for (const [path, undo] of before.undos) undos.set(path, undo)
         taken = before.taken
         settled = before.settled
         standing = before.standing
+        isLater = before.isLater
       }
       return { write, restore }
     }

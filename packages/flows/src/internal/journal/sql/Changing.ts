@@ -57,8 +57,9 @@ export const make = (
   const queue = Effect.fnUntraced(function* (before: ExecutionRow, changed: Change["execution"], at: number) {
     const execution = toExecution(before)
     if (execution.limits.length === 0) return {}
-    const after = { ...execution, ...changed, queuedAt: queuedAfter(execution, changed.state, at) }
-    if (after.state === "queued") yield* sql`${enqueued({ sql }, after)}`
+    const { startsAt = execution.startsAt, state } = changed
+    const after = { ...execution, ...changed, queuedAt: queuedAfter({ ...execution, startsAt }, state, at) }
+    if (queueOf(after) !== null) yield* sql`${enqueued({ sql }, after)}`
     return { lane: queueOf(after), queued_at: after.queuedAt }
   })
 
@@ -93,7 +94,8 @@ export const make = (
       )`
     ]
     if (change.keepsOwner === true) {
-      const wake = sql`wake_at = CASE WHEN owner IS NOT NULL OR lane IS NOT NULL OR wake_at <= ${at} THEN wake_at
+      // What is queued has not begun: nothing but its time or its admission starts it.
+      const wake = sql`wake_at = CASE WHEN owner IS NOT NULL OR state = 'queued' OR wake_at <= ${at} THEN wake_at
         ELSE CAST(${at} AS BIGINT) END`
       return yield* updated(id, [...mail, sql`changed_at = ${at}`, wake])
     }

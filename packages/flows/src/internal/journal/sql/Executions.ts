@@ -1,7 +1,7 @@
 /**
  * Creates and reads executions.
  */
-import { insertion, integer, query, queryOne } from "@signalbox/sql/Table"
+import { integer, query, queryOne } from "@signalbox/sql/Table"
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
 import {
@@ -14,10 +14,9 @@ import {
   states as allStates
 } from "../../model/Execution.ts"
 import { type Journal } from "../Journal.ts"
-import { partitionOf } from "../../model/Partitions.ts"
 import { idTaken, newExecution } from "../Common.ts"
-import { enqueued, queueOf } from "./Lanes.ts"
-import { writer } from "./Members.ts"
+import { enqueued } from "./Lanes.ts"
+import { inserted } from "./NewRows.ts"
 import {
   chapterRow,
   entries,
@@ -28,7 +27,6 @@ import {
   executionTable,
   fromMessage,
   messageRow,
-  newExecutionRow,
   newMessages,
   type NewMessageRow,
   tags,
@@ -48,17 +46,6 @@ import * as Texts from "./Texts.ts"
 
 const redoRow = entryTable.pick("path", "long_path").and({ redo: integer })
 const placeRow = executionTable.pick("id", "started_at")
-
-const newExecutionOf = writer<Execution>()(newExecutionRow, {
-  flow_key: ({ key }) => Texts.addressOf(key),
-  long_key: ({ key }) => Texts.longOf(key),
-  limits: ({ limits }) => (limits.length === 0 ? null : limits),
-  lane: queueOf,
-  partition_no: ({ id }) => partitionOf(id),
-  seen: () => 0,
-  asides: () => 0,
-  expired: () => false
-})
 
 /** Removes duplicate messages. */
 const distinct = (messages: ReadonlyArray<NewMessage>) => {
@@ -89,8 +76,7 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
     record: NewExecution["record"]
   ) => {
     const id = Texts.toText(made.id)
-    const run = sql`
-      INSERT INTO flow_run ${insertion([newExecutionOf(made)], { token: mine })} ON CONFLICT DO NOTHING RETURNING id`
+    const run = inserted(sql, [made], mine)
     const isQueued = made.queuedAt !== null
     if (messages.length + made.tags.length === 0 && !isQueued && record === undefined) return run
     const { entries: first, undos: undone } = record ?? { entries: [], undos: [] }
@@ -106,10 +92,8 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
       return sql`WITH made AS (${run}), ${sql.csv(parts)} SELECT id FROM made`
     }
     return sql.withTransaction(
-      Effect.tap(run, ([inserted]) =>
-        inserted === undefined
-          ? Effect.void
-          : Effect.forEach(more(), (statement) => sql`${statement}`, { discard: true })
+      Effect.tap(run, ([added]) =>
+        added === undefined ? Effect.void : Effect.forEach(more(), (statement) => sql`${statement}`, { discard: true })
       )
     )
   }
@@ -127,8 +111,8 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
     const made = record === undefined ? fresh : { ...fresh, epoch: 1 }
     const created = { _tag: "Created", execution: made } as const
     while (true) {
-      const inserted = yield* persist(insert(made, mail, mine, record))
-      if (inserted.length > 0) return created
+      const added = yield* persist(insert(made, mail, mine, record))
+      if (added.length > 0) return created
       const row = yield* persist(byKey(made.flow, made.key))
       if (row !== null) {
         if (row.token === mine && row.epoch === made.epoch) return created
@@ -272,13 +256,14 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
       )
   } satisfies Partial<typeof Journal.Service>
 
-  /** Publishes a new execution that needs an owner, or an admission. */
+  /** Publishes a new execution that needs an owner, now or later, or an admission. */
   const announced: typeof create = (execution) =>
     Effect.tap(create(execution), (answer) =>
       Effect.sync(() => {
         if (answer._tag !== "Created") return
-        const { owner, queuedAt, startedAt: at, state, wakeAt: wake_at } = answer.execution
-        if (queuedAt !== null || isDue({ owner, state, wake_at }, at)) publish([null, execution.id, false])
+        const { owner, queuedAt, startedAt: at, startsAt, state, wakeAt: wake_at } = answer.execution
+        if (queuedAt !== null || startsAt !== null || isDue({ owner, state, wake_at }, at))
+          publish([null, execution.id, false])
       })
     )
 

@@ -15,8 +15,14 @@ const laneOf = ({ flow, version }: FlowVersion, keys: ReadonlyArray<string | nul
   Texts.addressOf(JSON.stringify([flow, version, ...keys]))
 
 /** Returns the name of the queue that an execution is in; null when it is in none. */
-export const queueOf = ({ flow, limits, state, version }: Execution): string | null =>
-  state === "queued" && limits.length > 0 ? laneOf({ flow, version }, limits) : null
+export const queueOf = ({
+  flow,
+  limits,
+  queuedAt,
+  state,
+  version
+}: Pick<Execution, "flow" | "limits" | "queuedAt" | "state" | "version">): string | null =>
+  state === "queued" && queuedAt !== null ? laneOf({ flow, version }, limits) : null
 
 /** Updates the lane of an execution that is queued in the same transaction; `from` is empty if it is not queued. */
 export const enqueued = (

@@ -68,12 +68,16 @@ const nextRow = Row({ at: nullable(integer) })
 const countRow = Row({ count: integer })
 const placeRow = executionRow.and({ lane: text })
 
+/** The order of a lane, which is that of its index. */
+const placed = ["(-COALESCE(priority, 0))", "queued_at", "id"].join(", ")
+
 /** The number of rows that are released together, and of expired rates that are deleted with the update of one. */
 const releasedAtATime = 100
 const mostHolders = 5
 
 export const make = ({ isPostgres, now, persist, sql, token, transaction }: Store) => {
   const { columns } = executionRow
+  const inLane = sql.literal(placed)
   const each = (statements: ReadonlyArray<Fragment>) =>
     Effect.forEach(statements, (statement) => sql`${statement}`, { discard: true })
 
@@ -181,7 +185,8 @@ export const make = ({ isPostgres, now, persist, sql, token, transaction }: Stor
         firsts(
           headRow,
           lanes.map(({ lane, most }) => ({ name: lane, most })),
-          (lane, most) => sql`SELECT lane, id FROM flow_run WHERE lane = ${lane} ORDER BY queued_at, id LIMIT ${most}`
+          (lane, most) => sql`
+            SELECT lane, id FROM flow_run WHERE lane = ${lane} ORDER BY ${inLane} LIMIT ${most}`
         ),
       begin: (ids, holds) =>
         Effect.map(
@@ -290,11 +295,12 @@ export const make = ({ isPostgres, now, persist, sql, token, transaction }: Stor
       sql`SELECT ${placeRow.columns} FROM flow_run WHERE id = ${id} AND lane IS NOT NULL`
     )
     if (row === null) return null
-    const { flow, limits: keys, queuedAt } = toExecution(row)
+    const { flow, limits: keys, priority, queuedAt } = toExecution(row)
     const flowText = Texts.toText(flow)
     const ahead = yield* queryOne(
       countRow,
-      sql`SELECT count(*) AS count FROM flow_run WHERE lane = ${row.lane} AND (queued_at, id) < (${queuedAt}, ${id})`
+      sql`SELECT count(*) AS count FROM flow_run WHERE lane = ${row.lane}
+        AND (${inLane}) < (${0 - priority}, ${queuedAt}, ${id})`
     )
     const known = yield* queryOne(limitsRow, sql`SELECT limits FROM flow_limit WHERE flow = ${flowText}`)
     const limits = known?.limits ?? []

@@ -66,7 +66,7 @@ export const make = ({ isPostgres, leaseNow, now, persist, publish, sql, token }
       mail = mail + 1,
       changed_at = ${at},
       wake_at = CASE
-        WHEN owner IS NOT NULL OR lane IS NOT NULL OR wake_at <= ${leaseNow(at)} THEN wake_at
+        WHEN owner IS NOT NULL OR state = 'queued' OR wake_at <= ${leaseNow(at)} THEN wake_at
         ELSE ${leaseNow(at)}
       END
     WHERE id = ${id} AND expired = 0 AND state NOT IN ${sql.literal(ended)}
@@ -121,7 +121,7 @@ export const make = ({ isPostgres, leaseNow, now, persist, publish, sql, token }
       const sent = yield* persist(put(execution, message, at, mine))
       if (sent !== null) {
         if (sent.owner !== null) publish([sent.owner, execution, false])
-        else if (isDue(sent, Infinity)) publish([null, execution, false])
+        else if (sent.state !== "queued" && isDue(sent, Infinity)) publish([null, execution, false])
         return sentTo(sent.owner)
       }
       const found = yield* persist(there(execution, messageAddress(message)))

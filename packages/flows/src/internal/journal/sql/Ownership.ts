@@ -140,7 +140,8 @@ export const make = ({ leaseNow, now, persist, publish, sql, token, transaction 
         executionRow,
         sql`
       UPDATE flow_run SET ${claimed(at, Texts.toText(process), mine)}
-      WHERE id = ${Texts.toText(id)} AND expired = 0 AND state NOT IN ${sql.literal(ended)} AND queued_at IS NULL AND (
+      WHERE id = ${Texts.toText(id)} AND expired = 0 AND state NOT IN ${sql.literal(ended)} AND queued_at IS NULL
+        AND (state <> 'queued' OR wake_at <= ${leaseNow(at)}) AND (
         owner IS NULL OR token = ${mine}
         OR NOT EXISTS (SELECT 1 FROM flow_process WHERE flow_process.id = flow_run.owner AND ${isLiving(at)})
       ) RETURNING ${columns}`

@@ -46,6 +46,13 @@ import * as Texts from "./Texts.ts"
 export const anyText = converted(Texts.fromText, Texts.toText)
 export const value: Column<Schema.Json> = nullable(json<Schema.Json>())
 const failure = nullable(json<Failure>())
+/** NULL is 0, as in the rows of builds that have no priorities. */
+const priority: Column<number> = {
+  type: "INTEGER",
+  accepts: (stored) => stored === null || typeof stored === "number",
+  parse: (stored) => (typeof stored === "number" ? stored : 0),
+  encode: (value) => (typeof value === "number" && value !== 0 ? value : null)
+}
 
 const listed = (states: ReadonlyArray<State>): string => `(${states.map((state) => `'${state}'`).join(", ")})`
 export const active = listed(activeStates)
@@ -53,7 +60,7 @@ export const ended = listed(endStates)
 
 // ---- executions
 
-const ofExecution = Row({
+const ofEvery = Row({
   id: anyText,
   flow: anyText,
   version: real,
@@ -76,12 +83,17 @@ const ofExecution = Row({
   ended_at: nullable(integer)
 })
 
+/** The columns of one that was submitted with such options: the row of another one is inserted without them. */
+export const timesRow = Row({ starts_at: nullable(integer), priority, deadline_at: nullable(integer) })
+
+const ofExecution = ofEvery.and(timesRow.fields)
+
 /** Members of an execution as columns. The others are `key` and `limits`. */
 const executionOf = reader(ofExecution)
 export const executionValues = updater(ofExecution)
 
 const withoutToken = Row({
-  ...ofExecution.fields,
+  ...ofEvery.fields,
   flow_key: text,
   long_key: nullable(text),
   limits: nullable(json<Execution["limits"]>()),
@@ -89,13 +101,13 @@ const withoutToken = Row({
   expired: flag
 })
 
-export const executionRow = withoutToken.and({ token: text })
+export const executionRow = withoutToken.and({ ...timesRow.fields, token: text })
 export type ExecutionRow = typeof executionRow.Type
 
 /** A new row, besides the token of the call that creates it. */
 export const newExecutionRow = withoutToken.and({ seen: integer, lane: nullable(text), partition_no: integer })
 
-export const executionTable = Table("flow_run", { ...newExecutionRow.fields, token: text })
+export const executionTable = Table("flow_run", { ...newExecutionRow.fields, ...timesRow.fields, token: text })
 
 export const executionId = executionTable.pick("id")
 
@@ -239,6 +251,17 @@ export const toMessage = ({ at, kind, message_id: id, name, seq, value }: typeof
 })
 
 export const tags = target("flow_tag", [], Row({ tag: text }), (tag: string) => ({ tag }))
+
+/** Tags of several executions. */
+export const tagsOfMany = target(
+  "flow_tag",
+  [],
+  Row({ execution: anyText, tag: text }),
+  ({ execution, tag }: { readonly execution: string; readonly tag: string }) => ({
+    execution: Texts.toText(execution),
+    tag
+  })
+)
 
 /** Returns tags as they are stored. */
 export const tagsOf = (all: ReadonlyArray<string>) => [...new Set(all.map(Texts.addressOf))]

@@ -33,7 +33,7 @@ export const make = (
 
   /** Updates and locks the row of the execution if the claim is valid. On Postgres the rest of a write depends on its result. */
   const fenced = ({ epoch, id }: Fence, { begins, execution, seen }: Write, at: number) => {
-    const { state, wakeAt, ...members } = execution
+    const { queuedAt, state, wakeAt, ...members } = execution
     const next = wakeAt === undefined ? sql`wake_at` : sql`${wakeAt}`
     const wake = isReleased(execution)
       ? // The update sees the current row, so a message that was sent since the owner last read counts.
@@ -44,7 +44,8 @@ export const make = (
     const rests = (state === "halted" || state === "suspended") && isReleased(execution)
     const states = rests ? [sql`state = CASE WHEN mail > ${seen} THEN 'waiting' ELSE ${state} END`] : []
     const values = executionValues(rests ? members : { ...members, state })
-    const assigned = [executionTable.update({ changed_at: at, seen, ...values }), ...states, ...wake]
+    const unqueued = queuedAt === null ? [sql`queued_at = NULL, lane = NULL`] : []
+    const assigned = [executionTable.update({ changed_at: at, seen, ...values }), ...states, ...wake, ...unqueued]
     // As above: nothing begins after a command that the owner has not read.
     const isRead = begins === true ? sql`AND COALESCE(commanded, 0) <= ${seen}` : sql``
     return sql`
