@@ -87,6 +87,20 @@ describe("a client", () => {
   )
 
   test(
+    "fails with DeadlineExceeded",
+    Effect.gen(function* () {
+      const flows = yield* FlowClient
+      const id = yield* Flow.submit(orders, "late", { deadline: 50 })
+      const late = yield* flows.handle(definition, "late")
+      const error = yield* Effect.flip(late.result)
+      const { deadlineAt } = yield* FlowExecutions.get(id)
+      assert(deadlineAt !== null)
+      assert.deepInclude(error, { _tag: "DeadlineExceeded", execution: id, deadlineAt })
+      assert.strictEqual((yield* late.describe).execution.deadlineAt, deadlineAt)
+    })
+  )
+
+  test(
     "starts an execution with a message, which counts once however often it is sent",
     Effect.gen(function* () {
       const flows = yield* FlowClient
