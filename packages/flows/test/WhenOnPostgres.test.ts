@@ -32,7 +32,7 @@ const flowOf = (limit: ReadonlyArray<Flow.FlowLimit<string>> = []) =>
     limit,
     run: Effect.fnUntraced(function* (text) {
       yield* Flow.compensate(note(text), () => note(`undo ${text}`))
-      yield* Flow.sleep("hour", "1 hour")
+      yield* Flow.sleep("day", "1 day")
       return text
     })
   })
@@ -53,7 +53,7 @@ describe("on Postgres", () => {
         Flow.layer(flow),
         Effect.all([
           Flow.submit(flow, "a", { after: "30 minutes" }),
-          Flow.submit(flow, "b", { after: "20 minutes", deadline: "40 minutes" }),
+          Flow.submit(flow, "b", { after: "20 minutes", deadline: "12 hours" }),
           Flow.submit(flow, "c", { after: "50 minutes", deadline: "40 minutes" })
         ])
       )
@@ -67,7 +67,7 @@ describe("on Postgres", () => {
           assert.deepInclude(yield* FlowExecutions.get(unbegun), { state: "failed", error: null })
           const lines = yield* Diary.read
           assert.deepStrictEqual(textsOf(lines), new Set(["a", "b", "undo b"]))
-          const earliest = { a: 30, b: 20, "undo b": 40 }
+          const earliest = { a: 30, b: 20, "undo b": 720 }
           for (const [text, minute] of Object.entries(earliest)) {
             for (const line of lines.filter((line) => line.startsWith(text))) {
               assert.isAtLeast(Number(line.split(" ").at(-1)), minute)
