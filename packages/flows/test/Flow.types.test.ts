@@ -16,7 +16,14 @@ import { ProcessId } from "@signalbox/api/contract/Ids"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Flow from "../src/Flow.ts"
 import type { FlowEngine } from "../src/FlowEngine.ts"
-import type { DeadlineExceeded, FlowCancelled, FlowDraining, FlowExpired, FlowHalted, FlowNotRegistered } from "../src/FlowErrors.ts"
+import type {
+  DeadlineExceeded,
+  FlowCancelled,
+  FlowDraining,
+  FlowExpired,
+  FlowHalted,
+  FlowNotRegistered
+} from "../src/FlowErrors.ts"
 import type { FlowEvent } from "../src/FlowEvents.ts"
 import * as Retry from "../src/Retry.ts"
 
@@ -326,7 +333,14 @@ describe("a flow", () => {
     expectTypeOf(Flow.execute(oneFlow, "x")).toEqualTypeOf<
       Effect.Effect<
         number,
-        Bad | Flow.InvalidInput | FlowCancelled | DeadlineExceeded | FlowHalted | FlowExpired | FlowNotRegistered | FlowDraining,
+        | Bad
+        | Flow.InvalidInput
+        | FlowCancelled
+        | DeadlineExceeded
+        | FlowHalted
+        | FlowExpired
+        | FlowNotRegistered
+        | FlowDraining,
         FlowEngine
       >
     >()

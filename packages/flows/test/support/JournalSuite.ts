@@ -16,7 +16,22 @@ import { versions } from "./journal/Versions.ts"
 import { debounces, many, when } from "./journal/When.ts"
 import { writes } from "./journal/Writes.ts"
 
-const parts = [executions, writes, messages, sayings, commands, ownership, limits, when, many, debounces, kept, versions, forks, prepared]
+const parts = [
+  executions,
+  writes,
+  messages,
+  sayings,
+  commands,
+  ownership,
+  limits,
+  when,
+  many,
+  debounces,
+  kept,
+  versions,
+  forks,
+  prepared
+]
 
 export const journalSuite = (place: Place): void => {
   for (const part of parts) part(place)

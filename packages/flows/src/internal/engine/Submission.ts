@@ -83,7 +83,8 @@ export const make = ({
     )
 
   /** Whether this process drains the version, so that another one must take a new execution. A child belongs to what has begun. */
-  const isDrained = (made: Pick<Made, "flow" | "parent" | "version">) => (made.parent ?? null) === null && flows.get(versionName(made))?.drain === true
+  const isDrained = (made: Pick<Made, "flow" | "parent" | "version">) =>
+    (made.parent ?? null) === null && flows.get(versionName(made))?.drain === true
 
   /** Fails when no living process takes a new execution of the version; one that exists is joined. */
   const taken = Effect.fnUntraced(function* ({ flow, key, version }: Pick<Made, "flow" | "key" | "version">) {

@@ -12,7 +12,11 @@ import { detailOf } from "../model/Failure.ts"
 import type { Registered } from "./RegisteredFlows.ts"
 
 /** Whether it is queued, has no place in a queue, and does not start later. */
-export const isUnprepared = ({ queuedAt, startsAt, state }: Pick<Execution, "queuedAt" | "startsAt" | "state">): boolean =>
+export const isUnprepared = ({
+  queuedAt,
+  startsAt,
+  state
+}: Pick<Execution, "queuedAt" | "startsAt" | "state">): boolean =>
   state === "queued" && queuedAt === null && startsAt === null
 
 interface Parts {

@@ -143,7 +143,8 @@ export const conclude = (activation: Activation, ended: Phase.Ended): Effect.Eff
     activation.phase = undoing
     if (recordedOutcome !== undefined) replay.advance()
     saying.passed(
-      recordedOutcome?.ended ?? unwritten.mark(Replay.outcomePath, "outcome", { cancelled: cancelled !== null, error }, activation.now)
+      recordedOutcome?.ended ??
+        unwritten.mark(Replay.outcomePath, "outcome", { cancelled: cancelled !== null, error }, activation.now)
     )
     const missed = undos.missed()
     if (missed !== undefined) return changedFlow(activation, `${missed.path}/undo`, null)
