@@ -32,6 +32,7 @@ import * as Reading from "./internal/management/Reading.ts"
 import * as Requests from "./internal/management/Requests.ts"
 import type { FlowManagementError } from "./internal/management/Requests.ts"
 import { longestWait } from "./internal/management/Wire.ts"
+import { givenOf, type SubmitOptions } from "./internal/model/Submitted.ts"
 import { type Codec, decodeRecorded, recordSignal, recordSubmitted } from "./internal/model/Values.ts"
 import { NewId } from "./internal/model/Ids.ts"
 import { answerOf } from "./internal/operate/AnswerValues.ts"
@@ -115,15 +116,27 @@ const make = Effect.fnUntraced(function* (options: Requests.Options) {
   const start = Effect.fnUntraced(function* <I extends Codec>(
     flow: FlowDefinition<I, Codec, Codec>,
     input: I["Type"],
-    options: {
-      readonly key?: string | undefined
-      readonly signal?: { name: string; value: Schema.Json; id?: string }
-    } = {}
+    options: SubmitOptions = {},
+    signal?: { readonly name: string; readonly value: Schema.Json; readonly id?: string }
   ) {
     const { name, version } = flow
+    const { debounce, key, when } = givenOf("FlowClient", options)
     const { json, value } = yield* recordSubmitted(flow, input)
-    const key = options.key ?? flow.idempotencyKey(value)
-    const { id } = yield* flows.start({ flow: name, version, key, input: json, ...defined({ signal: options.signal }) })
+    const { id } = yield* flows.start({
+      flow: name,
+      version,
+      input: json,
+      ...defined({
+        key: debounce === null ? (key ?? flow.idempotencyKey(value)) : undefined,
+        signal,
+        at: when.at ?? undefined,
+        after: when.afterMillis ?? undefined,
+        priority: when.priority === 0 ? undefined : when.priority,
+        deadline: when.deadlineMillis ?? undefined,
+        debounce:
+          debounce === null ? undefined : { key: debounce.key, quiet: debounce.quietMillis, most: debounce.mostMillis }
+      })
+    })
     return id
   })
 
@@ -145,7 +158,7 @@ const make = Effect.fnUntraced(function* (options: Requests.Options) {
         Effect.flatMap(settled(id), (awaited) => outcome(flow, awaited))
       ),
     signalWithStart: (flow, input, signal, value, options = {}) =>
-      Effect.flatMap(message(signal, value, options), (signal) => start(flow, input, { signal })),
+      Effect.flatMap(message(signal, value, options), (signal) => start(flow, input, {}, signal)),
     handle: Effect.fnUntraced(function* (flow, key) {
       const { executions } = yield* flows.list({ flow: flow.name, key, limit: 1 })
       const [found] = executions
@@ -237,13 +250,13 @@ export class FlowClient extends Context.Service<
     readonly submit: <I extends Codec, S extends Codec, E extends Codec>(
       flow: FlowDefinition<I, S, E>,
       input: I["Type"],
-      options?: { readonly key?: string }
+      options?: SubmitOptions
     ) => Effect.Effect<string, InvalidInput | FlowManagementError>
     /** Like `submit`, and waits for the result, without a limit. When the caller is interrupted, the execution continues. */
     readonly execute: <I extends Codec, S extends Codec, E extends Codec>(
       flow: FlowDefinition<I, S, E>,
       input: I["Type"],
-      options?: { readonly key?: string }
+      options?: SubmitOptions
     ) => Effect.Effect<S["Type"], E["Type"] | InvalidInput | RemoteWaitError>
     /** Starts an execution unless it exists, and sends it a signal; returns its id. */
     readonly signalWithStart: <I extends Codec, S extends Codec, E extends Codec, V extends Codec>(

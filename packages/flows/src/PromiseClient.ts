@@ -14,6 +14,7 @@ import type { FlowDefinition } from "./FlowDefinition.ts"
 import type { Inspection } from "./FlowExecutions.ts"
 import type { AskOptions } from "./FlowRequests.ts"
 import type { ReadOptions } from "./FlowStates.ts"
+import type { SubmitOptions } from "./internal/model/Submitted.ts"
 import type { Codec } from "./internal/model/Values.ts"
 import type { Requestable } from "./Requests.ts"
 import type { Signal } from "./Signals.ts"
@@ -56,7 +57,7 @@ export interface RemotePromiseHandle<S> {
   /** Resolves to the current value of a state; undefined when it was not set. */
   readonly state: <V extends Codec>(
     state: State<V>,
-    options?: { readonly key?: string } & AbortOptions
+    options?: SubmitOptions & AbortOptions
   ) => Promise<V["Type"] | undefined>
   /** Resolves to items of a feed in their order: the first ones after a cursor, or the last ones. */
   readonly feed: <V extends Codec>(
@@ -79,13 +80,13 @@ export interface RemoteFlows {
   readonly execute: <I extends Codec, S extends Codec, E extends Codec>(
     flow: FlowDefinition<I, S, E>,
     input: I["Type"],
-    options?: { readonly key?: string } & AbortOptions
+    options?: SubmitOptions & AbortOptions
   ) => Promise<S["Type"]>
   /** Starts an execution or joins the one with its key; returns its id. */
   readonly submit: <I extends Codec, S extends Codec, E extends Codec>(
     flow: FlowDefinition<I, S, E>,
     input: I["Type"],
-    options?: { readonly key?: string } & AbortOptions
+    options?: SubmitOptions & AbortOptions
   ) => Promise<string>
   /** Starts an execution unless it exists, and sends it a signal; returns its id. */
   readonly signalWithStart: <I extends Codec, S extends Codec, E extends Codec, V extends Codec>(

@@ -115,6 +115,27 @@ describe("a client", () => {
   )
 
   test(
+    "starts later, in an order and until a deadline, and makes one of a burst",
+    Effect.gen(function* () {
+      const flows = yield* FlowClient
+      const at = new Date("2099-01-02T03:04:05Z")
+      const id = yield* flows.submit(definition, "later", { at, priority: 7, deadline: "1 day" })
+      const { deadlineAt, priority, startedAt, startsAt } = yield* FlowExecutions.get(id)
+      assert.deepStrictEqual([startsAt, priority], [at.getTime(), 7])
+      assert.strictEqual(deadlineAt, startedAt + 86_400_000)
+      const late = yield* Effect.flip(flows.execute(definition, "late", { after: "1 day", deadline: "1 millis" }))
+      assert.propertyVal(late, "_tag", "DeadlineExceeded")
+      const debounce = { key: "burst", quiet: "1 hour", most: "1 day" } as const
+      const first = yield* flows.submit(definition, "first", { debounce })
+      assert.strictEqual(yield* flows.submit(definition, "last", { debounce }), first)
+      assert.strictEqual((yield* FlowExecutions.get(first)).input, "last")
+      const management = yield* FlowManagementClient
+      const both = yield* Effect.flip(management.start({ flow: "orders", input: "x", after: 1, at: at.getTime() }))
+      assert.strictEqual(both.message, "after: expected either at or after, not both")
+    })
+  )
+
+  test(
     "refuses an input that does not fit before anything is sent",
     Effect.gen(function* () {
       const flows = yield* FlowClient

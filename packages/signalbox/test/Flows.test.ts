@@ -225,6 +225,20 @@ describe("signalbox flows", { shuffle: false }, () => {
       const odd = yield* failing("start", "filing", "--input", "{")
       assert.match(odd.stderr, /--input: expected JSON, @FILE/)
       assert.match((yield* failing("start", "filing", "--input", "1")).stderr, /input: Expected string/)
+      const later = yield* flows(
+        "start",
+        "filing",
+        "--input",
+        '"later"',
+        "--after",
+        "2 hours",
+        "--priority",
+        "5",
+        "--json"
+      )
+      assert.propertyVal(yield* FlowExecutions.get(JSON.parse(later.stdout).id), "priority", 5)
+      const never = yield* failing("start", "filing", "--input", '"x"', "--after", "soon")
+      assert.match(never.stderr, /--after cannot be "soon"/)
       assert.match((yield* failing("start", "none", "--input", "1")).stderr, /flow: none is not registered/)
       yield* Flow.signalWithStart(payment, 7, approval, { approved: true, by: "ann", comment: null })
       yield* Flow.signalWithStart(payment, 7, day, "monday")

@@ -182,6 +182,9 @@ export const refusedCommands = ({ all, command, filter, ...options }: typeof Com
 /** How many executions a command changed, and how many refused it. */
 const Carried = Schema.Struct({ changed: Schema.Finite, refused: Schema.Finite })
 
+/** A length of time, in milliseconds. */
+const Millis = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
+
 /** A flow to start, by its name. */
 const Start = Schema.Struct({
   flow: Schema.NonEmptyString,
@@ -193,8 +196,13 @@ const Start = Schema.Struct({
   /** A signal that the execution gets with its start. */
   signal: Schema.optionalKey(
     Schema.Struct({ name: Schema.NonEmptyString, value: Schema.Json, id: Schema.optionalKey(Schema.NonEmptyString) })
-  )
-})
+  ),
+  at: Schema.optionalKey(Time),
+  after: Schema.optionalKey(Millis),
+  priority: Schema.optionalKey(Schema.Finite),
+  deadline: Schema.optionalKey(Millis),
+  debounce: Schema.optionalKey(Schema.Struct({ key: Schema.NonEmptyString, quiet: Millis, most: Millis }))
+}).pipe(Schema.encodeKeys({ at: "starts_at", after: "starts_after_millis", deadline: "deadline_millis" }))
 export type Start = typeof Start.Type
 
 /** What those know of an execution that wait for its end. `settled`: it has ended, or is halted. */

@@ -2,6 +2,7 @@
  * Starts flows by their names, and waits for the ends of executions, for programs that do not run them.
  */
 import { defined } from "@signalbox/transport/Defined"
+import { OptionError } from "@signalbox/transport/OptionError"
 import * as Effect from "effect/Effect"
 import * as Struct from "effect/Struct"
 import { ExecutionNotFound } from "../../FlowErrors.ts"
@@ -12,8 +13,9 @@ import type { RegisteredFlows } from "../engine/RegisteredFlows.ts"
 import { codeIn, shown } from "../interpreter/Halts.ts"
 import { asCall } from "../journal/Calling.ts"
 import { hasEnded, versionName } from "../model/Execution.ts"
+import { givenOf, type SubmitOptions } from "../model/Submitted.ts"
 import type { Awaited, Start } from "./Contract.ts"
-import { conflicting, missing } from "./Errors.ts"
+import { conflicting, invalid, missing } from "./Errors.ts"
 
 /**
  * Returns the version to start: that of the caller, or the newest. A caller of before a deployment starts the newest one; one of after
@@ -31,19 +33,40 @@ const chosen = Effect.fnUntraced(function* (flows: RegisteredFlows, { flow, vers
   return newest
 })
 
+/** Returns how the execution is submitted; fails for options that cannot be. */
+const optionsOf = ({ after, at, deadline, debounce, key, priority }: Start) =>
+  Effect.try({
+    try: () => {
+      const given = { key, priority, deadline, debounce, at: at === undefined ? undefined : new Date(at), after }
+      // `givenOf` checks which of them go together.
+      return givenOf("start", given as SubmitOptions)
+    },
+    catch: (error) => {
+      if (error instanceof OptionError) return invalid({ message: error.message.replace("start: ", "") })
+      throw error
+    }
+  })
+
 /** Starts an execution, or joins the one with its key. */
 export const start = Effect.fn("FlowManagement.start")(function* (asked: Start) {
   const { engine } = yield* engineOf
   const flow = yield* chosen(engine.registered, asked)
-  const started = yield* flow.startOf(asked.input, asked.key)
+  const { debounce, key, when } = yield* optionsOf(asked)
   const { signal } = asked
+  const started = yield* flow.startOf(asked.input, key)
+  if (debounce !== null) {
+    if (signal !== undefined) return yield* invalid({ message: "signal: Expected none beside debounce" })
+    const { key: _key, ...made } = started
+    const { id, state } = yield* asCall(engine.debounce(made, when, debounce))
+    return { id, state }
+  }
   if (signal === undefined) {
-    const { id, state } = yield* asCall(engine.submit({ ...started, messages: [] }))
+    const { id, state } = yield* asCall(engine.submit({ ...started, messages: [], when }))
     return { id, state }
   }
   const { name: address, value } = signal
   const message = yield* messageOf(flow, flow.signals, { address, value, id: signal.id })
-  const { id, state } = yield* asCall(engine.submit({ ...started, messages: [message] }))
+  const { id, state } = yield* asCall(engine.submit({ ...started, messages: [message], when }))
   // An existing execution has not got the message; a repeated one counts once.
   yield* FlowExecutions.signal(id, address, value, defined({ id: message.kind === "inbox" ? message.id : undefined }))
   return { id, state }

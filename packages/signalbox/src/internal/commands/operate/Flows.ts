@@ -5,6 +5,7 @@ import { defined } from "@signalbox/transport/Defined"
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -341,6 +342,14 @@ const settled = (flows: FlowManagementClient["Service"], id: string) =>
 /** An execution that was waited for did not complete. */
 export class NotCompleted extends TaggedError<NotCompleted>()("NotCompleted", { message: Schema.String }) {}
 
+const length = (name: string, description: string) =>
+  Flag.String(name).pipe(
+    Flag.withDescription(`${description}, such as "10 minutes"`),
+    Flag.withMetavar("LENGTH"),
+    Flag.withSchema(FlagValues.Length),
+    Flag.optional
+  )
+
 const start = Command.make(
   "start",
   {
@@ -353,20 +362,37 @@ const start = Command.make(
       Flag.withDescription("The idempotency key; default: the one that the flow makes of the input"),
       Flag.optional
     ),
+    at: FlagValues.time("at").pipe(
+      Flag.withDescription("When it starts, such as 2026-11-20T08:00:00Z; default: immediately"),
+      Flag.optional
+    ),
+    after: length("after", "How long from now it starts"),
+    priority: FlagValues.whole("priority", -1_000, 1_000).pipe(
+      Flag.withDescription("-1000 to 1000; of those that wait for the limits of the flow, the larger ones begin first"),
+      Flag.optional
+    ),
+    deadline: length("deadline", "How long it may take, waiting included"),
     wait: Flag.Boolean("wait").pipe(
       Flag.withDescription("Wait for the end, and print the result; the exit code is 1 unless it has completed"),
       Flag.withDefault(false)
     ),
     ...flags
   },
-  Effect.fnUntraced(function* ({ flow, input, json, key, url, wait }) {
+  Effect.fnUntraced(function* ({ after, at, deadline, flow, input, json, key, priority, url, wait }) {
     const value = yield* Effect.mapError(decodeJson(yield* givenText("--input", input)), () =>
       refuse("--input: expected JSON, @FILE for a file with JSON, or - for standard input; a text is JSON in quotes")
     )
     yield* connected(
       url,
       Effect.fnUntraced(function* (flows) {
-        const started = yield* flows.start({ flow, input: value, ...defined({ key: Option.getOrUndefined(key) }) })
+        const when = defined({
+          key: Option.getOrUndefined(key),
+          at: Option.getOrUndefined(at)?.getTime(),
+          after: Option.getOrUndefined(Option.map(after, Duration.toMillis)),
+          priority: Option.getOrUndefined(priority),
+          deadline: Option.getOrUndefined(Option.map(deadline, Duration.toMillis))
+        })
+        const started = yield* flows.start({ flow, input: value, ...when })
         if (!wait) return yield* print(json, started, ({ id, state }) => `${id} ${state}`)
         const { failure, id, result, state } = yield* settled(flows, started.id)
         if (state === "completed") return yield* print(json, { id, state, result }, () => JSON.stringify(result))
@@ -379,7 +405,11 @@ const start = Command.make(
   Command.withDescription("Starts a flow, or joins the execution with the same key; prints its id"),
   Command.withExamples([
     { command: 'signalbox flows start payment --input \'{"order":"4711"}\'', description: "Start an execution" },
-    { command: "signalbox flows start payment --input @order.json --wait", description: "Wait for its result" }
+    { command: "signalbox flows start payment --input @order.json --wait", description: "Wait for its result" },
+    {
+      command: 'signalbox flows start payment --input @order.json --after "2 hours" --deadline "1 day"',
+      description: "Start it later, and end it in time"
+    }
   ])
 )
 
