@@ -31,7 +31,6 @@ import type { Awaited } from "./internal/management/Contract.ts"
 import * as Reading from "./internal/management/Reading.ts"
 import * as Requests from "./internal/management/Requests.ts"
 import type { FlowManagementError } from "./internal/management/Requests.ts"
-import { longestWait } from "./internal/management/Wire.ts"
 import { givenOf, type SubmitOptions } from "./internal/model/Submitted.ts"
 import { type Codec, decodeRecorded, recordSignal, recordSubmitted } from "./internal/model/Values.ts"
 import { NewId } from "./internal/model/Ids.ts"
@@ -97,7 +96,7 @@ const make = Effect.fnUntraced(function* (options: Requests.Options) {
 
   const settled = (id: string) =>
     flows
-      .result(id, { wait: longestWait })
+      .result(id, { wait: Requests.pollSeconds })
       .pipe(
         Effect.retry({ schedule: untilItIsBack, while: isAway }),
         Effect.repeat({ until: ({ settled }) => settled })

@@ -9,7 +9,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as HttpRouter from "effect/http/HttpRouter"
 import { freePort } from "@signalbox/testkit/FreePort"
-import { createServer } from "node:http"
+import { createServer, type Server } from "node:http"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -200,12 +200,18 @@ describe("a client", () => {
         (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
       )
       const port = yield* Effect.promise(freePort)
+      const servers: Array<Server> = []
+      const listening = () => {
+        const server = createServer()
+        servers.push(server)
+        return server
+      }
       const program = HttpRouter.serve(FlowManagement.layerRoutes({ token: Redacted.make(token) }), {
         disableLogger: true,
         disableListenLog: true
       }).pipe(
         Layer.provide(
-          NodeHttpServer.layer(createServer, { host: "127.0.0.1", port, gracefulShutdownTimeout: "100 millis" })
+          NodeHttpServer.layer(listening, { host: "127.0.0.1", port, gracefulShutdownTimeout: "100 millis" })
         ),
         Layer.provideMerge(Flow.layer(orders)),
         Layer.provideMerge(FlowEngine.layerSqlite({ file: join(folder, "flows.db") })),
@@ -219,6 +225,8 @@ describe("a client", () => {
           yield* isWaiting(id)
           return waiting
         }).pipe(Effect.provide(Layer.fresh(program)))
+        // As the end of a process does.
+        for (const server of servers) server.closeAllConnections()
         yield* Effect.gen(function* () {
           const found = yield* flows.handle(definition, "one")
           yield* found.signal(approval, decided("bob"))

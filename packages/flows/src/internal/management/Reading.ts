@@ -12,7 +12,14 @@ import * as Stream from "effect/Stream"
 import * as HttpApiClient from "effect/http-api/HttpApiClient"
 import type { Answered } from "../../FlowRequests.ts"
 import type { Item, ItemPage, ReadOptions } from "../../FlowStates.ts"
-import { again, type Call, type FlowManagementError, isUnreachable, type to as requestsTo } from "./Requests.ts"
+import {
+  again,
+  type Call,
+  type FlowManagementError,
+  isUnreachable,
+  pollSeconds,
+  type to as requestsTo
+} from "./Requests.ts"
 import { Api } from "./States.ts"
 
 export interface RequestOptions {
@@ -39,12 +46,6 @@ export interface Said {
   /** Sends a request, by its name with its key as in `review[a]`, and waits for what becomes of it: see `FlowRequests`. */
   readonly request: (execution: string, request: string, input: Schema.Json, options?: RequestOptions) => Call<Answered>
 }
-
-/**
- * How long a request waits for more, in seconds. A program that ends waits for the requests that it has, so it is short; the next one
- * follows.
- */
-const pollSeconds = 5
 
 /** The retries of a stream that has been connected: the program may be restarted. */
 const reconnecting = {

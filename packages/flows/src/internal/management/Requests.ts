@@ -52,6 +52,13 @@ export interface Options {
 }
 
 const attemptTimeout = "30 seconds"
+/**
+ * How long a request waits for more, in seconds. A program that ends waits for the requests that it has, so it is short; the next one
+ * follows.
+ */
+export const pollSeconds = 5
+/** How much longer than it was asked to wait a program may take, in seconds: its connection may have no other end any more. */
+const answersWithin = 10
 /** The timeout of a request that changes many. */
 export const longTimeout = "10 minutes"
 /** The retries of reads. */
@@ -92,7 +99,8 @@ export const to = ({ token, url }: Options) => {
     /** Of the client of an API. */
     options: { baseUrl: base, transformClient: HttpClient.mapRequest(HttpClientRequest.bearerToken(token)) },
     call,
-    read: <A, E>(effect: Effect.Effect<A, E>) => Effect.retry(call(effect), { ...again, while: isUnreachable }),
+    read: <A, E>(effect: Effect.Effect<A, E>, timeout?: Duration.Input) =>
+      Effect.retry(call(effect, timeout), { ...again, while: isUnreachable }),
     done: <A, E>(effect: Effect.Effect<A, E>) => Effect.asVoid(call(effect))
   }
 }
@@ -146,7 +154,8 @@ export const executionsOf = Effect.fnUntraced(function* ({ call, done, options, 
       ),
     // Inputs with one key are one execution, so that it may be repeated.
     start: (asked) => read(executions.start({ payload: asked })),
-    result: (id, { wait = 0 } = {}) => read(executions.result({ params: { id }, query: { wait } })),
+    result: (id, { wait = 0 } = {}) =>
+      read(executions.result({ params: { id }, query: { wait } }), `${wait + answersWithin} seconds`),
     versions: (flow) => Effect.map(read(executions.versions({ query: defined({ flow }) })), ({ versions }) => versions),
     inspect: (id) => read(executions.inspect({ params: { id } })),
     history: (id) => read(executions.history({ params: { id } })),
