@@ -24,6 +24,8 @@ export const receiver = Effect.gen(function* () {
   const server = yield* Effect.acquireRelease(
     Effect.callback<ReturnType<typeof createServer>>((resume) => {
       const server = createServer((request, response) => {
+        // The port may be that of the next test, to which a sender would write on a connection of this one.
+        response.setHeader("connection", "close")
         const chunks: Array<Buffer> = []
         open.add(response)
         response.on("close", () => open.delete(response))
