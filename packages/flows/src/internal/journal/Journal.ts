@@ -53,12 +53,13 @@ export interface Within {
   readonly findKey: (flow: string, key: string) => Effect.Effect<Execution | null>
   /**
    * Adds a message, and makes the execution due when no process owns it; needs no claim. `repeated`: a message of this kind, name and
-   * id exists with this value; `conflict`: with another one. `absent`: the execution does not exist. `ended`: it accepts no messages.
-   * Returns the owner, to notify it.
+   * id exists with this value (`isSame` of the stored one; default: the same JSON); `conflict`: with another one. `absent`: the execution
+   * does not exist. `ended`: it accepts no messages. Returns the owner, to notify it.
    */
   readonly send: (
     id: string,
-    message: NewMessage
+    message: NewMessage,
+    isSame?: (stored: Schema.Json, sent: Schema.Json) => boolean
   ) => Effect.Effect<{
     readonly outcome: "sent" | "repeated" | "conflict" | "absent" | "ended"
     readonly owner: string | null

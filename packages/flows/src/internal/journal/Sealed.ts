@@ -1,0 +1,254 @@
+/**
+ * A journal whose values are encrypted on their way to the rows, and decrypted on their way back. Names, keys, tags, states and times
+ * are not.
+ *
+ * An execution has one ring of keys for its life, that of its input. A value that cannot be decrypted stays sealed, and is written back
+ * as it is.
+ */
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+import { FlowDefect } from "../../FlowDefect.ts"
+import type { Failure } from "../../FlowEvents.ts"
+import type { FlowValues } from "../../FlowValues.ts"
+import * as Envelope from "../model/Envelope.ts"
+import type { Change, Entry, Execution, History, Locked, Message, NewMessage, Undo, Write } from "../model/Execution.ts"
+import { sameJson } from "./Common.ts"
+import type { Journal, Within } from "./Journal.ts"
+import { Rings } from "./Rings.ts"
+
+type TheJournal = typeof Journal.Service
+
+type ValuesOf = { readonly [K in "input" | "result" | "error"]?: Schema.Json | undefined } & {
+  readonly failure?: Failure | null | undefined
+}
+
+/** Whether a failure is about a missing key: it contains no value, and must be readable without that key. */
+const isAboutKey = (failure: Failure): boolean =>
+  Predicate.hasProperty(failure, "halt") &&
+  Predicate.hasProperty(failure.halt, "value") &&
+  Predicate.hasProperty(failure.halt.value, "type") &&
+  failure.halt.value.type === Envelope.encryptedType
+
+const erased = (ring: string) =>
+  new FlowDefect({
+    message: `the keys ${JSON.stringify(ring)} of \`values\` were erased: nothing new can be encrypted with them`
+  })
+
+/** What an erased ring would have encrypted. */
+const lost = { key: "", data: "" }
+
+/** How one value becomes a sealed one at a place, or the other way. */
+type Convert = (json: Schema.Json, place: ReadonlyArray<string | number>) => Schema.Json
+
+/** Converts what belongs to an execution. */
+const converter = (id: string, convert: Convert) => {
+  const failureOf = (failure: Failure | null, ...place: ReadonlyArray<string | number>): Failure | null => {
+    if (failure === null || isAboutKey(failure)) return failure
+    const { kind, tag, message } = failure
+    const whole = convert(Envelope.isSealed(message) ? message : { ...failure }, [id, ...place, "failure"])
+    // By the place it is what was sealed there.
+    return typeof whole === "string" ? { kind, tag, message: whole } : (whole as unknown as Failure)
+  }
+  /** Members that are not there stay away. */
+  const values = <A extends ValuesOf>(all: A): A => {
+    const { error, failure, input, result } = all
+    const converted: { -readonly [K in keyof ValuesOf]: ValuesOf[K] } = {}
+    if (input !== undefined) converted.input = convert(input, [id, "input"])
+    if (result !== undefined) converted.result = convert(result, [id, "result"])
+    if (error !== undefined) converted.error = convert(error, [id, "error"])
+    if (failure !== undefined) converted.failure = failureOf(failure)
+    return { ...all, ...converted }
+  }
+  const entry = (one: Entry): Entry => {
+    const { attempt, failure, input, path, redo, value } = one
+    return {
+      ...one,
+      input: convert(input, [id, path, attempt, redo, "input"]),
+      value: convert(value, [id, path, attempt, redo, "value"]),
+      failure: failureOf(failure, path, attempt, redo)
+    }
+  }
+  const undo = (one: Undo): Undo => ({ ...one, failure: failureOf(one.failure, one.path, one.redo, "undo") })
+  const message = <M extends NewMessage>(one: M): M => ({
+    ...one,
+    value: convert(one.value, [id, one.kind, one.name, one.id, "message"])
+  })
+  return {
+    values,
+    entry,
+    undo,
+    message,
+    transaction: (json: Schema.Json, scope: string) => convert(json, [id, scope, "transaction"])
+  }
+}
+
+export const make = (journal: TheJournal, values: FlowValues): TheJournal => {
+  const rings = Rings.make(values, journal.find)
+
+  const sealing = (id: string, ring: string | null) =>
+    converter(id, (json, place) => {
+      if (json === null || Envelope.isSealed(json)) return json
+      const encrypted = ring === null ? null : values.encrypt(ring, JSON.stringify(json), JSON.stringify(place))
+      const { data, key } = encrypted ?? lost
+      return Envelope.seal({ ring: ring ?? "", key, data })
+    })
+
+  const opening = (id: string) =>
+    converter(id, (json, place) => {
+      if (!Envelope.isSealed(json)) return json
+      const { ring, ...encrypted } = Envelope.partsOf(json)
+      const text = values.decrypt(ring, encrypted, JSON.stringify(place))
+      // It was encrypted from JSON.
+      return text === null ? json : (JSON.parse(text) as Schema.Json)
+    })
+
+  const opened = <E extends Execution | null>(execution: E): E => {
+    if (execution === null) return execution
+    rings.note(execution)
+    return opening(execution.id).values(execution)
+  }
+  const openedAll = (executions: ReadonlyArray<Execution>) => executions.map(opened)
+  const openedHistory = <H extends History | Locked>(history: H): H => {
+    const { entry, message, undo } = opening(history.execution.id)
+    return {
+      ...history,
+      execution: opened(history.execution),
+      entries: history.entries.map(entry),
+      undos: history.undos.map(undo),
+      messages: history.messages.map(message)
+    }
+  }
+
+  const sealedWrite = (id: string, ring: string | null, write: Write): Write => {
+    const seal = sealing(id, ring)
+    return {
+      ...write,
+      execution: seal.values(write.execution),
+      entries: write.entries.map(seal.entry),
+      undos: write.undos.map(seal.undo)
+    }
+  }
+
+  const sealedChange = (id: string, ring: string, change: Change): Change => {
+    const seal = sealing(id, ring)
+    return { ...change, execution: seal.values(change.execution), undos: change.undos.map(seal.undo) }
+  }
+
+  /** Whether new values with this ring would be lost. */
+  const isErased = (ring: string) => values.encrypt(ring, "", "") === null
+
+  const within = (inner: Within): Within => ({
+    create: Effect.fnUntraced(function* (execution) {
+      const { flow, id, input, key, messages } = execution
+      const ring = values.ringOf({ flow, input })
+      if (isErased(ring)) {
+        const existing = yield* inner.findKey(flow, key)
+        return existing === null ? yield* Effect.die(erased(ring)) : { _tag: "Existing", execution: opened(existing) }
+      }
+      const seal = sealing(id, ring)
+      const created = yield* inner.create({ ...seal.values(execution), messages: messages.map(seal.message) })
+      if (created._tag === "Expired") return created
+      return { ...created, execution: opened(created.execution) }
+    }),
+    findKey: (flow, key) => Effect.map(inner.findKey(flow, key), opened),
+    send: Effect.fnUntraced(function* (id, message) {
+      const ring = yield* rings.of(id)
+      if (ring !== null && message.value !== null && isErased(ring)) return yield* Effect.die(erased(ring))
+      const open = opening(id)
+      return yield* inner.send(id, sealing(id, ring).message(message), (stored) =>
+        sameJson(open.message({ ...message, value: stored }).value, message.value)
+      )
+    })
+  })
+
+  const {
+    admit,
+    awaiting,
+    awaitingAny,
+    changes,
+    chapters,
+    commands,
+    expire,
+    forget,
+    isPassing,
+    leave,
+    limit,
+    names,
+    nextDue,
+    now,
+    processes,
+    queuePlace,
+    read,
+    reap,
+    renew,
+    sql,
+    swap,
+    unended,
+    unread,
+    unsettled
+  } = journal
+
+  return {
+    // Members without values of executions. A new member is named here, or converted below.
+    awaiting,
+    awaitingAny,
+    changes,
+    chapters,
+    commands,
+    expire,
+    forget,
+    isPassing,
+    leave,
+    limit,
+    names,
+    nextDue,
+    now,
+    processes,
+    queuePlace,
+    read,
+    reap,
+    renew,
+    sql,
+    swap,
+    unended,
+    unread,
+    unsettled,
+
+    ...within(journal),
+    find: (id) => Effect.map(journal.find(id), opened),
+    list: (page) => Effect.map(journal.list(page), openedAll),
+    history: (id) => Effect.map(journal.history(id), (history) => (history === null ? null : openedHistory(history))),
+    aside: (id) => Effect.map(journal.aside(id), (entries) => entries.map(opening(id).entry)),
+    messages: (id, after) =>
+      Effect.map(journal.messages(id, after), (messages): ReadonlyArray<Message> => messages.map(opening(id).message)),
+    write: (fence, write) =>
+      Effect.flatMap(rings.of(fence.id), (ring) => journal.write(fence, sealedWrite(fence.id, ring, write))),
+    change: (id, decide) =>
+      Effect.map(
+        journal.change(id, (locked) => {
+          const ring = rings.note(locked.execution)
+          return Effect.map(decide(openedHistory(locked)), (change) =>
+            change === null ? null : sealedChange(id, ring, change)
+          )
+        }),
+        opened
+      ),
+    claim: (...claim) => Effect.map(journal.claim(...claim), openedAll),
+    claimOne: (...claim) => Effect.map(journal.claimOne(...claim), opened),
+    admit: (...admission) =>
+      Effect.map(admit(...admission), (admitted) => ({ ...admitted, executions: openedAll(admitted.executions) })),
+    within: (client, use) => journal.within(client, (inner) => use(within(inner))),
+    once: (client, step, run) =>
+      Effect.flatMap(rings.of(step.execution), (ring) => {
+        const { transaction: seal } = sealing(step.execution, ring)
+        const { transaction: open } = opening(step.execution)
+        const committed = journal.once(
+          client,
+          step,
+          Effect.map(run, (value) => seal(value, step.scope))
+        )
+        return Effect.map(committed, (value) => open(value, step.scope))
+      })
+  }
+}
