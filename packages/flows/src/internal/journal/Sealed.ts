@@ -12,16 +12,13 @@ import { FlowDefect } from "../../FlowDefect.ts"
 import type { Failure } from "../../FlowEvents.ts"
 import type { FlowValues } from "../../FlowValues.ts"
 import * as Envelope from "../model/Envelope.ts"
-import type { Change, Entry, Execution, History, Locked, Message, NewMessage, Undo, Write } from "../model/Execution.ts"
+import type { Change, Execution, History, Locked, Message, Write } from "../model/Execution.ts"
+import { type Conversion, converter } from "../model/ValueMembers.ts"
 import { sameJson } from "./Common.ts"
 import type { Journal, Within } from "./Journal.ts"
 import { Rings } from "./Rings.ts"
 
 type TheJournal = typeof Journal.Service
-
-type ValuesOf = { readonly [K in "input" | "result" | "error"]?: Schema.Json | undefined } & {
-  readonly failure?: Failure | null | undefined
-}
 
 /** Whether a failure is about a missing key: it contains no value, and must be readable without that key. */
 const isAboutKey = (failure: Failure): boolean =>
@@ -38,75 +35,51 @@ const erased = (ring: string) =>
 /** What an erased ring would have encrypted. */
 const lost = { key: "", data: "" }
 
-/** How one value becomes a sealed one at a place, or the other way. */
-type Convert = (json: Schema.Json, place: ReadonlyArray<string | number>) => Schema.Json
-
-/** Converts what belongs to an execution. */
-const converter = (id: string, convert: Convert) => {
-  const failureOf = (failure: Failure | null, ...place: ReadonlyArray<string | number>): Failure | null => {
-    if (failure === null || isAboutKey(failure)) return failure
-    const { kind, tag, message } = failure
-    const whole = convert(Envelope.isSealed(message) ? message : { ...failure }, [id, ...place, "failure"])
-    // By the place it is what was sealed there.
-    return typeof whole === "string" ? { kind, tag, message: whole } : (whole as unknown as Failure)
-  }
-  /** Members that are not there stay away. */
-  const values = <A extends ValuesOf>(all: A): A => {
-    const { error, failure, input, result } = all
-    const converted: { -readonly [K in keyof ValuesOf]: ValuesOf[K] } = {}
-    if (input !== undefined) converted.input = convert(input, [id, "input"])
-    if (result !== undefined) converted.result = convert(result, [id, "result"])
-    if (error !== undefined) converted.error = convert(error, [id, "error"])
-    if (failure !== undefined) converted.failure = failureOf(failure)
-    return { ...all, ...converted }
-  }
-  const entry = (one: Entry): Entry => {
-    const { attempt, failure, input, path, redo, value } = one
-    return {
-      ...one,
-      input: convert(input, [id, path, attempt, redo, "input"]),
-      value: convert(value, [id, path, attempt, redo, "value"]),
-      failure: failureOf(failure, path, attempt, redo)
-    }
-  }
-  const undo = (one: Undo): Undo => ({ ...one, failure: failureOf(one.failure, one.path, one.redo, "undo") })
-  const message = <M extends NewMessage>(one: M): M => ({
-    ...one,
-    value: convert(one.value, [id, one.kind, one.name, one.id, "message"])
-  })
-  return {
-    values,
-    entry,
-    undo,
-    message,
-    transaction: (json: Schema.Json, scope: string) => convert(json, [id, scope, "transaction"])
-  }
-}
-
 export const make = (journal: TheJournal, values: FlowValues): TheJournal => {
   const rings = Rings.make(values, journal.find)
 
-  const sealing = (id: string, ring: string | null) =>
-    converter(id, (json, place) => {
+  const sealing = (id: string, ring: string | null) => {
+    const value: Conversion["value"] = (json, place) => {
       if (json === null || Envelope.isSealed(json)) return json
-      const encrypted = ring === null ? null : values.encrypt(ring, JSON.stringify(json), JSON.stringify(place))
+      const encrypted =
+        ring === null ? null : values.encrypt(ring, JSON.stringify(json), JSON.stringify([id, ...place]))
       const { data, key } = encrypted ?? lost
       return Envelope.seal({ ring: ring ?? "", key, data })
+    }
+    return converter({
+      value,
+      // As a whole, in place of its message.
+      failure: (failure, place) => {
+        const { kind, message, tag } = failure
+        if (isAboutKey(failure) || Envelope.isSealed(message)) return failure
+        const sealed = value({ ...failure }, place)
+        return { kind, tag, message: typeof sealed === "string" ? sealed : "" }
+      }
     })
+  }
 
-  const opening = (id: string) =>
-    converter(id, (json, place) => {
+  const opening = (id: string) => {
+    const value: Conversion["value"] = (json, place) => {
       if (!Envelope.isSealed(json)) return json
       const { ring, ...encrypted } = Envelope.partsOf(json)
-      const text = values.decrypt(ring, encrypted, JSON.stringify(place))
+      const text = values.decrypt(ring, encrypted, JSON.stringify([id, ...place]))
       // It was encrypted from JSON.
       return text === null ? json : (JSON.parse(text) as Schema.Json)
+    }
+    return converter({
+      value,
+      failure: (failure, place) => {
+        const whole = value(failure.message, place)
+        // What was encrypted at the place of a failure is one.
+        return typeof whole === "string" ? failure : (whole as unknown as Failure)
+      }
     })
+  }
 
   const opened = <E extends Execution | null>(execution: E): E => {
     if (execution === null) return execution
     rings.note(execution)
-    return opening(execution.id).values(execution)
+    return opening(execution.id).execution(execution)
   }
   const openedAll = (executions: ReadonlyArray<Execution>) => executions.map(opened)
   const openedHistory = <H extends History | Locked>(history: H): H => {
@@ -124,7 +97,7 @@ export const make = (journal: TheJournal, values: FlowValues): TheJournal => {
     const seal = sealing(id, ring)
     return {
       ...write,
-      execution: seal.values(write.execution),
+      execution: seal.execution(write.execution),
       entries: write.entries.map(seal.entry),
       undos: write.undos.map(seal.undo)
     }
@@ -132,7 +105,7 @@ export const make = (journal: TheJournal, values: FlowValues): TheJournal => {
 
   const sealedChange = (id: string, ring: string, change: Change): Change => {
     const seal = sealing(id, ring)
-    return { ...change, execution: seal.values(change.execution), undos: change.undos.map(seal.undo) }
+    return { ...change, execution: seal.execution(change.execution), undos: change.undos.map(seal.undo) }
   }
 
   /** Whether new values with this ring would be lost. */
@@ -147,7 +120,7 @@ export const make = (journal: TheJournal, values: FlowValues): TheJournal => {
         return existing === null ? yield* Effect.die(erased(ring)) : { _tag: "Existing", execution: opened(existing) }
       }
       const seal = sealing(id, ring)
-      const created = yield* inner.create({ ...seal.values(execution), messages: messages.map(seal.message) })
+      const created = yield* inner.create({ ...seal.execution(execution), messages: messages.map(seal.message) })
       if (created._tag === "Expired") return created
       return { ...created, execution: opened(created.execution) }
     }),
