@@ -33,7 +33,9 @@ const kinds = [
   "message",
   "transaction",
   "child input",
-  "child result"
+  "child result",
+  "state",
+  "item"
 ] as const
 type Kind = (typeof kinds)[number]
 
@@ -80,13 +82,19 @@ const book = Flow.transaction("book", {
 const signal = Flow.signal("go", Schema.String)
 const inbox = Flow.inbox("box", Schema.String)
 
+const state = Flow.state("state", Schema.String)
+const feed = Flow.feed("feed", Schema.String)
+
 const child = Flow.make("child", { ...common, run: () => Effect.succeed(secret("child result")) })
 
 const completes = Flow.make("completes", {
   ...common,
   error: Flow.errorsOf(book, Flow.InvalidInput),
   signals: [signal, inbox],
+  states: [state, feed],
   run: Effect.fnUntraced(function* () {
+    yield* state.set(secret("state"))
+    yield* feed.append(secret("item"))
     yield* Effect.orDie(echo(secret("step input")))
     yield* Effect.ignore(fails(secret("step error")))
     yield* signal.receive()
@@ -143,6 +151,8 @@ const recordAll = Effect.gen(function* () {
     yield* Flow.submit(continues, "a")
   ]
   yield* until(Effect.map(stateOf(id), (state) => state === "completed"))
+  // Its record is written at once.
+  yield* FlowExecutions.fork(id, { from: "book" })
   yield* until(Effect.map(stateOf(failed), (state) => state === "failed"))
   for (const one of [halted, undone]) yield* until(Effect.map(stateOf(one), (state) => state === "halted"))
   yield* until(Effect.map(FlowExecutions.inspect(retried), ({ now }) => now[0]?.kind === "pause"))

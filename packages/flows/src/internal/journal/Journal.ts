@@ -93,7 +93,9 @@ export class Journal extends Context.Service<
      */
     readonly debounce: (
       execution: Omit<NewExecution, "key" | "owner" | "messages" | "state" | "wakeAt" | "startsAt">,
-      debounce: Debounce
+      debounce: Debounce,
+      /** Returns the input as it is stored with the execution of this id. */
+      inputOf?: (id: string) => Schema.Json
     ) => Effect.Effect<{ readonly isNew: boolean; readonly execution: Execution }>
     readonly find: (id: string) => Effect.Effect<Execution | null>
     /** Returns a page of executions, the newest first. */

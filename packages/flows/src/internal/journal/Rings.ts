@@ -33,7 +33,10 @@ const make = (values: FlowValues, find: (id: string) => Effect.Effect<Stored | n
       : Effect.succeed(ring)
   }
 
-  return { note, of }
+  /** Called when the input of an execution was replaced. */
+  const forget = (id: string) => void known.delete(id)
+
+  return { note, of, forget }
 }
 
 export const Rings = { make }

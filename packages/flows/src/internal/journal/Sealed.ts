@@ -12,6 +12,7 @@ import { FlowDefect } from "../../FlowDefect.ts"
 import type { Failure } from "../../FlowEvents.ts"
 import type { FlowValues } from "../../FlowValues.ts"
 import * as Envelope from "../model/Envelope.ts"
+import type { Said } from "../model/Said.ts"
 import type { Change, Execution, History, Locked, Message, Write } from "../model/Execution.ts"
 import { type Conversion, converter } from "../model/ValueMembers.ts"
 import { sameJson } from "./Common.ts"
@@ -99,7 +100,16 @@ export const make = (journal: TheJournal, values: FlowValues): TheJournal => {
       ...write,
       execution: seal.execution(write.execution),
       entries: write.entries.map(seal.entry),
-      undos: write.undos.map(seal.undo)
+      undos: write.undos.map(seal.undo),
+      said:
+        write.said === undefined
+          ? undefined
+          : {
+              ...write.said,
+              states: write.said.states.map(seal.said),
+              items: write.said.items.map(seal.said),
+              answers: write.said.answers.map(seal.answer)
+            }
     }
   }
 
@@ -108,19 +118,29 @@ export const make = (journal: TheJournal, values: FlowValues): TheJournal => {
     return { ...change, execution: seal.execution(change.execution), undos: change.undos.map(seal.undo) }
   }
 
+  const saidOf = (id: string, all: Effect.Effect<ReadonlyArray<Said>>) =>
+    Effect.map(all, (said) => said.map(opening(id).said))
+
   /** Whether new values with this ring would be lost. */
   const isErased = (ring: string) => values.encrypt(ring, "", "") === null
 
   const within = (inner: Within): Within => ({
     create: Effect.fnUntraced(function* (execution) {
-      const { flow, id, input, key, messages } = execution
+      const { flow, id, input, key, messages, record } = execution
       const ring = values.ringOf({ flow, input })
       if (isErased(ring)) {
         const existing = yield* inner.findKey(flow, key)
         return existing === null ? yield* Effect.die(erased(ring)) : { _tag: "Existing", execution: opened(existing) }
       }
       const seal = sealing(id, ring)
-      const created = yield* inner.create({ ...seal.execution(execution), messages: messages.map(seal.message) })
+      const created = yield* inner.create({
+        ...seal.execution(execution),
+        messages: messages.map(seal.message),
+        record:
+          record === undefined
+            ? undefined
+            : { ...record, entries: record.entries.map(seal.entry), undos: record.undos.map(seal.undo) }
+      })
       if (created._tag === "Expired") return created
       return { ...created, execution: opened(created.execution) }
     }),
@@ -142,6 +162,11 @@ export const make = (journal: TheJournal, values: FlowValues): TheJournal => {
     changes,
     chapters,
     commands,
+    enqueue,
+    feeds,
+    prepare,
+    saidBefore,
+    unendedCounts,
     expire,
     forget,
     isPassing,
@@ -169,6 +194,11 @@ export const make = (journal: TheJournal, values: FlowValues): TheJournal => {
     changes,
     chapters,
     commands,
+    enqueue,
+    feeds,
+    prepare,
+    saidBefore,
+    unendedCounts,
     expire,
     forget,
     isPassing,
@@ -189,6 +219,35 @@ export const make = (journal: TheJournal, values: FlowValues): TheJournal => {
     unsettled,
 
     ...within(journal),
+    createMany: Effect.fnUntraced(function* (flow, executions) {
+      const stored = executions.map((execution) => {
+        const ring = values.ringOf({ flow, input: execution.input })
+        return { ring, sealed: sealing(execution.id, ring).execution(execution) }
+      })
+      const gone = stored.find(({ ring }) => isErased(ring))
+      if (gone !== undefined) return yield* Effect.die(erased(gone.ring))
+      const created = yield* journal.createMany(
+        flow,
+        stored.map(({ sealed }) => sealed)
+      )
+      if (created._tag === "Expired") return created
+      return { ...created, executions: openedAll(created.executions), created: openedAll(created.created) }
+    }),
+    debounce: Effect.fnUntraced(function* (execution, debounce) {
+      const { flow, id, input } = execution
+      const ring = values.ringOf({ flow, input })
+      if (isErased(ring)) return yield* Effect.die(erased(ring))
+      const sealed = (id: string) => sealing(id, ring).execution({ input }).input
+      const burst = yield* journal.debounce({ ...execution, input: sealed(id) }, debounce, sealed)
+      rings.forget(burst.execution.id)
+      return { ...burst, execution: opened(burst.execution) }
+    }),
+    states: (id) => saidOf(id, journal.states(id)),
+    state: (id, name) => Effect.map(journal.state(id, name), (one) => (one === null ? null : opening(id).said(one))),
+    feed: (id, name, page) => saidOf(id, journal.feed(id, name, page)),
+    said: (id, after, limit) => saidOf(id, journal.said(id, after, limit)),
+    answer: (id, name, message) =>
+      Effect.map(journal.answer(id, name, message), (one) => (one === null ? null : opening(id).answer(one))),
     find: (id) => Effect.map(journal.find(id), opened),
     list: (page) => Effect.map(journal.list(page), openedAll),
     history: (id) => Effect.map(journal.history(id), (history) => (history === null ? null : openedHistory(history))),

@@ -5,6 +5,7 @@
 import type * as Schema from "effect/Schema"
 import type { Failure } from "../../FlowEvents.ts"
 import type { Entry, NewMessage, Undo } from "./Execution.ts"
+import type { Answer, Said } from "./Said.ts"
 
 /** The place of a value in its execution. */
 export type Place = ReadonlyArray<string | number>
@@ -47,6 +48,16 @@ export const converter = ({ failure, value }: Conversion) => {
     message: <M extends NewMessage>(one: M): M => ({
       ...one,
       value: value(one.value, [one.kind, one.name, one.id, "message"])
+    }),
+    /** A state, or an item of a feed. */
+    said: <S extends Said>(one: S): S => ({
+      ...one,
+      value: value(one.value, [one.kind, one.name, one.number, "said"])
+    }),
+    /** An answer to a request. */
+    answer: <A extends Pick<Answer, "name" | "id" | "value">>(one: A): A => ({
+      ...one,
+      value: value(one.value, [one.name, one.id, "answer"])
     }),
     /** The result of a step that was committed with its rows. */
     transaction: (json: Schema.Json, scope: string): Schema.Json => value(json, [scope, "transaction"])
