@@ -43,10 +43,14 @@ import type { Codec } from "./internal/model/Values.ts"
  */
 export const check = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
-  { entries, execution, messages, redos, undos }: FlowHistory
+  { entries, execution, messages, redos, undos, withheld = false }: FlowHistory
 ): Effect.fn.Return<void, FlowChanged | FlowHalted> {
   if (execution.flow !== flow.name || execution.version !== flow.version) {
     const message = `the history is of ${execution.flow}@${execution.version}, the flow is ${flow.name}@${flow.version}`
+    return yield* Effect.die(new FlowDefect({ message }))
+  }
+  if (withheld) {
+    const message = `the history of ${execution.id} has no values: export it with a token that is for \`values\``
     return yield* Effect.die(new FlowDefect({ message }))
   }
   const around = yield* Effect.context<never>()

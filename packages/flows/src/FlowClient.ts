@@ -30,7 +30,7 @@ import { segment } from "./internal/body/Position.ts"
 import type { Awaited } from "./internal/management/Contract.ts"
 import * as Reading from "./internal/management/Reading.ts"
 import * as Requests from "./internal/management/Requests.ts"
-import type { FlowManagementError } from "./internal/management/Requests.ts"
+import { FlowManagementError } from "./internal/management/Requests.ts"
 import { givenOf, type SubmitOptions } from "./internal/model/Submitted.ts"
 import { type Codec, decodeRecorded, recordSignal, recordSubmitted } from "./internal/model/Values.ts"
 import { NewId } from "./internal/model/Ids.ts"
@@ -105,8 +105,12 @@ const make = Effect.fnUntraced(function* (options: Requests.Options) {
   const outcome = <S extends Codec, E extends Codec>(
     flow: { readonly name: string; readonly success: S; readonly error: E },
     awaited: Awaited
-  ): Effect.Effect<S["Type"], E["Type"] | FlowCancelled | DeadlineExceeded | FlowHalted> => {
-    const { code, failure, id, state } = awaited
+  ): Effect.Effect<S["Type"], E["Type"] | RemoteWaitError> => {
+    const { code, failure, id, state, withheld = false } = awaited
+    if (withheld && (state === "completed" || state === "failed")) {
+      const message = `the execution ${id} is ${state}, and its values are withheld: the token is not for \`values\``
+      return Effect.fail(new FlowManagementError({ code: "FORBIDDEN", message }))
+    }
     if (state !== "halted") return outcomeOf(flow, awaited)
     const message = failure?.message ?? `the execution ${id} is halted`
     return Effect.fail(new FlowHalted({ execution: id, tag: failure?.tag ?? null, message, ...defined({ code }) }))

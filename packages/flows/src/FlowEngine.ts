@@ -10,8 +10,10 @@ import * as Redacted from "effect/Redacted"
 import { SqlClient } from "effect/sql/SqlClient"
 import type { Sharding } from "effect/cluster/Sharding"
 import { FlowEngineError } from "./FlowErrors.ts"
+import type { FlowValues } from "./FlowValues.ts"
 import { Engine, make } from "./internal/engine/Engine.ts"
-import type { Journal } from "./internal/journal/Journal.ts"
+import { Journal } from "./internal/journal/Journal.ts"
+import * as Sealed from "./internal/journal/Sealed.ts"
 import { defaultSchema } from "./internal/journal/sql/Renewal.ts"
 import type { Ownership } from "./internal/ownership/Ownership.ts"
 import * as LeaseThread from "./internal/ownership/LeaseThread.ts"
@@ -28,6 +30,11 @@ export interface Options {
   readonly concurrency?: number | undefined
   /** How long executions are retained after their end. */
   readonly retain?: RetainOptions | undefined
+  /**
+   * Encrypts inputs, results, errors, messages and what steps record: `FlowValues.aes`. Flow names, keys, tags, states and times stay
+   * readable. Default: values are stored as JSON.
+   */
+  readonly values?: FlowValues | undefined
 }
 
 /** `null` means for ever. */
@@ -71,7 +78,7 @@ export interface PostgresOptions extends Options, SharedOptions {
   readonly schema?: string
 }
 
-const kept = orNull(time)
+const keptFor = orNull(time)
 const defaultStallLimit = "2 minutes"
 const longestStallLimit = Duration.minutes(10)
 
@@ -107,6 +114,12 @@ const threadOf = (of: string, options: PostgresOptions) => {
 
 const defaultConcurrency = 1_000
 
+const sealed = <E>(journal: Layer.Layer<Journal, E>, values: FlowValues): Layer.Layer<Journal, E> =>
+  Layer.effect(
+    Journal,
+    Effect.map(Journal, (journal) => Sealed.make(journal, values))
+  ).pipe(Layer.provide(journal))
+
 /** @internal The services of every engine. */
 export type Parts = Engine | RunWatchers | LocalSchedules
 
@@ -116,12 +129,13 @@ export const over = <R = never>(
   ownership: Layer.Layer<Ownership, never, Journal | R>,
   options: Options = {}
 ): Layer.Layer<FlowEngine, FlowEngineError, Exclude<R, Journal>> => {
-  const { concurrency = defaultConcurrency, retain = {} } = options
+  const { concurrency = defaultConcurrency, retain = {}, values } = options
   check("FlowEngine", options, { concurrency: whole(1) })
-  check("FlowEngine", retain, { completed: kept, others: kept, keys: kept }, "retain.")
+  check("FlowEngine", retain, { completed: keptFor, others: keptFor, keys: keptFor }, "retain.")
+  const kept = values === undefined ? journal : sealed(journal, values)
   const parts = Layer.mergeAll(RunWatchers.layer, Retention.layer(retain), LocalSchedules.layer).pipe(
-    Layer.provideMerge(Layer.effect(Engine, make({ concurrency }))),
-    Layer.provide(Layer.provideMerge(ownership, journal)),
+    Layer.provideMerge(Layer.effect(Engine, make({ concurrency, encrypts: values !== undefined }))),
+    Layer.provide(Layer.provideMerge(ownership, kept)),
     // Two engines of one program share nothing.
     Layer.fresh
   )

@@ -50,6 +50,7 @@ import {
   summaryOf
 } from "./internal/operate/Inspection.ts"
 import { cancelledBy, cancelPath } from "./internal/model/Replay.ts"
+import { historySeen, missingKeyOf, seen, SeesValues } from "./internal/operate/Seeing.ts"
 import { messageOf } from "./internal/engine/MessageCheck.ts"
 import { nameOf } from "./internal/model/Path.ts"
 import type { Codec } from "./internal/model/Values.ts"
@@ -116,13 +117,18 @@ const largestPage = 500
 
 const found = Effect.fnUntraced(function* (execution: string) {
   const { engine } = yield* engineOf
-  return (yield* engine.journal.find(execution)) ?? (yield* new ExecutionNotFound({ execution }))
+  const there = (yield* engine.journal.find(execution)) ?? (yield* new ExecutionNotFound({ execution }))
+  return (yield* seen).execution(there)
 })
 
 const historyOf = Effect.fnUntraced(function* (execution: string) {
   const { engine } = yield* engineOf
-  return (yield* engine.journal.history(execution)) ?? (yield* new ExecutionNotFound({ execution }))
+  const there = (yield* engine.journal.history(execution)) ?? (yield* new ExecutionNotFound({ execution }))
+  return yield* historySeen(there)
 })
+
+/** Says that the reader may not see values. */
+const withholding = Effect.map(SeesValues, (sees) => defined({ withheld: sees ? undefined : true }))
 
 /** Returns an execution by its id. Fails with `ExecutionNotFound`. */
 export const get = Effect.fn("FlowExecutions.get")(function* (
@@ -175,8 +181,9 @@ export const list = Effect.fn("FlowExecutions.list")(function* (
   const { before, limit = defaultPage, ...filter } = options
   const size = Math.min(Math.max(Math.trunc(limit), 1), largestPage)
   const rows = yield* matching(filter, before === undefined ? undefined : yield* asCall(found(before)), size + 1)
+  const reader = yield* seen
   const executions = rows.slice(0, size).map((execution): ListedExecution => {
-    const { error: _error, input: _input, result: _result, ...listed } = execution
+    const { error: _error, input: _input, result: _result, ...listed } = reader.execution(execution)
     return { ...shown(listed), registered: engine.registered.has(versionName(execution)) }
   })
   return { executions, next: rows.length > size ? (executions.at(-1)?.id ?? null) : null }
@@ -237,7 +244,7 @@ const withChild = Effect.fnUntraced(function* (activity: Activity) {
   const { engine } = yield* engineOf
   const id = executionIn(activity.subject)
   const child = id === null ? null : yield* engine.journal.find(id)
-  return child?.state === "halted" ? { ...activity, failure: child.failure } : activity
+  return child?.state === "halted" ? { ...activity, failure: (yield* seen).execution(child).failure } : activity
 })
 
 /** Says of a wait for an approval or a request that it is one. */
@@ -300,7 +307,8 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
     pending,
     commands: recentOf(history.execution, commands),
     steps,
-    ...defined({ standing }),
+    ...defined({ standing, unreadable: missingKeyOf(history) }),
+    ...(yield* withholding),
     diagram: mermaid(steps)
   }
 }, asCall)
@@ -319,9 +327,10 @@ export const history = Effect.fn("FlowExecutions.history")(function* (
     format: 1,
     ...recorded,
     execution: shown(recorded.execution),
-    aside: yield* aside(execution),
+    aside: (yield* aside(execution)).map((yield* seen).entry),
     redos: new Map(redos),
-    chapters: yield* chapters(execution)
+    chapters: yield* chapters(execution),
+    ...(yield* withholding)
   }
 }, asCall)
 

@@ -33,7 +33,9 @@ export const FlowHistory = Schema.Struct({
   /** How often each step is repeated although it had succeeded, by path: from all entries that `retry` discarded. */
   redos: Redos,
   /** What remains of the chapters that `Flow.continueAs` has ended, the oldest first: at most the last 1,000. */
-  chapters: Schema.Array(Chapter).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+  chapters: Schema.Array(Chapter).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
+  /** Whether the values are withheld, because the token that exported it is not for `values`. Nothing can be checked against it. */
+  withheld: Schema.optionalKey(Schema.Boolean)
 })
 export interface FlowHistory extends Schema.Schema.Type<typeof FlowHistory> {}
 

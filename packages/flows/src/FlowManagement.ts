@@ -249,9 +249,13 @@ const handlers = () => {
  */
 export const layerRoutes = (options: Tokens.Tokens) => {
   const checked = Layer.effectDiscard(
-    Effect.forEach(Tokens.refusals(options), (message) => Effect.fail(new InvalidManagement({ message })), {
-      discard: true
-    })
+    Effect.flatMap(engineOf, ({ engine }) =>
+      Effect.forEach(
+        Tokens.refusals(options, engine.encrypts),
+        (message) => Effect.fail(new InvalidManagement({ message })),
+        { discard: true }
+      )
+    )
   )
   return handlers().pipe(Layer.provide([Tokens.layer(options), checked]))
 }

@@ -9,6 +9,7 @@ import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { FlowEngine } from "./FlowEngine.ts"
 import { ExecutionNotFound } from "./FlowErrors.ts"
+import { seen } from "./internal/operate/Seeing.ts"
 import { engineOf } from "./internal/engine/EngineOf.ts"
 import { follow } from "./internal/engine/Following.ts"
 import { asCall, ofEngine } from "./internal/journal/Calling.ts"
@@ -64,7 +65,7 @@ export const states = Effect.fn("FlowStates.states")(function* (
   execution: string
 ): Effect.fn.Return<ReadonlyArray<Item>, ExecutionNotFound, FlowEngine> {
   const journal = yield* exists(execution)
-  return (yield* journal.states(execution)).map(toItem)
+  return (yield* journal.states(execution)).map((yield* seen).said).map(toItem)
 }, asCall)
 
 /** Returns the names of the feeds of an execution that have items, in their order. Fails with `ExecutionNotFound`. */
@@ -85,7 +86,8 @@ export const feed = Effect.fn("FlowStates.feed")(function* (
   { after = null, limit }: { readonly after?: number | null | undefined; readonly limit?: number | undefined } = {}
 ): Effect.fn.Return<ReadonlyArray<Item>, ExecutionNotFound, FlowEngine> {
   const journal = yield* exists(execution)
-  return (yield* journal.feed(execution, name, { after, limit: sizeOf(limit) })).map(toItem)
+  const { said } = yield* seen
+  return (yield* journal.feed(execution, name, { after, limit: sizeOf(limit) })).map(said).map(toItem)
 }, asCall)
 
 /** Reads a page, and waits while there is nothing and the execution has not ended. */
@@ -93,12 +95,13 @@ const read = Effect.fnUntraced(function* (execution: string, { after = 0, limit,
   const { engine } = yield* engineOf
   const { journal } = engine
   const size = sizeOf(limit)
+  const { said } = yield* seen
   const waitMillis = Duration.toMillis(Duration.fromInputUnsafe(wait))
   const page = yield* follow(engine, execution, waitMillis, (isOpen) =>
     Effect.map(journal.said(execution, after, size), (rows): ItemPage | null => {
       const ended = !isOpen && rows.length < size
       const cursor = rows.at(-1)?.number ?? after
-      return rows.length > 0 || ended ? { items: rows.map(toItem), cursor, ended } : null
+      return rows.length > 0 || ended ? { items: rows.map(said).map(toItem), cursor, ended } : null
     })
   )
   if (page?.ended === true && page.items.length === 0) yield* exists(execution)

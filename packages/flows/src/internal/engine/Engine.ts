@@ -25,9 +25,11 @@ import * as Watchers from "./Watchers.ts"
 export interface Settings {
   /** The largest number of executions in memory, without parked ones. */
   readonly concurrency: number
+  /** Whether values are encrypted; default false. */
+  readonly encrypts?: boolean | undefined
 }
 
-export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
+export const make = Effect.fnUntraced(function* ({ concurrency, encrypts = false }: Settings) {
   const journal = yield* Journal
   const ownership = yield* Ownership
   const newId = yield* NewId
@@ -190,7 +192,9 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
     wakeWaiting: results.ended,
     isLive: activations.has,
     /** Whether other processes may use the same storage. */
-    isShared: ownership.isShared
+    isShared: ownership.isShared,
+    /** Whether values are encrypted, so that management shows them only to who may see them. */
+    encrypts
   }
 })
 

@@ -1,12 +1,15 @@
 /**
  * Runs one execution that is in memory, from its claim to its eviction or end: the host of its interpreter is this process.
  */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Tracer from "effect/Tracer"
+import { Children } from "../body/ChildExecutions.ts"
 import type { Gates } from "../body/Pacing.ts"
 import type * as Contract from "../interpreter/Contract.ts"
-import { haltedBy } from "../interpreter/Halts.ts"
+import { haltedBy, nowhere } from "../interpreter/Halts.ts"
 import * as Interpreter from "../interpreter/Interpreter.ts"
 import type { Journal } from "../journal/Journal.ts"
 import { type Execution, type Fence, versionName, type Write } from "../model/Execution.ts"
@@ -19,6 +22,7 @@ import type { Metrics } from "./Metrics.ts"
 import type { RegisteredFlows } from "./RegisteredFlows.ts"
 import * as Unbegun from "./Unbegun.ts"
 import * as Unprepared from "./Unprepared.ts"
+import * as Unreadable from "./Unreadable.ts"
 import type { Watchers } from "./Watchers.ts"
 
 /** What the executions of a process share. */
@@ -122,14 +126,26 @@ const runChapters = Effect.fnUntraced(function* (process: Process, activation: A
   for (;;) {
     const current = history?.execution ?? execution
     if (current.epoch !== execution.epoch) return
-    const outcome = yield* Interpreter.run({
-      execution: current,
-      history: history ?? { entries: [], undos: [], messages: [], redos: new Map() },
-      host,
-      said: said ?? undefined,
-      body: flow.bodyOf(current, span),
-      onSession
-    })
+    const unreadable = Unreadable.of(current, history)
+    if (unreadable !== null && history !== null) {
+      const ending = Unreadable.cancelled(current, history, yield* journal.now)
+      if (ending !== null) {
+        yield* Context.get(flow.bodyOf(current, span).context, Children).endAll(id)
+        yield* host.write(ending)
+        return results.ended(id)
+      }
+    }
+    const outcome: Contract.Outcome =
+      unreadable === null
+        ? yield* Interpreter.run({
+            execution: current,
+            history: history ?? { entries: [], undos: [], messages: [], redos: new Map() },
+            host,
+            said: said ?? undefined,
+            body: flow.bodyOf(current, span),
+            onSession
+          })
+        : { _tag: "Halted", cause: Cause.die(unreadable), mine: false, where: nowhere }
     if (outcome._tag === "Halted" && !outcome.mine) {
       const failure = haltedBy(outcome, { host: name, process: host.process })
       const seen = Math.max(lastRead(), current.mail)

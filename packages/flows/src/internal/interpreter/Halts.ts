@@ -16,6 +16,7 @@ import {
   UnreadableValue
 } from "../../FlowErrors.ts"
 import type { Failure } from "../../FlowEvents.ts"
+import { encryptedType } from "../model/Envelope.ts"
 import { detailOf } from "../model/Failure.ts"
 import { type Entry, type Execution, type History, versionName } from "../model/Execution.ts"
 
@@ -226,8 +227,11 @@ const remedies: Readonly<Record<HaltCode, (known: Known) => string>> = {
   RULE_BROKEN: (known) =>
     `correct the program and start it${known.halt.refused ? `: ${again(known)}; ${orElse}` : `, ${again(known)}`}`,
   RECORD_UNREADABLE: ({ halt, history }) =>
-    `make the schema of ${halt.value?.what ?? "the value"} accept what is recorded, and start that build: ` +
-    `${again({ halt, history })}; ${orElse}`,
+    halt.value?.type === encryptedType
+      ? `start a program whose \`values\` have ${halt.value.expected}: ${again({ halt, history })}; if that was erased, cancel the ` +
+        "execution, or terminate it when undos are left"
+      : `make the schema of ${halt.value?.what ?? "the value"} accept what is recorded, and start that build: ` +
+        `${again({ halt, history })}; ${orElse}`,
   STEP_CUT_OFF: ({ history: { entries } }) => {
     const path = entries.findLast(({ kind, state }) => kind === "step" && state === "running")?.path
     return path === undefined

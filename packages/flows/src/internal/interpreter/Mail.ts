@@ -2,9 +2,12 @@
  * Incoming events, one at a time: messages, signals, timers, ends of attempts.
  */
 import * as Effect from "effect/Effect"
+import * as Cause from "effect/Cause"
+import { isSealed, unreadable } from "../model/Envelope.ts"
 import type { Message } from "../model/Execution.ts"
 import { type Activation, deadlineOf } from "./Activation.ts"
 import * as Compensation from "./Compensation.ts"
+import * as Halting from "./Halting.ts"
 import { deliverSoon } from "./Operations.ts"
 import * as Starts from "./Starts.ts"
 import { isUndoing } from "./state/Phase.ts"
@@ -36,12 +39,19 @@ export const read = Effect.fnUntraced(function* (activation: Activation) {
   const messages = yield* host.messages(first === undefined ? inbox.seen() : first - 1)
   const isSuspended = messages.some(({ seq }) => leaving.suspends().includes(seq))
   if (leaving.isSuspending() && (!isSuspended || messages.some(isCancel))) goOn(activation)
-  for (const message of messages) if (inbox.see(message)) inbox.put(message)
+  for (const message of messages) {
+    // It stays unread for a process that can read it.
+    if (isSealed(message.value)) return Halting.halt(activation, Cause.die(unreadableMessage(activation, message)))
+    if (inbox.see(message)) inbox.put(message)
+  }
 })
 
 /** Whether a cancel comes too late: the body has ended otherwise, or its deadline has cancelled it. */
 const isEndingOtherwise = ({ cancelled, phase }: Activation): boolean =>
   cancelled === "deadline" || (cancelled === null && isUndoing(phase))
+
+const unreadableMessage = ({ execution }: Activation, { name, value }: Message) =>
+  unreadable(execution.id, `the message ${name}`, isSealed(value) ? value : "")
 
 const received = (activation: Activation, message: Message): Effect.Effect<void> =>
   Effect.suspend(() => {

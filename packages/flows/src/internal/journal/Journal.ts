@@ -53,12 +53,13 @@ export interface Within {
   readonly findKey: (flow: string, key: string) => Effect.Effect<Execution | null>
   /**
    * Adds a message, and makes the execution due when no process owns it; needs no claim. `repeated`: a message of this kind, name and
-   * id exists with this value; `conflict`: with another one. `absent`: the execution does not exist. `ended`: it accepts no messages.
-   * Returns the owner, to notify it.
+   * id exists with this value (`isSame` of the stored one; default: the same JSON); `conflict`: with another one. `absent`: the execution
+   * does not exist. `ended`: it accepts no messages. Returns the owner, to notify it.
    */
   readonly send: (
     id: string,
-    message: NewMessage
+    message: NewMessage,
+    isSame?: (stored: Schema.Json, sent: Schema.Json) => boolean
   ) => Effect.Effect<{
     readonly outcome: "sent" | "repeated" | "conflict" | "absent" | "ended"
     readonly owner: string | null
@@ -92,7 +93,9 @@ export class Journal extends Context.Service<
      */
     readonly debounce: (
       execution: Omit<NewExecution, "key" | "owner" | "messages" | "state" | "wakeAt" | "startsAt">,
-      debounce: Debounce
+      debounce: Debounce,
+      /** Returns the input as it is stored with the execution of this id. */
+      inputOf?: (id: string) => Schema.Json
     ) => Effect.Effect<{ readonly isNew: boolean; readonly execution: Execution }>
     readonly find: (id: string) => Effect.Effect<Execution | null>
     /** Returns a page of executions, the newest first. */

@@ -89,6 +89,8 @@ export const Inspection = Schema.Struct({
   commands: Schema.Array(RecentCommand).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   steps: Schema.Array(Entry),
   standing: Schema.optionalKey(StandingStill),
+  unreadable: Schema.optionalKey(Schema.String),
+  withheld: Schema.optionalKey(Schema.Boolean),
   diagram: Schema.String
 }).pipe(Schema.encodeKeys({ computingSince: "computing_since" }))
 
@@ -217,7 +219,9 @@ const Awaited = Schema.Struct({
   failure: Schema.NullOr(Failure),
   deadlineAt: Schema.NullOr(Time).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   /** Why it is halted, as in its inspection. */
-  code: Schema.optionalKey(Schema.String)
+  code: Schema.optionalKey(Schema.String),
+  /** Whether the values are withheld: the token is not for `values`. */
+  withheld: Schema.optionalKey(Schema.Boolean)
 }).pipe(Schema.encodeKeys({ deadlineAt: "deadline_at" }))
 export type Awaited = typeof Awaited.Type
 

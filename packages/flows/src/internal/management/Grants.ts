@@ -8,9 +8,10 @@ import { body } from "./Errors.ts"
 
 /**
  * `read`: lists, inspections, histories, results, states. `start`: executions, by a fork too. `signal`: signals and requests. `command`:
- * cancel, suspend, resume, retry. `terminate`: ends without undos. `schedule`: pauses, runs and removes schedules.
+ * cancel, suspend, resume, retry. `terminate`: ends without undos. `schedule`: pauses, runs and removes schedules. `values`: where values
+ * are encrypted, `read` shows inputs, results, errors, messages and texts of failures only with it; elsewhere it is not needed.
  */
-export const verbs = ["read", "start", "signal", "command", "terminate", "schedule"] as const
+export const verbs = ["read", "start", "signal", "command", "terminate", "schedule", "values"] as const
 export type Verb = (typeof verbs)[number]
 
 /** Undefined: all. */
@@ -30,6 +31,9 @@ export const mayDo = ({ verbs }: Grant, verb: Verb): Effect.Effect<void, Forbidd
   verbs === undefined || verbs.includes(verb)
     ? Effect.void
     : refuse(`the token may not ${verb}: it is for ${verbs.join(", ")}`)
+
+/** Whether a reader may see values that are encrypted at rest. */
+export const seesEncrypted = ({ verbs }: Grant): boolean => verbs === undefined || verbs.includes("values")
 
 export const mayReach = ({ flows }: Grant, flow: string): Effect.Effect<void, ForbiddenResponse> =>
   flows === undefined || flows.includes(flow)

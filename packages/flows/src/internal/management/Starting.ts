@@ -14,6 +14,7 @@ import { codeIn, shown } from "../interpreter/Halts.ts"
 import { asCall } from "../journal/Calling.ts"
 import { hasEnded, versionName } from "../model/Execution.ts"
 import { givenOf, type SubmitOptions } from "../model/Submitted.ts"
+import { seen, SeesValues } from "../operate/Seeing.ts"
 import type { Awaited, Start } from "./Contract.ts"
 import { conflicting, invalid, missing } from "./Errors.ts"
 
@@ -78,7 +79,7 @@ export const result = Effect.fn("FlowManagement.result")(function* (id: string, 
   if (wait > 0) yield* Effect.timeoutOption(engine.settled(id), `${wait} seconds`)
   const found = yield* asCall(engine.journal.find(id))
   if (found === null) return yield* new ExecutionNotFound({ execution: id })
-  const { deadlineAt, error, failure, flow, result, state, version } = shown(found)
+  const { deadlineAt, error, failure, flow, result, state, version } = shown((yield* seen).execution(found))
   const isHalted = state === "halted"
   const awaited: Awaited = {
     settled: hasEnded(state) || isHalted,
@@ -90,7 +91,10 @@ export const result = Effect.fn("FlowManagement.result")(function* (id: string, 
     error,
     deadlineAt,
     failure: failure === null ? null : Struct.omit(failure, ["stack"]),
-    ...defined({ code: isHalted && found.failure !== null ? codeIn(found.failure) : undefined })
+    ...defined({
+      code: isHalted && found.failure !== null ? codeIn(found.failure) : undefined,
+      withheld: (yield* SeesValues) ? undefined : true
+    })
   }
   return awaited
 })

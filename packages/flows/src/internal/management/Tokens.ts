@@ -14,6 +14,7 @@ import { type ForbiddenResponse, UnauthenticatedResponse } from "@signalbox/api/
 import type { FlowEngine } from "../../FlowEngine.ts"
 import * as FlowSchedules from "../../FlowSchedules.ts"
 import { engineOf } from "../engine/EngineOf.ts"
+import { SeesValues } from "../operate/Seeing.ts"
 import { Authorization } from "./Middleware.ts"
 import { body } from "./Errors.ts"
 import * as Grants from "./Grants.ts"
@@ -24,7 +25,7 @@ export interface TokenOptions {
   readonly token: Redacted.Redacted
   /** The names of the flows whose executions and schedules it reaches; default: all. */
   readonly flows?: ReadonlyArray<string> | undefined
-  /** What it may do; default: everything. */
+  /** What it may do; default: everything. Required where values are encrypted, since without `values` they are withheld. */
   readonly verbs?: ReadonlyArray<Grants.Verb> | undefined
 }
 
@@ -39,12 +40,17 @@ const shortestToken = 16
 
 const isVerb = (verb: unknown) => Grants.verbs.some((known) => known === verb)
 
-/** Returns what is invalid in the options, and what is expected there. */
-export const refusals = ({ token, tokens = [] }: Tokens): ReadonlyArray<string> => {
+/** Returns what is invalid in the options, and what is expected there. `encrypts`: whether values are encrypted. */
+export const refusals = ({ token, tokens = [] }: Tokens, encrypts: boolean): ReadonlyArray<string> => {
   const isShort = (one: Redacted.Redacted) => Redacted.value(one).length < shortestToken
   const all = [token, ...tokens.map((one) => one.token)].map(Redacted.value)
   return [
     ...(isShort(token) ? [`token: Expected at least ${shortestToken} characters`] : []),
+    ...tokens.flatMap(({ verbs }, n) =>
+      encrypts && verbs === undefined
+        ? [`tokens.${n}.verbs: Expected a list with or without \`values\`, because values are encrypted`]
+        : []
+    ),
     ...tokens.flatMap(({ token, verbs = [] }, n) => [
       ...(isShort(token) ? [`tokens.${n}.token: Expected at least ${shortestToken} characters`] : []),
       ...(verbs.every(isVerb) ? [] : [`tokens.${n}.verbs: Expected some of ${Grants.verbs.join(", ")}`])
@@ -74,7 +80,9 @@ export const layer = ({ token, tokens = [] }: Tokens) =>
   Layer.effect(
     Authorization,
     Effect.gen(function* () {
-      const reached = flowOf(yield* engineOf, yield* Effect.context<FlowEngine>())
+      const parts = yield* engineOf
+      const { encrypts } = parts.engine
+      const reached = flowOf(parts, yield* Effect.context<FlowEngine>())
       const all: ReadonlyArray<TokenOptions> = [{ token }, ...tokens]
       const grantOf = (credential: Redacted.Redacted) =>
         // All of them are compared, so that the time says nothing.
@@ -100,7 +108,10 @@ export const layer = ({ token, tokens = [] }: Tokens) =>
           yield* Grants.mayDo(grant, Grants.neededFor(group, endpoint))
           const flow = grant.flows === undefined ? null : yield* reached(group)
           if (flow !== null) yield* Grants.mayReach(grant, flow)
-          return yield* Effect.provideService(httpEffect, Grants.CurrentGrant, grant)
+          return yield* httpEffect.pipe(
+            Effect.provideService(Grants.CurrentGrant, grant),
+            Effect.provideService(SeesValues, !encrypts || Grants.seesEncrypted(grant))
+          )
         })
       }
     })

@@ -9,6 +9,7 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { FlowDefect } from "../../FlowDefect.ts"
+import * as Envelope from "./Envelope.ts"
 import { InvalidInput, InvalidSignal, RecordUnreadable, type UnreadableValue } from "../../FlowErrors.ts"
 
 /** A schema that needs no services to encode or decode. */
@@ -158,7 +159,9 @@ export const checkError = <E extends Codec>(schema: E, error: E["Type"], what: s
 
 /** Decodes recorded JSON by its schema; dies when it does not fit. */
 export const decodeRecorded = <S extends Codec>(schema: S, json: Schema.Json, what: string): Effect.Effect<S["Type"]> =>
-  Effect.catch(codecOf(schema).decode(json), (error) => refuse(`${what} does not fit its schema: ${error.message}`))
+  Envelope.isSealed(json)
+    ? refuse(Envelope.cannotRead(what, json))
+    : Effect.catch(codecOf(schema).decode(json), (error) => refuse(`${what} does not fit its schema: ${error.message}`))
 
 /** The sentence about a value that does not fit. */
 const unreadable = ({ expected, path, type, what }: UnreadableValue): string =>
@@ -171,11 +174,13 @@ export const readRecorded = <S extends Codec>(
   json: Schema.Json,
   what: string
 ): Effect.Effect<S["Type"]> =>
-  Effect.catch(codecOf(schema).decode(json), (error) => {
-    const { field: path, keys, message: expected } = SchemaProblem.first(error)
-    const value = { what, path, expected, type: typeAt(json, keys) }
-    return Effect.die(new RecordUnreadable({ execution, message: unreadable(value), value }))
-  })
+  Envelope.isSealed(json)
+    ? Effect.die(Envelope.unreadable(execution, what, json))
+    : Effect.catch(codecOf(schema).decode(json), (error) => {
+        const { field: path, keys, message: expected } = SchemaProblem.first(error)
+        const value = { what, path, expected, type: typeAt(json, keys) }
+        return Effect.die(new RecordUnreadable({ execution, message: unreadable(value), value }))
+      })
 
 /** Returns JSON with the members of objects sorted by name: equal values have equal texts. */
 export const canonical = (json: Schema.Json): string => JSON.stringify(json, sorted)

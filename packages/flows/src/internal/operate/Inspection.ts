@@ -105,6 +105,10 @@ export interface Inspection {
   readonly steps: ReadonlyArray<Entry>
   /** Present while the process that runs it stands still. */
   readonly standing?: StandingStill
+  /** The name of the key that is missing to read values: they are encrypted, and the program does not have it. */
+  readonly unreadable?: string
+  /** Whether the values are withheld, because the token of the reader is not for `values`: they are null, and failures have no text. */
+  readonly withheld?: boolean
   /** A Mermaid flow chart of the steps. */
   readonly diagram: string
 }

@@ -4,6 +4,7 @@
 import { defined } from "@signalbox/transport/Defined"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import type { FlowValues } from "../../FlowValues.ts"
 import { FlowEngine, type FlowEngineError, type RetainOptions, type SharedOptions } from "../../FlowEngine.ts"
 
 interface Common<R> {
@@ -19,6 +20,8 @@ interface Common<R> {
   readonly concurrency?: number
   /** How long executions are retained after their end: by default 30 days, and 90 days when they failed. Not for `memory`. */
   readonly retain?: RetainOptions
+  /** Encrypts values in the database: `FlowValues.aes`. Not for `memory`. */
+  readonly values?: FlowValues
 }
 
 /** The storage of executions: a SQLite file, Postgres, or memory, for tests. */
@@ -36,14 +39,11 @@ export type OpenOptions<R> = Common<R> &
         readonly layer: Layer.Layer<Exclude<R, FlowEngine>, unknown>
       })
 
-type Settings = Pick<Common<never>, "concurrency" | "retain">
+type Settings = Pick<Common<never>, "concurrency" | "retain" | "values">
 
 const engineOf = (options: Storage & Settings): Layer.Layer<FlowEngine, FlowEngineError> => {
-  const { concurrency, retain } = options
-  const limits = {
-    concurrency,
-    retain
-  }
+  const { concurrency, retain, values } = options
+  const limits = { concurrency, retain, values }
   if ("file" in options) return FlowEngine.layerSqlite({ file: options.file, ...limits })
   if ("memory" in options) return Layer.fresh(FlowEngine.layerMemory)
   const { leaseThread, schema, stallLimit, url } = options

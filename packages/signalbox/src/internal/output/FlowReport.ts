@@ -153,11 +153,20 @@ const commandRow = ({ at, by, command, outcome }: RecentCommand) => [
   outcome ?? "pending"
 ]
 
+/** Says why values are not shown. */
+const hidden = ({
+  unreadable,
+  withheld = false
+}: Pick<Inspection, "unreadable" | "withheld">): ReadonlyArray<string> => [
+  ...(withheld ? ["values are withheld: the token is not for `values`"] : []),
+  ...(unreadable === undefined
+    ? []
+    : [`values are encrypted with the key ${unreadable}, which the program does not have`])
+]
+
 /** The report of an execution: its state, what it waits for, and its steps. */
-export const report = (
-  { commands, execution, halt, now: activities, remedy, steps, summary, undos }: Inspection,
-  now: number
-) => {
+export const report = (inspection: Inspection, now: number) => {
+  const { commands, execution, halt, now: activities, remedy, steps, summary, undos } = inspection
   const {
     deadlineAt,
     endedAt,
@@ -184,6 +193,7 @@ export const report = (
     ...(priority === 0 ? [] : [`priority ${priority}`]),
     ...(deadlineAt === null ? [] : [`deadline ${timeOf(deadlineAt)}`]),
     ...(tags.length === 0 ? [] : [`tags ${tags.join(", ")}`]),
+    ...hidden(inspection),
     `input ${JSON.stringify(input)}`,
     ...(state === "completed" ? [`result ${JSON.stringify(result)}`] : []),
     ...(state === "failed" && error !== null ? [`error ${bounded(JSON.stringify(error), longestError)}`] : []),

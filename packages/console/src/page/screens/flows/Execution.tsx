@@ -275,7 +275,7 @@ const Cause = ({ halt }: { readonly halt: Halt }) => {
 }
 
 const About = ({ inspection }: { readonly inspection: Inspection }) => {
-  const { execution, queue, registered } = inspection
+  const { execution, queue, registered, unreadable } = inspection
   const { changed_at, deadline_at, ended_at, flow, id, parent, priority, starts_at, tags, version } = execution
   const children = inspection.steps.flatMap(({ subject }) => awaited(subject) ?? [])
   const links = new Map(children.map((child) => [child.id, child]))
@@ -292,6 +292,12 @@ const About = ({ inspection }: { readonly inspection: Inspection }) => {
         </dd>
         <dt>{text.common.id}</dt>
         <dd class="mono">{id}</dd>
+        {unreadable === undefined ? null : (
+          <>
+            <dt>{text.flows.values}</dt>
+            <dd>{text.flows.encryptedWith(unreadable)}</dd>
+          </>
+        )}
         {tags.length === 0 ? null : (
           <>
             <dt>{text.common.tags}</dt>

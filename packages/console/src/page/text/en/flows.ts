@@ -79,6 +79,8 @@ export const flows = {
   waitingFor: (kind: string, subject: Node, timeout: Node) => phrase`waiting for ${kind}${subject}${timeout}`,
   signalKind: "signal ",
   inboxKind: "message ",
+  values: "Values",
+  encryptedWith: (key: string) => `encrypted with the key ${key}, which the program does not have`,
   branches: "Branches",
   branch: "Branch",
   activity: "Activity",

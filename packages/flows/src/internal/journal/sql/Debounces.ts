@@ -130,7 +130,11 @@ export const make = ({ now, publish, sql, token, transaction }: Store) => {
       ) ORDER BY d.last_at LIMIT ${forgottenAtATime} ${Dialect.skipLocked(sql, "d")}
     )`
 
-  const debounce: (typeof Journal.Service)["debounce"] = Effect.fnUntraced(function* (made, given) {
+  const debounce: (typeof Journal.Service)["debounce"] = Effect.fnUntraced(function* (
+    made,
+    given,
+    inputOf = () => made.input
+  ) {
     const at = yield* now
     const mine = token()
     const flow = Texts.toText(made.flow)
@@ -143,7 +147,12 @@ export const make = ({ now, publish, sql, token, transaction }: Store) => {
         if (last === mine && before !== null) return { isNew: false, execution: before }
         const isOpen = before !== null && isUnbegun(before)
         const execution = isOpen
-          ? yield* replace(before, made, Math.min(firstAt + given.mostMillis, at + given.quietMillis), at)
+          ? yield* replace(
+              before,
+              { ...made, input: inputOf(before.id) },
+              Math.min(firstAt + given.mostMillis, at + given.quietMillis),
+              at
+            )
           : yield* create(made, given, at, mine)
         const { id: current } = execution
         yield* sql`

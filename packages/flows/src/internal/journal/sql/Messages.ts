@@ -114,7 +114,7 @@ export const make = ({ isPostgres, leaseNow, now, persist, publish, sql, token }
 
   const sentTo = (owner: string | null) => ({ outcome: "sent", owner }) as const
 
-  const send: (typeof Journal.Service)["send"] = Effect.fnUntraced(function* (execution, message) {
+  const send: (typeof Journal.Service)["send"] = Effect.fnUntraced(function* (execution, message, isSame = sameJson) {
     const at = yield* now
     const mine = token()
     while (true) {
@@ -132,7 +132,7 @@ export const make = ({ isPostgres, leaseNow, now, persist, publish, sql, token }
         return sentTo(owner)
       }
       if (seq !== null) {
-        return sameJson(value, message.value) ? { outcome: "repeated", owner } : { outcome: "conflict", owner: null }
+        return isSame(value, message.value) ? { outcome: "repeated", owner } : { outcome: "conflict", owner: null }
       }
       if (hasEnded(state)) return { outcome: "ended", owner: null }
     }
