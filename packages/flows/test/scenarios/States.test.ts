@@ -51,6 +51,16 @@ const talks = saying(
     return "done"
   })
 )
+/** Says two lines, and waits between them. */
+const holds = saying(
+  Effect.gen(function* () {
+    yield* lines.append("one")
+    yield* inc.receive()
+    yield* lines.append("two")
+    return "done"
+  })
+)
+const ends = (id: string) => Effect.andThen(add(id, 1), resultOf(holds, "x"))
 const valuesOf = (items: ReadonlyArray<{ readonly value: unknown }>) => items.map(({ value }) => value)
 const ended = (
   body: Body,
@@ -253,23 +263,25 @@ scenarios("streams", () => {
   scenario(
     "dbos: workflow-recovery, of a stream",
     Effect.gen(function* () {
-      const id = yield* program(Flow.layer(talks), S.waiting(talks))
-      const reads = Effect.andThen(resultOf(talks, "x"), FlowStates.feed(id, "lines"))
-      assert.deepStrictEqual(valuesOf(yield* program(Flow.layer(talks), reads)), ["one", "two"])
+      const id = yield* program(Flow.layer(holds), S.waiting(holds))
+      const reads = Effect.andThen(ends(id), FlowStates.feed(id, "lines"))
+      assert.deepStrictEqual(valuesOf(yield* program(Flow.layer(holds), reads)), ["one", "two"])
     })
   )
 
   scenario(
     "dbos: read-stream-offset-api, over a restart",
     Effect.gen(function* () {
-      const first = Effect.flatMap(S.waiting(talks), (id) => FlowStates.next(id))
-      const { cursor, items } = yield* program(Flow.layer(talks), first)
+      const begins = Effect.flatMap(S.waiting(holds), (id) =>
+        Effect.map(FlowStates.next(id), (page) => ({ id, ...page }))
+      )
+      const { cursor, id, items } = yield* program(Flow.layer(holds), begins)
       const rest = Effect.gen(function* () {
-        yield* resultOf(talks, "x")
-        const { watch } = yield* Flow.handle(talks, "x")
+        yield* ends(id)
+        const { watch } = yield* Flow.handle(holds, "x")
         return yield* Stream.runCollect(watch({ after: cursor }))
       })
-      const others = yield* program(Flow.layer(talks), rest)
+      const others = yield* program(Flow.layer(holds), rest)
       assert.deepStrictEqual([valuesOf(items), valuesOf(others)], [["one"], ["two"]])
     })
   )
