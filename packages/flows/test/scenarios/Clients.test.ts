@@ -95,6 +95,43 @@ scenarios("clients of another program", () => {
   )
 
   scenario(
+    "dbos: enqueue-timeout-simple",
+    Effect.gen(function* () {
+      const limited = Effect.flatMap(FlowClient, (flows) => flows.execute(greeting, "x", { deadline: seconds(2) }))
+      assert.strictEqual((yield* remote(waits, Effect.flip(limited)))._tag, "DeadlineExceeded")
+    })
+  )
+
+  scenario(
+    "dbos: DBOSClient-enqueue-priority",
+    Effect.gen(function* () {
+      const submits = Effect.gen(function* () {
+        const flows = yield* FlowClient
+        yield* flows.submit(greeting, "x", { priority: 7, after: seconds(60) })
+        const { describe, result } = yield* handle
+        const { execution } = yield* describe
+        return [execution.priority, execution.state, yield* result]
+      })
+      assert.deepStrictEqual(yield* remote(greets, submits), [7, "queued", "hello x"])
+    })
+  )
+
+  scenario(
+    "dbos: test-debouncer-client",
+    Effect.gen(function* () {
+      const bursts = Effect.gen(function* () {
+        const flows = yield* FlowClient
+        const debounce = { key: "a", quiet: seconds(60), most: seconds(80) }
+        const ids = yield* Effect.forEach(["one", "two"], (text) => flows.submit(greeting, text, { debounce }))
+        yield* S.reaches(ids[1] ?? "", "completed")
+        return ids[0] === ids[1]
+      })
+      assert.isTrue(yield* remote(greets, bursts))
+      assert.deepStrictEqual(yield* Diary.read, ["hello two"])
+    })
+  )
+
+  scenario(
     "dbos: DBOSClient-send-idempotent",
     Effect.gen(function* () {
       const collects = of(() => Effect.zipWith(box.receive(), box.receive(), (one, two) => `${one} ${two}`))

@@ -35,7 +35,7 @@ scenarios("deadlines", () => {
     "dbos: workflow-withWorkflowTimeout",
     Effect.gen(function* () {
       const late = Effect.gen(function* () {
-        const id = yield* Flow.submit(asleep, "x", limited(20))
+        const id = yield* Flow.submit(asleep, "x", limited(60))
         const { deadlineAt } = yield* FlowExecutions.get(id)
         return [
           yield* S.errorOf(asleep, "x"),
@@ -50,7 +50,7 @@ scenarios("deadlines", () => {
   scenario(
     "dbos: workflow-timeout-startWorkflow-params",
     Effect.gen(function* () {
-      const exit = yield* program(Flow.layer(asleep), S.through(Flow.execute(asleep, "x", limited(20))))
+      const exit = yield* program(Flow.layer(asleep), S.through(Flow.execute(asleep, "x", limited(60))))
       const error = yield* Effect.flip(exit)
       assert.strictEqual(error._tag, "DeadlineExceeded")
     })
@@ -59,7 +59,7 @@ scenarios("deadlines", () => {
   scenario(
     "temporal: workflow execution timeout, which runs the undos",
     Effect.gen(function* () {
-      yield* program(Flow.layer(asleep), Effect.flatMap(Flow.submit(asleep, "x", limited(20)), S.isLate))
+      yield* program(Flow.layer(asleep), Effect.flatMap(Flow.submit(asleep, "x", limited(60)), S.isLate))
       assert.deepStrictEqual(yield* Diary.read, ["x", "x undone"])
     })
   )
@@ -74,7 +74,7 @@ scenarios("deadlines", () => {
         { key: () => "one" }
       )
       const late = Effect.gen(function* () {
-        const id = yield* Flow.submit(chapters, "x", limited(40))
+        const id = yield* Flow.submit(chapters, "x", limited(120))
         yield* S.isLate(id)
         return (yield* FlowExecutions.get(id)).chapter
       })
@@ -85,7 +85,7 @@ scenarios("deadlines", () => {
   scenario(
     "dbos: child-wf-timeout-simple",
     Effect.gen(function* () {
-      const parent = starts(limited(10))
+      const parent = starts(limited(60))
       assert.strictEqual(yield* program(both(parent), resultOf(parent, "x")), "the child is late")
       assert.deepStrictEqual(yield* Diary.read, ["child", "child undone", "the child is late"])
     })
@@ -94,7 +94,7 @@ scenarios("deadlines", () => {
   scenario(
     "dbos: child-wf-timeout-before-parent",
     Effect.gen(function* () {
-      const parent = starts(limited(10))
+      const parent = starts(limited(60))
       const ends = Effect.gen(function* () {
         const id = yield* Flow.submit(parent, "x", limited(3_600))
         yield* S.reaches(id, "completed")
@@ -109,7 +109,7 @@ scenarios("deadlines", () => {
     Effect.gen(function* () {
       const parent = starts(limited(3_600))
       const ends = Effect.gen(function* () {
-        yield* S.isLate(yield* Flow.submit(parent, "x", limited(20)))
+        yield* S.isLate(yield* Flow.submit(parent, "x", limited(60)))
         yield* S.reaches(yield* S.firstOf({ flow: "asleep" }), "cancelled")
       })
       yield* program(both(parent), ends)
@@ -122,7 +122,7 @@ scenarios("deadlines", () => {
     Effect.gen(function* () {
       const parent = starts({ onParentEnd: "leave" })
       const ends = Effect.gen(function* () {
-        yield* S.isLate(yield* Flow.submit(parent, "x", limited(20)))
+        yield* S.isLate(yield* Flow.submit(parent, "x", limited(60)))
         return yield* S.stateOf(yield* S.firstOf({ flow: "asleep" }))
       })
       assert.strictEqual(yield* program(both(parent), ends), "waiting")
@@ -138,7 +138,7 @@ scenarios("deadlines", () => {
       // It counts from the submit, so that who waits for a place knows when it is too late.
       const waits = Effect.gen(function* () {
         yield* S.waiting(queue, "first")
-        yield* S.isLate(yield* Flow.submit(queue, "second", limited(20)))
+        yield* S.isLate(yield* Flow.submit(queue, "second", limited(60)))
       })
       yield* program(Flow.layer(queue), waits)
       assert.deepStrictEqual(yield* Diary.read, ["first"])
@@ -150,7 +150,7 @@ scenarios("deadlines", () => {
     Effect.gen(function* () {
       const id = yield* program(
         Flow.layer(asleep),
-        Effect.tap(Flow.submit(asleep, "x", limited(20)), () => S.says("x"))
+        Effect.tap(Flow.submit(asleep, "x", limited(60)), () => S.says("x"))
       )
       yield* program(Flow.layer(asleep), S.isLate(id))
       assert.deepStrictEqual(yield* Diary.read, ["x", "x undone"])

@@ -37,7 +37,7 @@ scenarios("delays and priorities", () => {
     "dbos: test_delay",
     Effect.gen(function* () {
       const delays = Effect.gen(function* () {
-        const id = yield* Flow.submit(once, "x", { after: seconds(20) })
+        const id = yield* Flow.submit(once, "x", { after: seconds(60) })
         yield* pass(5)
         const before = [yield* S.stateOf(id), yield* Diary.read]
         return [...before, yield* resultOf(once, "x")]
@@ -50,11 +50,11 @@ scenarios("delays and priorities", () => {
     "dbos: test_delay_cancel_resume",
     Effect.gen(function* () {
       const cancels = Effect.gen(function* () {
-        const later = { after: seconds(20) }
+        const later = { after: seconds(60) }
         const [cancelled, resumed] = [yield* Flow.submit(once, "a", later), yield* Flow.submit(once, "b", later)]
         yield* FlowExecutions.cancel(cancelled)
         yield* FlowExecutions.suspend(resumed)
-        yield* pass(30)
+        yield* pass(70)
         assert.deepStrictEqual(yield* Diary.read, [])
         yield* FlowExecutions.resume(resumed)
         yield* S.reaches(resumed, "completed")
@@ -69,7 +69,7 @@ scenarios("delays and priorities", () => {
     "restate: ServiceToServiceCommunication oneWayCallWithDelay",
     Effect.gen(function* () {
       const proxy = S.flow("proxy", () =>
-        Effect.as(Flow.start(once, "sent", { after: seconds(20), onParentEnd: "leave" }), "proxied")
+        Effect.as(Flow.start(once, "sent", { after: seconds(60), onParentEnd: "leave" }), "proxied")
       )
       const both = [Flow.layer(proxy), Flow.layer(once)]
       const sends = Effect.andThen(resultOf(proxy, "x"), S.firstOf({ flow: "once" }))
@@ -87,7 +87,7 @@ scenarios("delays and priorities", () => {
     Effect.gen(function* () {
       const waits = S.flow("waits", (text) => Effect.as(go.receive(), text), { signals: [go] })
       const sends = Effect.gen(function* () {
-        const id = yield* Flow.submit(waits, "x", { after: seconds(20) })
+        const id = yield* Flow.submit(waits, "x", { after: seconds(60) })
         yield* FlowExecutions.signal(id, "go", null)
         yield* pass(5)
         return [yield* S.stateOf(id), yield* resultOf(waits, "x")]
@@ -155,7 +155,7 @@ scenarios("batches and bursts", () => {
     })
   )
 
-  const debounce = { key: "a", quiet: seconds(20), most: seconds(50) } as const
+  const debounce = { key: "a", quiet: seconds(60), most: seconds(80) } as const
   const burst = (text: string, key = "a") => Flow.submit(once, text, { debounce: { ...debounce, key } })
 
   scenario(
@@ -180,7 +180,7 @@ scenarios("batches and bursts", () => {
       const bursts = Effect.gen(function* () {
         const first = yield* burst("0")
         for (let n = 1; (yield* S.stateOf(first)) === "queued"; n++) {
-          assert.isBelow(n, 20)
+          assert.isBelow(n, 50)
           yield* Effect.andThen(pass(5), burst(`${n}`))
         }
       })

@@ -133,6 +133,21 @@ scenarios("updates", () => {
   )
 
   scenario(
+    "temporal: update/self",
+    Effect.gen(function* () {
+      const asks = Flow.step("ask", {
+        input: Schema.Finite,
+        success: Schema.Finite,
+        error: Schema.Never,
+        run: (by) => Effect.orDie(Effect.flatMap(handle, ({ request }) => request(add, by)))
+      })
+      const answers = Effect.flatMap(add.receive(), ({ answer, input }) => Effect.as(answer(input * 10), input))
+      const self = S.flow("answering", () => Flow.all("both", [asks(2), answers], { concurrency: 2 }), { signals })
+      assert.deepStrictEqual(yield* program(Flow.layer(self), S.resultOf(self, "x")), [20, 2])
+    })
+  )
+
+  scenario(
     "temporal: update/task_failure",
     Effect.gen(function* () {
       const broken = answering(Effect.andThen(add.receive(), Effect.die(new TypeError("not yet"))))
