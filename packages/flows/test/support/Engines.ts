@@ -47,21 +47,25 @@ type EngineLayer = Layer.Layer<FlowEngine, FlowEngineError>
 /** What processes run on, one after the other or beside each other. Each build of `process` is a new one. */
 export class Store extends Context.Service<
   Store,
-  { readonly process: (options?: Options & SharedOptions) => EngineLayer }
+  {
+    readonly process: (options?: Options & SharedOptions) => EngineLayer
+    /** What stands before the names of its views and functions in SQL. */
+    readonly prefix: string
+  }
 >()("test/Store") {
   /** A journal in memory that outlives the processes. */
   static readonly memory = Layer.effect(
     Store,
     Effect.map(Layer.build(Layer.fresh(Sqlite.layerMemory)), (context) => {
       const journal = Layer.succeed(Journal, Context.get(context, Journal))
-      return Store.of({ process: (options) => Layer.fresh(over(journal, Local.layer, options)) })
+      return Store.of({ prefix: "", process: (options) => Layer.fresh(over(journal, Local.layer, options)) })
     })
   )
 
   static readonly sqlite = Layer.effect(
     Store,
     Effect.map(temporaryFile, (file) =>
-      Store.of({ process: (options) => Layer.fresh(FlowEngine.layerSqlite({ file, ...options })) })
+      Store.of({ prefix: "", process: (options) => Layer.fresh(FlowEngine.layerSqlite({ file, ...options })) })
     )
   )
 
@@ -69,6 +73,7 @@ export class Store extends Context.Service<
     Store,
     Effect.map(temporarySchema, (schema) =>
       Store.of({
+        prefix: `${schema}.`,
         process: (options) =>
           Layer.fresh(
             Layer.provide(FlowEngine.layerPostgres({ ...postgresOptions(schema), ...options }), leasesInVirtualTime)

@@ -88,11 +88,12 @@ export const pass = (count: number): Effect.Effect<void> =>
 /** Lets real time pass, for what is measured by it. */
 export const elapse = (millis: number): Effect.Effect<void> => (isVirtual ? advance(millis) : Effect.sleep(millis))
 
-/** Lets time pass, by little, until it holds. */
-export const eventually = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
+/** Lets time pass, by little at first, until it holds. */
+export const eventually = <E, R>(condition: Effect.Effect<boolean, E, R>, step = 0): Effect.Effect<void, E, R> =>
   Effect.flatMap(condition, (holds) => {
     if (holds) return Effect.void
-    return Effect.andThen(isVirtual ? advance(100) : breathe, eventually(condition))
+    const passes = isVirtual ? advance(step < 10 ? 100 : Math.min(stepOf(step - 10), 2_000)) : breathe
+    return Effect.andThen(passes, eventually(condition, step + 1))
   })
 
 // ---- steps and flows
@@ -179,6 +180,7 @@ export const flow = <C extends Flow.FlowContext<unknown>>(
   options: {
     readonly version?: number
     readonly signals?: ReadonlyArray<Flow.Signal<Flow.Codec>>
+    readonly states?: ReadonlyArray<Flow.AnyState>
     readonly limit?: ReadonlyArray<Flow.FlowLimit<string>>
     readonly tags?: (text: string) => ReadonlyArray<string>
     readonly key?: (text: string) => string
@@ -191,6 +193,7 @@ export const flow = <C extends Flow.FlowContext<unknown>>(
     error: Failure,
     idempotencyKey: options.key ?? ((text) => text),
     signals: options.signals,
+    states: options.states,
     limit: options.limit,
     tags: options.tags,
     run
@@ -264,6 +267,12 @@ export const waiting = <S extends Flow.Codec, E extends Flow.Codec, R>(
   flow: Flow.Flow<typeof Schema.String, S, E, R>,
   text = "x"
 ) => Effect.tap(Flow.submit(flow, text), (id) => reaches(id, "waiting"))
+
+/** Lets time pass until an execution has failed because of its deadline. */
+export const isLate = (id: string) =>
+  Effect.map(Effect.andThen(reaches(id, "failed"), FlowExecutions.get(id)), ({ failure }) => {
+    assert.strictEqual(failure?.tag, "DeadlineExceeded")
+  })
 
 /** Lets time pass until the diary has a line. */
 export const says = (line: string) => eventually(Effect.map(Diary.read, (lines) => lines.includes(line)))
