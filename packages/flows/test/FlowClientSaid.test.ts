@@ -50,7 +50,7 @@ const account = Flow.implement(
 const decision = { approved: true, by: "ann", comment: null }
 
 const served = <A, E>(body: Effect.Effect<A, E, Layer.Success<typeof layer>>) =>
-  body.pipe(Effect.provide(Flow.layer(account)), Effect.provide(Layer.fresh(layer)))
+  Effect.provide(body, Layer.provideMerge(Flow.layer(account), Layer.fresh(layer)))
 
 const connected = (secret: string) =>
   Layer.unwrap(

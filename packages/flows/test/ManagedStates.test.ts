@@ -40,9 +40,9 @@ const client = Layer.unwrap(
 
 const test = <E>(title: string, body: Effect.Effect<void, E, Layer.Success<typeof layer> | FlowManagementClient>) =>
   it.live(title, () =>
-    body.pipe(
-      Effect.provide(Flow.layer(echo)),
-      Effect.provide(Layer.provideMerge(Layer.fresh(client), Layer.fresh(layer)))
+    Effect.provide(
+      body,
+      Layer.mergeAll(Flow.layer(echo), Layer.fresh(client)).pipe(Layer.provideMerge(Layer.fresh(layer)))
     )
   )
 

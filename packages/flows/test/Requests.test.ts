@@ -1,6 +1,7 @@
 /** Requests to executions, which their flows answer, and approvals that say whether they counted. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import * as Flow from "../src/Flow.ts"
@@ -56,7 +57,7 @@ const begun = Effect.fnUntraced(function* (owner: string) {
 })
 
 const test = <E>(title: string, body: () => Effect.Effect<void, E, FlowEngine | Diary>) =>
-  it.effect(title, () => body().pipe(Effect.provide(Flow.layer(account)), Effect.provide(memory)))
+  it.effect(title, () => Effect.provide(body(), Layer.provideMerge(Flow.layer(account), memory)))
 
 describe("a request", () => {
   test("is answered by the body", () =>
@@ -195,7 +196,7 @@ describe("a request", () => {
           run: Effect.fnUntraced(function* (n) {
             const asked = yield* add.receive()
             yield* Flow.sleep("nap", "1 hour")
-            if (n === 1) yield* Flow.continueAs({ name: "chapters", input: Schema.Finite }, 2)
+            if (n === 1) return yield* Flow.continueAs({ name: "chapters", input: Schema.Finite }, 2)
             yield* asked.answer(asked.input)
             yield* Flow.sleep("nap", "1 day")
           })
@@ -300,7 +301,7 @@ describe("an approval that is sent as a request", () => {
         yield* Flow.submit(deciding, undefined)
         yield* advance("1 second")
         yield* body(yield* Flow.handle(deciding, "one"))
-      }).pipe(Effect.provide(Flow.layer(deciding)), Effect.provide(memory))
+      }).pipe(Effect.provide(Layer.provideMerge(Flow.layer(deciding), memory)))
     )
   decides("counts when it decides, also when it is sent again", ({ request }) =>
     Effect.gen(function* () {

@@ -289,7 +289,7 @@ describe("what is said again", () => {
           yield* lines.append(`chapter ${n}`)
           yield* Flow.sleep("nap", "1 hour")
           yield* lines.append(`chapter ${n} ends`)
-          if (n < 3) yield* Flow.continueAs({ name: "chapters", input: Schema.Finite }, n + 1)
+          if (n < 3) return yield* Flow.continueAs({ name: "chapters", input: Schema.Finite }, n + 1)
         })
       })
       yield* Effect.gen(function* () {

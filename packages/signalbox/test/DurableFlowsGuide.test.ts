@@ -67,7 +67,7 @@ describe("the guide to durable flows", () => {
         ["far too large.csv is too large"]
       )
       yield* follow("today")
-    }).pipe(Effect.provide(Flow.layer(imports)), Effect.provide(Layer.fresh(FlowEngine.layerMemory)))
+    }).pipe(Effect.provide(Layer.provideMerge(Flow.layer(imports), Layer.fresh(FlowEngine.layerMemory))))
   )
 
   it.effect("has a flow with the same result, plain and durable", () =>

@@ -104,5 +104,5 @@ it.live("a watcher that is cut off a hundred times misses nothing and gets nothi
       states.toSorted((one, other) => one - other)
     )
     assert.strictEqual(states.at(-1), most)
-  }).pipe(Effect.provide(Flow.layer(counting)), Effect.provide(Layer.fresh(layer)), Effect.scoped)
+  }).pipe(Effect.provide(Layer.provideMerge(Flow.layer(counting), Layer.fresh(layer))), Effect.scoped)
 )

@@ -22,7 +22,7 @@ const hanging = (repeat?: "never") =>
     run: Effect.fnUntraced(function* () {
       yield* Diary.write("begins")
       const begun = yield* S.countOf("begins")
-      if (begun === 1) yield* Effect.onInterrupt(Effect.never, () => Diary.write("interrupted"))
+      if (begun === 1) return yield* Effect.onInterrupt(Effect.never, () => Diary.write("interrupted"))
       return begun
     })
   })(undefined)

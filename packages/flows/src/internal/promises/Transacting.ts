@@ -4,6 +4,7 @@
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { SqlClient } from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
 import { FlowDefect } from "../../FlowDefect.ts"
 import { FlowEngine } from "../../FlowEngine.ts"
 import type { FlowDefinition } from "../../FlowDefinition.ts"
@@ -84,7 +85,7 @@ export const transactionOf = <I extends Codec, O extends Codec>(
 /** Runs an async function in a transaction, which is rolled back when it rejects. */
 export const transacted = <A>(
   run: (tools: TransactionTools) => PromiseLike<A> | A
-): Effect.Effect<A, unknown, FlowEngine> =>
+): Effect.Effect<A, SqlError, FlowEngine> =>
   Effect.gen(function* () {
     const sql = yield* SqlClient
     return yield* sql.withTransaction(
@@ -97,7 +98,8 @@ export const transacted = <A>(
           signal: (flow, key, signal, value, options) =>
             within(Transactions.signalWithin(flow, key, signal, value, options))
         }
-        return Effect.tryPromise({ try: async () => run(tools), catch: (thrown) => thrown })
+        // What it throws is what the caller gets, and of any kind.
+        return Effect.promise(async () => run(tools))
       })
     )
   }).pipe(Effect.provide(FlowEngine.sqlClient))
