@@ -1,6 +1,7 @@
 /**
  * Writes in a transaction of the caller: of its own client on Postgres, of the client of the journal on SQLite, whose file has one writer.
  */
+import * as Dialect from "@signalbox/sql/Dialect"
 import { isPassing } from "@signalbox/sql/StorageFailure"
 import { queryOne, Row, text } from "@signalbox/sql/Table"
 import * as Effect from "effect/Effect"
@@ -37,6 +38,11 @@ const numbered = (connection: Connection): Connection => ({
 const failing = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
   Effect.catchDefect(effect, (defect) => (isSqlError(defect) ? Effect.fail(defect) : Effect.die(defect)))
 
+const otherDatabase = () =>
+  new FlowDefect({
+    message: "the SqlClient is of another database than the flows: what is to be one commit needs one database"
+  })
+
 export const make = (store: Store) => {
   const { isPostgres, now, persist, publish, sql } = store
   const known = new WeakSet<SqlClient>()
@@ -63,11 +69,7 @@ export const make = (store: Store) => {
       : Effect.gen(function* () {
           if (!known.has(client)) {
             const [own, theirs] = [yield* persist(place), yield* joined(client, place)]
-            if (own?.place !== theirs?.place) {
-              const message =
-                "the SqlClient is of another database than the flows: what is to be one commit needs one database"
-              return yield* Effect.die(new FlowDefect({ message }))
-            }
+            if (own?.place !== theirs?.place) return yield* Effect.die(otherDatabase())
             known.add(client)
           }
           const own = yield* schema
@@ -88,14 +90,16 @@ export const make = (store: Store) => {
         })
 
   /** Runs an effect in a transaction of the client, which may be part of another one. */
-  const transact = <A, E, R>(client: SqlClient, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
-    isPostgres || isOwn(client)
-      ? client.withTransaction(effect)
-      : Effect.die(
-          new FlowDefect({
+  const transact = <A, E, R>(client: SqlClient, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> => {
+    if (isOwn(client) || (isPostgres && Dialect.isPostgres(client))) return client.withTransaction(effect)
+    return Effect.die(
+      isPostgres
+        ? otherDatabase()
+        : new FlowDefect({
             message: "on SQLite, what is to be one commit with a flow uses FlowEngine.sqlClient, the client of its file"
           })
-        )
+    )
+  }
 
   const within: (typeof Journal.Service)["within"] = (client, use) =>
     transact(
