@@ -7,7 +7,12 @@ import type { Consumer } from "./consumer.ts"
 import { fences } from "./pages.ts"
 
 /** Of the programs that the pages about coming from elsewhere show beside ours. */
-const peers = ["@dbos-inc/dbos-sdk@5.3.0", "@temporalio/workflow@1.24.0", "@types/pg@8.23.1"]
+const peers = [
+  "@dbos-inc/dbos-sdk@5.3.0",
+  "@restatedev/restate-sdk@1.17.2",
+  "@temporalio/workflow@1.24.0",
+  "@types/pg@8.23.1"
+]
 
 const tsconfig = (module: "nodenext" | "bundler", files: ReadonlyArray<string>, skipLibCheck: boolean) =>
   JSON.stringify({
