@@ -46,7 +46,11 @@ export const projects = (mode: string): ReadonlyArray<TestProjectInlineConfigura
       extends: true,
       test: {
         name: "postgres",
-        include: [`packages/control-room/test/${tier.onPostgres}.test.ts`, scenarios, onPostgres],
+        include: [
+          `packages/control-room/test/${tier.onPostgres}.test.ts`,
+          onPostgres,
+          ...(tier === tiers.test ? [] : [scenarios])
+        ],
         exclude: [...configDefaults.exclude, onSqlite, ...tier.without],
         globalSetup: ["packages/testkit/src/Postgres.ts"],
         setupFiles: ["packages/testkit/src/UsePostgres.ts"]

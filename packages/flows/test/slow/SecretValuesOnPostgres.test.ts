@@ -2,8 +2,8 @@ import { startServer } from "@signalbox/testkit/Postgres"
 import * as Effect from "effect/Effect"
 import { SqlClient } from "effect/sql/SqlClient"
 import * as Redacted from "effect/Redacted"
-import { FlowEngine } from "../src/FlowEngine.ts"
-import { filesBelow, rowsOf, secretValues } from "./support/SecretValues.ts"
+import { FlowEngine } from "../../src/FlowEngine.ts"
+import { filesBelow, rowsOf, secretValues } from "../support/SecretValues.ts"
 
 const server = Effect.acquireRelease(
   Effect.promise(() => startServer()),
