@@ -55,9 +55,10 @@ const linkOf = (file: string, target: string, slugs: ReadonlyMap<string, string>
 /** Rewrites the links of a text, but not what stands in code. */
 const relink = (file: string, text: string, slugs: ReadonlyMap<string, string>): string =>
   text
-    .split(/(^```[^]*?^```$|`[^`\n]*`)/m)
-    .map((part) =>
-      part.startsWith("`")
+    .split(/(^ *```[^]*?^ *```$|`[^`\n]*`)/m)
+    .map((part, index) =>
+      // What the expression has captured.
+      index % 2 === 1
         ? part
         : part.replace(/\]\(([^)\s]+)\)/g, (_, target: string) => `](${linkOf(file, target, slugs)})`)
     )
