@@ -9,6 +9,8 @@ const weights: ReadonlyArray<readonly [folder: RegExp, weight: number]> = [
   [/^reference\/commands\//, 0.6],
   [/^(reference|changelog|decisions)\//, 0.1],
   [/^architecture\//, 0.3],
+  // They name every feature.
+  [/^coming-from\//, 0.4],
   [/^packages\//, 0.5]
 ]
 
