@@ -36,6 +36,37 @@ const erased = (ring: string) =>
 /** What an erased ring would have encrypted. */
 const lost = { key: "", data: "" }
 
+/** Members without values of executions: the others are converted, or this does not compile. */
+type Plain =
+  | "awaiting"
+  | "awaitingAny"
+  | "changes"
+  | "chapters"
+  | "commands"
+  | "enqueue"
+  | "expire"
+  | "feeds"
+  | "forget"
+  | "isPassing"
+  | "leave"
+  | "limit"
+  | "names"
+  | "nextDue"
+  | "now"
+  | "prepare"
+  | "processes"
+  | "queuePlace"
+  | "read"
+  | "reap"
+  | "renew"
+  | "saidBefore"
+  | "sql"
+  | "swap"
+  | "unended"
+  | "unendedCounts"
+  | "unread"
+  | "unsettled"
+
 export const make = (journal: TheJournal, values: FlowValues): TheJournal => {
   const rings = Rings.make(values, journal.find)
 
@@ -155,69 +186,7 @@ export const make = (journal: TheJournal, values: FlowValues): TheJournal => {
     })
   })
 
-  const {
-    admit,
-    awaiting,
-    awaitingAny,
-    changes,
-    chapters,
-    commands,
-    enqueue,
-    feeds,
-    prepare,
-    saidBefore,
-    unendedCounts,
-    expire,
-    forget,
-    isPassing,
-    leave,
-    limit,
-    names,
-    nextDue,
-    now,
-    processes,
-    queuePlace,
-    read,
-    reap,
-    renew,
-    sql,
-    swap,
-    unended,
-    unread,
-    unsettled
-  } = journal
-
-  return {
-    // Members without values of executions. A new member is named here, or converted below.
-    awaiting,
-    awaitingAny,
-    changes,
-    chapters,
-    commands,
-    enqueue,
-    feeds,
-    prepare,
-    saidBefore,
-    unendedCounts,
-    expire,
-    forget,
-    isPassing,
-    leave,
-    limit,
-    names,
-    nextDue,
-    now,
-    processes,
-    queuePlace,
-    read,
-    reap,
-    renew,
-    sql,
-    swap,
-    unended,
-    unread,
-    unsettled,
-
+  const converted: Omit<TheJournal, Plain> = {
     ...within(journal),
     createMany: Effect.fnUntraced(function* (flow, executions) {
       const stored = executions.map((execution) => {
@@ -269,7 +238,10 @@ export const make = (journal: TheJournal, values: FlowValues): TheJournal => {
     claim: (...claim) => Effect.map(journal.claim(...claim), openedAll),
     claimOne: (...claim) => Effect.map(journal.claimOne(...claim), opened),
     admit: (...admission) =>
-      Effect.map(admit(...admission), (admitted) => ({ ...admitted, executions: openedAll(admitted.executions) })),
+      Effect.map(journal.admit(...admission), (admitted) => ({
+        ...admitted,
+        executions: openedAll(admitted.executions)
+      })),
     within: (client, use) => journal.within(client, (inner) => use(within(inner))),
     once: (client, step, run) =>
       Effect.flatMap(rings.of(step.execution), (ring) => {
@@ -283,4 +255,5 @@ export const make = (journal: TheJournal, values: FlowValues): TheJournal => {
         return Effect.map(committed, (value) => open(value, step.scope))
       })
   }
+  return { ...journal, ...converted }
 }

@@ -13,7 +13,7 @@ import type { RegisteredFlows } from "../engine/RegisteredFlows.ts"
 import { codeIn, shown } from "../interpreter/Halts.ts"
 import { asCall } from "../journal/Calling.ts"
 import { hasEnded, versionName } from "../model/Execution.ts"
-import { givenOf, type SubmitOptions } from "../model/Submitted.ts"
+import { givenOf } from "../model/Submitted.ts"
 import { seen, SeesValues } from "../operate/Seeing.ts"
 import type { Awaited, Start } from "./Contract.ts"
 import { conflicting, invalid, missing } from "./Errors.ts"
@@ -36,17 +36,15 @@ const chosen = Effect.fnUntraced(function* (flows: RegisteredFlows, { flow, vers
 
 /** Returns how the execution is submitted; fails for options that cannot be. */
 const optionsOf = ({ after, at, deadline, debounce, key, priority }: Start) =>
-  Effect.try({
-    try: () => {
-      const given = { key, priority, deadline, debounce, at: at === undefined ? undefined : new Date(at), after }
-      // `givenOf` checks which of them go together.
-      return givenOf("start", given as SubmitOptions)
-    },
-    catch: (error) => {
-      if (error instanceof OptionError) return invalid({ message: error.message.replace("start: ", "") })
-      throw error
-    }
-  })
+  Effect.catchDefect(
+    Effect.sync(() =>
+      givenOf("start", { key, priority, deadline, debounce, after, at: at === undefined ? undefined : new Date(at) })
+    ),
+    (defect) =>
+      defect instanceof OptionError
+        ? Effect.fail(invalid({ message: defect.message.replace("start: ", "") }))
+        : Effect.die(defect)
+  )
 
 /** Starts an execution, or joins the one with its key. */
 export const start = Effect.fn("FlowManagement.start")(function* (asked: Start) {

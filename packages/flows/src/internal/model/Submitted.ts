@@ -2,6 +2,7 @@
  * The options with which programs submit executions.
  */
 import { check, OptionError, text, time } from "@signalbox/transport/OptionError"
+import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import type { Debounce as Debounced } from "./Execution.ts"
 import { type Urgency, type When, whenOf, type WhenOptions } from "./When.ts"
@@ -33,6 +34,14 @@ export type SubmitOptions =
       readonly after?: undefined
     })
 
+/** Options that may not go together, such as those of a request. */
+export interface AnyOptions extends Urgency {
+  readonly key?: string | undefined
+  readonly at?: DateTime.DateTime | Date | undefined
+  readonly after?: Duration.Input | undefined
+  readonly debounce?: Debounce | undefined
+}
+
 /** The same, as it was given. */
 interface Given {
   readonly key: string | undefined
@@ -48,7 +57,7 @@ const debounced = (of: string, { key, most, quiet }: Debounce): Debounced => {
 }
 
 /** Checks options, and returns what they say. Throws an `OptionError`. `of` names the call. */
-export const givenOf = (of: string, options: SubmitOptions): Given => {
+export const givenOf = (of: string, options: AnyOptions): Given => {
   const { after, at, debounce, key } = options
   const when = whenOf(of, options)
   if (debounce === undefined) return { key, when, debounce: null }

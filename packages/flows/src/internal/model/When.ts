@@ -28,6 +28,12 @@ export interface Urgency {
 /** When an execution starts, in which order, and until when. */
 export type WhenOptions = StartTime & Urgency
 
+/** Times that may not go together. */
+interface AnyTimes extends Urgency {
+  readonly at?: DateTime.DateTime | Date | undefined
+  readonly after?: Duration.Input | undefined
+}
+
 /** The same, as it was given. */
 export interface When {
   readonly at: number | null
@@ -49,9 +55,9 @@ const date: Rule = (value) => (Number.isNaN(millisOf(value)) ? "expected a Date 
 const rules = { at: date, after: timeOrNone, priority: whole(-1_000, 1_000), deadline: time }
 
 /** Checks options, and returns what they say. Throws an `OptionError`. `of` names the call. */
-export const whenOf = (of: string, options: WhenOptions): When => {
+export const whenOf = (of: string, options: AnyTimes): When => {
   const { after, at, deadline, priority = 0 } = options
-  check<WhenOptions>(of, options, rules)
+  check<AnyTimes>(of, options, rules)
   if (at !== undefined && after !== undefined) {
     throw new OptionError("after", `${of}: after: expected either at or after, not both`)
   }

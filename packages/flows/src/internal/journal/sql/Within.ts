@@ -19,7 +19,7 @@ import { value as anyValue } from "./Rows.ts"
 import type { Store } from "./Store.ts"
 import * as Texts from "./Texts.ts"
 
-const placeRow = Row({ place: text })
+const placeRow = Row({ place: text, schema: text })
 const pathRow = Row({ path: text })
 const valueRow = Row({ value: anyValue })
 
@@ -45,12 +45,20 @@ const otherDatabase = () =>
 
 export const make = (store: Store) => {
   const { isPostgres, now, persist, publish, sql } = store
-  const known = new WeakSet<SqlClient>()
+  /** The schema of the journal, by the clients that were found to have its database. */
+  const known = new WeakMap<SqlClient, string>()
   const isOwn = (client: SqlClient) => client.transactionService === sql.transactionService
 
   /** The server and its database; a server that was started again is another one. */
-  const place = queryOne(placeRow, sql`SELECT concat_ws(' ', pg_postmaster_start_time(), current_database()) AS place`)
-  const schema = persist(queryOne(pathRow, sql`SELECT current_schema() AS path`))
+  const place = Effect.map(
+    queryOne(
+      placeRow,
+      sql`
+        SELECT concat_ws(' ', pg_postmaster_start_time(), current_database()) AS place,
+          COALESCE(current_schema(), '') AS schema`
+    ),
+    (row) => row ?? { place: "", schema: "" }
+  )
 
   /** Runs statements of the journal on the connection of the caller's transaction. */
   const joined = <A, E, R>(client: SqlClient, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
@@ -62,17 +70,22 @@ export const make = (store: Store) => {
           return Effect.provideService(effect, sql.transactionService, [numbered(connection), depth])
         })
 
+  /** Returns the schema of the journal, for a client that has its database. */
+  const schemaFor = Effect.fnUntraced(function* (client: SqlClient) {
+    const before = known.get(client)
+    if (before !== undefined) return before
+    const [own, theirs] = [yield* persist(place), yield* joined(client, place)]
+    if (own.place !== theirs.place) return yield* Effect.die(otherDatabase())
+    known.set(client, own.schema)
+    return own.schema
+  })
+
   /** Like `joined`, with the tables of the journal. Names of the caller mean after it what they meant before. */
   const inside = <A, E, R>(client: SqlClient, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
     isOwn(client)
       ? effect
       : Effect.gen(function* () {
-          if (!known.has(client)) {
-            const [own, theirs] = [yield* persist(place), yield* joined(client, place)]
-            if (own?.place !== theirs?.place) return yield* Effect.die(otherDatabase())
-            known.add(client)
-          }
-          const own = yield* schema
+          const schema = yield* schemaFor(client)
           return yield* joined(
             client,
             Effect.gen(function* () {
@@ -80,7 +93,7 @@ export const make = (store: Store) => {
                 pathRow,
                 sql`
                   WITH before AS MATERIALIZED (SELECT current_setting('search_path') AS path)
-                  SELECT path, set_config('search_path', quote_ident(${own?.path ?? ""}), TRUE) FROM before`
+                  SELECT path, set_config('search_path', quote_ident(${schema}), TRUE) FROM before`
               )
               const result = yield* effect
               yield* sql`SELECT set_config('search_path', ${before?.path ?? ""}, TRUE)`
