@@ -209,6 +209,16 @@ export class FlowExpired extends TaggedError<FlowExpired>()("FlowExpired", {
   }
 }
 
+/** The keys of an execution were erased (`FlowValues`), so nothing new of it can be encrypted. Nothing was recorded. */
+export class KeysErased extends TaggedError<KeysErased>()("KeysErased", {
+  /** The name of their ring. */
+  ring: Schema.String
+}) {
+  override get message(): string {
+    return `the keys ${JSON.stringify(this.ring)} of \`values\` were erased: nothing new can be encrypted with them`
+  }
+}
+
 /** A step was interrupted by the end of its process, and cannot be run again safely. The execution halts with this. */
 export class StepCutOff extends TaggedError<StepCutOff>()("StepCutOff", {
   execution: Schema.String,

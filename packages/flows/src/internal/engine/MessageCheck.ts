@@ -9,6 +9,7 @@ import type { Signal } from "../../Signals.ts"
 import type { FlowVersion, NewMessage } from "../model/Execution.ts"
 import { NewId } from "../model/Ids.ts"
 import { nameOf } from "../model/Path.ts"
+import { isSealed, reserved } from "../model/Envelope.ts"
 import { type Codec, jsonBytes, maxResultBytes } from "../model/Values.ts"
 
 /** Matches the part after the name: nothing, or a key in brackets, in which backslashes and closing brackets are escaped. */
@@ -57,6 +58,7 @@ export const messageOf = Effect.fnUntraced(function* (
       `${field}: is ${bytes} bytes of JSON, more than ${maxResultBytes}: put large data in a file and send its name`
     )
   }
+  if (isSealed(value)) return yield* refuse(`${field}: ${reserved}`)
   const fits = Schema.decodeExit(Schema.toCodecJson(schema))(value)
   if (Exit.isFailure(fits)) {
     const error = fits.cause.reasons.flatMap((reason) => (reason._tag === "Fail" ? [reason.error] : []))[0]

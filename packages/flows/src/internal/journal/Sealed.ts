@@ -8,7 +8,7 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
-import { FlowDefect } from "../../FlowDefect.ts"
+import { KeysErased } from "../../FlowErrors.ts"
 import type { Failure } from "../../FlowEvents.ts"
 import type { FlowValues } from "../../FlowValues.ts"
 import * as Envelope from "../model/Envelope.ts"
@@ -27,11 +27,6 @@ const isAboutKey = (failure: Failure): boolean =>
   Predicate.hasProperty(failure.halt, "value") &&
   Predicate.hasProperty(failure.halt.value, "type") &&
   failure.halt.value.type === Envelope.encryptedType
-
-const erased = (ring: string) =>
-  new FlowDefect({
-    message: `the keys ${JSON.stringify(ring)} of \`values\` were erased: nothing new can be encrypted with them`
-  })
 
 /** What an erased ring would have encrypted. */
 const lost = { key: "", data: "" }
@@ -161,7 +156,9 @@ export const make = (journal: TheJournal, values: FlowValues): TheJournal => {
       const ring = values.ringOf({ flow, input })
       if (isErased(ring)) {
         const existing = yield* inner.findKey(flow, key)
-        return existing === null ? yield* Effect.die(erased(ring)) : { _tag: "Existing", execution: opened(existing) }
+        return existing === null
+          ? yield* Effect.die(new KeysErased({ ring }))
+          : { _tag: "Existing", execution: opened(existing) }
       }
       const seal = sealing(id, ring)
       const created = yield* inner.create({
@@ -178,7 +175,7 @@ export const make = (journal: TheJournal, values: FlowValues): TheJournal => {
     findKey: (flow, key) => Effect.map(inner.findKey(flow, key), opened),
     send: Effect.fnUntraced(function* (id, message) {
       const ring = yield* rings.of(id)
-      if (ring !== null && message.value !== null && isErased(ring)) return yield* Effect.die(erased(ring))
+      if (ring !== null && message.value !== null && isErased(ring)) return yield* Effect.die(new KeysErased({ ring }))
       const open = opening(id)
       return yield* inner.send(id, sealing(id, ring).message(message), (stored) =>
         sameJson(open.message({ ...message, value: stored }).value, message.value)
@@ -194,7 +191,7 @@ export const make = (journal: TheJournal, values: FlowValues): TheJournal => {
         return { ring, sealed: sealing(execution.id, ring).execution(execution) }
       })
       const gone = stored.find(({ ring }) => isErased(ring))
-      if (gone !== undefined) return yield* Effect.die(erased(gone.ring))
+      if (gone !== undefined) return yield* Effect.die(new KeysErased({ ring: gone.ring }))
       const created = yield* journal.createMany(
         flow,
         stored.map(({ sealed }) => sealed)
@@ -205,7 +202,7 @@ export const make = (journal: TheJournal, values: FlowValues): TheJournal => {
     debounce: Effect.fnUntraced(function* (execution, debounce) {
       const { flow, id, input } = execution
       const ring = values.ringOf({ flow, input })
-      if (isErased(ring)) return yield* Effect.die(erased(ring))
+      if (isErased(ring)) return yield* Effect.die(new KeysErased({ ring }))
       const sealed = (id: string) => sealing(id, ring).execution({ input }).input
       const burst = yield* journal.debounce({ ...execution, input: sealed(id) }, debounce, sealed)
       rings.forget(burst.execution.id)

@@ -12,7 +12,7 @@ import type * as HttpRouter from "effect/http/HttpRouter"
 import { isHttpServerError } from "effect/http/HttpServerError"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { InvalidRequestResponse, PayloadTooLargeResponse } from "@signalbox/api/contract/Responses"
-import { CallUnanswered } from "../../FlowErrors.ts"
+import { CallUnanswered, KeysErased } from "../../FlowErrors.ts"
 import { Edge } from "./Middleware.ts"
 import { body } from "./Errors.ts"
 
@@ -44,15 +44,17 @@ export const layer = Layer.succeed(Edge, (httpEffect): Answer<InvalidRequestResp
         ? Effect.fail(tooLarge)
         : defect instanceof CallUnanswered
           ? Effect.succeed(HttpServerResponse.jsonUnsafe(body("UNAVAILABLE", defect.message), { status: 503 }))
-          : Effect.as(
-              Effect.logError("a request to manage flows failed", defect),
-              HttpServerResponse.jsonUnsafe(
-                body("UNEXPECTED_ERROR", "an unexpected error occurred: see the log of the program"),
-                {
-                  status: 500
-                }
+          : defect instanceof KeysErased
+            ? Effect.succeed(HttpServerResponse.jsonUnsafe(body("CONFLICT", defect.message), { status: 409 }))
+            : Effect.as(
+                Effect.logError("a request to manage flows failed", defect),
+                HttpServerResponse.jsonUnsafe(
+                  body("UNEXPECTED_ERROR", "an unexpected error occurred: see the log of the program"),
+                  {
+                    status: 500
+                  }
+                )
               )
-            )
     ),
     Effect.provideService(HttpIncomingMessage.MaxBodySize, largestBody)
   )

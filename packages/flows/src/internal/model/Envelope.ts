@@ -15,6 +15,9 @@ export interface Envelope extends Encrypted {
 /** Whether a value is in this form: where a decrypted one is expected, its key is not there. */
 export const isSealed = (json: Schema.Json): json is string => typeof json === "string" && json.startsWith(prefix)
 
+/** Why a program cannot record a value in this form: it would be taken for an encrypted one. */
+export const reserved = `Expected no text that begins with ${prefix}, which marks encrypted values`
+
 export const seal = ({ data, key, ring }: Envelope): string =>
   `${prefix}${encodeURIComponent(ring.toWellFormed())}:${encodeURIComponent(key.toWellFormed())}:${data}`
 

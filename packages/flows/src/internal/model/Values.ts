@@ -54,12 +54,28 @@ const holdsSecret = (value: unknown): boolean => {
 
 const refuse = (message: string) => Effect.die(new FlowDefect({ message }))
 
-/** Returns a value as JSON, and decoded from that; `invalid` decides what happens when it does not fit its schema. */
+/** Why a value cannot be recorded. */
+interface Unfit {
+  /** The field; empty for the value as a whole. */
+  readonly path: string
+  readonly expected: string
+  /** With all that does not fit. */
+  readonly message: string
+}
+
+const unfitOf = (error: Schema.SchemaError): Unfit => {
+  const { field: path, message: expected } = SchemaProblem.first(error)
+  return { path, expected, message: error.message }
+}
+
+const reserved: Unfit = { path: "", expected: Envelope.reserved, message: Envelope.reserved }
+
+/** Returns a value as JSON, and decoded from that; `invalid` decides what happens when it cannot be recorded. */
 const recordOr = Effect.fnUntraced(function* <S extends Codec, E>(
   schema: S,
   value: S["Type"],
   what: string,
-  invalid: (error: Schema.SchemaError) => Effect.Effect<never, E>
+  invalid: (unfit: Unfit) => Effect.Effect<never, E>
 ) {
   if (holdsSecret(value)) {
     return yield* refuse(
@@ -67,36 +83,33 @@ const recordOr = Effect.fnUntraced(function* <S extends Codec, E>(
     )
   }
   const { decode, encode } = codecOf(schema)
-  const json = yield* Effect.catch(encode(value), invalid)
-  const decoded = yield* Effect.catch(decode(json), invalid)
+  const json = yield* Effect.catch(encode(value), (error) => invalid(unfitOf(error)))
+  if (Envelope.isSealed(json)) return yield* invalid(reserved)
+  const decoded = yield* Effect.catch(decode(json), (error) => invalid(unfitOf(error)))
   return { json, value: decoded }
 })
 
 /** Returns a value as JSON, and decoded from that. `what` names it in the message of the defect. */
 export const record = <S extends Codec>(schema: S, value: S["Type"], what: string) =>
-  recordOr(schema, value, what, (error) => refuse(`${what} does not fit its schema: ${error.message}`))
+  recordOr(schema, value, what, ({ message }) => refuse(`${what} does not fit its schema: ${message}`))
 
 const sizeHint = "store large data in a file or a work item"
 
+const recordWithin = (instead: string) =>
+  Effect.fnUntraced(function* <S extends Codec>(schema: S, value: S["Type"], what: string) {
+    const recorded = yield* record(schema, value, what)
+    const bytes = jsonBytes(recorded.json)
+    if (bytes <= maxResultBytes) return recorded
+    return yield* refuse(
+      `${what} is ${bytes} bytes of JSON, more than ${maxResultBytes}: ${sizeHint} ${instead} its name or id`
+    )
+  })
+
 /** Like `record`, with the size limit of results. */
-export const recordResult = Effect.fnUntraced(function* <S extends Codec>(schema: S, value: S["Type"], what: string) {
-  const recorded = yield* record(schema, value, what)
-  const bytes = jsonBytes(recorded.json)
-  if (bytes <= maxResultBytes) return recorded
-  return yield* refuse(
-    `${what} is ${bytes} bytes of JSON, more than ${maxResultBytes}: ${sizeHint} in the step and return its name or id`
-  )
-})
+export const recordResult = recordWithin("in the step and return")
 
 /** Like `recordResult`, for what a body says of its execution. */
-export const recordSaid = Effect.fnUntraced(function* <S extends Codec>(schema: S, value: S["Type"], what: string) {
-  const recorded = yield* record(schema, value, what)
-  const bytes = jsonBytes(recorded.json)
-  if (bytes <= maxResultBytes) return recorded
-  return yield* refuse(
-    `${what} is ${bytes} bytes of JSON, more than ${maxResultBytes}: ${sizeHint} and say its name or id`
-  )
-})
+export const recordSaid = recordWithin("and say")
 
 /** Returns the JSON type of the value at a path. */
 const typeAt = (json: Schema.Json, keys: ReadonlyArray<PropertyKey>): string => {
@@ -107,14 +120,12 @@ const typeAt = (json: Schema.Json, keys: ReadonlyArray<PropertyKey>): string => 
   return Array.isArray(at) ? "array" : typeof at
 }
 
-const unfit = (flow: { readonly name: string }, error: Schema.SchemaError) => {
-  const { field: path, message: expected } = SchemaProblem.first(error)
-  return new InvalidInput({ flow: flow.name, path, expected })
-}
+const invalidInput = (flow: { readonly name: string }, { expected, path }: Unfit) =>
+  new InvalidInput({ flow: flow.name, path, expected })
 
 /** Like `record`, for the input with which a program starts a flow. */
 export const recordInput = <I extends Codec>(flow: { readonly name: string; readonly input: I }, input: I["Type"]) =>
-  recordOr(flow.input, input, `the input of the flow ${flow.name}`, (error) => Effect.fail(unfit(flow, error)))
+  recordOr(flow.input, input, `the input of the flow ${flow.name}`, (unfit) => Effect.fail(invalidInput(flow, unfit)))
 
 /** Like `recordInput`, with the size limit of results. */
 export const recordSubmitted = Effect.fnUntraced(function* <I extends Codec>(
@@ -133,7 +144,7 @@ export const readSubmitted = Effect.fnUntraced(function* <I extends Codec>(
   flow: { readonly name: string; readonly input: I },
   json: Schema.Json
 ) {
-  const input = yield* Effect.mapError(codecOf(flow.input).decode(json), (error) => unfit(flow, error))
+  const input = yield* Effect.mapError(codecOf(flow.input).decode(json), (error) => invalidInput(flow, unfitOf(error)))
   return yield* recordSubmitted(flow, input)
 })
 
@@ -142,11 +153,11 @@ export const recordSignal = <S extends Codec>(
   signal: { readonly name: string; readonly schema: S },
   value: S["Type"]
 ) =>
-  recordOr(signal.schema, value, `the signal ${signal.name}`, (error) =>
+  recordOr(signal.schema, value, `the signal ${signal.name}`, ({ message }) =>
     Effect.fail(
       new InvalidSignal({
         signal: signal.name,
-        message: `value: does not fit the signal ${signal.name}: ${error.message}`
+        message: `value: does not fit the signal ${signal.name}: ${message}`
       })
     )
   )
