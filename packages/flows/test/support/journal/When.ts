@@ -314,6 +314,25 @@ export const debounces = part("bursts of calls", (test) => {
       assert.deepStrictEqual(idsOf((yield* journal.admit("me", orders, 5)).executions), ["id-a"])
     }))
 
+  test("replace one that a process is about to queue, which then no longer does", ({ journal, time }) =>
+    Effect.gen(function* () {
+      yield* journal.limit(orders, [each])
+      yield* journal.debounce(call("a", { limits: ["x"] }), burst)
+      time.pass(1_000)
+      const [claimed] = yield* journal.claim("me", [orders], time.now(), 5)
+      assert(claimed !== undefined)
+      const { execution } = yield* journal.debounce(call("b", { input: 2, limits: ["x"] }), burst)
+      assert.strictEqual(execution.id, "id-a")
+      yield* journal.enqueue(claimed)
+      const delayed = { input: 2, owner: null, state: "queued", queuedAt: null, startsAt: begin + 2_000 } as const
+      assert.deepInclude(yield* found(journal, "id-a"), delayed)
+      time.pass(1_000)
+      const [again] = yield* journal.claim("me", [orders], time.now(), 5)
+      assert(again !== undefined)
+      yield* journal.enqueue(again)
+      assert.deepStrictEqual(idsOf((yield* journal.admit("me", orders, 5)).executions), ["id-a"])
+    }))
+
   test("keep a suspended one suspended", ({ journal, time }) =>
     Effect.gen(function* () {
       yield* journal.debounce(call("a"), burst)

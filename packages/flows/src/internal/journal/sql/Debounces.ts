@@ -24,9 +24,16 @@ const forgottenAtATime = 10
 
 type Made = Parameters<(typeof Journal.Service)["debounce"]>[0]
 
-/** Whether nothing of an execution has begun, and no process has claimed it. */
-const isUnbegun = ({ owner, queuedAt, round, startsAt, state }: Execution): boolean =>
-  owner === null && round === 0 && (startsAt !== null || queuedAt !== null) && !hasEnded(state) && state !== "halted"
+/** Whether a process has claimed an execution to put it into its queue: only an admission lets it begin. */
+const isQueueing = ({ limits, queuedAt, startsAt }: Execution): boolean =>
+  limits.length > 0 && queuedAt === null && startsAt !== null
+
+/** Whether nothing of an execution has begun, and no process has claimed it to run it. */
+const isUnbegun = (execution: Execution): boolean => {
+  const { owner, queuedAt, round, startsAt, state } = execution
+  const isWaiting = (startsAt !== null || queuedAt !== null) && !hasEnded(state) && state !== "halted"
+  return isWaiting && round === 0 && (owner === null || isQueueing(execution))
+}
 
 export const make = ({ now, publish, sql, token, transaction }: Store) => {
   /** Locks and returns the burst of a key. */
@@ -68,9 +75,12 @@ export const make = ({ now, publish, sql, token, transaction }: Store) => {
       ? { queuedAt: before.queuedAt, startsAt: null }
       : { queuedAt: null, startsAt: Math.max(startsAt, at) }
     const wakeAt = before.state === "suspended" ? null : unbegunWake({ ...times, deadlineAt: before.deadlineAt })
-    const after = { ...before, ...times, version, input, tags: all, limits, wakeAt, changedAt: at }
+    // The process that was about to queue it no longer does.
+    const claim = { owner: null, epoch: before.owner === null ? before.epoch : before.epoch + 1 }
+    const after = { ...before, ...times, ...claim, version, input, tags: all, limits, wakeAt, changedAt: at }
     yield* sql`
       UPDATE flow_run SET ${executionTable.update({
+        ...claim,
         version,
         input,
         tags: all,
