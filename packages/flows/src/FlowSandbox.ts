@@ -4,6 +4,7 @@
  */
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import { defined } from "@signalbox/transport/Defined"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
@@ -54,9 +55,10 @@ const restOf = Effect.fnUntraced(function* (id: string) {
     const inspection = yield* FlowExecutions.inspect(id)
     const { execution, now } = inspection
     if (atRest.includes(execution.state)) return inspection
+    const at = yield* Clock.currentTimeMillis
     const runs =
       now.length === 0 ||
-      now.some(({ due, kind }) => kind === "attempt" || (due !== null && due - Date.now() < soonMillis))
+      now.some(({ due, kind }) => kind === "attempt" || (due !== null && due - at < soonMillis))
     const text = JSON.stringify(now.map(({ attempt, kind, path }) => [path, kind, attempt]))
     same = runs || text !== before ? 0 : same + 1
     before = text
