@@ -57,8 +57,7 @@ const restOf = Effect.fnUntraced(function* (id: string) {
     if (atRest.includes(execution.state)) return inspection
     const at = yield* Clock.currentTimeMillis
     const runs =
-      now.length === 0 ||
-      now.some(({ due, kind }) => kind === "attempt" || (due !== null && due - at < soonMillis))
+      now.length === 0 || now.some(({ due, kind }) => kind === "attempt" || (due !== null && due - at < soonMillis))
     const text = JSON.stringify(now.map(({ attempt, kind, path }) => [path, kind, attempt]))
     same = runs || text !== before ? 0 : same + 1
     before = text
