@@ -119,10 +119,12 @@ describe("a client", () => {
     Effect.gen(function* () {
       const flows = yield* FlowClient
       const at = new Date("2099-01-02T03:04:05Z")
+      const day = 86_400_000
+      const before = Date.now()
       const id = yield* flows.submit(definition, "later", { at, priority: 7, deadline: "1 day" })
-      const { deadlineAt, priority, startedAt, startsAt } = yield* FlowExecutions.get(id)
+      const { deadlineAt, priority, startsAt } = yield* FlowExecutions.get(id)
       assert.deepStrictEqual([startsAt, priority], [at.getTime(), 7])
-      assert.strictEqual(deadlineAt, startedAt + 86_400_000)
+      assert(deadlineAt !== null && deadlineAt >= before + day && deadlineAt <= Date.now() + day)
       const late = yield* Effect.flip(flows.execute(definition, "late", { after: "1 day", deadline: "1 millis" }))
       assert.propertyVal(late, "_tag", "DeadlineExceeded")
       const debounce = { key: "burst", quiet: "1 hour", most: "1 day" } as const

@@ -92,7 +92,9 @@ describe("a state", () => {
       )
       yield* Effect.gen(function* () {
         const id = yield* Flow.submit(flow, undefined)
-        yield* advance("1 second")
+        // The body yields to others between so many calls.
+        const waits = Effect.map(FlowExecutions.inspect(id), ({ now }) => now.length > 0)
+        yield* Effect.repeat(Effect.andThen(Effect.yieldNow, waits), { until: (waiting) => waiting })
         assert.deepStrictEqual(valuesOf(yield* FlowStates.states(id)), [999])
         const steps = yield* FlowExecutions.steps(id)
         assert.deepStrictEqual(
