@@ -54,6 +54,21 @@ const optionOf = <A, E, R>(call: Effect.Effect<A, E, R>) =>
   })
 
 describe("an execution that starts later", () => {
+  it.effect("begins at its time, also some milliseconds after another one", () =>
+    on(
+      later,
+      Effect.gen(function* () {
+        for (const [text, after] of [
+          ["one", 1_000],
+          ["other", 1_010]
+        ] as const)
+          yield* Flow.submit(later, text, { after })
+        yield* pass(hour)
+        assert.deepStrictEqual(yield* Diary.read, ["one 1000", "other 1010"])
+      })
+    )
+  )
+
   it.effect("is a row until its time, and then runs", () =>
     on(
       later,

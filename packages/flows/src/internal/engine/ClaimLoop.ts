@@ -71,8 +71,8 @@ export const make = ({ flows, journal, metrics, ownership, queues }: Parts) => {
     crowded = free <= 0 && millis <= 0
     // Executions that become idle later check `isCrowded` themselves.
     if (crowded && !wasCrowded) crowd()
-    // Due executions that were not claimed are being claimed by another process, or do not fit in memory.
-    const wait = Math.max(millis, free <= 0 ? Infinity : shortestPauseMillis)
+    // Due executions that were not claimed are being claimed by another process.
+    const wait = free <= 0 ? Infinity : millis > 0 ? millis : shortestPauseMillis
     const until = now + Math.min(wait, ownership.longestPauseMillis)
     // A notification may have been lost.
     if (!(yield* Wall.openBefore(due, until, journal.now, now))) queues.changed()
