@@ -1,10 +1,10 @@
 import * as TestRunner from "effect/cluster/TestRunner"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { FlowEngine } from "../src/FlowEngine.ts"
-import { conformance } from "./support/Conformance.ts"
-import { durable } from "./support/conformance/Bench.ts"
-import { leasesInVirtualTime, postgresOptions, temporarySchema } from "./support/Engines.ts"
+import { FlowEngine } from "../../src/FlowEngine.ts"
+import { conformance } from "../support/Conformance.ts"
+import { durable } from "../support/conformance/Bench.ts"
+import { leasesInVirtualTime, postgresOptions, temporarySchema } from "../support/Engines.ts"
 
 conformance(
   "on Postgres",

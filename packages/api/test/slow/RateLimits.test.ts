@@ -1,8 +1,8 @@
 /** Many calls at once of the client, over a socket, to a service with a rate limit, in virtual time. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { answer, settle } from "./support/FaultServer.ts"
-import { get, post, withServer, workItem } from "./support/Retries.ts"
+import { answer, settle } from "../support/FaultServer.ts"
+import { get, post, withServer, workItem } from "../support/Retries.ts"
 
 const calls = 2000
 

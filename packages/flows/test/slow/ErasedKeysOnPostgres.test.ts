@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
-import { FlowEngine } from "../src/FlowEngine.ts"
-import { postgresOptions, temporarySchema } from "./support/Engines.ts"
-import { erasedKeys } from "./support/ErasedKeys.ts"
+import { FlowEngine } from "../../src/FlowEngine.ts"
+import { postgresOptions, temporarySchema } from "../support/Engines.ts"
+import { erasedKeys } from "../support/ErasedKeys.ts"
 
 erasedKeys(
   "on Postgres",

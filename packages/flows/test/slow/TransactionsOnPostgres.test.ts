@@ -5,9 +5,9 @@ import * as Redacted from "effect/Redacted"
 import * as Str from "effect/String"
 import { SqlClient } from "effect/sql/SqlClient"
 import { randomUUID } from "node:crypto"
-import { FlowEngine } from "../src/FlowEngine.ts"
-import { postgresOptions, postgresUrl, temporarySchema } from "./support/Engines.ts"
-import { transactions } from "./support/TransactionsSuite.ts"
+import { FlowEngine } from "../../src/FlowEngine.ts"
+import { postgresOptions, postgresUrl, temporarySchema } from "../support/Engines.ts"
+import { transactions } from "../support/TransactionsSuite.ts"
 
 /** A client as a program has it: of the driver, and with names that it changes. */
 const client = (url: string, schema = "public") =>

@@ -4,10 +4,10 @@ import { Sent } from "@signalbox/sql/Sent"
 import { startProxy, type TcpProxy } from "@signalbox/testkit/TcpProxy"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as FlowExecutions from "../src/FlowExecutions.ts"
-import { Patience } from "../src/internal/journal/Calling.ts"
-import { CallUnanswered, defineFlow, type Flows, FlowsClosed, openFlows, signal } from "../src/Promises.ts"
-import { postgres } from "./support/drills/Stores.ts"
+import * as FlowExecutions from "../../src/FlowExecutions.ts"
+import { Patience } from "../../src/internal/journal/Calling.ts"
+import { CallUnanswered, defineFlow, type Flows, FlowsClosed, openFlows, signal } from "../../src/Promises.ts"
+import { postgres } from "../support/drills/Stores.ts"
 
 const go = signal("go", Schema.String)
 const flow = defineFlow({

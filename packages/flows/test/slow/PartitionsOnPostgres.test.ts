@@ -3,11 +3,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
-import { Journal } from "../src/internal/journal/Journal.ts"
-import * as Postgres from "../src/internal/journal/Postgres.ts"
-import { partitionOf } from "../src/internal/model/Partitions.ts"
-import { postgresOptions, temporarySchema } from "./support/Engines.ts"
-import { order } from "./support/journal/Bench.ts"
+import { Journal } from "../../src/internal/journal/Journal.ts"
+import * as Postgres from "../../src/internal/journal/Postgres.ts"
+import { partitionOf } from "../../src/internal/model/Partitions.ts"
+import { postgresOptions, temporarySchema } from "../support/Engines.ts"
+import { order } from "../support/journal/Bench.ts"
 
 it.live("an execution has the partition of its id", () =>
   Effect.gen(function* () {

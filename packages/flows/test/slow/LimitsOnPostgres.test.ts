@@ -5,9 +5,9 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
-import * as Flow from "../src/Flow.ts"
-import { FlowEngine } from "../src/FlowEngine.ts"
-import { postgresOptions, temporarySchema } from "./support/Engines.ts"
+import * as Flow from "../../src/Flow.ts"
+import { FlowEngine } from "../../src/FlowEngine.ts"
+import { postgresOptions, temporarySchema } from "../support/Engines.ts"
 
 const many = Array.from({ length: 40 }, (_, n) => n)
 

@@ -4,13 +4,13 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
-import { Database } from "../src/internal/journal/Database.ts"
-import { Journal } from "../src/internal/journal/Journal.ts"
-import * as Sealed from "../src/internal/journal/Sealed.ts"
-import * as Sql from "../src/internal/journal/Sql.ts"
-import { isSealed } from "../src/internal/model/Envelope.ts"
-import { temporaryFile } from "./support/Engines.ts"
-import { journalSuite } from "./support/JournalSuite.ts"
+import { Database } from "../../src/internal/journal/Database.ts"
+import { Journal } from "../../src/internal/journal/Journal.ts"
+import * as Sealed from "../../src/internal/journal/Sealed.ts"
+import * as Sql from "../../src/internal/journal/Sql.ts"
+import { isSealed } from "../../src/internal/model/Envelope.ts"
+import { temporaryFile } from "../support/Engines.ts"
+import { journalSuite } from "../support/JournalSuite.ts"
 import {
   boom,
   create,
@@ -22,8 +22,8 @@ import {
   succeeded,
   undo,
   write
-} from "./support/journal/Bench.ts"
-import { ring, tenants } from "./support/Keys.ts"
+} from "../support/journal/Bench.ts"
+import { ring, tenants } from "../support/Keys.ts"
 
 const inFile = Effect.flatMap(temporaryFile, (filename) =>
   Effect.orDie(

@@ -17,9 +17,9 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { existsSync, readdirSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
-import * as Embedded from "../src/Embedded.ts"
-import * as Robots from "./support/Robots.ts"
-import { temporaryFolder } from "./support/Cli.ts"
+import * as Embedded from "../../src/Embedded.ts"
+import * as Robots from "../support/Robots.ts"
+import { temporaryFolder } from "../support/Cli.ts"
 
 const { folder, remove } = temporaryFolder("packages")
 /** The working copies of the worker. */

@@ -2,10 +2,10 @@ import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import * as Flow from "../src/Flow.ts"
-import * as FlowExecutions from "../src/FlowExecutions.ts"
-import { begin, deployed, stands } from "./support/DeployedSuite.ts"
-import { Store } from "./support/Engines.ts"
+import * as Flow from "../../src/Flow.ts"
+import * as FlowExecutions from "../../src/FlowExecutions.ts"
+import { begin, deployed, stands } from "../support/DeployedSuite.ts"
+import { Store } from "../support/Engines.ts"
 
 deployed({ name: "on Postgres", store: Store.postgres })
 

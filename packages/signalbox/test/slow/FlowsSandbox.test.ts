@@ -12,9 +12,9 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
 import { createServer } from "node:http"
 import { join } from "node:path"
-import { payment } from "./support/checked/deployed.ts"
-import { away } from "./support/checked/room.ts"
-import { signalbox } from "./support/Cli.ts"
+import { payment } from "../support/checked/deployed.ts"
+import { away } from "../support/checked/room.ts"
+import { signalbox } from "../support/Cli.ts"
 
 const token = "a token of some length"
 
@@ -27,7 +27,7 @@ const program = HttpRouter.serve(FlowManagement.layerRoutes({ token: Redacted.ma
   Layer.provideMerge(Layer.fresh(FlowEngine.layerMemory))
 )
 
-const file = (name: string) => join(import.meta.dirname, "support", "checked", `${name}.ts`)
+const file = (name: string) => join(import.meta.dirname, "..", "support", "checked", `${name}.ts`)
 
 const sandbox = Effect.fnUntraced(function* (id: string, ...args: ReadonlyArray<string>) {
   const { address } = yield* HttpServer.HttpServer
