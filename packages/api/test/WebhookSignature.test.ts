@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as TestClock from "effect/testing/TestClock"
 import { createHmac } from "node:crypto"
 import { expectTypeOf } from "vitest"
+import { InvalidSignature, verifyWebhook } from "../src/Webhook.ts"
 import * as Webhooks from "../src/Webhooks.ts"
 import type { VerifyOptions } from "../src/WebhookSignature.ts"
 
@@ -197,4 +199,38 @@ it("verifying needs nothing and fails with one error", () => {
   expectTypeOf(Webhooks.receive).returns.toEqualTypeOf<
     Effect.Effect<Webhooks.WebhookEvent, Webhooks.InvalidSignature | Webhooks.UnreadableEvent>
   >()
+})
+
+describe("verifyWebhook, without effect", () => {
+  const body = '{"of":"a run"}'
+  const secret = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
+  const signed = (timestamp?: number) =>
+    Effect.runPromise(Webhooks.sign({ body, secret, id: "1", ...defined({ timestamp }) }))
+
+  it("resolves for what was signed with the secret, by either scheme", async () => {
+    const headers = await signed()
+    await verifyWebhook({ headers, body, secret })
+    await verifyWebhook({
+      headers: new Headers(headers),
+      body: new TextEncoder().encode(body),
+      secret: ["old", secret]
+    })
+    await verifyWebhook({ headers: await signed(1), body, secret, scheme: "rc" })
+  })
+
+  it("rejects with InvalidSignature, which says why", async () => {
+    const headers = await signed()
+    const reasonOf = (options: Parameters<typeof verifyWebhook>[0]) =>
+      verifyWebhook(options).catch((error: unknown) => (error instanceof InvalidSignature ? error.reason : error))
+    assert.strictEqual(await reasonOf({ headers, body: `${body} `, secret }), "mismatch")
+    assert.strictEqual(await reasonOf({ headers, body, secret: "" }), "mismatch")
+    assert.strictEqual(await reasonOf({ headers: {}, body, secret }), "missing")
+    assert.strictEqual(await reasonOf({ headers: { "x-rc-signature": "xy" }, body, secret }), "malformed")
+    assert.strictEqual(await reasonOf({ headers: await signed(1), body, secret }), "expired")
+  })
+
+  it("rejects for a tolerance by which every delivery would be in time", async () => {
+    const problem = verifyWebhook({ headers: await signed(1), body, secret, toleranceSeconds: NaN })
+    assert.instanceOf(await problem.catch((error: unknown) => error), TypeError)
+  })
 })

@@ -39,11 +39,6 @@ const inFile = (filename: string, database = Database.layer) =>
   ).pipe(Effect.orDie)
 
 journalSuite({
-  name: "in memory",
-  make: Effect.map(inFile(":memory:"), opened)
-})
-
-journalSuite({
   name: "on SQLite",
   make: Effect.map(
     Effect.flatMap(temporaryFile, (file) => inFile(file)),

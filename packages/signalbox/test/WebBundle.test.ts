@@ -1,12 +1,6 @@
 /** What a web application bundles that starts a flow. */
 import { afterAll, assert, describe, it } from "@effect/vitest"
-import { mkdirSync, rmSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
-import { build } from "rolldown"
-
-// Within the package, so that imports are found.
-const folder = join(import.meta.dirname, "..", ".bundle-web")
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+import { bundling } from "./support/Bundled.ts"
 
 const files = {
   "payment.ts": `
@@ -26,23 +20,12 @@ const files = {
     export const start = (url: string, token: string, order: string) => connectFlows({ url, token }).submit(payment, order)`
 }
 
-const bundled = async (input: keyof typeof files) => {
-  mkdirSync(folder, { recursive: true })
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
-  const warnings: Array<string> = []
-  const { output } = await build({
-    input: join(folder, input),
-    platform: "browser",
-    write: false,
-    onwarn: ({ message }) => void warnings.push(message)
-  })
-  const [chunk] = output
-  return { code: chunk.code, imports: [...chunk.imports, ...chunk.dynamicImports], warnings }
-}
+const { bundle, remove } = bundling("web", files)
+afterAll(remove)
 
 describe("a web application that starts a flow", () => {
   it("bundles its definition and the client, without its body, an engine, or modules of Node", async () => {
-    const { code, imports, warnings } = await bundled("web.ts")
+    const { code, imports, warnings } = await bundle("web.ts")
     assert.deepStrictEqual({ imports, warnings }, { imports: [], warnings: [] })
     assert.include(code, `define("payment"`)
     for (const absent of [
@@ -53,6 +36,6 @@ describe("a web application that starts a flow", () => {
     ]) {
       assert.notInclude(code, absent)
     }
-    assert.include((await bundled("body.ts")).code, "only its body says this")
+    assert.include((await bundle("body.ts")).code, "only its body says this")
   })
 })

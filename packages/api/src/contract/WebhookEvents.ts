@@ -4,8 +4,6 @@
  * of a run with a lower `seqNo` than one already seen.
  */
 import * as Effect from "effect/Effect"
-import * as Base64 from "effect/encoding/Base64"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { OpenEnum, Timestamp } from "./Common.ts"
 import { EventId, ProcessId, ProcessRunId, WorkspaceId } from "./Ids.ts"
@@ -50,35 +48,3 @@ export const WebhookEvent = Schema.Struct({
   })
 }).annotate({ identifier: "WebhookEvent" })
 export interface WebhookEvent extends Schema.Schema.Type<typeof WebhookEvent> {}
-
-/** The headers of a delivery, in lower case. */
-export const webhookHeaders = {
-  /** Hex HMAC-SHA256 of the raw body under the UTF-8 bytes of the secret. */
-  rcSignature: "x-rc-signature",
-  /** The `id` of the event. */
-  id: "webhook-id",
-  /** The time of this attempt, in whole seconds since 1970. */
-  timestamp: "webhook-timestamp",
-  /**
-   * `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>` under `standardKey`; several,
-   * separated by spaces, while a secret is rotated.
-   */
-  signature: "webhook-signature"
-} as const
-
-/** The key of the Standard Webhooks signature: the decoded bytes after `whsec_`, else the UTF-8 bytes of the secret. */
-export const standardKey = (secret: string): Uint8Array => {
-  const decoded = secret.startsWith("whsec_") ? Base64.decode(secret.slice("whsec_".length)) : undefined
-  return decoded !== undefined && Result.isSuccess(decoded) && decoded.success.length > 0
-    ? decoded.success
-    : new TextEncoder().encode(secret)
-}
-
-/** The content that the Standard Webhooks signature signs. */
-export const standardContent = (id: string, timestamp: string, body: Uint8Array): Uint8Array => {
-  const head = new TextEncoder().encode(`${id}.${timestamp}.`)
-  const content = new Uint8Array(head.length + body.length)
-  content.set(head)
-  content.set(body, head.length)
-  return content
-}

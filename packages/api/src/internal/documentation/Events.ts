@@ -1,6 +1,7 @@
 /** The requests that the service sends: to webhooks, to callbacks and to channels of alerts. */
 import type { AlertEvent } from "../../contract/Alerts.ts"
-import { type WebhookEvent, webhookHeaders } from "../../contract/WebhookEvents.ts"
+import type { WebhookEvent } from "../../contract/WebhookEvents.ts"
+import { webhookHeaders } from "../../contract/WebhookSigning.ts"
 import { ids } from "./ExampleIds.ts"
 
 const processRunEvent: (typeof WebhookEvent)["Encoded"] = {

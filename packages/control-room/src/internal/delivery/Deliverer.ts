@@ -1,5 +1,5 @@
 /** Delivers what the outbox holds: at least once, with the same bytes in every attempt, retried for two days. */
-import { standardContent, standardKey, webhookHeaders } from "@signalbox/api/contract/WebhookEvents"
+import { standardContent, standardKey, webhookHeaders } from "@signalbox/api/contract/WebhookSigning"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

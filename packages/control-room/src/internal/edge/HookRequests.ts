@@ -1,6 +1,6 @@
 /** What a request to the address of a trigger says, as pure functions: whether it is genuine, and what of it is used. */
 import type { TriggerEventId, TriggerPayload } from "@signalbox/api/contract/Triggers"
-import { standardContent, standardKey, webhookHeaders } from "@signalbox/api/contract/WebhookEvents"
+import { standardContent, standardKey, webhookHeaders } from "@signalbox/api/contract/WebhookSigning"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
