@@ -8,7 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
 
-const program = join(import.meta.dirname, "support", "program.ts")
+const program = join(import.meta.dirname, "..", "support", "program.ts")
 const folder = mkdtempSync(join(tmpdir(), "signalbox-program-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

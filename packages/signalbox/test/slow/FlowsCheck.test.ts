@@ -14,8 +14,8 @@ import * as HttpServer from "effect/http/HttpServer"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { join } from "node:path"
-import { payment, refund } from "./support/checked/deployed.ts"
-import { signalbox, succeed, temporaryFolder } from "./support/Cli.ts"
+import { payment, refund } from "../support/checked/deployed.ts"
+import { signalbox, succeed, temporaryFolder } from "../support/Cli.ts"
 
 const token = "a token of some length"
 
@@ -33,7 +33,7 @@ const environment = Effect.map(HttpServer.HttpServer, ({ address }) => ({
   SIGNALBOX_FLOWS_TOKEN: token
 }))
 
-const file = (name: string) => join(import.meta.dirname, "support", "checked", `${name}.ts`)
+const file = (name: string) => join(import.meta.dirname, "..", "support", "checked", `${name}.ts`)
 
 const check = Effect.fnUntraced(function* (name: string, ...args: ReadonlyArray<string>) {
   const env = yield* environment
@@ -166,7 +166,11 @@ describe("signalbox flows check", () => {
       const table: ReadonlyArray<readonly [ReadonlyArray<string>, number, RegExp]> = [
         [[file("absent")], 2, /cannot load .*absent\.ts/],
         [[file("broken")], 2, /cannot load .*broken\.ts: Error: no database here/],
-        [[join(import.meta.dirname, "support", "tasks.ts")], 2, /tasks\.ts exports no flow: export what Flow\.make/],
+        [
+          [join(import.meta.dirname, "..", "support", "tasks.ts")],
+          2,
+          /tasks\.ts exports no flow: export what Flow\.make/
+        ],
         [[file("twice")], 2, /twice\.ts exports two flows payment, version 3: raise the version of one/],
         [[file("added"), "--flow", "typo"], 2, /--flow: .* exports no flow typo; expected one of payment, refund/],
         [[file("added"), "--state", "completed"], 2, /state/]

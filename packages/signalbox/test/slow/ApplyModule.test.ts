@@ -9,9 +9,9 @@ import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { connect } from "@signalbox/api/promise"
-import { infer } from "../src/internal/files/InferSchema.ts"
-import { sourceOf } from "../src/internal/files/SchemaSource.ts"
-import { type RoomHere, signalbox, succeed, temporaryFolder, upHere } from "./support/Cli.ts"
+import { infer } from "../../src/internal/files/InferSchema.ts"
+import { sourceOf } from "../../src/internal/files/SchemaSource.ts"
+import { type RoomHere, signalbox, succeed, temporaryFolder, upHere } from "../support/Cli.ts"
 
 const { folder, remove } = temporaryFolder("apply-module")
 const data = join(folder, "data")
@@ -168,11 +168,11 @@ describe("modules", { shuffle: false }, () => {
       assert.include(stdout, 'Inferred from 2 items of the step "read"')
       assert.include(stdout, "Inferred from 0 outputs")
       const path = file("exported.ts", stdout)
-      const tsc = join(import.meta.dirname, "..", "..", "..", "node_modules", ".bin", "tsc")
+      const tsc = join(import.meta.dirname, "..", "..", "..", "..", "node_modules", ".bin", "tsc")
       const project = file(
         "tsconfig.json",
         JSON.stringify({
-          extends: join(import.meta.dirname, "..", "..", "..", "tsconfig.base.json"),
+          extends: join(import.meta.dirname, "..", "..", "..", "..", "tsconfig.base.json"),
           compilerOptions: { noEmit: true, composite: false, declarationMap: false, sourceMap: false },
           include: ["exported.ts"]
         })

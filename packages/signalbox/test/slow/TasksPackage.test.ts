@@ -7,8 +7,8 @@ import { join } from "node:path"
 import * as NodeServices from "@signalbox/platform/NodeServices"
 import * as TaskPackage from "@signalbox/task-package/TaskPackage"
 import * as Effect from "effect/Effect"
-import { signalbox, succeed, temporaryFolder } from "./support/Cli.ts"
-import * as Projects from "./support/Projects.ts"
+import { signalbox, succeed, temporaryFolder } from "../support/Cli.ts"
+import * as Projects from "../support/Projects.ts"
 
 const { folder, remove } = temporaryFolder("tasks-package")
 afterAll(remove)

@@ -12,10 +12,10 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
-import * as StorageLayers from "../src/internal/service/StorageLayers.ts"
-import * as Child from "./support/Child.ts"
-import { type Received, receiver } from "./support/Receiver.ts"
-import { layerIn, linkWorkerAt, onPostgres, Service, storageIn, temporaryFolder } from "./support/Service.ts"
+import * as StorageLayers from "../../src/internal/service/StorageLayers.ts"
+import * as Child from "../support/Child.ts"
+import { type Received, receiver } from "../support/Receiver.ts"
+import { layerIn, linkWorkerAt, onPostgres, Service, storageIn, temporaryFolder } from "../support/Service.ts"
 
 const events = ["process_run.started", "process_run.completed", "process_run.unresolved"] as const
 
