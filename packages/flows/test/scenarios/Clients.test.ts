@@ -46,7 +46,10 @@ const remote = <A, E, R>(
   body: typeof greets,
   effect: Effect.Effect<A, E, R>,
   grant: Parameters<typeof clients>[0] = {}
-) => program(body, Effect.flatten(S.through(Effect.provide(effect, clients(grant)))))
+) => {
+  const { answered, layer } = clients(grant)
+  return program(body, Effect.flatten(S.through(Effect.provide(S.client(effect), layer), answered)))
+}
 
 const handle = Effect.flatMap(FlowClient, (flows) => flows.handle(greeting, "x"))
 const begun = Effect.flatMap(FlowClient, (flows) => flows.submit(greeting, "x"))

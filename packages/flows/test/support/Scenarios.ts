@@ -23,7 +23,7 @@ import type { RetryOptions } from "../../src/Retry.ts"
 import { inProcess, postgresUrl, Store, temporaryFile, temporarySchema } from "./Engines.ts"
 import { Diary, Refused } from "./Flows.ts"
 import { breathe } from "./Polling.ts"
-import { advance } from "./Time.ts"
+import { advance, inRealTime } from "./Time.ts"
 
 const isVirtual = postgresUrl === ""
 
@@ -70,16 +70,23 @@ export const scenarios = (area: string, body: () => void): void => {
 /** Steps grow, so that a day is a few of them. */
 const stepOf = (step: number): number => Math.min(Math.round(250 * 1.5 ** step), 3_600_000)
 
-/** Lets time pass until an effect is through. */
-export const through = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
+/** Lets time pass until an effect is through, after `answered` each time. */
+export const through = Effect.fnUntraced(function* <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  answered: Effect.Effect<void> = Effect.void
+) {
   if (!isVirtual) return yield* Effect.exit(effect)
   const fiber = yield* Effect.forkChild(effect)
   for (let step = 0; fiber.pollUnsafe() === undefined; step++) {
     if (step > 2_000) return yield* Effect.die(new Error("it does not end"))
+    yield* answered
     yield* advance(stepOf(step))
   }
   return yield* Fiber.await(fiber)
 })
+
+/** A client waits in real time for a response, whatever the time of the scenario. */
+export const client: typeof inRealTime = isVirtual ? inRealTime : (effect) => effect
 
 /** Lets so many seconds of the scenario pass. */
 export const pass = (count: number): Effect.Effect<void> =>
