@@ -67,20 +67,24 @@ export const scenarios = (area: string, body: () => void): void => {
 
 // ---- time
 
-/** Steps grow, so that a day is a few of them. */
-const stepOf = (step: number): number => Math.min(Math.round(250 * 1.5 ** step), 3_600_000)
+/** Where schedules go on meanwhile, hours would be thousands of their executions. */
+const fewMillis = 2_000
 
-/** Lets time pass until an effect is through, after `answered` each time. */
+/** Steps grow, so that a day is a few of them. */
+const stepOf = (step: number): number => Math.round(250 * 1.5 ** step)
+
+/** Lets time pass until an effect is through, after `answered` each time, by at most so many milliseconds at once. */
 export const through = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
-  answered: Effect.Effect<void> = Effect.void
+  answered: Effect.Effect<void> = Effect.void,
+  mostMillis = 3_600_000
 ) {
   if (!isVirtual) return yield* Effect.exit(effect)
   const fiber = yield* Effect.forkChild(effect)
   for (let step = 0; fiber.pollUnsafe() === undefined; step++) {
     if (step > 2_000) return yield* Effect.die(new Error("it does not end"))
     yield* answered
-    yield* advance(stepOf(step))
+    yield* advance(Math.min(stepOf(step), mostMillis))
   }
   return yield* Fiber.await(fiber)
 })
@@ -99,7 +103,7 @@ export const elapse = (millis: number): Effect.Effect<void> => (isVirtual ? adva
 export const eventually = <E, R>(condition: Effect.Effect<boolean, E, R>, step = 0): Effect.Effect<void, E, R> =>
   Effect.flatMap(condition, (holds) => {
     if (holds) return Effect.void
-    const passes = isVirtual ? advance(step < 10 ? 100 : Math.min(stepOf(step - 10), 2_000)) : breathe
+    const passes = isVirtual ? advance(step < 10 ? 100 : Math.min(stepOf(step - 10), fewMillis)) : breathe
     return Effect.andThen(passes, eventually(condition, step + 1))
   })
 
@@ -217,7 +221,8 @@ export const program = <A, E, R>(
   options: Options = {}
 ) => {
   const all = [flows].flat().reduce<Registered>((one, other) => Layer.merge(one, other), Layer.empty)
-  return inProcess(all, effect, { ...options, ...withoutThread }, through)
+  const closing = <B, E2, R2>(close: Effect.Effect<B, E2, R2>) => through(close, Effect.void, fewMillis)
+  return inProcess(all, effect, { ...options, ...withoutThread }, closing)
 }
 
 /** A client of the database of the scenario, as a program has it for its own tables. */
