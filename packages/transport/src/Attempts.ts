@@ -9,8 +9,10 @@ import type * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import type { Audience } from "./Events.ts"
 import type { Gate } from "./Gate.ts"
 import { IdleLimit } from "./IdleLimit.ts"
+import * as Watch from "./internal/events/Watch.ts"
 import { type NoResponse, noResponse, timeout, type Acted } from "./NoResponse.ts"
 import { pauseAfter, type Policy } from "./Policy.ts"
 import { type Headers, retryAfterMillis } from "./RetryAfter.ts"
@@ -41,9 +43,16 @@ export interface Link {
   readonly acted: (status: number, retryAfter: number | null) => Acted | null
   /** Statuses that pause all calls over this link, not only the one that received it. */
   readonly pausing: ReadonlySet<number>
+  /** Who is told of requests, responses, retries and pauses, besides `ClientEvents`. */
+  readonly audience?: Audience | undefined
 }
 
+/** What people read of a request. */
+export type { Called } from "./internal/events/Watch.ts"
+
 export interface DeliverOptions<A> {
+  /** What events say of the request; without it there are none. */
+  readonly called?: Watch.Called | undefined
   /** Whether it may be sent again although the service may have acted on it. Called before each further attempt. */
   readonly repeatable: () => boolean
   /** Each attempt has the time limit of the policy; else it has the idle limit. */
@@ -77,6 +86,10 @@ export class Undelivered extends Data.TaggedError("Undelivered")<{
     return this.reason.message
   }
 }
+
+/** What events say of an answer. */
+const outcomeOf = (answer: Received<unknown> | NoResponse): Watch.Outcome =>
+  answer._tag === "Good" || answer._tag === "Bad" ? answer : { status: null, problem: answer.message }
 
 /** The response, and the number of attempts. */
 export type Delivered<A> = Received<A> & { readonly attempts: number }
@@ -123,6 +136,7 @@ const attemptOnce = Effect.fnUntraced(function* <A>(
  *   const answer = yield* deliver(link, policy, HttpClientRequest.get(url), {
  *     repeatable: () => true,
  *     timed: true,
+ *     called: { operation: "titleOf", path: new URL(url).pathname },
  *     read: (response) => response.text
  *   })
  *   return answer._tag === "Good"
@@ -140,11 +154,13 @@ export const deliver = Effect.fnUntraced(function* <A>(
   const { attemptTimeoutMillis, maxRetryAfterMillis, totalTimeoutMillis } = policy
   const idle = options.timed ? null : policy.idleTimeoutMillis
   let attempts = 0
+  const watch = options.called === undefined ? null : yield* Watch.of(link.audience, request.method, options.called)
 
   const sending = Effect.gen(function* (): Effect.fn.Return<Delivered<A>, Undelivered> {
     for (;;) {
-      const number = yield* link.gate.admit
+      const number = yield* watch === null ? link.gate.admit : link.gate.admitTelling(watch.waits)
       attempts++
+      if (watch !== null) yield* watch.begins
       const once: Effect.Effect<Received<A> | NoResponse> = attemptOnce(
         link,
         maxRetryAfterMillis,
@@ -161,16 +177,19 @@ export const deliver = Effect.fnUntraced(function* <A>(
             orElse: () => Effect.succeed(timeout(attemptTimeoutMillis, "whole response"))
           })
         : once
+      if (watch !== null) yield* watch.ends(outcomeOf(answer))
       if (answer._tag === "Good") return { ...answer, attempts }
       const isBad = answer._tag === "Bad"
       const hint = isBad ? answer.retryAfterMillis : null
       const acted = isBad ? link.acted(answer.status, hint) : answer.acted
       const pause = hint ?? (yield* pauseAfter(policy, attempts))
       const tooLong = hint !== null && hint > maxRetryAfterMillis
-      if (isBad && link.pausing.has(answer.status) && !tooLong) yield* link.gate.pause(pause)
+      const asked = isBad && link.pausing.has(answer.status)
+      if (asked && !tooLong) yield* link.gate.pause(pause)
       if (attempts >= policy.attempts || tooLong || !mayRepeat(acted, options.repeatable())) {
         return isBad ? { ...answer, attempts } : yield* new Undelivered({ reason: answer, attempts })
       }
+      if (watch !== null) yield* watch.pauses(outcomeOf(answer), pause, asked ? "rateLimit" : "failure")
       yield* Effect.sleep(pause)
     }
   })
@@ -180,7 +199,8 @@ export const deliver = Effect.fnUntraced(function* <A>(
     duration: totalTimeoutMillis,
     orElse: () => {
       const reason = timeout(totalTimeoutMillis, "whole response with all attempts")
-      return Effect.fail(new Undelivered({ reason, attempts }))
+      const failure = Effect.fail(new Undelivered({ reason, attempts }))
+      return watch === null ? failure : Effect.andThen(watch.cut(reason.message), failure)
     }
   })
 })

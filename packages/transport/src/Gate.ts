@@ -5,12 +5,20 @@ import * as Latch from "effect/Latch"
 import * as Semaphore from "effect/Semaphore"
 import { type Headers, readNumber } from "./RetryAfter.ts"
 
+/**
+ * Called before a wait: until when, as far as it is known, in milliseconds since the epoch, and whether the service asked for it
+ * (`rateLimit`) or its budget is used up or not known (`pacing`).
+ */
+export type Waits = (until: number, why: "rateLimit" | "pacing") => Effect.Effect<void>
+
 export interface Gate {
   /**
    * Waits while the service would respond with 429, then counts one request and returns its number. Those who wait go in the order in
    * which they came.
    */
   readonly admit: Effect.Effect<number>
+  /** Like `admit`, and says each wait before it begins. */
+  readonly admitTelling: (waits: Waits) => Effect.Effect<number>
   /**
    * Reads the budget (`ratelimit-remaining`, `ratelimit-reset`) from the response to the request of that number. Calls
    * beyond the budget wait for the reset, but no longer than `mostMillis`.
@@ -49,16 +57,32 @@ export const make = (): Gate => {
     heard.openUnsafe()
   }
 
-  const turn = Effect.gen(function* () {
+  // The budget does not include requests sent after the one that named it.
+  const isLeft = () => budget.remaining > sent - budget.request
+  const opensAt = (now: number) => (paused > now ? paused : isLeft() ? now : budget.until)
+  const why = (now: number) => (paused > now ? "rateLimit" : "pacing")
+  /** Whether one waits at the head of the queue, so that all others wait behind it. */
+  let isWaiting = false
+  const waiting = (wait: Effect.Effect<void>) =>
+    Effect.suspend(() => {
+      isWaiting = true
+      return Effect.ensuring(
+        wait,
+        Effect.sync(() => {
+          isWaiting = false
+        })
+      )
+    })
+
+  const turn = Effect.fnUntraced(function* (waits?: Waits) {
     for (;;) {
       const now = yield* Clock.currentTimeMillis
-      // The budget does not include requests sent after the one that named it.
-      const isLeft = budget.remaining > sent - budget.request
-      const opens = paused > now ? paused : isLeft ? now : budget.until
+      const opens = opensAt(now)
       if (opens > now) {
+        if (waits !== undefined) yield* waits(opens, why(now))
         // Whole milliseconds, like the clock: otherwise a wait could end just before.
-        yield* Effect.sleep(Math.ceil(opens - now))
-      } else if (isLeft) {
+        yield* waiting(Effect.sleep(Math.ceil(opens - now)))
+      } else if (isLeft()) {
         return ++sent
       } else if (asking > 0) {
         // After the reset one asks what there is now: all at once would be refused.
@@ -66,13 +90,22 @@ export const make = (): Gate => {
         return ++sent
       } else {
         heard.closeUnsafe()
-        yield* Effect.timeoutOrElse(heard.await, { duration: patience, orElse: () => askNext })
+        if (waits !== undefined) yield* waits(now + patience, "pacing")
+        yield* waiting(Effect.timeoutOrElse(heard.await, { duration: patience, orElse: () => askNext }))
       }
     }
   })
 
   return {
-    admit: queue.withPermits(1)(turn),
+    admit: queue.withPermits(1)(turn()),
+    admitTelling: Effect.fnUntraced(function* (waits) {
+      if (isWaiting) {
+        const now = yield* Clock.currentTimeMillis
+        const opens = opensAt(now)
+        yield* waits(opens > now ? opens : now + patience, why(now))
+      }
+      return yield* queue.withPermits(1)(turn(waits))
+    }),
     learn: (request, headers, now, mostMillis) => {
       const remaining = readNumber(headers, "ratelimit-remaining")
       const reset = readNumber(headers, "ratelimit-reset")

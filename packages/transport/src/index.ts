@@ -1,6 +1,7 @@
 /** Every module under its name. What needs Node stands apart: `node`. */
 export * as Attempts from "./Attempts.ts"
 export * as Defined from "./Defined.ts"
+export * as Events from "./Events.ts"
 export * as ExactJson from "./ExactJson.ts"
 export * as Gate from "./Gate.ts"
 export * as IdleLimit from "./IdleLimit.ts"
