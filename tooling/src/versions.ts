@@ -32,6 +32,10 @@ const changes = globSync(".changeset/*.md", { cwd: root })
 execFileSync("npx", ["changeset", "version"], { cwd: root, stdio: "inherit" })
 
 const { version }: Manifest = JSON.parse(read("packages/signalbox/package.json"))
+// The clients name themselves with it.
+for (const file of ["packages/api/src/internal/calls/Version.ts", "packages/graph/src/internal/requests/Version.ts"]) {
+  writeFileSync(join(root, file), read(file).replace(/"\d[^"]*"/, JSON.stringify(version)))
+}
 const titles = { major: "What breaks", minor: "What is new", patch: "What is mended" }
 const parts = bumps.flatMap((bump) => {
   const lines = changes

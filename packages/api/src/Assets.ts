@@ -147,7 +147,7 @@ export const download = (asset: contract.AssetRef): Stream.Stream<Uint8Array, Do
       const reason = new Malformed({ message: `the content has the unknown type ${payload.type}` })
       return yield* new ControlRoomError({
         reason,
-        request: { method: "GET", path: "/assets", attempts: 1, requestId: null }
+        request: { operation: "Assets.download", method: "GET", path: "/assets", attempts: 1, requestId: null }
       })
     })
   )

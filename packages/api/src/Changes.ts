@@ -3,10 +3,12 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { defined } from "@signalbox/transport/Defined"
 import { noResponse } from "@signalbox/transport/NoResponse"
 import * as contract from "./contract/Changes.ts"
 import { ControlRoom } from "./ControlRoom.ts"
 import { ControlRoomError, Malformed, unexpected } from "./ControlRoomError.ts"
+import { operationOf } from "./internal/calls/Operation.ts"
 import { reasonOf, send, unread } from "./internal/calls/Transport.ts"
 import { RetryPolicy } from "./Policy.ts"
 
@@ -41,10 +43,14 @@ export const stream = ({ after }: { readonly after?: number } = {}): Stream.Stre
       const { transport, workspaceId } = yield* ControlRoom
       const path = `/workspaces/${encodeURIComponent(workspaceId)}/changes`
       const request = HttpClientRequest.get(transport.baseUrl + path, {
-        headers: transport.authorization === null ? {} : { authorization: transport.authorization },
+        headers: {
+          ...transport.connection.headers,
+          ...defined({ authorization: transport.authorization ?? undefined })
+        },
         urlParams: after === undefined ? {} : { after: String(after) }
       })
-      const sending = { path, repeatable: true, keyed: false, timed: false, read: unread }
+      const operation = yield* operationOf("Changes.stream")
+      const sending = { operation, path, repeatable: true, keyed: false, timed: false, read: unread }
       const { info, value: response } = yield* send(transport.connection, request, sending).pipe(
         Effect.catchTag(["Conflict", "InvalidRequest", "NotFound"], (error) => Effect.fail(unexpected(error)))
       )

@@ -5,13 +5,17 @@ import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
+import { lifetimeHeader } from "./contract/IdempotencyKeys.ts"
 import { WorkspaceId } from "./contract/Ids.ts"
 import { Uploads } from "./Upload.ts"
-import { address, check, matching, text } from "@signalbox/transport/OptionError"
+import { debugListeners } from "@signalbox/transport/DebugLines"
+import { audience, checkListeners, type Listeners, silent } from "@signalbox/transport/Events"
+import { address, check, matching, type Rule, text } from "@signalbox/transport/OptionError"
 import * as Connection from "./internal/calls/Connection.ts"
 import type { Transport } from "./internal/calls/Transport.ts"
 
@@ -29,6 +33,12 @@ export interface Options {
    * service acted. Default: learned from its responses; until then a POST is not repeated.
    */
   readonly idempotency?: "honoured" | "ignored"
+  /** Headers of all calls, such as those that a gateway asks for. Signed addresses of files get none of them. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** What the program calls itself, such as `invoices/2.1`: it stands in `User-Agent` before this client. Not in browsers. */
+  readonly userAgent?: string | undefined
+  /** Functions that are called with each request, response, retry and pause. */
+  readonly on?: Listeners | undefined
 }
 
 const BaseUrl = Schema.String.check(
@@ -40,6 +50,28 @@ const BaseUrl = Schema.String.check(
 /** What a header can carry. A key from a file often ends with a line break. */
 const keyPattern = /^[\x21-\x7e]+$/
 const keyExpected = "expected a key, without spaces or line breaks around it"
+
+/** What the client sets itself. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  "authorization",
+  "content-length",
+  "content-type",
+  "host",
+  "idempotency-key",
+  lifetimeHeader,
+  "user-agent"
+])
+
+const headerRule: Rule = (value) => {
+  if (!Predicate.isObject(value)) return "expected an object of names and texts"
+  const own = Object.keys(value).find((name) => ownHeaders.has(name.toLowerCase()))
+  if (own !== undefined)
+    return `${own} is set by the client; ${own.toLowerCase() === "user-agent" ? "use userAgent" : "leave it out"}`
+  const isSendable = Object.entries(value).every(
+    ([name, text]) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && typeof text === "string" && /^[\t\x20-\x7e]*$/.test(text)
+  )
+  return isSendable ? null : "expected names and texts that a header can carry"
+}
 
 /** Adds the version prefix to an address without one, and removes trailing slashes. */
 const withVersion = (baseUrl: string): string => {
@@ -74,7 +106,16 @@ export class ControlRoom extends Context.Service<
     Layer.effect(
       ControlRoom,
       Effect.gen(function* () {
-        check("ControlRoom.layer", options, { baseUrl: address, workspaceId: text })
+        check("ControlRoom.layer", options, {
+          baseUrl: address,
+          workspaceId: text,
+          headers: headerRule,
+          userAgent: matching(
+            /^[\x21-\x7e][\x20-\x7e]*$/,
+            "expected a text that a header can carry, such as invoices/2.1"
+          )
+        })
+        checkListeners("ControlRoom.layer", options.on ?? silent)
         check(
           "ControlRoom.layer",
           { apiKey: Redacted.value(options.apiKey) },
@@ -82,13 +123,15 @@ export class ControlRoom extends Context.Service<
         )
         const client = yield* HttpClient.HttpClient
         const uploads = yield* Uploads
+        const { headers, idempotency, on, userAgent } = options
+        const heard = audience(on, yield* debugListeners)
         const baseUrl = withVersion(options.baseUrl)
         return ControlRoom.of({
           baseUrl,
           workspaceId: options.workspaceId,
           transport: {
             baseUrl,
-            connection: Connection.make(client, options.idempotency),
+            connection: Connection.make(client, { idempotency, headers, userAgent, audience: heard }),
             authorization: `RC-WSKEY ${Redacted.value(options.apiKey)}`
           },
           uploads

@@ -12,6 +12,11 @@ import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 
 /** The request behind an error: the path has no query, `attempts` counts the attempts that were sent. */
 export const RequestInfo = Schema.Struct({
+  /** The function that was called, such as `WorkItems.create`; null in an error that was stored by an older version. */
+  operation: Schema.NullOr(Schema.String).pipe(
+    Schema.withConstructorDefault(Effect.succeed(null)),
+    Schema.withDecodingDefaultTypeKey(Effect.succeed(null))
+  ),
   method: Schema.String,
   path: Schema.String,
   attempts: Schema.Finite,
@@ -113,13 +118,14 @@ export class ControlRoomError extends TaggedError<ControlRoomError>()("ControlRo
   request: RequestInfo
 }) {
   override get message(): string {
-    const { attempts, method, path, requestId } = this.request
+    const { attempts, method, operation, path, requestId } = this.request
     const facts = [
       ...(attempts > 1 ? [`${attempts} attempts`] : []),
       ...(requestId === null ? [] : [`request ${requestId}`])
     ]
     const tail = facts.length === 0 ? "" : ` (${facts.join(", ")})`
-    return `${this.reason._tag}: ${this.reason.message}, on ${method} ${path}${tail}`
+    const where = operation === null ? "" : ` in ${operation},`
+    return `${this.reason._tag}: ${this.reason.message},${where} on ${method} ${path}${tail}`
   }
 }
 

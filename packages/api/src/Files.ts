@@ -8,6 +8,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { File } from "./contract/Files.ts"
 import { ControlRoom } from "./ControlRoom.ts"
 import { ControlRoomError, type NotFound, unexpected } from "./ControlRoomError.ts"
+import { operationOf } from "./internal/calls/Operation.ts"
 import { reasonOf, send, type Transport, unread } from "./internal/calls/Transport.ts"
 import { RetryPolicy } from "./Policy.ts"
 
@@ -25,6 +26,7 @@ export const fetchSigned = (
     Effect.gen(function* () {
       const path = new URL(url).pathname
       const { info, value: response } = yield* send(transport.connection, HttpClientRequest.get(url), {
+        operation: yield* operationOf("Files.download"),
         path,
         repeatable: true,
         keyed: false,

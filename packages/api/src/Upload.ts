@@ -11,6 +11,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { UploadForm } from "./contract/Files.ts"
 import type { CallError } from "./ControlRoomError.ts"
 import type { Connection } from "./internal/calls/Connection.ts"
+import { operationOf } from "./internal/calls/Operation.ts"
 import { send, unread } from "./internal/calls/Transport.ts"
 
 /** The source of an upload could not be read. */
@@ -80,6 +81,7 @@ const sendBytes = Effect.fnUntraced(function* (
   url: string
 ) {
   yield* send(connection, request, {
+    operation: yield* operationOf("Upload.send"),
     path: new URL(url).pathname,
     repeatable: true,
     keyed: false,

@@ -104,6 +104,7 @@ describe("an answer", () => {
         assert.deepStrictEqual(
           { ...error.request },
           {
+            operation: "ProcessRuns.get",
             method: "GET",
             path: "/workspaces/w/process-runs/run",
             attempts: 1,
@@ -122,7 +123,7 @@ describe("an operation that the service does not have", () => {
         const server = yield* make
         server.script([answer(status, "<html></html>")])
         const error = yield* Effect.flip(Effect.provide(Processes.create({ name: "p", steps: [] }), connectTo(server)))
-        assert.include(error.message, "createProcess is an extension of Signalbox")
+        assert.include(error.message, "Processes.create is an extension of Signalbox")
         const own = yield* Effect.flip(Effect.provide(get, connectTo(server)))
         assert.notInclude(own.message, "extension")
       }).pipe(Effect.scoped)

@@ -74,7 +74,10 @@ export const stream = (
         URL.canParse(link) && new URL(link).origin === origin
           ? deltaPages({ link, headers: drive.headers })
           : Stream.fail(
-              refused(unsent("GET", shownAddress(origin, link)), "the delta link does not belong to this service")
+              refused(
+                unsent("GET", shownAddress(origin, link), "Delta.stream"),
+                "the delta link does not belong to this service"
+              )
             )
       )
     )
@@ -90,7 +93,7 @@ export const stream = (
         restarts < mostRestarts ? round(restarts + 1) : Stream.fail(error)
       )
     )
-  return round(0)
+  return Stream.withSpan(round(0), "Delta.stream")
 }
 
 /** All changes of one look. */

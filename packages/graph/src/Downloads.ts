@@ -149,7 +149,7 @@ export const open = Effect.fn("Downloads.open")(function* (
   if (options.ifNoneMatch !== undefined && [item.eTag, item.cTag].includes(options.ifNoneMatch)) {
     return yield* transferError(new NotModified({ message: "the file has not changed" }), item.name)
   }
-  return { item, stream: streamOf(drive, at, item, options) }
+  return { item, stream: Stream.withSpan(streamOf(drive, at, item, options), "Downloads.open") }
 })
 
 /**
@@ -169,7 +169,10 @@ export const stream = (
   drive: DriveAddress,
   item: ItemAddress | DriveItem,
   options: DownloadOptions = {}
-): Download["stream"] => Stream.unwrap(Effect.map(open(drive, item, options), ({ stream }) => stream))
+): Download["stream"] =>
+  Stream.unwrap(Effect.map(open(drive, item, options), ({ stream }) => stream)).pipe(
+    Stream.withSpan("Downloads.stream")
+  )
 
 /** The whole contents of a file that fits into memory. */
 export const bytes = Effect.fn("Downloads.bytes")(

@@ -44,14 +44,17 @@ export const get = Effect.fn("Drives.get")((drive: DriveAddress, options: Select
   oneDrive({ path: drive.path, query: { $select: selection(options.select) } })
 )
 
+type Owner = { readonly user: string } | { readonly group: string } | { readonly site: string }
+
 /** All drives of the signed-in account, or of a user, a group or a site. */
-export const stream = (
-  owner?: { readonly user: string } | { readonly group: string } | { readonly site: string }
-): Stream.Stream<Drive, GraphError, Graph> => {
-  if (owner === undefined) return manyDrives({ path: path`/me/drives` })
-  if ("user" in owner) return manyDrives({ path: path`/users/${owner.user}/drives` })
-  if ("group" in owner) return manyDrives({ path: path`/groups/${owner.group}/drives` })
-  return manyDrives({ path: path`/sites/${owner.site}/drives` })
+export const stream = (owner?: Owner): Stream.Stream<Drive, GraphError, Graph> =>
+  Stream.withSpan(manyDrives({ path: drivesOf(owner) }), "Drives.stream")
+
+const drivesOf = (owner: Owner | undefined): Path => {
+  if (owner === undefined) return path`/me/drives`
+  if ("user" in owner) return path`/users/${owner.user}/drives`
+  if ("group" in owner) return path`/groups/${owner.group}/drives`
+  return path`/sites/${owner.site}/drives`
 }
 
 /**
@@ -77,7 +80,9 @@ export const children = (
   folder: ItemAddress,
   options: ListOptions<DriveItem> = {}
 ): Stream.Stream<DriveItem, GraphError, Graph> =>
-  many({ ...at(drive, folder, "children"), query: listQuery({ pageSize: 999, ...options }) })
+  many({ ...at(drive, folder, "children"), query: listQuery({ pageSize: 999, ...options }) }).pipe(
+    Stream.withSpan("Drives.children")
+  )
 
 /**
  * Items that a text is in: in their names, their metadata or their contents. Without `within` the whole drive is searched and
@@ -103,9 +108,11 @@ export const search = (
   const target = within === undefined ? path`${drive.path}/${relation}` : itemPath(drive, within, relation)
   if (text.trim() === "") {
     const reason = new InvalidRequest({ codes: [], message: "the text to search for is empty" })
-    return Stream.fail(new GraphError({ reason, request: unsent("GET", target.shown) }))
+    return Stream.fail(new GraphError({ reason, request: unsent("GET", target.shown, "Drives.search") }))
   }
-  return many({ path: target, headers: drive.headers, query: listQuery({ pageSize: 999, ...asked }) })
+  return many({ path: target, headers: drive.headers, query: listQuery({ pageSize: 999, ...asked }) }).pipe(
+    Stream.withSpan("Drives.search")
+  )
 }
 
 /** Makes a folder in a folder; a taken name fails as `NameAlreadyExists` unless `conflict` says otherwise. */
@@ -272,18 +279,20 @@ export const copy = Effect.fn("Drives.copy")(function* (
 
 /** The files of a drive that were used last. */
 export const recent = (drive: DriveAddress): Stream.Stream<DriveItem, GraphError, Graph> =>
-  many({ path: path`${drive.path}/recent` })
+  many({ path: path`${drive.path}/recent` }).pipe(Stream.withSpan("Drives.recent"))
 
 /** What others share with the owner of a drive. `external`: also what comes from other organisations. */
 export const sharedWithMe = (
   drive: DriveAddress,
   options: { readonly external?: boolean } = {}
 ): Stream.Stream<DriveItem, GraphError, Graph> =>
-  many({ path: path`${drive.path}/sharedWithMe`, query: { allowexternal: options.external } })
+  many({ path: path`${drive.path}/sharedWithMe`, query: { allowexternal: options.external } }).pipe(
+    Stream.withSpan("Drives.sharedWithMe")
+  )
 
 /** The versions of a file, the newest first. */
 export const versions = (drive: DriveAddress, item: ItemAddress): Stream.Stream<DriveItemVersion, GraphError, Graph> =>
-  manyVersions(at(drive, item, "versions"))
+  manyVersions(at(drive, item, "versions")).pipe(Stream.withSpan("Drives.versions"))
 
 /** Makes an older version the newest one. */
 export const restoreVersion = Effect.fn("Drives.restoreVersion")(

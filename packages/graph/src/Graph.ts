@@ -2,7 +2,10 @@
  * The connection to the API. Every module of resources requires this service and nothing else.
  */
 import { defined } from "@signalbox/transport/Defined"
+import { debugListeners } from "@signalbox/transport/DebugLines"
+import { audience, checkListeners, type Listeners, silent } from "@signalbox/transport/Events"
 import { check, text } from "@signalbox/transport/OptionError"
+import { userAgent } from "@signalbox/transport/UserAgent"
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -14,6 +17,7 @@ import { AccessTokens } from "./AccessTokens.ts"
 import { Address, Cloud, locate, type Place, placeRules } from "./Cloud.ts"
 import { linkOver } from "./internal/requests/Delivery.ts"
 import type { Transport } from "./internal/requests/Transport.ts"
+import { version } from "./internal/requests/Version.ts"
 
 export interface Options extends Place {
   /**
@@ -21,9 +25,9 @@ export interface Options extends Place {
    * throttled last. It stands before this library's own name.
    */
   readonly userAgent?: string | undefined
+  /** Functions that are called with each request, response, retry and pause. */
+  readonly on?: Listeners | undefined
 }
-
-const ownAgent = "signalbox-graph/0"
 
 /**
  * ```ts
@@ -57,12 +61,14 @@ export class Graph extends Context.Service<
   /** The service itself, over the HTTP client and the tokens at hand. */
   static readonly make = Effect.fnUntraced(function* (options: Options = {}) {
     check("Graph.layer", options, { userAgent: text, ...placeRules })
+    checkListeners("Graph.layer", options.on ?? silent)
     const client = yield* HttpClient.HttpClient
     const tokens = yield* AccessTokens
     const baseUrl = locate(options).graph
     const { origin } = new URL(baseUrl)
-    const userAgent = options.userAgent === undefined ? ownAgent : `${options.userAgent} ${ownAgent}`
-    return Graph.of({ baseUrl, origin, transport: { link: linkOver(client), origin, userAgent, tokens } })
+    const link = linkOver(client, audience(options.on, yield* debugListeners))
+    const named = userAgent("signalbox-graph", version, options.userAgent)
+    return Graph.of({ baseUrl, origin, transport: { link, origin, userAgent: named, tokens } })
   })
 
   /** Over the HTTP client that the program provides. */

@@ -3,10 +3,16 @@
  * a token, a secret, a query or a body.
  */
 import { TaggedError } from "@signalbox/transport/Printed"
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 /** The request behind an error: the path has no query, texts searched for are left out of it. */
 export const RequestInfo = Schema.Struct({
+  /** The function that was called, such as `Users.get`; null when it is not known, as in an error that an older version stored. */
+  operation: Schema.NullOr(Schema.String).pipe(
+    Schema.withConstructorDefault(Effect.succeed(null)),
+    Schema.withDecodingDefaultTypeKey(Effect.succeed(null))
+  ),
   method: Schema.String,
   path: Schema.String,
   /** How often it was sent; 0: it was refused before. */
@@ -127,7 +133,7 @@ export class GraphError extends TaggedError<GraphError>()("GraphError", {
   }
 
   override get message(): string {
-    const { attempts, clientRequestId, method, path, requestId, status } = this.request
+    const { attempts, clientRequestId, method, operation, path, requestId, status } = this.request
     const facts = [
       ...(status === null ? [] : [`status ${status}`]),
       ...(this.code === null ? [] : [this.code]),
@@ -136,7 +142,8 @@ export class GraphError extends TaggedError<GraphError>()("GraphError", {
       ...(clientRequestId === null ? [] : [`client request ${clientRequestId}`])
     ]
     const tail = facts.length === 0 ? "" : ` (${facts.join(", ")})`
-    return `${this.reason._tag}: ${this.reason.message}, on ${method} ${path}${tail}`
+    const where = operation === null ? "" : ` in ${operation},`
+    return `${this.reason._tag}: ${this.reason.message},${where} on ${method} ${path}${tail}`
   }
 }
 

@@ -69,7 +69,7 @@ export const get = Effect.fn("Lists.get")((site: SiteId, list: ListAddress, opti
 
 /** The lists of a site. */
 export const stream = (site: SiteId): Stream.Stream<SiteList, GraphError, Graph> =>
-  many({ path: path`/sites/${site}/lists` })
+  many({ path: path`/sites/${site}/lists` }).pipe(Stream.withSpan("Lists.stream"))
 
 /** Changes the name or the description of a list. */
 export const update = Effect.fn("Lists.update")(
@@ -84,7 +84,7 @@ export const remove = Effect.fn("Lists.remove")((site: SiteId, list: ListAddress
 
 /** The columns of a list, also those that the service keeps for itself. */
 export const columns = (site: SiteId, list: ListAddress): Stream.Stream<Column, GraphError, Graph> =>
-  manyColumns({ path: path`/sites/${site}/lists/${list}/columns` })
+  manyColumns({ path: path`/sites/${site}/lists/${list}/columns` }).pipe(Stream.withSpan("Lists.columns"))
 
 /** Adds a column. */
 export const addColumn = Effect.fn("Lists.addColumn")((site: SiteId, list: ListAddress, column: NewColumn) =>
@@ -170,7 +170,7 @@ export const items = (
       $top: options.pageSize ?? 999
     },
     headers: picks && options.unindexed !== false ? unindexed : undefined
-  })
+  }).pipe(Stream.withSpan("Lists.items"))
 }
 
 /** An item with its fields; fails with `NotFound`. */

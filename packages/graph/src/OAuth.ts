@@ -2,6 +2,8 @@
  * Authorizing an app and keeping its tokens fresh: authorization code with PKCE, device code, client credentials, refresh.
  */
 import { defined } from "@signalbox/transport/Defined"
+import { debugListeners } from "@signalbox/transport/DebugLines"
+import * as Events from "@signalbox/transport/Events"
 import { check, text } from "@signalbox/transport/OptionError"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
@@ -66,7 +68,7 @@ const skewMillis = 30_000
 const make = Effect.fnUntraced(function* (options: Options) {
   check("OAuth.layer", options, { clientId: text, tenant: text, redirectUri: text, ...placeRules })
   const store = yield* TokenStore
-  const link = linkOver(yield* HttpClient.HttpClient)
+  const link = linkOver(yield* HttpClient.HttpClient, Events.audience(yield* debugListeners))
   const places = locate(options)
   const authority = `${places.login}/${encodeURIComponent(options.tenant ?? "common")}/oauth2/v2.0`
   // Scopes name the API of the cloud, wherever it is reached.

@@ -3,7 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type * as Stream from "effect/Stream"
+import * as Stream from "effect/Stream"
 import type { Graph } from "./Graph.ts"
 import type { GraphError } from "./GraphError.ts"
 import { bodyOf } from "./internal/requests/Answer.ts"
@@ -50,4 +50,5 @@ export const send = Effect.fn("Raw.send")(function* (call: RawCall): Effect.fn.R
 const unknowns = list(Schema.Unknown)
 
 /** The items of a list, over all its pages. */
-export const stream = (call: RawCall): Stream.Stream<unknown, GraphError, Graph> => unknowns(toCall(call))
+export const stream = (call: RawCall): Stream.Stream<unknown, GraphError, Graph> =>
+  Stream.withSpan(unknowns(toCall(call)), "Raw.stream")

@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import type * as Stream from "effect/Stream"
+import * as Stream from "effect/Stream"
 import { type DriveAddress, type ItemAddress, itemPath } from "./Drive.ts"
 import type { Graph } from "./Graph.ts"
 import type { GraphError } from "./GraphError.ts"
@@ -26,7 +26,7 @@ export type Role = "read" | "write"
 
 /** All permissions of an item, also those that it has from the folders above it. */
 export const permissions = (drive: DriveAddress, item: ItemAddress): Stream.Stream<Permission, GraphError, Graph> =>
-  many({ path: itemPath(drive, item, "permissions") })
+  many({ path: itemPath(drive, item, "permissions") }).pipe(Stream.withSpan("Sharing.permissions"))
 
 export interface LinkOptions {
   /** Default `view`. */

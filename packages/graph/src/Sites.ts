@@ -2,7 +2,7 @@
  * Team sites and their document libraries.
  */
 import * as Effect from "effect/Effect"
-import type * as Stream from "effect/Stream"
+import * as Stream from "effect/Stream"
 import * as Address from "./Drive.ts"
 import * as Drives from "./Drives.ts"
 import type { Graph } from "./Graph.ts"
@@ -89,7 +89,7 @@ const ofLink = Effect.fnUntraced(function* (link: string, query: Query) {
   const site = found.parentReference?.siteId
   if (site !== undefined && site !== null) return yield* one({ path: path`/sites/${site}`, query })
   const reason = new NotFound({ codes: [], message: "the link leads to something that is in no site" })
-  return yield* new GraphError({ reason, request: unsent("GET", "/shares/…") })
+  return yield* new GraphError({ reason, request: unsent("GET", "/shares/…", "Sites.get") })
 })
 
 /**
@@ -137,18 +137,20 @@ export const get = Effect.fn("Sites.get")(function* (
  * ```
  */
 export const search = (text: string): Stream.Stream<Site, GraphError, Graph> =>
-  many({ path: path`/sites`, query: { search: text } })
+  many({ path: path`/sites`, query: { search: text } }).pipe(Stream.withSpan("Sites.search"))
 
 /** The sites below a site. */
 export const subsites = (site: SiteId): Stream.Stream<Site, GraphError, Graph> =>
-  many({ path: path`/sites/${site}/sites` })
+  many({ path: path`/sites/${site}/sites` }).pipe(Stream.withSpan("Sites.subsites"))
 
 /** The sites that the signed-in account follows. */
-export const followed: Stream.Stream<Site, GraphError, Graph> = many({ path: path`/me/followedSites` })
+export const followed: Stream.Stream<Site, GraphError, Graph> = many({ path: path`/me/followedSites` }).pipe(
+  Stream.withSpan("Sites.followed")
+)
 
 /** The document libraries of a site, over all pages. */
 export const drives = (site: SiteId): Stream.Stream<Drive, GraphError, Graph> =>
-  drivesOf({ path: path`/sites/${site}/drives` })
+  drivesOf({ path: path`/sites/${site}/drives` }).pipe(Stream.withSpan("Sites.drives"))
 
 /** The default document library of a site. */
 export const drive = Effect.fn("Sites.drive")((site: SiteId) => driveOf({ path: path`/sites/${site}/drive` }))

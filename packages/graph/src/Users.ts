@@ -2,7 +2,7 @@
  * People of the organisation.
  */
 import * as Effect from "effect/Effect"
-import type * as Stream from "effect/Stream"
+import * as Stream from "effect/Stream"
 import type { Graph } from "./Graph.ts"
 import type { GraphError } from "./GraphError.ts"
 import { asBytes } from "./internal/requests/Transport.ts"
@@ -61,7 +61,7 @@ export const stream = (
     path: path`/users`,
     query: { ...listQuery(options), $count: options.advanced === true ? true : undefined },
     headers: options.advanced === true ? eventual : undefined
-  })
+  }).pipe(Stream.withSpan("Users.stream"))
 
 export interface SearchOptions extends Selection<User> {
   /** Default `displayName`. Of `displayName` any word matches, of other fields the beginning. */
@@ -89,9 +89,11 @@ export const search = (text: string, options: SearchOptions = {}): Stream.Stream
   const field = options.field ?? "displayName"
   const query = { $top: options.pageSize ?? 100, $select: selection(options.select) }
   const target = below(options.resource ?? "users")
-  return options.mode === "startsWith"
-    ? many({ path: target, query: { ...query, $filter: `startswith(${field},${odataText(text)})` } })
-    : many({ path: target, query: { ...query, $search: searchClause(field, text) }, headers: eventual })
+  const found =
+    options.mode === "startsWith"
+      ? many({ path: target, query: { ...query, $filter: `startswith(${field},${odataText(text)})` } })
+      : many({ path: target, query: { ...query, $search: searchClause(field, text) }, headers: eventual })
+  return Stream.withSpan(found, "Users.search")
 }
 
 /** Returns the manager of a user; fails with `NotFound` when none is set. */
@@ -104,7 +106,9 @@ export const directReports = (
   user: UserId | string,
   options: Selection<User> = {}
 ): Stream.Stream<User, GraphError, Graph> =>
-  many({ path: path`/users/${user}/directReports`, query: { $select: selection(options.select) } })
+  many({ path: path`/users/${user}/directReports`, query: { $select: selection(options.select) } }).pipe(
+    Stream.withSpan("Users.directReports")
+  )
 
 /** Emits the bytes of the photo of a user; fails with `NotFound` when it does not exist. */
 export const photo = Effect.fn("Users.photo")((user: UserId | string) =>

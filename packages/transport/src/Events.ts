@@ -3,6 +3,7 @@
  * query, no bodies and no secrets.
  */
 import * as Context from "effect/Context"
+import { callable, check } from "./OptionError.ts"
 
 /** A request is sent: an attempt of a call, a page of a list, a part of an upload. */
 export interface RequestEvent {
@@ -89,6 +90,10 @@ export const ClientEvents: Context.Reference<Listeners> = Context.Reference<List
 
 /** Nobody listens. */
 export const silent: Listeners = {}
+
+/** Throws an `OptionError` for a listener that is no function. `of` names whose it is. */
+export const checkListeners = (of: string, listeners: Listeners): void =>
+  check(of, listeners, { onRequest: callable, onResponse: callable, onRetry: callable, onPause: callable }, "on.")
 
 /** The listeners of one connection. */
 export interface Audience {

@@ -190,9 +190,7 @@ describe("listeners", () => {
         onResponse: () => Promise.reject(new Error("mine too"))
       }
       const link = service([answer(503), answer(200)], bad)
-      const answers = yield* settled(
-        Effect.all([call(link), call(link)]).pipe(Effect.provide(Logger.layer([logger])))
-      )
+      const answers = yield* settled(Effect.all([call(link), call(link)]).pipe(Effect.provide(Logger.layer([logger]))))
       assert.deepStrictEqual(
         answers.map(({ status }) => status),
         [200, 200]

@@ -64,7 +64,7 @@ export const makeItems = Effect.fnUntraced(function* (
   endpoints: { readonly process: Endpoint; readonly workItem: Endpoint },
   options: StepRunIds
 ) {
-  const connection = Connection.make(yield* HttpClient.HttpClient, "ignored")
+  const connection = Connection.make(yield* HttpClient.HttpClient, { idempotency: "ignored" })
   const process = transportOf(endpoints.process, "/process-v1", connection)
   const data = transportOf(endpoints.workItem, "/json-v1", connection)
   const stepRun = {

@@ -19,6 +19,7 @@ import * as contract from "../contract/RobotSecrets.ts"
 import { unexpected } from "../ControlRoomError.ts"
 import * as Connection from "../internal/calls/Connection.ts"
 import { make as makeCall } from "../internal/calls/EndpointCall.ts"
+import { operationOf } from "../internal/calls/Operation.ts"
 import { send } from "../internal/calls/Transport.ts"
 import { generate, open, type ReaderKeyPair, seal } from "../internal/calls/VaultCrypto.ts"
 import { type Endpoint, transportOf } from "../internal/calls/RobotEndpoint.ts"
@@ -74,7 +75,7 @@ const decodeItems = Schema.decodeEffect(Items)
  * ```
  */
 export const make = Effect.fnUntraced(function* (options: Options) {
-  const connection = Connection.make(yield* HttpClient.HttpClient, "ignored")
+  const connection = Connection.make(yield* HttpClient.HttpClient, { idempotency: "ignored" })
   const transport = transportOf(options, "/secrets-v1", connection)
   const workspace = { workspace_id: options.workspaceId }
 
@@ -90,10 +91,11 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   /** The key that encrypts written secrets. The response is text, not JSON. */
   const publicKey = Effect.fnUntraced(function* (secret: string) {
     const path = `/workspaces/${encodeURIComponent(options.workspaceId)}/secrets/publicKey`
-    const request = HttpClientRequest.get(transport.baseUrl + path).pipe(
+    const request = HttpClientRequest.get(transport.baseUrl + path, { headers: connection.headers }).pipe(
       HttpClientRequest.setHeader("authorization", transport.authorization ?? "")
     )
     const answer = yield* send(connection, request, {
+      operation: yield* operationOf("Vault.put"),
       path,
       repeatable: true,
       keyed: false,

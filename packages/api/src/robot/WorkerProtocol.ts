@@ -55,7 +55,7 @@ const call = {
 
 const transportTo = (client: HttpClient.HttpClient, origin: string, token: string | null): Transport => ({
   baseUrl: `${origin.replace(/\/+$/, "")}/worker-v1`,
-  connection: Connection.make(client, "ignored"),
+  connection: Connection.make(client, { idempotency: "ignored" }),
   authorization: token === null ? null : `Bearer ${token}`
 })
 

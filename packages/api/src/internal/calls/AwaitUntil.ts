@@ -4,6 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { ControlRoomError, Timeout } from "../../ControlRoomError.ts"
 import { polling } from "../../PollingClock.ts"
+import { operationOf } from "./Operation.ts"
 
 export interface AwaitOptions<A> {
   /** Fails with `ControlRoomError` (`Timeout`) after this; default: no limit. */
@@ -34,6 +35,7 @@ export const awaitUntil = Effect.fnUntraced(function* <A, E, R>(
   const timeout = options.timeout
   if (timeout === undefined) return yield* poll
   const millis = Duration.toMillis(timeout)
+  const operation = yield* operationOf("awaitEnd")
   return yield* Effect.timeoutOrElse(poll, {
     duration: timeout,
     orElse: () =>
@@ -44,7 +46,7 @@ export const awaitUntil = Effect.fnUntraced(function* <A, E, R>(
             afterMillis: millis,
             waitedFor: "outcome"
           }),
-          request: { method: "GET", path: what.path, attempts: 1, requestId: null }
+          request: { operation, method: "GET", path: what.path, attempts: 1, requestId: null }
         })
       )
   })

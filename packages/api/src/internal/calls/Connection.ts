@@ -1,12 +1,20 @@
 /** The connection to a service, and what its responses say about idempotency keys. */
 import { actedOn, type Link } from "@signalbox/transport/Attempts"
+import { defined } from "@signalbox/transport/Defined"
+import { type Audience, audience } from "@signalbox/transport/Events"
 import * as Gate from "@signalbox/transport/Gate"
 import { type Headers, readNumber } from "@signalbox/transport/RetryAfter"
+import { userAgent } from "@signalbox/transport/UserAgent"
 import type * as HttpClient from "effect/http/HttpClient"
 import { lifetimeHeader } from "../../contract/IdempotencyKeys.ts"
+import { version } from "./Version.ts"
+
+export type HeaderValues = Readonly<Record<string, string>>
 
 export interface Connection {
   readonly link: Link
+  /** Headers of all calls of the service, besides their credentials. Signed addresses of files get none. */
+  readonly headers: HeaderValues
   /** Whether a POST may be sent again under the same key. */
   readonly keepsKeys: () => boolean
   /**
@@ -26,12 +34,25 @@ export interface Connection {
 /** A 503 concerns one call as often as all: only a 429 pauses the others. */
 const pausing = new Set([429])
 
-export const make = (client: HttpClient.HttpClient, idempotency?: "honoured" | "ignored"): Connection => {
+export interface Settings {
+  readonly idempotency?: "honoured" | "ignored" | undefined
+  readonly headers?: HeaderValues | undefined
+  /** Before the name of the client. */
+  readonly userAgent?: string | undefined
+  readonly audience?: Audience | undefined
+}
+
+export const make = (client: HttpClient.HttpClient, settings: Settings = {}): Connection => {
+  const { idempotency } = settings
   let keeps = idempotency === "honoured"
   let isSignalbox = false
   let lifetime: number | null = null
   return {
-    link: { client, gate: Gate.make(), acted: actedOn, pausing },
+    link: { client, gate: Gate.make(), acted: actedOn, pausing, audience: settings.audience ?? audience() },
+    headers: {
+      ...defined({ "user-agent": userAgent("signalbox-api", version, settings.userAgent) }),
+      ...settings.headers
+    },
     keepsKeys: () => keeps,
     keyLifetime: () => (idempotency === "ignored" ? null : lifetime),
     isSignalbox: () => isSignalbox,

@@ -5,6 +5,7 @@
 import * as ExactJson from "@signalbox/transport/ExactJson"
 import { describe, parseOptions } from "@signalbox/transport/SchemaProblem"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
@@ -22,6 +23,7 @@ import {
   Unexpected,
   unexpected
 } from "../../ControlRoomError.ts"
+import { operationOf } from "./Operation.ts"
 import * as RoundedNumbers from "./RoundedNumbers.ts"
 import { send, type Transport } from "./Transport.ts"
 
@@ -57,6 +59,17 @@ const statusAnnotation = SchemaAST.resolveAt<number>("httpApiStatus")
 
 /** Text that, as a segment of a path, would change the path. */
 const notIds: ReadonlySet<string> = new Set(["", ".", ".."])
+
+/** Parameters that are not there, or cannot be in an address, stand there by their names. */
+const pathWith = (segments: ReadonlyArray<string>, values: Readonly<Record<string, unknown>>): string =>
+  segments
+    .map((segment) => {
+      const value = segment.startsWith(":") ? values[segment.slice(1)] : undefined
+      const isKnown =
+        typeof value === "number" || (typeof value === "string" && !notIds.has(value) && value.isWellFormed())
+      return isKnown ? encodeURIComponent(value) : segment
+    })
+    .join("/")
 
 /** The response to a DELETE, for this id. */
 const deleted = (id: string) => ({ id, name: id, deleted: true })
@@ -141,25 +154,36 @@ const calling = <E extends HttpApiEndpoint.ConstraintRequest>(
   let compiled: ReturnType<typeof compile> | undefined
   const execute = Effect.fnUntraced(function* (transport: Transport, input: AnyInput) {
     const call = (compiled ??= compile(endpoint))
+    const operation = yield* operationOf(endpoint.identifier)
     /** An error that the operation does not declare is an unexpected one. */
     const narrow = (error: CallError): CallError => {
       const mayLack = call.isExtension && !transport.connection.isSignalbox()
-      const hinted = mayLack ? withHint(error, endpoint.identifier) : error
+      const hinted = mayLack ? withHint(error, operation) : error
       return declaredOnly(hinted)
     }
     const declaredOnly = (error: CallError): CallError =>
       error._tag === "ControlRoomError" || call.tags.has(error._tag) ? error : unexpected(error)
-    const unsent: RequestInfo = { method: endpoint.method, path: endpoint.path, attempts: 0, requestId: null }
-    const invalid = (part: string) => (error: Schema.SchemaError) =>
+    /** Of what is refused before it is sent. */
+    const unsent = (path: string): RequestInfo => ({
+      operation,
+      method: endpoint.method,
+      path,
+      attempts: 0,
+      requestId: null
+    })
+    const invalid = (part: string, values: unknown) => (error: Schema.SchemaError) =>
       narrow(
         new InvalidRequest({
           code: "INVALID_REQUEST",
-          message: `${part} of ${endpoint.identifier} is invalid: ${describe(error)}`,
-          request: unsent
+          message: `${part} of ${operation} is invalid: ${describe(error)}`,
+          request: unsent(pathOf(values))
         })
       )
+    const pathOf = (values: unknown) => pathWith(call.segments, Predicate.isObject(values) ? values : {})
     const params =
-      call.params === undefined ? {} : yield* Effect.mapError(call.params(input.params), invalid("the path"))
+      call.params === undefined
+        ? {}
+        : yield* Effect.mapError(call.params(input.params), invalid("the path", input.params))
     // Path parameters of the contract are strings when encoded.
     const values = params as Readonly<Record<string, string>>
     // An id that is empty or dots would change the path, and text with a lone surrogate cannot be encoded.
@@ -169,25 +193,26 @@ const calling = <E extends HttpApiEndpoint.ConstraintRequest>(
     })
     if (unfit !== undefined) {
       const message = `${unfit}: no resource has an id that is empty, dots or broken Unicode`
-      return yield* narrow(new NotFound({ code: "NOT_FOUND", message, request: unsent }))
+      return yield* narrow(new NotFound({ code: "NOT_FOUND", message, request: unsent(pathOf(values)) }))
     }
-    const path = call.segments
-      .map((segment) => (segment.startsWith(":") ? encodeURIComponent(values[segment.slice(1)] ?? "") : segment))
-      .join("/")
-    let request = HttpClientRequest.make(endpoint.method)(transport.baseUrl + path)
+    const path = pathOf(values)
+    let request = HttpClientRequest.make(endpoint.method)(transport.baseUrl + path, {
+      headers: transport.connection.headers
+    })
     if (transport.authorization !== null) {
       request = HttpClientRequest.setHeader(request, "authorization", transport.authorization)
     }
     if (call.query !== undefined) {
-      const query = yield* Effect.mapError(call.query(input.query), invalid("the query"))
+      const query = yield* Effect.mapError(call.query(input.query), invalid("the query", values))
       // So are query parameters.
       request = HttpClientRequest.setUrlParams(request, query as Record<string, string>)
     }
     if (call.payload !== undefined && input.payload !== undefined) {
-      const payload = yield* Effect.mapError(call.payload(input.payload), invalid("the payload"))
+      const payload = yield* Effect.mapError(call.payload(input.payload), invalid("the payload", values))
       request = HttpClientRequest.bodyJsonUnsafe(request, payload)
     }
     const answer = yield* send(transport.connection, request, {
+      operation,
       path,
       repeatable: options?.repeatable ?? call.repeatable,
       keyed: options?.keyed === true && endpoint.method === "POST",
@@ -210,7 +235,7 @@ const calling = <E extends HttpApiEndpoint.ConstraintRequest>(
       catch: () => malformed("the response is not JSON")
     })
     const value = yield* Effect.mapError(call.decode(json), (error) =>
-      malformed(`the response does not have the shape of ${endpoint.identifier} (${describe(error)})`)
+      malformed(`the response does not have the shape that ${operation} expects (${describe(error)})`)
     )
     return { value, rounded }
   })

@@ -23,7 +23,9 @@ export interface Transport {
 }
 
 export interface SendOptions<A> {
-  /** The path for errors, without query. */
+  /** The function that was called, for errors and events. */
+  readonly operation: string
+  /** The path for errors and events, without query. */
   readonly path: string
   /** The request may be sent again although the service may have acted on it. */
   readonly repeatable: boolean
@@ -117,15 +119,18 @@ export const send = Effect.fnUntraced(function* <A>(
   const keyed = options.keyed && connection.sendsKeys
   const { lifetime, request } = keyed ? yield* withKey(original) : { request: original, lifetime: null }
   const { method } = original
+  const { operation, path } = options
   const info = (attempts: number, requestId: string | undefined): Reasons.RequestInfo => ({
+    operation,
     method,
-    path: options.path,
+    path,
     attempts,
     requestId: requestId ?? null
   })
   const policy = yield* RetryPolicy
   checkPolicy("RetryPolicy", policy)
   const answer = yield* deliver(connection.link, policy, request, {
+    called: options,
     timed: options.timed,
     read: options.read,
     // Evaluated before each retry: the response may be the first to say that keys are supported.

@@ -14,6 +14,7 @@ import * as Reasons from "../../OAuthError.ts"
 import type { Tokens } from "../../Tokens.ts"
 import { bodyOf } from "../requests/Answer.ts"
 import { deliver } from "../requests/Delivery.ts"
+import { operationOf } from "../requests/Operation.ts"
 import { asText } from "../requests/Transport.ts"
 
 /** The details of a request; those that are redacted never show in an error. */
@@ -111,7 +112,12 @@ export const postForm = Effect.fnUntraced(function* (
     headers: { accept: "application/json" },
     body: HttpBody.text(new URLSearchParams(pairs.map(([name, value]) => [name, value])).toString(), formType)
   })
-  const answer = yield* deliver(link, request, { repeatable, timed: true, read: asText }).pipe(
+  const answer = yield* deliver(link, request, {
+    called: { operation: yield* operationOf("OAuth.tokens"), path: new URL(url).pathname },
+    repeatable,
+    timed: true,
+    read: asText
+  }).pipe(
     Effect.mapError(({ reason }) =>
       fail(new Reasons.Unreachable(own(`the identity provider did not answer: ${reason.message}`)))
     )

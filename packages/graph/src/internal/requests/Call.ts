@@ -12,6 +12,7 @@ import { Graph } from "../../Graph.ts"
 import * as Reasons from "../../GraphError.ts"
 import { type Path, type Query, queryString } from "../../Path.ts"
 import { parseJson, readError } from "./Answer.ts"
+import { operationOf } from "./Operation.ts"
 import { asNothing, asText, type Method, send, type SendOptions, type Sent, shownAddress } from "./Transport.ts"
 
 export interface Call {
@@ -31,7 +32,8 @@ export interface Call {
   readonly version?: "v1.0" | "beta" | undefined
 }
 
-export const unsent = (method: Method, shown: string): Reasons.RequestInfo => ({
+export const unsent = (method: Method, shown: string, operation: string | null = null): Reasons.RequestInfo => ({
+  operation,
   method,
   path: shown,
   attempts: 0,
@@ -54,11 +56,14 @@ export const request = Effect.fnUntraced(function* <A>(
   const { baseUrl, transport } = yield* Graph
   const method = call.method ?? "GET"
   const { encoded, problem, shown } = call.path
-  if (problem !== null) return yield* refused(unsent(method, shown), problem)
+  const unsentHere = Effect.map(operationOf(null), (operation) => unsent(method, shown, operation))
+  if (problem !== null) return yield* refused(yield* unsentHere, problem)
   const body =
     call.json === undefined
       ? call.body
-      : yield* Effect.mapError(HttpBody.json(call.json), () => refused(unsent(method, shown), "the body is not JSON"))
+      : yield* Effect.catch(HttpBody.json(call.json), () =>
+          Effect.flatMap(unsentHere, (info) => Effect.fail(refused(info, "the body is not JSON")))
+        )
   return yield* send(transport, {
     method,
     url: `${baseUrl}/${call.version ?? "v1.0"}${encoded}${queryString(call.query ?? {})}`,

@@ -3,6 +3,7 @@
  * through here.
  */
 import * as Attempts from "@signalbox/transport/Attempts"
+import type { Audience } from "@signalbox/transport/Events"
 import { checkPolicy } from "@signalbox/transport/Policy"
 import type { Acted } from "@signalbox/transport/NoResponse"
 import * as Gate from "@signalbox/transport/Gate"
@@ -26,14 +27,16 @@ export const acted = (status: number, retryAfter: number | null): Acted | null =
 }
 
 /** The way to the service over an HTTP client. */
-export const linkOver = (client: HttpClient.HttpClient): Attempts.Link => ({
+export const linkOver = (client: HttpClient.HttpClient, audience?: Audience): Attempts.Link => ({
   client,
   gate: Gate.make(),
   acted,
-  pausing
+  pausing,
+  audience
 })
 
 export interface DeliverOptions<A> {
+  readonly called: Attempts.Called
   /** It may be sent again although the service may have acted on it. */
   readonly repeatable: boolean
   /** Each attempt has the time limit of the policy. */
@@ -49,9 +52,9 @@ export interface DeliverOptions<A> {
 export const deliver = Effect.fnUntraced(function* <A>(
   link: Attempts.Link,
   request: HttpClientRequest.HttpClientRequest,
-  { read, repeatable, timed }: DeliverOptions<A>
+  { called, read, repeatable, timed }: DeliverOptions<A>
 ): Effect.fn.Return<Attempts.Delivered<A>, Attempts.Undelivered> {
-  const options = { read, timed, repeatable: () => repeatable }
+  const options = { called, read, timed, repeatable: () => repeatable }
   const policy = yield* GraphPolicy
   checkPolicy("GraphPolicy", policy)
   return yield* Attempts.deliver(link, policy, request, options).pipe(

@@ -18,13 +18,15 @@ import type { AccessTokens, TokenError } from "../../AccessTokens.ts"
 import * as Reasons from "../../GraphError.ts"
 import { bodyOf, reasonOf } from "./Answer.ts"
 import { deliver, reasonOfNoResponse } from "./Delivery.ts"
+import { operationOf } from "./Operation.ts"
 
 /** Where calls go, and with which token. */
 export interface Transport {
   readonly link: Link
   /** The only origin that ever gets the token. */
   readonly origin: string
-  readonly userAgent: string
+  /** Undefined in browsers. */
+  readonly userAgent: string | undefined
   readonly tokens: AccessTokens["Service"]
 }
 
@@ -89,12 +91,14 @@ const clientRequestIdOf = (headers: Headers): string => headers["client-request-
 
 const sendUntraced = Effect.fnUntraced(function* <A>(
   transport: Transport,
+  operation: string | null,
   options: SendOptions<A>
 ): Effect.fn.Return<Sent<A>, Reasons.GraphError> {
   const clientRequestId = clientRequestIdOf(options.headers ?? {})
   let { body, method } = options
   let attempts = 0
   const info = (status: number | null, headers: Headers): Reasons.RequestInfo => ({
+    operation,
     method: options.method,
     path: options.shown,
     attempts,
@@ -120,7 +124,7 @@ const sendUntraced = Effect.fnUntraced(function* <A>(
     const request = HttpClientRequest.make(method)(address, {
       headers: {
         "client-request-id": clientRequestId,
-        "user-agent": transport.userAgent,
+        ...defined({ "user-agent": transport.userAgent }),
         ...options.headers,
         ...defined({ authorization: authorized && token !== undefined ? `Bearer ${Redacted.value(token)}` : undefined })
       },
@@ -128,6 +132,7 @@ const sendUntraced = Effect.fnUntraced(function* <A>(
     })
     const isRedirect = (status: number) => options.follow !== false && redirects.has(status)
     const answer = yield* deliver(transport.link, request, {
+      called: { operation: operation ?? "request", path: options.shown },
       repeatable: options.repeatable ?? isRepeatable(method, options.headers ?? {}),
       timed: options.timed ?? true,
       read: (response) =>
@@ -171,6 +176,13 @@ const sendUntraced = Effect.fnUntraced(function* <A>(
 
 /** `send` in a separate span, with the attributes that an error would have. */
 export const send = <A>(transport: Transport, options: SendOptions<A>): Effect.Effect<Sent<A>, Reasons.GraphError> =>
+  Effect.flatMap(operationOf(null), (operation) => sendIn(transport, operation, options))
+
+const sendIn = <A>(
+  transport: Transport,
+  operation: string | null,
+  options: SendOptions<A>
+): Effect.Effect<Sent<A>, Reasons.GraphError> =>
   Effect.useSpan(
     `graph ${options.method}`,
     { kind: "client", attributes: { "http.request.method": options.method, "url.path": options.shown } },
@@ -181,7 +193,7 @@ export const send = <A>(transport: Transport, options: SendOptions<A>): Effect.E
         span.attribute("graph.client_request_id", request.clientRequestId)
         span.attribute("http.request.resend_count", Math.max(0, request.attempts - 1))
       }
-      return sendUntraced(transport, options).pipe(
+      return sendUntraced(transport, operation, options).pipe(
         Effect.tap((sent) => Effect.sync(() => note(sent.request))),
         Effect.tapError((error) => Effect.sync(() => note(error.request)))
       )

@@ -1,0 +1,20 @@
+/** Which function of the client a request belongs to. Its span names it. */
+import { operationIn } from "@signalbox/transport/Operation"
+
+const modules: ReadonlySet<string> = new Set([
+  "Batch",
+  "Compat",
+  "Delta",
+  "Downloads",
+  "Drives",
+  "Files",
+  "Lists",
+  "OAuth",
+  "Raw",
+  "Sharing",
+  "Sites",
+  "Uploads",
+  "Users"
+])
+
+export const operationOf = operationIn(modules)

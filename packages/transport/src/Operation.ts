@@ -1,0 +1,34 @@
+/** The function of a client that a program called, as errors and events name it. */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Tracer from "effect/Tracer"
+
+/**
+ * Returns the function that was called, by the spans around a request: the outermost of those that begin at the innermost and are all
+ * of the modules, since a function of a client may call others. `otherwise`, when the innermost is another one.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import { operationIn } from "@signalbox/transport/Operation"
+ *
+ * const operation = operationIn(new Set(["Invoices"]))
+ *
+ * // "Invoices.pay"
+ * export const pay = Effect.fn("Invoices.pay")(() => operation("a request"))
+ * ```
+ */
+export const operationIn =
+  (modules: ReadonlySet<string>) =>
+  <const A>(otherwise: A): Effect.Effect<string | A> =>
+    Effect.withFiberSucceed((fiber) => {
+      let found: string | A = otherwise
+      let span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
+      while (span?._tag === "Span") {
+        const dot = span.name.indexOf(".")
+        if (dot < 0 || !modules.has(span.name.slice(0, dot))) break
+        found = span.name
+        span = Option.getOrUndefined(span.parent)
+      }
+      return found
+    })
