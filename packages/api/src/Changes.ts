@@ -3,13 +3,12 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import { defined } from "@signalbox/transport/Defined"
 import { noResponse } from "@signalbox/transport/NoResponse"
 import * as contract from "./contract/Changes.ts"
 import { ControlRoom } from "./ControlRoom.ts"
 import { ControlRoomError, Malformed, unexpected } from "./ControlRoomError.ts"
 import { operationOf } from "./internal/calls/Operation.ts"
-import { reasonOf, send, unread } from "./internal/calls/Transport.ts"
+import { headersOf, reasonOf, send, unread } from "./internal/calls/Transport.ts"
 import { RetryPolicy } from "./Policy.ts"
 
 export type { Change, ChangeTopic } from "./contract/Changes.ts"
@@ -43,10 +42,7 @@ export const stream = ({ after }: { readonly after?: number } = {}): Stream.Stre
       const { transport, workspaceId } = yield* ControlRoom
       const path = `/workspaces/${encodeURIComponent(workspaceId)}/changes`
       const request = HttpClientRequest.get(transport.baseUrl + path, {
-        headers: {
-          ...transport.connection.headers,
-          ...defined({ authorization: transport.authorization ?? undefined })
-        },
+        headers: headersOf(transport),
         urlParams: after === undefined ? {} : { after: String(after) }
       })
       const operation = yield* operationOf("Changes.stream")

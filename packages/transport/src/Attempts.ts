@@ -12,6 +12,7 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type { Audience } from "./Events.ts"
 import type { Gate } from "./Gate.ts"
 import { IdleLimit } from "./IdleLimit.ts"
+import { telling } from "./internal/events/Telling.ts"
 import * as Watch from "./internal/events/Watch.ts"
 import { type NoResponse, noResponse, timeout, type Acted } from "./NoResponse.ts"
 import { pauseAfter, type Policy } from "./Policy.ts"
@@ -154,7 +155,9 @@ export const deliver = Effect.fnUntraced(function* <A>(
   const { attemptTimeoutMillis, maxRetryAfterMillis, totalTimeoutMillis } = policy
   const idle = options.timed ? null : policy.idleTimeoutMillis
   let attempts = 0
-  const watch = options.called === undefined ? null : yield* Watch.of(link.audience, request.method, options.called)
+  const { called } = options
+  const tell = called === undefined ? null : yield* telling(link.audience)
+  const watch = tell === null || called === undefined ? null : Watch.make(tell, request.method, called)
 
   const sending = Effect.gen(function* (): Effect.fn.Return<Delivered<A>, Undelivered> {
     for (;;) {

@@ -1,8 +1,6 @@
 /** The function of a client that a program called, as errors and events name it. */
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Tracer from "effect/Tracer"
 
 /**
  * Returns the function that was called, by the spans around a request: the outermost of those that begin at the innermost and are all
@@ -23,7 +21,7 @@ export const operationIn =
   <const A>(otherwise: A): Effect.Effect<string | A> =>
     Effect.withFiberSucceed((fiber) => {
       let found: string | A = otherwise
-      let span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
+      let { span } = fiber.cache
       while (span?._tag === "Span") {
         const dot = span.name.indexOf(".")
         if (dot < 0 || !modules.has(span.name.slice(0, dot))) break

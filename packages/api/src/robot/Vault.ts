@@ -20,7 +20,7 @@ import { unexpected } from "../ControlRoomError.ts"
 import * as Connection from "../internal/calls/Connection.ts"
 import { make as makeCall } from "../internal/calls/EndpointCall.ts"
 import { operationOf } from "../internal/calls/Operation.ts"
-import { send } from "../internal/calls/Transport.ts"
+import { headersOf, send } from "../internal/calls/Transport.ts"
 import { generate, open, type ReaderKeyPair, seal } from "../internal/calls/VaultCrypto.ts"
 import { type Endpoint, transportOf } from "../internal/calls/RobotEndpoint.ts"
 
@@ -91,9 +91,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   /** The key that encrypts written secrets. The response is text, not JSON. */
   const publicKey = Effect.fnUntraced(function* (secret: string) {
     const path = `/workspaces/${encodeURIComponent(options.workspaceId)}/secrets/publicKey`
-    const request = HttpClientRequest.get(transport.baseUrl + path, { headers: connection.headers }).pipe(
-      HttpClientRequest.setHeader("authorization", transport.authorization ?? "")
-    )
+    const request = HttpClientRequest.get(transport.baseUrl + path, { headers: headersOf(transport) })
     const answer = yield* send(connection, request, {
       operation: yield* operationOf("Vault.put"),
       path,

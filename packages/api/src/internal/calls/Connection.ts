@@ -1,20 +1,18 @@
 /** The connection to a service, and what its responses say about idempotency keys. */
 import { actedOn, type Link } from "@signalbox/transport/Attempts"
-import { defined } from "@signalbox/transport/Defined"
 import { type Audience, audience } from "@signalbox/transport/Events"
 import * as Gate from "@signalbox/transport/Gate"
-import { type Headers, readNumber } from "@signalbox/transport/RetryAfter"
+import { type Headers as Received, readNumber } from "@signalbox/transport/RetryAfter"
 import { userAgent } from "@signalbox/transport/UserAgent"
+import * as Headers from "effect/http/Headers"
 import type * as HttpClient from "effect/http/HttpClient"
 import { lifetimeHeader } from "../../contract/IdempotencyKeys.ts"
 import { version } from "./Version.ts"
 
-export type HeaderValues = Readonly<Record<string, string>>
-
 export interface Connection {
   readonly link: Link
   /** Headers of all calls of the service, besides their credentials. Signed addresses of files get none. */
-  readonly headers: HeaderValues
+  readonly headers: Headers.Headers
   /** Whether a POST may be sent again under the same key. */
   readonly keepsKeys: () => boolean
   /**
@@ -28,7 +26,7 @@ export interface Connection {
   /**
    * Reads what a response says about keys; `asked`: the lifetime in seconds that its request asked for, null for none.
    */
-  readonly learnKeys: (headers: Headers, asked: number | null) => void
+  readonly learnKeys: (headers: Received, asked: number | null) => void
 }
 
 /** A 503 concerns one call as often as all: only a 429 pauses the others. */
@@ -36,7 +34,7 @@ const pausing = new Set([429])
 
 export interface Settings {
   readonly idempotency?: "honoured" | "ignored" | undefined
-  readonly headers?: HeaderValues | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** Before the name of the client. */
   readonly userAgent?: string | undefined
   readonly audience?: Audience | undefined
@@ -49,10 +47,10 @@ export const make = (client: HttpClient.HttpClient, settings: Settings = {}): Co
   let lifetime: number | null = null
   return {
     link: { client, gate: Gate.make(), acted: actedOn, pausing, audience: settings.audience ?? audience() },
-    headers: {
-      ...defined({ "user-agent": userAgent("signalbox-api", version, settings.userAgent) }),
-      ...settings.headers
-    },
+    headers: Headers.fromInput({
+      ...settings.headers,
+      "user-agent": userAgent("signalbox-api", version, settings.userAgent)
+    }),
     keepsKeys: () => keeps,
     keyLifetime: () => (idempotency === "ignored" ? null : lifetime),
     isSignalbox: () => isSignalbox,

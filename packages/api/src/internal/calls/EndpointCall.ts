@@ -25,7 +25,7 @@ import {
 } from "../../ControlRoomError.ts"
 import { operationOf } from "./Operation.ts"
 import * as RoundedNumbers from "./RoundedNumbers.ts"
-import { send, type Transport } from "./Transport.ts"
+import { headersOf, send, type Transport } from "./Transport.ts"
 
 type Part<K extends string, S> = [S] extends [never]
   ? unknown
@@ -197,11 +197,8 @@ const calling = <E extends HttpApiEndpoint.ConstraintRequest>(
     }
     const path = pathOf(values)
     let request = HttpClientRequest.make(endpoint.method)(transport.baseUrl + path, {
-      headers: transport.connection.headers
+      headers: headersOf(transport)
     })
-    if (transport.authorization !== null) {
-      request = HttpClientRequest.setHeader(request, "authorization", transport.authorization)
-    }
     if (call.query !== undefined) {
       const query = yield* Effect.mapError(call.query(input.query), invalid("the query", values))
       // So are query parameters.

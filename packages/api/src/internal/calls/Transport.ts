@@ -4,6 +4,7 @@ import type { NoResponse } from "@signalbox/transport/NoResponse"
 import { checkPolicy } from "@signalbox/transport/Policy"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import * as Headers from "effect/http/Headers"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -21,6 +22,10 @@ export interface Transport {
   /** The value of `Authorization`, null for calls without one. */
   readonly authorization: string | null
 }
+
+/** The headers of each call. */
+export const headersOf = ({ authorization, connection }: Transport): Headers.Headers =>
+  authorization === null ? connection.headers : Headers.set(connection.headers, "authorization", authorization)
 
 export interface SendOptions<A> {
   /** The function that was called, for errors and events. */

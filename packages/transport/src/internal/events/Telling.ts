@@ -1,10 +1,8 @@
 /** Who is told of the events of a call: listeners, the log at debug level, and the current span. */
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as LogLevel from "effect/LogLevel"
-import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
 import { type Audience, ClientEvents, type Listeners, silent } from "../../Events.ts"
 import { type Events, lineOf } from "./Words.ts"
@@ -38,18 +36,15 @@ const call = <K extends keyof Events>(
 }
 
 /** The span that somebody sees: the native tracer exports none. */
-const seenSpan = (fiber: Fiber.Fiber<unknown, unknown>): Tracer.Span | undefined => {
-  if (fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer) return undefined
-  const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
-  return span?._tag === "Span" ? span : undefined
-}
+const seenSpan = ({ span, tracer }: Fiber.Fiber.Cache): Tracer.Span | undefined =>
+  tracer === undefined || tracer === Tracer.nativeTracer || span?._tag !== "Span" ? undefined : span
 
 /** Null: nobody is told, and no event needs to be made. */
 export const telling = (audience: Audience | undefined): Effect.Effect<Tell | null> =>
   Effect.withFiberSucceed((fiber) => {
     const local = fiber.getRef(ClientEvents)
-    const isLogged = LogLevel.isLessThanOrEqualTo(fiber.getRef(References.MinimumLogLevel), "Debug")
-    const span = seenSpan(fiber)
+    const isLogged = LogLevel.isLessThanOrEqualTo(fiber.cache.minimumLogLevel, "Debug")
+    const span = seenSpan(fiber.cache)
     const ofConnection = audience?.listeners ?? []
     if (local === silent && ofConnection.length === 0 && !isLogged && span === undefined) return null
 

@@ -1,9 +1,9 @@
 /** Makes the events of one call from what becomes of its attempts. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type { Audience, PauseReason, ResponseEvent } from "../../Events.ts"
+import type { PauseReason, ResponseEvent } from "../../Events.ts"
 import { type Headers, readNumber } from "../../RetryAfter.ts"
-import { type Tell, telling } from "./Telling.ts"
+import type { Tell } from "./Telling.ts"
 
 /** What people read of a request. */
 export interface Called {
@@ -39,7 +39,7 @@ export interface Watch {
   readonly cut: (problem: string) => Effect.Effect<void>
 }
 
-const make = (tell: Tell, method: string, { operation, path }: Called): Watch => {
+export const make = (tell: Tell, method: string, { operation, path }: Called): Watch => {
   let attempt = 0
   /** When the attempt was sent; null: none is under way. */
   let sentAt: number | null = null
@@ -77,7 +77,3 @@ const make = (tell: Tell, method: string, { operation, path }: Called): Watch =>
     cut: (problem) => (sentAt === null ? Effect.void : ends({ status: null, problem }))
   }
 }
-
-/** Null: nobody is told. */
-export const of = (audience: Audience | undefined, method: string, called: Called): Effect.Effect<Watch | null> =>
-  Effect.map(telling(audience), (tell) => (tell === null ? null : make(tell, method, called)))
