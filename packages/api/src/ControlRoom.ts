@@ -15,7 +15,7 @@ import { WorkspaceId } from "./contract/Ids.ts"
 import { Uploads } from "./Upload.ts"
 import { debugListeners } from "@signalbox/transport/DebugLines"
 import { audience, checkListeners, type Listeners, silent } from "@signalbox/transport/Events"
-import { address, check, matching, type Rule, text } from "@signalbox/transport/OptionError"
+import { address, callable, check, matching, type Rule, text } from "@signalbox/transport/OptionError"
 import * as Connection from "./internal/calls/Connection.ts"
 import type { Transport } from "./internal/calls/Transport.ts"
 
@@ -139,9 +139,18 @@ export class ControlRoom extends Context.Service<
       })
     )
 
-  /** A connection over `fetch`. On Node, the layers of `@signalbox/api/node` are faster and can upload from paths. */
-  static readonly layer = (options: Options): Layer.Layer<ControlRoom> =>
-    Layer.provide(ControlRoom.layerHttpClient(options), FetchHttpClient.layer)
+  /**
+   * A connection over `fetch`, that of the runtime or one of the program's own. On Node, the layers of `@signalbox/api/node` are faster
+   * and can upload from paths.
+   */
+  static readonly layer = (
+    options: Options & { readonly fetch?: typeof globalThis.fetch | undefined }
+  ): Layer.Layer<ControlRoom> => {
+    check("ControlRoom.layer", options, { fetch: callable })
+    const { fetch } = options
+    const own = fetch === undefined ? Layer.empty : Layer.succeed(FetchHttpClient.Fetch, fetch)
+    return ControlRoom.layerHttpClient(options).pipe(Layer.provide(FetchHttpClient.layer), Layer.provide(own))
+  }
 
   /**
    * Returns how many seconds the service stores an idempotency key for which a request asks `ttlSeconds`, as learned

@@ -33,14 +33,33 @@ export const layerUploads: Layer.Layer<never> = Layer.effect(
   })
 ).pipe(Layer.provide(NodeFileSystem.layer))
 
-const overUndici = (options: Options): Layer.Layer<ControlRoom, Config.ConfigError> =>
-  ControlRoom.layerHttpClient(options).pipe(Layer.provide(NodeTransport.layer), Layer.provide(layerUploads))
+/** The options of a connection, and how it leaves this computer. */
+export interface NodeOptions extends Options, NodeTransport.Options {}
+
+const overUndici = (options: NodeOptions): Layer.Layer<ControlRoom, Config.ConfigError> =>
+  ControlRoom.layerHttpClient(options).pipe(
+    Layer.provide(NodeTransport.layerWith(options)),
+    Layer.provide(layerUploads)
+  )
 
 /**
- * A connection over undici, through the proxies of the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`). A variable that is
- * not the address of a proxy is a defect, which names it.
+ * A connection over undici, through `proxy`, or the proxies of the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`). A variable
+ * that is not the address of a proxy is a defect, which names it.
+ *
+ * ```ts
+ * import type { Options } from "@signalbox/api/ControlRoom"
+ * import { layer } from "@signalbox/api/node"
+ * import { readFileSync } from "node:fs"
+ *
+ * export const ofCompany = (options: Options) =>
+ *   layer({
+ *     ...options,
+ *     proxy: "http://proxy.example.com:3128",
+ *     ca: readFileSync("company.pem", "utf8")
+ *   })
+ * ```
  */
-export const layer = (options: Options): Layer.Layer<ControlRoom> => Layer.orDie(overUndici(options))
+export const layer = (options: NodeOptions): Layer.Layer<ControlRoom> => Layer.orDie(overUndici(options))
 
 /** The environment configures a connection partly or invalidly, or not at all and no local control room exists. */
 export class NotConfigured extends TaggedError<NotConfigured>()("NotConfigured", { message: Schema.String }) {}

@@ -2,14 +2,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestConsole from "effect/testing/TestConsole"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import manifest from "../package.json" with { type: "json" }
-import { WebhookId, WorkItemId } from "../src/contract/Ids.ts"
-import type { ControlRoom, Options } from "../src/ControlRoom.ts"
+import { WebhookId, WorkItemId, WorkspaceId } from "../src/contract/Ids.ts"
+import { ControlRoom, type Options } from "../src/ControlRoom.ts"
 import { ControlRoomError, NotFound } from "../src/ControlRoomError.ts"
 import { ClientEvents, type Listeners } from "../src/Events.ts"
 import { operationOf } from "../src/internal/calls/Operation.ts"
@@ -195,6 +196,21 @@ describe("a request", () => {
       }).pipe(Effect.scoped)
     )
   }
+})
+
+describe("ControlRoom.layer", () => {
+  it.effect("takes a fetch of the program's own", () =>
+    Effect.gen(function* () {
+      const asked: Array<string> = []
+      const fetch: typeof globalThis.fetch = (input) => {
+        asked.push(String(input))
+        return Promise.resolve(Response.json(workItem))
+      }
+      const options = { baseUrl: "http://room.test", apiKey: Redacted.make("key"), workspaceId: WorkspaceId.make("w") }
+      yield* Effect.provide(WorkItems.get(item), ControlRoom.layer({ ...options, fetch }))
+      assert.deepStrictEqual(asked, ["http://room.test/api/v1/workspaces/w/work-items/item"])
+    })
+  )
 })
 
 describe("an error", () => {

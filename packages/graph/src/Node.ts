@@ -21,12 +21,15 @@ type LocalFiles = FileSystem.FileSystem | Path.Path
 
 const localFiles: Layer.Layer<LocalFiles> = Layer.merge(NodeFileSystem.layer, NodePath.layer)
 
+/** The options of a connection, and how it leaves this computer. */
+export interface NodeOptions extends Options, NodeTransport.Options {}
+
 /**
- * `Graph` over undici, through the proxies of the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`), with whatever tokens the
- * program provides. A variable that is not the address of a proxy is a defect, which names it.
+ * `Graph` over undici, through `proxy`, or the proxies of the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`), with whatever
+ * tokens the program provides. A variable that is not the address of a proxy is a defect, which names it.
  */
-export const layer = (options: Options = {}): Layer.Layer<Graph | LocalFiles, never, AccessTokens> =>
-  Layer.merge(Layer.provide(Graph.layerHttpClient(options), Layer.orDie(NodeTransport.layer)), localFiles)
+export const layer = (options: NodeOptions = {}): Layer.Layer<Graph | LocalFiles, never, AccessTokens> =>
+  Layer.merge(Layer.provide(Graph.layerHttpClient(options), Layer.orDie(NodeTransport.layerWith(options))), localFiles)
 
 /**
  * `Graph`, and the `OAuth` that keeps it authorized, as the environment says (`SIGNALBOX_GRAPH_*`), over a token store.

@@ -3,11 +3,14 @@ import * as NodeHttpClient from "@signalbox/platform/NodeHttpClient"
 import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import { IdleLimit } from "./IdleLimit.ts"
 import * as Dispatcher from "./internal/undici/Dispatcher.ts"
 import * as Proxies from "./internal/undici/Proxies.ts"
+import { check, listOf, type Rules, text } from "./OptionError.ts"
+import type * as Undici from "undici"
 
 type Response = ReturnType<HttpClient.HttpClient["execute"]>
 
@@ -38,7 +41,52 @@ const withProxyCodes = HttpClient.transform((response: Response, request) =>
   })
 )
 
-const layerDispatcher = Layer.effect(NodeHttpClient.Dispatcher, Effect.flatMap(Proxies.config, Dispatcher.make))
+/** How requests leave this computer. */
+export interface Options {
+  /** The address of the proxy for all hosts but this computer, in place of those of the environment; empty: none. */
+  readonly proxy?: string | undefined
+  /** Certificates in PEM that are trusted besides those of Node, such as that of a company. */
+  readonly ca?: string | ReadonlyArray<string> | undefined
+  /** The program's own dispatcher of undici, which it closes itself: proxies and `ca` are its matter. */
+  readonly dispatcher?: Undici.Dispatcher | undefined
+}
+
+const rules: Rules<Options> = {
+  proxy: Proxies.rule,
+  ca: (value) => (typeof value === "string" ? text(value) : listOf(text)(value)),
+  dispatcher: (value) =>
+    Predicate.hasProperty(value, "compose") && Predicate.hasProperty(value, "dispatch")
+      ? null
+      : "expected a dispatcher of undici"
+}
+
+const layerDispatcher = ({ ca, dispatcher, proxy }: Options) =>
+  Layer.effect(
+    NodeHttpClient.Dispatcher,
+    dispatcher === undefined
+      ? Effect.flatMap(proxy === undefined ? Proxies.config : Effect.succeed(Proxies.all(proxy)), (proxies) =>
+          Dispatcher.make(proxies, typeof ca === "string" ? [ca] : ca)
+        )
+      : Effect.succeed(Dispatcher.limited(dispatcher))
+  )
+
+/**
+ * Like `layer` below, with a proxy, certificates or a dispatcher of the program's own. Throws an `OptionError` for one that cannot be.
+ *
+ * ```ts
+ * import * as NodeTransport from "@signalbox/transport/node"
+ *
+ * export const throughProxy = NodeTransport.layerWith({
+ *   proxy: "http://proxy.example.com:3128"
+ * })
+ * ```
+ */
+export const layerWith = (options: Options): Layer.Layer<HttpClient.HttpClient, Config.ConfigError> => {
+  check("layer", options, rules)
+  return HttpClient.layerMergedContext(
+    Effect.map(NodeHttpClient.makeUndici, (client) => withProxyCodes(withIdleLimit(client)))
+  ).pipe(Layer.provide(layerDispatcher(options)))
+}
 
 /**
  * An `HttpClient` over undici that
@@ -63,6 +111,4 @@ const layerDispatcher = Layer.effect(NodeHttpClient.Dispatcher, Effect.flatMap(P
  * )
  * ```
  */
-export const layer: Layer.Layer<HttpClient.HttpClient, Config.ConfigError> = HttpClient.layerMergedContext(
-  Effect.map(NodeHttpClient.makeUndici, (client) => withProxyCodes(withIdleLimit(client)))
-).pipe(Layer.provide(layerDispatcher))
+export const layer: Layer.Layer<HttpClient.HttpClient, Config.ConfigError> = layerWith({})

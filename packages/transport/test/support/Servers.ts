@@ -35,7 +35,7 @@ const listening = (server: Server): Effect.Effect<number, never, Scope.Scope> =>
 /** A server; returns its port. */
 export const serve = (listener: RequestListener) => Effect.suspend(() => listening(createServer(listener)))
 
-/** A certificate for these hosts, which this process trusts from now on. */
+/** A certificate for these hosts. */
 const certified = (...hosts: ReadonlyArray<string>) =>
   Effect.promise(async () => {
     // Clients find an authority by its name, so each has a separate one.
@@ -61,6 +61,12 @@ export const serveTls = Effect.fnUntraced(function* (
   const { cert, key } = yield* certified(host)
   if (trusted) yield* trust(cert)
   return yield* listening(createTlsServer({ cert, key }, listener))
+})
+
+/** A server with TLS on this computer, and the certificate, which nobody trusts. */
+export const serveOwnTls = Effect.fnUntraced(function* (listener: RequestListener) {
+  const { cert, key } = yield* certified("localhost")
+  return { cert, port: yield* listening(createTlsServer({ cert, key }, listener)) }
 })
 
 /** A server that speaks HTTP/2 only. */

@@ -3,6 +3,8 @@ import type * as Undici from "undici"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { Readable } from "node:stream"
+import { getCACertificates } from "node:tls"
+import { defined } from "../../Defined.ts"
 import { isLoopback, type Proxies } from "./Proxies.ts"
 
 /** How long a proxy may take to open a tunnel. */
@@ -40,18 +42,29 @@ const limitIdle: Undici.Dispatcher.DispatcherComposeInterceptor = (dispatch) => 
 const scoped = <D extends Undici.Dispatcher>(create: () => D): Effect.Effect<D, never, Scope.Scope> =>
   Effect.acquireRelease(Effect.sync(create), (dispatcher) => Effect.promise(() => dispatcher.destroy()))
 
-/** Creates the dispatcher; requests to this computer never go through a proxy. */
+/** A dispatcher of the program's own, with idle limits. */
+export const limited = (dispatcher: Undici.Dispatcher): Undici.Dispatcher => dispatcher.compose(limitIdle)
+
+/**
+ * Creates the dispatcher; requests to this computer never go through a proxy. `ca`: certificates that are trusted besides those of
+ * Node.
+ */
 export const make = Effect.fnUntraced(function* (
-  proxies: Proxies
+  proxies: Proxies,
+  ca: ReadonlyArray<string> = []
 ): Effect.fn.Return<Undici.Dispatcher, never, Scope.Scope> {
   // Loaded on demand, because it is most of the client's import cost. By its file: Bun replaces `undici` by a part of it.
   const undici = yield* Effect.promise(() => import("undici/index.js"))
-  const direct = yield* scoped(() => new undici.Agent())
+  const tls = ca.length === 0 ? undefined : { ca: [...getCACertificates("default"), ...ca] }
+  const trust = defined({ connect: tls })
+  const direct = yield* scoped(() => new undici.Agent(trust))
   if (proxies.httpProxy === "" && proxies.httpsProxy === "") return direct.compose(limitIdle)
   const proxied = yield* scoped(
     () =>
       new undici.EnvHttpProxyAgent({
         ...proxies,
+        ...trust,
+        ...defined({ requestTls: tls, proxyTls: tls }),
         clientFactory: (origin, options) => new undici.Pool(origin, { ...options, headersTimeout: tunnelMillis })
       })
   )

@@ -2,6 +2,7 @@
 import * as Config from "effect/Config"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import type { Rule } from "../../OptionError.ts"
 import { BlockList, isIP } from "node:net"
 
 /** Empty: none. */
@@ -16,16 +17,25 @@ const schemes: ReadonlySet<string> = new Set(["http:", "https:", "socks5:", "soc
 /** `proxy.example.com:3128` is read as http, as in other programs. */
 const withScheme = (address: string) => (address === "" || address.includes("://") ? address : `http://${address}`)
 
+const expected = "expected the address of a proxy, such as http://proxy.example.com:3128"
+
 const isProxy = (address: string) => {
   if (address === "") return true
   const url = withScheme(address)
   return URL.canParse(url) && schemes.has(new URL(url).protocol)
 }
 
+/** What is not the address of a proxy; the message has no password that may be in it. */
+export const rule: Rule = (value) => (typeof value === "string" && isProxy(value) ? null : expected)
+
+/** The same proxy for all hosts but this computer; empty: none. */
+export const all = (address: string): Proxies => {
+  const proxy = withScheme(address)
+  return { httpProxy: proxy, httpsProxy: proxy, noProxy: "" }
+}
+
 // Errors do not contain the value, which may include a password.
-const ProxyAddress = Schema.Trim.check(
-  Schema.makeFilter(isProxy, { message: "expected the address of a proxy, such as http://proxy.example.com:3128" })
-)
+const ProxyAddress = Schema.Trim.check(Schema.makeFilter(isProxy, { message: expected }))
 
 /** A variable in lower or upper case; empty when neither is set. */
 const variable = <S extends Schema.Codec<string, string>>(name: string, schema: S) =>
