@@ -6,6 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Logger from "effect/Logger"
+import * as Random from "effect/Random"
 import * as References from "effect/References"
 import * as TestClock from "effect/testing/TestClock"
 import * as Tracer from "effect/Tracer"
@@ -166,6 +167,15 @@ describe("listeners", () => {
       yield* Effect.forkChild(Effect.all([call(link), Effect.delay(call(link), 1020)], { concurrency: 2 }))
       yield* TestClock.adjust("2 seconds")
       assert.deepStrictEqual(events.slice(4), [["pause", { ...first, why: "rateLimit", millis: 9000 }]])
+    })
+  )
+
+  it.effect("are told of one pause, although the gate has a rest of it", () =>
+    Effect.gen(function* () {
+      const { listeners, names } = recorder()
+      const link = service([answer(429), answer(200)], listeners)
+      yield* settled(Random.withSeed(call(link, { baseMillis: 100, capMillis: 100 }), "pauses"))
+      assert.deepStrictEqual(names(), ["request", "response", "retry", "pause", "request", "response"])
     })
   )
 
