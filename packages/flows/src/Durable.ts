@@ -370,6 +370,10 @@ export interface Handle<S, E> {
   readonly retry: (
     options?: FlowExecutions.RetryOptions
   ) => Effect.Effect<void, ExecutionNotFound | ExecutionConflict | StepNotFound, FlowEngine>
+  /** Changes when it starts, its priority, or its deadline, while it has not begun: see `FlowExecutions.reschedule`. */
+  readonly reschedule: (
+    options: FlowExecutions.RescheduleOptions
+  ) => Effect.Effect<void, ExecutionNotFound | ExecutionConflict, FlowEngine>
   readonly describe: Effect.Effect<FlowExecutions.Inspection, ExecutionNotFound, FlowEngine>
 }
 
@@ -412,6 +416,7 @@ export const handle = Effect.fn("Flow.handle")(function* <I extends Codec, S ext
     suspend: FlowExecutions.suspend(id),
     resume: (options) => FlowExecutions.resume(id, options),
     retry: (options) => FlowExecutions.retry(id, options),
+    reschedule: (options) => FlowExecutions.reschedule(id, options),
     describe: FlowExecutions.inspect(id)
   }
 })

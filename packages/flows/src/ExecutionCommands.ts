@@ -7,22 +7,16 @@ import * as Stream from "effect/Stream"
 import type { FlowEngine } from "./FlowEngine.ts"
 import { ExecutionConflict, ExecutionNotFound, type InvalidSignal, SignalConflict, StepNotFound } from "./FlowErrors.ts"
 import * as Accepting from "./internal/engine/Accepting.ts"
-import {
-  type Action,
-  type Command,
-  failedStep,
-  isOpenTo,
-  isRecorded,
-  recorded,
-  resumed,
-  retried
-} from "./internal/model/Commands.ts"
+import { type Action, type Command, isOpenTo, recorded, rescheduled, resumed } from "./internal/model/Commands.ts"
+import { failedStep, isRecorded, retried } from "./internal/model/Retrying.ts"
+import { isUnprepared } from "./internal/engine/Unprepared.ts"
 import { asCall } from "./internal/journal/Calling.ts"
 import { endAll } from "./internal/body/ChildExecutions.ts"
 import { engineOf } from "./internal/engine/EngineOf.ts"
 import { type Change, versionName } from "./internal/model/Execution.ts"
 import { messageOf } from "./internal/engine/MessageCheck.ts"
 import { type Filter, found, type ListedExecution, stream } from "./ExecutionQueries.ts"
+import { changedTimesAt, changedWhenOf, type AnyTimes, type WhenOptions } from "./internal/model/When.ts"
 import { runnable } from "./internal/operate/Runnable.ts"
 
 /**
@@ -62,7 +56,7 @@ export interface CommandIdentity {
   readonly by?: string
 }
 
-/** Carries out a command. `reopen` computes the new record of an execution that is made due again. */
+/** Carries out a command. `reopen` computes the new record of an execution that is made due again, or is moved. */
 const carryOut = Effect.fnUntraced(function* <E = never>(
   command: Command,
   execution: string,
@@ -82,7 +76,7 @@ const carryOut = Effect.fnUntraced(function* <E = never>(
   )
   if (changed === null) return yield* new ExecutionNotFound({ execution })
   const { action } = decided
-  if (!["nothing", "send", "withdraw"].includes(action)) engine.metrics.entered(changed.flow, changed.state)
+  if (!["move", "nothing", "send", "withdraw"].includes(action)) engine.metrics.entered(changed.flow, changed.state)
   if (action === "end") yield* engine.drop(execution)
   yield* engine.poke(execution)
 }, asCall)
@@ -181,11 +175,63 @@ export const retry = Effect.fn("FlowExecutions.retry")(function* (
   )
 }, asCall)
 
-export interface CommandOptions extends ResumeOptions, RetryOptions {}
+/** At least one of `at`, `after`, `priority` and `deadline`; the others stay. A deadline counts from now on. */
+export type RescheduleOptions = CommandIdentity & WhenOptions
+
+/** What a change of an execution that waits in its queue again, after a `retry`, may not have. */
+const ofFirstStart = ["at", "after", "deadline"] as const
+
+const rescheduleAny = Effect.fn("FlowExecutions.reschedule")(function* (
+  execution: string,
+  options: CommandIdentity & AnyTimes
+): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict, FlowEngine> {
+  const when = yield* Effect.sync(() => changedWhenOf("FlowExecutions.reschedule", options))
+  const given = ofFirstStart.find((name) => options[name] !== undefined)
+  yield* carryOut("reschedule", execution, options, ({ entries, execution: found }, now) => {
+    const times = changedTimesAt(when, now)
+    const refused = (why: string) =>
+      Effect.fail(Accepting.conflict(found, `${given}: the execution ${execution} ${why}`))
+    if (given !== undefined && entries.length > 0) {
+      return refused("has begun, and is queued again: only its priority can be changed")
+    }
+    if (times.startsAt !== null && isUnprepared(found)) {
+      return refused("was submitted in SQL, and no process has read its input yet: reschedule it when one has")
+    }
+    return Effect.succeed(rescheduled(found, times, now))
+  })
+})
+
+/**
+ * Changes when an execution starts that has not begun, its priority, or its deadline: of one that starts later, or is queued for a
+ * limit. A later start removes it from its queue until then; a time that has passed is now, and what is queued keeps its place. A
+ * suspended one stays suspended. Of a retried one in its queue only the priority can be changed.
+ *
+ * Fails with `ExecutionConflict` when it has begun or has ended. An option that cannot be is a defect (`OptionError`).
+ *
+ * ```ts
+ * import * as FlowExecutions from "@signalbox/flows/FlowExecutions"
+ *
+ * export const tomorrow = (execution: string) =>
+ *   FlowExecutions.reschedule(execution, { after: "1 day", by: "ann" })
+ *
+ * // All that a customer has in the queue, before the others with its keys.
+ * export const urgent = FlowExecutions.each(
+ *   { flow: "letters", state: "queued", tag: "customer 17" },
+ *   "reschedule",
+ *   { priority: 10 }
+ * )
+ * ```
+ */
+export const reschedule = (
+  execution: string,
+  options: RescheduleOptions
+): Effect.Effect<void, ExecutionNotFound | ExecutionConflict, FlowEngine> => rescheduleAny(execution, options)
+
+export interface CommandOptions extends ResumeOptions, RetryOptions, AnyTimes {}
 
 const commandOf: Readonly<
   Record<Command, (execution: string, options: CommandOptions) => Effect.Effect<void, unknown, FlowEngine>>
-> = { cancel, terminate, suspend, resume, retry }
+> = { cancel, terminate, suspend, resume, retry, reschedule: rescheduleAny }
 
 /** The outcome of a command for many executions. */
 export interface Carried {

@@ -23,7 +23,7 @@ import {
   type RequestAbandoned,
   type RequestUnanswered
 } from "./FlowErrors.ts"
-import type { Inspection, ResumeOptions, RetryOptions } from "./FlowExecutions.ts"
+import type { Inspection, RescheduleOptions, ResumeOptions, RetryOptions } from "./FlowExecutions.ts"
 import type { AskOptions } from "./FlowRequests.ts"
 import type { ReadOptions } from "./FlowStates.ts"
 import { segment } from "./internal/body/Position.ts"
@@ -79,6 +79,8 @@ export interface RemoteHandle<S, E> {
   readonly suspend: Effect.Effect<void, FlowManagementError>
   readonly resume: (options?: ResumeOptions) => Effect.Effect<void, FlowManagementError>
   readonly retry: (options?: RetryOptions) => Effect.Effect<void, FlowManagementError>
+  /** Changes when it starts, its priority, or its deadline, while it has not begun: see `FlowExecutions.reschedule`. */
+  readonly reschedule: (options: RescheduleOptions) => Effect.Effect<void, FlowManagementError>
   readonly describe: Effect.Effect<Inspection, FlowManagementError>
 }
 
@@ -205,6 +207,7 @@ const make = Effect.fnUntraced(function* (options: Requests.Options) {
         suspend: flows.suspend(id),
         resume: (options) => flows.resume(id, options),
         retry: (options) => flows.retry(id, options),
+        reschedule: (options) => flows.reschedule(id, options),
         describe: flows.inspect(id)
       }
     })

@@ -7,6 +7,8 @@ export {
   type CommandIdentity,
   type CommandOptions,
   each,
+  reschedule,
+  type RescheduleOptions,
   resume,
   type ResumeOptions,
   retry,

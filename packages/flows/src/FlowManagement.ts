@@ -102,7 +102,10 @@ const handlers = () => {
             if (command === "terminate") yield* Grants.mayDo(yield* Grants.CurrentGrant, "terminate")
             yield* Grants.reaches(filter.flow)
             if (message !== null) return yield* invalid({ message })
-            return yield* on(FlowExecutions.each(filter, command, yield* signed(options)))
+            const given = yield* signed(options)
+            return yield* Starting.checked(
+              on(FlowExecutions.each(filter, command, { ...given, at: Starting.dateOf(given.at) }))
+            )
           })
         })
         .handle("start", ({ payload }) =>
@@ -158,6 +161,12 @@ const handlers = () => {
           Effect.flatMap(signed(payload), (options) => on(FlowExecutions.resume(id, options))).pipe(
             Effect.as({ id }),
             Effect.catchTags({ ExecutionNotFound, StepNotFound, ExecutionConflict })
+          )
+        )
+        .handle("reschedule", ({ params: { id }, payload }) =>
+          Effect.flatMap(signed(payload), (options) => on(Starting.reschedule(id, options))).pipe(
+            Effect.as({ id }),
+            Effect.catchTags({ ExecutionNotFound, ExecutionConflict })
           )
         )
         .handle("fork", ({ params: { id }, payload }) =>
@@ -221,7 +230,7 @@ const handlers = () => {
 /**
  * Mounts the routes in the `HttpRouter` of a program that has a `FlowEngine`: below `/flow-executions` the list of executions, the
  * inspection and history of one, its forks, what it says of itself, signals, requests, and the commands `cancel`, `terminate`,
- * `suspend`, `resume` and `retry` for one or by a filter; at `/flow-versions` the versions of flows; below `/flow-schedules` the functions of
+ * `suspend`, `resume`, `retry` and `reschedule` for one or by a filter; at `/flow-versions` the versions of flows; below `/flow-schedules` the functions of
  * `FlowSchedules`. Fails with `InvalidManagement` when the token is too short.
  *
  * ```ts

@@ -16,6 +16,7 @@ import type { AskOptions } from "./FlowRequests.ts"
 import type { ReadOptions } from "./FlowStates.ts"
 import type { SubmitOptions } from "./internal/model/Submitted.ts"
 import type { Codec } from "./internal/model/Values.ts"
+import type { WhenOptions } from "./internal/model/When.ts"
 import type { Requestable } from "./Requests.ts"
 import type { Signal } from "./Signals.ts"
 import type { Feed, State } from "./States.ts"
@@ -71,6 +72,8 @@ export interface RemotePromiseHandle<S> {
   readonly suspend: (options?: AbortOptions) => Promise<void>
   readonly resume: (options?: AbortOptions) => Promise<void>
   readonly retry: (options?: { readonly from?: string } & AbortOptions) => Promise<void>
+  /** Changes when it starts, its priority, or its deadline, while it has not begun. */
+  readonly reschedule: (options: WhenOptions & AbortOptions) => Promise<void>
   readonly describe: (options?: AbortOptions) => Promise<Inspection>
 }
 
@@ -145,6 +148,7 @@ export const connectFlows = ({ token, url }: ConnectOptions): RemoteFlows => {
     suspend: (options) => run(handle.suspend, options),
     resume: (options) => run(handle.resume(), options),
     retry: ({ abortSignal, ...options } = {}) => run(handle.retry(options), { abortSignal }),
+    reschedule: ({ abortSignal, ...options }) => run(handle.reschedule(options), { abortSignal }),
     describe: (options) => run(handle.describe, options)
   })
   return {

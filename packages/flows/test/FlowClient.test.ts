@@ -138,6 +138,48 @@ describe("a client", () => {
   )
 
   test(
+    "reschedules what has not begun, one and all that match",
+    Effect.gen(function* () {
+      const flows = yield* FlowClient
+      const management = yield* FlowManagementClient
+      const at = new Date("2099-01-02T03:04:05Z")
+      const id = yield* flows.submit(definition, "later", { after: "1 day" })
+      const handle = yield* flows.handle(definition, "later")
+      yield* handle.reschedule({ at, priority: 7, by: "ann" })
+      const { commands, execution } = yield* FlowExecutions.inspect(id)
+      assert.deepInclude(execution, { startsAt: at.getTime(), priority: 7, state: "queued" })
+      assert.deepStrictEqual(
+        commands.map(({ by, command }) => [by, command]),
+        [["ann", "reschedule"]]
+      )
+      const all = { flow: "orders", state: "queued" } as const
+      const carried = yield* management.each(all, "reschedule", { at: new Date(1_000 * 3600 * 24 * 365 * 80) })
+      assert.deepStrictEqual(carried, { changed: 1, refused: 0 })
+      assert.strictEqual((yield* FlowExecutions.get(id)).startsAt, 1_000 * 3600 * 24 * 365 * 80)
+      const body = (json: unknown) => ({ method: "POST", body: JSON.stringify(json) })
+      const url = `${yield* address}/flow-executions`
+      const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+      for (const [json, expected] of [
+        [{}, "expected at, after, priority or deadline"],
+        [
+          { starts_at: at.toISOString(), starts_after_millis: 1 },
+          "starts_at: Expected none beside starts_after_millis"
+        ],
+        [{ priority: 1_001 }, "priority: expected a whole number from -1000 to 1000, not 1001"]
+      ] as const) {
+        const response = yield* Effect.promise(() => fetch(`${url}/${id}/reschedule`, { ...body(json), headers }))
+        const { message } = (yield* Effect.promise(() => response.json())) as { readonly message: string }
+        assert.deepStrictEqual([response.status, message], [400, expected])
+      }
+      yield* handle.reschedule({ after: 0 })
+      yield* isWaiting(id)
+      const begun = yield* Effect.flip(handle.reschedule({ priority: 1 }))
+      assert.strictEqual(begun.code, "CONFLICT")
+      assert.match(begun.message, /has begun \(waiting\): it can be rescheduled while it starts later, or is queued/)
+    })
+  )
+
+  test(
     "refuses an input that does not fit before anything is sent",
     Effect.gen(function* () {
       const flows = yield* FlowClient
@@ -250,6 +292,10 @@ describe("a client", () => {
         await handle.signal(approval, decided("ann"))
         assert.strictEqual(await waiting, "ann")
         assert.strictEqual((await handle.describe()).execution.state, "completed")
+        await flows.submit(definition, "later", { after: "1 day" })
+        const later = await flows.handle(definition, "later")
+        await later.reschedule({ priority: 3 })
+        assert.strictEqual((await later.describe()).execution.priority, 3)
         const aborted = await flows
           .execute(definition, "two", { abortSignal: AbortSignal.timeout(50) })
           .catch(() => "aborted")
@@ -277,6 +323,7 @@ describe("a token for some verbs and flows", () => {
         [flows.suspend(id), `the token may not command: ${may}`],
         [flows.resume(id), `the token may not command: ${may}`],
         [flows.retry(id), `the token may not command: ${may}`],
+        [flows.reschedule(id, { priority: 1 }), `the token may not command: ${may}`],
         [flows.terminate(id), `the token may not terminate: ${may}`],
         [flows.each({ flow: "orders" }, "terminate"), `the token may not command: ${may}`],
         [flows.schedules.remove("x"), `the token may not schedule: ${may}`],

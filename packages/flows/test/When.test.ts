@@ -225,6 +225,161 @@ describe("options", () => {
   )
 })
 
+describe("a reschedule", () => {
+  const refusal = <A, E, R>(call: Effect.Effect<A, E, R>) => Effect.map(Effect.flip(call), String)
+
+  it.effect("lets an execution start earlier, later or now", () =>
+    on(
+      later,
+      Effect.gen(function* () {
+        yield* Flow.submit(later, "earlier", { after: "4 hours" })
+        yield* Flow.submit(later, "postponed", { at: new Date(2 * hour) })
+        yield* Flow.submit(later, "now", { after: "9 hours" })
+        yield* (yield* Flow.handle(later, "earlier")).reschedule({ after: "1 hour" })
+        yield* (yield* Flow.handle(later, "postponed")).reschedule({ at: new Date(5 * hour) })
+        yield* pass("30 minutes")
+        yield* (yield* Flow.handle(later, "now")).reschedule({ at: new Date(0) })
+        yield* pass("9 hours")
+        assert.deepStrictEqual(yield* Diary.read, [`now ${hour / 2}`, `earlier ${hour}`, `postponed ${5 * hour}`])
+      })
+    )
+  )
+
+  it.effect("changes the order of a queue, and leaves it until a later start", () =>
+    on(
+      oneByOne,
+      Effect.gen(function* () {
+        for (const text of ["first", "a", "b", "c"]) {
+          yield* Flow.submit(oneByOne, text)
+          yield* pass(1)
+        }
+        yield* (yield* Flow.handle(oneByOne, "c")).reschedule({ priority: 1 })
+        const a = yield* Flow.handle(oneByOne, "a")
+        yield* a.reschedule({ after: "90 minutes" })
+        assert.isNull((yield* a.describe).queue)
+        yield* pass("9 hours")
+        const order = (yield* Diary.read).map((line) => line.split(" ")[0])
+        assert.deepStrictEqual(order, ["first", "c", "b", "a"])
+      })
+    )
+  )
+
+  it.effect("gives what waits in a queue a deadline, which counts from then on", () =>
+    on(
+      oneByOne,
+      Effect.gen(function* () {
+        yield* Flow.submit(oneByOne, "first")
+        yield* pass(1)
+        const id = yield* Flow.submit(oneByOne, "second", { deadline: "10 minutes" })
+        yield* pass("5 minutes")
+        yield* FlowExecutions.reschedule(id, { deadline: "20 minutes" })
+        yield* pass("19 minutes")
+        assert.strictEqual(yield* stateOf(id), "queued")
+        yield* pass("1 minute")
+        assert.deepInclude(yield* FlowExecutions.get(id), { state: "failed", deadlineAt: 1 + (hour / 60) * 25 })
+      })
+    )
+  )
+
+  it.effect("is recorded with who gave it, and once with its id", () =>
+    on(
+      later,
+      Effect.gen(function* () {
+        const id = yield* Flow.submit(later, "a", { after: "1 hour" })
+        yield* FlowExecutions.reschedule(id, { after: "2 hours", id: "move", by: "ann" })
+        yield* pass("1 minute")
+        yield* FlowExecutions.reschedule(id, { after: "2 hours", id: "move", by: "ann" })
+        const { commands, execution } = yield* FlowExecutions.inspect(id)
+        assert.deepStrictEqual(
+          commands.map(({ by, command, outcome }) => [by, command, outcome]),
+          [["ann", "reschedule", "applied"]]
+        )
+        assert.deepInclude(execution, { startsAt: 2 * hour, state: "queued", failure: null })
+      })
+    )
+  )
+
+  it.effect("of a suspended one counts when it is resumed", () =>
+    on(
+      later,
+      Effect.gen(function* () {
+        const id = yield* Flow.submit(later, "a", { after: "1 hour" })
+        yield* FlowExecutions.suspend(id)
+        yield* FlowExecutions.reschedule(id, { after: "3 hours" })
+        yield* pass("2 hours")
+        yield* FlowExecutions.resume(id)
+        yield* pass("9 hours")
+        assert.deepStrictEqual(yield* Diary.read, [`a ${3 * hour}`])
+      })
+    )
+  )
+
+  it.effect("is refused when the execution has begun or has ended", () =>
+    on(
+      later,
+      Effect.gen(function* () {
+        const id = yield* Flow.submit(later, "a")
+        yield* pass("1 minute")
+        const moved = FlowExecutions.reschedule(id, { after: "1 hour" })
+        assert.match(yield* refusal(moved), /ExecutionConflict: the execution \S+ has begun \(waiting\): it can be/)
+        yield* pass("1 hour")
+        assert.match(yield* refusal(moved), /has ended \(completed\)/)
+        assert.deepStrictEqual((yield* FlowExecutions.inspect(id)).commands, [])
+        assert.match(yield* refusal(FlowExecutions.reschedule("nobody", { priority: 1 })), /ExecutionNotFound/)
+      })
+    )
+  )
+
+  it.effect("of a retried one in its queue changes only its priority", () =>
+    on(
+      oneByOne,
+      Effect.gen(function* () {
+        const id = yield* Flow.submit(oneByOne, "again")
+        yield* pass("1 hour")
+        yield* Flow.submit(oneByOne, "other")
+        yield* pass("1 minute")
+        yield* FlowExecutions.retry(id, { from: "hour" })
+        const refused = yield* refusal(FlowExecutions.reschedule(id, { after: "1 hour" }))
+        assert.match(
+          refused,
+          /after: the execution \S+ has begun, and is queued again: only its priority can be changed/
+        )
+        yield* FlowExecutions.reschedule(id, { priority: 3 })
+        assert.deepInclude(yield* FlowExecutions.get(id), { priority: 3, state: "queued" })
+      })
+    )
+  )
+
+  it.effect("of many moves those that have not begun", () =>
+    on(
+      later,
+      Effect.gen(function* () {
+        const id = yield* Flow.submit(later, "a", { after: "1 hour" })
+        yield* Flow.submit(later, "b")
+        yield* pass("1 minute")
+        const carried = yield* FlowExecutions.each({ flow: "later" }, "reschedule", { at: new Date(2 * hour) })
+        assert.deepStrictEqual(carried, { changed: 1, refused: 0 })
+        assert.deepInclude(yield* FlowExecutions.get(id), { startsAt: 2 * hour })
+      })
+    )
+  )
+
+  it.effect("that cannot be is a defect that names the option", () =>
+    on(
+      later,
+      Effect.gen(function* () {
+        const id = yield* Flow.submit(later, "a", { after: "1 hour" })
+        const both = { at: new Date(0), after: "1 hour" }
+        // @ts-expect-error one of both
+        assert.strictEqual(yield* optionOf(FlowExecutions.reschedule(id, both)), "after")
+        assert.strictEqual(yield* optionOf(FlowExecutions.reschedule(id, {})), "at")
+        assert.strictEqual(yield* optionOf(FlowExecutions.reschedule(id, { priority: 1_001 })), "priority")
+        assert.deepInclude(yield* FlowExecutions.get(id), { startsAt: hour })
+      })
+    )
+  )
+})
+
 describe("a priority", () => {
   it.effect("orders the queued executions of a flow, equal ones by their arrival", () =>
     on(

@@ -310,6 +310,21 @@ describe("signalbox flows", { shuffle: false }, () => {
     }).pipe(Effect.provide(program))
   )
 
+  it.live("reschedules what has not begun", () =>
+    Effect.gen(function* () {
+      const id = yield* Flow.submit(payment, 1, { after: "2 days" })
+      const at = "2099-01-02T03:04:05.000Z"
+      const moved = yield* flows("reschedule", id, "--at", at, "--priority", "5", "--deadline", "3 days")
+      assert.strictEqual(moved.stdout, `${id} is rescheduled\n`)
+      assert.deepInclude(yield* FlowExecutions.get(id), { startsAt: Date.parse(at), priority: 5 })
+      const all = yield* flows("reschedule", "--flow", "payment", "--after", "0 seconds", "--yes")
+      assert.strictEqual(all.stdout, "1 execution is rescheduled\n")
+      yield* awaits(id, "approval")
+      assert.match((yield* failing("reschedule", id, "--priority", "1")).stderr, /has begun \(waiting\)/)
+      assert.match((yield* failing("reschedule", id)).stderr, /expected --at, --after, --priority or --deadline/)
+    }).pipe(Effect.provide(program))
+  )
+
   it.live("lists the versions, what has not ended of each, and which may be deleted from the code", () =>
     Effect.gen(function* () {
       const id = yield* Flow.submit(payment, 2)

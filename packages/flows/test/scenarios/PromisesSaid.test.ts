@@ -112,6 +112,10 @@ scenarios("what flows of promises say, and answer", () => {
     })
     const flows = await openFlows({ ...storage, flows: [late] })
     assert.isTrue(await flows.execute(late, Date.now(), { after: 60 }))
+    await flows.submit(late, 0, { after: "1 day" })
+    const delayed = await flows.handle(late, "0")
+    await delayed.reschedule({ after: 0 })
+    assert.isTrue(await delayed.result())
     await flows.close()
   })
 

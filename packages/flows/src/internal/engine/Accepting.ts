@@ -37,7 +37,7 @@ export interface Order<E> {
   readonly command: Command
   readonly id: string
   readonly by: string | null
-  /** Computes the new record of an execution that is made due again. */
+  /** Computes the new record of an execution that is made due again, or is moved. */
   readonly reopen: (locked: Locked, now: number) => Effect.Effect<Change, E>
 }
 
@@ -53,7 +53,8 @@ const supersedes: Readonly<Record<Command, ReadonlyArray<string>>> = {
   terminate: ["cancel", "suspend", "resume"],
   suspend: ["resume"],
   resume: ["suspend"],
-  retry: ["cancel", "suspend", "resume"]
+  retry: ["cancel", "suspend", "resume"],
+  reschedule: []
 }
 
 /**
@@ -118,7 +119,7 @@ const unneeded = (command: Command, standing: Standing, { commands, entries, exe
   return { change: recorded, outcome: hasEnded(execution.state) || isEndingOtherwise ? "too late" : "applied" }
 }
 
-/** Returns the change of a command that is not refused. `reopening` is the change of one that makes the execution due again. */
+/** Returns the change of a command that is not refused. `reopening` is the change of one that makes the execution due again, or moves it. */
 const carried = (
   command: Command,
   standing: Standing,
@@ -164,7 +165,7 @@ export const decide = Effect.fnUntraced(function* <E>(
   if (action === "refuse") {
     return yield* conflict(execution, `the execution ${execution.id} ${refusal(command, execution.state)}`)
   }
-  const reopening = isReopening(action) ? yield* reopen(locked, now) : null
+  const reopening = isReopening(action) || action === "move" ? yield* reopen(locked, now) : null
   const { change, ...what } = carried(command, standing, locked, now, reopening)
   // A cancel that changes nothing does not end a suspend of the undos.
   const ended = action === "nothing" && command !== "suspend" ? [] : superseded(command, locked)

@@ -145,8 +145,21 @@ const commandFields = {
   by: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
 }
 const CommandBody = [Schema.Struct(commandFields), Schema.Undefined] as const
+
+/** A length of time, in milliseconds. */
+const Millis = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
+
 const resumeFields = { skip: Schema.optionalKey(Schema.Array(Schema.String)) }
 const retryFields = { from: Schema.optionalKey(Schema.String), version: Schema.optionalKey(Schema.Finite) }
+
+const whenFields = {
+  at: Schema.optionalKey(Time),
+  after: Schema.optionalKey(Millis),
+  priority: Schema.optionalKey(Schema.Finite),
+  deadline: Schema.optionalKey(Millis)
+}
+export type ChangedStart = Pick<Start, keyof typeof whenFields>
+const whenKeys = { at: "starts_at", after: "starts_after_millis", deadline: "deadline_millis" } as const
 
 /** A command for all executions that match. */
 const Commands = Schema.Struct({
@@ -156,8 +169,9 @@ const Commands = Schema.Struct({
   all: Schema.optionalKey(Schema.Boolean),
   ...commandFields,
   ...resumeFields,
-  ...retryFields
-})
+  ...retryFields,
+  ...whenFields
+}).pipe(Schema.encodeKeys(whenKeys))
 
 /** The options of each command. */
 const optionsOf: Readonly<Record<Command, ReadonlyArray<string>>> = {
@@ -165,7 +179,8 @@ const optionsOf: Readonly<Record<Command, ReadonlyArray<string>>> = {
   terminate: [],
   suspend: [],
   resume: Object.keys(resumeFields),
-  retry: Object.keys(retryFields)
+  retry: Object.keys(retryFields),
+  reschedule: Object.keys(whenFields)
 }
 
 /** Returns why a command for many is refused: the field, and the expected value; null when it is valid. */
@@ -178,14 +193,14 @@ export const refusedCommands = ({ all, command, filter, ...options }: typeof Com
   }
   const allowed = [...Object.keys(commandFields), ...optionsOf[command]]
   const other = Object.keys(options).find((name) => !allowed.includes(name))
-  return other === undefined ? null : `${other}: Expected nothing, because ${command} has no such option`
+  const onWire: Readonly<Record<string, string>> = whenKeys
+  return other === undefined
+    ? null
+    : `${onWire[other] ?? other}: Expected nothing, because ${command} has no such option`
 }
 
 /** How many executions a command changed, and how many refused it. */
 const Carried = Schema.Struct({ changed: Schema.Finite, refused: Schema.Finite })
-
-/** A length of time, in milliseconds. */
-const Millis = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
 
 /** A flow to start, by its name. */
 const Start = Schema.Struct({
@@ -199,12 +214,9 @@ const Start = Schema.Struct({
   signal: Schema.optionalKey(
     Schema.Struct({ name: Schema.NonEmptyString, value: Schema.Json, id: Schema.optionalKey(Schema.NonEmptyString) })
   ),
-  at: Schema.optionalKey(Time),
-  after: Schema.optionalKey(Millis),
-  priority: Schema.optionalKey(Schema.Finite),
-  deadline: Schema.optionalKey(Millis),
+  ...whenFields,
   debounce: Schema.optionalKey(Schema.Struct({ key: Schema.NonEmptyString, quiet: Millis, most: Millis }))
-}).pipe(Schema.encodeKeys({ at: "starts_at", after: "starts_after_millis", deadline: "deadline_millis" }))
+}).pipe(Schema.encodeKeys(whenKeys))
 export type Start = typeof Start.Type
 
 /** What those know of an execution that wait for its end. `settled`: it has ended, or is halted. */
@@ -276,6 +288,12 @@ const group = HttpApiGroup.make("executions")
     HttpApiEndpoint.post("resume", `${one}/resume`, {
       params,
       payload: Schema.Struct({ ...commandFields, ...resumeFields }),
+      success: Reached,
+      error: [NotFoundResponse, ConflictResponse]
+    }),
+    HttpApiEndpoint.post("reschedule", `${one}/reschedule`, {
+      params,
+      payload: Schema.Struct({ ...commandFields, ...whenFields }).pipe(Schema.encodeKeys(whenKeys)),
       success: Reached,
       error: [NotFoundResponse, ConflictResponse]
     }),

@@ -8,7 +8,7 @@ import { body } from "./Errors.ts"
 
 /**
  * `read`: lists, inspections, histories, results, states. `start`: executions, by a fork too. `signal`: signals and requests. `command`:
- * cancel, suspend, resume, retry. `terminate`: ends without undos. `schedule`: pauses, runs and removes schedules. `values`: where values
+ * cancel, suspend, resume, retry, reschedule. `terminate`: ends without undos. `schedule`: pauses, runs and removes schedules. `values`: where values
  * are encrypted, `read` shows inputs, results, errors, messages and texts of failures only with it; elsewhere it is not needed.
  */
 export const verbs = ["read", "start", "signal", "command", "terminate", "schedule", "values"] as const

@@ -34,6 +34,7 @@ import type {
   VersionStatus
 } from "../../FlowExecutions.ts"
 import type { FlowHistory } from "../../FlowHistory.ts"
+import { type AnyTimes, changedWhenOf, whenOf } from "../model/When.ts"
 import { type Awaited, ExecutionsApi, type Start } from "./Contract.ts"
 
 /**
@@ -105,6 +106,20 @@ export const to = ({ token, url }: Options) => {
   }
 }
 
+/** Returns options with their times in milliseconds. */
+const onWire = <O extends AnyTimes>({ after, at, deadline, priority, ...options }: O) => {
+  const when = whenOf("FlowManagementClient", { after, at, deadline, priority })
+  return {
+    ...options,
+    ...defined({
+      at: when.at ?? undefined,
+      after: when.afterMillis ?? undefined,
+      priority,
+      deadline: when.deadlineMillis ?? undefined
+    })
+  }
+}
+
 /** The functions of `FlowExecutions`, for another program. */
 export interface Executions {
   readonly list: (options?: PageOptions) => Call<ExecutionPage>
@@ -130,6 +145,8 @@ export interface Executions {
   readonly suspend: (execution: string, options?: CommandIdentity) => Call<void>
   readonly resume: (execution: string, options?: ResumeOptions) => Call<void>
   readonly retry: (execution: string, options?: RetryOptions) => Call<void>
+  /** Changes when an execution starts that has not begun, its priority, or its deadline. */
+  readonly reschedule: (execution: string, options: CommandIdentity & AnyTimes) => Call<void>
   /** Creates a new execution that begins with the recorded results before a step; returns its id. */
   readonly fork: (execution: string, options: ForkOptions) => Call<string>
   /** Carries out a command for all that match. An empty filter, which matches every execution, needs `all: true`. */
@@ -166,9 +183,17 @@ export const executionsOf = Effect.fnUntraced(function* ({ call, done, options, 
     suspend: (id, options) => done(executions.suspend({ params: { id }, payload: options })),
     resume: (id, options = {}) => done(executions.resume({ params: { id }, payload: options })),
     retry: (id, options = {}) => done(executions.retry({ params: { id }, payload: options })),
+    reschedule: (id, options) =>
+      Effect.flatMap(
+        Effect.sync(() => changedWhenOf("FlowManagementClient.reschedule", options)),
+        () => done(executions.reschedule({ params: { id }, payload: onWire(options) }))
+      ),
     fork: (id, options) => Effect.map(call(executions.fork({ params: { id }, payload: options })), ({ id }) => id),
     each: (filter, command, options = {}) =>
-      call(executions.commands({ payload: { command, filter, ...options } }), longTimeout)
+      Effect.flatMap(
+        Effect.sync(() => onWire(options)),
+        (given) => call(executions.commands({ payload: { command, filter, ...given } }), longTimeout)
+      )
   }
   return all
 })

@@ -15,7 +15,7 @@ import { asCall } from "../journal/Calling.ts"
 import { hasEnded, versionName } from "../model/Execution.ts"
 import { givenOf } from "../model/Submitted.ts"
 import { seen, SeesValues } from "../operate/Seeing.ts"
-import type { Awaited, Start } from "./Contract.ts"
+import type { Awaited, ChangedStart, Start } from "./Contract.ts"
 import { conflicting, invalid, missing } from "./Errors.ts"
 
 /**
@@ -34,17 +34,32 @@ const chosen = Effect.fnUntraced(function* (flows: RegisteredFlows, { flow, vers
   return newest
 })
 
+/** Fails for options that cannot be. */
+export const checked = <A, E, R>(call: Effect.Effect<A, E, R>) =>
+  Effect.catchDefect(call, (defect) =>
+    defect instanceof OptionError
+      ? Effect.fail(invalid({ message: defect.message.replace(/^[\w.]+: /, "") }))
+      : Effect.die(defect)
+  )
+
+export const dateOf = (millis: number | undefined): Date | undefined =>
+  millis === undefined ? undefined : new Date(millis)
+
 /** Returns how the execution is submitted; fails for options that cannot be. */
 const optionsOf = ({ after, at, deadline, debounce, key, priority }: Start) =>
-  Effect.catchDefect(
-    Effect.sync(() =>
-      givenOf("start", { key, priority, deadline, debounce, after, at: at === undefined ? undefined : new Date(at) })
-    ),
-    (defect) =>
-      defect instanceof OptionError
-        ? Effect.fail(invalid({ message: defect.message.replace("start: ", "") }))
-        : Effect.die(defect)
-  )
+  checked(Effect.sync(() => givenOf("start", { key, priority, deadline, debounce, after, at: dateOf(at) })))
+
+/** Changes when an execution starts; fails for options that cannot be. */
+export const reschedule = Effect.fnUntraced(function* (
+  id: string,
+  { after, at, ...options }: FlowExecutions.CommandIdentity & ChangedStart
+) {
+  if (at !== undefined && after !== undefined) {
+    return yield* invalid({ message: "starts_at: Expected none beside starts_after_millis" })
+  }
+  const start = at === undefined ? { after } : { at: dateOf(at) }
+  yield* checked(FlowExecutions.reschedule(id, { ...options, ...start }))
+})
 
 /** Starts an execution, or joins the one with its key. */
 export const start = Effect.fn("FlowManagement.start")(function* (asked: Start) {

@@ -105,6 +105,9 @@ export interface Execution extends FlowVersion {
 /** When an execution starts, in which order, and until when. */
 export type Times = Pick<Execution, "startsAt" | "priority" | "deadlineAt">
 
+/** What changes of them; null: it stays. */
+export type ChangedTimes = { readonly [K in keyof Times]: Times[K] | null }
+
 /** A limit of the executions of a flow that have begun and not ended (`concurrency`), or of their starts (`rate`). */
 export interface Limit {
   /** Whether it applies to each key, not to the whole flow. */
@@ -424,10 +427,7 @@ export interface Change {
   /** The command that is sent with the change, unless it waits to be read already. */
   readonly command?: "cancel" | "suspend"
   readonly execution: Partial<
-    Pick<
-      Execution,
-      "state" | "failure" | "error" | "result" | "endedAt" | "wakeAt" | "version" | "round" | "startsAt" | "deadlineAt"
-    >
+    Pick<Execution, "state" | "failure" | "error" | "result" | "endedAt" | "wakeAt" | "version" | "round" | keyof Times>
   >
   /** Paths and attempts to discard, with the new `redo` of the path. */
   readonly aside: ReadonlyArray<Pick<Entry, "path" | "attempt"> & { readonly redo: number }>

@@ -1,7 +1,7 @@
 /**
  * What a fork takes of the record of its source: the results before a step, by the rules of `retry`.
  */
-import { retried } from "./Commands.ts"
+import { retried } from "./Retrying.ts"
 import type { Entry, FirstRecord, History, Message, NewMessage } from "./Execution.ts"
 import { isBelow } from "./Path.ts"
 

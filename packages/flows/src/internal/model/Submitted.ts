@@ -2,10 +2,9 @@
  * The options with which programs submit executions.
  */
 import { check, OptionError, text, time } from "@signalbox/transport/OptionError"
-import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import type { Debounce as Debounced } from "./Execution.ts"
-import { type Urgency, type When, whenOf, type WhenOptions } from "./When.ts"
+import { type AnyTimes, type Urgency, type When, whenOf, type WhenOptions } from "./When.ts"
 
 /**
  * Makes a burst of calls one execution: the first call creates it, and each further one replaces its input until it begins; the next
@@ -35,10 +34,8 @@ export type SubmitOptions =
     })
 
 /** Options that may not go together, such as those of a request. */
-export interface AnyOptions extends Urgency {
+export interface AnyOptions extends AnyTimes {
   readonly key?: string | undefined
-  readonly at?: DateTime.DateTime | Date | undefined
-  readonly after?: Duration.Input | undefined
   readonly debounce?: Debounce | undefined
 }
 

@@ -4,7 +4,7 @@
 import { check, OptionError, type Rule, time, timeOrNone, whole } from "@signalbox/transport/OptionError"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
-import type { Execution, Times } from "./Execution.ts"
+import type { ChangedTimes, Execution, Times } from "./Execution.ts"
 
 /** When an execution starts: at a time, or after a duration. Default: immediately; so does one whose time has passed. */
 export type StartTime =
@@ -28,8 +28,8 @@ export interface Urgency {
 /** When an execution starts, in which order, and until when. */
 export type WhenOptions = StartTime & Urgency
 
-/** Times that may not go together. */
-interface AnyTimes extends Urgency {
+/** Times that may not go together, such as those of a request. */
+export interface AnyTimes extends Urgency {
   readonly at?: DateTime.DateTime | Date | undefined
   readonly after?: Duration.Input | undefined
 }
@@ -69,6 +69,21 @@ export const whenOf = (of: string, options: AnyTimes): When => {
   }
 }
 
+/** What a change says of when an execution starts, in which order, and until when; null: it stays. */
+export interface ChangedWhen extends Omit<When, "priority"> {
+  readonly priority: number | null
+}
+
+/** Like `whenOf`, for a change of at least one of them. */
+export const changedWhenOf = (of: string, options: AnyTimes): ChangedWhen => {
+  const when = whenOf(of, options)
+  const { after, at, deadline, priority } = options
+  if ([after, at, deadline, priority].every((option) => option === undefined)) {
+    throw new OptionError("at", `${of}: expected at, after, priority or deadline`)
+  }
+  return { ...when, priority: priority ?? null }
+}
+
 const later = (now: number, millis: number): number => Math.min(Math.ceil(now + millis), lastMillis)
 
 /** Returns the times of an execution that is submitted now. */
@@ -80,6 +95,16 @@ export const timesAt = ({ afterMillis, at, deadlineMillis, priority }: When, now
     deadlineAt: deadlineMillis === null ? null : later(now, deadlineMillis)
   }
 }
+
+/** Returns the times of a change that is made now. */
+export const changedTimesAt = (
+  { afterMillis, at, deadlineMillis, priority }: ChangedWhen,
+  now: number
+): ChangedTimes => ({
+  startsAt: at ?? (afterMillis === null ? null : later(now, afterMillis)),
+  priority,
+  deadlineAt: deadlineMillis === null ? null : later(now, deadlineMillis)
+})
 
 /** Returns when an owner is needed for an execution that has not begun; null: not before its admission. */
 export const unbegunWake = ({ deadlineAt, startsAt }: Pick<Execution, "deadlineAt" | "startsAt">): number | null =>

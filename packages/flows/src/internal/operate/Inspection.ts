@@ -7,7 +7,7 @@ import type * as Schema from "effect/Schema"
 import type { Failure } from "../../FlowEvents.ts"
 import { isVoid, voidOutcome } from "../engine/Accepting.ts"
 import { executionIn } from "../model/Awaited.ts"
-import { failedStep } from "../model/Commands.ts"
+import { failedStep } from "../model/Retrying.ts"
 import type { Halt } from "../interpreter/Halts.ts"
 import {
   type CommandRow,

@@ -11,6 +11,7 @@ import type { Signal } from "../../Signals.ts"
 import type { Feed, State } from "../../States.ts"
 import type { AnyFlow, FlowDefinition } from "../body/FlowType.ts"
 import type { Codec } from "../model/Values.ts"
+import type { WhenOptions } from "../model/When.ts"
 import { decoded } from "../operate/SaidValues.ts"
 import type { CallOptions, Calls } from "./Calls.ts"
 
@@ -52,6 +53,8 @@ export interface PromiseHandle<S> {
   readonly suspend: (options?: CallOptions) => Promise<void>
   readonly resume: (options?: CallOptions) => Promise<void>
   readonly retry: (options?: { readonly from?: string } & CallOptions) => Promise<void>
+  /** Changes when it starts, its priority, or its deadline, while it has not begun: see `FlowExecutions.reschedule`. */
+  readonly reschedule: (options: WhenOptions & CallOptions) => Promise<void>
 }
 
 /** How long a call waits for more; the next one follows. */
@@ -93,6 +96,7 @@ export const handleOf = async <I extends Codec, S extends Codec, E extends Codec
     terminate: (options) => call(handle.terminate, options),
     suspend: (options) => call(handle.suspend, options),
     resume: (options) => call(handle.resume(), options),
-    retry: (options) => call(handle.retry(options), options)
+    retry: (options) => call(handle.retry(options), options),
+    reschedule: (options) => call(handle.reschedule(options), options)
   }
 }

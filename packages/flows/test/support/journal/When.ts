@@ -1,6 +1,7 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import type { Change, Debounce, Limit } from "../../../src/internal/model/Execution.ts"
+import { rescheduled } from "../../../src/internal/model/Commands.ts"
+import type { Change, ChangedTimes, Debounce, Execution, Limit } from "../../../src/internal/model/Execution.ts"
 import {
   begin,
   create,
@@ -31,6 +32,12 @@ const change = (execution: Change["execution"]): Change => ({
   undos: [],
   taken: []
 })
+
+/** Reschedules an execution as the command does. */
+const moving =
+  (to: Partial<ChangedTimes>, now: number) =>
+  ({ execution }: { readonly execution: Execution }) =>
+    Effect.succeed(rescheduled(execution, { startsAt: null, priority: null, deadlineAt: null, ...to }, now))
 
 const burst: Debounce = { key: "k", quietMillis: 1_000, mostMillis: 2_500 }
 /** A call of a burst. */
@@ -158,6 +165,85 @@ export const when = part("when executions start", (test) => {
         yield* end(journal, next, time.now())
       }
       assert.deepStrictEqual(all, ["a3", "b2", "a2", "b1", "a4", "a1"])
+    }))
+
+  test("what is rescheduled to a later time leaves its queue, and is due then", ({ journal, time }) =>
+    Effect.gen(function* () {
+      yield* journal.limit(orders, [whole])
+      const queued = { state: "queued", wakeAt: null, limits: [null] } as const
+      yield* create(journal, order("a", queued))
+      time.pass(1)
+      yield* create(journal, order("b", queued))
+      yield* journal.change("id-a", moving({ startsAt: begin + hour }, time.now()))
+      const moved = { state: "queued", queuedAt: null, startsAt: begin + hour, wakeAt: begin + hour } as const
+      assert.deepInclude(yield* found(journal, "id-a"), moved)
+      assert.strictEqual((yield* journal.queuePlace("id-b"))?.place, 1)
+      assert.deepStrictEqual(idsOf((yield* journal.admit("me", orders, 5)).executions), ["id-b"])
+      assert.strictEqual(yield* journal.nextDue([orders]), begin + hour)
+      time.pass(hour)
+      assert.deepStrictEqual(idsOf(yield* journal.claim("me", [orders], time.now(), 5)), ["id-a"])
+    }))
+
+  test("what is rescheduled to a time that has passed is due now, and keeps its place in a queue", ({
+    journal,
+    time
+  }) =>
+    Effect.gen(function* () {
+      yield* journal.limit(orders, [whole])
+      const queued = { state: "queued", wakeAt: null, limits: [null] } as const
+      yield* create(journal, order("a", queued))
+      time.pass(1)
+      yield* create(journal, order("b", queued))
+      yield* create(journal, later("c"))
+      yield* journal.change("id-a", moving({ startsAt: begin }, time.now()))
+      yield* journal.change("id-c", moving({ startsAt: begin }, time.now()))
+      assert.deepInclude(yield* found(journal, "id-a"), { queuedAt: begin, startsAt: null })
+      assert.strictEqual((yield* journal.queuePlace("id-a"))?.place, 1)
+      assert.deepInclude(yield* found(journal, "id-c"), { startsAt: time.now(), wakeAt: time.now() })
+      assert.deepStrictEqual(idsOf(yield* journal.claim("me", [orders], time.now(), 5)), ["id-c"])
+    }))
+
+  test("a priority that is changed changes the order of a queue", ({ journal, time }) =>
+    Effect.gen(function* () {
+      yield* journal.limit(orders, [whole])
+      for (const key of ["a", "b", "c"]) {
+        time.pass(1)
+        yield* create(journal, order(key, { state: "queued", wakeAt: null, limits: [null] }))
+      }
+      yield* journal.change("id-c", moving({ priority: 5, deadlineAt: begin + hour }, time.now()))
+      yield* journal.change("id-a", moving({ priority: -5 }, time.now()))
+      assert.deepInclude(yield* found(journal, "id-c"), { priority: 5, wakeAt: begin + hour, queuedAt: begin + 3 })
+      const all: Array<string> = []
+      for (const _ of "abc") {
+        const [next] = (yield* journal.admit("me", orders, 5)).executions
+        assert(next !== undefined)
+        all.push(next.key)
+        yield* end(journal, next, time.now())
+      }
+      assert.deepStrictEqual(all, ["c", "b", "a"])
+    }))
+
+  test("the process that has claimed what is rescheduled writes nothing of it", ({ journal, time }) =>
+    Effect.gen(function* () {
+      yield* create(journal, later("a"))
+      time.pass(hour)
+      const [claimed] = yield* journal.claim("me", [orders], time.now(), 5)
+      assert(claimed !== undefined)
+      yield* journal.change("id-a", moving({ startsAt: begin + 2 * hour }, time.now()))
+      const begins = write({ execution: { state: "running", startsAt: null } })
+      assert.strictEqual((yield* Effect.flip(journal.write(claimed, begins)))._tag, "OwnershipLost")
+      assert.deepStrictEqual(yield* journal.claim("me", [orders], time.now(), 5), [])
+      assert.deepInclude(yield* found(journal, "id-a"), { state: "queued", owner: null, startsAt: begin + 2 * hour })
+    }))
+
+  test("what is rescheduled while it is suspended stays so, and comes back at its new time", ({ journal, time }) =>
+    Effect.gen(function* () {
+      yield* create(journal, later("a"))
+      yield* journal.change("id-a", () => Effect.succeed(change({ state: "suspended", wakeAt: null })))
+      yield* journal.change("id-a", moving({ startsAt: begin + 2 * hour }, time.now()))
+      const held = { state: "suspended", wakeAt: null, startsAt: begin + 2 * hour } as const
+      assert.deepInclude(yield* found(journal, "id-a"), held)
+      assert.isNull(yield* journal.nextDue([orders]))
     }))
 
   test("a retry has no start and no deadline", ({ journal }) =>

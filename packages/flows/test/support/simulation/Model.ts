@@ -53,6 +53,7 @@ const rules: Readonly<Record<Action, ReadonlyArray<Rule>>> = {
   "reopen and send": [isTaken, isDue, retriesUndos, isCancelling, isNotSuspending],
   end: [isTaken, ({ after }) => after.execution.state === "cancelled" && after.execution.endedAt !== null],
   "set aside": [isTaken, isDue, ({ after, before }) => after.execution.round === before.execution.round + 1],
+  move: [isTaken, (both) => same("state", both) && same("round", both)],
   nothing: [changesNothing],
   refuse: [changesNothing]
 }

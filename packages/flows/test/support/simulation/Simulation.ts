@@ -286,6 +286,10 @@ const run = (database: Database.SimulatedDatabase, seed: number, options: Option
     )
   }
   const cancel = (id: string) => order(`cancel ${id}`, FlowExecutions.cancel(id), "cancel")
+  const rescheduling = () => {
+    const start = operators.chance(0.6) ? { after: operators.pick([0, 500, 20_000]) } : {}
+    return { ...start, priority: operators.int(-3, 3) }
+  }
   const resume = (id: string) => order(`resume ${id}`, FlowExecutions.resume(id), "resume")
   const operate = () => {
     const executions = all()
@@ -305,6 +309,7 @@ const run = (database: Database.SimulatedDatabase, seed: number, options: Option
         "resume",
         "retry",
         "retry",
+        "reschedule",
         "terminate"
       ])
     ) {
@@ -328,6 +333,8 @@ const run = (database: Database.SimulatedDatabase, seed: number, options: Option
         return resume(id)
       case "retry":
         return retry(execution)
+      case "reschedule":
+        return order(`reschedule ${id}`, FlowExecutions.reschedule(id, rescheduling()), "reschedule")
       case "terminate":
         if (operators.chance(0.15)) order(`terminate ${id}`, FlowExecutions.terminate(id), "terminate")
     }

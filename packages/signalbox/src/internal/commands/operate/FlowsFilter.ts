@@ -2,8 +2,11 @@
 import { deploymentHalts, type Filter, states } from "@signalbox/flows/FlowExecutions"
 import { defined } from "@signalbox/transport/Defined"
 import * as Option from "effect/Option"
+import * as Argument from "effect/cli/Argument"
 import * as Flag from "effect/cli/Flag"
 import * as FlagValues from "../../settings/FlagValues.ts"
+
+export const execution = Argument.String("execution").pipe(Argument.withDescription("The id of an execution"))
 
 const only = (name: string, what: string) =>
   Flag.String(name).pipe(Flag.withDescription(`Only executions ${what}`), Flag.optional)

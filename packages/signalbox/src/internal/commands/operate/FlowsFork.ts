@@ -4,11 +4,11 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { print } from "../../connection/Connection.ts"
 import { connected, flags, refuse } from "../../connection/FlowsConnection.ts"
+import { execution } from "./FlowsFilter.ts"
 
 const decodeJson = Schema.decodeEffect(Schema.fromJsonString(Schema.Json))
 
@@ -24,7 +24,7 @@ const inputOf = Effect.fnUntraced(function* (file: string) {
 export const fork = Command.make(
   "fork",
   {
-    execution: Argument.String("execution").pipe(Argument.withDescription("The id of an execution")),
+    execution,
     from: Flag.String("from").pipe(
       Flag.withDescription("The path of a recorded step or wait: the fork runs from there on")
     ),

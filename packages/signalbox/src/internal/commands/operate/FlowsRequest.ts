@@ -11,6 +11,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { connected, flags, refuse } from "../../connection/FlowsConnection.ts"
 import * as FlagValues from "../../settings/FlagValues.ts"
+import { execution } from "./FlowsFilter.ts"
 
 /** The request was not answered. */
 export class NotAnswered extends TaggedError<NotAnswered>()("NotAnswered", { message: Schema.String }) {}
@@ -26,7 +27,7 @@ const why: Readonly<Record<Exclude<Answered["state"], "answered">, (answer: Answ
 export const request = Command.make(
   "request",
   {
-    execution: Argument.String("execution").pipe(Argument.withDescription("The id of an execution")),
+    execution,
     name: Argument.String("name").pipe(
       Argument.withDescription("The name of the request, with its key as in 'review[a]'; see `signalbox flows show`")
     ),

@@ -9,8 +9,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { connected, flags, refuse } from "../../connection/FlowsConnection.ts"
-
-const execution = Argument.String("execution").pipe(Argument.withDescription("The id of an execution"))
+import { execution } from "./FlowsFilter.ts"
 
 const lineOf = ({ at, name, value }: Item): string => `${new Date(at).toISOString()}  ${name}  ${JSON.stringify(value)}`
 const printed = (json: boolean, item: Item) => Console.log(json ? JSON.stringify(onWire.item(item)) : lineOf(item))
