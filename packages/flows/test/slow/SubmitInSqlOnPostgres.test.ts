@@ -1,4 +1,4 @@
-/** `signalbox_submit`: executions that a trigger or a program in another language starts. */
+/** `signalbox_submit` and `signalbox_signal`: what a trigger or a program in another language starts, and sends. */
 import { assert, describe, it } from "@effect/vitest"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Context from "effect/Context"
@@ -18,6 +18,22 @@ import { inspect } from "node:util"
 
 const Order = Schema.Struct({ id: Schema.String, lines: Schema.Array(Schema.Finite) })
 const gate = Flow.signal("gate", Schema.Void)
+const Price = Schema.Struct({ cents: Schema.Int, "with space": Schema.optionalKey(Schema.String) })
+const price = Flow.signal("price", Price)
+const mail = Flow.inbox("mail", Schema.String)
+/** Waits for a price of `a]b\\c`, and then for two messages. */
+const quotes = Flow.make("quotes", {
+  version: 1,
+  input: Schema.String,
+  success: Schema.Array(Schema.Unknown),
+  error: Schema.Never,
+  idempotencyKey: (key) => key,
+  signals: [price, mail],
+  run: Effect.fnUntraced(function* () {
+    const found = yield* price.receive({ key: "a]b\\c" })
+    return [found, yield* mail.receive(), yield* mail.receive()]
+  })
+})
 const flowOf = (version: number, limit: ReadonlyArray<Flow.FlowLimit<typeof Order.Type>> = []) =>
   Flow.make("orders", {
     version,
@@ -42,6 +58,7 @@ const test = (
     readonly sql: SqlClient.SqlClient
     readonly schema: string
     readonly submit: (flow: string, key: string, input: unknown, version?: number) => Effect.Effect<string, unknown>
+    readonly signal: (key: string, signal: string, value: unknown, message?: string) => Effect.Effect<string, unknown>
   }) => Effect.Effect<void, unknown, FlowEngine>
 ) =>
   it.live(title, () =>
@@ -58,7 +75,15 @@ const test = (
           ),
           ([row]) => row?.id ?? ""
         )
-      yield* Effect.provide(body({ sql, schema, submit }), Layer.fresh(program))
+      const signal = (key: string, name: string, value: unknown, message?: string) =>
+        Effect.map(
+          sql.unsafe<{ readonly id: string }>(
+            `SELECT ${schema}.signalbox_signal($1, $2, $3, $4::text::jsonb, $5) AS id`,
+            ["quotes", key, name, JSON.stringify(value), message ?? null]
+          ),
+          ([row]) => row?.id ?? ""
+        )
+      yield* Effect.provide(body({ sql, schema, signal, submit }), Layer.fresh(program))
     }).pipe(Effect.scoped)
   )
 
@@ -171,6 +196,97 @@ describe("signalbox_submit", () => {
         assert.strictEqual((yield* FlowExecutions.get(id)).key, key)
         yield* stands(id, "completed")
       }
+    })
+  )
+})
+
+describe("signalbox_signal", () => {
+  const awaits = (id: string, kind: string) =>
+    until(Effect.map(FlowExecutions.inspect(id), ({ now }) => now.some((one) => one.kind === kind)))
+  const said = <A>(call: Effect.Effect<A, unknown>) =>
+    Effect.map(Effect.flip(call), (error) => inspect(error, { depth: 9 }))
+  const address = String.raw`price[a\]b\\c]`
+
+  test("sends a signal and messages, which wake the execution in its process", Flow.layer(quotes), ({ signal }) =>
+    Effect.gen(function* () {
+      const id = yield* Flow.submit(quotes, "one")
+      yield* awaits(id, "signal")
+      assert.strictEqual(yield* signal("one", address, { cents: 5, "with space": 'a "b" \u0001 \u2028 é 𝔵' }), id)
+      yield* awaits(id, "inbox")
+      for (const message of ["1", "1", 'm\u0007\n"𝔵'.repeat(200)]) yield* signal("one", "mail", "hello", message)
+      yield* stands(id, "completed")
+      const first = { cents: 5, "with space": 'a "b" \u0001 \u2028 é 𝔵' }
+      assert.deepStrictEqual((yield* FlowExecutions.get(id)).result, [first, "hello", "hello"])
+    })
+  )
+
+  test(
+    "is the signal that the API sends: repeated equal, and refused with another value",
+    Flow.layer(quotes),
+    (other) =>
+      Effect.gen(function* () {
+        const { signal } = other
+        const id = yield* Flow.submit(quotes, "early", { after: "1 day" })
+        yield* signal("early", "price[x]", { cents: 1.0 })
+        yield* FlowExecutions.signal(id, "price[x]", { cents: 1 })
+        yield* FlowExecutions.signal(id, "price[y]", { "with space": "", cents: 2 })
+        yield* signal("early", "price[y]", { cents: 2, "with space": "" })
+        const conflict = yield* Effect.flip(FlowExecutions.signal(id, "price[x]", { cents: 3 }))
+        assert.strictEqual(conflict._tag, "SignalConflict")
+        assert.match(
+          yield* said(signal("early", "price[y]", { cents: 3 })),
+          /already has another value for the signal price\[y\]/
+        )
+        const message = "long \u0007 𝔵 ".repeat(90)
+        yield* FlowExecutions.signal(id, "mail", "a", { id: message })
+        yield* signal("early", "mail", "a", message)
+        const { execution } = yield* FlowExecutions.inspect(id)
+        assert.deepInclude(execution, { mail: 3, state: "queued", wakeAt: execution.startsAt })
+      })
+  )
+
+  test("is part of the transaction of its caller", Flow.layer(quotes), ({ sql, signal }) =>
+    Effect.gen(function* () {
+      const id = yield* Flow.submit(quotes, "one")
+      yield* awaits(id, "signal")
+      yield* Effect.ignore(sql.withTransaction(Effect.andThen(signal("one", address, { cents: 1 }), Effect.fail("no"))))
+      yield* sql.withTransaction(signal("one", address, { cents: 2 }))
+      yield* Effect.forEach(["1", "2"], (message) => signal("one", "mail", message, message))
+      yield* stands(id, "completed")
+      assert.deepStrictEqual((yield* FlowExecutions.get(id)).result, [{ cents: 2 }, "1", "2"])
+    })
+  )
+
+  test("is taken by the next process, when none runs", Layer.empty, ({ signal, submit }) =>
+    Effect.gen(function* () {
+      const id = yield* submit("quotes", "one", "one", 1)
+      yield* signal("one", address, { cents: 7 })
+      yield* Effect.forEach(["1", "2"], (message) => signal("one", "mail", message, message))
+      yield* Effect.provide(stands(id, "completed"), Flow.layer(quotes))
+    })
+  )
+
+  test("refuses what cannot be sent, and records nothing", Flow.layer(quotes), ({ schema, sql, signal }) =>
+    Effect.gen(function* () {
+      const id = yield* Flow.submit(quotes, "one", { after: "1 day" })
+      const ended = yield* Flow.submit(quotes, "ended", { after: "1 day" })
+      yield* FlowExecutions.cancel(ended)
+      for (const [call, expected] of [
+        [signal("absent", "price", {}), /no execution of the flow quotes has the key absent/],
+        [signal("ended", "price", {}), /the execution \S+ has ended and accepts no signals/],
+        [signal("one", "price[", {}), /expected the name of a signal, or one with a key as in name\[a\], not price\[/],
+        [signal("one", "[a]", {}), /expected the name of a signal/],
+        [signal("one", "mail", "x", ""), /message_id: expected at least one character/],
+        [signal("one", "mail", "x".repeat(1_000_000), "1"), /value: is 1000002 bytes of JSON, more than 1000000/],
+        [signal("one", "mail", "signalbox-encrypted:1:x", "1"), /which marks encrypted values/]
+      ] as const) {
+        assert.match(yield* said(call), expected)
+      }
+      assert.deepInclude(yield* FlowExecutions.get(id), { mail: 0 })
+      const [granted] = yield* sql.unsafe(
+        `SELECT has_function_privilege('pg_monitor', '${schema}.signalbox_signal(text, text, text, jsonb, text)', 'EXECUTE') AS may`
+      )
+      assert.deepStrictEqual(granted, { may: false })
     })
   )
 })

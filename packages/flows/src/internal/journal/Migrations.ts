@@ -3,6 +3,7 @@
  * migration that has been released is never edited.
  */
 import { make, type Statement } from "@signalbox/sql/Migrations"
+import { signalFunction } from "./SignalFunction.ts"
 import { submitFunction } from "./SubmitFunction.ts"
 import { views } from "./Views.ts"
 
@@ -366,6 +367,7 @@ export const migrate = make({
     "0016_when": when,
     "0017_said": said,
     "0018_views": [...views, ...submitFunction],
-    "0019_transactions": transactions
+    "0019_transactions": transactions,
+    "0021_signal_function": signalFunction
   }
 })

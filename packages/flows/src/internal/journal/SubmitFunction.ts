@@ -6,7 +6,7 @@
 import type { Statement } from "@signalbox/sql/Migrations"
 
 /** Before what cannot be stored, and before the hash of a long text: see `Texts.ts`. */
-const mark = "U&'\\+10FFFE'"
+export const mark = "U&'\\+10FFFE'"
 
 /** Types are lower-case, because migrations translate the others. */
 const submit = `CREATE FUNCTION signalbox_submit(flow text, key text, input jsonb, version double precision DEFAULT NULL)
@@ -75,18 +75,17 @@ BEGIN
 END
 $body$`
 
-const signature = "signalbox_submit(text, text, jsonb, double precision)"
-
-/** It reads and writes the tables of its schema whoever calls it, and only who is granted that may call it. */
-const guarded = `DO $body$ BEGIN
+/**
+ * Creates a function that reads and writes the tables of its schema whoever calls it, and that only those may call who are granted it.
+ */
+export const granted = (create: string, signature: string): ReadonlyArray<Statement> =>
+  [
+    create,
+    `DO $body$ BEGIN
   EXECUTE format('ALTER FUNCTION ${signature} SET search_path = %I, pg_temp', current_schema());
-END $body$`
-
-const onPostgres = (postgres: string): Statement => ({ sqlite: "SELECT 1", postgres })
+END $body$`,
+    `REVOKE ALL ON FUNCTION ${signature} FROM PUBLIC`
+  ].map((postgres) => ({ sqlite: "SELECT 1", postgres }))
 
 /** Creates the function. */
-export const submitFunction: ReadonlyArray<Statement> = [
-  submit,
-  guarded,
-  `REVOKE ALL ON FUNCTION ${signature} FROM PUBLIC`
-].map(onPostgres)
+export const submitFunction = granted(submit, "signalbox_submit(text, text, jsonb, double precision)")
