@@ -4,11 +4,13 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
+import { digestOf } from "../../src/internal/journal/Common.ts"
 import { Database } from "../../src/internal/journal/Database.ts"
 import { Journal } from "../../src/internal/journal/Journal.ts"
 import * as Sealed from "../../src/internal/journal/Sealed.ts"
 import * as Sql from "../../src/internal/journal/Sql.ts"
 import { isSealed } from "../../src/internal/model/Envelope.ts"
+import { noMark } from "../../src/internal/model/Said.ts"
 import { temporaryFile } from "../support/Engines.ts"
 import { journalSuite } from "../support/JournalSuite.ts"
 import {
@@ -51,6 +53,34 @@ const both = Effect.map(inFile, (context) => {
 })
 
 describe("the journal, encrypted", () => {
+  it.live("stores no digest by which the input of a request can be guessed, and reads those of before", () =>
+    Effect.gen(function* () {
+      const { plain, sealedBy, sql } = yield* both
+      const answers = [{ name: "pin", id: "1", input: 1234, state: "answered", value: true } as const]
+      const said = { number: 0, mark: noMark, states: [], items: [], trims: [], answers }
+      for (const [key, journal] of [
+        ["a", plain],
+        ["b", sealedBy("a")]
+      ] as const) {
+        const fence = yield* owned(journal, key)
+        yield* journal.write(fence, write({ said }))
+      }
+      const rows = yield* sql<{ readonly asked: string }>`SELECT asked FROM flow_answer ORDER BY execution`
+      assert.deepStrictEqual(
+        rows.map(({ asked }) => [asked === digestOf(1234), isSealed(asked)]),
+        [
+          [true, false],
+          [false, true]
+        ]
+      )
+      // Also after a rotation.
+      for (const id of ["id-a", "id-b"]) {
+        const answer = yield* sealedBy("b", "a").answer(id, "pin", "1")
+        assert.deepInclude(answer, { asked: digestOf(1234), state: "answered", value: true })
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("stores no value that can be read, and no message of a failure", () =>
     Effect.gen(function* () {
       const { plain, sealedBy } = yield* both

@@ -298,7 +298,7 @@ const when: ReadonlyArray<string> = [
 /**
  * What executions say of themselves. `number` counts states and items of feeds; `position` and `ordinal` are the last mark (`Said.ts`).
  * The name of a state has its key; its index has only its hash when it is long. `item` counts the items of a feed. An answer has the
- * address of the message that asks, which a chapter may have deleted; `asked` is the digest of its value.
+ * address of the message that asks, which a chapter may have deleted; `asked` is the digest of its value, encrypted where values are.
  */
 const said: ReadonlyArray<string> = [
   `CREATE TABLE flow_said (

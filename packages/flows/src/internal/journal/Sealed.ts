@@ -15,7 +15,7 @@ import * as Envelope from "../model/Envelope.ts"
 import type { Said } from "../model/Said.ts"
 import type { Change, Execution, History, Locked, Message, Write } from "../model/Execution.ts"
 import { type Conversion, converter } from "../model/ValueMembers.ts"
-import { sameJson } from "./Common.ts"
+import { digestOf, sameJson } from "./Common.ts"
 import type { Journal, Within } from "./Journal.ts"
 import { Rings } from "./Rings.ts"
 
@@ -134,7 +134,7 @@ export const make = (journal: TheJournal, values: FlowValues): TheJournal => {
               ...write.said,
               states: write.said.states.map(seal.said),
               items: write.said.items.map(seal.said),
-              answers: write.said.answers.map(seal.answer)
+              answers: write.said.answers.map((answer) => seal.answer({ ...answer, asked: digestOf(answer.input) }))
             }
     }
   }

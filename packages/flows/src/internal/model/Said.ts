@@ -50,13 +50,15 @@ export interface Answer {
   readonly id: string
   /** The value of the message. */
   readonly input: Schema.Json
+  /** The digest of the input, as it is stored; default: it is computed from that. */
+  readonly asked?: string | undefined
   /** `abandoned`: its chapter ended without one. */
   readonly state: "answered" | "refused" | "abandoned"
   readonly value: Schema.Json
 }
 
 /** An answer that is stored. */
-export interface RecordedAnswer extends Omit<Answer, "input"> {
+export interface RecordedAnswer extends Omit<Answer, "input" | "asked"> {
   /** The digest of the input. */
   readonly asked: string
   readonly at: number

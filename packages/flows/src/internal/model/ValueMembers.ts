@@ -54,11 +54,12 @@ export const converter = ({ failure, value }: Conversion) => {
       ...one,
       value: value(one.value, [one.kind, one.name, one.number, "said"])
     }),
-    /** An answer to a request. */
-    answer: <A extends Pick<Answer, "name" | "id" | "value">>(one: A): A => ({
-      ...one,
-      value: value(one.value, [one.name, one.id, "answer"])
-    }),
+    /** An answer to a request. The digest of an input that can be guessed would say which one it was. */
+    answer: <A extends Pick<Answer, "name" | "id" | "value" | "asked">>(one: A): A => {
+      const asked = value(one.asked ?? null, [one.name, one.id, "asked"])
+      const answered = { ...one, value: value(one.value, [one.name, one.id, "answer"]) }
+      return typeof asked === "string" ? { ...answered, asked } : answered
+    },
     /** The result of a step that was committed with its rows. */
     transaction: (json: Schema.Json, scope: string): Schema.Json => value(json, [scope, "transaction"])
   }

@@ -84,7 +84,7 @@ const answers = {
     writer<Answer & { readonly at: number }>()(answerRow, {
       address: addressOf,
       message_id: ({ id }) => id,
-      asked: ({ input }) => digestOf(input)
+      asked: ({ asked, input }) => asked ?? digestOf(input)
     })
   ),
   conflict: "ON CONFLICT (execution, address) DO NOTHING"
