@@ -13,6 +13,7 @@ import type { FlowEngine } from "./FlowEngine.ts"
 import {
   ExecutionConflict,
   ExecutionNotFound,
+  FlowDraining,
   FlowExpired,
   type InvalidInput,
   type InvalidSignal,
@@ -31,7 +32,7 @@ import { makeStep, type Step } from "./Step.ts"
 /**
  * Like `Flow.submit`, in the transaction of the `SqlClient`: the execution begins after its commit, and does not exist if it is rolled
  * back. On Postgres it is any client of the database that has the flows, on SQLite that of `FlowEngine.sqlClient`; another client is a
- * `FlowDefect`. Returns the id, also of an execution that exists with the key.
+ * `FlowDefect`. Returns the id, also of an execution that exists with the key. Fails like `Flow.submit`.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -66,23 +67,29 @@ export const submitWithin = Effect.fn("Flow.submitWithin")(function* <
   flow: FlowDefinition<I, S, E>,
   input: I["Type"],
   options: { readonly key?: string } = {}
-): Effect.fn.Return<string, InvalidInput | FlowExpired | SqlError, SqlClient | FlowEngine> {
+): Effect.fn.Return<string, InvalidInput | FlowExpired | FlowDraining | SqlError, SqlClient | FlowEngine> {
   const { engine } = yield* engineOf
   const { journal } = engine
   const given = yield* recordSubmitted(flow, input)
   const start = startOf(flow, given, options.key)
   const isQueued = start.limits.length > 0
   const wakeAt = isQueued ? null : yield* journal.now
+  const isRefused = yield* engine.isRefused(start)
   const sql = yield* SqlClient
-  const created = yield* journal.within(sql, ({ create }) =>
-    create({
-      ...start,
-      id: engine.newId(),
-      parent: null,
-      messages: [],
-      state: isQueued ? "queued" : "running",
-      owner: null,
-      wakeAt
+  const created = yield* journal.within(
+    sql,
+    Effect.fnUntraced(function* ({ create, findKey }) {
+      const { flow, key, version } = start
+      if (isRefused && (yield* findKey(flow, key)) === null) return yield* new FlowDraining({ flow, version })
+      return yield* create({
+        ...start,
+        id: engine.newId(),
+        parent: null,
+        messages: [],
+        state: isQueued ? "queued" : "running",
+        owner: null,
+        wakeAt
+      })
     })
   )
   if (created._tag === "Expired") {

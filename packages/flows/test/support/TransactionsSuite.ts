@@ -220,6 +220,18 @@ export const transactions = <E>({ layer, name, other }: Options<E>) => {
       })
     )
 
+    it.live("an execution of a version that is drained is refused, and one that exists is joined", () =>
+      Effect.gen(function* () {
+        const id = yield* Effect.provide(Flow.submit(waits, "there"), Flow.layer(waits))
+        yield* Effect.gen(function* () {
+          const refused = yield* Effect.flip(within(Effect.andThen(add("orders", "x"), Flow.submitWithin(waits, "x"))))
+          assert.deepInclude(refused, { _tag: "FlowDraining", flow: "waits", version: 1 })
+          assert.deepStrictEqual([yield* keys, yield* idsIn("orders")], [["there"], []])
+          assert.strictEqual(yield* within(Flow.submitWithin(waits, "there")), id)
+        }).pipe(Effect.provide(Layer.merge(Flow.layer(waits, { drain: true }), tables)))
+      }).pipe(Effect.provide(Layer.fresh(layer)))
+    )
+
     test(
       "a client of another database is refused",
       Effect.gen(function* () {

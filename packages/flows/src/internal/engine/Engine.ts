@@ -169,6 +169,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, encrypts = false
     }),
     /** Creates an execution, or joins the one with its key; runs it immediately if it fits in memory. */
     submit: submissions.submit,
+    isRefused: submissions.isRefused,
     submitMany: submissions.submitMany,
     debounce: submissions.debounce,
     /** Waits until an execution has ended or is halted. */

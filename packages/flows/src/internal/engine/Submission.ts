@@ -86,13 +86,18 @@ export const make = ({
   const isDrained = (made: Pick<Made, "flow" | "parent" | "version">) =>
     (made.parent ?? null) === null && flows.get(versionName(made))?.drain === true
 
-  /** Fails when no living process takes a new execution of the version; one that exists is joined. */
-  const taken = Effect.fnUntraced(function* ({ flow, key, version }: Pick<Made, "flow" | "key" | "version">) {
+  /** Whether a living process takes new executions of the version. */
+  const isTaken = Effect.fnUntraced(function* ({ flow, version }: Pick<Made, "flow" | "version">) {
     const processes = yield* journal.processes
-    const isTaken = processes.some(({ flows }) =>
+    return processes.some(({ flows }) =>
       flows.some((known) => known.flow === flow && known.version === version && known.drain !== true)
     )
-    if (isTaken || (yield* journal.findKey(flow, key)) !== null) return
+  })
+
+  /** Fails when no living process takes a new execution of the version; one that exists is joined. */
+  const taken = Effect.fnUntraced(function* (made: Pick<Made, "flow" | "key" | "version">) {
+    const { flow, key, version } = made
+    if ((yield* isTaken(made)) || (yield* journal.findKey(flow, key)) !== null) return
     return yield* new FlowDraining({ flow, version })
   })
 
@@ -147,6 +152,9 @@ export const make = ({
 
   return {
     submit,
+    /** Whether no process would take a new execution: this one drains the version, and no other one runs it. */
+    isRefused: (made: Pick<Made, "flow" | "version">) =>
+      isDrained(made) ? Effect.map(isTaken(made), (taken) => !taken) : Effect.succeed(false),
     /** Creates executions of a flow in one transaction, or joins those with their keys; returns all in order. */
     submitMany: Effect.fnUntraced(function* (
       flow: string,
