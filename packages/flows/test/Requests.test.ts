@@ -1,5 +1,6 @@
 /** Requests to executions, which their flows answer, and approvals that say whether they counted. */
 import { assert, describe, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Fiber from "effect/Fiber"
@@ -211,6 +212,36 @@ describe("a request", () => {
           assert.strictEqual(yield* request(add, 2, { id: "not received" }), 2)
         }).pipe(Effect.provide(Flow.layer(chapters)))
       }).pipe(Effect.provide(memory))
+  )
+
+  it.effect("keeps its first answer when a retry gives another one", () =>
+    Effect.gen(function* () {
+      let answered = 0
+      const counts = Flow.make("counts", {
+        version: 1,
+        input: Schema.Void,
+        success: Schema.Finite,
+        error: Schema.Never,
+        idempotencyKey: () => "one",
+        signals: [add],
+        run: Effect.fnUntraced(function* () {
+          const { answer } = yield* add.receive()
+          const now = yield* Flow.now("now")
+          yield* answer(++answered)
+          return DateTime.toEpochMillis(now)
+        })
+      })
+      yield* Effect.gen(function* () {
+        const id = yield* Flow.submit(counts, undefined)
+        yield* FlowRequests.send(id, "add", 1, { id: "1" })
+        yield* advance("1 second")
+        yield* FlowExecutions.retry(id, { from: "now" })
+        yield* advance("1 second")
+        assert.deepInclude(yield* FlowExecutions.get(id), { state: "completed", round: 1 })
+        assert.isAbove(answered, 1)
+        assert.deepInclude(yield* FlowRequests.send(id, "add", 1, { id: "1" }), { state: "answered", value: 1 })
+      }).pipe(Effect.provide(Flow.layer(counts)))
+    }).pipe(Effect.provide(memory))
   )
 
   it.effect("that is answered twice is a defect, in a script too", () =>
