@@ -374,6 +374,10 @@ export interface Handle<S, E> {
   readonly reschedule: (
     options: FlowExecutions.RescheduleOptions
   ) => Effect.Effect<void, ExecutionNotFound | ExecutionConflict, FlowEngine>
+  /** Creates an execution that begins with the recorded results before a step; returns its id: see `FlowExecutions.fork`. */
+  readonly fork: (
+    options: FlowExecutions.ForkOptions
+  ) => Effect.Effect<string, ExecutionNotFound | ExecutionConflict | StepNotFound, FlowEngine>
   readonly describe: Effect.Effect<FlowExecutions.Inspection, ExecutionNotFound, FlowEngine>
 }
 
@@ -417,6 +421,7 @@ export const handle = Effect.fn("Flow.handle")(function* <I extends Codec, S ext
     resume: (options) => FlowExecutions.resume(id, options),
     retry: (options) => FlowExecutions.retry(id, options),
     reschedule: (options) => FlowExecutions.reschedule(id, options),
+    fork: (options) => FlowExecutions.fork(id, options),
     describe: FlowExecutions.inspect(id)
   }
 })

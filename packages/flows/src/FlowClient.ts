@@ -23,7 +23,7 @@ import {
   type RequestAbandoned,
   type RequestUnanswered
 } from "./FlowErrors.ts"
-import type { Inspection, RescheduleOptions, ResumeOptions, RetryOptions } from "./FlowExecutions.ts"
+import type { ForkOptions, Inspection, RescheduleOptions, ResumeOptions, RetryOptions } from "./FlowExecutions.ts"
 import type { AskOptions } from "./FlowRequests.ts"
 import type { ReadOptions } from "./FlowStates.ts"
 import { segment } from "./internal/body/Position.ts"
@@ -81,6 +81,8 @@ export interface RemoteHandle<S, E> {
   readonly retry: (options?: RetryOptions) => Effect.Effect<void, FlowManagementError>
   /** Changes when it starts, its priority, or its deadline, while it has not begun: see `FlowExecutions.reschedule`. */
   readonly reschedule: (options: RescheduleOptions) => Effect.Effect<void, FlowManagementError>
+  /** Creates an execution that begins with the recorded results before a step; returns its id: see `FlowExecutions.fork`. */
+  readonly fork: (options: ForkOptions) => Effect.Effect<string, FlowManagementError>
   readonly describe: Effect.Effect<Inspection, FlowManagementError>
 }
 
@@ -208,6 +210,7 @@ const make = Effect.fnUntraced(function* (options: Requests.Options) {
         resume: (options) => flows.resume(id, options),
         retry: (options) => flows.retry(id, options),
         reschedule: (options) => flows.reschedule(id, options),
+        fork: (options) => flows.fork(id, options),
         describe: flows.inspect(id)
       }
     })

@@ -24,6 +24,8 @@ export interface Options {
   readonly from: string
   /** The input, as JSON; default: that of the history. */
   readonly input?: Schema.Json | undefined
+  /** The version of the flow that runs it; default: that of the history. */
+  readonly version?: number | undefined
   /**
    * Layers of the services of the steps. Default: `ControlRoom` by the environment: `SIGNALBOX_BASE_URL` and the others.
    */
@@ -86,7 +88,8 @@ export const run = ({
   history,
   input,
   onEvent,
-  services = [ControlRoom.layerConfig]
+  services = [ControlRoom.layerConfig],
+  version
 }: Options): Promise<Rest> => {
   const publish = (event: FlowEvent) => Effect.sync(() => onEvent(event))
   const registered = flows.reduce<Layer.Layer<never, never, unknown>>(
@@ -99,7 +102,7 @@ export const run = ({
     Layer.provide(Layer.succeed(FlowEvents, { publish }))
   )
   const program = Effect.gen(function* () {
-    const id = yield* FlowExecutions.forkHistory(history, { from, ...defined({ input }) })
+    const id = yield* FlowExecutions.forkHistory(history, { from, ...defined({ input, version }) })
     const { execution, remedy, summary } = yield* restOf(id)
     const { error, result, state } = execution
     return { id, state, result, error, summary, remedy }

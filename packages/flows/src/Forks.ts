@@ -19,6 +19,8 @@ export interface ForkOptions {
   readonly from: string
   /** The input, as JSON; default: that of the execution. The recorded results before `from` stay as they are. */
   readonly input?: Schema.Json
+  /** The version that runs the fork; default: that of the execution. Where the recorded results do not fit it, the fork halts. */
+  readonly version?: number
   /** The idempotency key; default: that of the execution with `~fork-1`, or the next number. */
   readonly key?: string
 }
@@ -27,7 +29,7 @@ export interface ForkOptions {
 const forkOf = (execution: string) => `fork of ${execution}`
 
 /**
- * Creates a new execution of the same flow and version that begins with the recorded results of this one before a step, and runs on
+ * Creates a new execution of the same flow, and of the same version unless another one is given, that begins with the recorded results of this one before a step, and runs on
  * from there; returns its id. The execution itself is not changed. Kept are what `retry` keeps, and the signals and messages that had
  * arrived when the step began. The steps of the fork have idempotency keys of its own, so the step and those after it have new effects;
  * when it fails, the undos of results that it has taken over run. It has the tags of the execution, and `fork of` its id.
@@ -40,6 +42,9 @@ const forkOf = (execution: string) => `fork of ${execution}`
  *
  * export const again = (execution: string) =>
  *   FlowExecutions.fork(execution, { from: "charge" })
+ * // With the code that mends it.
+ * export const mended = (execution: string) =>
+ *   FlowExecutions.fork(execution, { from: "charge", version: 2 })
  * ```
  */
 export const fork = Effect.fn("FlowExecutions.fork")(function* (
@@ -65,17 +70,17 @@ export const fork = Effect.fn("FlowExecutions.fork")(function* (
  */
 export const forkHistory = Effect.fn("FlowExecutions.forkHistory")(function* (
   { entries, execution: source, messages, undos }: Pick<FlowHistory, "execution" | "entries" | "undos" | "messages">,
-  { from, input, key }: ForkOptions
+  { from, input, key, version = source.version }: ForkOptions
 ): Effect.fn.Return<string, ExecutionConflict | StepNotFound, FlowEngine> {
   const { engine } = yield* engineOf
   const history = { entries, execution: source, messages, undos, redos: new Map<string, number>() }
   const execution = source.id
-  yield* runnable(source, source.version, true)
+  yield* runnable(source, version, true)
   if (!isRecorded(history, from)) {
     const message = `from: the execution ${execution} has recorded no step ${from}`
     return yield* new StepNotFound({ execution, path: from, message })
   }
-  const { flow, limits, tags, version } = source
+  const { flow, limits, tags } = source
   const tag = forkOf(execution)
   const now = yield* engine.journal.now
   const isQueued = limits.length > 0

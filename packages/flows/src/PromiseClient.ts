@@ -11,7 +11,7 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type { FeedItem, SendOptions, Watched } from "./Durable.ts"
 import { FlowClient, type RemoteHandle } from "./FlowClient.ts"
 import type { FlowDefinition } from "./FlowDefinition.ts"
-import type { Inspection } from "./FlowExecutions.ts"
+import type { ForkOptions, Inspection } from "./FlowExecutions.ts"
 import type { AskOptions } from "./FlowRequests.ts"
 import type { ReadOptions } from "./FlowStates.ts"
 import type { SubmitOptions } from "./internal/model/Submitted.ts"
@@ -74,6 +74,8 @@ export interface RemotePromiseHandle<S> {
   readonly retry: (options?: { readonly from?: string } & AbortOptions) => Promise<void>
   /** Changes when it starts, its priority, or its deadline, while it has not begun. */
   readonly reschedule: (options: WhenOptions & AbortOptions) => Promise<void>
+  /** Creates an execution that begins with the recorded results before a step, and resolves to its id. */
+  readonly fork: (options: ForkOptions & AbortOptions) => Promise<string>
   readonly describe: (options?: AbortOptions) => Promise<Inspection>
 }
 
@@ -149,6 +151,7 @@ export const connectFlows = ({ token, url }: ConnectOptions): RemoteFlows => {
     resume: (options) => run(handle.resume(), options),
     retry: ({ abortSignal, ...options } = {}) => run(handle.retry(options), { abortSignal }),
     reschedule: ({ abortSignal, ...options }) => run(handle.reschedule(options), { abortSignal }),
+    fork: ({ abortSignal, ...options }) => run(handle.fork(options), { abortSignal }),
     describe: (options) => run(handle.describe, options)
   })
   return {

@@ -296,6 +296,10 @@ describe("a client", () => {
         const later = await flows.handle(definition, "later")
         await later.reschedule({ priority: 3 })
         assert.strictEqual((await later.describe()).execution.priority, 3)
+        const fork = await handle.fork({ from: "note", version: 1, key: "fork" })
+        assert.strictEqual((await flows.handle(definition, "fork")).id, fork)
+        const absent: unknown = await handle.fork({ from: "note", version: 9 }).catch((error: unknown) => error)
+        assert.match(String(absent), /version: no running program has registered orders, version 9/)
         const aborted = await flows
           .execute(definition, "two", { abortSignal: AbortSignal.timeout(50) })
           .catch(() => "aborted")

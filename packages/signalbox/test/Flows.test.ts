@@ -284,6 +284,8 @@ describe("signalbox flows", { shuffle: false }, () => {
         assert.strictEqual(status, 2)
         assert.match(stderr, /--input: expected a file with JSON/)
       }).pipe(Effect.ensuring(Effect.sync(remove)))
+      const other = yield* failing("fork", id, "--from", "approval", "--to-version", "4")
+      assert.match(other.stderr, /no running program has registered payment, version 4; registered are 3/)
       const unknown = yield* failing("fork", id, "--from", "pay")
       assert.match(unknown.stderr, /from: the execution \S+ has recorded no step pay/)
     }).pipe(Effect.provide(program))

@@ -116,6 +116,7 @@ scenarios("what flows of promises say, and answer", () => {
     const delayed = await flows.handle(late, "0")
     await delayed.reschedule({ after: 0 })
     assert.isTrue(await delayed.result())
+    assert.notStrictEqual(await delayed.fork({ from: "begun", key: "fork" }), delayed.id)
     await flows.close()
   })
 

@@ -93,7 +93,7 @@ const makeFlows = () => {
   const layer = Layer.mergeAll(Flow.layer(orders), Flow.layer(letters), Flow.layer(parents), Flow.layer(limited))
   /** The steps of an execution. */
   const stepsOf = (execution: string) => did.flatMap(([step, by]) => (by === execution ? [step] : []))
-  return { orders, letters, parents, limited, layer, of: stepsOf }
+  return { orders, letters, parents, limited, layer, does, of: stepsOf }
 }
 type Made = ReturnType<typeof makeFlows>
 
@@ -193,6 +193,35 @@ export const forks = ({ name, store }: Suite) => {
         const differs = yield* FlowExecutions.fork(id, { from: "send", input: "two" })
         yield* stands(differs, "halted")
         assert.strictEqual((yield* FlowExecutions.inspect(differs)).halt?.code, "INPUT_CHANGED")
+      }))
+
+    test("of another version continues with it, and halts where the record does not fit", (made) =>
+      Effect.gen(function* () {
+        const id = yield* ordered(made, "one")
+        yield* stands(id, "completed")
+        const { does, orders } = made
+        const next = Flow.make("orders", {
+          ...orders,
+          version: 2,
+          run: Effect.fnUntraced(function* (input) {
+            yield* Flow.compensate(does("reserve")("x"), () => Effect.orDie(does("release")("x")))
+            const { by } = yield* approval.receive()
+            return yield* does("settle")(`${by} ${input}`)
+          })
+        })
+        yield* Effect.gen(function* () {
+          const fork = yield* FlowExecutions.fork(id, { from: "charge", version: 2 })
+          assert.strictEqual(yield* resultOf(fork), "settle of ann one")
+          assert.deepStrictEqual(made.of(fork), ["settle"])
+          assert.strictEqual((yield* FlowExecutions.get(fork)).version, 2)
+          const handle = yield* Flow.handle(orders, "one")
+          const changed = yield* handle.fork({ from: "send", version: 2 })
+          yield* stands(changed, "halted")
+          assert.strictEqual((yield* FlowExecutions.inspect(changed)).halt?.code, "STEPS_CHANGED")
+          assert.deepStrictEqual(made.of(changed), [])
+        }).pipe(Effect.provide(Flow.layer(next)))
+        const missing = yield* Effect.flip(FlowExecutions.fork(id, { from: "charge", version: 3 }))
+        assert.match(missing.message, /^version: no running program has registered orders, version 3; registered are 1/)
       }))
 
     test("of one that was undone repeats what was undone", (made) =>

@@ -302,6 +302,7 @@ const group = HttpApiGroup.make("executions")
       payload: Schema.Struct({
         from: Schema.NonEmptyString,
         input: Schema.optionalKey(Schema.Json),
+        version: Schema.optionalKey(Schema.Finite),
         key: Schema.optionalKey(Schema.NonEmptyString)
       }),
       success: Reached,

@@ -5,6 +5,7 @@ import { defined } from "@signalbox/transport/Defined"
 import * as Option from "effect/Option"
 import * as Durable from "../../Durable.ts"
 import type { AskOptions } from "../../FlowRequests.ts"
+import type { ForkOptions } from "../../Forks.ts"
 import * as FlowStates from "../../FlowStates.ts"
 import type { Requestable } from "../../Requests.ts"
 import type { Signal } from "../../Signals.ts"
@@ -55,6 +56,8 @@ export interface PromiseHandle<S> {
   readonly retry: (options?: { readonly from?: string } & CallOptions) => Promise<void>
   /** Changes when it starts, its priority, or its deadline, while it has not begun: see `FlowExecutions.reschedule`. */
   readonly reschedule: (options: WhenOptions & CallOptions) => Promise<void>
+  /** Creates an execution that begins with the recorded results before a step, and resolves to its id: see `FlowExecutions.fork`. */
+  readonly fork: (options: ForkOptions & CallOptions) => Promise<string>
 }
 
 /** How long a call waits for more; the next one follows. */
@@ -97,6 +100,7 @@ export const handleOf = async <I extends Codec, S extends Codec, E extends Codec
     suspend: (options) => call(handle.suspend, options),
     resume: (options) => call(handle.resume(), options),
     retry: (options) => call(handle.retry(options), options),
-    reschedule: (options) => call(handle.reschedule(options), options)
+    reschedule: (options) => call(handle.reschedule(options), options),
+    fork: (options) => call(handle.fork(options), options)
   }
 }

@@ -39,6 +39,10 @@ export const fork = Command.make(
       ),
       Flag.optional
     ),
+    toVersion: Flag.Finite("to-version").pipe(
+      Flag.withDescription("The version that runs the fork; default: the version of the execution"),
+      Flag.optional
+    ),
     sandbox: Flag.String("sandbox").pipe(
       Flag.withMetavar("file"),
       Flag.withDescription(
@@ -48,15 +52,16 @@ export const fork = Command.make(
     ),
     ...flags
   },
-  Effect.fnUntraced(function* ({ execution, from, input, json, key, sandbox, url }) {
+  Effect.fnUntraced(function* ({ execution, from, input, json, key, sandbox, toVersion, url }) {
     const given = Option.isSome(input) ? yield* inputOf(input.value) : undefined
+    const version = Option.getOrUndefined(toVersion)
     if (Option.isSome(sandbox)) {
       const history = yield* connected(url, (flows) => flows.history(execution))
       // A control room is much to load for the commands that need none.
       const module = yield* Effect.promise(() => import("./FlowsSandbox.ts"))
-      return yield* module.sandbox({ file: sandbox.value, history, from, input: given, json })
+      return yield* module.sandbox({ file: sandbox.value, history, from, input: given, version, json })
     }
-    const options = { from, ...defined({ input: given, key: Option.getOrUndefined(key) }) }
+    const options = { from, ...defined({ input: given, version, key: Option.getOrUndefined(key) }) }
     const id = yield* connected(url, (flows) => flows.fork(execution, options))
     yield* print(json, { id }, () => `${id} runs from ${from} on, with the results of ${execution} before it`)
   })
@@ -67,6 +72,10 @@ export const fork = Command.make(
     {
       command: "signalbox flows fork 0199a1b2-... --from charge --input changed.json",
       description: "With another input, as far as the recorded results fit it"
+    },
+    {
+      command: "signalbox flows fork 0199a1b2-... --from charge --to-version 2",
+      description: "With the next version of the flow, as far as the recorded results fit it"
     },
     {
       command: "signalbox flows fork 0199a1b2-... --from charge --sandbox flows.ts",

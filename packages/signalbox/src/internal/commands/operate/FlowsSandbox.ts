@@ -15,6 +15,7 @@ interface Given {
   readonly history: FlowHistory
   readonly from: string
   readonly input: Schema.Json | undefined
+  readonly version: number | undefined
   readonly json: boolean
 }
 
@@ -62,7 +63,7 @@ const pointed = Effect.gen(function* () {
 })
 
 /** Runs the fork, and prints its steps and how it ended. */
-export const sandbox = Effect.fnUntraced(function* ({ file, from, history, input, json }: Given) {
+export const sandbox = Effect.fnUntraced(function* ({ file, from, history, input, json, version }: Given) {
   const fs = yield* FileSystem.FileSystem
   const data = yield* fs.makeTempDirectoryScoped({ prefix: "signalbox-sandbox-" })
   const services = Layer.merge(layerService({ data, port: 0, rateLimit: null }), GraphSandbox.layer({ port: 0 }))
@@ -77,6 +78,7 @@ export const sandbox = Effect.fnUntraced(function* ({ file, from, history, input
       history,
       from,
       input,
+      version,
       onEvent
     })
     if (json) return yield* Console.log(JSON.stringify({ id, state, result, error, summary, remedy }))
