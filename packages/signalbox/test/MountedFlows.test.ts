@@ -125,6 +125,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "2 minutes" })("mounted f
         ["GET", `flow-executions/${id}/history`, undefined, reads],
         ["GET", "flow-versions", undefined, reads],
         ["POST", "flow-executions/none/fork", { from: "x" }, commands],
+        ["POST", "flow-executions/none/reschedule", { priority: 1 }, commands],
         ["POST", `flow-executions/${id}/suspend`, undefined, commands],
         ["POST", `flow-executions/${id}/resume`, {}, commands],
         ["POST", "flow-executions/commands", { command: "suspend", filter: { key: "none" } }, commands],
