@@ -188,6 +188,20 @@ describe("signalbox_submit", () => {
       })
   )
 
+  test("gets another priority before its input is read, and no other start", Layer.empty, ({ submit }) =>
+    Effect.gen(function* () {
+      const id = yield* submit("orders", "one", one, 1)
+      const refused = yield* Effect.flip(FlowExecutions.reschedule(id, { after: "1 hour" }))
+      assert.match(
+        refused.message,
+        /^after: the execution \S+ was submitted in SQL, and no process has read its input yet/
+      )
+      yield* FlowExecutions.reschedule(id, { priority: 7 })
+      yield* Effect.provide(stands(id, "completed"), Flow.layer(flowOf(1)))
+      assert.deepInclude(yield* FlowExecutions.get(id), { priority: 7, tags: ["2 lines"] })
+    })
+  )
+
   test("takes keys of any length, as programs do", Flow.layer(flowOf(1)), ({ submit }) =>
     Effect.gen(function* () {
       for (const key of ["k".repeat(500), "k".repeat(501), "𝔵".repeat(250), "𝔵".repeat(251), "a\u{10fffe}b"]) {
