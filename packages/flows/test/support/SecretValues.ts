@@ -35,7 +35,10 @@ const kinds = [
   "child input",
   "child result",
   "state",
-  "item"
+  "item",
+  "question",
+  "answer",
+  "debounced input"
 ] as const
 type Kind = (typeof kinds)[number]
 
@@ -85,6 +88,8 @@ const inbox = Flow.inbox("box", Schema.String)
 const state = Flow.state("state", Schema.String)
 const feed = Flow.feed("feed", Schema.String)
 
+const ask = Flow.request("ask", { input: Schema.String, success: Schema.String })
+
 const child = Flow.make("child", { ...common, run: () => Effect.succeed(secret("child result")) })
 
 const completes = Flow.make("completes", {
@@ -127,6 +132,16 @@ const continues = Flow.make("continues", {
     return yield* signal.receive()
   })
 })
+const answers = Flow.make("answers", {
+  ...common,
+  signals: [ask, signal],
+  run: Effect.fnUntraced(function* () {
+    const { answer } = yield* ask.receive()
+    yield* answer(secret("answer"))
+    return yield* signal.receive()
+  })
+})
+const debounced = Flow.make("debounced", { ...common, run: Effect.succeed })
 
 const flows = Layer.mergeAll(
   Flow.layer(completes),
@@ -135,7 +150,9 @@ const flows = Layer.mergeAll(
   Flow.layer(halts),
   Flow.layer(retries),
   Flow.layer(undoes),
-  Flow.layer(continues)
+  Flow.layer(continues),
+  Flow.layer(answers),
+  Flow.layer(debounced)
 )
 
 /** Records a value of each kind. */
@@ -150,6 +167,12 @@ const recordAll = Effect.gen(function* () {
     yield* Flow.submit(undoes, "a"),
     yield* Flow.submit(continues, "a")
   ]
+  yield* Flow.submit(answers, "a")
+  const { request } = yield* Flow.handle(answers, "only")
+  yield* request(ask, secret("question"))
+  yield* Flow.submit(debounced, secret("debounced input"), {
+    debounce: { key: "a", quiet: "1 hour", most: "1 day" }
+  })
   yield* until(Effect.map(stateOf(id), (state) => state === "completed"))
   // Its record is written at once.
   yield* FlowExecutions.fork(id, { from: "book" })
