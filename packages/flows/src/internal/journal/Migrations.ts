@@ -350,6 +350,9 @@ const transactions: ReadonlyArray<string> = [
   )`
 ]
 
+/** What the code of a running step has recorded for its next attempt; null in most rows, and when the step has ended. */
+const progress: ReadonlyArray<string> = [`ALTER TABLE flow_entry ADD COLUMN details TEXT`]
+
 /** Runs the missing migrations. */
 export const migrate = make({
   table: "flow_migration",
@@ -368,6 +371,7 @@ export const migrate = make({
     "0017_said": said,
     "0018_views": [...views, ...submitFunction],
     "0019_transactions": transactions,
+    "0020_progress": progress,
     "0021_signal_function": signalFunction
   }
 })

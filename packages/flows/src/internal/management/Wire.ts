@@ -94,7 +94,8 @@ export const Entry = Schema.Struct({
   due: Schema.NullOr(Time),
   subject: Schema.NullOr(Schema.String),
   host: Schema.NullOr(Schema.String),
-  stalled: Schema.optionalKey(Schema.NullOr(Stalled))
+  stalled: Schema.optionalKey(Schema.NullOr(Stalled)),
+  details: Schema.optionalKey(Schema.Json)
 }).pipe(Schema.encodeKeys({ startedAt: "started_at", endedAt: "ended_at" }))
 
 export const Chapter = Schema.Struct({

@@ -189,6 +189,11 @@ export interface Entry {
   readonly host: string | null
   /** Absent or null when its process has never stood still. */
   readonly stalled?: Stalled | null
+  /**
+   * What its code has recorded with `Flow.details`, in this attempt or in earlier ones. Written only where it is not absent; null
+   * deletes that of all attempts.
+   */
+  readonly details?: Schema.Json
 }
 
 /** The undo of a call of `Flow.compensate`, by the path of the call. */

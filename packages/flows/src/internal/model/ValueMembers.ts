@@ -37,12 +37,14 @@ export const converter = ({ failure, value }: Conversion) => {
     },
     entry: (one: Entry): Entry => {
       const place = [one.path, one.attempt, one.redo]
-      return {
+      const converted = {
         ...one,
         input: value(one.input, [...place, "input"]),
         value: value(one.value, [...place, "value"]),
         failure: failureAt(one.failure, ...place)
       }
+      if (one.details !== undefined) converted.details = value(one.details, [...place, "details"])
+      return converted
     },
     undo: (one: Undo): Undo => ({ ...one, failure: failureAt(one.failure, one.path, one.redo, "undo") }),
     message: <M extends NewMessage>(one: M): M => ({

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type { Change, Write } from "../../../src/internal/model/Execution.ts"
+import type { Change, Entry, Write } from "../../../src/internal/model/Execution.ts"
 import {
   begin,
   boom,
@@ -94,6 +94,47 @@ export const writes = part("writes", (test) => {
       const history = yield* historyOf(journal, "id-a")
       assert.deepStrictEqual(history.entries, [succeeded("a", 1)])
       assert.deepStrictEqual(history.undos, [undo("u", { state: "done" })])
+    }))
+
+  test("an entry that is written without details keeps them, also in its next attempt and when it is discarded", ({
+    journal
+  }) =>
+    Effect.gen(function* () {
+      const fence = yield* owned(journal, "a")
+      const entries = Effect.map(historyOf(journal, "id-a"), (history) => history.entries)
+      yield* journal.write(fence, write({ entries: [entry("a", { details: { row: 1 } }), entry("b", { begun: 2 })] }))
+      assert.deepStrictEqual(yield* entries, [entry("a", { details: { row: 1 } }), entry("b", { begun: 2 })])
+      const second = entry("a", { attempt: 2, begun: 3, details: "row 2" })
+      yield* journal.write(fence, write({ entries: [entry("a", { state: "retrying" }), second] }))
+      const first = entry("a", { state: "retrying", details: { row: 1 } })
+      assert.deepStrictEqual(yield* entries, [first, entry("b", { begun: 2 }), second])
+      const aside = [1, 2].map((attempt) => ({ path: "a", attempt, redo: 0 }))
+      yield* journal.change("id-a", () => Effect.succeed(change({ aside })))
+      assert.deepStrictEqual(yield* journal.aside("id-a"), [first, second])
+    }))
+
+  test("the end of a step deletes the details of all its attempts, those of the same write too", ({ journal }) =>
+    Effect.gen(function* () {
+      const fence = yield* owned(journal, "a")
+      const detailsOf = Effect.map(historyOf(journal, "id-a"), ({ entries }) =>
+        entries.map(({ attempt, details = null, path }) => [path, attempt, details])
+      )
+      const path = "a".repeat(3_000)
+      const attempt = (attempt: number, details: Entry["details"] = `row ${attempt}`) =>
+        entry(path, { attempt, begun: attempt, details })
+      yield* journal.write(fence, write({ entries: [attempt(1), attempt(2), entry("b", { begun: 9, details: 1 })] }))
+      assert.deepStrictEqual(yield* detailsOf, [
+        [path, 1, "row 1"],
+        [path, 2, "row 2"],
+        ["b", 1, 1]
+      ])
+      yield* journal.write(fence, write({ entries: [attempt(2, "row 3"), attempt(3, null)] }))
+      assert.deepStrictEqual(yield* detailsOf, [
+        [path, 1, null],
+        [path, 2, null],
+        [path, 3, null],
+        ["b", 1, 1]
+      ])
     }))
 
   test("undos are put by their path", ({ journal }) =>

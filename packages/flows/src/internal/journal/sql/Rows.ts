@@ -17,6 +17,7 @@ import {
   text,
   word
 } from "@signalbox/sql/Table"
+import { defined } from "@signalbox/transport/Defined"
 import type * as Schema from "effect/Schema"
 import type { Failure } from "../../../FlowEvents.ts"
 import {
@@ -148,7 +149,7 @@ const ofEntry = Row({
 })
 const entryOf = reader(ofEntry)
 
-export const entryRow = Row({
+const plainEntryRow = Row({
   path: text,
   long_path: nullable(text),
   ...ofEntry.fields,
@@ -157,6 +158,8 @@ export const entryRow = Row({
   stalled: nullable(json<Stalled>())
 })
 
+export const entryRow = plainEntryRow.and({ details: value })
+
 export const entryTable = Table("flow_entry", {
   execution: anyText,
   aside: integer,
@@ -164,21 +167,28 @@ export const entryTable = Table("flow_entry", {
   ...entryRow.fields
 })
 
-export const entries = target(
+const entryKey = ["execution", "aside", "path", "attempt"]
+const computed = {
+  path: ({ path }: Entry) => Texts.addressOf(path),
+  long_path: ({ path }: Entry) => Texts.longOf(path),
+  awaits: ({ ended, subject }: Entry) => (ended === null && subject !== null ? Texts.beginOf(subject) : null),
+  stalled: ({ stalled = null }: Entry) => stalled
+}
+
+/** Leaves the details of an attempt as they are. */
+export const entries = target(entryTable.name, entryKey, plainEntryRow, writer<Entry>()(plainEntryRow, computed))
+
+export const detailedEntries = target(
   entryTable.name,
-  ["execution", "aside", "path", "attempt"],
+  entryKey,
   entryRow,
-  writer<Entry>()(entryRow, {
-    path: ({ path }) => Texts.addressOf(path),
-    long_path: ({ path }) => Texts.longOf(path),
-    awaits: ({ ended, subject }) => (ended === null && subject !== null ? Texts.beginOf(subject) : null),
-    stalled: ({ stalled = null }) => stalled
-  })
+  writer<Entry>()(entryRow, { ...computed, details: ({ details = null }) => details })
 )
 
 export const toEntry = (row: typeof entryRow.Type): Entry => {
-  const entry = { ...entryOf(row), path: Texts.joined(row.path, row.long_path) }
-  return row.stalled === null ? entry : { ...entry, stalled: row.stalled }
+  const entry: Entry = { ...entryOf(row), path: Texts.joined(row.path, row.long_path) }
+  if (row.stalled === null && row.details === null) return entry
+  return { ...entry, ...defined({ stalled: row.stalled ?? undefined, details: row.details ?? undefined }) }
 }
 
 // ---- chapters, undos, messages, tags, commands

@@ -9,9 +9,10 @@ import { type Fence, hasEnded, OwnershipLost, type Write } from "../../model/Exe
 import { type Journal } from "../Journal.ts"
 import { isReleased, mostChapters } from "../Common.ts"
 import type * as Commands from "./Commands.ts"
+import * as Entries from "./Entries.ts"
 import { deleted } from "./Messages.ts"
 import * as Said from "./Said.ts"
-import { chapterTable, entries, executionTable, executionValues, tags, tagsOf, undos } from "./Rows.ts"
+import { chapterTable, executionTable, executionValues, tags, tagsOf, undos } from "./Rows.ts"
 import { isDue, type Store } from "./Store.ts"
 import { put } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
@@ -65,7 +66,7 @@ export const make = (
       SELECT 1 FROM ${sql.literal(mine)} s WHERE s.id = ${id} AND s.state = 'suspended'
     )`
     return [
-      ...put(sql, entries, { execution: id, aside: 0, next_redo: 0 }, write.entries, from),
+      ...Entries.written(sql, id, write.entries, from),
       ...put(sql, undos, { execution: id }, write.undos, from),
       ...deleted(sql, id, taken, from === undefined ? "" : `${from}, `),
       ...deleted(sql, id, suspends, "", sql`WHERE ${isSuspended}`),
