@@ -27,6 +27,7 @@ export { all, type AllResults, type Concurrency, forEach, race, type RaceResult,
 export { check } from "./FlowCheck.ts"
 export { type Child, find, start, type StartOptions } from "./Children.ts"
 export { compensate } from "./Compensation.ts"
+export { details, type Details } from "./Details.ts"
 export {
   callWithin,
   execute,
@@ -261,6 +262,6 @@ export const progress = (progress: {
   /** A text to display, without secrets and payloads. */
   readonly message?: string | null
 }): Effect.Effect<void> =>
-  Effect.flatMap(Reporter, (report) =>
-    report({ done: progress.done, total: progress.total ?? null, message: progress.message ?? null })
+  Effect.flatMap(Reporter, (reporter) =>
+    reporter.progress({ done: progress.done, total: progress.total ?? null, message: progress.message ?? null })
   )

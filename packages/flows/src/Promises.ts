@@ -44,7 +44,7 @@ export {
   RequestAbandoned,
   RequestUnanswered
 } from "./FlowErrors.ts"
-export type { StepTools } from "./internal/promises/AsyncAttempt.ts"
+export type { StepDetails, StepTools } from "./internal/promises/AsyncAttempt.ts"
 export type { CallOptions } from "./internal/promises/Calls.ts"
 export type { Asked, FlowTools, Part } from "./internal/promises/FlowTools.ts"
 export type { ManagementOptions, NodeHandler } from "./internal/promises/ManagementHandlers.ts"

@@ -23,7 +23,7 @@ export interface State<S extends Codec> {
   ) => Effect.Effect<void, never, FlowContext<never>>
 }
 
-/** A list of values to which a body appends, and that others read. */
+/** A list of values to which a body and its steps append, and that others read. */
 export interface Feed<S extends Codec> {
   readonly kind: "feed"
   readonly name: string
@@ -32,8 +32,11 @@ export interface Feed<S extends Codec> {
   readonly count: number
   /** How long it keeps them, in milliseconds; null: without a limit. */
   readonly ageMillis: number | null
-  /** Appends an item: JSON by the schema, at most 1 MB, without secrets. Written like a state; every item is. */
-  readonly append: (value: S["Type"]) => Effect.Effect<void, never, FlowContext<never>>
+  /**
+   * Appends an item: JSON by the schema, at most 1 MB, without secrets. Written like a state; every item is. The `run` of a step may append
+   * too: its items are written within a second, and those of failed attempts stay.
+   */
+  readonly append: (value: S["Type"]) => Effect.Effect<void>
 }
 
 /** A state or a feed of any type, in the `states` of a flow. */
@@ -136,8 +139,7 @@ export const feed = <S extends Codec>(
     name,
     schema,
     ...keeps,
-    append: (value) =>
-      conceal(Effect.flatMap(Position, ({ interpreter }) => interpreter.say(name, { name, schema, value, keeps })))
+    append: (value) => Effect.flatMap(Position, ({ interpreter }) => interpreter.say(name, { name, schema, value, keeps }))
   }
 }
 

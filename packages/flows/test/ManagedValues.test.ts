@@ -44,13 +44,23 @@ const orders = Flow.make("orders", {
     return order.includes("bad") ? yield* new Refused({ why: order }) : order
   })
 })
+const breaks = Flow.step("breaks", {
+  input: Schema.String,
+  success: Schema.String,
+  error: Schema.Never,
+  run: Effect.fnUntraced(function* (order) {
+    const { record } = yield* Flow.details(Schema.String)
+    yield* record(`${order} of the details`)
+    return yield* Effect.die(new Error(`broken by ${order}`))
+  })
+})
 const broken = Flow.make("broken", {
   version: 1,
   input: Schema.String,
   success: Schema.String,
   error: Schema.Never,
   idempotencyKey: (order) => order.slice(0, 1),
-  run: (order) => Effect.die(new Error(`broken by ${order}`))
+  run: (order) => breaks(order)
 })
 
 const [main, seeing, blind] = ["the main token of all", "a token that sees values", "a token that sees none"].map(
@@ -111,6 +121,11 @@ describe("values that are encrypted, over HTTP", () => {
       assert.deepStrictEqual(yield* readBy(seeing), all)
       assert.strictEqual(all.inspections[0]?.execution.result, "a secret")
       assert.isUndefined(all.inspections[0]?.withheld)
+      const { now, steps, summary } = all.inspections[2] ?? assert.fail("it is missing")
+      const details = "c secret of the details"
+      assert.deepStrictEqual([now[0]?.details, steps[0]?.details], [details, details])
+      assert.strictEqual(all.histories[2]?.entries[0]?.details, details)
+      assert.notInclude(summary, details)
       assert.isAbove(countOf(all, "secret"), 10)
     }).pipe(Effect.provide(served(ring("a"))), Effect.scoped)
   )
@@ -127,7 +142,8 @@ describe("values that are encrypted, over HTTP", () => {
         [null, null, null, "echo"]
       )
       assert.deepStrictEqual(failed?.execution.failure, { kind: "failed", tag: "Refused", message: "Refused" })
-      assert.deepStrictEqual([failed?.summary, halted?.halt?.code], ["failed: Refused", "BODY_DEFECT"])
+      assert.deepStrictEqual([failed?.summary, halted?.halt?.code], ["failed: Refused", "STEP_DEFECT"])
+      assert.deepStrictEqual([halted?.now[0]?.details, halted?.steps[0]?.details], [undefined, null])
       assert.deepStrictEqual(list.executions.map(({ key }) => key).toSorted(), ["a", "b", "c"])
     }).pipe(Effect.provide(served(ring("a"))), Effect.scoped)
   )

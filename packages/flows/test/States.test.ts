@@ -416,7 +416,7 @@ describe("the rules of states and feeds", () => {
             undefined
           )
         )) ?? {}
-      assert.include(message, "outside the body of a flow")
+      assert.include(message, "was set in the run of a step")
     })
   )
 

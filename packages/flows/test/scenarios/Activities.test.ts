@@ -1,5 +1,6 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Flow from "../../src/Flow.ts"
 import type { FlowEngine } from "../../src/FlowEngine.ts"
@@ -27,6 +28,32 @@ scenarios("activities", () => {
         steps.map(({ kind, path, state }) => [kind, path, state]),
         [["step", "say", "succeeded"]]
       )
+    })
+  )
+
+  scenario(
+    "temporal: activity/heartbeating",
+    Effect.gen(function* () {
+      const rows = Flow.step("rows", {
+        input: Schema.Void,
+        success: Schema.Finite,
+        error: S.Refused,
+        retry: { attempts: 3, delay: seconds(20) },
+        run: Effect.fnUntraced(function* () {
+          const { last, record } = yield* Flow.details(Schema.Struct({ row: Schema.Int }))
+          const first = Option.match(last, { onNone: () => 0, onSome: ({ row }) => row })
+          yield* Diary.write(`from ${first}`)
+          for (let row = first + 1; row <= first + 1_000; row++) yield* record({ row })
+          return first < 2_000 ? yield* new S.Refused({ why: "no" }) : first
+        })
+      })
+      const heartbeats = S.flow("heartbeats", () => rows(undefined))
+      const begins = Effect.tap(Flow.submit(heartbeats, "x"), () => S.says("from 0"))
+      const id = yield* program(Flow.layer(heartbeats), begins)
+      assert.strictEqual(yield* program(Flow.layer(heartbeats), resultOf(heartbeats, "x")), 2_000)
+      assert.deepStrictEqual(yield* Diary.read, ["from 0", "from 1000", "from 2000"])
+      const steps = yield* program(Flow.layer(heartbeats), FlowExecutions.steps(id))
+      assert.isTrue(steps.every(({ details }) => details === undefined))
     })
   )
 

@@ -115,6 +115,34 @@ scenarios("streams", () => {
   )
 
   scenario(
+    "dbos: workflow-recovery, of a stream that steps write to",
+    Effect.gen(function* () {
+      const counting = Flow.step("counting", {
+        input: Schema.Finite,
+        success: Schema.Finite,
+        error: Schema.Never,
+        run: (n) => Effect.as(lines.append("in step"), n)
+      })
+      const steps = saying(
+        Effect.gen(function* () {
+          yield* lines.append(`step ${yield* counting(1)}`)
+          yield* inc.receive()
+          yield* lines.append(`step ${yield* counting(2)}`)
+          return "done"
+        })
+      )
+      const id = yield* program(Flow.layer(steps), S.waiting(steps))
+      yield* program(Flow.layer(steps), Effect.andThen(FlowExecutions.signal(id, "inc", 1), resultOf(steps, "x")))
+      const items = yield* program(Flow.layer(steps), FlowStates.feed(id, "lines", { after: 0 }))
+      assert.deepStrictEqual(valuesOf(items), ["in step", "step 1", "in step", "step 2"])
+      assert.deepStrictEqual(
+        items.map(({ cursor }) => cursor),
+        [1, 2, 3, 4]
+      )
+    })
+  )
+
+  scenario(
     "dbos: read-stream-offset-api, over a restart",
     Effect.gen(function* () {
       const begins = Effect.flatMap(S.waiting(holds), (id) =>

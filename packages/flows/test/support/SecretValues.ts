@@ -38,7 +38,9 @@ const kinds = [
   "item",
   "question",
   "answer",
-  "debounced input"
+  "debounced input",
+  "step item",
+  "details"
 ] as const
 type Kind = (typeof kinds)[number]
 
@@ -65,6 +67,18 @@ const fails = Flow.step("fails", {
   success: Schema.String,
   error: Bad,
   run: (what) => Effect.fail(new Bad({ what }))
+})
+const records = Flow.step("records", {
+  input: Schema.Null,
+  success: Schema.String,
+  error: Bad,
+  retry: { attempts: 3, delay: "1 hour" },
+  run: Effect.fnUntraced(function* () {
+    const { record } = yield* Flow.details(Schema.String)
+    yield* record(secret("details"))
+    yield* feed.append(secret("step item"))
+    return yield* Effect.fail(new Bad({ what: "it" }))
+  })
 })
 const throws = Flow.step("throws", {
   input: Schema.String,
@@ -114,7 +128,19 @@ const errs = Flow.make("errs", { ...common, run: () => Effect.fail(new Bad({ wha
 const halts = Flow.make("halts", { ...common, run: () => Effect.die(new Error(secret("defect"))) })
 const retries = Flow.make("retries", {
   ...common,
-  run: () => fails.with({ retry: { attempts: 3, delay: "1 hour" } })(secret("attempt"))
+  states: [feed],
+  run: () =>
+    Effect.map(
+      Flow.all(
+        "both",
+        {
+          fails: fails.with({ retry: { attempts: 3, delay: "1 hour" } })(secret("attempt")),
+          records: records(null)
+        },
+        { concurrency: 2 }
+      ),
+      ({ records }) => records
+    )
 })
 const undoes = Flow.make("undoes", {
   ...common,
@@ -178,7 +204,7 @@ const recordAll = Effect.gen(function* () {
   yield* FlowExecutions.fork(id, { from: "book" })
   yield* until(Effect.map(stateOf(failed), (state) => state === "failed"))
   for (const one of [halted, undone]) yield* until(Effect.map(stateOf(one), (state) => state === "halted"))
-  yield* until(Effect.map(FlowExecutions.inspect(retried), ({ now }) => now[0]?.kind === "pause"))
+  yield* until(Effect.map(FlowExecutions.inspect(retried), ({ now }) => now.every(({ kind }) => kind === "pause")))
   yield* until(
     Effect.map(FlowExecutions.inspect(continued), ({ execution, now }) => execution.chapter === 1 && now.length > 0)
   )

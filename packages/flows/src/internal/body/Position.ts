@@ -9,6 +9,7 @@ import * as Tracer from "effect/Tracer"
 import type { FlowContext, RequirementOf } from "../../FlowContext.ts"
 import { FlowDefect } from "../../FlowDefect.ts"
 import type { Codec } from "../model/Values.ts"
+import { Reporter } from "./Reporter.ts"
 
 /** A transient failure. */
 export interface Transient {
@@ -164,8 +165,7 @@ const silent = () =>
   Effect.die(
     new FlowDefect({
       message:
-        "a state was set, a feed appended to, or a request answered outside the body of a flow: do it in the run of Flow.make, not in " +
-        "the run of a step. A step reports with Flow.progress"
+        "a request was answered outside the body of a flow: do it in the run of Flow.make, not in the run of a step"
     })
   )
 
@@ -187,7 +187,7 @@ export const outsideFlow: Position = {
     request: outside,
     answer: silent,
     patched: outside,
-    say: silent,
+    say: (_address, said) => Effect.flatMap(Reporter, ({ say }) => say(said)),
     halt: () => {},
     continueAs: outside,
     all: outside,

@@ -13,12 +13,14 @@ import { publishTo } from "../model/Failure.ts"
 import type { Halted } from "./Halting.ts"
 import type { Host, Options } from "./Contract.ts"
 import type { Outside } from "./Outside.ts"
+import type { Unreported } from "./Reports.ts"
 import * as Replay from "../model/Replay.ts"
 import { nothingSaid } from "../model/Said.ts"
 import * as Inbox from "./state/Inbox.ts"
 import * as Leaving from "./state/Leaving.ts"
 import * as Mailbox from "./state/Mailbox.ts"
 import * as OpenOperations from "./state/OpenOperations.ts"
+import type { Operation } from "./state/Operation.ts"
 import * as Phase from "./state/Phase.ts"
 import * as Saying from "./state/Saying.ts"
 import * as Undos from "./state/Undos.ts"
@@ -44,6 +46,8 @@ export interface Activation extends Pick<Options, "execution" | "history" | "hos
 
   /** Events that are processed one at a time. */
   readonly ready: Array<() => Effect.Effect<void>>
+  /** Running steps that have said something that is not passed to a write; see `Reports`. */
+  readonly reporting: Map<Operation, Unreported>
   /** What is published of interrupted steps at the next turn. */
   readonly cutOff: Array<(at: number) => FlowEvent>
 
@@ -89,6 +93,7 @@ export const make = (
     saying: Saying.make(said),
     leaving: Leaving.make(),
     ready: [],
+    reporting: new Map(),
     cutOff: [],
     main: null,
     phase: Phase.running,

@@ -9,12 +9,14 @@ import { type End, isEnd } from "./calls/Spec.ts"
 import { halt } from "./Halting.ts"
 import { failureOf } from "../model/Failure.ts"
 import { beginRegions, change, deliver, moment } from "./Operations.ts"
+import * as Reports from "./Reports.ts"
 import * as Operation from "./state/Operation.ts"
 
 const ended = Effect.fnUntraced(function* (activation: Activation, operation: Operation.Operation, end: End) {
   const { leaving, now, operations, publish } = activation
-  const { entry, spec } = operation
+  Reports.close(activation, operation)
   if (!operations.ended(operation)) return
+  const { entry, spec } = operation
   const fields = (at: number) => ({ executionId: activation.execution.id, path: spec.path, attempt: entry.attempt, at })
   switch (end._tag) {
     case "Succeeded": {
@@ -56,7 +58,8 @@ const launch = (activation: Activation, operation: Operation.Operation) => {
   const attempt = spec.attempt({
     attempt: entry.attempt,
     awaited: operation.awaited,
-    elapsedMillis: () => activation.now - operation.firstStartedAt
+    elapsedMillis: () => activation.now - operation.firstStartedAt,
+    report: Reports.open(activation, operation)
   })
   const { within } = activation.host
   const { context } = activation.body
@@ -93,6 +96,9 @@ export const stopBody = ({ branches }: Activation) => {
 /** Interrupts running steps, and a body that does not come to rest. */
 export const abort = (activation: Activation): Effect.Effect<void> =>
   Effect.sync(() => {
-    for (const { fiber } of activation.operations.all()) fiber?.interruptUnsafe()
+    for (const operation of activation.operations.all()) {
+      Reports.close(activation, operation)
+      operation.fiber?.interruptUnsafe()
+    }
     if (activation.outside !== null) stopBody(activation)
   })

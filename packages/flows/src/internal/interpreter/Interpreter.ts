@@ -22,6 +22,7 @@ import * as Attempts from "./Attempts.ts"
 import * as Compensation from "./Compensation.ts"
 import * as Halting from "./Halting.ts"
 import * as Recorder from "./Recorder.ts"
+import * as Reports from "./Reports.ts"
 import * as Starts from "./Starts.ts"
 import * as Phase from "./state/Phase.ts"
 import type { Entry, OwnershipLost } from "../model/Execution.ts"
@@ -145,7 +146,11 @@ const advance = (activation: Activation.Activation): Effect.Effect<Outcome | voi
 /** Waits for the next event; returns true when the execution has been idle for so long that it can be evicted. */
 const rest = Effect.fnUntraced(function* (activation: Activation.Activation, idleSince: number) {
   const { changed, host, now, operations } = activation
-  const dueAt = Math.min(operations.timers.first()?.due ?? Infinity, Activation.deadlineOf(activation))
+  const dueAt = Math.min(
+    operations.timers.first()?.due ?? Infinity,
+    Activation.deadlineOf(activation),
+    Reports.dueAt(activation)
+  )
   // A timer of the runtime would take a millisecond.
   if (dueAt <= now) return false
   const parkAt =
@@ -198,13 +203,17 @@ const loop = Effect.fnUntraced(function* (activation: Activation.Activation): Ef
     }
     if (!Activation.isOpen(activation)) {
       if (operations.running() === 0) return yield* Recorder.leave(activation, activation.halted)
-      yield* changed.await
+      // What is written of one that is halted depends on whether another build goes on with it.
+      if (activation.halted !== null) yield* changed.await
+      else if (Reports.take(activation)) yield* Recorder.flushReports(activation)
+      else yield* Wall.openBefore(changed, Reports.dueAt(activation), host.now, activation.now)
       continue
     }
     if (host.onEdge !== undefined) {
       host.onEdge(operations.paths())
       return { _tag: "Parked" }
     }
+    Reports.take(activation)
     if (!(yield* Recorder.flushToBegin(activation))) continue
     for (const recorded of operations.takeBegunWaits()) yield* recorded
     if (operations.toLaunch().length > 0) {

@@ -10,9 +10,11 @@ import { changedFlow } from "./Halting.ts"
 import { failureOf } from "../model/Failure.ts"
 import * as Operation from "./state/Operation.ts"
 
-/** Changes the entry of an operation, and writes it with the next write. */
+/** Changes the entry of an operation, and writes it with the next write. The end of a step deletes its details. */
 export const change = ({ unwritten }: Activation, operation: Operation.Operation, to: Operation.Change) => {
-  operation.entry = { ...operation.entry, ...to }
+  const { entry } = operation
+  const isOver = typeof to.ended === "number" && entry.details !== undefined
+  operation.entry = isOver ? { ...entry, ...to, details: null } : { ...entry, ...to }
   unwritten.set(operation.entry)
 }
 
@@ -117,7 +119,8 @@ export const park = <A, E>(activation: Activation, branch: Branches.Branch, spec
       // A race that waited for it before a retry waits for it again, else the remaining record would not fit.
       isHeld: recorded === undefined ? history.redos.has(spec.path) : recorded.state !== "interrupted",
       fiber: null,
-      awaited: false
+      awaited: false,
+      report: null
     }
     operations.open(operation)
     if (operation.isHeld) beginRegions(operation)

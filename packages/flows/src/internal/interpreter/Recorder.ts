@@ -51,6 +51,16 @@ export const flushToBegin = (activation: Activation) => {
   return flush(activation, {}, { begins, force: begins })
 }
 
+/** Writes what running steps have said, of an execution that begins nothing more. */
+export const flushReports = (activation: Activation) =>
+  Effect.suspend(() => {
+    const { operations, unwritten } = activation
+    for (const { entry } of operations.toLaunch()) unwritten.unset(entry)
+    return Effect.map(flush(activation), () => {
+      for (const { entry } of operations.toLaunch()) unwritten.set(entry)
+    })
+  })
+
 /** Releases the claim. */
 export const release = (activation: Activation, more: Write["execution"] = {}, options: Options = {}) =>
   flush(activation, { owner: null, ...more }, options)

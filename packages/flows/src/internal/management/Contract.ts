@@ -30,6 +30,7 @@ const Activity = Schema.Struct({
   failure: Schema.NullOr(Failure),
   host: Schema.NullOr(Schema.String),
   stalled: Schema.optionalKey(Stalled),
+  details: Schema.optionalKey(Schema.Json),
   takes: Schema.optionalKey(Schema.String)
 }).pipe(Schema.encodeKeys({ firstAt: "first_at" }))
 

@@ -5,6 +5,7 @@
 import * as SchemaProblem from "@signalbox/transport/SchemaProblem"
 import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -111,6 +112,9 @@ export const recordResult = recordWithin("in the step and return")
 /** Like `recordResult`, for what a body says of its execution. */
 export const recordSaid = recordWithin("and say")
 
+/** Like `recordResult`, for what a step records for its next attempt. */
+export const recordDetails = recordWithin("and record")
+
 /** Returns the JSON type of the value at a path. */
 const typeAt = (json: Schema.Json, keys: ReadonlyArray<PropertyKey>): string => {
   let at: unknown = json
@@ -174,6 +178,11 @@ export const decodeRecorded = <S extends Codec>(schema: S, json: Schema.Json, wh
     ? refuse(Envelope.cannotRead(what, json))
     : Effect.catch(codecOf(schema).decode(json), (error) => refuse(`${what} does not fit its schema: ${error.message}`))
 
+const unreadableOf = (error: Schema.SchemaError, json: Schema.Json, what: string): UnreadableValue => {
+  const { field: path, keys, message: expected } = SchemaProblem.first(error)
+  return { what, path, expected, type: typeAt(json, keys) }
+}
+
 /** The sentence about a value that does not fit. */
 const unreadable = ({ expected, path, type, what }: UnreadableValue): string =>
   `${what} does not fit its schema: ${path === "" ? "" : `${path}: `}${expected}, and ${type} is recorded`
@@ -188,10 +197,24 @@ export const readRecorded = <S extends Codec>(
   Envelope.isSealed(json)
     ? Effect.die(Envelope.unreadable(execution, what, json))
     : Effect.catch(codecOf(schema).decode(json), (error) => {
-        const { field: path, keys, message: expected } = SchemaProblem.first(error)
-        const value = { what, path, expected, type: typeAt(json, keys) }
+        const value = unreadableOf(error, json, what)
         return Effect.die(new RecordUnreadable({ execution, message: unreadable(value), value }))
       })
+
+/** Like `decodeRecorded`, for what may be lost: one that does not fit is logged. Null is none. */
+export const readIfFits = <S extends Codec>(
+  schema: S,
+  json: Schema.Json,
+  what: string
+): Effect.Effect<Option.Option<S["Type"]>> => {
+  const ignored = (why: string) => Effect.as(Effect.logWarning(`${why}; ignored`), Option.none<S["Type"]>())
+  if (json === null) return Effect.succeedNone
+  if (Envelope.isSealed(json)) return ignored(Envelope.cannotRead(what, json))
+  return Effect.matchEffect(codecOf(schema).decode(json), {
+    onFailure: (error) => ignored(unreadable(unreadableOf(error, json, what))),
+    onSuccess: Effect.succeedSome
+  })
+}
 
 /** Returns JSON with the members of objects sorted by name: equal values have equal texts. */
 export const canonical = (json: Schema.Json): string => JSON.stringify(json, sorted)

@@ -58,6 +58,8 @@ export interface Activity {
   readonly host: string | null
   /** How often its process stood still while it ran the step, and lost its executions. */
   readonly stalled?: Stalled
+  /** What the step has recorded with `Flow.details`. */
+  readonly details?: Schema.Json
   /**
    * Of a wait for a signal or a message, what it is when it is sent with `FlowRequests`: `approval` or `request`. Absent for others, and
    * when this program has not registered the version.
@@ -218,7 +220,7 @@ export const activitiesOf = ({ entries, execution }: History): ReadonlyArray<Act
         subject: isSignal ? addressOf(last.path) : last.subject,
         failure: all.findLast(({ failure }) => failure !== null)?.failure ?? null,
         host: last.host,
-        ...defined({ stalled: last.stalled ?? undefined })
+        ...defined({ stalled: last.stalled ?? undefined, details: last.details ?? undefined })
       }
     ]
   })
@@ -240,15 +242,21 @@ const stalledOf = ({ stalled }: Activity): string =>
     : `; blocked the event loop of its process ${stalled.times === 1 ? "once" : `${stalled.times} times`} until the process lost its ` +
       `executions, the last time on ${stalled.host} for ${secondsOf(stalled.millis)}`
 
-/** The longest error as JSON that a line has. */
-const longestError = 300
+/** The longest JSON that a line has. */
+const longestJson = 300
+
+const jsonText = (json: Schema.Json): string => {
+  const text = JSON.stringify(json)
+  return text.length <= longestJson ? text : `${text.slice(0, longestJson)}…`
+}
+
+const recordedOf = ({ details }: Activity): string => (details === undefined ? "" : `, recorded ${jsonText(details)}`)
 
 /** The text of an error by its schema: one without a message is shown with its members, as recorded. */
 const errorText = (failure: Failure, error: Schema.Json): string => {
   const message = messageOf(failure)
   if (error === null || message !== failure.tag) return message
-  const text = JSON.stringify(error)
-  return `${message} ${text.length <= longestError ? text : `${text.slice(0, longestError)}…`}`
+  return `${message} ${jsonText(error)}`
 }
 
 /** The text of each kind of activity, without its start. */
@@ -269,7 +277,7 @@ const said: Readonly<Record<Activity["kind"], (activity: Activity) => string>> =
 
 /** Returns a line with what a branch does or waits for, and since when. */
 export const lineOf = (activity: Activity): string =>
-  `${said[activity.kind](activity)}, since ${timeOf(activity.since)}${stalledOf(activity)}`
+  `${said[activity.kind](activity)}, since ${timeOf(activity.since)}${recordedOf(activity)}${stalledOf(activity)}`
 
 /** Returns what a process that stands still means for one of its executions. */
 const standingLine = (id: string, { host, millis, step }: StandingStill): string => {

@@ -4,6 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Flow from "../../../src/Flow.ts"
@@ -71,6 +72,29 @@ export const steps = <R>({ exitOf, resultOf, runner, test, through, time }: Benc
       assert.isAtLeast(Number(second) - Number(first), time(10))
       assert.isAtLeast(Number(third) - Number(second), time(20))
       assert.strictEqual((yield* Diary.read).length, 3)
+    })
+  )
+
+  test(
+    "tell the next attempt of a step what the last one has recorded, after a failure and a timeout",
+    Effect.gen(function* () {
+      const counts = Flow.step("counts", {
+        input: Schema.Void,
+        success: Schema.Finite,
+        error: Refused,
+        retry: { attempts: 3, delay: time(1) },
+        timeout: time(20),
+        run: Effect.fnUntraced(function* () {
+          const { last, record } = yield* Flow.details(Schema.Finite)
+          const first = Option.getOrElse(last, () => 0)
+          yield* record(first + 1)
+          yield* record(first + 10)
+          if (first === 0) return yield* new Refused({ why: "first" })
+          return first === 10 ? yield* Effect.never : first
+        })
+      })
+      const flow = flowOf(Schema.Finite, () => Effect.catchTag(counts(undefined), "StepTimeout", () => note("")))
+      assert.strictEqual(yield* resultOf(flow), 20)
     })
   )
 

@@ -137,6 +137,17 @@ export const writes = part("writes", (test) => {
       ])
     }))
 
+  test("an owner that has lost its claim deletes no details", ({ journal }) =>
+    Effect.gen(function* () {
+      const fence = yield* owned(journal, "a")
+      const [first, second] = [1, 2].map((attempt) => entry("a", { attempt, begun: attempt, details: attempt }))
+      assert(first !== undefined && second !== undefined)
+      yield* journal.write(fence, write({ entries: [first, second] }))
+      const late = { ...fence, epoch: fence.epoch - 1 }
+      yield* Effect.flip(journal.write(late, write({ entries: [{ ...second, details: null }] })))
+      assert.deepStrictEqual((yield* historyOf(journal, "id-a")).entries, [first, second])
+    }))
+
   test("undos are put by their path", ({ journal }) =>
     Effect.gen(function* () {
       const fence = yield* owned(journal, "a")

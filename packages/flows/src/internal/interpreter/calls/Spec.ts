@@ -7,6 +7,7 @@ import type * as Schema from "effect/Schema"
 import type { Numbered, Place } from "../../body/Position.ts"
 import type { Entry, EntryKind } from "../../model/Execution.ts"
 import { canonical, type Codec, normalized } from "../../model/Values.ts"
+import type { Kept } from "../state/Saying.ts"
 
 /** The end of an attempt of a step. */
 export type End =
@@ -20,12 +21,22 @@ export type End =
     }
   | { readonly _tag: "Died"; readonly cause: Cause.Cause<unknown> }
 
+/** How the code of an attempt says how far it is. */
+export interface Report {
+  /** What earlier attempts recorded last; null: nothing. */
+  readonly details: Schema.Json
+  /** Records details for later attempts. */
+  readonly record: (details: Schema.Json) => void
+  readonly append: (feed: Kept, value: Schema.Json) => Effect.Effect<void>
+}
+
 export interface AttemptInfo {
   readonly attempt: number
   /** Whether the external event of the step has happened. */
   readonly awaited: boolean
   /** Since the first attempt began. */
   readonly elapsedMillis: () => number
+  readonly report: Report
 }
 
 export interface Spec extends Place {

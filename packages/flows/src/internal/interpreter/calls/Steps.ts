@@ -12,6 +12,7 @@ import { Reporter } from "../../body/Reporter.ts"
 import { inStepScope } from "../../model/StepScope.ts"
 import { canonical, checkError, type Codec, readRecorded, recordResult } from "../../model/Values.ts"
 import type { Caller, Services } from "./Caller.ts"
+import { sayInStep } from "./Says.ts"
 import type { AttemptInfo, End, Spec } from "./Spec.ts"
 
 /** Set in a step when its external event has happened: it reads the result once instead of polling. */
@@ -19,13 +20,26 @@ export const WaitIsOver = Context.Reference<boolean>("@signalbox/flows/WaitIsOve
 
 // ---- an attempt
 
+const reporterOf = (services: Services, path: string, { attempt, report }: AttemptInfo): Reporter => {
+  const { id, publish } = services
+  return {
+    progress: (progress) =>
+      publish((now) => ({ _tag: "StepProgress", executionId: id, path, attempt, at: now, ...progress })),
+    what: `the details of the step ${path} of the execution ${id}`,
+    details: report.details,
+    record: report.record,
+    say: (said) => sayInStep(services, report, said)
+  }
+}
+
 /** The code of a step in its scope, outside of the flow. */
 const codeOf = <S extends Codec, E extends Codec, R>(
-  { durable, gates, id, origin, publish }: Services,
+  services: Services,
   call: StepCall<S, E, R>,
   scope: string,
-  { attempt, awaited }: AttemptInfo
+  info: AttemptInfo
 ): Effect.Effect<S["Type"], E["Type"], R> => {
+  const { durable, gates, id, origin } = services
   const { execute, name, path, transient } = call
   const code = inStepScope(
     id,
@@ -34,12 +48,8 @@ const codeOf = <S extends Codec, E extends Codec, R>(
     gates !== null && transient !== null ? gates.pass(sendOnce(execute), transient) : execute
   ).pipe(
     at(outsideFlow),
-    Effect.updateService(
-      Reporter,
-      () => (progress) =>
-        publish((now) => ({ _tag: "StepProgress", executionId: id, path, attempt, at: now, ...progress }))
-    ),
-    Effect.provideService(WaitIsOver, awaited)
+    Effect.provideService(Reporter, reporterOf(services, path, info)),
+    Effect.provideService(WaitIsOver, info.awaited)
   )
   return inSpan(`step ${name}`, { "flow.execution_id": id, "flow.path": path }, code)
 }

@@ -9,6 +9,7 @@ import { detailOf } from "../../model/Failure.ts"
 import type { Entry } from "../../model/Execution.ts"
 import type { Branch } from "../Branches.ts"
 import { isWork, type Spec } from "../calls/Spec.ts"
+import type { Unreported } from "../Reports.ts"
 
 export interface Operation {
   readonly spec: Spec
@@ -26,6 +27,8 @@ export interface Operation {
   fiber: Fiber.Fiber<unknown, unknown> | null
   /** Whether its external event has happened. */
   awaited: boolean
+  /** What its running attempt says; null while none runs. */
+  report: Unreported | null
 }
 
 /** The members of an entry that change. */

@@ -54,6 +54,14 @@ export const make = (before: SaidBefore) => {
   let trims = new Map<string, Trim>()
   let answers: Array<Answer> = []
 
+  const add = ({ ageMillis, count, name }: Kept, value: Schema.Json, at: number) => {
+    const item = (last.get(name) ?? 0) + 1
+    last.set(name, item)
+    trims.set(name, { name, item: item - count, before: ageMillis === null ? null : at - ageMillis })
+    items.push({ kind: "feed", name, number: ++number, value, at, item })
+    if (items.length > mostItems) items = items.filter(isKept)
+  }
+
   const isKept = ({ item, name }: NewItem) => item > (trims.get(name)?.item ?? 0)
 
   return {
@@ -73,13 +81,14 @@ export const make = (before: SaidBefore) => {
       states.delete(name)
       states.set(name, { kind: "state", name, number: ++number, value, at })
     },
-    append: ({ ageMillis, count, name }: Kept, value: Schema.Json, at: number) => {
+    append: (feed: Kept, value: Schema.Json, at: number) => {
       isChanged = true
-      const item = (last.get(name) ?? 0) + 1
-      last.set(name, item)
-      trims.set(name, { name, item: item - count, before: ageMillis === null ? null : at - ageMillis })
-      items.push({ kind: "feed", name, number: ++number, value, at, item })
-      if (items.length > mostItems) items = items.filter(isKept)
+      add(feed, value, at)
+    },
+    /** Like `append`, for the code of a step: no write is needed for it before `due` is called. */
+    appendLater: add,
+    due: () => {
+      isChanged ||= items.length > 0
     },
     /** Called when the body has received a request. */
     ask: (one: Asked) => void asked.set(keyOf(one), one),
