@@ -31,6 +31,8 @@ const starting = (lines: ReadonlyArray<string>, ...words: ReadonlyArray<string>)
 
 /** What is to be said of the work. */
 const worked = range(rounds).flatMap((n) => [`begins ${n}`, `ends ${n}`])
+/** What is said by its steps. */
+const ticksOf = range(Math.max(rounds, requests)).map((n) => `ticks ${n}`)
 
 export const saidSuite = ({ kills, name, processes, store }: Options) =>
   it.live(`${name}: ${kills} kills double and lose nothing of what executions say and answer`, () =>
@@ -70,6 +72,14 @@ export const saidSuite = ({ kills, name, processes, store }: Options) =>
         )
         const lines = items.flatMap(({ name, value }) => (name === "lines" ? [String(value)] : []))
         assert.deepStrictEqual(starting(lines, "begins", "ends"), worked)
+        // A step that is killed says it again.
+        const ticks = starting(lines, "ticks")
+        assert.isAtLeast(ticks.length, rounds + requests)
+        assert.sameMembers([...new Set(ticks)], ticksOf)
+        assert.deepStrictEqual(
+          items.map(({ cursor }) => cursor),
+          [...new Set(items.map(({ cursor }) => cursor))].toSorted((one, other) => one - other)
+        )
         const said = starting(lines, "asked", "answered")
         const expected = range(requests).flatMap((by) => {
           const id = `${n}.${answers.indexOf(by)}`

@@ -31,7 +31,11 @@ const tick = Flow.step("tick", {
   input: Schema.Finite,
   success: Schema.Finite,
   error: Schema.Never,
-  run: (n) => Effect.as(Effect.sleep(n % 4), n)
+  run: Effect.fnUntraced(function* (n) {
+    yield* lines.append(`ticks ${n}`)
+    yield* Effect.sleep(n % 4)
+    return n
+  })
 })
 
 const teller = Flow.make("teller", {
