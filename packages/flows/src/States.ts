@@ -139,7 +139,8 @@ export const feed = <S extends Codec>(
     name,
     schema,
     ...keeps,
-    append: (value) => Effect.flatMap(Position, ({ interpreter }) => interpreter.say(name, { name, schema, value, keeps }))
+    append: (value) =>
+      Effect.flatMap(Position, ({ interpreter }) => interpreter.say(name, { name, schema, value, keeps }))
   }
 }
 

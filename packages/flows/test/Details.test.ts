@@ -214,7 +214,9 @@ describe("details of a step", () => {
           return yield* Effect.never
         })
       })
-      const flow = saying(() => Flow.race("first", { slow: slow(undefined), nap: Effect.as(Flow.sleep("nap", 1_500), null) }))
+      const flow = saying(() =>
+        Flow.race("first", { slow: slow(undefined), nap: Effect.as(Flow.sleep("nap", 1_500), null) })
+      )
       yield* Effect.gen(function* () {
         const id = yield* Flow.submit(flow, undefined)
         yield* advance("1200 millis")
@@ -230,7 +232,15 @@ describe("details of a step", () => {
       const wrong = (schema: Flow.Codec, value: unknown) =>
         Effect.flatMap(Flow.details(schema), ({ record }) => record(value))
       const messageOf = (code: Effect.Effect<void>) =>
-        Effect.map(defectOf(Flow.run(works(() => code), undefined)), (defect) => defect?.message)
+        Effect.map(
+          defectOf(
+            Flow.run(
+              works(() => code),
+              undefined
+            )
+          ),
+          (defect) => defect?.message
+        )
       assert.include(
         yield* messageOf(wrong(Schema.Redacted(Schema.String), Redacted.make("x"))),
         "the details of the step work"
@@ -248,45 +258,47 @@ describe("details of a step", () => {
     })
   )
 
-  it.live("of promises are those of an attempt that has not ended: what goes on after its timeout records nothing", () =>
-    Effect.gen(function* () {
-      const Row = Schema.Struct({ row: Schema.Int })
-      const seen: Array<number | undefined> = []
-      const second = Promise.withResolvers<void>()
-      const late = Promise.withResolvers<void>()
-      const step = defineStep({
-        name: "work",
-        input: Schema.Null,
-        output: Schema.Null,
-        retry: { attempts: 3, delay: 0 },
-        timeout: "200 millis",
-        run: async (_, { append, details }) => {
-          const { last, record } = await details(Row)
-          seen.push(last?.row)
-          await append(lines, `attempt ${seen.length}`)
-          if (seen.length === 1) {
-            await record({ row: 1 })
-            await second.promise
-            await record({ row: 99 })
-            await append(lines, "late")
-            late.resolve()
+  it.live(
+    "of promises are those of an attempt that has not ended: what goes on after its timeout records nothing",
+    () =>
+      Effect.gen(function* () {
+        const Row = Schema.Struct({ row: Schema.Int })
+        const seen: Array<number | undefined> = []
+        const second = Promise.withResolvers<void>()
+        const late = Promise.withResolvers<void>()
+        const step = defineStep({
+          name: "work",
+          input: Schema.Null,
+          output: Schema.Null,
+          retry: { attempts: 3, delay: 0 },
+          timeout: "200 millis",
+          run: async (_, { append, details }) => {
+            const { last, record } = await details(Row)
+            seen.push(last?.row)
+            await append(lines, `attempt ${seen.length}`)
+            if (seen.length === 1) {
+              await record({ row: 1 })
+              await second.promise
+              await record({ row: 99 })
+              await append(lines, "late")
+              late.resolve()
+            }
+            if (seen.length === 2) {
+              second.resolve()
+              await late.promise
+              throw new Error("again")
+            }
+            return null
           }
-          if (seen.length === 2) {
-            second.resolve()
-            await late.promise
-            throw new Error("again")
-          }
-          return null
-        }
-      })
-      const flow = saying(() => Effect.orDie(step(null)))
-      yield* Effect.gen(function* () {
-        yield* Flow.execute(flow, undefined)
-        const { id } = yield* Flow.handle(flow, "one")
-        assert.deepStrictEqual(seen, [undefined, 1, 1])
-        assert.deepStrictEqual(yield* linesOf(id), ["attempt 1", "attempt 2", "attempt 3"])
-      }).pipe(Effect.provide(Flow.layer(flow)))
-    }).pipe(Effect.provide(FlowEngine.layerMemory))
+        })
+        const flow = saying(() => Effect.orDie(step(null)))
+        yield* Effect.gen(function* () {
+          yield* Flow.execute(flow, undefined)
+          const { id } = yield* Flow.handle(flow, "one")
+          assert.deepStrictEqual(seen, [undefined, 1, 1])
+          assert.deepStrictEqual(yield* linesOf(id), ["attempt 1", "attempt 2", "attempt 3"])
+        }).pipe(Effect.provide(Flow.layer(flow)))
+      }).pipe(Effect.provide(FlowEngine.layerMemory))
   )
 })
 
@@ -365,7 +377,15 @@ describe("a feed, from a step", () => {
     Effect.gen(function* () {
       const other = Flow.feed("other", Schema.String)
       const messageOf = (code: Effect.Effect<void>) =>
-        Effect.map(defectOf(Flow.run(works(() => code), undefined)), (defect) => defect?.message)
+        Effect.map(
+          defectOf(
+            Flow.run(
+              works(() => code),
+              undefined
+            )
+          ),
+          (defect) => defect?.message
+        )
       assert.include(yield* messageOf(other.append("x")), "the flow says other and does not list it")
       // The types refuse it.
       assert.include(yield* messageOf(count.set(1) as Effect.Effect<void>), "A step appends to feeds")
@@ -375,9 +395,18 @@ describe("a feed, from a step", () => {
 
   it.effect("is nowhere in a script, which checks its items", () =>
     Effect.gen(function* () {
-      yield* result(Flow.run(works(() => lines.append("x")), undefined, { verify: true }))
+      yield* result(
+        Flow.run(
+          works(() => lines.append("x")),
+          undefined,
+          { verify: true }
+        )
+      )
       const large = works(() => lines.append("x".repeat(1_000_001)))
-      assert.include((yield* defectOf(Flow.run(large, undefined)))?.message, "an item of the feed lines is 1000003 bytes")
+      assert.include(
+        (yield* defectOf(Flow.run(large, undefined)))?.message,
+        "an item of the feed lines is 1000003 bytes"
+      )
     })
   )
 })

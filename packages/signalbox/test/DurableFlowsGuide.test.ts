@@ -17,6 +17,7 @@ import * as Testing from "../src/Testing.ts"
 import { charges, respond } from "./guide/charges.ts"
 import { follow, imported, imports, problems, upload } from "./guide/imports.ts"
 import { invoices } from "./guide/invoices.ts"
+import { importing, unread } from "./guide/rows.ts"
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8")
 
@@ -32,7 +33,7 @@ const write = Task.make("write invoice", {
 describe("the guide to durable flows", () => {
   it("has the code that is compiled here", () => {
     const guide = read("../../../docs/durable-flows.md")
-    for (const name of ["invoices", "script", "program", "charges", "approved", "imports", "monthEnd"]) {
+    for (const name of ["invoices", "script", "program", "charges", "rows", "approved", "imports", "monthEnd"]) {
       assert.include(guide, `\`\`\`ts title="${name}.ts"\n${read(`./guide/${name}.ts`)}\`\`\`\n`, name)
     }
   })
@@ -68,6 +69,18 @@ describe("the guide to durable flows", () => {
       )
       yield* follow("today")
     }).pipe(Effect.provide(Layer.provideMerge(Flow.layer(imports), Layer.fresh(FlowEngine.layerMemory))))
+  )
+
+  it.effect("has a step that says which rows it could not read", () =>
+    Effect.gen(function* () {
+      const rows = ["a", "", "c"]
+      assert.strictEqual(yield* Flow.execute(importing, { file: "a.csv", rows }), 3)
+      const { feed } = yield* Flow.handle(importing, "a.csv")
+      assert.deepStrictEqual(
+        (yield* feed(unread)).map(({ value }) => value),
+        ["row 2 is empty"]
+      )
+    }).pipe(Effect.provide(Layer.provideMerge(Flow.layer(importing), Layer.fresh(FlowEngine.layerMemory))))
   )
 
   it.effect("has a flow with the same result, plain and durable", () =>

@@ -69,12 +69,32 @@ const filing = Flow.make("filing", {
   run: (text) => Effect.andThen(file(text), Effect.die(new TypeError("text.pages is not a function")))
 })
 
+const rows = Flow.step("rows", {
+  input: Schema.String,
+  success: Schema.String,
+  error: Refused,
+  retry: { attempts: 2, delay: "1 hour" },
+  run: Effect.fnUntraced(function* () {
+    const { record } = yield* Flow.details(Schema.Struct({ row: Schema.Int }))
+    yield* record({ row: 7_000 })
+    return yield* new Refused({ why: "away", details: null })
+  })
+})
+const importing = Flow.make("importing", {
+  version: 1,
+  input: Schema.String,
+  success: Schema.String,
+  error: Refused,
+  idempotencyKey: (text) => text,
+  run: (text) => rows(text)
+})
+
 const program = HttpRouter.serve(FlowManagement.layerRoutes({ token: Redacted.make(token) }), {
   disableLogger: true,
   disableListenLog: true
 }).pipe(
   Layer.provideMerge(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 })),
-  Layer.provideMerge(Layer.merge(Flow.layer(payment), Flow.layer(filing))),
+  Layer.provideMerge(Layer.mergeAll(Flow.layer(payment), Flow.layer(filing), Flow.layer(importing))),
   Layer.provideMerge(Layer.fresh(FlowEngine.layerMemory))
 )
 
@@ -177,6 +197,21 @@ describe("signalbox flows", { shuffle: false }, () => {
       const { lines } = yield* flows("show", long)
       assert.isBelow(Math.max(...lines.map((line) => line.length)), 5_000)
       assert.match(lines.join("\n"), /^error .*… \(\d+ characters; --json shows all\)$/m)
+    }).pipe(Effect.provide(program))
+  )
+
+  it.live("shows what a step has recorded for its next attempt", () =>
+    Effect.gen(function* () {
+      const id = yield* Flow.submit(importing, "a")
+      yield* until(Effect.map(FlowExecutions.inspect(id), ({ now }) => now[0]?.kind === "pause"))
+      const shown = (yield* flows("show", id)).stdout
+      assert.match(shown, /^waiting: tries rows again at .*, recorded \{"row":7000\}$/m)
+      assert.match(shown, /^rows +retries, recorded \{"row":7000\} +1 /m)
+      assert.match(shown, /^rows +step +1 +retrying, recorded \{"row":7000\} /m)
+      const attempt = JSON.parse((yield* flows("show", id, "--step", "rows")).stdout)
+      assert.deepStrictEqual(attempt.details, { row: 7_000 })
+      const { now } = JSON.parse((yield* flows("show", id, "--json")).stdout)
+      assert.deepStrictEqual(now[0].details, { row: 7_000 })
     }).pipe(Effect.provide(program))
   )
 
@@ -334,7 +369,8 @@ describe("signalbox flows", { shuffle: false }, () => {
       const { lines } = yield* flows("versions")
       assert.match(lines[0] ?? "", /^version +unended +by state +oldest start +processes +removable$/)
       assert.match(lines[1] ?? "", /^filing@1 +newest +0 +1 on \S+ +yes$/)
-      assert.match(lines[2] ?? "", /^payment@3 +newest +1 +1 waiting +20\S+ \(\ds\) +1 on \S+ +no$/)
+      assert.match(lines[2] ?? "", /^importing@1 +newest +0 +1 on \S+ +yes$/)
+      assert.match(lines[3] ?? "", /^payment@3 +newest +1 +1 waiting +20\S+ \(\ds\) +1 on \S+ +no$/)
       const one: unknown = JSON.parse((yield* flows("versions", "payment", "--json")).stdout)
       assert.deepInclude(one, { flow: "payment", version: 3, newest: true, unended: 1, removable: false })
       assert.strictEqual((yield* flows("versions", "absent")).stdout, "No versions\n")

@@ -28,7 +28,9 @@ export interface Reporter {
 
 const nowhere = () =>
   Effect.die(
-    new FlowDefect({ message: "a state was set or a feed appended to outside of a flow: do it in the run of Flow.make" })
+    new FlowDefect({
+      message: "a state was set or a feed appended to outside of a flow: do it in the run of Flow.make"
+    })
   )
 
 export const Reporter = Context.Reference<Reporter>("@signalbox/flows/Reporter", {

@@ -46,4 +46,6 @@ const engine =
   schema === ""
     ? FlowEngine.layerSqlite({ file: where })
     : FlowEngine.layerPostgres({ url: Redacted.make(where), schema })
-await Effect.runPromise(Effect.provide(Flow.execute(imports, undefined), Layer.provideMerge(Flow.layer(imports), engine)))
+await Effect.runPromise(
+  Effect.provide(Flow.execute(imports, undefined), Layer.provideMerge(Flow.layer(imports), engine))
+)

@@ -82,11 +82,22 @@ const doing: Readonly<Record<Activity["kind"], string>> = {
   patch: "records"
 }
 
+/** The longest JSON, in a table and in a line of its own; `--json` has it whole. */
+const longestInTable = 200
+const longestError = 4_000
+
+const bounded = (text: string, longest: number): string =>
+  text.length <= longest ? text : `${text.slice(0, longest)}… (${text.length} characters; --json shows all)`
+
+/** What the code of a step has recorded for its next attempt; null: it is withheld. */
+const recordedOf = ({ details = null }: Pick<Activity, "details">): string =>
+  details === null ? "" : `, recorded ${bounded(JSON.stringify(details), longestInTable)}`
+
 const activityRow = (now: number) => (activity: Activity) => {
   const { attempt, due, failure, host, kind, path, since, subject } = activity
   return [
     path,
-    subject === null ? doing[kind] : `${doing[kind]} ${subject}`,
+    `${doing[kind]}${subject === null ? "" : ` ${subject}`}${recordedOf(activity)}`,
     `${attempt}`,
     `${timeOf(since)} (${durationOf(now - since)})`,
     dueOf(due),
@@ -97,13 +108,6 @@ const activityRow = (now: number) => (activity: Activity) => {
 
 const undoRow = ({ failure, path, state }: Undo) => [path, state, failure === null ? "" : inLine(failure.message)]
 
-/** The longest error as JSON, in a table and in a line of its own; `--json` has it whole. */
-const longestInTable = 200
-const longestError = 4_000
-
-const bounded = (text: string, longest: number): string =>
-  text.length <= longest ? text : `${text.slice(0, longest)}… (${text.length} characters; --json shows all)`
-
 /** How a step failed: the message of its error, and its members when it has no other message than its tag. */
 const failedWith = ({ failure, value }: Pick<Entry, "failure" | "value">): string => {
   if (failure === null) return ""
@@ -113,15 +117,18 @@ const failedWith = ({ failure, value }: Pick<Entry, "failure" | "value">): strin
     : `${message} ${bounded(JSON.stringify(value), longestInTable)}`
 }
 
-const stepRow = ({ attempt, endedAt, failure, kind, path, startedAt, state, value }: Entry) => [
-  path,
-  kind,
-  `${attempt}`,
-  state,
-  timeOf(startedAt),
-  endedAt === null ? "" : `${((endedAt - startedAt) / 1_000).toFixed(1)}s`,
-  failedWith({ failure, value })
-]
+const stepRow = (entry: Entry) => {
+  const { attempt, endedAt, kind, path, startedAt, state } = entry
+  return [
+    path,
+    kind,
+    `${attempt}`,
+    `${state}${recordedOf(entry)}`,
+    timeOf(startedAt),
+    endedAt === null ? "" : `${((endedAt - startedAt) / 1_000).toFixed(1)}s`,
+    failedWith(entry)
+  ]
+}
 
 /** A table below a line, omitted when it is empty. */
 const section = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> =>

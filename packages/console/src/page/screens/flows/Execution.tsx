@@ -9,7 +9,7 @@ import { duration, exactly, short } from "../../format.ts"
 import { Commands, ForkDialog, RetryDialog } from "./Commands.tsx"
 import { type Activity, awaited, dueOf, type Entry, type Inspection, isRetriable, parted } from "./executions.ts"
 import { Actions, SendDialog, type Sending, takesValue } from "./Sending.tsx"
-import { States } from "./States.tsx"
+import { States, Value } from "./States.tsx"
 import * as text from "../../text/text.ts"
 
 const Path = ({ path }: { readonly path: string }) => {
@@ -64,6 +64,10 @@ const Doing = ({ activity }: { readonly activity: Activity }) => {
   }
 }
 
+/** What the code of a step has recorded for its next attempt; nothing when it is withheld. */
+const Details = ({ of: { details = null } }: { readonly of: Pick<Activity, "details"> }) =>
+  details === null ? null : <div class="quiet">{text.flows.recordedDetails(<Value value={details} />)}</div>
+
 const Now = ({
   inspection,
   onSend
@@ -86,6 +90,7 @@ const Now = ({
               <>
                 <Doing activity={activity} />
                 {activity.failure === null ? null : <div class="why">{activity.failure.message}</div>}
+                <Details of={activity} />
               </>
             )
           },
@@ -135,12 +140,16 @@ const History = ({ inspection, onDone }: { readonly inspection: Inspection; read
             },
             {
               title: text.common.state,
-              cell: ({ failure, kind, state }) => (
-                <>
-                  <State state={state === "running" && kind !== "step" ? "waiting" : state} />
-                  {failure === null ? null : <div class="why">{failure.message}</div>}
-                </>
-              )
+              cell: (entry) => {
+                const { failure, kind, state } = entry
+                return (
+                  <>
+                    <State state={state === "running" && kind !== "step" ? "waiting" : state} />
+                    {failure === null ? null : <div class="why">{failure.message}</div>}
+                    <Details of={entry} />
+                  </>
+                )
+              }
             },
             { title: text.flows.attempt, isNumber: true, cell: ({ attempt }) => String(attempt) },
             { title: text.common.started, isNumber: true, cell: ({ started_at }) => <Time at={started_at} /> },

@@ -10,7 +10,7 @@ const shownItems = 20
 /** The longest value in a row. */
 const longestValue = 500
 
-const Value = ({ value }: Pick<ItemJson, "value">) => {
+export const Value = ({ value }: Pick<ItemJson, "value">) => {
   const json = typeof value === "string" ? value : JSON.stringify(value)
   return <span class="mono">{json.length > longestValue ? `${json.slice(0, longestValue)}…` : json}</span>
 }

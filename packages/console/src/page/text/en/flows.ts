@@ -72,6 +72,7 @@ export const flows = {
   onHost: (host: string) => `, on ${host}`,
   failedThen: (times: number, time: Node) =>
     phrase`failed ${times === 1 ? "once" : `${times} times`}, next attempt ${time}`,
+  recordedDetails: (value: Node) => phrase`recorded ${value}`,
   stoppedIn: (attempt: number) => `stopped in attempt ${attempt}`,
   sleeping: "sleeping",
   sleepingUntil: (time: Node) => phrase`sleeping until ${time}`,
