@@ -7,6 +7,7 @@ import type { Deleted, Page } from "./contract/Common.ts"
 import type { AlertChannelId } from "./contract/Ids.ts"
 import * as contract from "./contract/AlertChannels.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
+import { page, pageSize, refusing, refusingStream } from "./internal/calls/Known.ts"
 import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
@@ -35,10 +36,14 @@ export const get = Effect.fn("AlertChannels.get")((channel: AlertChannelId) =>
 )
 
 /** Returns one page, newest first. */
-export const list = Effect.fn("AlertChannels.list")((options: ListOptions = {}) => call.list({ query: { ...options } }))
+export const list = Effect.fn("AlertChannels.list")(
+  (options: ListOptions = {}) => call.list({ query: options }),
+  refusing("alertChannels.list", { 0: page })
+)
 
 /** Emits all channels, newest first. */
-export const stream = (options: Omit<ListOptions, "cursor"> = {}) => pages((cursor) => list({ ...options, cursor }))
+export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
+  pages((cursor) => list({ ...options, cursor })).pipe(refusingStream("alertChannels.stream", pageSize, options))
 
 /**
  * Creates a channel. `secret` of the result is the secret of a `webhook`, redacted; it is returned only here. Fails with
@@ -63,8 +68,9 @@ export const stream = (options: Omit<ListOptions, "cursor"> = {}) => pages((curs
  *   })
  * ```
  */
-export const create = Effect.fn("AlertChannels.create")((definition: contract.AlertChannelDefinition) =>
-  call.create({ payload: definition })
+export const create = Effect.fn("AlertChannels.create")(
+  (definition: contract.AlertChannelDefinition) => call.create({ payload: definition }),
+  refusing("alertChannels.create", { 0: contract.AlertChannelDefinition })
 )
 
 /**
@@ -73,7 +79,8 @@ export const create = Effect.fn("AlertChannels.create")((definition: contract.Al
  */
 export const update = Effect.fn("AlertChannels.update")(
   (channel: AlertChannelId, definition: contract.AlertChannelDefinition) =>
-    call.update({ params: { channel_id: channel }, payload: definition })
+    call.update({ params: { channel_id: channel }, payload: definition }),
+  refusing("alertChannels.update", { 1: contract.AlertChannelDefinition })
 )
 
 /**

@@ -8,6 +8,7 @@ import type { Deleted, Page } from "./contract/Common.ts"
 import type { AlertId } from "./contract/Ids.ts"
 import * as contract from "./contract/Alerts.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
+import { names, page, pageSize, refusing, refusingStream } from "./internal/calls/Known.ts"
 import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
@@ -42,10 +43,14 @@ const call = {
 export const get = Effect.fn("Alerts.get")((alert: AlertId) => call.get({ params: { alert_id: alert } }))
 
 /** Returns one page, newest first. */
-export const list = Effect.fn("Alerts.list")((options: ListOptions = {}) => call.list({ query: { ...options } }))
+export const list = Effect.fn("Alerts.list")(
+  (options: ListOptions = {}) => call.list({ query: options }),
+  refusing("alerts.list", { 0: page })
+)
 
 /** Emits all alerts, newest first. */
-export const stream = (options: Omit<ListOptions, "cursor"> = {}) => pages((cursor) => list({ ...options, cursor }))
+export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
+  pages((cursor) => list({ ...options, cursor })).pipe(refusingStream("alerts.stream", pageSize, options))
 
 /**
  * Creates an alert. Fails with `InvalidRequest` that names the field, with `NotFound` when a channel or what its rule names
@@ -74,13 +79,16 @@ export const stream = (options: Omit<ListOptions, "cursor"> = {}) => pages((curs
  *   })
  * ```
  */
-export const create = Effect.fn("Alerts.create")((definition: contract.AlertDefinition) =>
-  call.create({ payload: definition })
+export const create = Effect.fn("Alerts.create")(
+  (definition: contract.AlertDefinition) => call.create({ payload: definition }),
+  refusing("alerts.create", { 0: contract.AlertDefinition })
 )
 
 /** Replaces an alert. With another rule it watches anew, and its firings are over without a message. */
-export const update = Effect.fn("Alerts.update")((alert: AlertId, definition: contract.AlertDefinition) =>
-  call.update({ params: { alert_id: alert }, payload: definition })
+export const update = Effect.fn("Alerts.update")(
+  (alert: AlertId, definition: contract.AlertDefinition) =>
+    call.update({ params: { alert_id: alert }, payload: definition }),
+  refusing("alerts.update", { 1: contract.AlertDefinition })
 )
 
 /** Deletes an alert with its firings, without a message. Irreversible. */
@@ -89,16 +97,23 @@ export const remove = Effect.fn("Alerts.remove")((alert: AlertId) => call.remove
 /** Sends a test message to each channel of an alert, and returns them as they begin; `messages` shows what became of them. */
 export const test = Effect.fn("Alerts.test")((alert: AlertId) => call.test({ params: { alert_id: alert } }))
 
+/** Until when an alert is muted, and why. */
+export interface MuteOptions {
+  readonly until: DateTime.DateTime.Input
+  readonly note?: string | undefined
+}
+
 /** Mutes an alert until then. What still holds at that time is reported then. */
 export const mute = Effect.fn("Alerts.mute")(
-  (alert: AlertId, options: { readonly until: DateTime.DateTime.Input; readonly note?: string | undefined }) =>
+  (alert: AlertId, options: MuteOptions) =>
     call.mute({
       params: { alert_id: alert },
       payload: {
         until: DateTime.formatIso(DateTime.makeUnsafe(options.until)),
         ...defined({ note: options.note })
       }
-    })
+    }),
+  refusing("alerts.mute", { 1: names<MuteOptions>("option", { until: 1, note: 1 }) })
 )
 
 /** Ends the mute of an alert. */
@@ -106,22 +121,22 @@ export const unmute = Effect.fn("Alerts.unmute")((alert: AlertId) => call.unmute
 
 /** Emits the messages of an alert, newest first, with what became of each. */
 export const messages = (alert: AlertId, options: Omit<ListOptions, "cursor"> = {}) =>
-  pages((cursor) => call.messages({ params: { alert_id: alert }, query: { ...options, cursor } }))
+  pages((cursor) => call.messages({ params: { alert_id: alert }, query: { ...options, cursor } })).pipe(
+    refusingStream("alerts.messages", pageSize, options)
+  )
 
-/** Emits firings, newest first: of all alerts or of one, in all states or in one. */
-export const firings = ({
-  alert,
-  ...options
-}: Omit<ListOptions, "cursor"> & {
+/** Which firings. */
+export interface FiringFilter {
   readonly alert?: AlertId | undefined
   readonly state?: contract.FiringState | undefined
-} = {}) =>
+  /** Firings per page, 1 to 500. */
+  readonly limit?: number | undefined
+}
+
+const firingFilter = names<FiringFilter>("filter", { alert: 1, state: 1, limit: 1 })
+
+/** Emits firings, newest first: of all alerts or of one, in all states or in one. */
+export const firings = (filter: FiringFilter = {}) =>
   pages((cursor) =>
-    call.firings({
-      query: {
-        ...options,
-        alert_id: alert,
-        cursor
-      }
-    })
-  )
+    call.firings({ query: { alert_id: filter.alert, state: filter.state, limit: filter.limit, cursor } })
+  ).pipe(refusingStream("alerts.firings", firingFilter, filter))

@@ -7,6 +7,7 @@ import type { InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/ApiKeys.ts"
 import type { Permission } from "./contract/Authorization.ts"
 import type { ApiKeyId } from "./contract/Ids.ts"
+import { page, pageSize, refusing, refusingStream } from "./internal/calls/Known.ts"
 import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
@@ -20,10 +21,14 @@ const call = {
 }
 
 /** Returns one page, newest first. */
-export const list = Effect.fn("ApiKeys.list")((options: ListOptions = {}) => call.list({ query: options }))
+export const list = Effect.fn("ApiKeys.list")(
+  (options: ListOptions = {}) => call.list({ query: options }),
+  refusing("apiKeys.list", { 0: page })
+)
 
 /** Emits all keys, newest first. */
-export const stream = (options: Omit<ListOptions, "cursor"> = {}) => pages((cursor) => list({ ...options, cursor }))
+export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
+  pages((cursor) => list({ ...options, cursor })).pipe(refusingStream("apiKeys.stream", pageSize, options))
 
 /** Creates a key; `key` is shown only here. It cannot have a permission that the caller's own key lacks. */
 export const create = Effect.fn("ApiKeys.create")((name: string, permissions: ReadonlyArray<Permission>) =>

@@ -10,6 +10,7 @@ import { ControlRoom } from "./ControlRoom.ts"
 import { ControlRoomError, Malformed, type Conflict, type InvalidRequest, type NotFound } from "./ControlRoomError.ts"
 import { type DownloadError, fetchSigned } from "./Files.ts"
 import { type AwaitOptions, awaitUntil } from "./internal/calls/AwaitUntil.ts"
+import { names, namedPage, namedPageSize, refusing, refusingStream } from "./internal/calls/Known.ts"
 import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 import type { NamedListOptions } from "./ListOptions.ts"
 import { type OnProgress, open, sendRaw, type UploadSource } from "./Upload.ts"
@@ -40,11 +41,14 @@ const isByName = Schema.is(contract.AssetNameRef)
 export const get = Effect.fn("Assets.get")((asset: contract.AssetRef) => call.get({ params: { asset_id: asset } }))
 
 /** Returns one page, newest first. */
-export const list = Effect.fn("Assets.list")((options: NamedListOptions = {}) => call.list({ query: options }))
+export const list = Effect.fn("Assets.list")(
+  (options: NamedListOptions = {}) => call.list({ query: options }),
+  refusing("assets.list", { 0: namedPage })
+)
 
 /** Emits all assets, newest first. */
 export const stream = (options: Omit<NamedListOptions, "cursor"> = {}) =>
-  pages((cursor) => list({ ...options, cursor }))
+  pages((cursor) => list({ ...options, cursor })).pipe(refusingStream("assets.stream", namedPageSize, options))
 
 /** Creates an asset without content; fails with `Conflict` when the name is in use. */
 export const create = Effect.fn("Assets.create")((name: string) => call.create({ payload: { name } }))
@@ -68,7 +72,7 @@ export const awaitUpload = Effect.fn("Assets.awaitUpload")(function* (
   const ended = yield* awaitUntil(
     getUpload(asset, upload),
     (seen) => seen.status === "completed" || seen.status === "failed",
-    { path, unfinished: "the upload did not end" },
+    { of: "assets.awaitUpload", path, unfinished: "the upload did not end" },
     options
   )
   if ("reason" in ended) return yield* new AssetUploadFailed({ reason: ended.reason })
@@ -82,35 +86,36 @@ const base64Characters = (bytes: number) => Math.ceil(bytes / 3) * 4
 
 export interface UploadOptions {
   /** Default `application/octet-stream`. */
-  readonly contentType?: string
-  readonly onProgress?: OnProgress
+  readonly contentType?: string | undefined
+  readonly onProgress?: OnProgress | undefined
 }
+
+const uploadOptions = names<UploadOptions>("option", { contentType: 1, onProgress: 1 })
 
 /**
  * Uploads the content of an asset. Up to about 3.7 MB are sent with one request; more is sent to a signed address with
  * flat memory, and this waits until the service has all of it. The old content remains until then.
  */
-export const upload = Effect.fn("Assets.upload")(function* (
-  asset: contract.AssetRef,
-  source: UploadSource,
-  options: UploadOptions = {}
-) {
-  const room = yield* ControlRoom
-  const file = yield* open(room.uploads, source)
-  const params = { asset_id: asset }
-  const contentType = { content_type: options.contentType ?? "application/octet-stream" }
-  const direct = base64Characters(file.size) < maxDirectCharacters
-  const created = yield* call.createUpload({
-    params,
-    payload: direct ? { ...contentType, data: yield* Stream.mkUint8Array(file.stream) } : contentType
-  })
-  if (created.status === "pending") {
-    yield* direct ? Effect.void : sendRaw(room.transport.connection, created.upload_url, file, options.onProgress)
-    const id = isByName(asset) ? (yield* get(asset)).id : asset
-    yield* awaitUpload(id, created.id)
-  }
-  if (direct && options.onProgress !== undefined) yield* options.onProgress(file.size)
-})
+export const upload = Effect.fn("Assets.upload")(
+  function* (asset: contract.AssetRef, source: UploadSource, options: UploadOptions = {}) {
+    const room = yield* ControlRoom
+    const file = yield* open(room.uploads, source)
+    const params = { asset_id: asset }
+    const contentType = { content_type: options.contentType ?? "application/octet-stream" }
+    const direct = base64Characters(file.size) < maxDirectCharacters
+    const created = yield* call.createUpload({
+      params,
+      payload: direct ? { ...contentType, data: yield* Stream.mkUint8Array(file.stream) } : contentType
+    })
+    if (created.status === "pending") {
+      yield* direct ? Effect.void : sendRaw(room.transport.connection, created.upload_url, file, options.onProgress)
+      const id = isByName(asset) ? (yield* get(asset)).id : asset
+      yield* awaitUpload(id, created.id)
+    }
+    if (direct && options.onProgress !== undefined) yield* options.onProgress(file.size)
+  },
+  refusing("assets.upload", { 2: uploadOptions })
+)
 
 /**
  * Creates the asset if none has this name, and uploads its content. Safe to repeat.
@@ -126,15 +131,18 @@ export const upload = Effect.fn("Assets.upload")(function* (
  *   )
  * ```
  */
-export const put = Effect.fn("Assets.put")(function* (name: string, source: UploadSource, options: UploadOptions = {}) {
-  const found = yield* get(`name:${name}`).pipe(
-    Effect.catchTag("NotFound", () => create(name)),
-    // Another client created it in between.
-    Effect.catchTag("Conflict", () => get(`name:${name}`))
-  )
-  yield* upload(found.id, source, options)
-  return found.id
-})
+export const put = Effect.fn("Assets.put")(
+  function* (name: string, source: UploadSource, options: UploadOptions = {}) {
+    const found = yield* get(`name:${name}`).pipe(
+      Effect.catchTag("NotFound", () => create(name)),
+      // Another client created it in between.
+      Effect.catchTag("Conflict", () => get(`name:${name}`))
+    )
+    yield* upload(found.id, source, options)
+    return found.id
+  },
+  refusing("assets.put", { 2: uploadOptions })
+)
 
 /** Emits the content of an asset as it arrives; nothing for an asset without content. */
 export const download = (asset: contract.AssetRef): Stream.Stream<Uint8Array, DownloadError, ControlRoom> =>

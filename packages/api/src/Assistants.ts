@@ -8,6 +8,7 @@ import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/Assistants.ts"
 import type { AssistantId, AssistantRunId, TaskPackageId } from "./contract/Ids.ts"
 import { type AwaitOptions, awaitUntil } from "./internal/calls/AwaitUntil.ts"
+import { names, page, pageSize, refusing, refusingStream } from "./internal/calls/Known.ts"
 import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
@@ -35,32 +36,52 @@ export const get = Effect.fn("Assistants.get")((assistant: AssistantId) =>
 )
 
 /** Returns one page, newest first. */
-export const list = Effect.fn("Assistants.list")((options: ListOptions = {}) => call.list({ query: options }))
+export const list = Effect.fn("Assistants.list")(
+  (options: ListOptions = {}) => call.list({ query: options }),
+  refusing("assistants.list", { 0: page })
+)
 
 /** Emits all assistants, newest first. */
-export const stream = (options: Omit<ListOptions, "cursor"> = {}) => pages((cursor) => list({ ...options, cursor }))
+export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
+  pages((cursor) => list({ ...options, cursor })).pipe(refusingStream("assistants.stream", pageSize, options))
+
+/** A new assistant: its name, and the task of a package that it runs. */
+export interface NewAssistant {
+  readonly name: string
+  readonly task: string
+  readonly taskPackage: TaskPackageId
+}
+
+const newAssistant = names<NewAssistant>("member", { name: 1, task: 1, taskPackage: 1 })
 
 /** Creates an assistant for a task; fails with `Conflict` when the name is in use. */
 export const create = Effect.fn("Assistants.create")(
-  (input: { readonly name: string; readonly task: string; readonly taskPackage: TaskPackageId }) =>
-    call.create({ payload: { name: input.name, task: { name: input.task, package_id: input.taskPackage } } })
+  (input: NewAssistant) =>
+    call.create({ payload: { name: input.name, task: { name: input.task, package_id: input.taskPackage } } }),
+  refusing("assistants.create", { 0: newAssistant })
 )
 
 export interface RunFilter extends ListOptions {
   readonly assistant?: AssistantId | undefined
 }
 
+const runPage = names<RunFilter>("filter", { assistant: 1, limit: 1, cursor: 1 })
+const runFilter = names<Omit<RunFilter, "cursor">>("filter", { assistant: 1, limit: 1 })
+
 export const getRun = Effect.fn("Assistants.getRun")((run: AssistantRunId) =>
   call.getRun({ params: { assistant_run_id: run } })
 )
 
 /** Returns one page of runs, newest first. */
-export const listRuns = Effect.fn("Assistants.listRuns")(({ assistant, ...options }: RunFilter = {}) =>
-  call.listRuns({ query: { ...options, assistant_id: assistant } })
+export const listRuns = Effect.fn("Assistants.listRuns")(
+  ({ assistant, cursor, limit }: RunFilter = {}) =>
+    call.listRuns({ query: { assistant_id: assistant, cursor, limit } }),
+  refusing("assistants.listRuns", { 0: runPage })
 )
 
 /** Emits all runs that match, newest first. */
-export const streamRuns = (filter: Omit<RunFilter, "cursor"> = {}) => pages((cursor) => listRuns({ ...filter, cursor }))
+export const streamRuns = (filter: Omit<RunFilter, "cursor"> = {}) =>
+  pages((cursor) => listRuns({ ...filter, cursor })).pipe(refusingStream("assistants.streamRuns", runFilter, filter))
 
 /** Waits until a run has ended (`completed` or `failed`). */
 export const awaitRunEnd = Effect.fn("Assistants.awaitRunEnd")(
@@ -68,7 +89,7 @@ export const awaitRunEnd = Effect.fn("Assistants.awaitRunEnd")(
     awaitUntil(
       getRun(run),
       (seen) => seen.state === "completed" || seen.state === "failed",
-      { path: `/assistant-runs/${run}`, unfinished: "the run did not end" },
+      { of: "assistants.awaitRunEnd", path: `/assistant-runs/${run}`, unfinished: "the run did not end" },
       options
     )
 )

@@ -8,6 +8,7 @@ import type { Accepted, Page } from "./contract/Common.ts"
 import type { BulkOperationId } from "./contract/Ids.ts"
 import type { InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import { type AwaitOptions, awaitUntil } from "./internal/calls/AwaitUntil.ts"
+import { page, pageSize, refusing, refusingStream } from "./internal/calls/Known.ts"
 import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
@@ -48,20 +49,26 @@ export const create = Effect.fn("BulkOperations.create")(
       bulk_operation === null
         ? Effect.die(new Error("the service created a bulk operation and did not return it"))
         : Effect.succeed(bulk_operation)
-    )
+    ),
+  refusing("bulkOperations.create", { 1: contract.BulkFilter })
 )
 
 /** Returns how many match now. */
 export const count = Effect.fn("BulkOperations.count")(
   (operation: contract.BulkOperationName, filter: contract.BulkFilter) =>
-    Effect.map(call.create({ payload: { operation, filter, dry_run: true } }), ({ total }) => total)
+    Effect.map(call.create({ payload: { operation, filter, dry_run: true } }), ({ total }) => total),
+  refusing("bulkOperations.count", { 1: contract.BulkFilter })
 )
 
 /** Returns one page, newest first. */
-export const list = Effect.fn("BulkOperations.list")((options: ListOptions = {}) => call.list({ query: options }))
+export const list = Effect.fn("BulkOperations.list")(
+  (options: ListOptions = {}) => call.list({ query: options }),
+  refusing("bulkOperations.list", { 0: page })
+)
 
 /** Emits all jobs of the last 30 days, newest first. */
-export const stream = (options: Omit<ListOptions, "cursor"> = {}) => pages((cursor) => list({ ...options, cursor }))
+export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
+  pages((cursor) => list({ ...options, cursor })).pipe(refusingStream("bulkOperations.stream", pageSize, options))
 
 /** Returns a job with its progress. */
 export const get = Effect.fn("BulkOperations.get")((operation: BulkOperationId) =>
@@ -82,7 +89,11 @@ export const awaitEnd = Effect.fn("BulkOperations.awaitEnd")(
     awaitUntil(
       get(operation),
       hasEnded,
-      { path: `/bulk-operations/${operation}`, unfinished: "the bulk operation did not end" },
+      {
+        of: "bulkOperations.awaitEnd",
+        path: `/bulk-operations/${operation}`,
+        unfinished: "the bulk operation did not end"
+      },
       options
     )
 )

@@ -4,9 +4,11 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { noResponse } from "@signalbox/transport/NoResponse"
+import { checkNames } from "@signalbox/transport/OptionError"
 import * as contract from "./contract/Changes.ts"
 import { ControlRoom } from "./ControlRoom.ts"
 import { ControlRoomError, Malformed, unexpected } from "./ControlRoomError.ts"
+import { names } from "./internal/calls/Known.ts"
 import { operationOf } from "./internal/calls/Operation.ts"
 import { headersOf, reasonOf, send, unread } from "./internal/calls/Transport.ts"
 import { RetryPolicy } from "./Policy.ts"
@@ -16,6 +18,14 @@ export type { Change, ChangeTopic } from "./contract/Changes.ts"
 const decode = Schema.decodeEffect(Schema.fromJsonString(contract.Change))
 /** A ping has other data. */
 const dataOf = (line: string): ReadonlyArray<string> => (line.startsWith('data: {"topic"') ? [line.slice(6)] : [])
+
+/** Where the hints begin. */
+export interface StreamOptions {
+  /** The `seq` of the last hint that was received. */
+  readonly after?: number | undefined
+}
+
+const streamOptions = names<StreamOptions>("option", { after: 1 })
 
 /**
  * Emits a hint when something changes that the key may read. The first has the topic `reset`: load everything; so has one that
@@ -32,13 +42,11 @@ const dataOf = (line: string): ReadonlyArray<string> => (line.startsWith('data: 
  * )
  * ```
  */
-export const stream = ({ after }: { readonly after?: number } = {}): Stream.Stream<
-  contract.Change,
-  ControlRoomError,
-  ControlRoom
-> =>
+export const stream = (options: StreamOptions = {}): Stream.Stream<contract.Change, ControlRoomError, ControlRoom> =>
   Stream.unwrap(
     Effect.gen(function* () {
+      checkNames("changes.stream", options, streamOptions.names)
+      const { after } = options
       const { transport, workspaceId } = yield* ControlRoom
       const path = `/workspaces/${encodeURIComponent(workspaceId)}/changes`
       const request = HttpClientRequest.get(transport.baseUrl + path, {

@@ -5,11 +5,18 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { InvalidRequest } from "./ControlRoomError.ts"
 import * as contract from "./contract/ConsoleTickets.ts"
+import { names, refusing } from "./internal/calls/Known.ts"
 import { inWorkspace, returning } from "./internal/calls/Workspace.ts"
 
 export type { ConsoleTicket } from "./contract/ConsoleTickets.ts"
 
 const call = { create: returning<contract.ConsoleTicket, InvalidRequest>()(inWorkspace(contract.create)) }
+
+/** How long a ticket is valid. */
+export interface TicketOptions {
+  /** 10 seconds to 10 minutes, default 1 minute. */
+  readonly lifetime?: Duration.Input | undefined
+}
 
 /**
  * Creates a ticket for one session, which has the permissions of the caller's key and ends with it. It is valid for 60 seconds
@@ -28,6 +35,7 @@ const call = { create: returning<contract.ConsoleTicket, InvalidRequest>()(inWor
  * ```
  */
 export const create = Effect.fn("ConsoleTickets.create")(
-  ({ lifetime = "1 minute" }: { readonly lifetime?: Duration.Input } = {}) =>
-    call.create({ payload: { lifetime_seconds: Math.round(Duration.toSeconds(lifetime)) } })
+  ({ lifetime = "1 minute" }: TicketOptions = {}) =>
+    call.create({ payload: { lifetime_seconds: Math.round(Duration.toSeconds(lifetime)) } }),
+  refusing("consoleTickets.create", { 0: names<TicketOptions>("option", { lifetime: 1 }) })
 )

@@ -1,13 +1,16 @@
 /**
  * Failures: failed work items in groups of those that failed alike. An extension of the hosted service's interface.
  */
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import type { Page } from "./contract/Common.ts"
 import * as contract from "./contract/Failures.ts"
 import type { FailureId, ProcessId, StepId } from "./contract/Ids.ts"
 import type { ExceptionType } from "./contract/WorkItems.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
+import { names, refusing, refusingStream } from "./internal/calls/Known.ts"
 import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
+import type { List, ListOptions } from "./ListOptions.ts"
 
 export type { Failure, FailureState } from "./contract/Failures.ts"
 
@@ -28,39 +31,64 @@ export interface Filter {
   readonly limit?: number | undefined
 }
 
+/** Which groups, and which page of them. */
+export interface PageFilter extends Filter, ListOptions {}
+
+const filterNames = { process: 1, step: 1, type: 1, code: 1, state: 1, limit: 1 } as const
+const streamed = names<Filter>("filter", filterNames)
+const listed = names<PageFilter>("filter", { ...filterNames, cursor: 1 })
+
 /** Returns one page; the group that failed last comes first. */
-export const list = Effect.fn("Failures.list")((filter: Filter = {}, cursor?: string) =>
-  call.list({
-    query: {
-      process_id: filter.process,
-      step_id: filter.step,
-      type: filter.type,
-      code: filter.code,
-      state: filter.state,
-      limit: filter.limit,
-      cursor
-    }
-  })
+export const list: List<PageFilter, contract.Failure, InvalidRequest> = Effect.fn("Failures.list")(
+  (filter: PageFilter = {}, cursor?: string) =>
+    call.list({
+      query: {
+        process_id: filter.process,
+        step_id: filter.step,
+        type: filter.type,
+        code: filter.code,
+        state: filter.state,
+        limit: filter.limit,
+        cursor: cursor ?? filter.cursor
+      }
+    }),
+  refusing("failures.list", { 0: listed })
 )
 
 /** Emits all groups that match, a page at a time. */
-export const stream = (filter: Filter = {}) => pages((cursor) => list(filter, cursor))
+export const stream = (filter: Filter = {}) =>
+  pages((cursor) => list({ ...filter, cursor })).pipe(refusingStream("failures.stream", streamed, filter))
 
 /** Returns a group, also one without failed items. */
 export const get = Effect.fn("Failures.get")((failure: FailureId) => call.get({ params: { failure_id: failure } }))
 
+/** What changes of a group; null removes it. */
+export interface Change {
+  readonly note?: string | null | undefined
+  readonly assignee?: string | null | undefined
+}
+
 /** Sets the note or the assignee of a group; null removes it. */
 export const update = Effect.fn("Failures.update")(
-  (failure: FailureId, change: { readonly note?: string | null; readonly assignee?: string | null }) =>
-    call.update({ params: { failure_id: failure }, payload: change })
+  (failure: FailureId, { assignee, note }: Change) =>
+    call.update({ params: { failure_id: failure }, payload: defined({ assignee, note }) }),
+  refusing("failures.update", { 1: names<Change>("member", { note: 1, assignee: 1 }) })
 )
 
+/** Until when a group is muted. */
+export interface MuteOptions {
+  /** Default: until it is opened. */
+  readonly until?: Date | undefined
+}
+
 /** Mutes a group: it raises no alerts until this time, or until it is opened. It stays in lists. */
-export const mute = Effect.fn("Failures.mute")((failure: FailureId, options: { readonly until?: Date } = {}) =>
-  call.update({
-    params: { failure_id: failure },
-    payload: { state: "muted", muted_until: options.until?.toISOString() ?? null }
-  })
+export const mute = Effect.fn("Failures.mute")(
+  (failure: FailureId, options: MuteOptions = {}) =>
+    call.update({
+      params: { failure_id: failure },
+      payload: { state: "muted", muted_until: options.until?.toISOString() ?? null }
+    }),
+  refusing("failures.mute", { 1: names<MuteOptions>("option", { until: 1 }) })
 )
 
 /** Resolves a group. Fails with `Conflict` while it has failed items; opens again when an item fails like it. */

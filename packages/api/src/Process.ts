@@ -16,6 +16,7 @@ import type {
   Steps,
   TaskLike
 } from "./internal/process/Chain.ts"
+import { names, refuseUnknown } from "./internal/calls/Known.ts"
 import * as Codec from "./internal/process/Codec.ts"
 import { namedDefinitionOf } from "./internal/process/Definition.ts"
 import * as Deploy from "./internal/process/Deploy.ts"
@@ -265,11 +266,19 @@ export const encodePayloads = <T extends Items.Target>(process: T, payloads: Rea
 export const decodeOutputs = <T extends Items.Target>(process: T, outputs: ReadonlyArray<Items.StoredOutput>) =>
   Effect.forEach(outputs, Items.decoderOf(process))
 
+/** What a run starts with: work items of the queue of its process, or payloads. */
+export type RunInput<T extends Items.Target> =
+  | { readonly workItems: ReadonlyArray<WorkItemId> }
+  | { readonly payloads: ReadonlyArray<Items.Payload<T>> }
+
+const runInput = names<RunInput<Items.Target>>("member", { workItems: 1, payloads: 1 })
+
 /** Starts a run of a process with work items of its queue, with payloads, or, without either, with its default work item. */
 export const startRun = Effect.fn("Process.startRun")(function* <T extends Items.Target>(
   process: T,
-  input?: { readonly workItems: ReadonlyArray<WorkItemId> } | { readonly payloads: ReadonlyArray<Items.Payload<T>> }
+  input?: RunInput<T>
 ) {
+  yield* refuseUnknown("Process.startRun", runInput, input)
   const id = yield* Items.idOf(process)
   if (input === undefined || "workItems" in input) return yield* ProcessRuns.start(id, input)
   return yield* ProcessRuns.start(id, { payloads: yield* Items.encodePayloads(process, input.payloads) })

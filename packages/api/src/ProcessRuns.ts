@@ -2,15 +2,22 @@
  * Process runs: start, watch and stop them.
  */
 import { defined } from "@signalbox/transport/Defined"
+import { checkNames } from "@signalbox/transport/OptionError"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { ProcessId, ProcessRunId, WorkItemId } from "./contract/Ids.ts"
 import type { Accepted, Deleted, Page } from "./contract/Common.ts"
-import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
+import type { Conflict, ControlRoomError, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/ProcessRuns.ts"
 import { ControlRoom } from "./ControlRoom.ts"
 import { type AwaitOptions, awaitUntil } from "./internal/calls/AwaitUntil.ts"
+import { names, refusing, refusingStream } from "./internal/calls/Known.ts"
 import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
+import { json } from "./internal/payloads/Json.ts"
+import { writer } from "./internal/payloads/Schemas.ts"
+import type { List, ListOptions } from "./ListOptions.ts"
+import type { Jsonable, WithSchema } from "./Payload.ts"
+import type { AnySchema, TypeOf } from "./StandardSchema.ts"
 
 export type { AwaitOptions } from "./internal/calls/AwaitUntil.ts"
 export type {
@@ -55,35 +62,70 @@ export const steps = Effect.fn("ProcessRuns.steps")((run: ProcessRunId) =>
   Effect.map(call.getSteps({ params: { process_run_id: run } }), ({ data }) => data)
 )
 
-/** Returns one page, newest first. */
-export const list = Effect.fn("ProcessRuns.list")((filter: Filter = {}, cursor?: string) =>
-  call.list({
-    query: {
-      process_id: filter.process,
-      state: filter.state,
-      created_after: filter.createdAfter,
-      created_before: filter.createdBefore,
-      limit: filter.limit,
-      cursor
-    }
-  })
+/** Which runs, and which page of them. */
+export interface PageFilter extends Filter, ListOptions {}
+
+const filterNames = { process: 1, state: 1, createdAfter: 1, createdBefore: 1, limit: 1 } as const
+const streamed = names<Filter>("filter", filterNames)
+const listed = names<PageFilter>("filter", { ...filterNames, cursor: 1 })
+
+/**
+ * Returns one page, newest first.
+ *
+ * ```ts
+ * import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+ *
+ * export const nextPage = (next: string) =>
+ *   ProcessRuns.list({ state: "unresolved", cursor: next })
+ * ```
+ */
+export const list: List<PageFilter, contract.ProcessRun, InvalidRequest> = Effect.fn("ProcessRuns.list")(
+  (filter: PageFilter = {}, cursor?: string) =>
+    call.list({
+      query: {
+        process_id: filter.process,
+        state: filter.state,
+        created_after: filter.createdAfter,
+        created_before: filter.createdBefore,
+        limit: filter.limit,
+        cursor: cursor ?? filter.cursor
+      }
+    }),
+  refusing("processRuns.list", { 0: listed })
 )
 
 /** Emits all runs that match, newest first. */
-export const stream = (filter: Filter = {}) => pages((cursor) => list(filter, cursor))
+export const stream = (filter: Filter = {}) =>
+  pages((cursor) => list({ ...filter, cursor })).pipe(refusingStream("processRuns.stream", streamed, filter))
 
-/** The input of a run; without any, the default work item of the process, else one empty item. */
+/** The input of a run: payloads of new items, items of the queue, or all that wait there. */
 export type StartInput =
-  | { readonly payloads: ReadonlyArray<(typeof contract.StartInput.members)[0]["Type"]["payloads"][number]> }
+  | { readonly payloads: ReadonlyArray<Jsonable> }
   | { readonly workItems: ReadonlyArray<WorkItemId> }
   | { readonly inputs: true }
 
-const startPayload = (input: StartInput | undefined): contract.StartInput => {
-  if (input === undefined) return {}
-  if ("payloads" in input) return { type: "with_payloads", payloads: input.payloads }
-  if ("workItems" in input) return { type: "with_work_item_ids", work_item_ids: input.workItems }
-  return { type: "with_inputs" }
+/** Payloads of new items, as code has them, and the schema by which they are sent. */
+export interface TypedPayloads<S extends AnySchema> extends WithSchema<S> {
+  readonly payloads: ReadonlyArray<TypeOf<S>>
 }
+
+type AnyInput = StartInput | TypedPayloads<AnySchema>
+
+const startInput = names<AnyInput>("member", { payloads: 1, workItems: 1, inputs: 1, schema: 1 })
+
+/** Returns the input as it is sent, or fails where a payload is none. */
+const startPayload = Effect.fnUntraced(function* (
+  input: AnyInput | undefined
+): Effect.fn.Return<contract.StartInput, InvalidRequest> {
+  if (input === undefined) return {}
+  if ("workItems" in input) return { type: "with_work_item_ids", work_item_ids: input.workItems }
+  if (!("payloads" in input)) return { type: "with_inputs" }
+  const write = "schema" in input ? writer(input.schema) : undefined
+  const payloads = yield* Effect.forEach(input.payloads, (payload, index) =>
+    json("processRuns.start", payload, `payloads.${index}`, write)
+  )
+  return { type: "with_payloads", payloads }
+})
 
 /** The receiver of the events of a run; verify deliveries with `verify` of `Webhooks`. */
 export interface CallbackOptions {
@@ -93,32 +135,79 @@ export interface CallbackOptions {
   readonly events: ReadonlyArray<contract.ProcessRunAction>
 }
 
-/** Starts a run. `started` is false only for a start with the waiting inputs when none wait. */
-export const start = Effect.fn("ProcessRuns.start")((
-  process: ProcessId,
-  input?: StartInput,
-  options: {
-    readonly callback?: CallbackOptions | undefined
-    /** −100 to 100, default 0: of its items that have none of their own. An extension of the hosted service's interface. */
-    readonly priority?: number | undefined
-  } = {}
-) => {
-  const { callback, priority } = options
-  return call.start({
-    params: { process_id: process },
-    payload: {
-      ...startPayload(input),
-      ...defined({
-        priority,
-        callback: callback && {
-          url: callback.url,
-          secret: typeof callback.secret === "string" ? Redacted.make(callback.secret) : callback.secret,
-          callback_events: callback.events
-        }
-      })
-    }
-  })
-})
+const callbackNames = names<CallbackOptions>("member", { url: 1, secret: 1, events: 1 })
+
+/** How a run is started. */
+export interface StartOptions {
+  readonly callback?: CallbackOptions | undefined
+  /** −100 to 100, default 0: of its items that have none of their own. An extension of the hosted service's interface. */
+  readonly priority?: number | undefined
+}
+
+const startOptions = names<StartOptions>("option", { callback: 1, priority: 1 })
+
+/** How a run is started, with payloads of a schema or with any. */
+export interface Start {
+  <S extends AnySchema>(
+    process: ProcessId,
+    input: TypedPayloads<S>,
+    options?: StartOptions
+  ): Effect.Effect<contract.Started, Conflict | InvalidRequest | NotFound | ControlRoomError, ControlRoom>
+  (
+    process: ProcessId,
+    input?: StartInput,
+    options?: StartOptions
+  ): Effect.Effect<contract.Started, Conflict | InvalidRequest | NotFound | ControlRoomError, ControlRoom>
+}
+
+/**
+ * Starts a run; without input, with the default work item of the process, else one empty item. `started` is false only for a start with
+ * the waiting inputs when none wait. With a `schema` the payloads are of its type, and are encoded by it. Fails with `InvalidRequest`
+ * that has the path of a payload that cannot be sent.
+ *
+ * ```ts
+ * import type { ProcessId } from "@signalbox/api/contract/Ids"
+ * import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+ * import * as Schema from "effect/Schema"
+ *
+ * const schema = Schema.Struct({ due: Schema.Date })
+ *
+ * export const remind = (process: ProcessId, due: Date) =>
+ *   ProcessRuns.start(process, { payloads: [{ due }], schema })
+ * ```
+ */
+export const start: Start = Effect.fn("ProcessRuns.start")(
+  function* (process: ProcessId, input?: AnyInput, options: StartOptions = {}) {
+    const { callback, priority } = options
+    return yield* call.start({
+      params: { process_id: process },
+      payload: {
+        ...(yield* startPayload(input)),
+        ...defined({
+          priority,
+          callback: callback && {
+            url: callback.url,
+            secret: typeof callback.secret === "string" ? Redacted.make(callback.secret) : callback.secret,
+            callback_events: callback.events
+          }
+        })
+      }
+    })
+  },
+  (starting, process, input, options) =>
+    starting.pipe(
+      (effect) => refusing("processRuns.start", { 0: callbackNames })(effect, options?.callback),
+      (effect) => refusing("processRuns.start", { 1: startInput, 2: startOptions })(effect, process, input, options)
+    )
+)
+
+/** The key of an address, and what proves ownership to its caller. */
+export interface IntegrationOptions {
+  readonly key: string | Redacted.Redacted
+  readonly handshake?: "asana" | undefined
+}
+
+const integrationOptions = names<IntegrationOptions>("option", { key: 1, handshake: 1 })
 
 /**
  * Returns the address for callers that start runs but control no headers, such as a webhook of another product: the
@@ -127,9 +216,10 @@ export const start = Effect.fn("ProcessRuns.start")((
  */
 export const integrationUrl = (
   process: ProcessId,
-  options: { readonly key: string | Redacted.Redacted; readonly handshake?: "asana" | undefined }
+  options: IntegrationOptions
 ): Effect.Effect<Redacted.Redacted, never, ControlRoom> =>
   Effect.map(ControlRoom, (room) => {
+    checkNames("processRuns.integrationUrl", options, integrationOptions.names)
     const query = new URLSearchParams({
       token: typeof options.key === "string" ? options.key : Redacted.value(options.key),
       ...defined({ with_handshake: options.handshake })
@@ -147,18 +237,20 @@ export const startAgain = Effect.fn("ProcessRuns.startAgain")((run: ProcessRunId
   Effect.map(call.startAgain({ params: { process_run_id: run } }), ({ id }) => id)
 )
 
+/** How a run is stopped. */
+export interface StopOptions {
+  /** Waiting items become `done` instead of `failed`. */
+  readonly remainingAsDone?: boolean | undefined
+  /** Running step runs are terminated instead of finishing their item. */
+  readonly terminate?: boolean | undefined
+  readonly reason?: string | undefined
+}
+
+const stopOptions = names<StopOptions>("option", { remainingAsDone: 1, terminate: 1, reason: 1 })
+
 /** Stops a run; `accepted` is false when it had already ended. */
 export const stop = Effect.fn("ProcessRuns.stop")(
-  (
-    run: ProcessRunId,
-    options: {
-      /** Waiting items become `done` instead of `failed`. */
-      readonly remainingAsDone?: boolean
-      /** Running step runs are terminated instead of finishing their item. */
-      readonly terminate?: boolean
-      readonly reason?: string | undefined
-    } = {}
-  ) =>
+  (run: ProcessRunId, options: StopOptions = {}) =>
     call.stop({
       params: { process_run_id: run },
       payload: {
@@ -166,7 +258,8 @@ export const stop = Effect.fn("ProcessRuns.stop")(
         terminate_ongoing_activity_runs: options.terminate ?? false,
         ...defined({ reason: options.reason })
       }
-    })
+    }),
+  refusing("processRuns.stop", { 1: stopOptions })
 )
 
 /** Deletes an ended run. Irreversible. */
@@ -180,5 +273,10 @@ export const hasEnded = (run: contract.ProcessRun): boolean => run.state === "co
 /** Waits until a run has ended (`completed` or `unresolved`). */
 export const awaitEnd = Effect.fn("ProcessRuns.awaitEnd")(
   (run: ProcessRunId, options: AwaitOptions<contract.ProcessRun> = {}) =>
-    awaitUntil(get(run), hasEnded, { path: `/process-runs/${run}`, unfinished: "the run did not end" }, options)
+    awaitUntil(
+      get(run),
+      hasEnded,
+      { of: "processRuns.awaitEnd", path: `/process-runs/${run}`, unfinished: "the run did not end" },
+      options
+    )
 )

@@ -1,6 +1,7 @@
 /**
  * Processes: named definitions made of steps.
  */
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { ProcessId, StepId } from "./contract/Ids.ts"
@@ -10,6 +11,7 @@ import * as pauses from "./contract/Pauses.ts"
 import type { PauseState } from "./contract/Pauses.ts"
 import * as contract from "./contract/Processes.ts"
 import type { NamedListOptions } from "./ListOptions.ts"
+import { names, namedPage, namedPageSize, refusing, refusingStream } from "./internal/calls/Known.ts"
 import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 
 export type { NamedListOptions } from "./ListOptions.ts"
@@ -38,15 +40,19 @@ const call = {
 export const get = Effect.fn("Processes.get")((process: ProcessId) => call.get({ params: { process_id: process } }))
 
 /** Returns one page, newest first. */
-export const list = Effect.fn("Processes.list")((options: NamedListOptions = {}) => call.list({ query: options }))
+export const list = Effect.fn("Processes.list")(
+  (options: NamedListOptions = {}) => call.list({ query: options }),
+  refusing("processes.list", { 0: namedPage })
+)
 
 /** Emits all processes, newest first. */
 export const stream = (options: Omit<NamedListOptions, "cursor"> = {}) =>
-  pages((cursor) => list({ ...options, cursor }))
+  pages((cursor) => list({ ...options, cursor })).pipe(refusingStream("processes.stream", namedPageSize, options))
 
 /** Creates a process; fails with `Conflict` when the name is in use. An extension of the hosted service's interface. */
-export const create = Effect.fn("Processes.create")((definition: contract.ProcessDefinition) =>
-  call.create({ payload: definition })
+export const create = Effect.fn("Processes.create")(
+  (definition: contract.ProcessDefinition) => call.create({ payload: definition }),
+  refusing("processes.create", { 0: contract.ProcessDefinition })
 )
 
 /**
@@ -54,8 +60,10 @@ export const create = Effect.fn("Processes.create")((definition: contract.Proces
  * of a definition that was read, fails with `Conflict` when it was changed since. Items of its queue in `delete_work_items` are
  * deleted with the change, or, when it fails, not.
  */
-export const update = Effect.fn("Processes.update")((process: ProcessId, definition: contract.DefinitionChange) =>
-  call.update({ params: { process_id: process }, payload: definition })
+export const update = Effect.fn("Processes.update")(
+  (process: ProcessId, definition: contract.DefinitionChange) =>
+    call.update({ params: { process_id: process }, payload: definition }),
+  refusing("processes.update", { 1: contract.DefinitionChange })
 )
 
 /** Returns the whole definition of a process. */
@@ -67,6 +75,19 @@ export const getDefinition = Effect.fn("Processes.getDefinition")((process: Proc
 export const remove = Effect.fn("Processes.remove")((process: ProcessId) =>
   call.remove({ params: { process_id: process } })
 )
+
+/** What is paused: a process, or one of its steps. */
+export interface ResumeOptions {
+  readonly step?: StepId | undefined
+}
+
+/** What is paused, and why. */
+export interface PauseOptions extends ResumeOptions {
+  readonly note?: string | undefined
+}
+
+const pauseOptions = names<PauseOptions>("option", { step: 1, note: 1 })
+const resumeOptions = names<ResumeOptions>("option", { step: 1 })
 
 /**
  * Pauses a process, or one of its steps: workers get nothing more of it. Step runs that they are processing continue; new
@@ -80,33 +101,38 @@ export const remove = Effect.fn("Processes.remove")((process: ProcessId) =>
  *   Processes.pause(process, { note: "the bank is down until noon" })
  * ```
  */
-export const pause = Effect.fn("Processes.pause")((
-  process: ProcessId,
-  options: { readonly step?: StepId; readonly note?: string } = {}
-) => {
-  const payload = options.note === undefined ? {} : { note: options.note }
-  return options.step === undefined
-    ? call.pause({ params: { process_id: process }, payload })
-    : call.pauseStep({ params: { process_id: process, step_id: options.step }, payload })
-})
+export const pause = Effect.fn("Processes.pause")(
+  (process: ProcessId, { note, step }: PauseOptions = {}) => {
+    const payload = defined({ note })
+    return step === undefined
+      ? call.pause({ params: { process_id: process }, payload })
+      : call.pauseStep({ params: { process_id: process, step_id: step }, payload })
+  },
+  refusing("processes.pause", { 1: pauseOptions })
+)
 
 /** Resumes a process, or one of its steps. Does nothing when it is not paused. An extension. */
-export const resume = Effect.fn("Processes.resume")((process: ProcessId, options: { readonly step?: StepId } = {}) =>
-  options.step === undefined
-    ? call.resume({ params: { process_id: process } })
-    : call.resumeStep({ params: { process_id: process, step_id: options.step } })
+export const resume = Effect.fn("Processes.resume")(
+  (process: ProcessId, { step }: ResumeOptions = {}) =>
+    step === undefined
+      ? call.resume({ params: { process_id: process } })
+      : call.resumeStep({ params: { process_id: process, step_id: step } }),
+  refusing("processes.resume", { 1: resumeOptions })
 )
 
 /** Creates the process, or replaces the definition of the one with its name. Safe to repeat. */
-export const put = Effect.fn("Processes.put")(function* (definition: contract.ProcessDefinition) {
-  return yield* create(definition).pipe(
-    Effect.catchTag("Conflict", (conflict) =>
-      Effect.gen(function* () {
-        const named = yield* Stream.runHead(
-          Stream.filter(stream({ limit: 500 }), (process) => process.name === definition.name)
-        )
-        return named._tag === "None" ? yield* conflict : yield* update(named.value.id, definition)
-      })
+export const put = Effect.fn("Processes.put")(
+  function* (definition: contract.ProcessDefinition) {
+    return yield* create(definition).pipe(
+      Effect.catchTag("Conflict", (conflict) =>
+        Effect.gen(function* () {
+          const named = yield* Stream.runHead(
+            Stream.filter(stream({ limit: 500 }), (process) => process.name === definition.name)
+          )
+          return named._tag === "None" ? yield* conflict : yield* update(named.value.id, definition)
+        })
+      )
     )
-  )
-})
+  },
+  refusing("processes.put", { 0: contract.ProcessDefinition })
+)

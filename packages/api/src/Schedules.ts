@@ -4,6 +4,7 @@ import type { ProcessId, ScheduleId } from "./contract/Ids.ts"
 import type { Deleted, Page } from "./contract/Common.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/Schedules.ts"
+import { names, pageSize, refusing, refusingStream } from "./internal/calls/Known.ts"
 import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
@@ -35,18 +36,26 @@ const call = {
   )
 }
 
-type ListFilter = ListOptions & { readonly process?: ProcessId | undefined }
+/** Which schedules, and which page of them. */
+export interface PageFilter extends ListOptions {
+  readonly process?: ProcessId | undefined
+}
+
+const listed = names<PageFilter>("filter", { process: 1, limit: 1, cursor: 1 })
+const streamed = names<Omit<PageFilter, "cursor">>("filter", { process: 1, limit: 1 })
 
 /** Returns a schedule with its inputs and its runs that have not ended. */
 export const get = Effect.fn("Schedules.get")((schedule: ScheduleId) => call.get({ params: { schedule_id: schedule } }))
 
 /** Returns one page, newest first; with `process`, of the schedules of one process. */
-export const list = Effect.fn("Schedules.list")(({ process, ...options }: ListFilter = {}) =>
-  call.list({ query: { ...options, process_id: process } })
+export const list = Effect.fn("Schedules.list")(
+  ({ cursor, limit, process }: PageFilter = {}) => call.list({ query: { process_id: process, limit, cursor } }),
+  refusing("schedules.list", { 0: listed })
 )
 
 /** Emits all schedules, newest first. */
-export const stream = (options: Omit<ListFilter, "cursor"> = {}) => pages((cursor) => list({ ...options, cursor }))
+export const stream = (filter: Omit<PageFilter, "cursor"> = {}) =>
+  pages((cursor) => list({ ...filter, cursor })).pipe(refusingStream("schedules.stream", streamed, filter))
 
 /**
  * Creates a schedule, which counts from now. Fails with `InvalidRequest` that names the field, and with `Conflict` when
@@ -65,13 +74,16 @@ export const stream = (options: Omit<ListFilter, "cursor"> = {}) => pages((curso
  * })
  * ```
  */
-export const create = Effect.fn("Schedules.create")((definition: contract.ScheduleDefinition) =>
-  call.create({ payload: definition })
+export const create = Effect.fn("Schedules.create")(
+  (definition: contract.ScheduleDefinition) => call.create({ payload: definition }),
+  refusing("schedules.create", { 0: contract.ScheduleDefinition })
 )
 
 /** Replaces the definition of a schedule; a pause and the history stay. Other times count from now. */
-export const update = Effect.fn("Schedules.update")((schedule: ScheduleId, definition: contract.ScheduleDefinition) =>
-  call.update({ params: { schedule_id: schedule }, payload: definition })
+export const update = Effect.fn("Schedules.update")(
+  (schedule: ScheduleId, definition: contract.ScheduleDefinition) =>
+    call.update({ params: { schedule_id: schedule }, payload: definition }),
+  refusing("schedules.update", { 1: contract.ScheduleDefinition })
 )
 
 /** Deletes a schedule with its history; its runs go on. Irreversible. */
@@ -98,8 +110,9 @@ export const next = Effect.fn("Schedules.next")((schedule: ScheduleId) =>
  * Returns the next ten times that a schedule with these rules would have. Nothing is stored. Fails with `InvalidRequest`
  * that names the field.
  */
-export const preview = Effect.fn("Schedules.preview")((rules: contract.ScheduleRules) =>
-  Effect.map(call.previewTimes({ payload: rules }), ({ data }) => data)
+export const preview = Effect.fn("Schedules.preview")(
+  (rules: contract.ScheduleRules) => Effect.map(call.previewTimes({ payload: rules }), ({ data }) => data),
+  refusing("schedules.preview", { 0: contract.ScheduleRules })
 )
 
 /** Emits what became of the occurrences of a schedule, newest first. */
@@ -109,4 +122,4 @@ export const occurrences = (schedule: ScheduleId, options: Omit<ListOptions, "cu
       params: { schedule_id: schedule },
       query: { ...options, cursor }
     })
-  )
+  ).pipe(refusingStream("schedules.occurrences", pageSize, options))

@@ -11,6 +11,7 @@ import type { Page } from "./contract/Common.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/Secrets.ts"
 import type { NamedListOptions } from "./ListOptions.ts"
+import { names, refusing, refusingStream } from "./internal/calls/Known.ts"
 import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 
 export type { Secret, SecretWithItemNames } from "./contract/Secrets.ts"
@@ -37,6 +38,14 @@ export interface Content {
    */
   readonly hosts?: ReadonlyArray<string> | undefined
 }
+
+/** Items that are added or replaced, and names of items that are deleted. */
+export interface ItemChanges extends Content {
+  readonly remove?: ReadonlyArray<string> | undefined
+}
+
+const content = names<Content>("member", { items: 1, description: 1, hosts: 1 })
+const itemChanges = names<ItemChanges>("member", { items: 1, description: 1, hosts: 1, remove: 1 })
 
 const payload = ({ description, hosts, items }: Content) => ({
   items: Redacted.make(
@@ -65,13 +74,18 @@ export const get = Effect.fn("Secrets.get")((name: string) =>
   call.get({ params: { secret_name: SecretName.make(name) } })
 )
 
+const listed = names<Omit<NamedListOptions, "limit">>("option", { name: 1, cursor: 1 })
+const streamed = names<Pick<NamedListOptions, "name">>("option", { name: 1 })
+
 /** Returns one page of up to 1,000 secrets, newest first. */
-export const list = Effect.fn("Secrets.list")((options: Omit<NamedListOptions, "limit"> = {}) =>
-  call.list({ query: options })
+export const list = Effect.fn("Secrets.list")(
+  (options: Omit<NamedListOptions, "limit"> = {}) => call.list({ query: options }),
+  refusing("secrets.list", { 0: listed })
 )
 
 /** Emits all secrets, newest first, without their items. */
-export const stream = (options: Pick<NamedListOptions, "name"> = {}) => pages((cursor) => list({ ...options, cursor }))
+export const stream = (options: Pick<NamedListOptions, "name"> = {}) =>
+  pages((cursor) => list({ ...options, cursor })).pipe(refusingStream("secrets.stream", streamed, options))
 
 /**
  * Creates a secret; fails with `Conflict` when the name is in use. A name has letters, digits and underscores.
@@ -87,13 +101,16 @@ export const stream = (options: Pick<NamedListOptions, "name"> = {}) => pages((c
  *   })
  * ```
  */
-export const create = Effect.fn("Secrets.create")((name: string, content: Content) =>
-  call.create({ payload: { name: SecretName.make(name), ...payload(content) } })
+export const create = Effect.fn("Secrets.create")(
+  (name: string, content: Content) => call.create({ payload: { name: SecretName.make(name), ...payload(content) } }),
+  refusing("secrets.create", { 1: content })
 )
 
 /** Replaces all items of a secret. */
-export const update = Effect.fn("Secrets.update")((name: string, content: Content) =>
-  call.update({ params: { secret_name: SecretName.make(name) }, payload: payload(content) })
+export const update = Effect.fn("Secrets.update")(
+  (name: string, content: Content) =>
+    call.update({ params: { secret_name: SecretName.make(name) }, payload: payload(content) }),
+  refusing("secrets.update", { 1: content })
 )
 
 /**
@@ -108,16 +125,19 @@ export const update = Effect.fn("Secrets.update")((name: string, content: Conten
  * ```
  */
 export const setItems = Effect.fn("Secrets.setItems")(
-  (name: string, { remove, ...content }: Content & { readonly remove?: ReadonlyArray<string> | undefined }) =>
+  (name: string, { remove, ...content }: ItemChanges) =>
     call.setItems({
       params: { secret_name: SecretName.make(name) },
       payload: { ...payload(content), ...defined({ remove }) }
-    })
+    }),
+  refusing("secrets.setItems", { 1: itemChanges })
 )
 
 /** Creates the secret, or replaces the items of the one with its name. Safe to repeat. */
-export const put = Effect.fn("Secrets.put")((name: string, content: Content) =>
-  update(name, content).pipe(Effect.catchTag("NotFound", () => create(name, content)))
+export const put = Effect.fn("Secrets.put")(
+  (name: string, content: Content) =>
+    update(name, content).pipe(Effect.catchTag("NotFound", () => create(name, content))),
+  refusing("secrets.put", { 1: content })
 )
 
 /** Deletes a secret. Irreversible. */

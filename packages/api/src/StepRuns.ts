@@ -10,7 +10,9 @@ import type { InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/StepRuns.ts"
 import { ControlRoom } from "./ControlRoom.ts"
 import { fetchSigned } from "./Files.ts"
+import { names, page, pageSize, refusing, refusingStream } from "./internal/calls/Known.ts"
 import { inWorkspace, nextCursor, pages, returning } from "./internal/calls/Workspace.ts"
+import type { ListOf, ListOptions } from "./ListOptions.ts"
 
 export type {
   Artifact,
@@ -38,15 +40,26 @@ const call = {
 
 export const get = Effect.fn("StepRuns.get")((stepRun: StepRunId) => call.get({ params: { step_run_id: stepRun } }))
 
-/** Returns one page of the step runs of a run, newest first. */
-export const list = Effect.fn("StepRuns.list")(
-  (run: ProcessRunId, options: { readonly limit?: number | undefined } = {}, cursor?: string) =>
-    call.list({ query: { process_run_id: run, ...options, cursor } })
+/**
+ * Returns one page of the step runs of a run, newest first.
+ *
+ * ```ts
+ * import type { ProcessRunId } from "@signalbox/api/contract/Ids"
+ * import * as StepRuns from "@signalbox/api/StepRuns"
+ *
+ * export const nextPage = (run: ProcessRunId, next: string) =>
+ *   StepRuns.list(run, { limit: 50, cursor: next })
+ * ```
+ */
+export const list: ListOf<ProcessRunId, contract.StepRun, InvalidRequest | NotFound> = Effect.fn("StepRuns.list")(
+  (run: ProcessRunId, options: ListOptions = {}, cursor?: string) =>
+    call.list({ query: { process_run_id: run, limit: options.limit, cursor: cursor ?? options.cursor } }),
+  refusing("stepRuns.list", { 1: page })
 )
 
 /** Emits all step runs of a run, newest first. */
-export const stream = (run: ProcessRunId, options: { readonly limit?: number | undefined } = {}) =>
-  pages((cursor) => list(run, options, cursor))
+export const stream = (run: ProcessRunId, options: Omit<ListOptions, "cursor"> = {}) =>
+  pages((cursor) => list(run, { ...options, cursor })).pipe(refusingStream("stepRuns.stream", pageSize, options))
 
 /** Emits the events of a step run, oldest first. */
 export const events = (stepRun: StepRunId) =>
@@ -59,6 +72,12 @@ export const consoleMessages = (stepRun: StepRunId) =>
   pages((cursor) =>
     call.listConsoleMessages({ params: { step_run_id: stepRun }, query: cursor === undefined ? {} : { cursor } })
   )
+
+/** How many console messages. */
+export interface ConsoleOptions {
+  /** At most and by default 1,000. */
+  readonly count?: number | undefined
+}
 
 /**
  * Returns up to `count` console messages (at most and by default 1,000) from a position on, in messages from the start, or with
@@ -73,8 +92,9 @@ export const consoleMessages = (stepRun: StepRunId) =>
  * ```
  */
 export const consoleMessagesFrom = Effect.fn("StepRuns.consoleMessagesFrom")(
-  (stepRun: StepRunId, position: number, options: { readonly count?: number } = {}) =>
-    call.listConsoleMessages({ params: { step_run_id: stepRun }, query: { position, ...options } })
+  (stepRun: StepRunId, position: number, { count }: ConsoleOptions = {}) =>
+    call.listConsoleMessages({ params: { step_run_id: stepRun }, query: { position, count } }),
+  refusing("stepRuns.consoleMessagesFrom", { 2: names<ConsoleOptions>("option", { count: 1 }) })
 )
 
 /** The last page is read again until it is full: how many of its messages were emitted. */
@@ -86,6 +106,14 @@ interface ConsolePosition {
 const unread: ConsolePosition = { cursor: undefined, emitted: 0 }
 
 const hasEnded = ({ state }: contract.StepRun) => state === "completed" || state === "failed"
+
+/** How new console messages are looked for. */
+export interface FollowOptions {
+  /** Default 1 second. */
+  readonly pollInterval?: Duration.Input | undefined
+}
+
+const followOptions = names<FollowOptions>("option", { pollInterval: 1 })
 
 /**
  * Emits the console messages of a step run, oldest first, as they are written, and ends with the step run. Polls for new ones
@@ -103,7 +131,7 @@ const hasEnded = ({ state }: contract.StepRun) => state === "completed" || state
  *   )
  * ```
  */
-export const followConsoleMessages = (stepRun: StepRunId, options: { readonly pollInterval?: Duration.Input } = {}) => {
+export const followConsoleMessages = (stepRun: StepRunId, options: FollowOptions = {}) => {
   check("followConsoleMessages", options, { pollInterval: time })
   const { pollInterval = "1 second" } = options
   return Stream.paginate(
@@ -122,17 +150,17 @@ export const followConsoleMessages = (stepRun: StepRunId, options: { readonly po
       if (fresh.length === 0) yield* Effect.sleep(pollInterval)
       return [fresh, Option.some({ cursor, emitted: page.data.length })] as const
     })
-  )
+  ).pipe(refusingStream("stepRuns.followConsoleMessages", followOptions, options))
 }
 
 /** The files that a step run left behind, newest first. */
-export const artifacts = (stepRun: StepRunId, options: { readonly limit?: number | undefined } = {}) =>
+export const artifacts = (stepRun: StepRunId, options: Omit<ListOptions, "cursor"> = {}) =>
   pages((cursor) =>
     call.listArtifacts({
       params: { step_run_id: stepRun },
       query: { ...options, cursor }
     })
-  )
+  ).pipe(refusingStream("stepRuns.artifacts", pageSize, options))
 
 /** Returns one artifact with its address, which is valid for one hour. */
 export const getArtifact = Effect.fn("StepRuns.getArtifact")((stepRun: StepRunId, artifact: ArtifactId) =>

@@ -1,6 +1,7 @@
 /**
  * Task packages: zip packages of tasks, uploaded or taken from a git repository.
  */
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { TaskPackageId } from "./contract/Ids.ts"
@@ -11,6 +12,7 @@ import * as contract from "./contract/TaskPackages.ts"
 import * as versionContract from "./contract/TaskPackageVersions.ts"
 import { ControlRoom } from "./ControlRoom.ts"
 import { type DownloadError, fetchSigned } from "./Files.ts"
+import { names, namedPage, namedPageSize, page, pageSize, refusing, refusingStream } from "./internal/calls/Known.ts"
 import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 import type { ListOptions, NamedListOptions } from "./ListOptions.ts"
 import { RetryPolicy } from "./Policy.ts"
@@ -53,11 +55,14 @@ export const get = Effect.fn("TaskPackages.get")((taskPackage: TaskPackageId) =>
 )
 
 /** Returns one page, newest first. An extension of the hosted service's interface. */
-export const list = Effect.fn("TaskPackages.list")((options: NamedListOptions = {}) => call.list({ query: options }))
+export const list = Effect.fn("TaskPackages.list")(
+  (options: NamedListOptions = {}) => call.list({ query: options }),
+  refusing("taskPackages.list", { 0: namedPage })
+)
 
 /** Emits all task packages, newest first. */
 export const stream = (options: Omit<NamedListOptions, "cursor"> = {}) =>
-  pages((cursor) => list({ ...options, cursor }))
+  pages((cursor) => list({ ...options, cursor })).pipe(refusingStream("taskPackages.stream", namedPageSize, options))
 
 /** Creates a package without content; fails with `Conflict` when the name is in use. */
 export const create = Effect.fn("TaskPackages.create")((name: string) =>
@@ -79,8 +84,18 @@ export const configureGit = Effect.fn("TaskPackages.configureGit")(
         ...policy,
         attemptTimeoutMillis: Math.max(policy.attemptTimeoutMillis, configureTimeoutMillis)
       }))
-    )
+    ),
+  refusing("taskPackages.configureGit", { 2: contract.GitConfiguration })
 )
+
+/** How a zip is uploaded. */
+export interface UploadOptions {
+  readonly onProgress?: OnProgress | undefined
+  /** Why there is a new version. */
+  readonly note?: string | undefined
+}
+
+const uploadOptions = names<UploadOptions>("option", { onProgress: 1, note: 1 })
 
 /**
  * Uploads a zip as the new content of a package: its newest version, with a `note` that says why, unless it is the content
@@ -97,17 +112,15 @@ export const configureGit = Effect.fn("TaskPackages.configureGit")(
  * })
  * ```
  */
-export const upload = Effect.fn("TaskPackages.upload")(function* (
-  taskPackage: TaskPackageId,
-  source: UploadSource,
-  options: { readonly onProgress?: OnProgress; readonly note?: string } = {}
-) {
-  const room = yield* ControlRoom
-  const file = yield* open(room.uploads, source)
-  const query = options.note === undefined ? {} : { note: options.note }
-  const form = yield* call.getUpload({ params: { task_package_id: taskPackage }, query })
-  yield* sendForm(room.transport.connection, form, file, options.onProgress)
-})
+export const upload = Effect.fn("TaskPackages.upload")(
+  function* (taskPackage: TaskPackageId, source: UploadSource, { note, onProgress }: UploadOptions = {}) {
+    const room = yield* ControlRoom
+    const file = yield* open(room.uploads, source)
+    const form = yield* call.getUpload({ params: { task_package_id: taskPackage }, query: { note } })
+    yield* sendForm(room.transport.connection, form, file, onProgress)
+  },
+  refusing("taskPackages.upload", { 2: uploadOptions })
+)
 
 /** Emits the zip of a package as it arrives; nothing while it has no content. */
 export const download = (taskPackage: TaskPackageId): Stream.Stream<Uint8Array, DownloadError, ControlRoom> =>
@@ -122,12 +135,15 @@ export const download = (taskPackage: TaskPackageId): Stream.Stream<Uint8Array, 
 /** Returns one page of the versions of a package, newest first. An extension of the hosted service's interface. */
 export const listVersions = Effect.fn("TaskPackages.listVersions")(
   (taskPackage: TaskPackageId, options: ListOptions = {}) =>
-    call.listVersions({ params: { task_package_id: taskPackage }, query: options })
+    call.listVersions({ params: { task_package_id: taskPackage }, query: options }),
+  refusing("taskPackages.listVersions", { 1: page })
 )
 
 /** Emits all versions of a package, newest first. */
 export const streamVersions = (taskPackage: TaskPackageId, options: Omit<ListOptions, "cursor"> = {}) =>
-  pages((cursor) => listVersions(taskPackage, { ...options, cursor }))
+  pages((cursor) => listVersions(taskPackage, { ...options, cursor })).pipe(
+    refusingStream("taskPackages.streamVersions", pageSize, options)
+  )
 
 /** Returns a version with its tasks and the address of its zip. */
 export const getVersion = Effect.fn("TaskPackages.getVersion")((taskPackage: TaskPackageId, version: number) =>
@@ -150,14 +166,21 @@ export const promote = Effect.fn("TaskPackages.promote")((taskPackage: TaskPacka
   call.promote({ params: { task_package_id: taskPackage, version } })
 )
 
+/** From which version to go back. */
+export interface RollbackOptions {
+  /** The version that is current. */
+  readonly from?: number | undefined
+}
+
 /**
  * Makes the version before the current one current, and returns it. With `from`, fails with `Conflict` unless that is
  * current, so that two concurrent calls do not go back twice. Fails with `Conflict` when there is none to go
  * back to.
  */
 export const rollback = Effect.fn("TaskPackages.rollback")(
-  (taskPackage: TaskPackageId, options: { readonly from?: number } = {}) =>
-    call.rollback({ params: { task_package_id: taskPackage }, payload: options })
+  (taskPackage: TaskPackageId, { from }: RollbackOptions = {}) =>
+    call.rollback({ params: { task_package_id: taskPackage }, payload: defined({ from }) }),
+  refusing("taskPackages.rollback", { 1: names<RollbackOptions>("option", { from: 1 }) })
 )
 
 /** Deletes a package; fails with `Conflict` while a step or an assistant names it. Irreversible. */

@@ -7,6 +7,7 @@ import type { ProcessId, TriggerId } from "./contract/Ids.ts"
 import type { Deleted, Page } from "./contract/Common.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/Triggers.ts"
+import { names, refusing, refusingStream } from "./internal/calls/Known.ts"
 import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
@@ -27,18 +28,26 @@ const call = {
   remove: returning<Deleted<TriggerId>, NotFound>()(inWorkspace(contract.remove))
 }
 
-type ListFilter = ListOptions & { readonly process?: ProcessId | undefined }
+/** Which triggers, and which page of them. */
+export interface PageFilter extends ListOptions {
+  readonly process?: ProcessId | undefined
+}
+
+const listed = names<PageFilter>("filter", { process: 1, limit: 1, cursor: 1 })
+const streamed = names<Omit<PageFilter, "cursor">>("filter", { process: 1, limit: 1 })
 
 /** Returns a trigger with its runs that have not ended. */
 export const get = Effect.fn("Triggers.get")((trigger: TriggerId) => call.get({ params: { trigger_id: trigger } }))
 
 /** Returns one page, newest first; with `process`, of the triggers of one process. */
-export const list = Effect.fn("Triggers.list")(({ process, ...options }: ListFilter = {}) =>
-  call.list({ query: { ...options, process_id: process } })
+export const list = Effect.fn("Triggers.list")(
+  ({ cursor, limit, process }: PageFilter = {}) => call.list({ query: { process_id: process, limit, cursor } }),
+  refusing("triggers.list", { 0: listed })
 )
 
 /** Emits all triggers, newest first. */
-export const stream = (options: Omit<ListFilter, "cursor"> = {}) => pages((cursor) => list({ ...options, cursor }))
+export const stream = (filter: Omit<PageFilter, "cursor"> = {}) =>
+  pages((cursor) => list({ ...filter, cursor })).pipe(refusingStream("triggers.stream", streamed, filter))
 
 /**
  * Creates a trigger. `url` of the result is its address, redacted, if it has a `webhook`; it is returned only here.
@@ -67,13 +76,16 @@ export const stream = (options: Omit<ListFilter, "cursor"> = {}) => pages((curso
  *   })
  * ```
  */
-export const create = Effect.fn("Triggers.create")((definition: contract.TriggerDefinition) =>
-  call.create({ payload: definition })
+export const create = Effect.fn("Triggers.create")(
+  (definition: contract.TriggerDefinition) => call.create({ payload: definition }),
+  refusing("triggers.create", { 0: contract.TriggerDefinition })
 )
 
 /** Replaces the definition of a trigger; its address stays, and a secret that is left out. */
-export const update = Effect.fn("Triggers.update")((trigger: TriggerId, definition: contract.TriggerDefinition) =>
-  call.update({ params: { trigger_id: trigger }, payload: definition })
+export const update = Effect.fn("Triggers.update")(
+  (trigger: TriggerId, definition: contract.TriggerDefinition) =>
+    call.update({ params: { trigger_id: trigger }, payload: definition }),
+  refusing("triggers.update", { 1: contract.TriggerDefinition })
 )
 
 /** Gives a trigger a new address, and revokes the old one. */

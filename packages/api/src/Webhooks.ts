@@ -5,6 +5,7 @@ import type { ProcessId, WebhookDeliveryId, WebhookId } from "./contract/Ids.ts"
 import type { Deleted, Page } from "./contract/Common.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/Webhooks.ts"
+import { names, page, pageSize, refusing, refusingStream } from "./internal/calls/Known.ts"
 import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
@@ -28,25 +29,36 @@ const call = {
 export const get = Effect.fn("Webhooks.get")((webhook: WebhookId) => call.get({ params: { webhook_id: webhook } }))
 
 /** Returns one page, newest first, without secrets. */
-export const list = Effect.fn("Webhooks.list")((options: ListOptions = {}) => call.list({ query: options }))
+export const list = Effect.fn("Webhooks.list")(
+  (options: ListOptions = {}) => call.list({ query: options }),
+  refusing("webhooks.list", { 0: page })
+)
 
 /** Emits all webhooks, newest first, without secrets. */
-export const stream = (options: Omit<ListOptions, "cursor"> = {}) => pages((cursor) => list({ ...options, cursor }))
+export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
+  pages((cursor) => list({ ...options, cursor })).pipe(refusingStream("webhooks.stream", pageSize, options))
+
+/** A new webhook. */
+export interface NewWebhook {
+  readonly endpoint: string
+  readonly events: ReadonlyArray<contract.WebhookEventType>
+  /** Default: all processes. */
+  readonly process?: ProcessId | undefined
+}
+
+const newWebhook = names<NewWebhook>("member", { endpoint: 1, events: 1, process: 1 })
 
 /** Creates a webhook; without `process`, for all processes. */
 export const create = Effect.fn("Webhooks.create")(
-  (input: {
-    readonly endpoint: string
-    readonly events: ReadonlyArray<contract.WebhookEventType>
-    readonly process?: ProcessId
-  }) =>
+  (input: NewWebhook) =>
     call.create({
       payload: {
         endpoint: input.endpoint,
         enabled_events: input.events,
         process: input.process === undefined ? null : { id: input.process }
       }
-    })
+    }),
+  refusing("webhooks.create", { 0: newWebhook })
 )
 
 /** Deletes a webhook. Irreversible. */
@@ -54,17 +66,20 @@ export const remove = Effect.fn("Webhooks.remove")((webhook: WebhookId) =>
   call.remove({ params: { webhook_id: webhook } })
 )
 
+/** What changes of a webhook. */
+export interface Change {
+  readonly endpoint?: string | undefined
+  readonly events?: ReadonlyArray<contract.WebhookEventType> | undefined
+  /** Null: all processes. */
+  readonly process?: ProcessId | null | undefined
+  readonly enabled?: boolean | undefined
+}
+
+const changes = names<Change>("member", { endpoint: 1, events: 1, process: 1, enabled: 1 })
+
 /** Changes the given fields; `process: null` is all processes. An extension of the hosted service's interface. */
 export const update = Effect.fn("Webhooks.update")(
-  (
-    webhook: WebhookId,
-    change: {
-      readonly endpoint?: string | undefined
-      readonly events?: ReadonlyArray<contract.WebhookEventType> | undefined
-      readonly process?: ProcessId | null | undefined
-      readonly enabled?: boolean | undefined
-    }
-  ) =>
+  (webhook: WebhookId, change: Change) =>
     call.update({
       params: { webhook_id: webhook },
       payload: defined({
@@ -73,7 +88,8 @@ export const update = Effect.fn("Webhooks.update")(
         process: change.process == null ? change.process : { id: change.process },
         enabled: change.enabled
       })
-    })
+    }),
+  refusing("webhooks.update", { 1: changes })
 )
 
 /**
@@ -86,17 +102,23 @@ export const rotateSecret = Effect.fn("Webhooks.rotateSecret")((webhook: Webhook
 /** Sends a test event; returns its delivery, which may still be pending. */
 export const test = Effect.fn("Webhooks.test")((webhook: WebhookId) => call.test({ params: { webhook_id: webhook } }))
 
+/** Which deliveries. */
+export interface DeliveryFilter {
+  readonly state?: contract.DeliveryState | undefined
+  /** Deliveries per page, 1 to 500. */
+  readonly limit?: number | undefined
+}
+
+const deliveryFilter = names<DeliveryFilter>("filter", { state: 1, limit: 1 })
+
 /** Emits the deliveries of a webhook in the last 14 days, newest first. */
-export const deliveries = (
-  webhook: WebhookId,
-  options: { readonly state?: contract.DeliveryState | undefined; readonly limit?: number | undefined } = {}
-) =>
+export const deliveries = (webhook: WebhookId, filter: DeliveryFilter = {}) =>
   pages((cursor) =>
     call.listDeliveries({
       params: { webhook_id: webhook },
-      query: { ...options, cursor }
+      query: { state: filter.state, limit: filter.limit, cursor }
     })
-  )
+  ).pipe(refusingStream("webhooks.deliveries", deliveryFilter, filter))
 
 /** Sends the same event again, as a new delivery. Fails with `Conflict` while the old one is pending. */
 export const redeliver = Effect.fn("Webhooks.redeliver")((webhook: WebhookId, delivery: WebhookDeliveryId) =>

@@ -9,6 +9,7 @@ import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as pauses from "./contract/Pauses.ts"
 import type { PauseState } from "./contract/Pauses.ts"
 import * as contract from "./contract/WorkerGroups.ts"
+import { names, namedPage, namedPageSize, pageSize, refusing, refusingStream } from "./internal/calls/Known.ts"
 import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 import type { ListOptions, NamedListOptions } from "./ListOptions.ts"
 
@@ -42,11 +43,14 @@ export const get = Effect.fn("WorkerGroups.get")((group: WorkerGroupId) =>
 )
 
 /** Returns one page, newest first. */
-export const list = Effect.fn("WorkerGroups.list")((options: NamedListOptions = {}) => call.list({ query: options }))
+export const list = Effect.fn("WorkerGroups.list")(
+  (options: NamedListOptions = {}) => call.list({ query: options }),
+  refusing("workerGroups.list", { 0: namedPage })
+)
 
 /** Emits all worker groups, newest first. */
 export const stream = (options: Omit<NamedListOptions, "cursor"> = {}) =>
-  pages((cursor) => list({ ...options, cursor }))
+  pages((cursor) => list({ ...options, cursor })).pipe(refusingStream("workerGroups.stream", namedPageSize, options))
 
 /** Creates a group; fails with `Conflict` when the name is in use. */
 export const create = Effect.fn("WorkerGroups.create")((name: string) => call.create({ payload: { name } }))
@@ -56,9 +60,16 @@ export const rename = Effect.fn("WorkerGroups.rename")((group: WorkerGroupId, na
   call.update({ params: { worker_group_id: group }, payload: { name } })
 )
 
+/** Why something is paused. */
+export interface PauseOptions {
+  readonly note?: string | undefined
+}
+
 /** Pauses a group: steps that are bound to it wait. Returns the pause. An extension. */
-export const pause = Effect.fn("WorkerGroups.pause")((group: WorkerGroupId, options: { readonly note?: string } = {}) =>
-  call.pause({ params: { worker_group_id: group }, payload: options })
+export const pause = Effect.fn("WorkerGroups.pause")(
+  (group: WorkerGroupId, { note }: PauseOptions = {}) =>
+    call.pause({ params: { worker_group_id: group }, payload: defined({ note }) }),
+  refusing("workerGroups.pause", { 1: names<PauseOptions>("option", { note: 1 }) })
 )
 
 /** Resumes a group. Does nothing when it is not paused. An extension. */
@@ -91,35 +102,49 @@ export const linkTokens = (group: WorkerGroupId, options: Omit<ListOptions, "cur
       params: { worker_group_id: group },
       query: { ...options, cursor }
     })
-  )
+  ).pipe(refusingStream("workerGroups.linkTokens", pageSize, options))
 
 export const getLinkToken = Effect.fn("WorkerGroups.getLinkToken")((group: WorkerGroupId, token: LinkTokenId) =>
   call.getLinkToken({ params: { worker_group_id: group, token_id: token } })
 )
 
+/** A new token. */
+export interface NewLinkToken {
+  readonly name: string
+  /** ISO 8601; default: never. */
+  readonly expiresAt?: string | undefined
+}
+
+/** What changes of a token. */
+export interface LinkTokenChange {
+  readonly name?: string | undefined
+  /** ISO 8601; null: never. */
+  readonly expiresAt?: string | null | undefined
+}
+
+const linkTokenMembers = names<NewLinkToken & LinkTokenChange>("member", { name: 1, expiresAt: 1 })
+
 /** Creates a token with which any number of workers join, until `expiresAt` (ISO 8601) or until it is deleted. */
 export const createLinkToken = Effect.fn("WorkerGroups.createLinkToken")(
-  (group: WorkerGroupId, options: { readonly name: string; readonly expiresAt?: string | undefined }) =>
+  (group: WorkerGroupId, options: NewLinkToken) =>
     call.createLinkToken({
       params: { worker_group_id: group },
       payload: {
         name: options.name,
         ...defined({ expires_at: options.expiresAt })
       }
-    })
+    }),
+  refusing("workerGroups.createLinkToken", { 1: linkTokenMembers })
 )
 
 /** Changes the name of a token, or its expiry (null: never). */
 export const updateLinkToken = Effect.fn("WorkerGroups.updateLinkToken")(
-  (
-    group: WorkerGroupId,
-    token: LinkTokenId,
-    change: { readonly name?: string | undefined; readonly expiresAt?: string | null | undefined }
-  ) =>
+  (group: WorkerGroupId, token: LinkTokenId, change: LinkTokenChange) =>
     call.updateLinkToken({
       params: { worker_group_id: group, token_id: token },
       payload: defined({ name: change.name, expires_at: change.expiresAt })
-    })
+    }),
+  refusing("workerGroups.updateLinkToken", { 2: linkTokenMembers })
 )
 
 /** Deletes a token; workers that joined with it remain. Irreversible. */

@@ -1,6 +1,7 @@
 /**
  * Workers of the workspace.
  */
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import type { ProcessId, WorkerGroupId, WorkerId } from "./contract/Ids.ts"
 import type { Deleted, Page } from "./contract/Common.ts"
@@ -9,6 +10,7 @@ import * as pauses from "./contract/Pauses.ts"
 import type { PauseState } from "./contract/Pauses.ts"
 import * as contract from "./contract/Workers.ts"
 import type { NamedListOptions } from "./ListOptions.ts"
+import { names, refusing, refusingStream } from "./internal/calls/Known.ts"
 import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 
 export type { LinkToken, QueueDepth, Worker, WorkerState } from "./contract/Workers.ts"
@@ -33,14 +35,19 @@ export interface WorkerListOptions extends NamedListOptions {
   readonly workerGroup?: WorkerGroupId | undefined
 }
 
+const listed = names<WorkerListOptions>("option", { workerGroup: 1, name: 1, limit: 1, cursor: 1 })
+const streamed = names<Omit<WorkerListOptions, "cursor">>("option", { workerGroup: 1, name: 1, limit: 1 })
+
 /** Returns one page, newest first. */
-export const list = Effect.fn("Workers.list")(({ workerGroup, ...options }: WorkerListOptions = {}) =>
-  call.list({ query: { ...options, worker_group_id: workerGroup } })
+export const list = Effect.fn("Workers.list")(
+  ({ cursor, limit, name, workerGroup }: WorkerListOptions = {}) =>
+    call.list({ query: { worker_group_id: workerGroup, name, limit, cursor } }),
+  refusing("workers.list", { 0: listed })
 )
 
 /** Emits all workers, newest first. */
 export const stream = (options: Omit<WorkerListOptions, "cursor"> = {}) =>
-  pages((cursor) => list({ ...options, cursor }))
+  pages((cursor) => list({ ...options, cursor })).pipe(refusingStream("workers.stream", streamed, options))
 
 /** Renames a worker. */
 export const rename = Effect.fn("Workers.rename")((worker: WorkerId, name: string) =>
@@ -50,9 +57,16 @@ export const rename = Effect.fn("Workers.rename")((worker: WorkerId, name: strin
 /** Lets a worker finish its step runs and end; it leases nothing more until it is started again. */
 export const drain = Effect.fn("Workers.drain")((worker: WorkerId) => call.drain({ params: { worker_id: worker } }))
 
+/** Why something is paused. */
+export interface PauseOptions {
+  readonly note?: string | undefined
+}
+
 /** Pauses a worker: it finishes what it has, and gets nothing more. Returns the pause. An extension. */
-export const pause = Effect.fn("Workers.pause")((worker: WorkerId, options: { readonly note?: string } = {}) =>
-  call.pause({ params: { worker_id: worker }, payload: options })
+export const pause = Effect.fn("Workers.pause")(
+  (worker: WorkerId, { note }: PauseOptions = {}) =>
+    call.pause({ params: { worker_id: worker }, payload: defined({ note }) }),
+  refusing("workers.pause", { 1: names<PauseOptions>("option", { note: 1 }) })
 )
 
 /** Resumes a worker. Does nothing when it is not paused. An extension. */
@@ -61,9 +75,16 @@ export const resume = Effect.fn("Workers.resume")((worker: WorkerId) => call.res
 /** Deletes a worker; fails with `Conflict` while it holds a lease. Irreversible. */
 export const remove = Effect.fn("Workers.remove")((worker: WorkerId) => call.remove({ params: { worker_id: worker } }))
 
+/** How long a token is valid. */
+export interface LinkTokenOptions {
+  /** ISO 8601; default: in one hour. */
+  readonly expiresAt?: string | undefined
+}
+
 /** Creates a token with which one worker links itself; valid for one hour unless `expiresAt` (ISO 8601) is given. */
-export const createLinkToken = Effect.fn("Workers.createLinkToken")((options: { readonly expiresAt?: string } = {}) =>
-  call.createLinkToken({ payload: options.expiresAt === undefined ? {} : { expires_at: options.expiresAt } })
+export const createLinkToken = Effect.fn("Workers.createLinkToken")(
+  ({ expiresAt }: LinkTokenOptions = {}) => call.createLinkToken({ payload: defined({ expires_at: expiresAt }) }),
+  refusing("workers.createLinkToken", { 0: names<LinkTokenOptions>("option", { expiresAt: 1 }) })
 )
 
 /** Which step runs `queueDepth` counts. */
@@ -90,12 +111,14 @@ export interface QueueDepthOptions {
  * )
  * ```
  */
-export const queueDepth = Effect.fn("Workers.queueDepth")(({ group, labels, process }: QueueDepthOptions = {}) =>
-  call.queueDepth({
-    query: {
-      process_id: process,
-      worker_group_id: group === null ? "" : group,
-      labels: labels?.join(",")
-    }
-  })
+export const queueDepth = Effect.fn("Workers.queueDepth")(
+  ({ group, labels, process }: QueueDepthOptions = {}) =>
+    call.queueDepth({
+      query: {
+        process_id: process,
+        worker_group_id: group === null ? "" : group,
+        labels: labels?.join(",")
+      }
+    }),
+  refusing("workers.queueDepth", { 0: names<QueueDepthOptions>("option", { process: 1, group: 1, labels: 1 }) })
 )

@@ -112,7 +112,8 @@ export const createWorkItems = ready("createWorkItems", {
   }),
   success: Schema.Array(WorkItemId),
   error: Schema.Union([InvalidRequest, NotFound, Conflict, ControlRoomError]),
-  run: (input) => WorkItems.createMany(input)
+  // What exists is found again by the keys of the requests, when the step is retried.
+  run: (input) => Effect.catchTag(WorkItems.createMany(input), "PartlyCreated", ({ cause }) => Effect.fail(cause))
 })
 
 /** Uploads files from paths, one after the other, and returns their names and sizes in bytes. Safe to repeat. */

@@ -3,6 +3,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
+import { suggest } from "./Suggestions.ts"
 
 /**
  * An option has a value that can never work. A mistake in the program, so it is thrown, and a defect inside of an effect. The
@@ -130,3 +131,24 @@ export const check = <O extends object>(of: string, options: O, rules: Rules<O>,
     throw new OptionError(`${prefix}${name}`, `${of}: ${prefix}${name}: ${expected}${shown}`)
   }
 }
+
+/**
+ * Throws an `OptionError` for the first option that is given and has none of the names. `of` names whose options they are.
+ *
+ * ```ts
+ * import { checkNames } from "@signalbox/transport/OptionError"
+ *
+ * export const layer = (options: { readonly pages?: number }) =>
+ *   checkNames("Reports.layer", options, ["pages"])
+ * ```
+ */
+export const checkNames = (of: string, options: object, names: ReadonlyArray<string>): void => {
+  const unknown = unknownName(options, names)
+  if (unknown !== undefined) {
+    throw new OptionError(unknown, `${unknown}: no such option of ${of}; ${suggest(unknown, names)}`)
+  }
+}
+
+/** Returns the first name of a member that is given, which is none of the names. */
+export const unknownName = (given: object, names: ReadonlyArray<string>): string | undefined =>
+  Object.entries(given).find(([name, value]) => value !== undefined && !names.includes(name))?.[0]

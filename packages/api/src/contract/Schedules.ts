@@ -94,9 +94,9 @@ export const scheduleRules = {
   queue: Schema.optionalKey(Schema.Int)
 }
 
-const Rules = Schema.Struct(scheduleRules)
+export const ScheduleRules = Schema.Struct(scheduleRules)
 /** When a schedule comes, without its name and process. */
-export interface ScheduleRules extends Schema.Schema.Type<typeof Rules> {}
+export interface ScheduleRules extends Schema.Schema.Type<typeof ScheduleRules> {}
 
 /** A schedule as it is written; replaces the whole schedule. */
 export const ScheduleDefinition = Schema.Struct({
@@ -271,7 +271,7 @@ export const next = HttpApiEndpoint.get("getScheduleTimes", `${one}/next`, {
  */
 export const previewTimes = HttpApiEndpoint.post("previewScheduleTimes", `${path}/preview`, {
   params: { workspace_id: WorkspaceId },
-  payload: Rules,
+  payload: ScheduleRules,
   success: Schema.Struct({ data: Schema.Array(ScheduleTime) }),
   error: InvalidRequestResponse
 })

@@ -119,6 +119,9 @@ export const create = HttpApiEndpoint.post("createWorkItem", "/workspaces/:works
   .annotate(ExtensionKeys, [...Object.keys(newOrderFields), "reference"])
   .annotateMerge(summary("Create a work item in the queue of a process"))
 
+/** The largest payload of a work item, in bytes of JSON. */
+export const maxPayload = 1024 * 1024
+
 /** The most work items that are made with one request. */
 export const maxCreated = 1000
 

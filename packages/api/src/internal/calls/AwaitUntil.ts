@@ -1,8 +1,9 @@
 /** Polls until a condition holds. */
-import { check, time, timeOrForever } from "@signalbox/transport/OptionError"
+import { check, checkNames, time, timeOrForever } from "@signalbox/transport/OptionError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { ControlRoomError, Timeout } from "../../ControlRoomError.ts"
+import { names } from "./Known.ts"
 import { polling } from "../../PollingClock.ts"
 import { operationOf } from "./Operation.ts"
 
@@ -15,13 +16,16 @@ export interface AwaitOptions<A> {
   readonly onPoll?: ((seen: A) => Effect.Effect<void>) | undefined
 }
 
+const awaitOptions = names<AwaitOptions<never>>("option", { timeout: 1, pollInterval: 1, onPoll: 1 })
+
 export const awaitUntil = Effect.fnUntraced(function* <A, E, R>(
   look: Effect.Effect<A, E, R>,
   done: (seen: A) => boolean,
-  /** The text of a `Timeout`. */
-  what: { readonly path: string; readonly unfinished: string },
+  /** The function that waits, and the text of a `Timeout`. */
+  what: { readonly of: string; readonly path: string; readonly unfinished: string },
   options: AwaitOptions<A>
 ) {
+  checkNames(what.of, options, awaitOptions.names)
   check("awaitEnd", options, { timeout: timeOrForever, pollInterval: time })
   const longest = Duration.toMillis(options.pollInterval ?? "5 seconds")
   const poll = Effect.gen(function* () {

@@ -7,7 +7,7 @@ import * as Stream from "effect/Stream"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type { Page } from "../../contract/Common.ts"
 import { ControlRoom } from "../../ControlRoom.ts"
-import type { ControlRoomError, Failure } from "../../ControlRoomError.ts"
+import { type ControlRoomError, type Failure, InvalidRequest } from "../../ControlRoomError.ts"
 import { type Input, make, type Success } from "./EndpointCall.ts"
 
 type WithoutWorkspace<I> = I extends { readonly params: infer P }
@@ -15,7 +15,15 @@ type WithoutWorkspace<I> = I extends { readonly params: infer P }
       (keyof Omit<P, "workspace_id"> extends never ? unknown : { readonly params: Omit<P, "workspace_id"> })
   : I
 
-/** Returns a function that calls the endpoint in the workspace of the current `ControlRoom`. */
+interface AnyInput {
+  readonly params?: object
+  readonly query?: { readonly cursor?: unknown }
+}
+
+/**
+ * Returns a function that calls the endpoint in the workspace of the current `ControlRoom`. The `cursor` of a list may be the whole
+ * address in `next` of a page.
+ */
 export const inWorkspace = <E extends HttpApiEndpoint.ConstraintRequest>(
   endpoint: E,
   options: { readonly exactNumbers?: boolean } = {}
@@ -23,14 +31,45 @@ export const inWorkspace = <E extends HttpApiEndpoint.ConstraintRequest>(
   const call = make(endpoint, { keyed: true, ...options })
   return (input: WithoutWorkspace<Input<E>>): Effect.Effect<Success<E>, Failure<E>, ControlRoom> =>
     Effect.flatMap(ControlRoom, (room) => {
-      // Every input has its path parameters there, if it has any.
-      const given = input as { readonly params?: object }
+      // Every input has its path parameters there, if it has any, and its query.
+      const given = input as AnyInput
+      const asked = given.query?.cursor
+      const cursor = asked === undefined ? undefined : bareCursor(asked)
+      // Every list declares `InvalidRequest`.
+      if (cursor === null) return Effect.fail(noCursor(endpoint) as Failure<E>)
+      const query = cursor === undefined ? given.query : { ...given.query, cursor }
       // `WithoutWorkspace` removes only the workspace, and this line adds it.
       return call(room.transport, {
         ...given,
+        query,
         params: { ...given.params, workspace_id: room.workspaceId }
       } as unknown as Input<E>)
     })
+}
+
+const noCursor = (endpoint: HttpApiEndpoint.ConstraintRequest) => {
+  // As in `EndpointCall`.
+  const { method, path } = endpoint as unknown as HttpApiEndpoint.Top
+  return new InvalidRequest({
+    code: "INVALID_REQUEST",
+    message:
+      "cursor: neither `next` of a page nor its cursor; give `next` as the page has it, nothing for the first page, " +
+      "and do not ask again when it is null: that was the last page",
+    request: { method, path, attempts: 0, requestId: null }
+  })
+}
+
+const isAddress = /^https?:\/\/|[?&]cursor=/i
+
+/** The cursor of an address, or a text that may itself be one; null: neither. */
+const bareCursor = (given: unknown): string | null => {
+  if (typeof given !== "string") return null
+  return isAddress.test(given) ? (cursorOf(given) ?? null) : /^\S+$/.test(given) ? given : null
+}
+
+const cursorOf = (address: string): string | undefined => {
+  const query = address.indexOf("?")
+  return (query < 0 ? "" : (new URLSearchParams(address.slice(query + 1)).get("cursor") ?? "")) || undefined
 }
 
 /**
@@ -45,11 +84,8 @@ export const returning =
     call
 
 /** The cursor of the next page. Only the cursor of `next` is used, so that the key is never sent to another address. */
-export const nextCursor = (page: Page<unknown>): string | undefined => {
-  if (page.next === null) return undefined
-  const query = page.next.indexOf("?")
-  return (query < 0 ? undefined : new URLSearchParams(page.next.slice(query + 1)).get("cursor")) ?? undefined
-}
+export const nextCursor = (page: Page<unknown>): string | undefined =>
+  page.next === null ? undefined : cursorOf(page.next)
 
 /** Emits all items of a list, one page at a time, as the consumer pulls them. */
 export const pages = <A, E, R>(

@@ -10,6 +10,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type { ProcessId } from "../../contract/Ids.ts"
 import * as Processes from "../../Processes.ts"
+import { names, refuseUnknown } from "../calls/Known.ts"
 import { type Plan, type Prepared, prepare } from "./Plan.ts"
 import type { Process } from "./Value.ts"
 
@@ -47,6 +48,8 @@ export interface DeployOptions {
    */
   readonly waiting?: "keep" | "delete"
 }
+
+const deployOptions = names<DeployOptions>("option", { waiting: 1 })
 
 export interface Deployed {
   readonly id: ProcessId
@@ -89,6 +92,7 @@ const applyPlan = Effect.fnUntraced(function* (prepared: Prepared, { waiting }: 
 
 /** Plans and applies the plan; plans again when another deployment came first. */
 export const deploy = Effect.fnUntraced(function* (process: Process, options: DeployOptions) {
+  yield* refuseUnknown("Process.deploy", deployOptions, options)
   const attempt = Effect.gen(function* () {
     const prepared = yield* prepare(process)
     const deployed: Deployed = { id: yield* applyPlan(prepared, options), plan: prepared.plan }

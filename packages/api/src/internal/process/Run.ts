@@ -11,6 +11,7 @@ import * as Outputs from "../../Outputs.ts"
 import * as ProcessRuns from "../../ProcessRuns.ts"
 import type { UploadSource } from "../../Upload.ts"
 import * as WorkItems from "../../WorkItems.ts"
+import { names, refuseUnknown } from "../calls/Known.ts"
 import {
   decoderOf,
   encodePayloads,
@@ -58,6 +59,8 @@ export interface RunOptions<T extends Target, E, R> {
   readonly timeout?: Duration.Input
 }
 
+const runOptions = names<RunOptions<Target, never, never>>("option", { failures: 1, files: 1, timeout: 1 })
+
 export interface Ran<T extends Target> {
   readonly run: ProcessRunId
   /** Oldest first. */
@@ -104,6 +107,7 @@ export const run = Effect.fnUntraced(function* <T extends Target, E, R>(
   payloads: ReadonlyArray<Payload<T>>,
   options: RunOptions<T, E, R>
 ) {
+  yield* refuseUnknown("Process.run", runOptions, options)
   if (payloads.length === 0) return yield* new InvalidPayload({ message: "payloads: a run takes one at least" })
   const encoded = yield* encodePayloads(target, payloads)
   const id = yield* idOf(target)

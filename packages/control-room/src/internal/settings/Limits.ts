@@ -1,4 +1,5 @@
 /** The limits of sizes, and of how long a worker may be silent. */
+import { maxPayload } from "@signalbox/api/contract/WorkItems"
 import * as Duration from "effect/Duration"
 
 /** A worker without a heartbeat for this long is offline, and its step runs are lost. */
@@ -12,7 +13,7 @@ export const limits = {
   formParameters: 1000,
   /** A body that is read before the caller is authenticated. */
   unauthenticatedBody: 64 * 1024,
-  itemPayload: 1024 * 1024,
+  itemPayload: maxPayload,
   /** A request to the address of a trigger. */
   hookBody: 1024 * 1024,
   /** A page of a list, unless one row alone is larger. */

@@ -8,7 +8,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { dirname, join } from "node:path"
-import { suggest } from "../text/Suggestions.ts"
+import { suggest } from "@signalbox/transport/Suggestions"
 
 /** There is no context of this name, or the file of contexts cannot be used. */
 export class ContextError extends TaggedError<ContextError>()("ContextError", { message: Schema.String }) {}

@@ -5,7 +5,7 @@
 import * as Console from "effect/Console"
 import type * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
-import { nearest } from "../text/Suggestions.ts"
+import { nearest } from "@signalbox/transport/Suggestions"
 
 const meant = (names: ReadonlyArray<string>) => (names.length === 0 ? "" : `: did you mean ${names.join(" or ")}?`)
 

@@ -14,7 +14,7 @@ import * as Flag from "effect/cli/Flag"
 import { confirm, yesFlag } from "./Confirm.ts"
 import { connected, connectionFlags } from "../connection/Connection.ts"
 import { type Columns, printFields, printList } from "../output/List.ts"
-import { suggest } from "../text/Suggestions.ts"
+import { suggest } from "@signalbox/transport/Suggestions"
 import * as FlagValues from "../settings/FlagValues.ts"
 
 /** Nothing, or more than one thing, has this name or id. */

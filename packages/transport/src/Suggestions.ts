@@ -26,7 +26,16 @@ export const nearest = (given: string, names: ReadonlyArray<string>): string | n
 
 const shownNames = 8
 
-/** Says which names there are, and which one was probably meant. */
+/**
+ * Says which name was probably meant, or else which names there are.
+ *
+ * ```ts
+ * import { suggest } from "@signalbox/transport/Suggestions"
+ *
+ * export const problem = `status: ${suggest("status", ["state", "limit"])}`
+ * // status: did you mean state?
+ * ```
+ */
 export const suggest = (given: string, names: ReadonlyArray<string>): string => {
   if (names.length === 0) return "none exists"
   const meant = nearest(given, names)
