@@ -18,13 +18,19 @@ const shown: Readonly<Record<string, string>> = {
   "ProcessRuns.awaitEnd":
     "(run: ProcessRunId, options?: AwaitOptions<ProcessRun> | undefined) => Effect<ProcessRun, ControlRoomError | NotFound, ControlRoom>",
   "ProcessRuns.stop":
-    "(run: ProcessRunId, options?: { readonly remainingAsDone?: boolean; readonly terminate?: boolean; readonly reason?: string | undefined; } | undefined) => Effect<Accepted, ControlRoomError | InvalidRequest | NotFound, ControlRoom>",
-  "WorkItems.get": "(item: WorkItemId) => Effect<WorkItem, ControlRoomError | NotFound, ControlRoom>",
-  "WorkItems.stream": "(filter?: Filter) => Stream<WorkItemListed, ControlRoomError | InvalidRequest, ControlRoom>",
+    "(run: ProcessRunId, options?: StopOptions | undefined) => Effect<Accepted, ControlRoomError | InvalidRequest | NotFound, ControlRoom>",
+  "WorkItems.get": "Get",
+  "WorkItems.list": "ListWorkItems",
+  "WorkItems.stream": "StreamWorkItems",
+  "WorkItems.create":
+    "(input: NewWorkItem) => Effect<WorkItem, Conflict | ControlRoomError | InvalidRequest | NotFound, ControlRoom>",
+  "WorkItems.createMany":
+    "(input: NewWorkItems) => Effect<WorkItemId[], Conflict | ControlRoomError | InvalidRequest | NotFound | PartlyCreated, ControlRoom>",
+  "ProcessRuns.start": "Start",
+  "ProcessRuns.list": "List<PageFilter, ProcessRun, InvalidRequest>",
   "WorkItems.retry":
     "(items: readonly WorkItemId[]) => Effect<BatchResult, Conflict | ControlRoomError | InvalidRequest | NotFound, ControlRoom>",
-  "Outputs.stream":
-    "(run: ProcessRunId, options?: { readonly limit?: number | undefined; }) => Stream<Output, ControlRoomError | InvalidRequest | NotFound, ControlRoom>",
+  "Outputs.stream": "StreamOutputs",
   "Secrets.put":
     "(name: string, content: Content) => Effect<Secret, Conflict | ControlRoomError | InvalidRequest, ControlRoom>",
   "Webhooks.get": "(webhook: WebhookId) => Effect<Webhook, ControlRoomError | NotFound, ControlRoom>",

@@ -1,7 +1,9 @@
 /** The error channel of a call has exactly the failures of its operation. */
 import type * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import { describe, expectTypeOf, it } from "vitest"
+import { ProcessRunId, WorkItemId } from "../src/contract/Ids.ts"
 import type { ControlRoom } from "../src/ControlRoom.ts"
 import type { Conflict, ControlRoomError, InvalidRequest, NotFound } from "../src/ControlRoomError.ts"
 import type * as ApiKeys from "../src/ApiKeys.ts"
@@ -12,14 +14,15 @@ import type * as Secrets from "../src/Secrets.ts"
 import type * as TaskPackages from "../src/TaskPackages.ts"
 import type * as Webhooks from "../src/Webhooks.ts"
 import type * as WorkerGroups from "../src/WorkerGroups.ts"
-import type * as Outputs from "../src/Outputs.ts"
+import * as Outputs from "../src/Outputs.ts"
+import type { Jsonable, UnexpectedData } from "../src/Payload.ts"
 import type * as Processes from "../src/Processes.ts"
 import type * as ProcessRuns from "../src/ProcessRuns.ts"
 import type { connect } from "../src/Promise.ts"
 import type * as StepRuns from "../src/StepRuns.ts"
 import type { UploadSourceError } from "../src/Upload.ts"
 import type * as Workers from "../src/Workers.ts"
-import type * as WorkItems from "../src/WorkItems.ts"
+import * as WorkItems from "../src/WorkItems.ts"
 import type * as Workspaces from "../src/Workspaces.ts"
 
 type ErrorOf<T> =
@@ -58,6 +61,9 @@ describe("the error channel", () => {
     expectTypeOf<Fails<typeof WorkItems.list>>().toEqualTypeOf<InvalidRequest>()
     expectTypeOf<Fails<typeof WorkItems.stream>>().toEqualTypeOf<InvalidRequest>()
     expectTypeOf<Fails<typeof WorkItems.create>>().toEqualTypeOf<InvalidRequest | NotFound | Conflict>()
+    expectTypeOf<Fails<typeof WorkItems.createMany>>().toEqualTypeOf<
+      InvalidRequest | NotFound | Conflict | WorkItems.PartlyCreated
+    >()
     expectTypeOf<Fails<typeof WorkItems.attachFile>>().toEqualTypeOf<
       InvalidRequest | NotFound | Conflict | UploadSourceError
     >()
@@ -129,6 +135,43 @@ describe("the requirement", () => {
   })
 })
 
+describe("a payload", () => {
+  interface Invoice {
+    readonly number: string
+    readonly total?: number
+  }
+  const Total = Schema.Struct({ total: Schema.Finite })
+  type Total = typeof Total.Type
+
+  it("that is written is any interface", () => {
+    expectTypeOf<Invoice>().toExtend<Jsonable>()
+    expectTypeOf<Invoice>().toExtend<WorkItems.NewWorkItem["payload"]>()
+    expectTypeOf<ReadonlyArray<Invoice>>().toExtend<WorkItems.NewWorkItems["payloads"]>()
+    expectTypeOf<{ readonly payloads: ReadonlyArray<Invoice> }>().toExtend<ProcessRuns.StartInput>()
+    expectTypeOf<bigint | symbol | undefined>().not.toExtend<Jsonable>()
+  })
+
+  it("that is read has the type of the schema", () => {
+    const one = WorkItems.get(WorkItemId.make("item"), { schema: Total })
+    expectTypeOf<Effect.Success<typeof one>["payload"]>().toEqualTypeOf<Total>()
+    expectTypeOf<Exclude<Effect.Error<typeof one>, ControlRoomError>>().toEqualTypeOf<
+      NotFound | InvalidRequest | UnexpectedData
+    >()
+    const page = WorkItems.list({ state: "new", schema: Total })
+    expectTypeOf<Effect.Success<typeof page>["data"][number]["payload"]>().toEqualTypeOf<Total>()
+    const items = WorkItems.stream({ schema: Total })
+    expectTypeOf<Stream.Success<typeof items>["payload"]>().toEqualTypeOf<Total>()
+    const outputs = Outputs.stream(ProcessRunId.make("run"), { schema: Total })
+    expectTypeOf<Stream.Success<typeof outputs>["payload"]>().toEqualTypeOf<Total>()
+  })
+
+  it("has none without a schema, and no further failure", () => {
+    const one = WorkItems.get(WorkItemId.make("item"))
+    expectTypeOf<Effect.Success<typeof one>>().toEqualTypeOf<WorkItems.WorkItem>()
+    expectTypeOf<Effect.Error<typeof one>>().toEqualTypeOf<NotFound | ControlRoomError>()
+  })
+})
+
 describe("the promise facade", () => {
   type Client = ReturnType<typeof connect>
 
@@ -136,6 +179,10 @@ describe("the promise facade", () => {
     expectTypeOf<Client["workItems"]["get"]>().parameter(0).toEqualTypeOf<string>()
     expectTypeOf<Client["workItems"]["get"]>().returns.resolves.toHaveProperty("payload")
     expectTypeOf<ReturnType<Client["outputs"]["stream"]>>().toExtend<AsyncIterable<Outputs.Output>>()
+    expectTypeOf<{ readonly total?: number }>().toExtend<
+      NonNullable<Parameters<Client["workItems"]["create"]>[0]["payload"]>
+    >()
+    expectTypeOf<Client["workItems"]["list"]>().parameter(1).toEqualTypeOf<string | undefined>()
     expectTypeOf<Client["workspaces"]["get"]>().returns.resolves.toHaveProperty("organization")
   })
 })
