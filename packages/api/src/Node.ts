@@ -1,5 +1,5 @@
 /**
- * The client on Node: over undici, which is faster than `fetch`, with uploads from paths.
+ * The client on Node: over undici, which is faster than `fetch`, with uploads from paths, and downloads to paths and folders.
  */
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as NodeFileSystem from "@signalbox/platform/NodeFileSystem"
@@ -9,27 +9,26 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
-import { basename } from "node:path"
 import { ControlRoom, type Options } from "./ControlRoom.ts"
 import { readCredentials } from "./Credentials.ts"
-import { Uploads, UploadSourceError } from "./Upload.ts"
+import { openPath } from "./internal/files/LocalFiles.ts"
+import { Uploads } from "./Upload.ts"
+
+export {
+  downloadTo,
+  LocalFailed,
+  uploadAll,
+  type UploadAllOptions,
+  type Uploaded,
+  type UploadProgress
+} from "./internal/files/LocalFiles.ts"
 
 /** Opens paths for uploads. */
 export const layerUploads: Layer.Layer<never> = Layer.effect(
   Uploads,
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
-    const unreadable = (path: string) => (error: { readonly message: string }) =>
-      new UploadSourceError({ name: basename(path), message: `cannot read ${path}: ${error.message}` })
-    return {
-      openPath: (path: string) =>
-        Effect.map(Effect.mapError(fs.stat(path), unreadable(path)), (info) => ({
-          name: basename(path),
-          size: Number(info.size),
-          stream: Stream.mapError(fs.stream(path), unreadable(path))
-        }))
-    }
+    return { openPath: (path: string) => openPath(fs, path) }
   })
 ).pipe(Layer.provide(NodeFileSystem.layer))
 
