@@ -1,6 +1,6 @@
 /** Outputs of process runs: what the last step created. */
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import type { ProcessRunId } from "./contract/Ids.ts"
 import type { Page } from "./contract/Common.ts"
 import type { ControlRoom } from "./ControlRoom.ts"
@@ -8,7 +8,7 @@ import type { ControlRoomError, InvalidRequest, NotFound } from "./ControlRoomEr
 import * as contract from "./contract/Outputs.ts"
 import { names, refusing, refusingStream } from "./internal/calls/Known.ts"
 import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
-import { pageReader, reader } from "./internal/payloads/Schemas.ts"
+import { pageReader } from "./internal/payloads/Schemas.ts"
 import type { ListOf, ListOptions } from "./ListOptions.ts"
 import type { Typed, UnexpectedData, WithSchema } from "./Payload.ts"
 import type { AnySchema } from "./StandardSchema.ts"
@@ -77,7 +77,7 @@ export interface StreamOutputs {
 
 /**
  * Emits all outputs of a run, oldest first, a page at a time. With a `schema`, one of effect or of a library such as Zod, payloads have
- * its type; fails with `UnexpectedData` at the first that does not fit. `outputs` of `@signalbox/api/Process` emits those of a process
+ * its type; fails with `UnexpectedData` at a page that has one which does not fit. `outputs` of `@signalbox/api/Process` emits those of a process
  * as code, decoded.
  *
  * ```ts
@@ -92,10 +92,7 @@ export interface StreamOutputs {
  *   Stream.map(Outputs.stream(run, { schema }), ({ payload }) => payload.total)
  * ```
  */
-export const stream = ((run: ProcessRunId, options: StreamOptions & Partial<WithSchema<AnySchema>> = {}) => {
-  const { limit, schema } = options
-  const outputs = pages((cursor) => list(run, { limit, cursor }))
-  const read = schema === undefined ? outputs : Stream.mapEffect(outputs, reader(schema))
-  return read.pipe(refusingStream("outputs.stream", streamed, options))
-  // As in `list`.
-}) as StreamOutputs
+export const stream = ((run: ProcessRunId, options: StreamOptions & Partial<WithSchema<AnySchema>> = {}) =>
+  pages((cursor) => list(run, { ...options, cursor })).pipe(
+    refusingStream("outputs.stream", streamed, options)
+  )) as StreamOutputs // As in `list`.

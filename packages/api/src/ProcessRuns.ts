@@ -144,7 +144,7 @@ export interface StartOptions {
   readonly priority?: number | undefined
 }
 
-const startOptions = names<StartOptions>("option", { callback: 1, priority: 1 })
+const startOptions = names<StartOptions>("option", { callback: 1, priority: 1 }, { callback: callbackNames })
 
 /** How a run is started, with payloads of a schema or with any. */
 export interface Start {
@@ -194,11 +194,7 @@ export const start: Start = Effect.fn("ProcessRuns.start")(
       }
     })
   },
-  (starting, process, input, options) =>
-    starting.pipe(
-      (effect) => refusing("processRuns.start", { 0: callbackNames })(effect, options?.callback),
-      (effect) => refusing("processRuns.start", { 1: startInput, 2: startOptions })(effect, process, input, options)
-    )
+  refusing("processRuns.start", { 1: startInput, 2: startOptions })
 )
 
 /** The key of an address, and what proves ownership to its caller. */

@@ -2,8 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Client from "../src/index.ts"
+import * as Process from "../src/Process.ts"
 import type { CallError } from "../src/ControlRoomError.ts"
 import type { ControlRoom } from "../src/ControlRoom.ts"
 import { answer } from "./support/FaultServer.ts"
@@ -206,6 +208,45 @@ describe("an unknown member", () => {
       )
     )
   }
+
+  it.live("is refused by processes as code", () =>
+    withServer((server) =>
+      Effect.gen(function* () {
+        server.script([answer(500)])
+        const process = Process.make("p", { steps: [{ name: "s", input: Schema.Finite, output: Schema.Finite }] })
+        const waiting: object = { waitng: "keep" }
+        const failure: object = { failure: "settle" }
+        // As programs without types give it.
+        const workItems = { workItem: [] } as unknown as { readonly workItems: [] }
+        const errors = [
+          yield* Effect.flip(Process.deploy(process, waiting)),
+          yield* Effect.flip(Process.startRun(process, workItems)),
+          yield* Effect.flip(Process.run(process, [1], failure))
+        ]
+        assert.deepStrictEqual(
+          errors.map(({ message }) => message),
+          [
+            "waitng: no such option of Process.deploy; did you mean waiting?",
+            "workItem: no such member of Process.startRun; did you mean workItems?",
+            "failure: no such option of Process.run; did you mean failures?"
+          ]
+        )
+        assert.lengthOf(server.received(), 0)
+      })
+    )
+  )
+
+  it.live("is refused in an object within the options too", () =>
+    withServer((server) =>
+      Effect.gen(function* () {
+        server.script([answer(500)])
+        const callback = { urll: "https://a.example", secret: "s", events: [] }
+        const error = yield* Effect.flip(functionOf("ProcessRuns.start")(["p", undefined, { callback }]))
+        assert.match(error.message, /^callback\.urll: no such member of processRuns\.start; did you mean url\?$/)
+        assert.lengthOf(server.received(), 0)
+      })
+    )
+  )
 
   it.live("that is undefined says nothing", () =>
     withServer((server) =>

@@ -15,16 +15,19 @@ import type { ListOptions, NamedListOptions } from "../../ListOptions.ts"
 export interface Names {
   readonly word: "filter" | "option" | "member"
   readonly names: ReadonlyArray<string>
+  /** Those of members that are objects themselves. */
+  readonly within?: Readonly<Record<string, Names>> | undefined
 }
 
 /** Those of all members of a union. */
 type KeyOf<O> = O extends unknown ? keyof O & string : never
 
 /** Returns the names of all members of `O`: one that is missing, or that `O` does not have, does not compile. */
-export const names = <O>(word: Names["word"], all: Readonly<Record<KeyOf<O>, 1>>): Names => ({
-  word,
-  names: Object.keys(all)
-})
+export const names = <O>(
+  word: Names["word"],
+  all: Readonly<Record<KeyOf<O>, 1>>,
+  within?: Names["within"] & Partial<Record<KeyOf<O>, Names>>
+): Names => ({ word, names: Object.keys(all), within })
 
 /** What a parameter may have: members with these names, or those of a definition of the contract, however deep. */
 export type Expected = Names | Schema.Top
@@ -91,9 +94,11 @@ const firstOf = <A, B>(all: ReadonlyArray<A>, look: (one: A, index: number) => B
   return undefined
 }
 
-const inNames = ({ names, word }: Names, given: unknown): Unknown | undefined => {
-  const name = isObject(given) ? unknownName(given, names) : undefined
-  return name === undefined ? undefined : { word, names, path: name, name }
+const inNames = ({ names, within = {}, word }: Names, given: unknown, path = ""): Unknown | undefined => {
+  if (!isObject(given)) return undefined
+  const name = unknownName(given, names)
+  if (name !== undefined) return { word, names, path: path + name, name }
+  return firstOf(Object.entries(within), ([member, inner]) => inNames(inner, given[member], `${path}${member}.`))
 }
 
 const refusal = (of: string, expected: Expected, given: unknown): InvalidRequest | undefined => {

@@ -1,6 +1,6 @@
 /** Work items as they are read, with the type of a schema or without. */
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import type { Page } from "../../contract/Common.ts"
 import type { ProcessId, ProcessRunId, StepId, WorkItemId } from "../../contract/Ids.ts"
 import type { DueState } from "../../contract/Order.ts"
@@ -160,13 +160,13 @@ export interface StreamWorkItems {
 
 /**
  * Emits all work items that match, newest first, a page at a time. With a `schema` payloads are included and have its type; fails with
- * `UnexpectedData` at the first that does not fit.
+ * `UnexpectedData` at a page that has one which does not fit.
  *
  * ```ts
  * import type { ProcessId } from "@signalbox/api/contract/Ids"
  * import * as WorkItems from "@signalbox/api/WorkItems"
  * import * as Schema from "effect/Schema"
- * import * as Stream from "effect/Stream"
+ * import type * as Stream from "effect/Stream"
  *
  * const schema = Schema.Struct({ total: Schema.Finite })
  *
@@ -176,11 +176,7 @@ export interface StreamWorkItems {
  *   )
  * ```
  */
-export const stream = ((filter: Filter & Partial<WithSchema<AnySchema>> = {}) => {
-  const { schema } = filter
-  const asked = schema === undefined ? filter : { ...filter, includeData: true, schema: undefined }
-  const items = pages((cursor) => list({ ...asked, cursor }))
-  const read = schema === undefined ? items : Stream.mapEffect(items, reader(schema))
-  return read.pipe(refusingStream("workItems.stream", streamed, filter))
-  // As in `get`.
-}) as StreamWorkItems
+export const stream = ((filter: Filter & Partial<WithSchema<AnySchema>> = {}) =>
+  pages((cursor) => list({ ...filter, cursor })).pipe(
+    refusingStream("workItems.stream", streamed, filter)
+  )) as StreamWorkItems // As in `get`.
