@@ -103,7 +103,17 @@ export interface MuteOptions {
   readonly note?: string | undefined
 }
 
-/** Mutes an alert until then. What still holds at that time is reported then. */
+/**
+ * Mutes an alert until then. What still holds at that time is reported then.
+ *
+ * ```ts
+ * import type { AlertId } from "@signalbox/api/contract/Ids"
+ * import * as Alerts from "@signalbox/api/Alerts"
+ *
+ * export const untilMonday = (alert: AlertId) =>
+ *   Alerts.mute(alert, { until: "2026-11-30T08:00:00Z", note: "known" })
+ * ```
+ */
 export const mute = Effect.fn("Alerts.mute")(
   (alert: AlertId, options: MuteOptions) =>
     call.mute({
@@ -135,7 +145,16 @@ export interface FiringFilter {
 
 const firingFilter = names<FiringFilter>("filter", { alert: 1, state: 1, limit: 1 })
 
-/** Emits firings, newest first: of all alerts or of one, in all states or in one. */
+/**
+ * Emits firings, newest first: of all alerts or of one, in all states or in one.
+ *
+ * ```ts
+ * import type { AlertId } from "@signalbox/api/contract/Ids"
+ * import * as Alerts from "@signalbox/api/Alerts"
+ *
+ * export const of = (alert: AlertId) => Alerts.firings({ alert, limit: 50 })
+ * ```
+ */
 export const firings = (filter: FiringFilter = {}) =>
   pages((cursor) =>
     call.firings({ query: { alert_id: filter.alert, state: filter.state, limit: filter.limit, cursor } })

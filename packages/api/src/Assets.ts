@@ -95,6 +95,17 @@ const uploadOptions = names<UploadOptions>("option", { contentType: 1, onProgres
 /**
  * Uploads the content of an asset. Up to about 3.7 MB are sent with one request; more is sent to a signed address with
  * flat memory, and this waits until the service has all of it. The old content remains until then.
+ *
+ * ```ts
+ * import * as Assets from "@signalbox/api/Assets"
+ *
+ * export const write = (text: string) =>
+ *   Assets.upload(
+ *     "name:rates",
+ *     { name: "rates.csv", bytes: new TextEncoder().encode(text) },
+ *     { contentType: "text/csv" }
+ *   )
+ * ```
  */
 export const upload = Effect.fn("Assets.upload")(
   function* (asset: contract.AssetRef, source: UploadSource, options: UploadOptions = {}) {

@@ -54,7 +54,17 @@ export interface NewAssistant {
 
 const newAssistant = names<NewAssistant>("member", { name: 1, task: 1, taskPackage: 1 })
 
-/** Creates an assistant for a task; fails with `Conflict` when the name is in use. */
+/**
+ * Creates an assistant for a task; fails with `Conflict` when the name is in use.
+ *
+ * ```ts
+ * import type { TaskPackageId } from "@signalbox/api/contract/Ids"
+ * import * as Assistants from "@signalbox/api/Assistants"
+ *
+ * export const helper = (taskPackage: TaskPackageId) =>
+ *   Assistants.create({ name: "helper", task: "Help", taskPackage })
+ * ```
+ */
 export const create = Effect.fn("Assistants.create")(
   (input: NewAssistant) =>
     call.create({ payload: { name: input.name, task: { name: input.task, package_id: input.taskPackage } } }),
@@ -72,7 +82,17 @@ export const getRun = Effect.fn("Assistants.getRun")((run: AssistantRunId) =>
   call.getRun({ params: { assistant_run_id: run } })
 )
 
-/** Returns one page of runs, newest first. */
+/**
+ * Returns one page of runs, newest first.
+ *
+ * ```ts
+ * import type { AssistantId } from "@signalbox/api/contract/Ids"
+ * import * as Assistants from "@signalbox/api/Assistants"
+ *
+ * export const lastRuns = (assistant: AssistantId) =>
+ *   Assistants.listRuns({ assistant, limit: 10 })
+ * ```
+ */
 export const listRuns = Effect.fn("Assistants.listRuns")(
   ({ assistant, cursor, limit }: RunFilter = {}) =>
     call.listRuns({ query: { assistant_id: assistant, cursor, limit } }),

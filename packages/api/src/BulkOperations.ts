@@ -53,7 +53,17 @@ export const create = Effect.fn("BulkOperations.create")(
   refusing("bulkOperations.create", { 1: contract.BulkFilter })
 )
 
-/** Returns how many match now. */
+/**
+ * Returns how many match now.
+ *
+ * ```ts
+ * import type { ProcessId } from "@signalbox/api/contract/Ids"
+ * import * as BulkOperations from "@signalbox/api/BulkOperations"
+ *
+ * export const failed = (process_id: ProcessId) =>
+ *   BulkOperations.count("retry", { process_id })
+ * ```
+ */
 export const count = Effect.fn("BulkOperations.count")(
   (operation: contract.BulkOperationName, filter: contract.BulkFilter) =>
     Effect.map(call.create({ payload: { operation, filter, dry_run: true } }), ({ total }) => total),

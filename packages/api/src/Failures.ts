@@ -38,7 +38,16 @@ const filterNames = { process: 1, step: 1, type: 1, code: 1, state: 1, limit: 1 
 const streamed = names<Filter>("filter", filterNames)
 const listed = names<PageFilter>("filter", { ...filterNames, cursor: 1 })
 
-/** Returns one page; the group that failed last comes first. */
+/**
+ * Returns one page; the group that failed last comes first.
+ *
+ * ```ts
+ * import * as Failures from "@signalbox/api/Failures"
+ *
+ * export const nextPage = (next: string) =>
+ *   Failures.list({ state: "open", cursor: next })
+ * ```
+ */
 export const list: List<PageFilter, contract.Failure, InvalidRequest> = Effect.fn("Failures.list")(
   (filter: PageFilter = {}, cursor?: string) =>
     call.list({
@@ -55,7 +64,16 @@ export const list: List<PageFilter, contract.Failure, InvalidRequest> = Effect.f
   refusing("failures.list", { 0: listed })
 )
 
-/** Emits all groups that match, a page at a time. */
+/**
+ * Emits all groups that match, a page at a time.
+ *
+ * ```ts
+ * import * as Failures from "@signalbox/api/Failures"
+ * import * as Stream from "effect/Stream"
+ *
+ * export const open = Stream.runCollect(Failures.stream({ state: "open" }))
+ * ```
+ */
 export const stream = (filter: Filter = {}) =>
   pages((cursor) => list({ ...filter, cursor })).pipe(refusingStream("failures.stream", streamed, filter))
 
@@ -68,7 +86,17 @@ export interface Change {
   readonly assignee?: string | null | undefined
 }
 
-/** Sets the note or the assignee of a group; null removes it. */
+/**
+ * Sets the note or the assignee of a group; null removes it.
+ *
+ * ```ts
+ * import type { FailureId } from "@signalbox/api/contract/Ids"
+ * import * as Failures from "@signalbox/api/Failures"
+ *
+ * export const assign = (failure: FailureId) =>
+ *   Failures.update(failure, { assignee: "ada", note: "asked the bank" })
+ * ```
+ */
 export const update = Effect.fn("Failures.update")(
   (failure: FailureId, { assignee, note }: Change) =>
     call.update({ params: { failure_id: failure }, payload: defined({ assignee, note }) }),
@@ -81,7 +109,17 @@ export interface MuteOptions {
   readonly until?: Date | undefined
 }
 
-/** Mutes a group: it raises no alerts until this time, or until it is opened. It stays in lists. */
+/**
+ * Mutes a group: it raises no alerts until this time, or until it is opened. It stays in lists.
+ *
+ * ```ts
+ * import type { FailureId } from "@signalbox/api/contract/Ids"
+ * import * as Failures from "@signalbox/api/Failures"
+ *
+ * export const untilMonday = (failure: FailureId) =>
+ *   Failures.mute(failure, { until: new Date("2026-11-30T08:00:00Z") })
+ * ```
+ */
 export const mute = Effect.fn("Failures.mute")(
   (failure: FailureId, options: MuteOptions = {}) =>
     call.update({

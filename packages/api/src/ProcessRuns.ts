@@ -94,7 +94,18 @@ export const list: List<PageFilter, contract.ProcessRun, InvalidRequest> = Effec
   refusing("processRuns.list", { 0: listed })
 )
 
-/** Emits all runs that match, newest first. */
+/**
+ * Emits all runs that match, newest first.
+ *
+ * ```ts
+ * import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+ * import * as Stream from "effect/Stream"
+ *
+ * export const unresolved = Stream.runCount(
+ *   ProcessRuns.stream({ state: "unresolved" })
+ * )
+ * ```
+ */
 export const stream = (filter: Filter = {}) =>
   pages((cursor) => list({ ...filter, cursor })).pipe(refusingStream("processRuns.stream", streamed, filter))
 
@@ -244,7 +255,17 @@ export interface StopOptions {
 
 const stopOptions = names<StopOptions>("option", { remainingAsDone: 1, terminate: 1, reason: 1 })
 
-/** Stops a run; `accepted` is false when it had already ended. */
+/**
+ * Stops a run; `accepted` is false when it had already ended.
+ *
+ * ```ts
+ * import type { ProcessRunId } from "@signalbox/api/contract/Ids"
+ * import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+ *
+ * export const stopNow = (run: ProcessRunId) =>
+ *   ProcessRuns.stop(run, { terminate: true, reason: "wrong month" })
+ * ```
+ */
 export const stop = Effect.fn("ProcessRuns.stop")(
   (run: ProcessRunId, options: StopOptions = {}) =>
     call.stop({

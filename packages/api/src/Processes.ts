@@ -39,7 +39,15 @@ const call = {
 
 export const get = Effect.fn("Processes.get")((process: ProcessId) => call.get({ params: { process_id: process } }))
 
-/** Returns one page, newest first. */
+/**
+ * Returns one page, newest first.
+ *
+ * ```ts
+ * import * as Processes from "@signalbox/api/Processes"
+ *
+ * export const named = Processes.list({ name: "invoices" })
+ * ```
+ */
 export const list = Effect.fn("Processes.list")(
   (options: NamedListOptions = {}) => call.list({ query: options }),
   refusing("processes.list", { 0: namedPage })
@@ -59,6 +67,18 @@ export const create = Effect.fn("Processes.create")(
  * Replaces a definition. A step whose name does not change keeps its id; runs keep the steps they started with. With the `revision`
  * of a definition that was read, fails with `Conflict` when it was changed since. Items of its queue in `delete_work_items` are
  * deleted with the change, or, when it fails, not.
+ *
+ * ```ts
+ * import type { ProcessId } from "@signalbox/api/contract/Ids"
+ * import * as Processes from "@signalbox/api/Processes"
+ * import * as Effect from "effect/Effect"
+ *
+ * export const renamed = Effect.fn(function* (process: ProcessId) {
+ *   const stored = yield* Processes.getDefinition(process)
+ *   const name = `${stored.name} of today`
+ *   return yield* Processes.update(process, { ...stored, name })
+ * })
+ * ```
  */
 export const update = Effect.fn("Processes.update")(
   (process: ProcessId, definition: contract.DefinitionChange) =>
@@ -111,7 +131,17 @@ export const pause = Effect.fn("Processes.pause")(
   refusing("processes.pause", { 1: pauseOptions })
 )
 
-/** Resumes a process, or one of its steps. Does nothing when it is not paused. An extension. */
+/**
+ * Resumes a process, or one of its steps. Does nothing when it is not paused. An extension.
+ *
+ * ```ts
+ * import type { ProcessId, StepId } from "@signalbox/api/contract/Ids"
+ * import * as Processes from "@signalbox/api/Processes"
+ *
+ * export const goOn = (process: ProcessId, step: StepId) =>
+ *   Processes.resume(process, { step })
+ * ```
+ */
 export const resume = Effect.fn("Processes.resume")(
   (process: ProcessId, { step }: ResumeOptions = {}) =>
     step === undefined

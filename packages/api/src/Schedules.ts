@@ -47,7 +47,16 @@ const streamed = names<Omit<PageFilter, "cursor">>("filter", { process: 1, limit
 /** Returns a schedule with its inputs and its runs that have not ended. */
 export const get = Effect.fn("Schedules.get")((schedule: ScheduleId) => call.get({ params: { schedule_id: schedule } }))
 
-/** Returns one page, newest first; with `process`, of the schedules of one process. */
+/**
+ * Returns one page, newest first; with `process`, of the schedules of one process.
+ *
+ * ```ts
+ * import type { ProcessId } from "@signalbox/api/contract/Ids"
+ * import * as Schedules from "@signalbox/api/Schedules"
+ *
+ * export const of = (process: ProcessId) => Schedules.list({ process })
+ * ```
+ */
 export const list = Effect.fn("Schedules.list")(
   ({ cursor, limit, process }: PageFilter = {}) => call.list({ query: { process_id: process, limit, cursor } }),
   refusing("schedules.list", { 0: listed })

@@ -77,7 +77,15 @@ export const get = Effect.fn("Secrets.get")((name: string) =>
 const listed = names<Omit<NamedListOptions, "limit">>("option", { name: 1, cursor: 1 })
 const streamed = names<Pick<NamedListOptions, "name">>("option", { name: 1 })
 
-/** Returns one page of up to 1,000 secrets, newest first. */
+/**
+ * Returns one page of up to 1,000 secrets, newest first.
+ *
+ * ```ts
+ * import * as Secrets from "@signalbox/api/Secrets"
+ *
+ * export const named = Secrets.list({ name: "shop" })
+ * ```
+ */
 export const list = Effect.fn("Secrets.list")(
   (options: Omit<NamedListOptions, "limit"> = {}) => call.list({ query: options }),
   refusing("secrets.list", { 0: listed })

@@ -176,6 +176,14 @@ export interface RollbackOptions {
  * Makes the version before the current one current, and returns it. With `from`, fails with `Conflict` unless that is
  * current, so that two concurrent calls do not go back twice. Fails with `Conflict` when there is none to go
  * back to.
+ *
+ * ```ts
+ * import type { TaskPackageId } from "@signalbox/api/contract/Ids"
+ * import * as TaskPackages from "@signalbox/api/TaskPackages"
+ *
+ * export const back = (invoices: TaskPackageId) =>
+ *   TaskPackages.rollback(invoices, { from: 7 })
+ * ```
  */
 export const rollback = Effect.fn("TaskPackages.rollback")(
   (taskPackage: TaskPackageId, { from }: RollbackOptions = {}) =>

@@ -39,7 +39,16 @@ const streamed = names<Omit<PageFilter, "cursor">>("filter", { process: 1, limit
 /** Returns a trigger with its runs that have not ended. */
 export const get = Effect.fn("Triggers.get")((trigger: TriggerId) => call.get({ params: { trigger_id: trigger } }))
 
-/** Returns one page, newest first; with `process`, of the triggers of one process. */
+/**
+ * Returns one page, newest first; with `process`, of the triggers of one process.
+ *
+ * ```ts
+ * import type { ProcessId } from "@signalbox/api/contract/Ids"
+ * import * as Triggers from "@signalbox/api/Triggers"
+ *
+ * export const of = (process: ProcessId) => Triggers.list({ process })
+ * ```
+ */
 export const list = Effect.fn("Triggers.list")(
   ({ cursor, limit, process }: PageFilter = {}) => call.list({ query: { process_id: process, limit, cursor } }),
   refusing("triggers.list", { 0: listed })

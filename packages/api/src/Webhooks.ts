@@ -48,7 +48,18 @@ export interface NewWebhook {
 
 const newWebhook = names<NewWebhook>("member", { endpoint: 1, events: 1, process: 1 })
 
-/** Creates a webhook; without `process`, for all processes. */
+/**
+ * Creates a webhook; without `process`, for all processes.
+ *
+ * ```ts
+ * import * as Webhooks from "@signalbox/api/Webhooks"
+ *
+ * export const created = Webhooks.create({
+ *   endpoint: "https://example.com/hook",
+ *   events: ["process_run.completed"]
+ * })
+ * ```
+ */
 export const create = Effect.fn("Webhooks.create")(
   (input: NewWebhook) =>
     call.create({
@@ -77,7 +88,17 @@ export interface Change {
 
 const changes = names<Change>("member", { endpoint: 1, events: 1, process: 1, enabled: 1 })
 
-/** Changes the given fields; `process: null` is all processes. An extension of the hosted service's interface. */
+/**
+ * Changes the given fields; `process: null` is all processes. An extension of the hosted service's interface.
+ *
+ * ```ts
+ * import type { WebhookId } from "@signalbox/api/contract/Ids"
+ * import * as Webhooks from "@signalbox/api/Webhooks"
+ *
+ * export const off = (webhook: WebhookId) =>
+ *   Webhooks.update(webhook, { enabled: false })
+ * ```
+ */
 export const update = Effect.fn("Webhooks.update")(
   (webhook: WebhookId, change: Change) =>
     call.update({
@@ -111,7 +132,17 @@ export interface DeliveryFilter {
 
 const deliveryFilter = names<DeliveryFilter>("filter", { state: 1, limit: 1 })
 
-/** Emits the deliveries of a webhook in the last 14 days, newest first. */
+/**
+ * Emits the deliveries of a webhook in the last 14 days, newest first.
+ *
+ * ```ts
+ * import type { WebhookId } from "@signalbox/api/contract/Ids"
+ * import * as Webhooks from "@signalbox/api/Webhooks"
+ *
+ * export const failed = (webhook: WebhookId) =>
+ *   Webhooks.deliveries(webhook, { state: "failed" })
+ * ```
+ */
 export const deliveries = (webhook: WebhookId, filter: DeliveryFilter = {}) =>
   pages((cursor) =>
     call.listDeliveries({

@@ -108,6 +108,12 @@ export interface ThroughputOptions {
 /**
  * Returns how many work items were created in each of the last hours (1 to 168, default 24), oldest first, by what has
  * become of them.
+ *
+ * ```ts
+ * import * as WorkItems from "@signalbox/api/WorkItems"
+ *
+ * export const lastWeek = WorkItems.throughput({ hours: 168 })
+ * ```
  */
 export const throughput = Effect.fn("WorkItems.throughput")(
   ({ hours }: ThroughputOptions = {}) => Effect.map(call.throughput({ query: { hours } }), ({ data }) => data),

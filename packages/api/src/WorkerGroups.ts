@@ -65,7 +65,17 @@ export interface PauseOptions {
   readonly note?: string | undefined
 }
 
-/** Pauses a group: steps that are bound to it wait. Returns the pause. An extension. */
+/**
+ * Pauses a group: steps that are bound to it wait. Returns the pause. An extension.
+ *
+ * ```ts
+ * import type { WorkerGroupId } from "@signalbox/api/contract/Ids"
+ * import * as WorkerGroups from "@signalbox/api/WorkerGroups"
+ *
+ * export const stop = (group: WorkerGroupId) =>
+ *   WorkerGroups.pause(group, { note: "the machines move" })
+ * ```
+ */
 export const pause = Effect.fn("WorkerGroups.pause")(
   (group: WorkerGroupId, { note }: PauseOptions = {}) =>
     call.pause({ params: { worker_group_id: group }, payload: defined({ note }) }),
@@ -124,7 +134,20 @@ export interface LinkTokenChange {
 
 const linkTokenMembers = names<NewLinkToken & LinkTokenChange>("member", { name: 1, expiresAt: 1 })
 
-/** Creates a token with which any number of workers join, until `expiresAt` (ISO 8601) or until it is deleted. */
+/**
+ * Creates a token with which any number of workers join, until `expiresAt` (ISO 8601) or until it is deleted.
+ *
+ * ```ts
+ * import type { WorkerGroupId } from "@signalbox/api/contract/Ids"
+ * import * as WorkerGroups from "@signalbox/api/WorkerGroups"
+ *
+ * export const token = (group: WorkerGroupId) =>
+ *   WorkerGroups.createLinkToken(group, {
+ *     name: "vm scale set",
+ *     expiresAt: "2027-01-01T00:00:00Z"
+ *   })
+ * ```
+ */
 export const createLinkToken = Effect.fn("WorkerGroups.createLinkToken")(
   (group: WorkerGroupId, options: NewLinkToken) =>
     call.createLinkToken({

@@ -38,7 +38,17 @@ export interface WorkerListOptions extends NamedListOptions {
 const listed = names<WorkerListOptions>("option", { workerGroup: 1, name: 1, limit: 1, cursor: 1 })
 const streamed = names<Omit<WorkerListOptions, "cursor">>("option", { workerGroup: 1, name: 1, limit: 1 })
 
-/** Returns one page, newest first. */
+/**
+ * Returns one page, newest first.
+ *
+ * ```ts
+ * import type { WorkerGroupId } from "@signalbox/api/contract/Ids"
+ * import * as Workers from "@signalbox/api/Workers"
+ *
+ * export const members = (workerGroup: WorkerGroupId) =>
+ *   Workers.list({ workerGroup, limit: 500 })
+ * ```
+ */
 export const list = Effect.fn("Workers.list")(
   ({ cursor, limit, name, workerGroup }: WorkerListOptions = {}) =>
     call.list({ query: { worker_group_id: workerGroup, name, limit, cursor } }),
@@ -62,7 +72,17 @@ export interface PauseOptions {
   readonly note?: string | undefined
 }
 
-/** Pauses a worker: it finishes what it has, and gets nothing more. Returns the pause. An extension. */
+/**
+ * Pauses a worker: it finishes what it has, and gets nothing more. Returns the pause. An extension.
+ *
+ * ```ts
+ * import type { WorkerId } from "@signalbox/api/contract/Ids"
+ * import * as Workers from "@signalbox/api/Workers"
+ *
+ * export const stop = (worker: WorkerId) =>
+ *   Workers.pause(worker, { note: "its disk is full" })
+ * ```
+ */
 export const pause = Effect.fn("Workers.pause")(
   (worker: WorkerId, { note }: PauseOptions = {}) =>
     call.pause({ params: { worker_id: worker }, payload: defined({ note }) }),
@@ -81,7 +101,17 @@ export interface LinkTokenOptions {
   readonly expiresAt?: string | undefined
 }
 
-/** Creates a token with which one worker links itself; valid for one hour unless `expiresAt` (ISO 8601) is given. */
+/**
+ * Creates a token with which one worker links itself; valid for one hour unless `expiresAt` (ISO 8601) is given.
+ *
+ * ```ts
+ * import * as Workers from "@signalbox/api/Workers"
+ *
+ * export const token = Workers.createLinkToken({
+ *   expiresAt: "2027-01-01T00:00:00Z"
+ * })
+ * ```
+ */
 export const createLinkToken = Effect.fn("Workers.createLinkToken")(
   ({ expiresAt }: LinkTokenOptions = {}) => call.createLinkToken({ payload: defined({ expires_at: expiresAt }) }),
   refusing("workers.createLinkToken", { 0: names<LinkTokenOptions>("option", { expiresAt: 1 }) })

@@ -166,7 +166,7 @@ export interface StreamWorkItems {
  * import type { ProcessId } from "@signalbox/api/contract/Ids"
  * import * as WorkItems from "@signalbox/api/WorkItems"
  * import * as Schema from "effect/Schema"
- * import type * as Stream from "effect/Stream"
+ * import * as Stream from "effect/Stream"
  *
  * const schema = Schema.Struct({ total: Schema.Finite })
  *
