@@ -113,7 +113,7 @@ export const refused = (of: string, message: string): InvalidRequest =>
   new InvalidRequest({
     code: "INVALID_REQUEST",
     message,
-    request: { method: "", path: of, attempts: 0, requestId: null }
+    request: { operation: of.charAt(0).toUpperCase() + of.slice(1), method: "", path: "", attempts: 0, requestId: null }
   })
 
 /**

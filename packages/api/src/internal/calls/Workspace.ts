@@ -9,6 +9,7 @@ import type { Page } from "../../contract/Common.ts"
 import { ControlRoom } from "../../ControlRoom.ts"
 import { type ControlRoomError, type Failure, InvalidRequest } from "../../ControlRoomError.ts"
 import { type Input, make, type Success } from "./EndpointCall.ts"
+import { operationOf } from "./Operation.ts"
 
 type WithoutWorkspace<I> = I extends { readonly params: infer P }
   ? Omit<I, "params"> &
@@ -35,8 +36,7 @@ export const inWorkspace = <E extends HttpApiEndpoint.ConstraintRequest>(
       const given = input as AnyInput
       const asked = given.query?.cursor
       const cursor = asked === undefined ? undefined : bareCursor(asked)
-      // Every list declares `InvalidRequest`.
-      if (cursor === null) return Effect.fail(noCursor(endpoint) as Failure<E>)
+      if (cursor === null) return noCursor(endpoint)
       const query = cursor === undefined ? given.query : { ...given.query, cursor }
       // `WithoutWorkspace` removes only the workspace, and this line adds it.
       return call(room.transport, {
@@ -47,15 +47,19 @@ export const inWorkspace = <E extends HttpApiEndpoint.ConstraintRequest>(
     })
 }
 
-const noCursor = (endpoint: HttpApiEndpoint.ConstraintRequest) => {
+const noCursor = <E extends HttpApiEndpoint.ConstraintRequest>(endpoint: E): Effect.Effect<never, Failure<E>> => {
   // As in `EndpointCall`.
-  const { method, path } = endpoint as unknown as HttpApiEndpoint.Top
-  return new InvalidRequest({
-    code: "INVALID_REQUEST",
-    message:
-      "cursor: neither `next` of a page nor its cursor; give `next` as the page has it, nothing for the first page, " +
-      "and do not ask again when it is null: that was the last page",
-    request: { method, path, attempts: 0, requestId: null }
+  const { identifier, method, path } = endpoint as unknown as HttpApiEndpoint.Top
+  return Effect.flatMap(operationOf(identifier), (operation) => {
+    const error = new InvalidRequest({
+      code: "INVALID_REQUEST",
+      message:
+        "cursor: neither `next` of a page nor its cursor; give `next` as the page has it, nothing for the first page, " +
+        "and do not ask again when it is null: that was the last page",
+      request: { operation, method, path, attempts: 0, requestId: null }
+    })
+    // Every list declares `InvalidRequest`.
+    return Effect.fail(error as Failure<E>)
   })
 }
 

@@ -204,6 +204,6 @@ export const uploadAll = Effect.fn("Files.uploadAll")(
     }
     return sources.map(({ name, size }) => ({ name, size }))
   },
-  refusing("uploadAll", { 2: names<UploadAllOptions>("option", { onProgress: 1 }) }),
+  refusing("files.uploadAll", { 2: names<UploadAllOptions>("option", { onProgress: 1 }) }),
   Effect.provide(NodeFileSystem.layer)
 )
