@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -130,7 +131,7 @@ describe("SIGNALBOX_DEBUG", () => {
     const server = yield* make
     const env = ConfigProvider.layer(ConfigProvider.fromUnknown({ SIGNALBOX_DEBUG: value }))
     server.script([answer(503, undefined, { "retry-after": "1", "x-request-id": "r1" }), good])
-    yield* settle(server, WorkItems.get(item).pipe(Effect.provide(connect(server)), Effect.provide(env)), 500)
+    yield* settle(server, WorkItems.get(item).pipe(Effect.provide(Layer.provideMerge(connect(server), env))), 500)
     return (yield* TestConsole.errorLines).map((line) => String(line).replace(/\d+ ms(, \d+ bytes)?$/, "… ms"))
   }, Effect.scoped)
 
