@@ -86,6 +86,15 @@ export class Unreachable extends TaggedError<Unreachable>()("Unreachable", {
 /** The answer is not what the service documents: no JSON, another shape, a link to another host. */
 export class Malformed extends TaggedError<Malformed>()("Malformed", answer) {}
 
+/**
+ * Of a call in a batch: it was sent and no answer came, so the service may have acted. Look whether it did before you send it
+ * again.
+ */
+export class OutcomeUnknown extends TaggedError<OutcomeUnknown>()("OutcomeUnknown", answer) {}
+
+/** Of a call in a batch: it was not sent, since what came before it failed. The service did nothing; send it again. */
+export class NotSent extends TaggedError<NotSent>()("NotSent", answer) {}
+
 /** Any other status. */
 export class Unexpected extends TaggedError<Unexpected>()("Unexpected", answer) {}
 
@@ -106,6 +115,8 @@ export const Reason = Schema.Union([
   Timeout,
   Unreachable,
   Malformed,
+  OutcomeUnknown,
+  NotSent,
   Unexpected
 ])
 export type Reason = typeof Reason.Type
@@ -188,7 +199,10 @@ export const transient = ({ reason, request: { status } }: GraphError): Transien
     case "Unreachable":
       return { retryAfterMillis: null, acted: reason.sent }
     case "Timeout":
+    case "OutcomeUnknown":
       return { retryAfterMillis: null, acted: "maybe" }
+    case "NotSent":
+      return { retryAfterMillis: null, acted: "no" }
     default:
       return null
   }

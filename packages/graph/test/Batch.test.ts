@@ -4,11 +4,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import * as Batch from "../src/Batch.ts"
+import { type GraphError, transient } from "../src/GraphError.ts"
+import * as Lists from "../src/Lists.ts"
+import { SiteId } from "../src/model/Common.ts"
+import * as Users from "../src/Users.ts"
 import { Drive } from "../src/model/Drive.ts"
 import { User } from "../src/model/User.ts"
 import { path } from "../src/Path.ts"
-import { connect, json, make, type Received, type Server, settle } from "./support/Server.ts"
+import { connect, failure, json, make, type Received, type Reply, type Server, settle } from "./support/Server.ts"
 
 interface WirePart {
   readonly id: string
@@ -210,5 +215,229 @@ describe("a batch", () => {
         assert.strictEqual(error.reason._tag, "InvalidRequest")
         assert.lengthOf(server.received(), 0)
       })
+  )
+})
+
+/** Answers each batch by a function of its number, and well where that says nothing. */
+const breaking = (server: Server, reply: (index: number) => Reply | undefined) =>
+  server.respond((request, index) => {
+    const parts = partsOf(request)
+    return reply(index) ?? json({ responses: parts.map(({ id, body }) => ({ id, status: 201, body: body ?? { id } })) })
+  })
+
+const write = (n: number) => Batch.raw({ method: "POST", path: "/x", json: { n } })
+
+const Row = Schema.Struct({ n: Schema.Finite })
+
+/** How many of each kind there are, in their order. */
+const outcomes = (results: ReadonlyArray<Result.Result<unknown, GraphError>>) =>
+  results.map(Batch.outcomeOf).reduce<ReadonlyArray<readonly [string, number]>>((counts, one) => {
+    const last = counts.at(-1)
+    return last?.[0] === one ? [...counts.slice(0, -1), [one, last[1] + 1]] : [...counts, [one, 1]]
+  }, [])
+
+const rows = (count: number) => Array.from({ length: count }, (_, n) => n)
+
+const all = (server: Server, count: number, toPart: (n: number) => Batch.Part<unknown> = write) =>
+  settle(server, Effect.provide(Batch.all(rows(count), toPart), connect(server)))
+
+describe("a batch loses no result", () => {
+  it.effect("when the connection breaks: what was in that request is unknown, and the rest is sent", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      breaking(server, (index) => (index === 2 ? "reset" : undefined))
+      const parts = Object.fromEntries(rows(100).map((n) => [`p${n}`, write(n)]))
+      const results = Object.values(yield* run(server, parts))
+      assert.deepStrictEqual(outcomes(results), [
+        ["done", 40],
+        ["unknown", 20],
+        ["done", 40]
+      ])
+      const lost = results[40]
+      const error = lost !== undefined && Result.isFailure(lost) ? lost.failure : undefined
+      assert.strictEqual(error?.reason._tag, "OutcomeUnknown")
+      assert.include(error?.message, "look whether it did before you send this again")
+      assert.strictEqual(error?.request.attempts, 1)
+    })
+  )
+
+  it.effect("reads of a request that broke are sent again", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      breaking(server, (index) => (index === 0 ? "reset" : undefined))
+      const results = yield* all(server, 30, (n) => (n % 2 === 0 ? write(n) : Batch.raw({ path: `/y/${n}` })))
+      assert.deepStrictEqual(results.slice(0, 4).map(Batch.outcomeOf), ["unknown", "done", "unknown", "done"])
+      const sent = server.received().map((request) => partsOf(request).map(({ id }) => id))
+      assert.isTrue(sent.flat().filter((id) => id === "0").length === 1, "a write is sent once")
+    })
+  )
+
+  it.effect("after two requests in a row that broke, the rest is not sent", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      breaking(server, (index) => (index >= 1 ? "reset" : undefined))
+      assert.deepStrictEqual(outcomes(yield* all(server, 100)), [
+        ["done", 20],
+        ["unknown", 40],
+        ["notSent", 40]
+      ])
+      assert.lengthOf(server.received(), 3)
+    })
+  )
+
+  it.effect("a request that is refused as a whole ends it: nothing of it was done", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      breaking(server, (index) => (index === 1 ? failure(403, "accessDenied") : undefined))
+      const results = yield* all(server, 60)
+      assert.deepStrictEqual(outcomes(results), [
+        ["done", 20],
+        ["refused", 20],
+        ["notSent", 20]
+      ])
+      const [refused, left] = [results[20], results[40]].map((one) =>
+        one !== undefined && Result.isFailure(one) ? one.failure : undefined
+      )
+      assert.strictEqual(refused?.reason._tag, "Forbidden")
+      assert.strictEqual(refused?.request.status, 403)
+      assert.include(left?.message, "Forbidden")
+      assert.deepStrictEqual(left === undefined ? null : transient(left), { retryAfterMillis: null, acted: "no" })
+    })
+  )
+
+  it.effect("a service that nobody reaches was sent nothing", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      const nobody = { ...server, origin: "http://127.0.0.1:1" }
+      const results = yield* settle(server, Effect.provide(Batch.all(rows(25), write), connect(nobody)))
+      assert.deepStrictEqual(outcomes(results), [["notSent", 25]])
+    })
+  )
+
+  it.effect("a write without an answer in the batch is unknown", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      breaking(server, () => json({ responses: [] }))
+      assert.deepStrictEqual(outcomes(yield* all(server, 2)), [["unknown", 2]])
+    })
+  )
+
+  it.effect("three thousand rows, in their order", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      breaking(server, () => undefined)
+      const results = yield* all(server, 3000, (n) => Batch.part(Row, { method: "POST", path: "/x", json: { n } }))
+      assert.deepStrictEqual(
+        results.map(Result.getOrThrow),
+        rows(3000).map((n) => ({ n }))
+      )
+      assert.lengthOf(server.received(), 150)
+    })
+  )
+
+  it.effect("items of a list have a result each", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      answering(server, ({ body, id }) =>
+        id === "1"
+          ? { status: 400, body: { error: { code: "invalidRequest", message: "Field 'Nr' is not recognized" } } }
+          : { status: 201, body: { id: `i${id}`, ...Object(body) } }
+      )
+      const fields = [{ Title: "a" }, { Nr: 1 }, { Title: "c" }]
+      const created = Lists.createItems(SiteId.make("s"), "Books", fields)
+      const results = yield* settle(server, Effect.provide(created, connect(server)))
+      assert.deepStrictEqual(outcomes(results), [
+        ["done", 1],
+        ["refused", 1],
+        ["done", 1]
+      ])
+      assert.strictEqual(partsOf(server.received()[0])[2]?.url, "/sites/s/lists/Books/items")
+    })
+  )
+
+  it.effect("a body that is not JSON is refused by name, before anything is sent", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      const part = Batch.raw({ method: "POST", path: "/x", json: { n: 1n } })
+      const error = yield* settle(server, Effect.flip(Effect.provide(Batch.send({ a: part }), connect(server))))
+      assert.include(error.message, "a: the body is not JSON")
+      assert.lengthOf(server.received(), 0)
+    })
+  )
+})
+
+describe("collect", () => {
+  const people = (ids: ReadonlyArray<string>) =>
+    Effect.forEach(ids, (id) => Effect.result(Users.get(id)), { concurrency: "unbounded" })
+
+  const collected = (server: Server, ids: ReadonlyArray<string>) =>
+    settle(server, Effect.provide(Batch.collect(people(ids)), connect(server)))
+
+  it.effect("calls at the same time travel together, each with its own answer", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      answering(server, ({ url }) =>
+        url === "/users/u3"
+          ? { status: 404, body: { error: { code: "itemNotFound", message: "no" } } }
+          : { body: { id: url.slice("/users/".length) } }
+      )
+      const results = yield* collected(
+        server,
+        rows(30).map((n) => `u${n}`)
+      )
+      assert.isTrue(server.received().every(({ url }) => url === "/v1.0/$batch"))
+      const sizes = server.received().map((request) => partsOf(request).length)
+      assert.strictEqual(
+        sizes.reduce((sum, size) => sum + size, 0),
+        30
+      )
+      assert.isBelow(sizes.length, 10)
+      assert.isAtMost(Math.max(...sizes), 20)
+      assert.strictEqual(server.received()[0]?.headers.authorization, "Bearer TOKEN-1")
+      assert.notInclude(server.received()[0]?.body, "TOKEN-1")
+      const [first, , , fourth] = results
+      assert.strictEqual(String(first === undefined ? "" : Result.getOrThrow(first).id), "u0")
+      const error = fourth !== undefined && Result.isFailure(fourth) ? fourth.failure : undefined
+      assert.strictEqual(error?.reason._tag, "NotFound")
+    })
+  )
+
+  it.effect("a call that is throttled is repeated by its own policy", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      answering(server, ({ url }) => ({ body: { id: url } }))
+      const well = server.received
+      let first = true
+      server.respond((request) => {
+        const parts = partsOf(request)
+        const isFirst = first
+        first = false
+        return json({
+          responses: parts.map(({ id, url }) => ({
+            id,
+            status: 200,
+            ...(isFirst && url.endsWith("b") ? throttled("2") : { body: { id: url } })
+          }))
+        })
+      })
+      const results = yield* collected(server, ["a", "b"])
+      assert.deepStrictEqual(outcomes(results), [["done", 2]])
+      assert.deepStrictEqual(
+        well().map((request) => partsOf(request).length),
+        [2, 1]
+      )
+    })
+  )
+
+  it.effect("bytes come as they are, and a broken connection fails each call by itself", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      const photo = Users.photo("u1")
+      const get = (effect: typeof photo) => settle(server, Effect.provide(Batch.collect(effect), connect(server)))
+      answering(server, () => ({ headers: { "Content-Type": "image/png" }, body: "iVBORw==" }))
+      assert.deepStrictEqual([...(yield* get(photo))], [0x89, 0x50, 0x4e, 0x47])
+      server.script("reset", "reset", "reset", "reset", "reset")
+      assert.strictEqual((yield* Effect.flip(get(photo))).reason._tag, "Unreachable")
+    })
   )
 })
