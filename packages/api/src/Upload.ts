@@ -4,6 +4,7 @@
 import { check, whole } from "@signalbox/transport/OptionError"
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -60,20 +61,48 @@ export const open = (uploads: Uploads, source: UploadSource): Effect.Effect<Size
   })
 }
 
-/** Receives the number of bytes passed to the socket so far. */
+/**
+ * Receives the number of bytes passed to the socket so far, from zero in every attempt. One that dies or throws ends the transfer
+ * with that, and nothing is sent again.
+ */
 export type OnProgress = (sentBytes: number) => Effect.Effect<void>
 
 const quoted = (text: string) =>
   text.replace(/["\r\n]/g, (char) => (char === '"' ? "%22" : char === "\r" ? "%0D" : "%0A"))
 
+/** Bytes in memory come in one chunk: they are counted, and an upload is aborted, in pieces of this size. */
+const pieceBytes = 256 * 1024
+
+const pieces = (chunk: Uint8Array): ReadonlyArray<Uint8Array> =>
+  chunk.length <= pieceBytes
+    ? [chunk]
+    : Array.from({ length: Math.ceil(chunk.length / pieceBytes) }, (_, n) =>
+        chunk.subarray(n * pieceBytes, (n + 1) * pieceBytes)
+      )
+
 /** The bytes, counted from zero in every attempt. */
 const counted = (source: SizedBytes, onProgress: OnProgress | undefined) =>
-  onProgress === undefined
-    ? source.stream
-    : Stream.suspend(() => {
-        let sent = 0
-        return Stream.tap(source.stream, (chunk) => onProgress((sent += chunk.length)))
-      })
+  Stream.suspend(() => {
+    let sent = 0
+    const bytes = Stream.flatMap(source.stream, (chunk) => Stream.fromIterable(pieces(chunk)))
+    return onProgress === undefined ? bytes : Stream.tap(bytes, (chunk) => onProgress((sent += chunk.length)))
+  })
+
+/**
+ * Sends bytes with `send`. When the source or `onProgress` fails, the transfer ends with that: for the HTTP client a body that
+ * fails is a broken connection, which is tried again. So the body stands still, and the request is aborted from outside.
+ */
+const transfer = Effect.fnUntraced(function* (
+  source: SizedBytes,
+  onProgress: OnProgress | undefined,
+  send: (bytes: Stream.Stream<Uint8Array>) => Effect.Effect<void, CallError>
+): Effect.fn.Return<void, CallError | UploadSourceError> {
+  const ended = yield* Deferred.make<never, UploadSourceError>()
+  const bytes = Stream.catchCause(counted(source, onProgress), (cause) =>
+    Stream.fromEffect(Effect.andThen(Deferred.failCause(ended, cause), Effect.never))
+  )
+  yield* Effect.raceFirst(send(bytes), Deferred.await(ended))
+})
 
 const sendBytes = Effect.fnUntraced(function* (
   connection: Connection,
@@ -96,14 +125,15 @@ export const sendRaw = (
   url: string,
   source: SizedBytes,
   onProgress?: OnProgress
-): Effect.Effect<void, CallError> => {
-  const request = HttpClientRequest.put(url).pipe(
-    HttpClientRequest.bodyStream(counted(source, onProgress), { contentLength: source.size }),
-    // A signature may cover the content type, and such signers expect none.
-    HttpClientRequest.removeHeader("content-type")
-  )
-  return sendBytes(connection, request, url)
-}
+): Effect.Effect<void, CallError | UploadSourceError> =>
+  transfer(source, onProgress, (bytes) => {
+    const request = HttpClientRequest.put(url).pipe(
+      HttpClientRequest.bodyStream(bytes, { contentLength: source.size }),
+      // A signature may cover the content type, and such signers expect none.
+      HttpClientRequest.removeHeader("content-type")
+    )
+    return sendBytes(connection, request, url)
+  })
 
 /**
  * Sends bytes to a signed form: its fields first, then the part `file`. Memory stays flat; `onProgress` receives the
@@ -114,7 +144,7 @@ export const sendForm = Effect.fnUntraced(function* (
   form: UploadForm,
   source: SizedBytes,
   onProgress?: OnProgress
-): Effect.fn.Return<void, CallError> {
+): Effect.fn.Return<void, CallError | UploadSourceError> {
   const boundary = `signalbox-${crypto.randomUUID()}`
   const encoder = new TextEncoder()
   const fields = Object.entries(form.form_data).map(
@@ -125,13 +155,14 @@ export const sendForm = Effect.fnUntraced(function* (
       "content-type: application/octet-stream\r\n\r\n"
   )
   const tail = encoder.encode(`\r\n--${boundary}--\r\n`)
-  const bytes = counted(source, onProgress)
-  const body = Stream.concat(Stream.succeed(head), Stream.concat(bytes, Stream.succeed(tail)))
-  const request = HttpClientRequest.post(form.url).pipe(
-    HttpClientRequest.bodyStream(body, {
-      contentType: `multipart/form-data; boundary=${boundary}`,
-      contentLength: head.length + source.size + tail.length
-    })
-  )
-  yield* sendBytes(connection, request, form.url)
+  yield* transfer(source, onProgress, (bytes) => {
+    const body = Stream.concat(Stream.succeed(head), Stream.concat(bytes, Stream.succeed(tail)))
+    const request = HttpClientRequest.post(form.url).pipe(
+      HttpClientRequest.bodyStream(body, {
+        contentType: `multipart/form-data; boundary=${boundary}`,
+        contentLength: head.length + source.size + tail.length
+      })
+    )
+    return sendBytes(connection, request, form.url)
+  })
 })

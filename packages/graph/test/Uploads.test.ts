@@ -3,8 +3,10 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { Rule } from "@signalbox/graph-sandbox/Faults"
+import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -82,6 +84,37 @@ describe("small and large", () => {
         assert.lengthOf(told, 13)
         assert.strictEqual(told.at(-1), 1)
         assert.deepStrictEqual(told, told.toSorted())
+      })
+    )
+  )
+
+  const full = () => {
+    throw new RangeError("full")
+  }
+  for (const [how, onProgress] of [
+    ["throws", full],
+    ["dies", () => Effect.die(new RangeError("full"))]
+  ] as ReadonlyArray<readonly [string, () => Effect.Effect<void>]>) {
+    it.live(`it ends with what onProgress ${how}: nothing is sent again, and the session is cancelled`, () =>
+      inSandbox(
+        Effect.gen(function* () {
+          const exit = yield* Effect.exit(upload(large, { onProgress }))
+          assert.instanceOf(Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined, RangeError)
+          assert.deepStrictEqual(
+            (yield* askedOfFiles).map(({ method }) => method),
+            ["PUT", "DELETE"]
+          )
+        })
+      )
+    )
+  }
+
+  it.live("of a small file it is called once, when it is stored", () =>
+    inSandbox(
+      Effect.gen(function* () {
+        const told: Array<Uploads.Progress> = []
+        yield* upload(someBytes(10), { onProgress: (progress) => Effect.sync(() => told.push(progress)) })
+        assert.deepStrictEqual(told, [{ sent: 10, total: 10 }])
       })
     )
   )
