@@ -30,7 +30,7 @@ import type { Seed } from "./Seed.ts"
 
 /** How a sandbox is started. Every part has a default. */
 export interface Options {
-  /** What it starts with; by default one person, one site and one app. */
+  /** What it starts with; by default one person, one app, a team's site and the root site. */
   readonly seed?: Seed | undefined
   /** The port of the graph and the identity provider; 0 (the default) takes a free one. */
   readonly port?: number

@@ -94,7 +94,7 @@ export const Site = Schema.Struct({
 export type Site = typeof Site.Type
 
 /**
- * Everything a sandbox starts with. What is left out comes from the defaults: one app, one person, one site.
+ * Everything a sandbox starts with. What is left out comes from the defaults: one app, one person, one team's site and the root site.
  *
  * @example
  * ```ts
@@ -147,7 +147,10 @@ export const defaultUser: User = {
   drive: { "Welcome.txt": "This file lies in the sandbox.\n", "Documents/": "" }
 }
 
-/** The site that is there when the seed names none. */
+/** The root of the host, which every tenant has; there when the seed names no sites. */
+export const defaultRootSite: Site = { path: "", displayName: "Communication site" }
+
+/** The team's site that is there when the seed names none. */
 export const defaultSite: Site = {
   path: "/sites/team",
   displayName: "Team",

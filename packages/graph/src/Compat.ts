@@ -21,6 +21,7 @@ import {
   connection,
   initialTokens,
   type Options,
+  problemOf,
   type Services
 } from "./internal/compat/Connection.ts"
 import {
@@ -133,6 +134,8 @@ export class GraphLibrary {
     if (options.vault_backend === true && (options.vault_secret ?? "").trim() === "") {
       throw new CompatError({ message: "vault_secret: name the secret of the vault that holds the token" })
     }
+    const problem = problemOf(options)
+    if (problem !== null) throw problem
     this.#options = options
     this.#place = place
     const initial = initialTokens(options)

@@ -84,6 +84,40 @@ const signIn = async (url: string): Promise<string> => {
   return response.headers.get("location") ?? assert.fail(`no redirect: ${response.status}`)
 }
 
+describe("as the app itself", () => {
+  it.live("no person signs in, and the default sandbox has a root site", () =>
+    inSandbox(
+      Effect.gen(function* () {
+        const { origin } = yield* GraphSandbox
+        yield* Effect.promise(async () => {
+          const { client_id, client_secret } = app
+          const place = { graphUrl: origin, loginUrl: origin }
+          await using graph = new GraphLibrary(
+            { client_id, client_secret, tenant: "contoso.test", acts_as: "app" },
+            place
+          )
+          assert.strictEqual((await graph.get_site("root")).root, true)
+          assert.lengthOf(await graph.search_for_users("Ann"), 1)
+        })
+        const tokens = (yield* asked).filter(({ url }) => url.endsWith("/token"))
+        assert.deepStrictEqual(
+          tokens.map(({ url }) => url),
+          ["/contoso.test/oauth2/v2.0/token"]
+        )
+      }),
+      { seed: {} }
+    )
+  )
+
+  it.each([
+    ["tenant", { ...app, acts_as: "app" }],
+    ["tenant", { ...app, acts_as: "app", tenant: "common" }],
+    ["client_secret", { client_id: "a", acts_as: "app", tenant: "contoso.test" }]
+  ] as ReadonlyArray<readonly [string, Options]>)("says that %s is missing", (name, options) => {
+    assert.throws(() => new GraphLibrary(options), CompatError, name)
+  })
+})
+
 describe("the connection", () => {
   it.live("goes through the proxy that the environment names when it is made", () =>
     withLibrary(async (_, folder, { origin }) => {

@@ -179,7 +179,7 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
     yield* fill(drive, given.drive ?? {}, `users, ${user.userPrincipalName}`)
   }
 
-  for (const given of seed.sites ?? [Seed.defaultSite]) {
+  for (const given of seed.sites ?? [Seed.defaultRootSite, Seed.defaultSite]) {
     const { description = "", displayName, host = seed.host, path } = given
     if (siteAt(host, path) !== undefined) return yield* new SeedError({ message: `sites: ${path} is there twice` })
     const site: Site = {

@@ -38,6 +38,10 @@ export interface Options {
   readonly refresh_token?: string
   /** As registered with the app. Default: the provider's own page for programs without one. */
   readonly redirect_uri?: string
+  /** A tenant's id or domain, or `common` (default), `organizations`, `consumers`. */
+  readonly tenant?: string
+  /** `user` (default): on behalf of who authorized. `app`: as the app itself, with its secret, in the tenant; nothing is stored. */
+  readonly acts_as?: "user" | "app"
   /** Stores tokens in the vault of a control room, in the secret `vault_secret`. Default false. */
   readonly vault_backend?: boolean
   readonly vault_secret?: string
@@ -64,6 +68,17 @@ export const initialTokens = (options: Pick<Options, "token" | "refresh_token">)
     return found.value
   }
   return options.refresh_token === undefined ? null : fromRefreshToken(Redacted.make(options.refresh_token))
+}
+
+/** What is missing for the options as a whole. */
+export const problemOf = ({ acts_as, client_secret, tenant }: Options): CompatError | null => {
+  if (acts_as !== "app") return null
+  if (tenant === undefined || ["", "common", "organizations", "consumers"].includes(tenant)) {
+    return new CompatError({ message: "tenant: an app that acts as itself needs the id or the domain of its tenant" })
+  }
+  return client_secret === undefined || client_secret === ""
+    ? new CompatError({ message: "client_secret: an app that acts as itself signs in with its secret" })
+    : null
 }
 
 /** The folder that tokens are in by default: readable by this user alone. */
@@ -142,7 +157,9 @@ export const connection = (
     // A token of one's own needs no app as long as it lasts.
     clientId: client.id === "" ? "unknown" : client.id,
     clientSecret: client.secret === undefined ? undefined : Redacted.make(client.secret),
-    redirectUri: client.redirectUri
+    redirectUri: client.redirectUri,
+    tenant: options.tenant,
+    actsAs: options.acts_as
   })
   return Graph.layerHttpClient(place).pipe(
     Layer.provide(OAuth.layerAccessTokens),

@@ -138,7 +138,10 @@ export const graphSandbox = Command.make(
     "Starts a local office-suite graph with an identity provider, for tests, examples and offline work"
   ),
   Command.withExamples([
-    { command: "signalbox graph-sandbox", description: "Start with one user, one site and one app on port 4710" },
+    {
+      command: "signalbox graph-sandbox",
+      description: "Start with one user, one app, a team's site and the root site on port 4710"
+    },
     {
       command: "signalbox graph-sandbox --seed FOLDER --tls --ca-file ca.pem",
       description: "Serve your own files over HTTPS, which some clients require"
