@@ -7,24 +7,25 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 /** The request behind an error: the path has no query, texts searched for are left out of it. */
-export const RequestInfo = Schema.Struct({
-  /** The function that was called, such as `Users.get`; null when it is not known, as in an error that an older version stored. */
-  operation: Schema.NullOr(Schema.String).pipe(
-    Schema.withConstructorDefault(Effect.succeed(null)),
-    Schema.withDecodingDefaultTypeKey(Effect.succeed(null))
-  ),
-  method: Schema.String,
-  path: Schema.String,
-  /** How often it was sent; 0: it was refused before. */
-  attempts: Schema.Finite,
-  /** The last status, null when there was no answer. */
-  status: Schema.NullOr(Schema.Finite),
-  /** What the service calls this request in its logs. */
-  requestId: Schema.NullOr(Schema.String),
-  /** What this client called it (`client-request-id`). */
-  clientRequestId: Schema.NullOr(Schema.String)
-})
-export interface RequestInfo extends Schema.Schema.Type<typeof RequestInfo> {}
+export class RequestInfo extends Schema.Opaque<RequestInfo>()(
+  Schema.Struct({
+    /** The function that was called, such as `Users.get`; null when it is not known, as in an error that an older version stored. */
+    operation: Schema.NullOr(Schema.String).pipe(
+      Schema.withConstructorDefault(Effect.succeed(null)),
+      Schema.withDecodingDefaultTypeKey(Effect.succeed(null))
+    ),
+    method: Schema.String,
+    path: Schema.String,
+    /** How often it was sent; 0: it was refused before. */
+    attempts: Schema.Finite,
+    /** The last status, null when there was no answer. */
+    status: Schema.NullOr(Schema.Finite),
+    /** What the service calls this request in its logs. */
+    requestId: Schema.NullOr(Schema.String),
+    /** What this client called it (`client-request-id`). */
+    clientRequestId: Schema.NullOr(Schema.String)
+  })
+) {}
 
 /** `codes`: those of the service, from the general one to the deepest; empty when it gave none. */
 const answer = { message: Schema.String, codes: Schema.Array(Schema.String) }

@@ -28,14 +28,15 @@ export type UploadSource =
   | { readonly size: number; readonly from: (offset: number) => Stream.Stream<Uint8Array, unknown> }
 
 /** An upload that is not finished: where it goes, which is a secret. Store it as JSON through this schema. */
-export const UploadState = Schema.Struct({
-  uploadUrl: Schema.RedactedFromValue(Schema.String),
-  /** Bytes of the whole. */
-  size: Schema.Finite,
-  /** When the service forgets it, null if it did not say; each fragment moves that on. */
-  expirationDateTime: Schema.NullOr(Schema.String)
-})
-export interface UploadState extends Schema.Schema.Type<typeof UploadState> {}
+export class UploadState extends Schema.Opaque<UploadState>()(
+  Schema.Struct({
+    uploadUrl: Schema.RedactedFromValue(Schema.String),
+    /** Bytes of the whole. */
+    size: Schema.Finite,
+    /** When the service forgets it, null if it did not say; each fragment moves that on. */
+    expirationDateTime: Schema.NullOr(Schema.String)
+  })
+) {}
 
 export interface UploadOptions extends Drives.IfMatch {
   /** What becomes of a file that has this name. Default `replace`. */

@@ -31,39 +31,42 @@ export const ListItemId = Schema.String.pipe(Schema.brand("ListItemId"))
 export type ListItemId = typeof ListItemId.Type
 
 /** A person, an app or a device. */
-export const Identity = Schema.Struct({ id: text, displayName: text, email: text })
-export interface Identity extends Schema.Schema.Type<typeof Identity> {}
+export class Identity extends Schema.Opaque<Identity>()(Schema.Struct({ id: text, displayName: text, email: text })) {}
 
-export const IdentitySet = Schema.Struct({
-  user: maybe(Identity),
-  application: maybe(Identity),
-  device: maybe(Identity),
-  group: maybe(Identity)
-})
-export interface IdentitySet extends Schema.Schema.Type<typeof IdentitySet> {}
+export class IdentitySet extends Schema.Opaque<IdentitySet>()(
+  Schema.Struct({
+    user: maybe(Identity),
+    application: maybe(Identity),
+    device: maybe(Identity),
+    group: maybe(Identity)
+  })
+) {}
 
-export const SharepointIds = Schema.Struct({
-  listId: text,
-  listItemId: text,
-  listItemUniqueId: text,
-  siteId: text,
-  siteUrl: text,
-  tenantId: text,
-  webId: text
-})
+export class SharepointIds extends Schema.Opaque<SharepointIds>()(
+  Schema.Struct({
+    listId: text,
+    listItemId: text,
+    listItemUniqueId: text,
+    siteId: text,
+    siteUrl: text,
+    tenantId: text,
+    webId: text
+  })
+) {}
 
 /** Where something is. */
-export const ItemReference = Schema.Struct({
-  driveId: maybe(DriveId),
-  driveType: text,
-  id: maybe(ItemId),
-  name: text,
-  path: text,
-  shareId: text,
-  sharepointIds: maybe(SharepointIds),
-  siteId: maybe(SiteId)
-})
-export interface ItemReference extends Schema.Schema.Type<typeof ItemReference> {}
+export class ItemReference extends Schema.Opaque<ItemReference>()(
+  Schema.Struct({
+    driveId: maybe(DriveId),
+    driveType: text,
+    id: maybe(ItemId),
+    name: text,
+    path: text,
+    shareId: text,
+    sharepointIds: maybe(SharepointIds),
+    siteId: maybe(SiteId)
+  })
+) {}
 
 /** What drives, items, sites and lists have. */
 export const base = {
