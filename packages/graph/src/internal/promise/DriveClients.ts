@@ -1,0 +1,300 @@
+/** Drives and their files, as functions with promises. */
+import { blobOf, bytesOfBlob } from "@signalbox/transport/Promised"
+import * as Delta from "../../Delta.ts"
+import type { DriveAddress, ItemAddress } from "../../Drive.ts"
+import * as Downloads from "../../Downloads.ts"
+import * as Drives from "../../Drives.ts"
+import * as Files from "../../Files.ts"
+import * as Uploads from "../../Uploads.ts"
+import type { Drive, DriveItem, DriveItemVersion } from "../../model/Drive.ts"
+import type { Permission } from "../../model/Permission.ts"
+import * as Sharing from "../../Sharing.ts"
+import { SourceFailed, transferError } from "../../TransferError.ts"
+import type { Selection } from "../requests/Options.ts"
+import type { CallOptions, Members } from "./Members.ts"
+
+/** A drive: `me`, `driveOf({ site })`, or `linkTo(url)`. */
+export interface DriveRef extends DriveAddress {}
+
+/** An item: `{ path }`, `{ id }`, or what the service gave. */
+export type ItemRef = ItemAddress
+
+/** Which fields come. */
+export interface SelectItem extends Selection<DriveItem> {}
+
+/** Where an item goes, and how it is called there. */
+export interface MoveOptions extends Drives.IfMatch {
+  readonly to?: Drives.Target | undefined
+  readonly name?: string | undefined
+  readonly conflict?: Drives.Conflict | undefined
+}
+
+/** What of an item is changed. */
+export interface ItemChanges {
+  readonly description?: string
+  readonly fileSystemInfo?: Drives.Times
+}
+
+/** Which drives there are, and what is in them. */
+export interface DrivesClient {
+  /** A drive. */
+  readonly get: (drive: DriveRef, select?: Selection<Drive>, options?: CallOptions) => Promise<Drive>
+  /** A file or folder; rejects with `NotFound`. */
+  readonly item: (drive: DriveRef, item: ItemRef, select?: SelectItem, options?: CallOptions) => Promise<DriveItem>
+  /** What is in a folder, over all pages. */
+  readonly children: (
+    drive: DriveRef,
+    folder: ItemRef,
+    list?: Parameters<typeof Drives.children>[2],
+    options?: CallOptions
+  ) => AsyncIterable<DriveItem>
+  /** What a text is in, over all pages. */
+  readonly search: (
+    drive: DriveRef,
+    text: string,
+    search?: Parameters<typeof Drives.search>[2],
+    options?: CallOptions
+  ) => AsyncIterable<DriveItem>
+  /** Makes a folder; rejects with `NameAlreadyExists`. */
+  readonly createFolder: (
+    drive: DriveRef,
+    parent: ItemRef,
+    name: string,
+    folder?: { readonly conflict?: Drives.Conflict },
+    options?: CallOptions
+  ) => Promise<DriveItem>
+  /** The folder of a path, made with all folders above it where they are missing. */
+  readonly ensureFolder: (drive: DriveRef, folder: string, options?: CallOptions) => Promise<DriveItem>
+  /** Moves and renames an item. */
+  readonly move: (drive: DriveRef, item: ItemRef, move: MoveOptions, options?: CallOptions) => Promise<DriveItem>
+  /** Changes the description or the times of an item. */
+  readonly update: (
+    drive: DriveRef,
+    item: ItemRef,
+    changes: ItemChanges,
+    match?: Drives.IfMatch,
+    options?: CallOptions
+  ) => Promise<DriveItem>
+  /** Deletes an item with all that is in it, into the recycle bin. */
+  readonly remove: (drive: DriveRef, item: ItemRef, match?: Drives.IfMatch, options?: CallOptions) => Promise<void>
+  /** Copies an item with all that is in it, and waits until the service is done. */
+  readonly copy: (
+    drive: DriveRef,
+    item: ItemRef,
+    copy: Omit<MoveOptions, "ifMatch">,
+    options?: CallOptions
+  ) => Promise<DriveItem>
+  /** The files that were used last. */
+  readonly recent: (drive: DriveRef, options?: CallOptions) => AsyncIterable<DriveItem>
+  /** What others share with the owner of a drive. */
+  readonly sharedWithMe: (
+    drive: DriveRef,
+    shared?: { readonly external?: boolean },
+    options?: CallOptions
+  ) => AsyncIterable<DriveItem>
+  /** The versions of a file, the newest first. */
+  readonly versions: (drive: DriveRef, item: ItemRef, options?: CallOptions) => AsyncIterable<DriveItemVersion>
+  /** Makes an older version the newest one. */
+  readonly restoreVersion: (drive: DriveRef, item: ItemRef, version: string, options?: CallOptions) => Promise<void>
+}
+
+export const drives: Members<DrivesClient> = {
+  get: { of: Drives.get, parameters: 2 },
+  item: { of: Drives.item, parameters: 3 },
+  children: { of: Drives.children, parameters: 3 },
+  search: { of: Drives.search, parameters: 3 },
+  createFolder: { of: Drives.createFolder, parameters: 4 },
+  ensureFolder: { of: Drives.ensureFolder, parameters: 2 },
+  move: { of: Drives.move, parameters: 3 },
+  update: { of: Drives.update, parameters: 4 },
+  remove: { of: Drives.remove, parameters: 3 },
+  copy: { of: Drives.copy, parameters: 3 },
+  recent: { of: Drives.recent, parameters: 1 },
+  sharedWithMe: { of: Drives.sharedWithMe, parameters: 2 },
+  versions: { of: Drives.versions, parameters: 2 },
+  restoreVersion: { of: Drives.restoreVersion, parameters: 3 }
+}
+
+/** A function of the program that is called on the way. What it throws or rejects with ends the transfer. */
+type Listener<A> = (value: A) => void | PromiseLike<void>
+
+/** How bytes are uploaded. */
+export interface UploadOptions extends Omit<Uploads.UploadOptions, "onProgress" | "keep"> {
+  /** Called as bytes are acknowledged: after each fragment, and once for a small file. */
+  readonly onProgress?: Listener<Uploads.Progress> | undefined
+  /** Called with the state of each session that is opened; with it an upload that fails stays open, for `resume`. */
+  readonly keep?: Listener<Uploads.UploadState> | undefined
+}
+
+/** Bytes, a `File` or a `Blob`, or what the Effect form takes. */
+export type Source = Uploads.UploadSource | Blob | { readonly blob: Blob }
+
+const sourceOf = (source: Source): Uploads.UploadSource => {
+  const found = blobOf(source)
+  // What is no blob is one of the others.
+  if (found === undefined) return source as Uploads.UploadSource
+  const { blob, name } = found
+  const failed = (error: unknown) =>
+    transferError(new SourceFailed({ message: error instanceof Error ? error.message : "it cannot be read" }), name)
+  return { size: blob.size, from: (offset) => bytesOfBlob(blob, offset, failed) }
+}
+
+/** Bytes into drives. */
+export interface UploadsClient {
+  /** Puts bytes where a file is or will be; folders that are missing are made. */
+  readonly upload: (
+    drive: DriveRef,
+    item: ItemRef,
+    source: Source,
+    upload?: UploadOptions,
+    options?: CallOptions
+  ) => Promise<Uploads.Uploaded>
+  /** Ends an upload that is not to be resumed. */
+  readonly cancel: (state: Uploads.UploadState, options?: CallOptions) => Promise<void>
+}
+
+export const uploads: Members<UploadsClient> = {
+  upload: {
+    of: (drive: DriveRef, item: ItemRef, source: Source, options: Uploads.UploadOptions | undefined) =>
+      Uploads.upload(drive, item, sourceOf(source), options),
+    parameters: 4
+  },
+  cancel: { of: Uploads.cancel, parameters: 1 }
+}
+
+/** How bytes are downloaded. */
+export interface DownloadOptions extends Omit<Downloads.DownloadOptions, "onProgress" | "onDifference"> {
+  /** Gets the bytes that arrived so far. */
+  readonly onProgress?: Listener<number> | undefined
+  /** Called with a difference that is not a failure. */
+  readonly onDifference?: Listener<Downloads.Difference> | undefined
+}
+
+/** Bytes out of drives. */
+export interface DownloadsClient {
+  /** The whole contents of a file that fits into memory. */
+  readonly bytes: (
+    drive: DriveRef,
+    item: ItemRef,
+    download?: DownloadOptions,
+    options?: CallOptions
+  ) => Promise<Uint8Array>
+  /** The contents as they arrive; a broken connection is resumed. */
+  readonly stream: (
+    drive: DriveRef,
+    item: ItemRef,
+    download?: DownloadOptions,
+    options?: CallOptions
+  ) => AsyncIterable<Uint8Array>
+}
+
+export const downloads: Members<DownloadsClient> = {
+  bytes: { of: Downloads.bytes, parameters: 3 },
+  stream: { of: Downloads.stream, parameters: 3 }
+}
+
+/** Where a file is downloaded to. */
+export interface FileOptions extends DownloadOptions {
+  readonly to?: string | undefined
+  readonly name?: string | undefined
+}
+
+/** How a folder is downloaded. */
+export interface FolderOptions extends Omit<Files.FolderOptions, "onProgress"> {
+  /** Called after each file. */
+  readonly onProgress?: Listener<{ readonly path: string; readonly files: number; readonly bytes: number }>
+}
+
+/** Transfers between drives and local files. */
+export interface FilesClient {
+  /** Uploads a local file to where a file is or will be. */
+  readonly upload: (
+    drive: DriveRef,
+    item: ItemRef,
+    localPath: string,
+    upload?: UploadOptions,
+    options?: CallOptions
+  ) => Promise<Uploads.Uploaded>
+  /** Downloads a file; an older file of its name is replaced once it is whole. */
+  readonly download: (
+    drive: DriveRef,
+    item: ItemRef,
+    file?: FileOptions,
+    options?: CallOptions
+  ) => Promise<Files.Downloaded>
+  /** Downloads a folder with its subfolders; rejects with `FolderIncomplete` unless all came. */
+  readonly downloadFolder: (
+    drive: DriveRef,
+    folder: ItemRef,
+    download?: FolderOptions,
+    options?: CallOptions
+  ) => Promise<Files.FolderReport>
+}
+
+export const files: Members<FilesClient> = {
+  upload: { of: Files.upload, parameters: 4 },
+  download: { of: Files.download, parameters: 3 },
+  downloadFolder: { of: Files.downloadFolder, parameters: 3 }
+}
+
+/** Where a look for changes begins. */
+export interface DeltaOptions extends Omit<Delta.DeltaOptions, "from"> {
+  /** The `link` of the last look. Default: all that is there comes. `latest`: nothing but a link for the next look. */
+  readonly from?: string | undefined
+}
+
+/** What changed. */
+export interface DeltaClient {
+  /** All changes of one look, each item once. */
+  readonly changes: (drive: DriveRef, delta?: DeltaOptions, options?: CallOptions) => Promise<Delta.Changes>
+  /** The changes as pages, to be applied in order. */
+  readonly stream: (drive: DriveRef, delta?: DeltaOptions, options?: CallOptions) => AsyncIterable<Delta.DeltaPage>
+}
+
+export const delta: Members<DeltaClient> = {
+  changes: { of: Delta.changes, parameters: 2 },
+  stream: { of: Delta.stream, parameters: 2 }
+}
+
+/** Who may see and change an item. */
+export interface SharingClient {
+  /** All permissions of an item. */
+  readonly permissions: (drive: DriveRef, item: ItemRef, options?: CallOptions) => AsyncIterable<Permission>
+  /** A link to an item; the same one when it is asked for again. */
+  readonly createLink: (
+    drive: DriveRef,
+    item: ItemRef,
+    link?: Sharing.LinkOptions,
+    options?: CallOptions
+  ) => Promise<Permission>
+  /** Gives people access; each result has what became of one of them. */
+  readonly invite: (
+    drive: DriveRef,
+    item: ItemRef,
+    invitation: Sharing.Invitation,
+    options?: CallOptions
+  ) => Promise<ReadonlyArray<Sharing.Invited>>
+  /** Changes what a permission allows. */
+  readonly updatePermission: (
+    drive: DriveRef,
+    item: ItemRef,
+    permission: string,
+    roles: ReadonlyArray<Sharing.Role>,
+    options?: CallOptions
+  ) => Promise<Permission>
+  /** Takes a permission or a link away. */
+  readonly removePermission: (
+    drive: DriveRef,
+    item: ItemRef,
+    permission: string,
+    options?: CallOptions
+  ) => Promise<void>
+}
+
+export const sharing: Members<SharingClient> = {
+  permissions: { of: Sharing.permissions, parameters: 2 },
+  createLink: { of: Sharing.createLink, parameters: 3 },
+  invite: { of: Sharing.invite, parameters: 3 },
+  updatePermission: { of: Sharing.updatePermission, parameters: 4 },
+  removePermission: { of: Sharing.removePermission, parameters: 3 }
+}

@@ -1,0 +1,221 @@
+/** People, sites, lists and calls of any kind, as functions with promises. */
+import * as Batch from "../../Batch.ts"
+import * as Lists from "../../Lists.ts"
+import type { Drive } from "../../model/Drive.ts"
+import type { Site } from "../../model/Site.ts"
+import type { User } from "../../model/User.ts"
+import * as Raw from "../../Raw.ts"
+import * as Sites from "../../Sites.ts"
+import * as Users from "../../Users.ts"
+import type { ListOptions, Selection } from "../requests/Options.ts"
+import type { CallOptions, Members } from "./Members.ts"
+import { type BatchResult, presentAll, presentNamed } from "./Results.ts"
+
+/** Which fields of people come. */
+export interface SelectUser extends Selection<User> {}
+
+/** Which users, and how. */
+export interface UserListOptions extends ListOptions<User> {
+  /** For filters with `endswith`, `ne` or `not`, and for filters that are ordered. */
+  readonly advanced?: boolean | undefined
+}
+
+/** The people of the organisation. */
+export interface UsersClient {
+  /** The account that is signed in. */
+  readonly me: (select?: SelectUser, options?: CallOptions) => Promise<User>
+  /** A user by id or principal name; rejects with `NotFound`. */
+  readonly get: (user: string, select?: SelectUser, options?: CallOptions) => Promise<User>
+  /** The users of the organisation, over all pages. */
+  readonly stream: (list?: UserListOptions, options?: CallOptions) => AsyncIterable<User>
+  /** All users that match a text, over all pages. */
+  readonly search: (text: string, search?: Users.SearchOptions, options?: CallOptions) => AsyncIterable<User>
+  /** The manager of a user; rejects with `NotFound` when none is set. */
+  readonly manager: (user: string, select?: SelectUser, options?: CallOptions) => Promise<User>
+  /** The users who report to a user. */
+  readonly directReports: (user: string, select?: SelectUser, options?: CallOptions) => AsyncIterable<User>
+  /** The bytes of the photo of a user. */
+  readonly photo: (user: string, options?: CallOptions) => Promise<Uint8Array>
+}
+
+export const users: Members<UsersClient> = {
+  me: { of: Users.me, parameters: 1 },
+  get: { of: Users.get, parameters: 2 },
+  stream: { of: Users.stream, parameters: 1 },
+  search: { of: Users.search, parameters: 2 },
+  manager: { of: Users.manager, parameters: 2 },
+  directReports: { of: Users.directReports, parameters: 2 },
+  photo: { of: Users.photo, parameters: 1 }
+}
+
+/** Which fields of a site come, and whose site `root` is. */
+export interface SiteOptions extends Selection<Site> {
+  readonly resource?: string
+}
+
+/** Team sites. */
+export interface SitesClient {
+  /** A site by any address in it, by its id, or by host and path; rejects with `NotFound`. */
+  readonly get: (site: Sites.SiteAddress, select?: SiteOptions, options?: CallOptions) => Promise<Site>
+  /** The sites whose names hold a text. */
+  readonly search: (text: string, options?: CallOptions) => AsyncIterable<Site>
+  /** The sites below a site. */
+  readonly subsites: (site: string, options?: CallOptions) => AsyncIterable<Site>
+  /** The sites that the signed-in account follows. */
+  readonly followed: (options?: CallOptions) => AsyncIterable<Site>
+  /** The document libraries of a site. */
+  readonly drives: (site: string, options?: CallOptions) => AsyncIterable<Drive>
+  /** The default document library of a site. */
+  readonly drive: (site: string, options?: CallOptions) => Promise<Drive>
+}
+
+export const sites: Members<SitesClient> = {
+  get: { of: Sites.get, parameters: 2 },
+  search: { of: Sites.search, parameters: 1 },
+  subsites: { of: Sites.subsites, parameters: 1 },
+  followed: { of: Sites.followed, parameters: 0 },
+  drives: { of: Sites.drives, parameters: 1 },
+  drive: { of: Sites.drive, parameters: 1 }
+}
+
+/** What of a list is changed. */
+export interface ListChanges {
+  readonly displayName?: string
+  readonly description?: string
+}
+
+/** Which fields of a list come. */
+export interface SelectList extends Selection<Lists.SiteList> {}
+
+/** Internal names of the columns to fetch; default: all of them. */
+export interface SelectFields {
+  readonly fields?: ReadonlyArray<string> | undefined
+}
+
+/** Lists of a site, their columns and their items. A list is named by its id or its display name. */
+export interface ListsClient {
+  /** Makes a list; rejects with `NameAlreadyExists`. */
+  readonly create: (site: string, data: Lists.NewList, options?: CallOptions) => Promise<Lists.SiteList>
+  /** A list; rejects with `NotFound`. */
+  readonly get: (site: string, list: string, select?: SelectList, options?: CallOptions) => Promise<Lists.SiteList>
+  /** The lists of a site. */
+  readonly stream: (site: string, options?: CallOptions) => AsyncIterable<Lists.SiteList>
+  /** Changes the name or the description of a list. */
+  readonly update: (site: string, list: string, changes: ListChanges, options?: CallOptions) => Promise<Lists.SiteList>
+  /** Deletes a list with its items. */
+  readonly remove: (site: string, list: string, options?: CallOptions) => Promise<void>
+  /** The columns of a list. */
+  readonly columns: (site: string, list: string, options?: CallOptions) => AsyncIterable<Lists.Column>
+  /** Adds a column. */
+  readonly addColumn: (
+    site: string,
+    list: string,
+    column: Lists.NewColumn,
+    options?: CallOptions
+  ) => Promise<Lists.Column>
+  /** The names of the columns that can be written: internal ones, and those that people see. */
+  readonly columnNames: (site: string, list: string, options?: CallOptions) => Promise<Lists.ColumnNames>
+  /** The items of a list with their fields, over all pages. */
+  readonly items: (
+    site: string,
+    list: string,
+    items?: Lists.ItemsOptions,
+    options?: CallOptions
+  ) => AsyncIterable<Lists.ListItem>
+  /** An item with its fields; rejects with `NotFound`. */
+  readonly item: (
+    site: string,
+    list: string,
+    id: string,
+    select?: SelectFields,
+    options?: CallOptions
+  ) => Promise<Lists.ListItem>
+  /** Makes an item; `fields` have internal names. */
+  readonly createItem: (
+    site: string,
+    list: string,
+    fields: Lists.Fields,
+    options?: CallOptions
+  ) => Promise<Lists.ListItem>
+  /** Makes an item of each row, in requests of twenty; each has its result, in the order of the rows. */
+  readonly createItems: (
+    site: string,
+    list: string,
+    rows: Iterable<Lists.Fields>,
+    options?: CallOptions
+  ) => Promise<ReadonlyArray<BatchResult<Lists.ListItem>>>
+  /** Changes some fields of an item and returns all of them. */
+  readonly updateItem: (
+    site: string,
+    list: string,
+    id: string,
+    fields: Lists.Fields,
+    match?: { readonly ifMatch?: string },
+    options?: CallOptions
+  ) => Promise<Lists.Fields>
+  /** Deletes an item. */
+  readonly removeItem: (site: string, list: string, id: string, options?: CallOptions) => Promise<void>
+}
+
+export const lists: Members<ListsClient> = {
+  create: { of: Lists.create, parameters: 2 },
+  get: { of: Lists.get, parameters: 3 },
+  stream: { of: Lists.stream, parameters: 1 },
+  update: { of: Lists.update, parameters: 3 },
+  remove: { of: Lists.remove, parameters: 2 },
+  columns: { of: Lists.columns, parameters: 2 },
+  addColumn: { of: Lists.addColumn, parameters: 3 },
+  columnNames: { of: Lists.columnNames, parameters: 2 },
+  items: { of: Lists.items, parameters: 3 },
+  item: { of: Lists.item, parameters: 4 },
+  createItem: { of: Lists.createItem, parameters: 3 },
+  createItems: { of: Lists.createItems, parameters: 3, present: presentAll },
+  updateItem: { of: Lists.updateItem, parameters: 5 },
+  removeItem: { of: Lists.removeItem, parameters: 3 }
+}
+
+/** Calls with names, that travel together. */
+export type PartCalls = Readonly<Record<string, Batch.PartCall>>
+
+/** Many calls in few requests. */
+export interface BatchClient {
+  /** Sends named calls, twenty in one request, and returns what became of each. */
+  readonly send: <P extends PartCalls>(
+    calls: P,
+    options?: CallOptions
+  ) => Promise<{ readonly [K in keyof P]: BatchResult<Batch.PartAnswer> }>
+  /** Sends a call for each row, twenty in one request, and returns what became of each, in the order of the rows. */
+  readonly all: <Row>(
+    rows: Iterable<Row>,
+    toCall: (row: Row, index: number) => Batch.PartCall,
+    options?: CallOptions
+  ) => Promise<ReadonlyArray<BatchResult<Batch.PartAnswer>>>
+}
+
+export const batch: Members<BatchClient> = {
+  send: {
+    of: (calls: PartCalls) =>
+      Batch.send(Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, Batch.raw(call)]))),
+    parameters: 1,
+    present: presentNamed
+  },
+  all: {
+    of: (rows: Iterable<unknown>, toCall: (row: unknown, index: number) => Batch.PartCall) =>
+      Batch.all(rows, (row, index) => Batch.raw(toCall(row, index))),
+    parameters: 2,
+    present: presentAll
+  }
+}
+
+/** Calls that no module has. */
+export interface RawClient {
+  /** Sends a call; the answer comes as it is. */
+  readonly send: (call: Raw.RawCall, options?: CallOptions) => Promise<Raw.RawAnswer>
+  /** The items of all pages of a list. */
+  readonly stream: (call: Raw.RawCall, options?: CallOptions) => AsyncIterable<unknown>
+}
+
+export const raw: Members<RawClient> = {
+  send: { of: Raw.send, parameters: 1 },
+  stream: { of: Raw.stream, parameters: 1 }
+}
