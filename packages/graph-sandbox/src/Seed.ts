@@ -28,7 +28,13 @@ export const App = Schema.Struct({
   redirectUris: Schema.Array(Schema.String),
   platform: Schema.Literals(["web", "spa", "public"]),
   /** The application permissions that it was granted, as `Files.Read.All`; they count where scopes are enforced. */
-  roles: Schema.optionalKey(Schema.Array(Schema.String))
+  roles: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** Certificates in PEM: an assertion that the key of one of them signs stands for the secret. */
+  certificates: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** Whose assertions stand for the secret: a workload's, a pipeline's. The public key is in PEM. */
+  federated: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ issuer: Schema.String, subject: Schema.String, publicKey: Schema.String }))
+  )
 })
 export type App = typeof App.Type
 

@@ -40,6 +40,26 @@ export const noSecret = make(
   "The request body must contain the following parameter: 'client_assertion' or 'client_secret'.",
   401
 )
+export const badAssertion = make("invalid_client", 50027, "JWT token is invalid or malformed.", 401)
+export const unknownSigner = make(
+  "invalid_client",
+  700027,
+  "The certificate or identity that signed the client assertion is not registered on the application.",
+  401
+)
+export const badSignature = make("invalid_client", 700027, "Client assertion failed signature validation.", 401)
+export const badAudience = make(
+  "invalid_client",
+  700023,
+  "Client assertion audience claim does not match the token endpoint.",
+  401
+)
+export const assertionExpired = make(
+  "invalid_client",
+  700024,
+  "Client assertion is not within its valid time range.",
+  401
+)
 export const publicSecret = make(
   "invalid_client",
   700025,

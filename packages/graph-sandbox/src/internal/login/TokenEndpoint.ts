@@ -3,6 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
+import * as Assertions from "./Assertions.ts"
 import type { Parameters } from "./Authorize.ts"
 import type { App } from "../model/Model.ts"
 import * as OAuthFailure from "./OAuthFailure.ts"
@@ -15,7 +16,7 @@ const required = (parameters: Parameters, name: string) => {
   return value === undefined || value === "" ? Effect.fail(OAuthFailure.missing(name)) : Effect.succeed(value)
 }
 
-/** The app that asks. A secret must be right, and only an app that has one may send it. */
+/** The app that asks. A secret or an assertion must be right, and only an app on a server may send one. */
 export const app = Effect.fnUntraced(function* (parameters: Parameters) {
   const { apps } = yield* World
   const clientId = yield* required(parameters, "client_id")
@@ -23,11 +24,19 @@ export const app = Effect.fnUntraced(function* (parameters: Parameters) {
   return found ?? (yield* OAuthFailure.unknownApp(clientId))
 })
 
-const authenticate = Effect.fnUntraced(function* (parameters: Parameters) {
+const authenticate = Effect.fnUntraced(function* (parameters: Parameters, now: number) {
   const found = yield* app(parameters)
   const secret = parameters.get("client_secret")
+  const assertion = parameters.get("client_assertion")
   if (found.platform !== "web") {
-    return secret === undefined ? found : yield* OAuthFailure.publicSecret
+    return secret === undefined && assertion === undefined ? found : yield* OAuthFailure.publicSecret
+  }
+  if (assertion !== undefined) {
+    if (parameters.get("client_assertion_type") !== Assertions.assertionType) {
+      return yield* OAuthFailure.missing("client_assertion_type")
+    }
+    yield* Assertions.check(found, assertion, (yield* Tokens).issuer, now)
+    return found
   }
   if (secret === undefined) return yield* OAuthFailure.noSecret
   return secret === found.secret ? found : yield* OAuthFailure.badSecret
@@ -53,7 +62,7 @@ const issue = Effect.fnUntraced(function* (grant: Grant, parameters: Parameters,
 
 const byCode = Effect.fnUntraced(function* (parameters: Parameters, now: number) {
   const tokens = yield* Tokens
-  const app = yield* authenticate(parameters)
+  const app = yield* authenticate(parameters, now)
   const value = yield* required(parameters, "code")
   const redirect = yield* required(parameters, "redirect_uri")
   const code = tokens.codes.get(value)
@@ -74,7 +83,7 @@ const byCode = Effect.fnUntraced(function* (parameters: Parameters, now: number)
 /** The scopes that are asked for again, or those of before. What was never granted is granted: the sandbox's users consent. */
 const byRefresh = Effect.fnUntraced(function* (parameters: Parameters, now: number) {
   const tokens = yield* Tokens
-  const app = yield* authenticate(parameters)
+  const app = yield* authenticate(parameters, now)
   const value = yield* required(parameters, "refresh_token")
   const found = tokens.refresh.get(value)
   if (found === undefined || found.grant.app !== app) return yield* OAuthFailure.badRefresh
@@ -102,7 +111,7 @@ const byDevice = Effect.fnUntraced(function* (parameters: Parameters, now: numbe
 
 const byClient = Effect.fnUntraced(function* (parameters: Parameters, now: number) {
   const tokens = yield* Tokens
-  const app: App = yield* authenticate(parameters)
+  const app: App = yield* authenticate(parameters, now)
   const scope = yield* required(parameters, "scope")
   if (app.platform !== "web") return yield* OAuthFailure.noSecret
   // An app acts with what it was granted before: it cannot ask for single scopes.

@@ -117,6 +117,7 @@ const make = Effect.fnUntraced(function* (issuer: string, tenant: string, settin
   return {
     tenant,
     settings,
+    issuer,
     jwks: { keys: [{ ...publicKey, use: "sig", alg: "RS256", kid: keyId }] },
     mint,
     idToken: ({ app, nonce, user }: Grant, now: number) =>

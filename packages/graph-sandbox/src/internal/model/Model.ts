@@ -190,6 +190,10 @@ export interface App {
   readonly platform: "web" | "spa" | "public"
   /** The application permissions that it was granted. */
   readonly roles: ReadonlyArray<string>
+  /** Those whose keys may sign for it, in PEM. */
+  readonly certificates: ReadonlyArray<string>
+  /** Whose assertions stand for it. */
+  readonly federated: ReadonlyArray<{ readonly issuer: string; readonly subject: string; readonly publicKey: string }>
 }
 
 export type Principal =

@@ -90,7 +90,7 @@ const configuration = (settings: Settings) =>
     Effect.map(World, (world) =>
       json({
         token_endpoint: `${endpoints(settings, tenant)}/token`,
-        token_endpoint_auth_methods_supported: ["client_secret_post"],
+        token_endpoint_auth_methods_supported: ["client_secret_post", "private_key_jwt"],
         jwks_uri: `${settings.origin}/${tenant}/discovery/v2.0/keys`,
         response_modes_supported: ["query", "fragment", "form_post"],
         subject_types_supported: ["pairwise"],

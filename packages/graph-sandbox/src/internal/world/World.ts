@@ -140,7 +140,14 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
   })
 
   for (const app of seed.apps ?? [Seed.defaultApp]) {
-    apps.set(app.clientId, { secret: null, name: app.clientId, roles: supportedScopes, ...app })
+    apps.set(app.clientId, {
+      secret: null,
+      name: app.clientId,
+      roles: supportedScopes,
+      certificates: [],
+      federated: [],
+      ...app
+    })
   }
 
   for (const { drive: _, manager: __, ...properties } of seed.users ?? [Seed.defaultUser]) {
