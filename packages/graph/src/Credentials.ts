@@ -58,7 +58,21 @@ const link = Effect.map(HttpClient.HttpClient, linkOver)
 const layerOf = <E, R>(make: Effect.Effect<Effect.Effect<Issued, OAuthError>, E, R>): Layer.Layer<AccessTokens, E, R> =>
   Layer.effect(AccessTokens, Effect.flatMap(make, renewed))
 
-/** By a secret. */
+/**
+ * By a secret.
+ *
+ * ```ts
+ * import * as Credentials from "@signalbox/graph/Credentials"
+ * import * as Redacted from "effect/Redacted"
+ *
+ * export const tokens = (secret: string) =>
+ *   Credentials.layerClientSecret({
+ *     tenant: "contoso.example",
+ *     clientId: "5a9db0c5-…",
+ *     clientSecret: Redacted.make(secret)
+ *   })
+ * ```
+ */
 export const layerClientSecret = (
   options: App & { readonly clientSecret: Redacted.Redacted }
 ): Layer.Layer<AccessTokens, never, HttpClient.HttpClient> => {
