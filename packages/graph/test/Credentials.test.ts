@@ -152,17 +152,21 @@ describe("an app", () => {
   )
 })
 
+/** The same text with another signature. */
+const forged = (text: string) => `${text.slice(0, text.lastIndexOf("."))}.${Buffer.alloc(256, 1).toString("base64url")}`
+
 const refusals = {
-  "for another audience": { aud: "api://elsewhere" },
-  "of another subject": { sub: "system:serviceaccount:other" },
-  "that is over": { exp: 1 }
+  "for another audience": () => assertion({ aud: "api://elsewhere" }),
+  "of another subject": () => assertion({ sub: "system:serviceaccount:other" }),
+  "that is over": () => assertion({ exp: 1 }),
+  "that another key signed": () => forged(assertion())
 }
-for (const [name, claims] of Object.entries(refusals)) {
+for (const [name, text] of Object.entries(refusals)) {
   it.live(`an assertion ${name} is refused`, () =>
     inSandbox(
       Effect.gen(function* () {
         const { origin } = yield* GraphSandbox
-        const given = Effect.sync(() => Redacted.make(assertion(claims)))
+        const given = Effect.sync(() => Redacted.make(text()))
         const layer = Credentials.layerAssertion({ loginUrl: origin, ...app, assertion: given })
         const error = yield* AccessTokens.pipe(
           Effect.flatMap(({ current }) => Effect.flip(current)),
