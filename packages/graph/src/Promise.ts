@@ -103,6 +103,7 @@ export interface GraphOptions extends Place {
 export interface GraphModules {
   readonly batch: SiteClients.BatchClient
   readonly delta: DriveClients.DeltaClient
+  readonly documents: DriveClients.DocumentsClient
   readonly downloads: DriveClients.DownloadsClient
   readonly drives: DriveClients.DrivesClient
   readonly files: DriveClients.FilesClient
@@ -129,6 +130,7 @@ export interface GraphClient extends GraphModules, AsyncDisposable {
 const modules: { readonly [K in keyof GraphModules]: Readonly<Record<string, Member>> } = {
   batch: { ...SiteClients.batch },
   delta: { ...DriveClients.delta },
+  documents: { ...DriveClients.documents },
   downloads: { ...DriveClients.downloads },
   drives: { ...DriveClients.drives },
   files: { ...DriveClients.files },

@@ -96,3 +96,23 @@ export class Shared extends Schema.Opaque<Shared>()(
 export class SpecialFolder extends Schema.Opaque<SpecialFolder>()(Schema.Struct({ name: text })) {}
 
 export class Package extends Schema.Opaque<Package>()(Schema.Struct({ type: text })) {}
+
+/** A picture. Whoever has its address may see it. */
+export class Thumbnail extends Schema.Opaque<Thumbnail>()(
+  Schema.Struct({
+    url: Schema.optionalKey(Schema.RedactedFromValue(Schema.String)),
+    height: number,
+    width: number
+  })
+) {}
+
+/** Pictures of one page or one view, by size. */
+export class ThumbnailSet extends Schema.Opaque<ThumbnailSet>()(
+  Schema.Struct({
+    id: Schema.String,
+    small: maybe(Thumbnail),
+    medium: maybe(Thumbnail),
+    large: maybe(Thumbnail),
+    source: maybe(Thumbnail)
+  })
+) {}

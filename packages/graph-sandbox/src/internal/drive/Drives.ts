@@ -17,6 +17,7 @@ import * as Items from "./Items.ts"
 import type { Drive, Item } from "../model/Model.ts"
 import * as Pages from "../requests/Pages.ts"
 import * as Places from "./Places.ts"
+import * as Publishing from "./Publishing.ts"
 import * as Sharing from "./Sharing.ts"
 import * as Tree from "../world/Tree.ts"
 import * as Uploads from "./Uploads.ts"
@@ -60,12 +61,16 @@ const search = (segment: Segment, everywhere: boolean): Methods<Place> => ({
 })
 
 const itemRelations: Relations<Place> = {
+  checkin: Publishing.checkin,
+  checkout: Publishing.checkout,
   children: Items.children,
   content: Items.content,
   copy: Items.copy,
   createlink: Sharing.createLink,
   createuploadsession: Uploads.createSession,
+  discardcheckout: Publishing.discardCheckout,
   invite: Sharing.invite,
+  permanentdelete: Publishing.permanentDelete,
   permissions: Sharing.permissions,
   thumbnails: Items.thumbnails,
   versions: Versions.versions

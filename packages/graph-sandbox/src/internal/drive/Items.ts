@@ -20,6 +20,7 @@ import * as Names from "../world/Names.ts"
 import * as OfficeFiles from "./OfficeFiles.ts"
 import * as Pages from "../requests/Pages.ts"
 import * as Places from "./Places.ts"
+import * as Publishing from "./Publishing.ts"
 import { Transfers } from "../world/Transfers.ts"
 import * as Tree from "../world/Tree.ts"
 import * as Views from "./Views.ts"
@@ -52,6 +53,7 @@ export const get = Effect.fnUntraced(function* (place: Place, request: GraphRequ
 
 const update = Effect.fnUntraced(function* (place: Place, request: GraphRequest) {
   const item = yield* Places.existing(place)
+  yield* Publishing.checkUnlocked(item, request)
   yield* checkMatch(request, tags(item))
   const body = yield* request.json
   const name = yield* textOf(body, "name")
@@ -73,6 +75,7 @@ const update = Effect.fnUntraced(function* (place: Place, request: GraphRequest)
 
 const remove = Effect.fnUntraced(function* (place: Place, request: GraphRequest) {
   const item = yield* Places.existing(place)
+  yield* Publishing.checkUnlocked(item, request)
   yield* checkMatch(request, tags(item))
   if (item.parent === null) return yield* Failure.invalidRequest("The root of a drive cannot be deleted.")
   Tree.remove(item, change(request))
@@ -122,6 +125,7 @@ const maxSimple = 250 * 1024 * 1024
 
 const upload = Effect.fnUntraced(function* (place: Place, request: GraphRequest) {
   const { blobs } = yield* World
+  yield* Publishing.checkUnlocked(place.item, request)
   yield* checkMatch(request, place.item === undefined ? null : tags(place.item))
   const conflict = yield* Places.conflictOf(request, {}, "replace")
   const length = request.headers["content-length"]

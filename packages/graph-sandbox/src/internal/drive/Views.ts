@@ -77,6 +77,10 @@ export const items = Effect.fnUntraced(function* (request: Pick<GraphRequest, "n
       ...facets(item),
       ...(target === undefined ? {} : remote(target)),
       specialFolder: item.specialFolder === null ? undefined : { name: item.specialFolder },
+      publication:
+        item.checkedOut === null
+          ? undefined
+          : { level: "checkout", versionId: `${item.version}.1`, checkedOutBy: by(item.checkedOut.by) },
       shared: item.permissions.size === 0 ? undefined : { scope: "users" },
       fileSystemInfo: {
         createdDateTime: time(item.createdAt),

@@ -43,6 +43,7 @@ export const uploadNameConflict = make(
 )
 export const resync = make(410, "resyncRequired", "Resync required. Replace any local items with the server's version.")
 export const resourceModified = make(412, "resourceModified", "ETag does not match current item's value")
+export const locked = make(423, "notAllowed", "The file is checked out to another user.")
 export const lengthRequired = make(411, "invalidRequest", "A Content-Length header is required.")
 export const tooLarge = make(413, "invalidRequest", "The request is too large.")
 export const invalidRange = make(416, "invalidRange", "The requested range cannot be satisfied.")

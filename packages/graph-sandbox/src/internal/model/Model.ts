@@ -85,6 +85,8 @@ export interface Item {
   version: number
   readonly permissions: Map<string, Permission>
   specialFolder: string | null
+  /** Who has checked it out, and its contents before; null: nobody. */
+  checkedOut: { readonly by: Identity; readonly blob: Blob | null } | null
   /** The number of its item in the list that its library is. */
   readonly listItem: string
   /** What it has in the columns of that list. */

@@ -10,8 +10,8 @@ const words = {
     "calendar calendars chats contacts createdObjects events insights joinedTeams licenseDetails mailFolders messages " +
     "onenote outlook ownedObjects people photo photos planner presence sendMail settings teamwork todo transitiveMemberOf",
   items:
-    "activities analytics assignSensitivityLabel bundles checkin checkout discardCheckout extractSensitivityLabels follow " +
-    "following permanentDelete preview restore retentionLabel unfollow validatePermission workbook",
+    "activities analytics assignSensitivityLabel bundles extractSensitivityLabels follow following preview restore " +
+    "retentionLabel unfollow validatePermission workbook",
   sites: "contentTypes documentSetVersions operations pages permissions termStore termStores versions"
 } as const
 

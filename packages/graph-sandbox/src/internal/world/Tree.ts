@@ -143,6 +143,7 @@ const make = (
     version: 1,
     permissions: new Map(),
     specialFolder: null,
+    checkedOut: null,
     listItem: String(drive.nextListItem++),
     fields: {}
   }

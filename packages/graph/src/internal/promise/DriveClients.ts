@@ -1,12 +1,15 @@
 /** Drives and their files, as functions with promises. */
 import { blobOf, bytesOfBlob } from "@signalbox/transport/Promised"
 import * as Delta from "../../Delta.ts"
+import * as Documents from "../../Documents.ts"
 import type { DriveAddress, ItemAddress } from "../../Drive.ts"
 import * as Downloads from "../../Downloads.ts"
 import * as Drives from "../../Drives.ts"
 import * as Files from "../../Files.ts"
 import * as Uploads from "../../Uploads.ts"
 import type { Drive, DriveItem, DriveItemVersion } from "../../model/Drive.ts"
+import type { ThumbnailSet } from "../../model/Facets.ts"
+import type { Fields, ListItem } from "../../model/List.ts"
 import type { Permission } from "../../model/Permission.ts"
 import * as Sharing from "../../Sharing.ts"
 import { SourceFailed, transferError } from "../../TransferError.ts"
@@ -191,6 +194,39 @@ export interface DownloadsClient {
 export const downloads: Members<DownloadsClient> = {
   bytes: { of: Downloads.bytes, parameters: 3 },
   stream: { of: Downloads.stream, parameters: 3 }
+}
+
+/** What files have beside their contents. */
+export interface DocumentsClient {
+  /** A file or folder of a library as the item of its list, with the values of its columns. */
+  readonly asListItem: (drive: DriveRef, item: ItemRef, options?: CallOptions) => Promise<ListItem>
+  /** Changes some columns of a file or folder of a library, and returns all of them. */
+  readonly updateFields: (drive: DriveRef, item: ItemRef, fields: Fields, options?: CallOptions) => Promise<Fields>
+  /** Reserves a file; rejects with `Locked` when another account has it. */
+  readonly checkOut: (drive: DriveRef, item: ItemRef, options?: CallOptions) => Promise<void>
+  /** Makes what was changed since the check-out visible to others. */
+  readonly checkIn: (
+    drive: DriveRef,
+    item: ItemRef,
+    checkIn?: Documents.CheckIn,
+    options?: CallOptions
+  ) => Promise<void>
+  /** Ends a check-out; what was changed since then is thrown away. */
+  readonly discardCheckOut: (drive: DriveRef, item: ItemRef, options?: CallOptions) => Promise<void>
+  /** Deletes an item past the recycle bin. */
+  readonly removePermanently: (drive: DriveRef, item: ItemRef, options?: CallOptions) => Promise<void>
+  /** Pictures of a file or folder, in several sizes. */
+  readonly thumbnails: (drive: DriveRef, item: ItemRef, options?: CallOptions) => AsyncIterable<ThumbnailSet>
+}
+
+export const documents: Members<DocumentsClient> = {
+  asListItem: { of: Documents.asListItem, parameters: 2 },
+  updateFields: { of: Documents.updateFields, parameters: 3 },
+  checkOut: { of: Documents.checkOut, parameters: 2 },
+  checkIn: { of: Documents.checkIn, parameters: 3 },
+  discardCheckOut: { of: Documents.discardCheckOut, parameters: 2 },
+  removePermanently: { of: Documents.removePermanently, parameters: 2 },
+  thumbnails: { of: Documents.thumbnails, parameters: 2 }
 }
 
 /** Where a file is downloaded to. */
