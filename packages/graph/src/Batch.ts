@@ -8,6 +8,7 @@ import { Graph } from "./Graph.ts"
 import type { GraphError, RequestInfo } from "./GraphError.ts"
 import { collected } from "./internal/requests/Collected.ts"
 import { decoder } from "./internal/requests/Call.ts"
+import { operationOf } from "./internal/requests/Operation.ts"
 import { deliverAll, info, pendingOf, problemOf } from "./internal/requests/Rounds.ts"
 import type { PartAnswer, PartCall } from "./internal/requests/Rounds.ts"
 
@@ -68,7 +69,8 @@ export const outcomeOf = (result: Result.Result<unknown, GraphError>): Outcome =
 const sendAll = Effect.fnUntraced(function* (
   parts: ReadonlyArray<readonly [id: string, part: Part<unknown>]>
 ): Effect.fn.Return<ReadonlyArray<Result.Result<unknown, GraphError>>, GraphError, Graph> {
-  const pending = parts.map(([id, { call }]) => pendingOf(id, call))
+  const operation = yield* operationOf(null)
+  const pending = parts.map(([id, { call }]) => pendingOf(id, call, operation))
   const problem = problemOf(pending)
   if (problem !== undefined) return yield* problem
   const outcomes = yield* deliverAll(pending)

@@ -2,7 +2,7 @@
  * What files have beside their contents: columns of the library that they are in, check-out and check-in, pictures of them.
  */
 import * as Effect from "effect/Effect"
-import type * as Stream from "effect/Stream"
+import * as Stream from "effect/Stream"
 import { type DriveAddress, type ItemAddress, itemPath } from "./Drive.ts"
 import type { Graph } from "./Graph.ts"
 import type { GraphError } from "./GraphError.ts"
@@ -105,4 +105,4 @@ export const removePermanently = Effect.fn("Documents.removePermanently")((drive
 
 /** Pictures of a file or folder, in several sizes. Their addresses give access by themselves, for about an hour. */
 export const thumbnails = (drive: DriveAddress, item: ItemAddress): Stream.Stream<ThumbnailSet, GraphError, Graph> =>
-  thumbnailSets(at(drive, item, "thumbnails"))
+  thumbnailSets(at(drive, item, "thumbnails")).pipe(Stream.withSpan("Documents.thumbnails"))

@@ -5,6 +5,7 @@
 import * as NodeFileSystem from "@signalbox/platform/NodeFileSystem"
 import * as NodePath from "@signalbox/platform/NodePath"
 import { defined } from "@signalbox/transport/Defined"
+import type { Listeners } from "@signalbox/transport/Events"
 import { check, OptionError, text } from "@signalbox/transport/OptionError"
 import { checkPolicy } from "@signalbox/transport/Policy"
 import { placeOf } from "@signalbox/transport/Promised"
@@ -87,12 +88,14 @@ export type GraphCredentials =
   | Credentials.TokenCredential
 
 /** How the graph is reached, and as whom. Without `token` and `credentials`, as the environment says (`SIGNALBOX_GRAPH_*`). */
-export interface GraphOptions extends Place {
+export interface GraphOptions extends Place, NodeTransport.Options {
   /** An access token, or a function that gives one whenever it is needed. */
   readonly token?: string | (() => string | PromiseLike<string>) | undefined
   readonly credentials?: GraphCredentials | undefined
   /** How the program names itself, best as `NONISV|Company|App/1.0`: such traffic is throttled last. */
   readonly userAgent?: string | undefined
+  /** Functions that are called with each request, response, retry and pause. */
+  readonly on?: Listeners | undefined
   /** Overrides of the default policy of retries and time limits. */
   readonly policy?: Partial<Policy> | undefined
   /** Sends the requests. Default: over undici, through the proxies of the environment. */
@@ -232,15 +235,17 @@ const checkOptions = (options: GraphOptions) => {
  */
 export const connectGraph = (options: GraphOptions = {}): GraphClient => {
   checkOptions(options)
-  const { httpClient, policy, userAgent } = options
+  const { httpClient, on, policy, userAgent } = options
   const place: Place = { cloud: options.cloud, graphUrl: options.graphUrl, loginUrl: options.loginUrl }
   const isOfEnvironment = options.token === undefined && options.credentials === undefined
   const graph = isOfEnvironment
     ? Layer.unwrap(
-        Effect.map(Graph.config, (found) => Graph.layerHttpClient({ ...found, ...defined({ ...place, userAgent }) }))
+        Effect.map(Graph.config, (found) =>
+          Graph.layerHttpClient({ ...found, ...defined({ ...place, on, userAgent }) })
+        )
       )
-    : Graph.layerHttpClient({ ...place, userAgent })
-  const http = httpClient ?? Layer.orDie(NodeTransport.layer)
+    : Graph.layerHttpClient({ ...place, on, userAgent })
+  const http = httpClient ?? Layer.orDie(NodeTransport.layerWith(options))
   const layer = graph.pipe(
     Layer.provide(tokensOf(options)),
     Layer.provide(http),

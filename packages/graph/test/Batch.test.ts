@@ -258,6 +258,7 @@ describe("a batch loses no result", () => {
       assert.strictEqual(error?.reason._tag, "OutcomeUnknown")
       assert.include(error?.message, "look whether it did before you send this again")
       assert.strictEqual(error?.request.attempts, 1)
+      assert.strictEqual(error?.request.operation, "Batch.send")
     })
   )
 

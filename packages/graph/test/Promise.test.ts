@@ -322,6 +322,23 @@ describe("who calls", () => {
     )
   )
 
+  it.live("and what is sent for it, a listener hears", () => {
+    const heard: Array<string> = []
+    return withServer(
+      async (graph, server) => {
+        server.script(failure(503, "serviceNotAvailable", { "retry-after": "0" }), json({ id: "u1" }))
+        await graph.users.me()
+        assert.deepStrictEqual(heard, ["Users.me 1", "retry", "Users.me 2"])
+      },
+      {
+        on: {
+          onRequest: ({ attempt, operation }) => void heard.push(`${operation} ${attempt}`),
+          onRetry: () => void heard.push("retry")
+        }
+      }
+    )
+  })
+
   it.live("by a function that gives a token, and another one when that is refused", () => {
     const given: Array<string> = []
     const token = () => {

@@ -16,6 +16,7 @@ import { queryString } from "../../Path.ts"
 import { GraphPolicy } from "../../Policy.ts"
 import { bodyOf } from "../requests/Answer.ts"
 import { deliver } from "../requests/Delivery.ts"
+import { operationOf } from "../requests/Operation.ts"
 import { asText } from "../requests/Transport.ts"
 import type { Issued } from "./RenewedTokens.ts"
 
@@ -89,9 +90,12 @@ export const askManaged = Effect.fnUntraced(function* (
   const ask = (attempt: number): Effect.Effect<Issued, OAuthError> =>
     Effect.gen(function* () {
       const policy = yield* GraphPolicy
-      const answer = yield* deliver(link, request, { repeatable: true, timed: true, read: asText }).pipe(
-        Effect.mapError(({ reason }) => failure(new Unreachable(own(`${none} (${reason.message})`))))
-      )
+      const answer = yield* deliver(link, request, {
+        called: { operation: yield* operationOf("Credentials.tokens"), path: new URL(request.url).pathname },
+        repeatable: true,
+        timed: true,
+        read: asText
+      }).pipe(Effect.mapError(({ reason }) => failure(new Unreachable(own(`${none} (${reason.message})`)))))
       if (answer._tag === "Bad") {
         if (passing.has(answer.status) && attempt < policy.attempts) {
           yield* Effect.sleep(yield* pauseAfter(policy, attempt))

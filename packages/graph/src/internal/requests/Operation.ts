@@ -5,6 +5,7 @@ const modules: ReadonlySet<string> = new Set([
   "Batch",
   "Compat",
   "Delta",
+  "Documents",
   "Downloads",
   "Drives",
   "Files",

@@ -66,6 +66,8 @@ const mostBroken = 2
 /** A part on its way. */
 export interface Pending {
   readonly id: string
+  /** The function that the program called. */
+  readonly operation: string | null
   readonly call: PartCall
   readonly path: Path
   readonly method: Method
@@ -74,8 +76,9 @@ export interface Pending {
   notBefore: number
 }
 
-export const pendingOf = (id: string, call: PartCall): Pending => ({
+export const pendingOf = (id: string, call: PartCall, operation: string | null): Pending => ({
   id,
+  operation,
   call,
   path: typeof call.path === "string" ? verbatim(call.path) : call.path,
   method: call.method ?? "GET",
@@ -84,7 +87,7 @@ export const pendingOf = (id: string, call: PartCall): Pending => ({
 })
 
 export const info = (part: Pending, answer: PartAnswer | null): RequestInfo => ({
-  ...unsent(part.method, part.path.shown),
+  ...unsent(part.method, part.path.shown, part.operation),
   attempts: part.attempts,
   status: answer?.status ?? null,
   requestId: answer?.headers["request-id"] ?? null,
