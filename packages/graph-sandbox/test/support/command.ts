@@ -14,6 +14,7 @@ import * as ChildProcess from "effect/process/ChildProcess"
 import { join } from "node:path"
 import { getCACertificates, setDefaultCACertificates } from "node:tls"
 import { fetched, type Init } from "./Asking.ts"
+import { certificate } from "./Certificate.ts"
 
 const bin = join(import.meta.dirname, "..", "..", "..", "signalbox", ".bundle-command", "bin.ts")
 
@@ -29,7 +30,13 @@ const Facts = Schema.Struct({
 })
 
 const apps = [
-  { clientId: "web", secret: "s3cret", platform: "web", redirectUris: ["http://localhost/callback"] },
+  {
+    clientId: "web",
+    secret: "s3cret",
+    platform: "web",
+    redirectUris: ["http://localhost/callback"],
+    certificates: [certificate]
+  },
   { clientId: "cli", platform: "public", redirectUris: ["http://localhost"] }
 ]
 

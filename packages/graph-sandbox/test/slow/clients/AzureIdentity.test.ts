@@ -4,6 +4,7 @@
 import {
   AuthenticationRequiredError,
   AuthorizationCodeCredential,
+  ClientCertificateCredential,
   ClientSecretCredential,
   DeviceCodeCredential,
   type TokenCredential
@@ -18,6 +19,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { fetched } from "../../support/Asking.ts"
+import { certificate, privateKey } from "../../support/Certificate.ts"
 import { Command } from "../../support/command.ts"
 
 const call = <A>(run: () => Promise<A>) => Effect.promise(run)
@@ -53,6 +55,16 @@ layer(Command.layer(), { excludeTestServices: true })("@azure/identity, against 
       assert.strictEqual(users.value.length, 3)
       const seen: ReadonlyArray<{ readonly url: string }> = (yield* control("/requests")).body
       assert.strictEqual(seen.filter(({ url }) => url.includes("/oauth2/v2.0/token")).length, 1)
+    })
+  )
+
+  it.effect("gets a token for the app by its certificate", () =>
+    Effect.gen(function* () {
+      const { client_id, clientFor, options, tenant } = yield* connected
+      const pem = { certificate: `${privateKey}\n${certificate}` }
+      const client = clientFor(new ClientCertificateCredential(tenant, client_id, pem, options))
+      const users = yield* call(() => client.api("/users").get())
+      assert.strictEqual(users.value.length, 3)
     })
   )
 
