@@ -9,10 +9,10 @@ import type { GraphError, RequestInfo } from "./GraphError.ts"
 import { collected } from "./internal/requests/Collected.ts"
 import { decoder } from "./internal/requests/Call.ts"
 import { operationOf } from "./internal/requests/Operation.ts"
-import { deliverAll, info, pendingOf, problemOf } from "./internal/requests/Rounds.ts"
-import type { PartAnswer, PartCall } from "./internal/requests/Rounds.ts"
+import { info, type PartAnswer, type PartCall, pendingOf, problemOf } from "./internal/requests/Parts.ts"
+import { deliverAll } from "./internal/requests/Rounds.ts"
 
-export type { PartAnswer, PartCall } from "./internal/requests/Rounds.ts"
+export type { PartAnswer, PartCall } from "./internal/requests/Parts.ts"
 
 /** A call of a batch, and how its answer is read. */
 export interface Part<A> {

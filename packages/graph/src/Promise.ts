@@ -32,6 +32,7 @@ import {
   type Session
 } from "./internal/promise/Members.ts"
 import * as SiteClients from "./internal/promise/SiteClients.ts"
+import * as TransferClients from "./internal/promise/TransferClients.ts"
 import { OAuth } from "./OAuth.ts"
 import { defaultPolicy, type Policy } from "./Policy.ts"
 import { TokenStore } from "./TokenStore.ts"
@@ -42,6 +43,7 @@ export type * from "./internal/promise/DriveClients.ts"
 export type { CallOptions } from "./internal/promise/Members.ts"
 export type { BatchResult } from "./internal/promise/Results.ts"
 export type * from "./internal/promise/SiteClients.ts"
+export type * from "./internal/promise/TransferClients.ts"
 export { odataText, path } from "./Path.ts"
 
 /** An app that acts as itself in its tenant, by a secret. */
@@ -107,14 +109,14 @@ export interface GraphModules {
   readonly batch: SiteClients.BatchClient
   readonly delta: DriveClients.DeltaClient
   readonly documents: DriveClients.DocumentsClient
-  readonly downloads: DriveClients.DownloadsClient
+  readonly downloads: TransferClients.DownloadsClient
   readonly drives: DriveClients.DrivesClient
-  readonly files: DriveClients.FilesClient
+  readonly files: TransferClients.FilesClient
   readonly lists: SiteClients.ListsClient
   readonly raw: SiteClients.RawClient
   readonly sharing: DriveClients.SharingClient
   readonly sites: SiteClients.SitesClient
-  readonly uploads: DriveClients.UploadsClient
+  readonly uploads: TransferClients.UploadsClient
   readonly users: SiteClients.UsersClient
 }
 
@@ -134,14 +136,14 @@ const modules: { readonly [K in keyof GraphModules]: Readonly<Record<string, Mem
   batch: { ...SiteClients.batch },
   delta: { ...DriveClients.delta },
   documents: { ...DriveClients.documents },
-  downloads: { ...DriveClients.downloads },
+  downloads: { ...TransferClients.downloads },
   drives: { ...DriveClients.drives },
-  files: { ...DriveClients.files },
+  files: { ...TransferClients.files },
   lists: { ...SiteClients.lists },
   raw: { ...SiteClients.raw },
   sharing: { ...DriveClients.sharing },
   sites: { ...SiteClients.sites },
-  uploads: { ...DriveClients.uploads },
+  uploads: { ...TransferClients.uploads },
   users: { ...SiteClients.users }
 }
 

@@ -1,18 +1,13 @@
 /** Drives and their files, as functions with promises. */
-import { blobOf, bytesOfBlob } from "@signalbox/transport/Promised"
 import * as Delta from "../../Delta.ts"
 import * as Documents from "../../Documents.ts"
 import type { DriveAddress, ItemAddress } from "../../Drive.ts"
-import * as Downloads from "../../Downloads.ts"
 import * as Drives from "../../Drives.ts"
-import * as Files from "../../Files.ts"
-import * as Uploads from "../../Uploads.ts"
 import type { Drive, DriveItem, DriveItemVersion } from "../../model/Drive.ts"
 import type { ThumbnailSet } from "../../model/Facets.ts"
 import type { Fields, ListItem } from "../../model/List.ts"
 import type { Permission } from "../../model/Permission.ts"
 import * as Sharing from "../../Sharing.ts"
-import { SourceFailed, transferError } from "../../TransferError.ts"
 import type { Selection } from "../requests/Options.ts"
 import type { CallOptions, Members } from "./Members.ts"
 
@@ -118,84 +113,6 @@ export const drives: Members<DrivesClient> = {
   restoreVersion: { of: Drives.restoreVersion, parameters: 3 }
 }
 
-/** A function of the program that is called on the way. What it throws or rejects with ends the transfer. */
-type Listener<A> = (value: A) => void | PromiseLike<void>
-
-/** How bytes are uploaded. */
-export interface UploadOptions extends Omit<Uploads.UploadOptions, "onProgress" | "keep"> {
-  /** Called as bytes are acknowledged: after each fragment, and once for a small file. */
-  readonly onProgress?: Listener<Uploads.Progress> | undefined
-  /** Called with the state of each session that is opened; with it an upload that fails stays open, for `resume`. */
-  readonly keep?: Listener<Uploads.UploadState> | undefined
-}
-
-/** Bytes, a `File` or a `Blob`, or what the Effect form takes. */
-export type Source = Uploads.UploadSource | Blob | { readonly blob: Blob }
-
-const sourceOf = (source: Source): Uploads.UploadSource => {
-  const found = blobOf(source)
-  // What is no blob is one of the others.
-  if (found === undefined) return source as Uploads.UploadSource
-  const { blob, name } = found
-  const failed = (error: unknown) =>
-    transferError(new SourceFailed({ message: error instanceof Error ? error.message : "it cannot be read" }), name)
-  return { size: blob.size, from: (offset) => bytesOfBlob(blob, offset, failed) }
-}
-
-/** Bytes into drives. */
-export interface UploadsClient {
-  /** Puts bytes where a file is or will be; folders that are missing are made. */
-  readonly upload: (
-    drive: DriveRef,
-    item: ItemRef,
-    source: Source,
-    upload?: UploadOptions,
-    options?: CallOptions
-  ) => Promise<Uploads.Uploaded>
-  /** Ends an upload that is not to be resumed. */
-  readonly cancel: (state: Uploads.UploadState, options?: CallOptions) => Promise<void>
-}
-
-export const uploads: Members<UploadsClient> = {
-  upload: {
-    of: (drive: DriveRef, item: ItemRef, source: Source, options: Uploads.UploadOptions | undefined) =>
-      Uploads.upload(drive, item, sourceOf(source), options),
-    parameters: 4
-  },
-  cancel: { of: Uploads.cancel, parameters: 1 }
-}
-
-/** How bytes are downloaded. */
-export interface DownloadOptions extends Omit<Downloads.DownloadOptions, "onProgress" | "onDifference"> {
-  /** Gets the bytes that arrived so far. */
-  readonly onProgress?: Listener<number> | undefined
-  /** Called with a difference that is not a failure. */
-  readonly onDifference?: Listener<Downloads.Difference> | undefined
-}
-
-/** Bytes out of drives. */
-export interface DownloadsClient {
-  /** The whole contents of a file that fits into memory. */
-  readonly bytes: (
-    drive: DriveRef,
-    item: ItemRef,
-    download?: DownloadOptions,
-    options?: CallOptions
-  ) => Promise<Uint8Array>
-  /** The contents as they arrive; a broken connection is resumed. */
-  readonly stream: (
-    drive: DriveRef,
-    item: ItemRef,
-    download?: DownloadOptions,
-    options?: CallOptions
-  ) => AsyncIterable<Uint8Array>
-}
-
-export const downloads: Members<DownloadsClient> = {
-  bytes: { of: Downloads.bytes, parameters: 3 },
-  stream: { of: Downloads.stream, parameters: 3 }
-}
-
 /** What files have beside their contents. */
 export interface DocumentsClient {
   /** A file or folder of a library as the item of its list, with the values of its columns. */
@@ -227,50 +144,6 @@ export const documents: Members<DocumentsClient> = {
   discardCheckOut: { of: Documents.discardCheckOut, parameters: 2 },
   removePermanently: { of: Documents.removePermanently, parameters: 2 },
   thumbnails: { of: Documents.thumbnails, parameters: 2 }
-}
-
-/** Where a file is downloaded to. */
-export interface FileOptions extends DownloadOptions {
-  readonly to?: string | undefined
-  readonly name?: string | undefined
-}
-
-/** How a folder is downloaded. */
-export interface FolderOptions extends Omit<Files.FolderOptions, "onProgress"> {
-  /** Called after each file. */
-  readonly onProgress?: Listener<{ readonly path: string; readonly files: number; readonly bytes: number }>
-}
-
-/** Transfers between drives and local files. */
-export interface FilesClient {
-  /** Uploads a local file to where a file is or will be. */
-  readonly upload: (
-    drive: DriveRef,
-    item: ItemRef,
-    localPath: string,
-    upload?: UploadOptions,
-    options?: CallOptions
-  ) => Promise<Uploads.Uploaded>
-  /** Downloads a file; an older file of its name is replaced once it is whole. */
-  readonly download: (
-    drive: DriveRef,
-    item: ItemRef,
-    file?: FileOptions,
-    options?: CallOptions
-  ) => Promise<Files.Downloaded>
-  /** Downloads a folder with its subfolders; rejects with `FolderIncomplete` unless all came. */
-  readonly downloadFolder: (
-    drive: DriveRef,
-    folder: ItemRef,
-    download?: FolderOptions,
-    options?: CallOptions
-  ) => Promise<Files.FolderReport>
-}
-
-export const files: Members<FilesClient> = {
-  upload: { of: Files.upload, parameters: 4 },
-  download: { of: Files.download, parameters: 3 },
-  downloadFolder: { of: Files.downloadFolder, parameters: 3 }
 }
 
 /** Where a look for changes begins. */

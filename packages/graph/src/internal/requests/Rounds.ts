@@ -11,7 +11,6 @@ import * as Schema from "effect/Schema"
 import type { Graph } from "../../Graph.ts"
 import {
   GraphError,
-  InvalidRequest,
   NotSent,
   OutcomeUnknown,
   type Reason,
@@ -19,30 +18,13 @@ import {
   transient,
   Unexpected
 } from "../../GraphError.ts"
-import { type Path, path, type Query, queryString, verbatim } from "../../Path.ts"
+import { path, queryString } from "../../Path.ts"
 import { GraphPolicy } from "../../Policy.ts"
 import { reasonOf } from "./Answer.ts"
-import { json, unsent } from "./Call.ts"
+import { json } from "./Call.ts"
 import { acted } from "./Delivery.ts"
-import { isRepeatable, type Method } from "./Transport.ts"
-
-export interface PartCall {
-  readonly method?: Method
-  /** Below the version; a plain string is sent as it is. */
-  readonly path: Path | string
-  readonly query?: Query
-  readonly headers?: Readonly<Record<string, string>>
-  readonly json?: unknown
-  /** The names of the parts that must have worked before this one is tried. */
-  readonly dependsOn?: ReadonlyArray<string> | undefined
-}
-
-/** What came for a part. A file's content is a 302 with its `location`. */
-export interface PartAnswer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: unknown
-}
+import { info, type PartAnswer, type Pending } from "./Parts.ts"
+import { isRepeatable } from "./Transport.ts"
 
 /** What the service answers to a batch. */
 export const Answers = Schema.Struct({
@@ -62,37 +44,6 @@ const post = json(Answers)
 export const mostParts = 20
 /** After so many broken requests in a row the rest is not sent: each one more would leave twenty writes unknown. */
 const mostBroken = 2
-
-/** A part on its way. */
-export interface Pending {
-  readonly id: string
-  /** The function that the program called. */
-  readonly operation: string | null
-  readonly call: PartCall
-  readonly path: Path
-  readonly method: Method
-  attempts: number
-  /** Not sent again before. */
-  notBefore: number
-}
-
-export const pendingOf = (id: string, call: PartCall, operation: string | null): Pending => ({
-  id,
-  operation,
-  call,
-  path: typeof call.path === "string" ? verbatim(call.path) : call.path,
-  method: call.method ?? "GET",
-  attempts: 0,
-  notBefore: 0
-})
-
-export const info = (part: Pending, answer: PartAnswer | null): RequestInfo => ({
-  ...unsent(part.method, part.path.shown, part.operation),
-  attempts: part.attempts,
-  status: answer?.status ?? null,
-  requestId: answer?.headers["request-id"] ?? null,
-  clientRequestId: answer?.headers["client-request-id"] ?? null
-})
 
 const failure = (part: Pending, reason: Reason, whole: Partial<RequestInfo> = {}) =>
   Result.fail(new GraphError({ reason, request: { ...info(part, null), ...whole } }))
@@ -268,35 +219,3 @@ export const deliverAll = Effect.fnUntraced(function* (
   }
   return outcomes
 })
-
-const isJson = (value: unknown): boolean => {
-  try {
-    JSON.stringify(value)
-    return true
-  } catch {
-    return false
-  }
-}
-
-const refusal = (part: Pending, message: string): GraphError =>
-  new GraphError({ reason: new InvalidRequest({ codes: [], message }), request: info(part, null) })
-
-/** Why these parts can't be a batch. */
-export const problemOf = (parts: ReadonlyArray<Pending>): GraphError | undefined => {
-  const ids = new Set(parts.map(({ id }) => id))
-  for (const part of parts) {
-    if (part.path.problem !== null) return refusal(part, `${part.id}: ${part.path.problem}`)
-    if (!isJson(part.call.json)) return refusal(part, `${part.id}: the body is not JSON`)
-    const unknown = part.call.dependsOn?.find((id) => !ids.has(id))
-    if (unknown !== undefined) return refusal(part, `${part.id} depends on ${unknown}, which is no part of this batch`)
-  }
-  const free = new Set<string>()
-  for (let left = parts; left.length > 0;) {
-    const next = left.filter(({ call }) => (call.dependsOn ?? []).every((id) => free.has(id)))
-    const [stuck] = left
-    if (next.length === 0 && stuck !== undefined) return refusal(stuck, `${stuck.id} depends on itself, in a circle`)
-    for (const { id } of next) free.add(id)
-    left = left.filter(({ id }) => !free.has(id))
-  }
-  return undefined
-}
