@@ -1,6 +1,7 @@
 /**
  * What an editor shows of the functions that programs use most: plain names, not the schemas behind them.
  */
+import { connect } from "@signalbox/api/promise"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { API } from "typescript/unstable/sync"
@@ -52,8 +53,19 @@ const shown: Readonly<Record<string, string>> = {
     '<I extends Codec, S extends Codec, E extends Codec, R>(flow: Flow<I, S, E, R>, input: I["Type"], options?: { readonly verify?: boolean; }) => Effect<S["Type"], InvalidInput | E["Type"], R>'
 }
 
-/** Nothing is shortened. */
+/** Nothing is shortened; an object has a line for each member, as in an editor. */
 const noTruncation = 1
+const multiline = 1024
+
+/** The functions of the client with promises: `workItems.create`. */
+const promised = (() => {
+  const room = connect({ baseUrl: "http://127.0.0.1:4700", apiKey: "key", workspaceId: "workspace" })
+  const { close: _, run: _run, with: _with, withSignal: _withSignal, ...modules } = room
+  const functions = Object.entries(modules).flatMap(([name, module]) =>
+    Object.keys(module).map((member) => `${name}.${member}`)
+  )
+  return [...functions, "run", "with", "withSignal", "close"]
+})()
 
 const folder = mkdtempSync(join(import.meta.dirname, ".hovers-"))
 const texts = new Map<string, string>()
@@ -62,7 +74,14 @@ beforeAll(() => {
   const names = Object.keys(shown)
   const modules = [...new Set(names.map((name) => name.split(".")[0]))]
   const lines = names.map((name, index) => `export const shown${index} = ${name}`)
-  const source = [`import { ${modules.join(", ")} } from "signalbox"`, ...lines].join("\n")
+  const ofPromises = promised.map((name, index) => `export const promised${index} = room.${name}`)
+  const source = [
+    `import { ${modules.join(", ")} } from "signalbox"`,
+    'import type { Client } from "@signalbox/api/promise"',
+    "declare const room: Client",
+    ...lines,
+    ...ofPromises
+  ].join("\n")
   const file = join(folder, "shown.ts")
   writeFileSync(file, source)
   const config = join(folder, "tsconfig.json")
@@ -71,11 +90,14 @@ beforeAll(() => {
   const api = new API()
   const [project] = api.updateSnapshot({ openProjects: [config] }).getProjects()
   if (project === undefined) throw new Error("the compiler has opened no project")
-  for (const [index, name] of names.entries()) {
-    const at = source.indexOf(`shown${index} `)
-    const symbol = project.checker.getSymbolAtPosition(file, at)
+  const show = (variable: string, flags: number) => {
+    const symbol = project.checker.getSymbolAtPosition(file, source.indexOf(`${variable} `))
     const type = symbol === undefined ? undefined : project.checker.getTypeOfSymbol(symbol)
-    texts.set(name, type === undefined ? "" : project.checker.typeToString(type, undefined, noTruncation))
+    return type === undefined ? "" : project.checker.typeToString(type, undefined, flags)
+  }
+  for (const [index, name] of names.entries()) texts.set(name, show(`shown${index}`, noTruncation))
+  for (const [index, name] of promised.entries()) {
+    texts.set(`room.${name}`, show(`promised${index}`, noTruncation | multiline))
   }
   api.close()
 })
@@ -85,4 +107,26 @@ describe("an editor shows", () => {
   for (const [name, text] of Object.entries(shown)) {
     it(name, () => assert.strictEqual(texts.get(name), text))
   }
+})
+
+/** A line of an editor has about a hundred characters. */
+const linesOf = (text: string): number =>
+  text.split("\n").reduce((lines, line) => lines + Math.max(1, Math.ceil(line.length / 100)), 0)
+
+describe("an editor shows of the client with promises", () => {
+  for (const name of promised) {
+    it(`${name} in at most ten lines, with names of its parameters`, () => {
+      const text = texts.get(`room.${name}`) ?? ""
+      assert.match(text, /(?:=>|\):) (?:\w*Promise|AsyncIterable|Client)\b/)
+      assert.notMatch(text, /args_\d/)
+      assert.isAtMost(linesOf(text), 10, text)
+    })
+  }
+
+  it("a work item, which is created", () => {
+    assert.strictEqual(
+      texts.get("room.workItems.create"),
+      "(input: NewWorkItem, options?: CallOptions | undefined) => ApiPromise<WorkItem>"
+    )
+  })
 })

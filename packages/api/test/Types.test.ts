@@ -18,7 +18,7 @@ import * as Outputs from "../src/Outputs.ts"
 import type { Jsonable, UnexpectedData } from "../src/Payload.ts"
 import type * as Processes from "../src/Processes.ts"
 import type * as ProcessRuns from "../src/ProcessRuns.ts"
-import type { connect } from "../src/Promise.ts"
+import type { CallOptions, connect } from "../src/Promise.ts"
 import type * as StepRuns from "../src/StepRuns.ts"
 import type { UploadSourceError } from "../src/Upload.ts"
 import type * as Workers from "../src/Workers.ts"
@@ -182,7 +182,7 @@ describe("the promise facade", () => {
     expectTypeOf<{ readonly total?: number }>().toExtend<
       NonNullable<Parameters<Client["workItems"]["create"]>[0]["payload"]>
     >()
-    expectTypeOf<Client["workItems"]["list"]>().parameter(1).toEqualTypeOf<string | undefined>()
+    expectTypeOf<Client["workItems"]["list"]>().parameter(1).toEqualTypeOf<CallOptions | undefined>()
     expectTypeOf<Client["workspaces"]["get"]>().returns.resolves.toHaveProperty("organization")
   })
 })

@@ -1,0 +1,195 @@
+/** Processes and their runs, as functions with promises. */
+import type * as Duration from "effect/Duration"
+import type * as Redacted from "effect/Redacted"
+import type { Accepted, Deleted, Page } from "../../contract/Common.ts"
+import type { ProcessId, ProcessRunId } from "../../contract/Ids.ts"
+import type { PauseState } from "../../contract/Pauses.ts"
+import type { ConsoleMessages } from "../../contract/StepRuns.ts"
+import * as Processes from "../../Processes.ts"
+import * as ProcessRuns from "../../ProcessRuns.ts"
+import * as StepRuns from "../../StepRuns.ts"
+import type { AnySchema } from "../../StandardSchema.ts"
+import type { Plain } from "./Adapt.ts"
+import type { CallOptions } from "./CallOptions.ts"
+import type { AwaitOptions, ListOptions, NamedListOptions, NamedSize, Size } from "./Common.ts"
+import { type ApiPromise, members } from "./Members.ts"
+
+/** A process: its name and its steps. */
+export interface NewProcess extends Plain<Processes.ProcessDefinition> {}
+
+/** The definition that replaces the one of a process. */
+export interface ProcessChange extends Plain<Processes.DefinitionChange> {}
+
+/** Processes: named definitions made of steps. */
+export interface ProcessesClient {
+  readonly get: (process: string, options?: CallOptions) => ApiPromise<Processes.Process>
+  /** Returns one page, newest first. */
+  readonly list: (page?: NamedListOptions, options?: CallOptions) => ApiPromise<Page<Processes.ProcessSummary>>
+  /** All processes, newest first. */
+  readonly stream: (page?: NamedSize, options?: CallOptions) => AsyncIterable<Processes.ProcessSummary>
+  /** Creates a process; rejects with `Conflict` when the name is in use. */
+  readonly create: (definition: NewProcess, options?: CallOptions) => ApiPromise<Processes.Process>
+  /** Replaces a definition; with the `revision` that was read, rejects with `Conflict` when it was changed since. */
+  readonly update: (process: string, definition: ProcessChange, options?: CallOptions) => ApiPromise<Processes.Process>
+  /** Returns the whole definition of a process. */
+  readonly getDefinition: (process: string, options?: CallOptions) => ApiPromise<Processes.StoredDefinition>
+  /** Deletes a process without live runs and waiting items. Irreversible. */
+  readonly remove: (process: string, options?: CallOptions) => ApiPromise<Deleted<ProcessId>>
+  /** Pauses a process, or one of its steps: workers get nothing more of it. Returns the pause. */
+  readonly pause: (
+    process: string,
+    pause?: { readonly step?: string | undefined; readonly note?: string | undefined },
+    options?: CallOptions
+  ) => ApiPromise<PauseState>
+  /** Resumes a process, or one of its steps. Does nothing when it is not paused. */
+  readonly resume: (
+    process: string,
+    pause?: { readonly step?: string | undefined },
+    options?: CallOptions
+  ) => ApiPromise<PauseState>
+  /** Creates the process, or replaces the definition of the one with its name. Safe to repeat. */
+  readonly put: (definition: NewProcess, options?: CallOptions) => ApiPromise<Processes.Process>
+}
+
+export const processes = members<ProcessesClient>(Processes, {
+  get: 1,
+  list: 1,
+  stream: 1,
+  create: 1,
+  update: 2,
+  getDefinition: 1,
+  remove: 1,
+  pause: 2,
+  resume: 2,
+  put: 1
+})
+
+/** Which runs. */
+export interface RunFilter extends Plain<ProcessRuns.Filter> {}
+
+/** Which runs, and which page of them. */
+export interface RunPage extends Plain<ProcessRuns.PageFilter> {}
+
+type Inputs = Plain<ProcessRuns.StartInput>
+
+/** A run of new work items. */
+export interface RunOfPayloads extends Extract<Inputs, { readonly payloads: unknown }> {}
+
+/** A run of work items of the queue. */
+export interface RunOfWorkItems extends Extract<Inputs, { readonly workItems: unknown }> {}
+
+/** A run of all that wait in the queue. */
+export interface RunOfInputs extends Extract<Inputs, { readonly inputs: unknown }> {}
+
+/** The input of a run: payloads, work items of the queue, or all that wait there. */
+export type RunInput = RunOfPayloads | RunOfWorkItems | RunOfInputs
+
+/** How a run starts. */
+export interface StartOptions extends Plain<NonNullable<Parameters<typeof ProcessRuns.start>[2]>> {}
+
+/** A run that was started, or that nothing waited for one. */
+export interface StartedPromise extends ApiPromise<ProcessRuns.Started> {}
+
+/** How a run is stopped. */
+export interface StopOptions extends Plain<NonNullable<Parameters<typeof ProcessRuns.stop>[1]>> {}
+
+/** Process runs: start, watch and stop them. */
+export interface ProcessRunsClient {
+  readonly get: (run: string, options?: CallOptions) => ApiPromise<ProcessRuns.ProcessRun>
+  /** Returns the steps of a run in their order, with the numbers of their items by state, and why they wait. */
+  readonly steps: (run: string, options?: CallOptions) => ApiPromise<ReadonlyArray<ProcessRuns.RunStep>>
+  /** Returns one page, newest first. */
+  readonly list: (filter?: RunPage, options?: CallOptions) => ApiPromise<Page<ProcessRuns.ProcessRun>>
+  /** All runs that match, newest first. */
+  readonly stream: (filter?: RunFilter, options?: CallOptions) => AsyncIterable<ProcessRuns.ProcessRun>
+  /** Starts a run; without input, with the default work item of the process, else one empty item. */
+  readonly start: {
+    <S extends AnySchema>(
+      process: string,
+      input: ProcessRuns.TypedPayloads<S>,
+      start?: StartOptions,
+      options?: CallOptions
+    ): StartedPromise
+    (process: string, input?: RunInput, start?: StartOptions, options?: CallOptions): StartedPromise
+  }
+  /** Returns the address for callers that start runs but control no headers; the key is part of it. */
+  readonly integrationUrl: (
+    process: string,
+    access: { readonly key: string | Redacted.Redacted; readonly handshake?: "asana" | undefined },
+    options?: CallOptions
+  ) => ApiPromise<Redacted.Redacted>
+  /** Starts a new run with the inputs of an ended run, and returns its id. */
+  readonly startAgain: (run: string, options?: CallOptions) => ApiPromise<ProcessRunId>
+  /** Stops a run; `accepted` is false when it had already ended. */
+  readonly stop: (run: string, stop?: StopOptions, options?: CallOptions) => ApiPromise<Accepted>
+  /** Deletes an ended run. Irreversible. */
+  readonly remove: (run: string, options?: CallOptions) => ApiPromise<Deleted<ProcessRunId>>
+  /** Waits until a run has ended (`completed` or `unresolved`). */
+  readonly awaitEnd: (
+    run: string,
+    wait?: AwaitOptions<ProcessRuns.ProcessRun>,
+    options?: CallOptions
+  ) => ApiPromise<ProcessRuns.ProcessRun>
+}
+
+export const processRuns = members<ProcessRunsClient>(ProcessRuns, {
+  get: 1,
+  steps: 1,
+  list: 1,
+  stream: 1,
+  start: 3,
+  integrationUrl: 2,
+  startAgain: 1,
+  stop: 2,
+  remove: 1,
+  awaitEnd: 2
+})
+
+/** A page of console messages, and where it stands among all. */
+export interface ConsoleMessagesPage
+  extends Page<StepRuns.ConsoleMessage>, Pick<ConsoleMessages, "newer" | "position" | "total"> {}
+
+/** Step runs: what happened on the workers. */
+export interface StepRunsClient {
+  readonly get: (stepRun: string, options?: CallOptions) => ApiPromise<StepRuns.StepRun>
+  /** Returns one page of the step runs of a run, newest first. */
+  readonly list: (run: string, page?: ListOptions, options?: CallOptions) => ApiPromise<Page<StepRuns.StepRun>>
+  /** All step runs of a run, newest first. */
+  readonly stream: (run: string, page?: Size, options?: CallOptions) => AsyncIterable<StepRuns.StepRun>
+  /** The events of a step run, oldest first. */
+  readonly events: (stepRun: string, options?: CallOptions) => AsyncIterable<StepRuns.StepRunEvent>
+  /** The console messages of a step run, oldest first. */
+  readonly consoleMessages: (stepRun: string, options?: CallOptions) => AsyncIterable<StepRuns.ConsoleMessage>
+  /** Up to `count` console messages from a position on, in messages from the start, or with a negative one from the end. */
+  readonly consoleMessagesFrom: (
+    stepRun: string,
+    position: number,
+    size?: { readonly count?: number | undefined },
+    options?: CallOptions
+  ) => ApiPromise<ConsoleMessagesPage>
+  /** The console messages of a step run as they are written, oldest first; ends with the step run. */
+  readonly followConsoleMessages: (
+    stepRun: string,
+    poll?: { readonly pollInterval?: Duration.Input | undefined },
+    options?: CallOptions
+  ) => AsyncIterable<StepRuns.ConsoleMessage>
+  /** The files that a step run left behind, newest first. */
+  readonly artifacts: (stepRun: string, page?: Size, options?: CallOptions) => AsyncIterable<StepRuns.ArtifactListed>
+  /** Returns one artifact with its address, which is valid for one hour. */
+  readonly getArtifact: (stepRun: string, artifact: string, options?: CallOptions) => ApiPromise<StepRuns.Artifact>
+  /** The bytes of an artifact as they arrive. */
+  readonly downloadArtifact: (stepRun: string, artifact: string, options?: CallOptions) => AsyncIterable<Uint8Array>
+}
+
+export const stepRuns = members<StepRunsClient>(StepRuns, {
+  get: 1,
+  list: 2,
+  stream: 2,
+  events: 1,
+  consoleMessages: 1,
+  consoleMessagesFrom: 3,
+  followConsoleMessages: 2,
+  artifacts: 2,
+  getArtifact: 2,
+  downloadArtifact: 2
+})
