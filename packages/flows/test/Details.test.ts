@@ -67,7 +67,7 @@ describe("details of a step", () => {
           const attempt = (yield* Diary.read).length
           yield* details.record(attempt)
           yield* Effect.sleep("1 hour")
-          if (attempt < 3) yield* refused
+          if (attempt < 3) return yield* refused
         }),
         { attempts: 3, delay: "1 hour" }
       )
@@ -122,7 +122,7 @@ describe("details of a step", () => {
             yield* Effect.sleep("300 millis")
           }
           yield* record(9)
-          yield* refused
+          return yield* refused
         }),
         { attempts: 2, delay: "1 hour" }
       )
@@ -147,7 +147,7 @@ describe("details of a step", () => {
           yield* details.record(1)
           yield* Effect.sleep("500 millis")
           yield* details.record(2)
-          yield* Effect.never
+          return yield* Effect.never
         })
       )
       yield* inProcess(Flow.layer(flow), Effect.andThen(Flow.submit(flow, undefined), advance("1 second")))
@@ -314,7 +314,7 @@ describe("a feed, from a step", () => {
       yield* Diary.write(name)
       yield* lines.append(`${name}, attempt ${attempt}`)
       yield* Effect.sleep("1 minute")
-      if (attempt === 1) yield* refused
+      if (attempt === 1) return yield* refused
       return null
     })
   })
@@ -342,7 +342,7 @@ describe("a feed, from a step", () => {
         items.map(({ cursor, value }) => [cursor, value]),
         all.map((value, n) => [n + 1, value])
       )
-    }).pipe(Effect.provide(Flow.layer(both)), Effect.provide(memory))
+    }).pipe(Effect.provide(Layer.provideMerge(Flow.layer(both), memory)))
   )
 
   it.effect("has each of them once when the body is run again, by the next process and by a check", () =>
