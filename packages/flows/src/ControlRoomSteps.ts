@@ -211,7 +211,13 @@ const tooLate = (run: ProcessRunId, afterMillis: number) =>
       afterMillis,
       waitedFor: "outcome"
     }),
-    request: { method: "GET", path: `/process-runs/${run}`, attempts: 1, requestId: null }
+    request: {
+      operation: "ProcessRuns.awaitEnd",
+      method: "GET",
+      path: `/process-runs/${run}`,
+      attempts: 1,
+      requestId: null
+    }
   })
 
 /**

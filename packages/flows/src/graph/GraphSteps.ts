@@ -333,6 +333,7 @@ const findByKey = Effect.fnUntraced(function* (site: SiteId, list: string, field
   return yield* new GraphError({
     reason: new InvalidRequest({ codes: [], message }),
     request: {
+      operation: "Lists.createItem",
       method: "POST",
       path: path`/sites/${site}/lists/${list}/items`.shown,
       attempts: 0,

@@ -35,7 +35,8 @@ const exitOf = (
   const { error, item } = answer
   if (error === null) return Exit.succeed(item)
   if (error.code === "LEASE_LOST") return Exit.fail(new LeaseLost())
-  const request = { method: "POST", path: `/worker-v1/process-runs/${run}/next`, attempts: 1, requestId: null }
+  const path = `/worker-v1/process-runs/${run}/next`
+  const request = { operation: "WorkerProtocol.nextItems", method: "POST", path, attempts: 1, requestId: null }
   return Exit.fail(new Conflict({ ...error, request }))
 }
 
