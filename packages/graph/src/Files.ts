@@ -21,6 +21,13 @@ export {
   type FolderReport,
   FolderIncomplete
 } from "./internal/files/FolderDownload.ts"
+export {
+  NamesRefused,
+  uploadFolder,
+  type UploadFolderOptions,
+  UploadFolderIncomplete,
+  type UploadFolderReport
+} from "./internal/files/FolderUpload.ts"
 
 /**
  * Uploads a local file to where a file is or will be.

@@ -21,7 +21,7 @@ export class Mismatch extends TaggedError<Mismatch>()("Mismatch", {
   of: Schema.Literals(["size", "hash"])
 }) {}
 
-/** The file changed on the service while it was being downloaded. */
+/** The file changed while it was being downloaded, or the local one while it was being uploaded. */
 export class Changed extends TaggedError<Changed>()("Changed", message) {}
 
 /** The file is as `ifNoneMatch` says: there is nothing new to download. */

@@ -16,7 +16,7 @@ import { type Difference, differenceOf, reportOrFail } from "./internal/files/Di
 import * as Reader from "./internal/files/Reader.ts"
 import * as Session from "./internal/files/UploadSession.ts"
 import { DriveItem, UploadSession } from "./model/Drive.ts"
-import { SourceFailed, type TransferError, transferError, UploadLost } from "./TransferError.ts"
+import { SourceFailed, TransferError, transferError, UploadLost } from "./TransferError.ts"
 
 export { Difference } from "./internal/files/Difference.ts"
 export type { Progress } from "./internal/files/UploadSession.ts"
@@ -83,7 +83,8 @@ const sourceOf = (source: UploadSource, name: string | null): Reader.Source => {
   if (source instanceof Uint8Array) {
     return { name, size: source.length, from: (offset) => Stream.succeed(source.subarray(offset)) }
   }
-  const failed = (error: unknown) => transferError(new SourceFailed({ message: messageOf(error) }), name)
+  const failed = (error: unknown) =>
+    error instanceof TransferError ? error : transferError(new SourceFailed({ message: messageOf(error) }), name)
   if ("from" in source) {
     return { name, size: source.size, from: (offset) => Stream.mapError(source.from(offset), failed) }
   }

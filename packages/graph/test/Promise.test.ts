@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import {
@@ -17,13 +17,15 @@ import {
   GraphRequestError,
   InvalidRequest,
   me,
+  NamesRefused,
   NotAFile,
   NotFound,
   OutcomeUnknown,
   path,
   root,
   Throttled,
-  Timeout
+  Timeout,
+  UploadFolderIncomplete
 } from "../src/Promise.ts"
 import * as Users from "../src/Users.ts"
 import { failure, json, make, type Server } from "./support/Server.ts"
@@ -129,6 +131,12 @@ describe("the modules", () => {
       assert.strictEqual((await graph.drives.item(me, { path: "/Copy.txt" })).size, 11)
       const report = await graph.files.downloadFolder(me, { path: "/Docs" }, { to: join(folder, "docs") })
       assert.strictEqual(report.files, 3)
+      const done: Array<string> = []
+      const onProgress = ({ path }: { readonly path: string }) => void done.push(path)
+      const sent = await graph.files.uploadFolder(me, { path: "/Up" }, join(folder, "docs"), { onProgress })
+      assert.deepStrictEqual([sent.files, done.length], [3, 3])
+      const again = await graph.files.uploadFolder(me, { path: "/Up" }, join(folder, "docs"))
+      assert.strictEqual(again.present, 3)
     })
   )
 
@@ -193,6 +201,25 @@ describe("an error", () => {
       const error = await rejection(graph.files.downloadFolder(driveOf({ user: "nobody" }), root, { to: folder }))
       assert.instanceOf(error, NotFound)
       assert.isFunction(FolderIncomplete)
+    })
+  )
+
+  it.live("of a folder that goes up has its report, or the names that are refused", () =>
+    withGraph(async (graph, folder) => {
+      await writeFile(join(folder, "a.txt"), "a")
+      const taken = graph.files.uploadFolder(me, { path: "/Docs" }, folder, { conflict: "fail" })
+      assert.strictEqual((await taken).files, 1)
+      await writeFile(join(folder, "a.txt"), "b")
+      const incomplete = await rejection(graph.files.uploadFolder(me, { path: "/Docs" }, folder, { conflict: "fail" }))
+      assert.instanceOf(incomplete, UploadFolderIncomplete)
+      assert.deepStrictEqual(
+        incomplete.report.failures.map(({ path }) => path),
+        ["/a.txt"]
+      )
+      await writeFile(join(folder, "b."), "b")
+      const refused = await rejection(graph.files.uploadFolder(me, { path: "/Docs" }, folder))
+      assert.instanceOf(refused, NamesRefused)
+      assert.strictEqual(refused.names[0]?.path, "/b.")
     })
   )
 

@@ -60,6 +60,7 @@ export const isWhole = Effect.fnUntraced(function* (path: string, item: DriveIte
   const { file, fileSystemInfo, lastModifiedDateTime, size } = remoteItem ?? own
   const info = yield* Effect.option(fs.stat(path))
   if (Option.isNone(info) || info.value.type !== "File" || Number(info.value.size) !== size) return false
+  if (size === 0) return true
   const stored = file?.hashes?.quickXorHash ?? null
   if (stored === null) {
     const modified = Date.parse(fileSystemInfo?.lastModifiedDateTime ?? lastModifiedDateTime ?? "")

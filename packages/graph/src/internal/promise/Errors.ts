@@ -3,6 +3,7 @@
  * reasons instead; its error is the `cause` of these.
  */
 import type { FolderReport } from "../files/FolderDownload.ts"
+import type { UploadFolderReport } from "../files/FolderUpload.ts"
 
 /** What an error says; what is left out is null, and 0 attempts. */
 export interface ErrorFields {
@@ -101,7 +102,7 @@ export class NotAFile extends kind("NotAFile") {}
 export class NotAFolder extends kind("NotAFolder") {}
 /** What arrived differs from what was sent, in size or hash. */
 export class Mismatch extends kind("Mismatch") {}
-/** The file changed on the service while it was being downloaded. */
+/** The file changed while it was being downloaded, or the local one while it was being uploaded. */
 export class Changed extends kind("Changed") {}
 /** The file is as `ifNoneMatch` says: there is nothing new to download. */
 export class NotModified extends kind("NotModified") {}
@@ -123,5 +124,25 @@ export class FolderIncomplete extends kind("FolderIncomplete") {
   constructor(fields: ErrorFields & { readonly report: FolderReport }) {
     super(fields)
     this.report = fields.report
+  }
+}
+
+/** Not all of a folder was uploaded; `report` says what was and what was not. */
+export class UploadFolderIncomplete extends kind("UploadFolderIncomplete") {
+  readonly report: UploadFolderReport
+
+  constructor(fields: ErrorFields & { readonly report: UploadFolderReport }) {
+    super(fields)
+    this.report = fields.report
+  }
+}
+
+/** The service does not take names of a local folder; nothing was sent. `path`: below the folder. */
+export class NamesRefused extends kind("NamesRefused") {
+  readonly names: ReadonlyArray<{ readonly path: string; readonly why: string }>
+
+  constructor(fields: ErrorFields & Pick<NamesRefused, "names">) {
+    super(fields)
+    this.names = fields.names
   }
 }

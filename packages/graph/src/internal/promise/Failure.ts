@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import { GraphError, type Reason } from "../../GraphError.ts"
 import { TransferError, type Reason as TransferReason } from "../../TransferError.ts"
 import { FolderIncomplete } from "../files/FolderDownload.ts"
+import { NamesRefused, UploadFolderIncomplete } from "../files/FolderUpload.ts"
 import * as Errors from "./Errors.ts"
 
 /** A call: what was called, such as `drives.item`, and where. */
@@ -82,17 +83,28 @@ export const classOf = (cause: GraphError | TransferError, { operation, place }:
 export const failure = (Class: Class, message: string, { operation, place }: Call): Errors.GraphRequestError =>
   standAt(new Class({ operation, message: messageOf(message, { operation }) }), place)
 
+/** An error of a folder, with what it says besides; undefined: it is none. */
+const ofFolder = (cause: unknown, { operation, place }: Call): Errors.GraphRequestError | undefined => {
+  const fields = (message: string) => ({ operation, message: messageOf(message, { operation }), cause })
+  const made =
+    cause instanceof FolderIncomplete
+      ? new Errors.FolderIncomplete({ ...fields(cause.message), report: cause.report })
+      : cause instanceof UploadFolderIncomplete
+        ? new Errors.UploadFolderIncomplete({ ...fields(cause.message), report: cause.report })
+        : cause instanceof NamesRefused
+          ? new Errors.NamesRefused({ ...fields(cause.message), names: cause.names })
+          : undefined
+  return made === undefined ? undefined : standAt(made, place)
+}
+
 /** `isOfProgram`: an error that the program's own effects and functions have made stays as it is. */
 export const rejection = (cause: Cause.Cause<unknown>, call: Call, isOfProgram = false): unknown => {
   const failed = Cause.findError(cause)
   const isDefect = Result.isFailure(failed)
   const error = isDefect ? Cause.squash(cause) : failed.success
   if (error instanceof GraphError || error instanceof TransferError) return classOf(error, call)
-  if (error instanceof FolderIncomplete) {
-    const { operation, place } = call
-    const message = messageOf(error.message, { operation })
-    return standAt(new Errors.FolderIncomplete({ operation, message, cause: error, report: error.report }), place)
-  }
+  const folder = ofFolder(error, call)
+  if (folder !== undefined) return folder
   const isOurs = error instanceof Error && "_tag" in error && !isOfProgram && !isDefect
   return isOurs || error instanceof OptionError ? standAt(error, call.place) : error
 }

@@ -97,6 +97,12 @@ export interface FolderOptions extends Omit<Files.FolderOptions, "onProgress"> {
   readonly onProgress?: Listener<{ readonly path: string; readonly files: number; readonly bytes: number }>
 }
 
+/** How a folder is uploaded. */
+export interface UploadFolderOptions extends Omit<Files.UploadFolderOptions, "onProgress"> {
+  /** Called after each file that was sent. */
+  readonly onProgress?: Listener<{ readonly path: string; readonly files: number; readonly bytes: number }> | undefined
+}
+
 /** Transfers between drives and local files. */
 export interface FilesClient {
   /** Uploads a local file to where a file is or will be. */
@@ -121,10 +127,22 @@ export interface FilesClient {
     download?: FolderOptions,
     options?: CallOptions
   ) => Promise<Files.FolderReport>
+  /**
+   * Uploads what is in a local folder into a folder, with its subfolders; what is there already is not sent again. Rejects with
+   * `NamesRefused` before anything is sent, and with `UploadFolderIncomplete` unless all is there.
+   */
+  readonly uploadFolder: (
+    drive: DriveRef,
+    folder: ItemRef,
+    localPath: string,
+    upload?: UploadFolderOptions,
+    options?: CallOptions
+  ) => Promise<Files.UploadFolderReport>
 }
 
 export const files: Members<FilesClient> = {
   upload: { of: Files.upload, parameters: 4 },
   download: { of: Files.download, parameters: 3 },
-  downloadFolder: { of: Files.downloadFolder, parameters: 3 }
+  downloadFolder: { of: Files.downloadFolder, parameters: 3 },
+  uploadFolder: { of: Files.uploadFolder, parameters: 4 }
 }
