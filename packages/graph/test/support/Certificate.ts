@@ -1,61 +1,14 @@
 /**
- * A certificate and its key, which nobody trusts but the sandboxes of these tests.
+ * A certificate of an app and its key, made when the tests run.
  */
-export const certificate = `-----BEGIN CERTIFICATE-----
-MIIDEzCCAfugAwIBAgIUBUGUPeFlPEv/ld4cCFI/MEj/p9IwDQYJKoZIhvcNAQEL
-BQAwGDEWMBQGA1UEAwwNYXBwIG9mIGEgdGVzdDAgFw0yNjExMjcyMjQzMzNaGA8y
-MTI2MTEwMzIyNDMzM1owGDEWMBQGA1UEAwwNYXBwIG9mIGEgdGVzdDCCASIwDQYJ
-KoZIhvcNAQEBBQADggEPADCCAQoCggEBANPbJQ2+ge9oUw3emzF3uH4VtdRc8CrK
-TPQvlPnBy+flMD+o961EgxeP+b/MmC+SrjWGOgqthkD5jRzKVGcQZwyNf0vZ5rQQ
-trjpdfAk0GQvW9dvpugZwMookHkpntwjRicBsirjjKAGWTA7m5cVfgmxLa0+QmWD
-vRE7+95/mMRL0VBQrHI7Wgy1sSv5JaGcfJmi+SGfq/R2wbbB7kNx8pYDwv4mZGQK
-K73afTiRofbJG3ctbdoPG0M0iGfoRqaTnsotIMQWZX+KKhtPPSeEOPjmSdkCIyBQ
-eGigc08IwJ1L8Uk+RUvtomnMjTgNb7fh+iPztVc0Gqkjrw2pnzcn5w8CAwEAAaNT
-MFEwHQYDVR0OBBYEFJxDTDFdCRj4axVT9Oo1TANuLNPzMB8GA1UdIwQYMBaAFJxD
-TDFdCRj4axVT9Oo1TANuLNPzMA8GA1UdEwEB/wQFMAMBAf8wDQYJKoZIhvcNAQEL
-BQADggEBACoN/jTRbGWQFeFSJ8fyuQSq7Tz01zyDhoF/TvuEueL9YvO6SwCvqw1a
-3fEKJJAW2vSifQOsAnd9wYCkekBpiLuM74W6n76NJAAGETK8kxqfMwWQLCiQDZyc
-RXEb5NGwGBJ391jPoKdV6ZOs2Yg5fjda9eKQ4ugjH5y/c6oHFt+OVwc1WeVNWyxy
-Swn254McHju4IW5mlPbkA4qZJ408ftuCKhepE53eXU1xXR9JL16NV9Zk+jDc7XLA
-tyI7gyGb0DIyCbhN2wqMkgMM2Dk/LaSgr3rYCEoNXVd5Poa7icE8IFTBy4Ai6cDc
-S2UtChyjz3/cqWg+/i+c+1KX8sWgwsA=
------END CERTIFICATE-----`
+import { generate } from "selfsigned"
 
-export const privateKey = `-----BEGIN PRIVATE KEY-----
-MIIEvAIBADANBgkqhkiG9w0BAQEFAASCBKYwggSiAgEAAoIBAQDT2yUNvoHvaFMN
-3psxd7h+FbXUXPAqykz0L5T5wcvn5TA/qPetRIMXj/m/zJgvkq41hjoKrYZA+Y0c
-ylRnEGcMjX9L2ea0ELa46XXwJNBkL1vXb6boGcDKKJB5KZ7cI0YnAbIq44ygBlkw
-O5uXFX4JsS2tPkJlg70RO/vef5jES9FQUKxyO1oMtbEr+SWhnHyZovkhn6v0dsG2
-we5DcfKWA8L+JmRkCiu92n04kaH2yRt3LW3aDxtDNIhn6Eamk57KLSDEFmV/iiob
-Tz0nhDj45knZAiMgUHhooHNPCMCdS/FJPkVL7aJpzI04DW+34foj87VXNBqpI68N
-qZ83J+cPAgMBAAECggEADvPVIiqzfgO1dPGkr3GdNlzu5+2lT8fWdZeUIqqQay4M
-YTnaPULsI7IYNPbKOPVX0VRHbXCA3L4gPQt0uI96TnMALIjVFRlm5BcqKUhX4vJK
-v6JUO+ZxanNBeyO6YBwnO+KNQiSsTLEWA2b5nMi6DBISwLr3sbWCFyDOLo5/6D62
-vlihXkSn2WwCrqA6e6oekR+ZU20SIdkB8L4C0rRppXoxGoKB/dVNTarZIa5og5yN
-91OZs6m3vUtiJegWya311oTsV9B0XSuhBonxTCF55zLyluJIyf//kB7DabeAUgi+
-iuC8K3ZtIkJ5oT9BrczcwhJfH4N4h4rCR57q2jUeTQKBgQD0WRm2KiHEPNhvOnG3
-9sf0T7UQK3ElEmc+JpMPDKYfq1+lakOw34tzw92lOvfvzS4x35P9IfGnrX1jJHpO
-7HP++alWBeq8w2h/PxaS3PMxuLLXYZKv6TYgwUpxJQir3n0kqL04z8z9FKCj0yf2
-qK+6C387nkwwrPJtnereqEOhxQKBgQDd9WUw9A6CdueEtcnkY5hU3Agsl6FBLhjv
-MjWXwFD+Ovvcc+PHyGM0VtlLohWopFt7fTk/nQARijJgDULQsZYsT1MDPMGwx914
-mOxTSMfDVRMN26UnNdd7UTNVLuczg/HF+pA19I3A/r5jqtv1I/nn0sSa0z6/nhbd
-oLcBXFXWwwKBgF6tz6qoNKFHOk4PBVVVCDGAWRZE3viQYvTQGZdxPUV0MAF2ZXg5
-hl16/X0yljOS+11T1pH0/yALt1QdJE9Ei8W2k4jDjitKRElZ9rM9bfZMLPAL3LzQ
-zqpuexvQT8XY1gDIaVmEG1fNEFmqTgfjYQPjxI8jTT5nJSCYWhOge2RJAoGAQ4rU
-UzRBYhQa2biUCksAZPpcBm3R5UrIzakiw94DB4odcHVXoEjrX1b6Ytic7KevKwHt
-NN1q0uuR7sa6SVVxFGTDJx4K9uerDnLCn4lrOJaf6LypIihxPRZ1n3tZYcTKAuv/
-jFux80PR3fR1YMCk4JWzvEWCN788yA6LAf/+Iw8CgYAYYlRKLqpU0cnls/z9mMmu
-GGb599dx7VSImUC+pw9pN8CsMnrsG0+haOZ02so5G3rLvOR79NQdncrl+EPoybza
-FjqthkKwazMepZ85n2Cy3mp0+kjewIEID01XpZfR+tm05aC+vcJlRLoMQg7OcjoI
-2cfk/B18q9VO/hmpW4UCiA==
------END PRIVATE KEY-----`
+const made = await generate([{ name: "commonName", value: "app of a test" }], {
+  keyType: "rsa",
+  keySize: 2048,
+  algorithm: "sha256"
+})
 
-export const publicKey = `-----BEGIN PUBLIC KEY-----
-MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA09slDb6B72hTDd6bMXe4
-fhW11FzwKspM9C+U+cHL5+UwP6j3rUSDF4/5v8yYL5KuNYY6Cq2GQPmNHMpUZxBn
-DI1/S9nmtBC2uOl18CTQZC9b12+m6BnAyiiQeSme3CNGJwGyKuOMoAZZMDublxV+
-CbEtrT5CZYO9ETv73n+YxEvRUFCscjtaDLWxK/kloZx8maL5IZ+r9HbBtsHuQ3Hy
-lgPC/iZkZAorvdp9OJGh9skbdy1t2g8bQzSIZ+hGppOeyi0gxBZlf4oqG089J4Q4
-+OZJ2QIjIFB4aKBzTwjAnUvxST5FS+2iacyNOA1vt+H6I/O1VzQaqSOvDamfNyfn
-DwIDAQAB
------END PUBLIC KEY-----`
+export const certificate = made.cert
+export const privateKey = made.private
+export const publicKey = made.public
