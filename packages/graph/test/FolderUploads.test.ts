@@ -183,13 +183,15 @@ describe("a folder", () => {
     )
   )
 
-  it.live("with an option that nobody knows is refused, with the nearest name", () =>
+  it.live("with an option that nobody knows, or that cannot be, is refused by name", () =>
     inSandbox(
       Effect.gen(function* () {
-        const options: object = { conflicts: "fail" }
-        const exit = yield* Effect.exit(Files.uploadFolder(Drive.me, up, yield* folderOf({}), options))
-        assert.isTrue(Exit.isFailure(exit))
-        if (Exit.isFailure(exit)) assert.include(String(Cause.squash(exit.cause)), "conflict")
+        const options: ReadonlyArray<object> = [{ conflicts: "fail" }, { conflict: "keep" }, { concurrency: 0 }]
+        for (const option of options) {
+          const exit = yield* Effect.exit(Files.uploadFolder(Drive.me, up, yield* folderOf({}), option))
+          if (Exit.isSuccess(exit)) return assert.fail("it was not refused")
+          assert.include(String(Cause.squash(exit.cause)), Object.keys(option).join())
+        }
         assert.isEmpty(yield* asked)
       })
     )
@@ -312,6 +314,22 @@ describe("when something goes wrong", () => {
         yield* faults()
         const again = yield* Files.uploadFolder(Drive.me, up, folder)
         assert.deepStrictEqual([again.files, again.present], [1, 3])
+      })
+    )
+  )
+
+  it.live("a file that is found after a lost answer counts as sent", () =>
+    inSandbox(
+      Effect.gen(function* () {
+        const folder = yield* folderOf({ "a.txt": "one" })
+        // The answer is lost, and the first look for it fails.
+        yield* faults(
+          { fault: "drop", when: "after", method: "PUT", path: "/content" },
+          { fault: "status", status: 503, method: "GET", path: "/a\\.txt", times: 5 }
+        )
+        const all = yield* Files.uploadFolder(Drive.me, up, folder)
+        assert.deepStrictEqual([all.files, all.present, all.bytes], [1, 0, 3])
+        assert.lengthOf(yield* sent, 1)
       })
     )
   )

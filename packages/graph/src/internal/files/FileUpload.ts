@@ -34,7 +34,7 @@ export interface Place {
 }
 
 export type Outcome =
-  | { readonly _tag: "Present" }
+  | { readonly _tag: "Present"; readonly bytes: number; readonly item: DriveItem }
   | { readonly _tag: "Sent"; readonly bytes: number; readonly item: Uploads.Uploaded }
 
 /** Up to this size a file is read as a whole before it is sent. */
@@ -83,8 +83,8 @@ const sourceOf = Effect.fnUntraced(function* (
 
 const isFile = (item: DriveItem) => ((item.remoteItem ?? item).file ?? null) !== null
 
-/** Whether the file is there already, under its name or, as the policy says, another one that the service chose. */
-const isThere = Effect.fnUntraced(function* (
+/** The file, if it is there already: under its name or, as the policy says, another one that the service chose. */
+const alreadyThere = Effect.fnUntraced(function* (
   { localPath, name }: LocalEntry,
   { names, siblings }: Place,
   found: DriveItem,
@@ -92,9 +92,9 @@ const isThere = Effect.fnUntraced(function* (
 ) {
   const others = conflict === "rename" ? siblings.renamed(name) : []
   for (const item of [found, ...others.filter((other) => !names.has(other.name ?? ""))]) {
-    if (yield* isWhole(localPath, item)) return true
+    if (yield* isWhole(localPath, item)) return item
   }
-  return false
+  return undefined
 })
 
 /** How a file is uploaded beside or over what has its name. */
@@ -124,7 +124,8 @@ const attempt = Effect.fnUntraced(function* (
         name
       )
     }
-    if (yield* isThere(entry, place, found, options.conflict)) return { _tag: "Present" }
+    const there = yield* alreadyThere(entry, place, found, options.conflict)
+    if (there !== undefined) return { _tag: "Present", bytes: seen.size, item: there }
     if (options.conflict === "fail") {
       const message = "a file with other contents has this name: upload it with conflict: replace or rename"
       const request = unsent("PUT", itemPath(drive, address).shown, yield* operationOf(null))
@@ -166,12 +167,21 @@ const siblingsNow = (drive: DriveAddress, { folder }: Place, name: string, confl
 
 /** Uploads a file unless it is there. Before each further attempt the service is asked what it has. */
 export const send = (drive: DriveAddress, entry: LocalEntry, place: Place, options: FileUploadOptions) =>
-  RemoteFolder.persistently(
-    (attempts) =>
-      attempts === 1
-        ? attempt(drive, entry, place, options)
-        : Effect.flatMap(siblingsNow(drive, place, entry.name, options.conflict), (siblings) =>
-            attempt(drive, entry, { ...place, siblings }, options)
-          ),
-    isWorthAnother
-  )
+  Effect.suspend(() => {
+    // What is there after a lost answer is what was sent before.
+    let mayBeSent = false
+    const further = Effect.fnUntraced(function* () {
+      const siblings = yield* siblingsNow(drive, place, entry.name, options.conflict)
+      const outcome = yield* attempt(drive, entry, { ...place, siblings }, options)
+      if (outcome._tag === "Sent" || !mayBeSent) return outcome
+      const item: Uploads.Uploaded = { ...outcome.item, difference: null }
+      return { _tag: "Sent", bytes: outcome.bytes, item } as const
+    })
+    return RemoteFolder.persistently(
+      (attempts) => (attempts === 1 ? attempt(drive, entry, place, options) : further()),
+      (error, attempts) => {
+        mayBeSent ||= RemoteFolder.isTransient(error)
+        return isWorthAnother(error, attempts)
+      }
+    )
+  })

@@ -2,7 +2,7 @@
  * A local folder with all that is in it, into a folder of a drive: what differs is sent. One file that fails does not stop the
  * others, and none fails in silence.
  */
-import { check, checkNames, whole } from "@signalbox/transport/OptionError"
+import { check, checkNames, matching, type Rules, whole } from "@signalbox/transport/OptionError"
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -42,6 +42,11 @@ export interface UploadFolderOptions {
 }
 
 const names = ["conflict", "concurrency", "verify", "times", "fragmentBytes", "onProgress"]
+
+const rules: Rules<UploadFolderOptions> = {
+  conflict: matching(/^(?:fail|rename|replace)$/, "expected fail, rename or replace"),
+  concurrency: whole(1)
+}
 
 const Failure = Schema.Struct({
   /** Below the folder. */
@@ -174,7 +179,7 @@ export const uploadFolder = Effect.fn("Files.uploadFolder")(function* (
   options: UploadFolderOptions = {}
 ): Effect.fn.Return<UploadFolderReport, GraphError | TransferError | UploadFolderIncomplete | NamesRefused, Needs> {
   checkNames("Files.uploadFolder", options, names)
-  check("Files.uploadFolder", options, { concurrency: whole(1) })
+  check("Files.uploadFolder", options, rules)
   const { concurrency = 4, conflict = "replace", fragmentBytes, onProgress, times = false, verify } = options
   const path = (yield* Path.Path).resolve(localPath)
   const local = yield* readLocal(path)
