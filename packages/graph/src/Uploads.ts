@@ -57,7 +57,7 @@ export interface UploadOptions extends Drives.IfMatch {
    */
   readonly keep?: ((state: UploadState) => Effect.Effect<void>) | undefined
   /** The state of an upload of the same bytes to the same place that did not finish. */
-  readonly resume?: UploadState
+  readonly resume?: UploadState | undefined
 }
 
 /** A file that was uploaded, as the service has it now. */

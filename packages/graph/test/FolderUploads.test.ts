@@ -18,7 +18,7 @@ import { refusalOf } from "../src/internal/files/DriveNames.ts"
 import * as QuickXorHash from "../src/QuickXorHash.ts"
 import type { TransferError } from "../src/TransferError.ts"
 import * as Uploads from "../src/Uploads.ts"
-import { asked, faults, inSandbox, someBytes } from "./support/Sandbox.ts"
+import { asked, askedOfFiles, faults, inSandbox, someBytes } from "./support/Sandbox.ts"
 
 const MiB = 1024 * 1024
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
@@ -350,6 +350,68 @@ describe("when something goes wrong", () => {
         for (const path of ["/Up/b/c.txt", "/Up/b/d/e.txt", "/Up/none.bin", "/Up/large.bin"]) {
           assert.strictEqual(yield* timesStored(path), 1, path)
         }
+      })
+    )
+  )
+
+  const fragments = Effect.map(askedOfFiles, (all) =>
+    all.filter(({ method }) => method === "PUT").map(({ headers }) => headers["content-range"]?.split("/")[0])
+  )
+  const unit = 327_680
+  const inFragments = { fragmentBytes: 8 * unit } as const
+
+  it.live("a large file is resumed where a session is stored, and nothing of the session is left", () =>
+    inSandbox(
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* folderOf({ "large.bin": someBytes(20 * unit) })
+        const options = { ...inFragments, sessionFile: `${yield* folderOf({})}/sessions.json` }
+        yield* faults({ fault: "status", status: 403, host: "files", method: "PUT", skip: 1 })
+        yield* incomplete(Files.uploadFolder(Drive.me, up, folder, options))
+        assert.strictEqual((yield* fs.stat(options.sessionFile)).mode & 0o777, 0o600)
+        yield* faults()
+        const all = yield* Files.uploadFolder(Drive.me, up, folder, options)
+        assert.strictEqual(all.files, 1)
+        assert.deepStrictEqual(yield* fragments, [
+          `bytes ${8 * unit}-${16 * unit - 1}`,
+          `bytes ${16 * unit}-${20 * unit - 1}`
+        ])
+        assert.strictEqual((yield* fs.readFileString(options.sessionFile)).trim(), "{}")
+      })
+    )
+  )
+
+  it.live("a large file that has changed since its session was stored begins anew", () =>
+    inSandbox(
+      Effect.gen(function* () {
+        const folder = yield* folderOf({ "large.bin": someBytes(20 * unit) })
+        const options = { ...inFragments, sessionFile: `${yield* folderOf({})}/sessions.json` }
+        yield* faults({ fault: "status", status: 403, host: "files", method: "PUT", skip: 1 })
+        yield* incomplete(Files.uploadFolder(Drive.me, up, folder, options))
+        const later = new Uint8Array(20 * unit).fill(7)
+        writeFileSync(`${folder}/large.bin`, later)
+        utimesSync(`${folder}/large.bin`, 2_000_000_000, 2_000_000_000)
+        yield* faults()
+        yield* Files.uploadFolder(Drive.me, up, folder, options)
+        assert.lengthOf(yield* fragments, 3)
+        const { file } = yield* Drives.item(Drive.me, { path: "/Up/large.bin" })
+        assert.strictEqual(file?.hashes?.quickXorHash, QuickXorHash.of(later))
+      })
+    )
+  )
+
+  it.live("a file of sessions that is none, or is uploaded with the folder, is refused before the first request", () =>
+    inSandbox(
+      Effect.gen(function* () {
+        const folder = yield* folderOf({ "a.txt": "one" })
+        const other = yield* folderOf({ "sessions.json": "[]" })
+        yield* faults()
+        for (const sessionFile of [`${folder}/sessions.json`, `${other}/sessions.json`]) {
+          const error = yield* Effect.flip(Files.uploadFolder(Drive.me, up, folder, { sessionFile }))
+          assert.strictEqual(error._tag === "TransferError" ? error.reason._tag : error._tag, "LocalFailed")
+          assert.include(error.message, sessionFile)
+        }
+        assert.isEmpty(yield* asked)
       })
     )
   )

@@ -74,7 +74,8 @@ it.live(
           { fault: "status", status: 503, every: 30, skip: 20 }
         )
         const started = performance.now()
-        const args = [origin, token, folder]
+        const sessions = join(yield* fs.makeTempDirectoryScoped(), "sessions.json")
+        const args = [origin, token, folder, sessions]
         const known = new Set<string>()
         for (let killed = 0; killed < kills; killed++) {
           const { code, sent } = yield* run(args, Math.floor(many / (kills + 1)))
@@ -90,6 +91,8 @@ it.live(
         const told: Readonly<Record<string, number>> = JSON.parse(last.sent.at(-1) ?? "{}")
         assert.strictEqual((told["files"] ?? 0) + (told["present"] ?? 0), many)
         const seconds = (performance.now() - started) / 1000
+
+        assert.strictEqual(readFileSync(sessions, "utf8").trim(), "{}")
 
         const requests = yield* asked
         const faulty = requests.filter((request) => request.faults.length > 0).length

@@ -1,5 +1,5 @@
 /**
- * A program of its own that uploads a folder: `node FolderUpload.ts <graph origin> <token> <folder>`. It prints the path of each file
+ * A program of its own that uploads a folder: `node FolderUpload.ts <graph origin> <token> <folder> <file of sessions>`. It prints the path of each file
  * that was sent, and at the end the counts of the report.
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -15,7 +15,7 @@ import * as Files from "../../src/Files.ts"
 import { Graph } from "../../src/Graph.ts"
 import { defaultPolicy, GraphPolicy } from "../../src/Policy.ts"
 
-const [, , origin = "", token = "", folder = ""] = process.argv
+const [, , origin = "", token = "", folder = "", sessionFile = ""] = process.argv
 
 const layer = Graph.layerHttpClient({ graphUrl: origin }).pipe(
   Layer.provide(AccessTokens.layerFixed(Redacted.make(token))),
@@ -29,6 +29,7 @@ await Effect.runPromise(
   Files.uploadFolder(Drive.me, { path: "/Up" }, folder, {
     concurrency: 8,
     fragmentBytes: 4 * 327_680,
+    sessionFile,
     onProgress: ({ path }) => print(path)
   }).pipe(
     Effect.flatMap(({ files, folders, present }) => print(JSON.stringify({ files, folders, present }))),

@@ -17,12 +17,14 @@ import { operationOf } from "../requests/Operation.ts"
 import { isWhole, localFailed } from "./LocalFile.ts"
 import type { LocalEntry } from "./LocalFolder.ts"
 import * as RemoteFolder from "./RemoteFolder.ts"
+import type { UploadStates } from "./UploadStates.ts"
 
 export interface FileUploadOptions {
   readonly conflict: Drives.Conflict
   readonly verify: boolean | undefined
   readonly times: boolean
   readonly fragmentBytes: number | undefined
+  readonly states: UploadStates | undefined
 }
 
 /** Where files of one folder go. */
@@ -107,6 +109,15 @@ const planOf = (found: DriveItem | undefined, policy: Drives.Conflict) => {
   return { conflict: "replace", over: found, ifMatch } as const
 }
 
+/** How the session of a large file is resumed and stored. */
+const sessionOf = (states: UploadStates | undefined, key: string, seen: Look) =>
+  states === undefined || seen.size <= smallBytes
+    ? undefined
+    : {
+        resume: states.find(key, seen),
+        keep: (state: Uploads.UploadState) => states.keep(key, seen, state)
+      }
+
 const attempt = Effect.fnUntraced(function* (
   drive: DriveAddress,
   entry: LocalEntry,
@@ -117,6 +128,7 @@ const attempt = Effect.fnUntraced(function* (
   const seen = yield* look(localPath)
   const found = place.siblings.find(name)
   const address = RemoteFolder.below(place.folder, name)
+  const key = itemPath(drive, address).encoded
   if (found !== undefined) {
     if (!isFile(found)) {
       return yield* transferError(
@@ -125,6 +137,7 @@ const attempt = Effect.fnUntraced(function* (
       )
     }
     const there = yield* alreadyThere(entry, place, found, options.conflict)
+    if (there !== undefined && options.states !== undefined) yield* options.states.forget(key)
     if (there !== undefined) return { _tag: "Present", bytes: seen.size, item: there }
     if (options.conflict === "fail") {
       const message = "a file with other contents has this name: upload it with conflict: replace or rename"
@@ -135,13 +148,17 @@ const attempt = Effect.fnUntraced(function* (
   const { conflict, ifMatch, over } = planOf(found, options.conflict)
   const lastModifiedDateTime =
     options.times && seen.modified !== null ? new Date(seen.modified).toISOString() : undefined
+  const session = sessionOf(options.states, key, seen)
   const item = yield* Uploads.upload(drive, over ?? address, yield* sourceOf(localPath, seen), {
     conflict,
     ifMatch,
     verify: options.verify,
     fragmentBytes: options.fragmentBytes,
-    fileSystemInfo: lastModifiedDateTime === undefined ? undefined : { lastModifiedDateTime }
+    fileSystemInfo: lastModifiedDateTime === undefined ? undefined : { lastModifiedDateTime },
+    resume: session?.resume,
+    keep: session?.keep
   })
+  if (options.states !== undefined) yield* options.states.forget(key)
   return { _tag: "Sent", bytes: seen.size, item }
 })
 

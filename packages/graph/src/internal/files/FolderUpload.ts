@@ -20,6 +20,7 @@ import * as FileUpload from "./FileUpload.ts"
 import { localFailed } from "./LocalFile.ts"
 import * as LocalFolder from "./LocalFolder.ts"
 import * as RemoteFolder from "./RemoteFolder.ts"
+import * as UploadStates from "./UploadStates.ts"
 
 export interface UploadFolderOptions {
   /**
@@ -35,13 +36,18 @@ export interface UploadFolderOptions {
   readonly times?: boolean | undefined
   /** Bytes per request of a large file, as for one file. Default 10 MiB. */
   readonly fragmentBytes?: number | undefined
+  /**
+   * A file, outside of the folder, that upload sessions of large files (above 4 MiB) are stored in: a run that was killed then resumes
+   * them. Only its owner can read it, since it gives access to these uploads. Default: none, and such files begin anew.
+   */
+  readonly sessionFile?: string | undefined
   /** Called after each file that was sent. */
   readonly onProgress?:
     | ((done: { readonly path: string; readonly files: number; readonly bytes: number }) => Effect.Effect<void>)
     | undefined
 }
 
-const names = ["conflict", "concurrency", "verify", "times", "fragmentBytes", "onProgress"]
+const names = ["conflict", "concurrency", "verify", "times", "fragmentBytes", "sessionFile", "onProgress"]
 
 const rules: Rules<UploadFolderOptions> = {
   conflict: matching(/^(?:fail|rename|replace)$/, "expected fail, rename or replace"),
@@ -145,6 +151,18 @@ const readLocal = Effect.fnUntraced(function* (path: string) {
   return found.refused.length === 0 ? found : yield* new NamesRefused({ names: found.refused })
 })
 
+/** The sessions of a file; it may not lie in the folder that is uploaded with it. */
+const statesIn = Effect.fnUntraced(function* (file: string, folder: string) {
+  const paths = yield* Path.Path
+  const path = paths.resolve(file)
+  const from = paths.relative(folder, path)
+  if (from !== ".." && !from.startsWith(`..${paths.sep}`) && !paths.isAbsolute(from)) {
+    const message = `sessionFile: ${path} would be uploaded with the folder that it is in; name one outside of it`
+    return yield* transferError(new LocalFailed({ path, message }))
+  }
+  return yield* UploadStates.open(path)
+})
+
 /**
  * Uploads what is in a local folder into a folder of a drive, with its subfolders. A file that is there already, with the same size
  * and hash, is not sent again, so that a run which failed or was killed continues when it is run again. Fails as `NamesRefused`
@@ -182,6 +200,7 @@ export const uploadFolder = Effect.fn("Files.uploadFolder")(function* (
   check("Files.uploadFolder", options, rules)
   const { concurrency = 4, conflict = "replace", fragmentBytes, onProgress, times = false, verify } = options
   const path = (yield* Path.Path).resolve(localPath)
+  const states = options.sessionFile === undefined ? undefined : yield* statesIn(options.sessionFile, path)
   const local = yield* readLocal(path)
   const folder = yield* RemoteFolder.target(drive, address)
 
@@ -191,7 +210,7 @@ export const uploadFolder = Effect.fn("Files.uploadFolder")(function* (
   const renamed: Array<{ readonly path: string; readonly name: string }> = []
 
   const send = Effect.fnUntraced(function* ({ entry, place }: Extract<Found, { readonly _tag: "File" }>) {
-    const outcome = yield* FileUpload.send(drive, entry, place, { conflict, fragmentBytes, times, verify })
+    const outcome = yield* FileUpload.send(drive, entry, place, { conflict, fragmentBytes, states, times, verify })
     if (outcome._tag === "Present") {
       report.present++
       return
