@@ -31,9 +31,9 @@ export interface DeltaPage {
 
 export interface DeltaOptions extends Selection<DriveItem> {
   /** Where the last look ended. Default: all that is there comes. `latest`: nothing comes but a link for the next look. */
-  readonly from?: DeltaLink | "latest"
+  readonly from?: DeltaLink | "latest" | undefined
   /** The folder to watch; default the root, which every kind of drive can do. */
-  readonly folder?: ItemAddress
+  readonly folder?: ItemAddress | undefined
 }
 
 const deltaPages = pages(DriveItem)

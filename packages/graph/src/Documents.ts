@@ -8,6 +8,7 @@ import type { Graph } from "./Graph.ts"
 import type { GraphError } from "./GraphError.ts"
 import { json, list, unit } from "./internal/requests/Call.ts"
 import { ThumbnailSet } from "./model/Facets.ts"
+import type { FieldsOf } from "./Lists.ts"
 import { Fields, ListItem } from "./model/List.ts"
 
 const listItem = json(ListItem)
@@ -55,7 +56,7 @@ export const asListItem = Effect.fn("Documents.asListItem")((drive: DriveAddress
  * ```
  */
 export const updateFields = Effect.fn("Documents.updateFields")(
-  (drive: DriveAddress, item: ItemAddress, fields: Fields) =>
+  <Row extends FieldsOf<Row>>(drive: DriveAddress, item: ItemAddress, fields: Row) =>
     // The same values a second time change nothing.
     fieldsOf({ ...at(drive, item, "listItem/fields"), method: "PATCH", json: fields, repeatable: true })
 )

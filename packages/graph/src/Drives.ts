@@ -101,7 +101,7 @@ export const children = (
 export const search = (
   drive: DriveAddress,
   text: string,
-  options: ListOptions<DriveItem> & { readonly within?: ItemAddress } = {}
+  options: ListOptions<DriveItem> & { readonly within?: ItemAddress | undefined } = {}
 ): Stream.Stream<DriveItem, GraphError, Graph> => {
   const { within, ...asked } = options
   const relation = path`search(q=${literal(text)})`
@@ -117,7 +117,12 @@ export const search = (
 
 /** Makes a folder in a folder; a taken name fails as `NameAlreadyExists` unless `conflict` says otherwise. */
 export const createFolder = Effect.fn("Drives.createFolder")(
-  (drive: DriveAddress, parent: ItemAddress, name: string, options: { readonly conflict?: Conflict } = {}) =>
+  (
+    drive: DriveAddress,
+    parent: ItemAddress,
+    name: string,
+    options: { readonly conflict?: Conflict | undefined } = {}
+  ) =>
     one({
       ...at(drive, parent, "children"),
       method: "POST",
@@ -160,7 +165,7 @@ export const ensureFolder = Effect.fn("Drives.ensureFolder")(function* (drive: D
 /** Where something goes: a folder, in another drive when that is named. */
 export interface Target {
   readonly folder: ItemAddress
-  readonly drive?: DriveAddress
+  readonly drive?: DriveAddress | undefined
 }
 
 const referenceTo = Effect.fnUntraced(function* (drive: DriveAddress, { folder, drive: other }: Target) {
@@ -212,8 +217,8 @@ export const move = Effect.fn("Drives.move")(function* (
 
 /** Times of a file as its owner sees them, ISO 8601. */
 export interface Times {
-  readonly createdDateTime?: string
-  readonly lastModifiedDateTime?: string
+  readonly createdDateTime?: string | undefined
+  readonly lastModifiedDateTime?: string | undefined
 }
 
 /** Changes the description or the times of an item. */
@@ -221,7 +226,7 @@ export const update = Effect.fn("Drives.update")(
   (
     drive: DriveAddress,
     item: ItemAddress,
-    changes: { readonly description?: string; readonly fileSystemInfo?: Times },
+    changes: { readonly description?: string | undefined; readonly fileSystemInfo?: Times | undefined },
     options: IfMatch = {}
   ) => patch(drive, item, changes, options)
 )
@@ -284,7 +289,7 @@ export const recent = (drive: DriveAddress): Stream.Stream<DriveItem, GraphError
 /** What others share with the owner of a drive. `external`: also what comes from other organisations. */
 export const sharedWithMe = (
   drive: DriveAddress,
-  options: { readonly external?: boolean } = {}
+  options: { readonly external?: boolean | undefined } = {}
 ): Stream.Stream<DriveItem, GraphError, Graph> =>
   many({ path: path`${drive.path}/sharedWithMe`, query: { allowexternal: options.external } }).pipe(
     Stream.withSpan("Drives.sharedWithMe")

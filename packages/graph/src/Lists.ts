@@ -36,10 +36,10 @@ export interface NewColumn {
 /** A list to make; further members are sent as they are. */
 export interface NewList {
   readonly displayName: string
-  readonly description?: string
-  readonly columns?: ReadonlyArray<NewColumn>
+  readonly description?: string | undefined
+  readonly columns?: ReadonlyArray<NewColumn> | undefined
   /** Default: `{ template: "genericList" }`. */
-  readonly list?: { readonly template?: string; readonly [setting: string]: Schema.Json | undefined }
+  readonly list?: { readonly template?: string; readonly [setting: string]: Schema.Json | undefined } | undefined
   readonly [member: string]: unknown
 }
 
@@ -61,7 +61,11 @@ const unindexed = { Prefer: "HonorNonIndexedQueriesWarningMayFailRandomly" }
  * ```
  */
 export const create = Effect.fn("Lists.create")((site: SiteId, data: NewList) =>
-  one({ method: "POST", path: path`/sites/${site}/lists`, json: { list: { template: "genericList" }, ...data } })
+  one({
+    method: "POST",
+    path: path`/sites/${site}/lists`,
+    json: { ...data, list: data.list ?? { template: "genericList" } }
+  })
 )
 
 /** A list; fails with `NotFound`. */
@@ -75,8 +79,11 @@ export const stream = (site: SiteId): Stream.Stream<SiteList, GraphError, Graph>
 
 /** Changes the name or the description of a list. */
 export const update = Effect.fn("Lists.update")(
-  (site: SiteId, list: ListAddress, changes: { readonly displayName?: string; readonly description?: string }) =>
-    one({ method: "PATCH", path: path`/sites/${site}/lists/${list}`, json: changes })
+  (
+    site: SiteId,
+    list: ListAddress,
+    changes: { readonly displayName?: string | undefined; readonly description?: string | undefined }
+  ) => one({ method: "PATCH", path: path`/sites/${site}/lists/${list}`, json: changes })
 )
 
 /** Deletes a list with its items. Safe to repeat. */
@@ -184,9 +191,31 @@ export const item = Effect.fn("Lists.item")(
     })
 )
 
+/** What a column is given: `null` empties it, a `Date` is its ISO text, and what is undefined is left out. */
+export type FieldValue = Schema.Json | Date | undefined
+
+/**
+ * The fields of an item to write, by internal names of columns: an object of any interface whose members are such values.
+ *
+ * ```ts
+ * import * as Lists from "@signalbox/graph/Lists"
+ * import type { SiteId } from "@signalbox/graph/model/Common"
+ *
+ * interface Book {
+ *   readonly Title: string
+ *   readonly Read?: Date
+ * }
+ *
+ * export const add = (site: SiteId, book: Book) =>
+ *   Lists.createItem(site, "Books", book)
+ * ```
+ */
+export type FieldsOf<Row> = { readonly [Name in keyof Row]: FieldValue }
+
 /** Makes an item; `fields` have internal names. */
-export const createItem = Effect.fn("Lists.createItem")((site: SiteId, list: ListAddress, fields: Fields) =>
-  oneItem({ method: "POST", path: path`/sites/${site}/lists/${list}/items`, json: { fields } })
+export const createItem = Effect.fn("Lists.createItem")(
+  <Row extends FieldsOf<Row>>(site: SiteId, list: ListAddress, fields: Row) =>
+    oneItem({ method: "POST", path: path`/sites/${site}/lists/${list}/items`, json: { fields } })
 )
 
 /**
@@ -199,7 +228,12 @@ export const createItem = Effect.fn("Lists.createItem")((site: SiteId, list: Lis
  * import type { SiteId } from "@signalbox/graph/model/Common"
  * import * as Effect from "effect/Effect"
  *
- * export const fill = (site: SiteId, rows: ReadonlyArray<Lists.Fields>) =>
+ * interface Book {
+ *   readonly Title: string
+ *   readonly Pages: number
+ * }
+ *
+ * export const fill = (site: SiteId, rows: ReadonlyArray<Book>) =>
  *   Effect.map(Lists.createItems(site, "Books", rows), (results) =>
  *     rows.filter((_, n) => {
  *       const result = results[n]
@@ -209,10 +243,10 @@ export const createItem = Effect.fn("Lists.createItem")((site: SiteId, list: Lis
  * ```
  */
 export const createItems = Effect.fn("Lists.createItems")(
-  (
+  <Row extends FieldsOf<Row>>(
     site: SiteId,
     list: ListAddress,
-    rows: Iterable<Fields>
+    rows: Iterable<Row>
   ): Effect.Effect<ReadonlyArray<Result.Result<ListItem, GraphError>>, GraphError, Graph> =>
     Batch.all(rows, (fields) =>
       Batch.part(ListItem, { method: "POST", path: path`/sites/${site}/lists/${list}/items`, json: { fields } })
@@ -224,7 +258,13 @@ export const createItems = Effect.fn("Lists.createItems")(
  * `PreconditionFailed` when the item has changed since.
  */
 export const updateItem = Effect.fn("Lists.updateItem")(
-  (site: SiteId, list: ListAddress, id: ListItemId, fields: Fields, options: { readonly ifMatch?: string } = {}) =>
+  <Row extends FieldsOf<Row>>(
+    site: SiteId,
+    list: ListAddress,
+    id: ListItemId,
+    fields: Row,
+    options: { readonly ifMatch?: string | undefined } = {}
+  ) =>
     fieldsOf({
       method: "PATCH",
       path: path`/sites/${site}/lists/${list}/items/${id}/fields`,

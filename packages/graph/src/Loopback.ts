@@ -14,11 +14,11 @@ import { type AuthorizationOptions, OAuth, type PendingAuthorization } from "./O
 
 export interface Options {
   /** Default: a free one. Name one when the app has a redirect URI with a port. */
-  readonly port?: number
+  readonly port?: number | undefined
   /** The path of the redirect URI, default `/`. */
-  readonly path?: string
+  readonly path?: string | undefined
   /** How long to wait for the browser, default five minutes. */
-  readonly timeout?: Duration.Input
+  readonly timeout?: Duration.Input | undefined
 }
 
 export interface Catcher {

@@ -32,6 +32,35 @@ export const layer = (options: NodeOptions = {}): Layer.Layer<Graph | LocalFiles
   Layer.merge(Layer.provide(Graph.layerHttpClient(options), Layer.orDie(NodeTransport.layerWith(options))), localFiles)
 
 /**
+ * `layer` with tokens that are asked for over the same HTTP client: those of `Credentials`, of an app that acts as itself.
+ *
+ * ```ts
+ * import * as Credentials from "@signalbox/graph/Credentials"
+ * import { layerTokens } from "@signalbox/graph/node"
+ * import * as Redacted from "effect/Redacted"
+ *
+ * export const graph = (certificate: string, key: string) =>
+ *   layerTokens(
+ *     Credentials.layerCertificate({
+ *       tenant: "contoso.example",
+ *       clientId: "5a9db0c5-…",
+ *       certificate,
+ *       privateKey: Redacted.make(key)
+ *     })
+ *   )
+ * ```
+ */
+export const layerTokens = <E, R>(
+  tokens: Layer.Layer<AccessTokens, E, R>,
+  options: NodeOptions = {}
+): Layer.Layer<Graph | LocalFiles, E, Exclude<Exclude<R, HttpClient.HttpClient>, LocalFiles>> =>
+  Graph.layerHttpClient(options).pipe(
+    Layer.provide(tokens),
+    Layer.provide(Layer.orDie(NodeTransport.layerWith(options))),
+    Layer.provideMerge(localFiles)
+  )
+
+/**
  * `Graph`, and the `OAuth` that keeps it authorized, as the environment says (`SIGNALBOX_GRAPH_*`), over a token store.
  *
  * ```ts

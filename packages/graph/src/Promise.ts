@@ -44,6 +44,12 @@ export type { CallOptions } from "./internal/promise/Members.ts"
 export type { BatchResult } from "./internal/promise/Results.ts"
 export type * from "./internal/promise/SiteClients.ts"
 export type * from "./internal/promise/TransferClients.ts"
+export type { Listeners, PauseEvent, RequestEvent, ResponseEvent, RetryEvent } from "./Events.ts"
+export type { Drive, DriveItem, DriveItemVersion } from "./model/Drive.ts"
+export type { Column, Fields, ListItem, SiteList } from "./model/List.ts"
+export type { Permission } from "./model/Permission.ts"
+export type { Site } from "./model/Site.ts"
+export type { User } from "./model/User.ts"
 export { odataText, path } from "./Path.ts"
 
 /** An app that acts as itself in its tenant, by a secret. */
@@ -59,7 +65,7 @@ export interface AppCertificate {
   readonly clientId: string
   readonly certificate: string
   readonly privateKey: string
-  readonly algorithm?: "PS256" | "RS256"
+  readonly algorithm?: "PS256" | "RS256" | undefined
 }
 
 /** The identity of what the program runs on. */
@@ -75,8 +81,8 @@ export interface WorkloadIdentity {
 /** A person who has authorized an app: the tokens are in a file, or where the program stores them, and are renewed. */
 export interface SignedIn {
   readonly clientId: string
-  readonly clientSecret?: string
-  readonly tenant?: string
+  readonly clientSecret?: string | undefined
+  readonly tenant?: string | undefined
   readonly tokenStore: { readonly path: string } | Layer.Layer<TokenStore>
 }
 

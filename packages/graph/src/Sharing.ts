@@ -30,13 +30,13 @@ export const permissions = (drive: DriveAddress, item: ItemAddress): Stream.Stre
 
 export interface LinkOptions {
   /** Default `view`. */
-  readonly type?: "view" | "edit" | "embed"
+  readonly type?: "view" | "edit" | "embed" | undefined
   /** Whom the link works for: anyone, the organisation (default), or those who have access anyway. */
-  readonly scope?: "anonymous" | "organization" | "users"
+  readonly scope?: "anonymous" | "organization" | "users" | undefined
   /** ISO 8601. */
-  readonly expirationDateTime?: string
+  readonly expirationDateTime?: string | undefined
   /** Personal drives only. */
-  readonly password?: string
+  readonly password?: string | undefined
 }
 
 /**
@@ -62,7 +62,7 @@ export const createLink = Effect.fn("Sharing.createLink")(
     one({
       method: "POST",
       path: itemPath(drive, item, "createLink"),
-      json: { type: "view", scope: "organization", ...options },
+      json: { ...options, type: options.type ?? "view", scope: options.scope ?? "organization" },
       repeatable: true
     })
 )
@@ -72,11 +72,11 @@ export interface Invitation {
   readonly recipients: ReadonlyArray<string>
   readonly roles: ReadonlyArray<Role>
   /** Default true. */
-  readonly requireSignIn?: boolean
+  readonly requireSignIn?: boolean | undefined
   /** Whether the service writes to them; default true. */
-  readonly sendInvitation?: boolean
+  readonly sendInvitation?: boolean | undefined
   /** What it writes. */
-  readonly message?: string
+  readonly message?: string | undefined
 }
 
 /** Why the service did not do all that was asked for a recipient: the access, or the mail about it. */
@@ -140,9 +140,9 @@ export const invite = Effect.fn("Sharing.invite")(function* (
       method: "POST",
       path: itemPath(drive, item, "invite"),
       json: {
-        requireSignIn: true,
-        sendInvitation: true,
         ...invitation,
+        requireSignIn: invitation.requireSignIn ?? true,
+        sendInvitation: invitation.sendInvitation ?? true,
         recipients: recipients.map((email) => ({ email }))
       }
     },

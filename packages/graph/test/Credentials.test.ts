@@ -15,10 +15,11 @@ import { createSign } from "node:crypto"
 import { AccessTokens } from "../src/AccessTokens.ts"
 import * as Credentials from "../src/Credentials.ts"
 import { Graph } from "../src/Graph.ts"
+import { layerTokens } from "../src/Node.ts"
 import { OAuthError } from "../src/OAuthError.ts"
 import { connectGraph } from "../src/Promise.ts"
 import * as Users from "../src/Users.ts"
-import { certificate, privateKey, publicKey } from "./support/Certificate.ts"
+import { certificate, privateKey, publicKey } from "@signalbox/testkit/Certificate"
 import { asked, GraphSandbox, inSandbox } from "./support/Sandbox.ts"
 import { failure, json, make, type Server, settle } from "./support/Server.ts"
 
@@ -87,6 +88,19 @@ describe("an app", () => {
       askWith((place) => Layer.provide(Credentials.layerCertificate({ ...place, ...app, ...own, algorithm }), http))
     )
   }
+
+  it.live("whose tokens are asked for over the client of `layerTokens`", () =>
+    inSandbox(
+      Effect.gen(function* () {
+        const { origin } = yield* GraphSandbox
+        const place = { graphUrl: origin, loginUrl: origin }
+        const layer = layerTokens(Credentials.layerCertificate({ ...place, ...app, ...own }), place)
+        const { displayName } = yield* Effect.provide(Users.get("ann@contoso.test"), layer)
+        assert.strictEqual(displayName, "Ann Lee")
+      }),
+      { seed }
+    )
+  )
 
   it.live("by a certificate that the app does not have: the provider says so", () =>
     inSandbox(

@@ -286,6 +286,21 @@ describe("lists", () => {
     })
   )
 
+  it.effect("the fields of an item are those of any interface, with dates and what is undefined", () =>
+    Effect.gen(function* () {
+      interface Book {
+        readonly Title: string
+        readonly Read: Date
+        readonly Pages?: number | undefined
+      }
+      const book: Book = { Title: "one", Read: new Date(0), Pages: undefined }
+      const made = yield* run(Lists.createItem(site, "Books", book), answer("listItem", 201))
+      assert.strictEqual(made.first?.body, '{"fields":{"Title":"one","Read":"1970-01-01T00:00:00.000Z"}}')
+      // @ts-expect-error A function is no value of a column.
+      Lists.createItem(site, "Books", { Title: () => "one" })
+    })
+  )
+
   it.effect("an item is made, changed when it is as it was read, and deleted", () =>
     Effect.gen(function* () {
       const id = ListItemId.make("7")

@@ -77,3 +77,22 @@ it.effect("permissions without an id decode", () =>
     assert.deepStrictEqual(permission?.roles, ["owner"])
   })
 )
+
+it.effect("options that are undefined are as if they were left out", () =>
+  Effect.gen(function* () {
+    const server = yield* make
+    server.script(json({ id: "1" }), json({ value: [] }))
+    const link = Sharing.createLink(Drive.me, { path: "/Docs" }, { type: undefined, scope: undefined })
+    const invitation = {
+      recipients: ["a@b.test"],
+      roles: ["read"],
+      requireSignIn: undefined,
+      sendInvitation: undefined
+    } as const
+    yield* settle(server, Effect.provide(link, connect(server)))
+    yield* settle(server, Effect.provide(Sharing.invite(Drive.me, { path: "/Docs" }, invitation), connect(server)))
+    const [linked, invited] = server.received().map(({ body }) => JSON.parse(body))
+    assert.deepStrictEqual(linked, { type: "view", scope: "organization" })
+    assert.deepInclude(invited, { requireSignIn: true, sendInvitation: true })
+  })
+)

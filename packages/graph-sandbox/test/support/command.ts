@@ -14,7 +14,7 @@ import * as ChildProcess from "effect/process/ChildProcess"
 import { join } from "node:path"
 import { getCACertificates, setDefaultCACertificates } from "node:tls"
 import { fetched, type Init } from "./Asking.ts"
-import { certificate } from "./Certificate.ts"
+import { certificate } from "@signalbox/testkit/Certificate"
 
 const bin = join(import.meta.dirname, "..", "..", "..", "signalbox", ".bundle-command", "bin.ts")
 

@@ -19,7 +19,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { fetched } from "../../support/Asking.ts"
-import { certificate, privateKey } from "../../support/Certificate.ts"
+import { certificate, privateKey } from "@signalbox/testkit/Certificate"
 import { Command } from "../../support/command.ts"
 
 const call = <A>(run: () => Promise<A>) => Effect.promise(run)

@@ -25,11 +25,9 @@ export interface FolderOptions {
   /** Whether size and hash of each file are compared, as for one file. Default true. */
   readonly verify?: boolean | undefined
   /** Called after each file. */
-  readonly onProgress?: (done: {
-    readonly path: string
-    readonly files: number
-    readonly bytes: number
-  }) => Effect.Effect<void>
+  readonly onProgress?:
+    | ((done: { readonly path: string; readonly files: number; readonly bytes: number }) => Effect.Effect<void>)
+    | undefined
 }
 
 const Failure = Schema.Struct({

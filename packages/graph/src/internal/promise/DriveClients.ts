@@ -3,6 +3,7 @@ import * as Delta from "../../Delta.ts"
 import * as Documents from "../../Documents.ts"
 import type { DriveAddress, ItemAddress } from "../../Drive.ts"
 import * as Drives from "../../Drives.ts"
+import type { FieldsOf } from "../../Lists.ts"
 import type { Drive, DriveItem, DriveItemVersion } from "../../model/Drive.ts"
 import type { ThumbnailSet } from "../../model/Facets.ts"
 import type { Fields, ListItem } from "../../model/List.ts"
@@ -29,8 +30,8 @@ export interface MoveOptions extends Drives.IfMatch {
 
 /** What of an item is changed. */
 export interface ItemChanges {
-  readonly description?: string
-  readonly fileSystemInfo?: Drives.Times
+  readonly description?: string | undefined
+  readonly fileSystemInfo?: Drives.Times | undefined
 }
 
 /** Which drives there are, and what is in them. */
@@ -58,7 +59,7 @@ export interface DrivesClient {
     drive: DriveRef,
     parent: ItemRef,
     name: string,
-    folder?: { readonly conflict?: Drives.Conflict },
+    folder?: { readonly conflict?: Drives.Conflict | undefined },
     options?: CallOptions
   ) => Promise<DriveItem>
   /** The folder of a path, made with all folders above it where they are missing. */
@@ -87,7 +88,7 @@ export interface DrivesClient {
   /** What others share with the owner of a drive. */
   readonly sharedWithMe: (
     drive: DriveRef,
-    shared?: { readonly external?: boolean },
+    shared?: { readonly external?: boolean | undefined },
     options?: CallOptions
   ) => AsyncIterable<DriveItem>
   /** The versions of a file, the newest first. */
@@ -118,7 +119,12 @@ export interface DocumentsClient {
   /** A file or folder of a library as the item of its list, with the values of its columns. */
   readonly asListItem: (drive: DriveRef, item: ItemRef, options?: CallOptions) => Promise<ListItem>
   /** Changes some columns of a file or folder of a library, and returns all of them. */
-  readonly updateFields: (drive: DriveRef, item: ItemRef, fields: Fields, options?: CallOptions) => Promise<Fields>
+  readonly updateFields: <Row extends FieldsOf<Row>>(
+    drive: DriveRef,
+    item: ItemRef,
+    fields: Row,
+    options?: CallOptions
+  ) => Promise<Fields>
   /** Reserves a file; rejects with `Locked` when another account has it. */
   readonly checkOut: (drive: DriveRef, item: ItemRef, options?: CallOptions) => Promise<void>
   /** Makes what was changed since the check-out visible to others. */

@@ -50,7 +50,7 @@ export const users: Members<UsersClient> = {
 
 /** Which fields of a site come, and whose site `root` is. */
 export interface SiteOptions extends Selection<Site> {
-  readonly resource?: string
+  readonly resource?: string | undefined
 }
 
 /** Team sites. */
@@ -80,8 +80,8 @@ export const sites: Members<SitesClient> = {
 
 /** What of a list is changed. */
 export interface ListChanges {
-  readonly displayName?: string
-  readonly description?: string
+  readonly displayName?: string | undefined
+  readonly description?: string | undefined
 }
 
 /** Which fields of a list come. */
@@ -131,26 +131,26 @@ export interface ListsClient {
     options?: CallOptions
   ) => Promise<Lists.ListItem>
   /** Makes an item; `fields` have internal names. */
-  readonly createItem: (
+  readonly createItem: <Row extends Lists.FieldsOf<Row>>(
     site: string,
     list: string,
-    fields: Lists.Fields,
+    fields: Row,
     options?: CallOptions
   ) => Promise<Lists.ListItem>
   /** Makes an item of each row, in requests of twenty; each has its result, in the order of the rows. */
-  readonly createItems: (
+  readonly createItems: <Row extends Lists.FieldsOf<Row>>(
     site: string,
     list: string,
-    rows: Iterable<Lists.Fields>,
+    rows: Iterable<Row>,
     options?: CallOptions
   ) => Promise<ReadonlyArray<BatchResult<Lists.ListItem>>>
   /** Changes some fields of an item and returns all of them. */
-  readonly updateItem: (
+  readonly updateItem: <Row extends Lists.FieldsOf<Row>>(
     site: string,
     list: string,
     id: string,
-    fields: Lists.Fields,
-    match?: { readonly ifMatch?: string },
+    fields: Row,
+    match?: { readonly ifMatch?: string | undefined },
     options?: CallOptions
   ) => Promise<Lists.Fields>
   /** Deletes an item. */

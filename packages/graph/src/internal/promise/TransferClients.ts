@@ -94,7 +94,7 @@ export interface FileOptions extends DownloadOptions {
 /** How a folder is downloaded. */
 export interface FolderOptions extends Omit<Files.FolderOptions, "onProgress"> {
   /** Called after each file. */
-  readonly onProgress?: Listener<{ readonly path: string; readonly files: number; readonly bytes: number }>
+  readonly onProgress?: Listener<{ readonly path: string; readonly files: number; readonly bytes: number }> | undefined
 }
 
 /** How a folder is uploaded. */

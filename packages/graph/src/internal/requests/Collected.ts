@@ -44,7 +44,7 @@ const jsonOf = (body: HttpBody.HttpBody): Option.Option<unknown> => {
 const broken = (request: HttpClientRequest.HttpClientRequest, description: string) =>
   new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, description }) })
 
-/** How long a call waits for others: calls that are made at once get here one by one, each with its token. */
+/** A batch waits so long after the last call: calls that are made at once get here one by one, each with its token. */
 const gatherMillis = 3
 
 /** Statuses whose responses have no body. */
@@ -114,14 +114,23 @@ export const collected = (graph: Graph["Service"]): Graph["Service"] => {
     }
   })
 
+  let arrived = 0
+  /** Ends when no call came for a while; a batch that is full does not wait for it. */
+  const gather = Effect.gen(function* () {
+    for (let before = -1; before !== arrived;) {
+      before = arrived
+      yield* Effect.sleep(gatherMillis)
+    }
+  })
   const resolver = RequestResolver.make<Waiting>(together).pipe(
-    RequestResolver.setDelay(gatherMillis),
+    RequestResolver.setDelayEffect(gather),
     RequestResolver.batchN(mostParts)
   )
 
   const collecting = HttpClient.make((request, url) => {
     const json = url.href.startsWith(`${prefix}/`) ? jsonOf(request.body) : Option.none()
     if (Option.isNone(json)) return client.execute(request)
+    arrived++
     return Effect.request(new Waiting({ request, url: url.href.slice(prefix.length), json: json.value }), resolver)
   })
   return { ...graph, transport: { ...transport, link: { ...transport.link, client: collecting } } }

@@ -7,11 +7,11 @@ import { unsent } from "./Call.ts"
 import type { Method } from "./Transport.ts"
 
 export interface PartCall {
-  readonly method?: Method
+  readonly method?: Method | undefined
   /** Below the version; a plain string is sent as it is. */
   readonly path: Path | string
-  readonly query?: Query
-  readonly headers?: Readonly<Record<string, string>>
+  readonly query?: Query | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
   readonly json?: unknown
   /** The names of the parts that must have worked before this one is tried. */
   readonly dependsOn?: ReadonlyArray<string> | undefined
