@@ -16,6 +16,7 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import type * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
+import { readdirSync, readFileSync } from "node:fs"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -303,3 +304,32 @@ for (const style of ["promise", "effect"] as const) {
     for (const [name, body] of Object.entries(programs)) it.live(name, () => inStyle(style, body))
   })
 }
+
+describe("beside other clients", () => {
+  const root = join(import.meta.dirname, "..", "..")
+  const linesOf = (path: string) =>
+    readFileSync(join(root, path), "utf8")
+      .split("\n")
+      .filter((line) => !/^\s*(\/?\*|$)/.test(line)).length
+  const page = readFileSync(join(root, "docs", "compare-clients.md"), "utf8")
+  const theirs = "packages/graph-sandbox/test/slow/clients/programs"
+  const compared = [...new Set(readdirSync(join(root, theirs)).map((file) => file.split(".")[0] ?? ""))]
+
+  it("three programs are compared", () => assert.lengthOf(compared, 3))
+
+  for (const program of compared) {
+    it(`${program} is no longer than theirs, and the page says how long they are`, () => {
+      const own = ["promise", "effect"].map((style) => linesOf(`examples/clients/graph/${program}.${style}.ts`))
+      const others = ["graph-client", "pnp"].map((client) => linesOf(`${theirs}/${program}.${client}.ts`))
+      assert.isAtMost(Math.max(...own), Math.min(...others))
+      const row = page.split("\n").find((line) => line.startsWith(`| \`${program}\``)) ?? ""
+      assert.deepStrictEqual(row.match(/\d+/g)?.map(Number), [...own, ...others])
+    })
+  }
+
+  it("the folder's page names every program", () => {
+    const readme = readFileSync(join(root, "examples/clients/graph/README.md"), "utf8")
+    const files = readdirSync(join(root, "examples/clients/graph")).filter((file) => file.endsWith(".promise.ts"))
+    for (const file of files) assert.include(readme, `| \`${file.replace(".promise.ts", "")}\``)
+  })
+})

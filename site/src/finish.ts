@@ -10,7 +10,7 @@ const weights: ReadonlyArray<readonly [folder: RegExp, weight: number]> = [
   [/^(reference|changelog|decisions)\//, 0.1],
   [/^architecture\//, 0.3],
   // They name every feature.
-  [/^coming-from\//, 0.4],
+  [/^(coming-from|compare-clients)\//, 0.4],
   [/^packages\//, 0.5]
 ]
 

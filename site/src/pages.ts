@@ -79,7 +79,7 @@ export const sections: ReadonlyArray<Section> = [
   },
   {
     label: "Reference",
-    files: inDocs("compatibility", "older-interface"),
+    files: inDocs("compatibility", "compare-clients", "older-interface"),
     folders: { Commands: "reference/commands", Exports: "reference/exports" }
   },
   {

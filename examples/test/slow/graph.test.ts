@@ -121,6 +121,19 @@ const kill = Effect.fnUntraced(function* <E, R>(
 // One story over one sandbox: what one example stores another lists.
 describe("in this order", { shuffle: false }, () => {
   layer(world, { excludeTestServices: true, timeout: 120_000 })("the examples of the graph", (it) => {
+    describe("clients/graph/run.ts", () => {
+      for (const style of ["promise", "effect"]) {
+        it.effect(`runs a program with ${style} as who is signed in`, () =>
+          Effect.gen(function* () {
+            const { lines } = yield* run("../clients/graph/run.ts", "clients", {
+              args: [`list-folder.${style}`, "/Inbox"]
+            })
+            assert.include(lines.join(" "), "'orders.csv 29'")
+          })
+        )
+      }
+    })
+
     describe("list-drive.ts", () => {
       const listed = [/^OneDrive \(business, \d+ bytes used\), https:/, / Inbox\/$/, / 29 .* Inbox\/orders\.csv$/]
 
