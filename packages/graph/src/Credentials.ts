@@ -154,17 +154,9 @@ const given = (value: string | undefined, variable: string): Config.Config<strin
  *
  * ```ts
  * import * as Credentials from "@signalbox/graph/Credentials"
- * import { layer } from "@signalbox/graph/node"
- * import * as NodeFileSystem from "@signalbox/platform/NodeFileSystem"
- * import * as Layer from "effect/Layer"
- * import * as FetchHttpClient from "effect/http/FetchHttpClient"
+ * import { layerTokens } from "@signalbox/graph/node"
  *
- * export const graph = Layer.provide(layer(), [
- *   Layer.provide(Credentials.layerWorkloadIdentity(), [
- *     FetchHttpClient.layer,
- *     NodeFileSystem.layer
- *   ])
- * ])
+ * export const graph = layerTokens(Credentials.layerWorkloadIdentity())
  * ```
  */
 export const layerWorkloadIdentity = (
