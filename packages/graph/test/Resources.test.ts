@@ -297,7 +297,7 @@ describe("lists", () => {
       const made = yield* run(Lists.createItem(site, "Books", book), answer("listItem", 201))
       assert.strictEqual(made.first?.body, '{"fields":{"Title":"one","Read":"1970-01-01T00:00:00.000Z"}}')
       // @ts-expect-error A function is no value of a column.
-      Lists.createItem(site, "Books", { Title: () => "one" })
+      assert.isDefined(Lists.createItem(site, "Books", { Title: () => "one" }))
     })
   )
 
