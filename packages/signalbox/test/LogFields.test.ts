@@ -57,7 +57,7 @@ const inSources = (): ReadonlyArray<string> => {
   return [...new Set(names)]
 }
 
-/** The counts at the end of a step run, which stand in a variable, and the fields of the migrator. */
+/** The counts at the end of a step run, which stand in a variable, the fields of the migrator, and those of clients. */
 const others = [
   "completed",
   "failed",
@@ -65,7 +65,15 @@ const others = [
   "migration_id",
   "migration_name",
   "latest_migration_id",
-  "latest_migration_name"
+  "latest_migration_name",
+  // Of clients, on level DEBUG.
+  "operation",
+  "method",
+  "path",
+  "problem",
+  "millis",
+  "bytes",
+  "pauseMillis"
 ]
 
 interface Line {

@@ -140,16 +140,12 @@ const History = ({ inspection, onDone }: { readonly inspection: Inspection; read
             },
             {
               title: text.common.state,
-              cell: (entry) => {
-                const { failure, kind, state } = entry
-                return (
-                  <>
-                    <State state={state === "running" && kind !== "step" ? "waiting" : state} />
-                    {failure === null ? null : <div class="why">{failure.message}</div>}
-                    <Details of={entry} />
-                  </>
-                )
-              }
+              cell: ({ failure, kind, state }) => (
+                <>
+                  <State state={state === "running" && kind !== "step" ? "waiting" : state} />
+                  {failure === null ? null : <div class="why">{failure.message}</div>}
+                </>
+              )
             },
             { title: text.flows.attempt, isNumber: true, cell: ({ attempt }) => String(attempt) },
             { title: text.common.started, isNumber: true, cell: ({ started_at }) => <Time at={started_at} /> },
