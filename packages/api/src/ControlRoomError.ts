@@ -57,17 +57,26 @@ const retryAfterMillis = Schema.NullOr(Schema.Finite).pipe(
   Schema.withDecodingDefaultTypeKey(Effect.succeed(null))
 )
 
+/** What the service calls the failure; null if it did not say, or in an error that was stored by an older version. */
+const saidCode = Schema.NullOr(Schema.String).pipe(
+  Schema.withConstructorDefault(Effect.succeed(null)),
+  Schema.withDecodingDefaultTypeKey(Effect.succeed(null))
+)
+
 /**
- * 429 after the last attempt. `retryAfterMillis`: when the service will accept a call again, null if it did not say.
+ * 429 after the last attempt. `retryAfterMillis`: when the service will accept a call again, null if it did not say. `code`: what the
+ * service calls it, such as `RATE_LIMITED`, null if it did not say.
  */
 export class RateLimited extends TaggedError<RateLimited>()("RateLimited", {
+  code: saidCode,
   message: Schema.String,
   retryAfterMillis
 }) {}
 
-/** 502, 503, 504 or 507 after the last attempt. `retryAfterMillis` as in `RateLimited`. */
+/** 502, 503, 504 or 507 after the last attempt. `retryAfterMillis` and `code` as in `RateLimited`. */
 export class Unavailable extends TaggedError<Unavailable>()("Unavailable", {
   status: Schema.Finite,
+  code: saidCode,
   message: Schema.String,
   retryAfterMillis
 }) {}

@@ -12,13 +12,15 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Redacted from "effect/Redacted"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import { WorkspaceId } from "./contract/Ids.ts"
+import type { WebhookEvent } from "./contract/WebhookEvents.ts"
 import { ControlRoom } from "./ControlRoom.ts"
 import { defaultPolicy, type Policy, RetryPolicy } from "./Policy.ts"
 import { checkHeaders } from "./internal/promise/CallOptions.ts"
 import { type Client, clientOf } from "./internal/promise/Client.ts"
 import { layerObserved } from "./internal/promise/CurrentCall.ts"
 import { environmentOptions } from "./internal/promise/Environment.ts"
-import * as WebhookSignature from "./WebhookSignature.ts"
+import { eventOf } from "./internal/process/DeliveredEvent.ts"
+import { type VerifyOptions, verifyWebhook } from "./Webhook.ts"
 
 export { AssetUploadFailed } from "./Assets.ts"
 export { NotConfigured } from "./internal/environment/Environment.ts"
@@ -35,6 +37,7 @@ export {
   InvalidRequest,
   Malformed,
   NotFound,
+  PartlyCreated,
   RateLimited,
   Timeout,
   Unauthorized,
@@ -44,6 +47,7 @@ export {
 } from "./internal/promise/Errors.ts"
 export type { Listeners, PauseEvent, PauseReason, RequestEvent, ResponseEvent, RetryEvent } from "./Events.ts"
 export type { ApiPromise, ResponseInfo } from "./internal/promise/Members.ts"
+export type { ListPage } from "./internal/promise/Pages.ts"
 export type * from "./internal/promise/ProcessClient.ts"
 export type * from "./internal/promise/RunClients.ts"
 export type * from "./internal/promise/StartClients.ts"
@@ -51,8 +55,8 @@ export type * from "./internal/promise/WorkClients.ts"
 export type * from "./internal/promise/WorkerClients.ts"
 export { type Jsonable, UnexpectedData } from "./Payload.ts"
 export { UploadSourceError } from "./Upload.ts"
-export { InvalidSignature, UnreadableEvent } from "./WebhookSignature.ts"
-export { PartlyCreated } from "./WorkItems.ts"
+export { UnreadableEvent } from "./internal/process/DeliveredEvent.ts"
+export { InvalidSignature, type VerifyOptions, verifyWebhook } from "./Webhook.ts"
 
 /** How requests are sent, whichever room they go to; functions such as `onRetry` are called with what happens while a call waits. */
 export interface ConnectionOptions extends Listeners {
@@ -80,41 +84,16 @@ export interface Options extends ConnectionOptions {
 /** What comes redacted, such as the `key` of a new key, the `secret` of a webhook or an `integrationUrl`, as text. */
 export const reveal = (secret: Redacted.Redacted): string => Redacted.value(secret)
 
-/** Rejects where `door` was called. */
-const verified = async <A>(effect: Effect.Effect<A, Error>, door: (...args: never) => unknown): Promise<A> => {
-  const place = placeOf(door)
+/** As `verifyWebhook`, and resolves to the event; rejects with `UnreadableEvent` when this version knows no such event. */
+export const receiveWebhook = async (options: VerifyOptions): Promise<WebhookEvent> => {
+  const place = placeOf(receiveWebhook)
   try {
-    return await Effect.runPromise(effect)
+    await verifyWebhook(options)
+    return await Effect.runPromise(eventOf(options.body))
   } catch (error) {
     throw error instanceof Error ? standAt(error, place) : error
   }
 }
-
-/**
- * Checks that a delivery comes from the service: rejects with `InvalidSignature`. Needs no connection. `body` is the raw body.
- *
- * ```ts
- * import { InvalidSignature, verifyWebhook } from "@signalbox/api/promise"
- *
- * export const handle = async (request: Request, secret: string) => {
- *   const body = new Uint8Array(await request.arrayBuffer())
- *   try {
- *     await verifyWebhook({ headers: request.headers, body, secret })
- *   } catch (error) {
- *     if (error instanceof InvalidSignature)
- *       return new Response(error.message, { status: 400 })
- *     throw error
- *   }
- *   return new Response()
- * }
- * ```
- */
-export const verifyWebhook = (options: WebhookSignature.VerifyOptions): Promise<void> =>
-  verified(WebhookSignature.verify(options), verifyWebhook)
-
-/** As `verifyWebhook`, and resolves to the event; rejects with `UnreadableEvent` when this version knows no such event. */
-export const receiveWebhook = (options: WebhookSignature.VerifyOptions): Promise<WebhookSignature.WebhookEvent> =>
-  verified(WebhookSignature.receive(options), receiveWebhook)
 
 const names = ["baseUrl", "apiKey", "workspaceId"] as const
 

@@ -2,6 +2,7 @@
  * Receivers of webhooks without Effect and without a client: web crypto alone, in browsers, Workers, Deno, Bun and Node. With
  * Effect it is `WebhookSignature`; `receiveWebhook` of `@signalbox/api/promise` also decodes the event.
  */
+import { placeOf, standAt } from "@signalbox/transport/Place"
 import { type Delivery, type Problem, problemOf, type Scheme } from "./contract/WebhookSigning.ts"
 
 export type { Delivery } from "./contract/WebhookSigning.ts"
@@ -46,11 +47,12 @@ export class InvalidSignature extends Error {
  * ```
  */
 export const verifyWebhook = async (options: VerifyOptions): Promise<void> => {
+  const place = placeOf(verifyWebhook)
   const { secret, toleranceSeconds = 0 } = options
   // By NaN every delivery would be in time.
   if (!(toleranceSeconds >= 0)) {
     throw new TypeError("verifyWebhook: toleranceSeconds: expected a number of seconds of 0 or more, or Infinity")
   }
   const problem = await problemOf(options, typeof secret === "string" ? [secret] : secret, Date.now())
-  if (problem !== null) throw new InvalidSignature(problem)
+  if (problem !== null) throw standAt(new InvalidSignature(problem), place)
 }

@@ -10,7 +10,6 @@ import * as Base64 from "effect/encoding/Base64"
 import * as Hex from "effect/encoding/Hex"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { WebhookEvent } from "./contract/WebhookEvents.ts"
 import {
   bytesOf,
   type Delivery,
@@ -21,19 +20,16 @@ import {
   tagOf,
   webhookHeaders
 } from "./contract/WebhookSigning.ts"
+import { eventOf } from "./internal/process/DeliveredEvent.ts"
 
 export type { WebhookEvent } from "./contract/WebhookEvents.ts"
 export type { Delivery } from "./contract/WebhookSigning.ts"
+export { UnreadableEvent } from "./internal/process/DeliveredEvent.ts"
 
 /** A delivery that must not be trusted. */
 export class InvalidSignature extends TaggedError<InvalidSignature>()("InvalidSignature", {
   /** `missing`, `malformed`, `expired` or `mismatch`: not signed with this secret, or changed in transit. */
   reason: Schema.Literals(["missing", "malformed", "expired", "mismatch"]),
-  message: Schema.String
-}) {}
-
-/** A genuine delivery whose body is not an event that this version knows. */
-export class UnreadableEvent extends TaggedError<UnreadableEvent>()("UnreadableEvent", {
   message: Schema.String
 }) {}
 
@@ -79,15 +75,10 @@ export const verify = Effect.fn("WebhookSignature.verify")(function* (
   if (problem !== null) return yield* new InvalidSignature(problem)
 })
 
-const decodeEvent = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(WebhookEvent)))
-
 /** Like `verify`, and returns the event. The same event may arrive more than once, with the same `id`. */
 export const receive = Effect.fn("WebhookSignature.receive")(function* (options: VerifyOptions) {
   yield* verify(options)
-  return yield* Effect.mapError(
-    decodeEvent(new TextDecoder().decode(bytesOf(options.body))),
-    () => new UnreadableEvent({ message: "the body is not an event of a process run" })
-  )
+  return yield* eventOf(options.body)
 })
 
 /** Returns the headers that the service sends with a body, for tests of a receiver. Fails for an empty secret. */

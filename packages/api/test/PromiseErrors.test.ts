@@ -43,13 +43,20 @@ const table: ReadonlyArray<Expected> = [
     what: "a 429 after the last attempt",
     faults: [answer(429, envelope("RATE_LIMITED", "slow down"), { "retry-after": "7", ...withId })],
     is: Errors.RateLimited,
-    has: { _tag: "RateLimited", status: 429, requestId: "req-1", attempts: 1, retryAfterMillis: 7000 }
+    has: {
+      _tag: "RateLimited",
+      status: 429,
+      code: "RATE_LIMITED",
+      requestId: "req-1",
+      attempts: 1,
+      retryAfterMillis: 7000
+    }
   },
   {
     what: "a 503 after the last attempt",
-    faults: [answer(503)],
+    faults: [answer(503, {})],
     is: Errors.Unavailable,
-    has: { _tag: "Unavailable", status: 503, attempts: 4, retryAfterMillis: null }
+    has: { _tag: "Unavailable", status: 503, code: null, attempts: 4, retryAfterMillis: null }
   },
   {
     what: "no response in time",
@@ -138,7 +145,7 @@ describe("a call with promises rejects", () => {
       const error = await rejectionOf(room.workspaces.get())
       assert.strictEqual(
         String(error),
-        "Unavailable: the database restarts, on workspaces.get (503, 4 attempts, request req-1)"
+        "Unavailable: the database restarts, on workspaces.get (503 UNAVAILABLE, 4 attempts, request req-1)"
       )
     }))
 
@@ -154,6 +161,23 @@ describe("a call with promises rejects", () => {
       assert.instanceOf(missing, Errors.NotFound)
       assert.instanceOf(missing.cause, Tagged.NotFound)
       assert.strictEqual(missing.reason, missing.cause)
+    }))
+
+  it("with PartlyCreated, whose cause is of these classes, when a request fails after others", () =>
+    withRoom(async (room, server) => {
+      const ids = Array.from({ length: 1000 }, (_, n) => ({ id: `i${n}` }))
+      server.script([answer(200, { work_items: ids }), answer(409, envelope("CONFLICT", "in use"), withId)])
+      const payloads = Array.from({ length: 1500 }, (_, n) => n)
+      const error = await rejectionOf(room.workItems.createMany({ process: "process", payloads }))
+      assert.instanceOf(error, Errors.PartlyCreated)
+      assert.instanceOf(error, Errors.ControlRoomError)
+      assert.instanceOf(error.cause, Errors.Conflict)
+      assert.deepStrictEqual([error.ids.length, error.ids[999], error.total], [1000, "i999", 1500])
+      assert.include(error, { status: 409, code: "CONFLICT", requestId: "req-1", operation: "workItems.createMany" })
+      assert.strictEqual(
+        error.message,
+        "1000 of 1500 work items were created; continue from index 1000: in use, on workItems.createMany (409 CONFLICT, request req-1)"
+      )
     }))
 
   it("with other errors of the modules as they are", () =>

@@ -9,7 +9,8 @@ import { assert, describe, expectTypeOf, it } from "vitest"
 import * as api from "../src/index.ts"
 import * as Process from "../src/Process.ts"
 import * as promises from "../src/Promise.ts"
-import { type ApiPromise, type CallOptions, type Client, connect, type Plain } from "../src/Promise.ts"
+import type { Page } from "../src/contract/Common.ts"
+import { type ApiPromise, type CallOptions, type Client, connect, type ListPage, type Plain } from "../src/Promise.ts"
 
 const room = connect({ baseUrl: "http://127.0.0.1:4700", apiKey: "key", workspaceId: "workspace" })
 
@@ -151,12 +152,17 @@ describe("the page about programs without Effect", () => {
 /** Arguments without Effect, and the options of a call. */
 type Arguments<A extends ReadonlyArray<unknown>> = [...{ [K in keyof A]: Plain<A[K]> }, options?: CallOptions]
 
+/** A page, as a list with promises resolves to it. */
+type Paged<S> = S extends Page<infer I> ? ListPage<I> : S
+
 /** A function of a module, with promises. */
 type Promised<F, Name> =
   F extends Effect.Effect<infer A, infer _E, infer _R>
     ? (options?: CallOptions) => ApiPromise<A>
     : F extends (...args: infer A) => Effect.Effect<infer S, infer _E, infer _R>
-      ? (...args: Arguments<Name extends "list" ? WithoutCursor<A> : A>) => ApiPromise<S>
+      ? Name extends `list${string}`
+        ? (...args: Arguments<Name extends "list" ? WithoutCursor<A> : A>) => ApiPromise<Paged<S>>
+        : (...args: Arguments<A>) => ApiPromise<S>
       : F extends (...args: infer A) => Stream.Stream<infer I, infer _E, infer _R>
         ? (...args: Arguments<A>) => AsyncIterable<I>
         : never

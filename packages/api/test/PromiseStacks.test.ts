@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "vitest"
-import { type Client, connect, InvalidSignature, receiveWebhook, verifyWebhook } from "../src/Promise.ts"
+import { type Client, connect, InvalidSignature, type ListPage, receiveWebhook, verifyWebhook } from "../src/Promise.ts"
+import * as Webhook from "../src/Webhook.ts"
 import { answer } from "./support/FaultServer.ts"
 import { collect, rejectionOf, withRoom } from "./support/PromiseRoom.ts"
 
@@ -41,6 +42,8 @@ const bookAll = async (room: Client) => {
   for await (const item of room.workItems.stream({ limit: 5 })) assert.fail(item.id)
 }
 
+const readOn = (page: ListPage<unknown>) => page.nextPage()
+
 const attachNothing = (room: Client) => room.workItems.attachFile("item", "./a-path")
 
 const askWithMistake = (room: Client) => room.workItems.get("item", undefined, { timeout: -1 })
@@ -73,6 +76,12 @@ describe("a stack begins at the caller", () => {
       beginsAt(await rejectionOf(bookInvoice(view)), "bookInvoice", "room.workItems.get")
     }))
 
+  it("of the next page", () =>
+    withRoom(async (room, server) => {
+      server.script([answer(200, { data: [], has_more: true, next: "/list?cursor=c" }), answer(403)])
+      beginsAt(await rejectionOf(readOn(await room.workItems.list())), "readOn", "page.nextPage")
+    }))
+
   it("of an error of a module", () =>
     withRoom(async (room) => beginsAt(await rejectionOf(attachNothing(room)), "attachNothing", "attachFile")))
 
@@ -93,7 +102,10 @@ describe("a stack begins at the caller", () => {
     const error = await rejectionOf(acceptDelivery())
     assert.instanceOf(error, InvalidSignature)
     beginsAt(error, "acceptDelivery", "verifyWebhook")
-    beginsAt(await rejectionOf(receiveDelivery()), "receiveDelivery", "receiveWebhook")
+    assert.instanceOf(error, Webhook.InvalidSignature)
+    const received = await rejectionOf(receiveDelivery())
+    assert.instanceOf(received, Webhook.InvalidSignature)
+    beginsAt(received, "receiveDelivery", "receiveWebhook")
   })
 
   it("of a connection without a room", async () => {

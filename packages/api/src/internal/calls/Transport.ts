@@ -48,15 +48,24 @@ export interface Sent<A> {
   readonly info: Reasons.RequestInfo
 }
 
+/** What an error response says. `code` is made of the status where the service did not say one. */
+interface Said {
+  readonly code: string
+  readonly saidCode: string | null
+  readonly message: string
+}
+
 /** Parses `{"error": {code, message}, "message"}`, `{"error": "text"}` and bodies that are not JSON. */
-const readError = (status: number, body: unknown): { readonly code: string; readonly message: string } => {
-  const fallback = { code: `HTTP_${status}`, message: `the service responded with ${status}` }
+const readError = (status: number, body: unknown): Said => {
+  const fallback = { code: `HTTP_${status}`, saidCode: null, message: `the service responded with ${status}` }
   if (!Predicate.isObjectOrArray(body)) return fallback
   const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined)
   const error = "error" in body ? body.error : undefined
   const nested = Predicate.isObjectOrArray(error) ? error : {}
+  const saidCode = text("code" in nested ? nested.code : "code" in body ? body.code : undefined) ?? null
   return {
-    code: text("code" in nested ? nested.code : "code" in body ? body.code : undefined) ?? fallback.code,
+    code: saidCode ?? fallback.code,
+    saidCode,
     message:
       text("message" in nested ? nested.message : undefined) ??
       text("message" in body ? body.message : undefined) ??
@@ -82,13 +91,13 @@ const unavailable: ReadonlySet<number> = new Set([502, 503, 504, 507])
 const reasonOfStatus = (
   status: number,
   retryAfterMillis: number | null,
-  answer: { readonly code: string; readonly message: string }
+  { saidCode, ...answer }: Said
 ): Reasons.Reason => {
   const { message } = answer
   if (status === 401) return new Reasons.Unauthorized(answer)
   if (status === 403) return new Reasons.Forbidden(answer)
-  if (status === 429) return new Reasons.RateLimited({ message, retryAfterMillis })
-  if (unavailable.has(status)) return new Reasons.Unavailable({ status, message, retryAfterMillis })
+  if (status === 429) return new Reasons.RateLimited({ code: saidCode, message, retryAfterMillis })
+  if (unavailable.has(status)) return new Reasons.Unavailable({ status, code: saidCode, message, retryAfterMillis })
   return new Reasons.Unexpected({ status, ...answer, retryAfterMillis })
 }
 

@@ -1,6 +1,6 @@
 /** What a workspace has besides processes, as functions with promises. */
 import type * as Duration from "effect/Duration"
-import type { Deleted, Page } from "../../contract/Common.ts"
+import type { Deleted } from "../../contract/Common.ts"
 import type { ApiKeyId, AssetId, SecretName } from "../../contract/Ids.ts"
 import * as ApiKeys from "../../ApiKeys.ts"
 import * as Assets from "../../Assets.ts"
@@ -12,6 +12,7 @@ import * as Workspaces from "../../Workspaces.ts"
 import type { CallOptions } from "./CallOptions.ts"
 import type { AwaitOptions, ListOptions, NamedListOptions, NamedSize, Size } from "./Common.ts"
 import { type ApiPromise, members } from "./Members.ts"
+import type { ListPage } from "./Pages.ts"
 import type { ProgressOptions, UploadSource } from "./WorkClients.ts"
 
 /** How the content of an asset is uploaded. */
@@ -30,7 +31,7 @@ export interface AssetUploadPromise extends ApiPromise<Assets.AssetUpload> {}
 export interface AssetsClient {
   readonly get: (asset: string, options?: CallOptions) => ApiPromise<Assets.Asset>
   /** Returns one page, newest first. */
-  readonly list: (page?: NamedListOptions, options?: CallOptions) => ApiPromise<Page<Assets.AssetSummary>>
+  readonly list: (page?: NamedListOptions, options?: CallOptions) => ApiPromise<ListPage<Assets.AssetSummary>>
   /** All assets, newest first. */
   readonly stream: (page?: NamedSize, options?: CallOptions) => AsyncIterable<Assets.AssetSummary>
   /** Creates an asset without content; rejects with `Conflict` when the name is in use. */
@@ -95,7 +96,7 @@ export interface SecretsClient {
   /** Returns a secret with the names of its items, without their values. */
   readonly get: (name: string, options?: CallOptions) => ApiPromise<Secrets.SecretWithItemNames>
   /** Returns one page of up to 1,000 secrets, newest first. */
-  readonly list: (page?: Omit<NamedListOptions, "limit">, options?: CallOptions) => ApiPromise<Page<Secrets.Secret>>
+  readonly list: (page?: Omit<NamedListOptions, "limit">, options?: CallOptions) => ApiPromise<ListPage<Secrets.Secret>>
   /** All secrets, newest first, without their items. */
   readonly stream: (page?: Pick<NamedListOptions, "name">, options?: CallOptions) => AsyncIterable<Secrets.Secret>
   /** Creates a secret; rejects with `Conflict` when the name is in use. */
@@ -127,7 +128,7 @@ export interface Permissions extends ReadonlyArray<ApiKeys.Permission> {}
 /** Keys of the workspace. */
 export interface ApiKeysClient {
   /** Returns one page, newest first. */
-  readonly list: (page?: ListOptions, options?: CallOptions) => ApiPromise<Page<ApiKeys.ApiKey>>
+  readonly list: (page?: ListOptions, options?: CallOptions) => ApiPromise<ListPage<ApiKeys.ApiKey>>
   /** All keys, newest first. */
   readonly stream: (page?: Size, options?: CallOptions) => AsyncIterable<ApiKeys.ApiKey>
   /** Creates a key; `key` is shown only here. It cannot have a permission that the caller's own key lacks. */

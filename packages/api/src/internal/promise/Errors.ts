@@ -130,3 +130,30 @@ export class Closed extends ControlRoomError {
   override readonly name = "Closed"
   override readonly _tag = "Closed"
 }
+
+/**
+ * Of many work items, some were created before a request failed. To continue, create those from index `ids.length` on, or repeat the
+ * whole with the same `idempotencyKey`. `status`, `code` and `requestId` are those of `cause`.
+ */
+export class PartlyCreated extends ControlRoomError {
+  override readonly name = "PartlyCreated"
+  override readonly _tag = "PartlyCreated"
+  /** Of what exists, in the order of their payloads. */
+  readonly ids: ReadonlyArray<string>
+  /** How many were to be created. */
+  readonly total: number
+  /** Why no more were created. */
+  declare readonly cause: ControlRoomError
+
+  constructor(
+    fields: ErrorFields & {
+      readonly ids: ReadonlyArray<string>
+      readonly total: number
+      readonly cause: ControlRoomError
+    }
+  ) {
+    super(fields)
+    this.ids = fields.ids
+    this.total = fields.total
+  }
+}

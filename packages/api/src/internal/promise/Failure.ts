@@ -4,6 +4,7 @@ import { type Place, standAt } from "@signalbox/transport/Promised"
 import * as Cause from "effect/Cause"
 import * as Result from "effect/Result"
 import * as Tagged from "../../ControlRoomError.ts"
+import { PartlyCreated } from "../items/Create.ts"
 import type { Seen } from "./CurrentCall.ts"
 import * as Errors from "./Errors.ts"
 
@@ -83,6 +84,15 @@ const classOf = (cause: Tagged.CallError, { operation, place, seen }: Call): Err
   return standAt(error, place)
 }
 
+/** What exists of many work items, and the class of what has ended the call. */
+const partly = ({ cause, ids, total }: PartlyCreated, call: Call): Errors.PartlyCreated => {
+  const flat = classOf(cause, call)
+  const message = `${ids.length} of ${total} work items were created; continue from index ${ids.length}: ${flat.message}`
+  const { attempts, code, operation, requestId, retryAfterMillis, status } = flat
+  const fields = { status, code, requestId, attempts, retryAfterMillis, operation, cause: flat, ids, total }
+  return standAt(new Errors.PartlyCreated({ ...fields, message }), call.place)
+}
+
 /** An error of the client itself, such as `Closed`. */
 export const failure = (
   Class: new (fields: Errors.ErrorFields) => Errors.ControlRoomError,
@@ -96,6 +106,7 @@ export const failure = (
 /** What a call rejects with for a failure. What the program's own functions have thrown stays as it is. */
 const rejected = (error: unknown, call: Call, isOfProgram: boolean): unknown => {
   if (isCallError(error)) return classOf(error, call)
+  if (error instanceof PartlyCreated) return partly(error, call)
   const isOurs = error instanceof Error && "_tag" in error && !isOfProgram
   return isOurs || error instanceof OptionError ? standAt(error, call.place) : error
 }

@@ -9,6 +9,7 @@ import { type CallOptions, checked, merged } from "./CallOptions.ts"
 import { nothingSeen } from "./CurrentCall.ts"
 import type { Call } from "./Failure.ts"
 import { iterate } from "./Iteration.ts"
+import { argumentsAt, type ReadPage, returnsPages, withNextPage } from "./Pages.ts"
 import { execute, type Session } from "./Session.ts"
 
 /** What is known of the response behind a result: of its last request to the service. */
@@ -72,27 +73,36 @@ const running = (session: Session, made: unknown, call: Call, options: CallOptio
 /** The same with a failure. */
 const failing = (made: unknown, error: unknown) => (Stream.isStream(made) ? Stream.fail(error) : Effect.fail(error))
 
-const doorOf = (
-  session: Session,
-  view: CallOptions,
-  operation: string,
-  value: unknown,
-  arity: number,
-  adaptArgument: Members["adapt"]
-) => {
+/** A function of a module. */
+interface Door {
+  readonly operation: string
+  readonly value: unknown
+  readonly arity: number
+  readonly adapt: Members["adapt"]
+  /** It returns pages. */
+  readonly isList: boolean
+}
+
+const doorOf = (session: Session, view: CallOptions, { adapt: adaptOwn, arity, isList, operation, value }: Door) => {
   const make = (args: ReadonlyArray<unknown>, place: Place): unknown => {
     if (typeof value !== "function") return value
     try {
-      return value(...args.map(adaptArgument))
+      return value(...args.map(adaptOwn))
     } catch (error) {
       throw error instanceof OptionError ? standAt(error, place) : error
     }
   }
-  const door = (...given: ReadonlyArray<unknown>) => {
-    const call: Call = { operation, place: placeOf(door), seen: nothingSeen() }
+  const paged = (made: unknown, given: ReadonlyArray<unknown>, options: unknown) => {
+    if (!isList) return made
+    const read: ReadPage = (cursor, own, place) => from(place, [...argumentsAt(given, arity, cursor), own ?? options])
+    // A list of a module is an effect.
+    return Effect.map(made as Effect.Effect<unknown, unknown, ControlRoom>, (result) => withNextPage(result, read))
+  }
+  const from = (place: Place, given: ReadonlyArray<unknown>) => {
+    const call: Call = { operation, place, seen: nothingSeen() }
     // A cursor as an argument of its own, as lists took it before.
     const own = typeof given[arity] === "string" ? arity + 1 : arity
-    const made = make(given.slice(0, own), call.place)
+    const made = paged(make(given.slice(0, own), place), given, given[own])
     if (given.length <= own) return running(session, made, call, view)
     try {
       return running(session, made, call, merged(view, checked(given[own], call)))
@@ -100,6 +110,7 @@ const doorOf = (
       return running(session, failing(made, error), call, view)
     }
   }
+  const door = (...given: ReadonlyArray<unknown>) => from(placeOf(door), given)
   return door
 }
 
@@ -113,6 +124,12 @@ export const functionsOf = (
   Object.fromEntries(
     Object.entries(arities).map(([member, arity]) => [
       member,
-      doorOf(session, view, `${name}.${member}`, module[member], arity, adaptArgument)
+      doorOf(session, view, {
+        operation: `${name}.${member}`,
+        value: module[member],
+        arity,
+        adapt: adaptArgument,
+        isList: returnsPages(member)
+      })
     ])
   )

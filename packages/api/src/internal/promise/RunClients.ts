@@ -13,6 +13,7 @@ import type { Plain } from "./Adapt.ts"
 import type { CallOptions } from "./CallOptions.ts"
 import type { AwaitOptions, ListOptions, NamedListOptions, NamedSize, Size } from "./Common.ts"
 import { type ApiPromise, members } from "./Members.ts"
+import type { ListPage } from "./Pages.ts"
 
 /** A process: its name and its steps. */
 export interface NewProcess extends Plain<Processes.ProcessDefinition> {}
@@ -24,7 +25,7 @@ export interface ProcessChange extends Plain<Processes.DefinitionChange> {}
 export interface ProcessesClient {
   readonly get: (process: string, options?: CallOptions) => ApiPromise<Processes.Process>
   /** Returns one page, newest first. */
-  readonly list: (page?: NamedListOptions, options?: CallOptions) => ApiPromise<Page<Processes.ProcessSummary>>
+  readonly list: (page?: NamedListOptions, options?: CallOptions) => ApiPromise<ListPage<Processes.ProcessSummary>>
   /** All processes, newest first. */
   readonly stream: (page?: NamedSize, options?: CallOptions) => AsyncIterable<Processes.ProcessSummary>
   /** Creates a process; rejects with `Conflict` when the name is in use. */
@@ -99,7 +100,7 @@ export interface ProcessRunsClient {
   /** Returns the steps of a run in their order, with the numbers of their items by state, and why they wait. */
   readonly steps: (run: string, options?: CallOptions) => ApiPromise<ReadonlyArray<ProcessRuns.RunStep>>
   /** Returns one page, newest first. */
-  readonly list: (filter?: RunPage, options?: CallOptions) => ApiPromise<Page<ProcessRuns.ProcessRun>>
+  readonly list: (filter?: RunPage, options?: CallOptions) => ApiPromise<ListPage<ProcessRuns.ProcessRun>>
   /** All runs that match, newest first. */
   readonly stream: (filter?: RunFilter, options?: CallOptions) => AsyncIterable<ProcessRuns.ProcessRun>
   /** Starts a run; without input, with the default work item of the process, else one empty item. */
@@ -153,7 +154,7 @@ export interface ConsoleMessagesPage
 export interface StepRunsClient {
   readonly get: (stepRun: string, options?: CallOptions) => ApiPromise<StepRuns.StepRun>
   /** Returns one page of the step runs of a run, newest first. */
-  readonly list: (run: string, page?: ListOptions, options?: CallOptions) => ApiPromise<Page<StepRuns.StepRun>>
+  readonly list: (run: string, page?: ListOptions, options?: CallOptions) => ApiPromise<ListPage<StepRuns.StepRun>>
   /** All step runs of a run, newest first. */
   readonly stream: (run: string, page?: Size, options?: CallOptions) => AsyncIterable<StepRuns.StepRun>
   /** The events of a step run, oldest first. */

@@ -1,6 +1,6 @@
 /** What starts runs, and what tells of them, as functions with promises. */
 import type * as DateTime from "effect/DateTime"
-import type { Deleted, Page } from "../../contract/Common.ts"
+import type { Deleted } from "../../contract/Common.ts"
 import type { AlertChannelId, AlertId, ScheduleId, TriggerId, WebhookId } from "../../contract/Ids.ts"
 import * as AlertChannels from "../../AlertChannels.ts"
 import * as Alerts from "../../Alerts.ts"
@@ -11,6 +11,7 @@ import type { Plain } from "./Adapt.ts"
 import type { CallOptions } from "./CallOptions.ts"
 import type { ListOptions, Size } from "./Common.ts"
 import { type ApiPromise, members } from "./Members.ts"
+import type { ListPage } from "./Pages.ts"
 
 /** Which page of the list, and of which process. */
 export interface ListOfProcess extends ListOptions {
@@ -33,7 +34,7 @@ export interface SchedulesClient {
   /** Returns a schedule with its inputs and its runs that have not ended. */
   readonly get: (schedule: string, options?: CallOptions) => ApiPromise<Schedules.Schedule>
   /** Returns one page, newest first. */
-  readonly list: (page?: ListOfProcess, options?: CallOptions) => ApiPromise<Page<Schedules.ScheduleListed>>
+  readonly list: (page?: ListOfProcess, options?: CallOptions) => ApiPromise<ListPage<Schedules.ScheduleListed>>
   /** All schedules, newest first. */
   readonly stream: (page?: SizeOfProcess, options?: CallOptions) => AsyncIterable<Schedules.ScheduleListed>
   /** Creates a schedule, which counts from now; rejects with `Conflict` when the name is in use. */
@@ -80,7 +81,7 @@ export interface TriggersClient {
   /** Returns a trigger with its runs that have not ended. */
   readonly get: (trigger: string, options?: CallOptions) => ApiPromise<Triggers.Trigger>
   /** Returns one page, newest first. */
-  readonly list: (page?: ListOfProcess, options?: CallOptions) => ApiPromise<Page<Triggers.TriggerListed>>
+  readonly list: (page?: ListOfProcess, options?: CallOptions) => ApiPromise<ListPage<Triggers.TriggerListed>>
   /** All triggers, newest first. */
   readonly stream: (page?: SizeOfProcess, options?: CallOptions) => AsyncIterable<Triggers.TriggerListed>
   /** Creates a trigger. `url` of the result is its address, redacted; it is returned only here. */
@@ -121,7 +122,7 @@ export interface WebhooksClient {
   /** Returns one webhook with its secret, redacted. */
   readonly get: (webhook: string, options?: CallOptions) => ApiPromise<Webhooks.Webhook>
   /** Returns one page, newest first, without secrets. */
-  readonly list: (page?: ListOptions, options?: CallOptions) => ApiPromise<Page<Webhooks.WebhookListed>>
+  readonly list: (page?: ListOptions, options?: CallOptions) => ApiPromise<ListPage<Webhooks.WebhookListed>>
   /** All webhooks, newest first, without secrets. */
   readonly stream: (page?: Size, options?: CallOptions) => AsyncIterable<Webhooks.WebhookListed>
   /** Creates a webhook; without `process`, for all processes. */
@@ -172,7 +173,7 @@ export interface TestMessages {
 export interface AlertsClient {
   readonly get: (alert: string, options?: CallOptions) => ApiPromise<Alerts.Alert>
   /** Returns one page, newest first. */
-  readonly list: (page?: ListOptions, options?: CallOptions) => ApiPromise<Page<Alerts.Alert>>
+  readonly list: (page?: ListOptions, options?: CallOptions) => ApiPromise<ListPage<Alerts.Alert>>
   /** All alerts, newest first. */
   readonly stream: (page?: Size, options?: CallOptions) => AsyncIterable<Alerts.Alert>
   /** Creates an alert; rejects with `NotFound` when a channel or what its rule names does not exist. */
@@ -219,7 +220,7 @@ export interface AlertChannelsClient {
   /** Returns a channel, without its secrets. */
   readonly get: (channel: string, options?: CallOptions) => ApiPromise<AlertChannels.AlertChannel>
   /** Returns one page, newest first. */
-  readonly list: (page?: ListOptions, options?: CallOptions) => ApiPromise<Page<AlertChannels.AlertChannel>>
+  readonly list: (page?: ListOptions, options?: CallOptions) => ApiPromise<ListPage<AlertChannels.AlertChannel>>
   /** All channels, newest first. */
   readonly stream: (page?: Size, options?: CallOptions) => AsyncIterable<AlertChannels.AlertChannel>
   /** Creates a channel. `secret` of the result is the secret of a `webhook`, redacted; it is returned only here. */

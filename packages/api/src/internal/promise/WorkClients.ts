@@ -1,5 +1,5 @@
 /** Work items and what becomes of them, as functions with promises. */
-import type { Accepted, Page } from "../../contract/Common.ts"
+import type { Accepted } from "../../contract/Common.ts"
 import type { BulkFilter, BulkOperation, BulkOperationName } from "../../contract/BulkOperations.ts"
 import type { WorkItemId } from "../../contract/Ids.ts"
 import type { BatchResult, ThroughputHour, WorkItem, WorkItemListed } from "../../contract/WorkItems.ts"
@@ -14,6 +14,7 @@ import type { BlobSource, Plain } from "./Adapt.ts"
 import type { CallOptions } from "./CallOptions.ts"
 import type { AwaitOptions, ListOptions, Size } from "./Common.ts"
 import { type ApiPromise, members } from "./Members.ts"
+import type { ListPage } from "./Pages.ts"
 
 /** A path (on Node), bytes with a name, a `File`, or a `Blob` with a name. */
 export type UploadSource = Parameters<typeof WorkItems.attachFile>[1] | BlobSource
@@ -54,8 +55,8 @@ export interface WorkItemsClient {
     <S extends AnySchema>(
       filter: WorkItemPage & WithSchema<S>,
       options?: CallOptions
-    ): ApiPromise<Page<Typed<WorkItemListed, S>>>
-    (filter?: WorkItemPage, options?: CallOptions): ApiPromise<Page<WorkItemListed>>
+    ): ApiPromise<ListPage<Typed<WorkItemListed, S>>>
+    (filter?: WorkItemPage, options?: CallOptions): ApiPromise<ListPage<WorkItemListed>>
   }
   /** All work items that match, newest first, a page at a time; with a `schema`, payloads have its type. */
   readonly stream: {
@@ -119,8 +120,8 @@ export interface OutputsClient {
       run: string,
       page: ListOptions & WithSchema<S>,
       options?: CallOptions
-    ): ApiPromise<Page<Typed<Outputs.Output, S>>>
-    (run: string, page?: ListOptions, options?: CallOptions): ApiPromise<Page<Outputs.Output>>
+    ): ApiPromise<ListPage<Typed<Outputs.Output, S>>>
+    (run: string, page?: ListOptions, options?: CallOptions): ApiPromise<ListPage<Outputs.Output>>
   }
   /** All outputs of a run, oldest first, a page at a time; with a `schema`, payloads have its type. */
   readonly stream: {
@@ -152,7 +153,7 @@ export interface FailurePage extends Plain<Failures.PageFilter> {}
 /** Failures: failed work items in groups of those that failed alike. */
 export interface FailuresClient {
   /** Returns one page; the group that failed last comes first. */
-  readonly list: (filter?: FailurePage, options?: CallOptions) => ApiPromise<Page<Failures.Failure>>
+  readonly list: (filter?: FailurePage, options?: CallOptions) => ApiPromise<ListPage<Failures.Failure>>
   /** All groups that match, a page at a time. */
   readonly stream: (filter?: FailureFilter, options?: CallOptions) => AsyncIterable<Failures.Failure>
   /** Returns a group, also one without failed items. */
@@ -199,7 +200,7 @@ export interface BulkOperationsClient {
   /** Returns how many match now. */
   readonly count: (operation: BulkOperationName, filter: BulkSelection, options?: CallOptions) => ApiPromise<number>
   /** Returns one page, newest first. */
-  readonly list: (page?: ListOptions, options?: CallOptions) => ApiPromise<Page<BulkOperation>>
+  readonly list: (page?: ListOptions, options?: CallOptions) => ApiPromise<ListPage<BulkOperation>>
   /** All jobs of the last 30 days, newest first. */
   readonly stream: (page?: Size, options?: CallOptions) => AsyncIterable<BulkOperation>
   /** Returns a job with its progress. */

@@ -1,5 +1,5 @@
 /** Workers and what they run, as functions with promises. */
-import type { Deleted, Named, Page } from "../../contract/Common.ts"
+import type { Deleted, Named } from "../../contract/Common.ts"
 import type { AssistantId, LinkTokenId, TaskPackageId, WorkerGroupId, WorkerId } from "../../contract/Ids.ts"
 import type { PauseState } from "../../contract/Pauses.ts"
 import * as Assistants from "../../Assistants.ts"
@@ -10,6 +10,7 @@ import type { Plain } from "./Adapt.ts"
 import type { CallOptions } from "./CallOptions.ts"
 import type { AwaitOptions, ListOptions, NamedListOptions, NamedSize, Noted, Size } from "./Common.ts"
 import { type ApiPromise, members } from "./Members.ts"
+import type { ListPage } from "./Pages.ts"
 import type { ProgressOptions, UploadSource } from "./WorkClients.ts"
 
 /** Which workers, and which page of them. */
@@ -22,7 +23,7 @@ export interface QueueDepthFilter extends Plain<Workers.QueueDepthOptions> {}
 export interface WorkersClient {
   readonly get: (worker: string, options?: CallOptions) => ApiPromise<Workers.Worker>
   /** Returns one page, newest first. */
-  readonly list: (filter?: WorkerFilter, options?: CallOptions) => ApiPromise<Page<Workers.Worker>>
+  readonly list: (filter?: WorkerFilter, options?: CallOptions) => ApiPromise<ListPage<Workers.Worker>>
   /** All workers, newest first. */
   readonly stream: (filter?: Omit<WorkerFilter, "cursor">, options?: CallOptions) => AsyncIterable<Workers.Worker>
   /** Renames a worker. */
@@ -61,7 +62,7 @@ export const workers = members<WorkersClient>(Workers, {
 export interface WorkerGroupsClient {
   readonly get: (group: string, options?: CallOptions) => ApiPromise<WorkerGroups.WorkerGroup>
   /** Returns one page, newest first. */
-  readonly list: (page?: NamedListOptions, options?: CallOptions) => ApiPromise<Page<WorkerGroups.WorkerGroup>>
+  readonly list: (page?: NamedListOptions, options?: CallOptions) => ApiPromise<ListPage<WorkerGroups.WorkerGroup>>
   /** All worker groups, newest first. */
   readonly stream: (page?: NamedSize, options?: CallOptions) => AsyncIterable<WorkerGroups.WorkerGroup>
   /** Creates a group; rejects with `Conflict` when the name is in use. */
@@ -141,7 +142,10 @@ export interface PackageUpload extends ProgressOptions {
 export interface TaskPackagesClient {
   readonly get: (taskPackage: string, options?: CallOptions) => ApiPromise<TaskPackages.TaskPackage>
   /** Returns one page, newest first. */
-  readonly list: (page?: NamedListOptions, options?: CallOptions) => ApiPromise<Page<TaskPackages.TaskPackageSummary>>
+  readonly list: (
+    page?: NamedListOptions,
+    options?: CallOptions
+  ) => ApiPromise<ListPage<TaskPackages.TaskPackageSummary>>
   /** All task packages, newest first. */
   readonly stream: (page?: NamedSize, options?: CallOptions) => AsyncIterable<TaskPackages.TaskPackageSummary>
   /** Creates a package without content; rejects with `Conflict` when the name is in use. */
@@ -167,7 +171,7 @@ export interface TaskPackagesClient {
     taskPackage: string,
     page?: ListOptions,
     options?: CallOptions
-  ) => ApiPromise<Page<TaskPackages.TaskPackageVersionListed>>
+  ) => ApiPromise<ListPage<TaskPackages.TaskPackageVersionListed>>
   /** All versions of a package, newest first. */
   readonly streamVersions: (
     taskPackage: string,
@@ -222,14 +226,17 @@ export interface AssistantRunFilter extends Plain<Assistants.RunFilter> {}
 export interface AssistantsClient {
   readonly get: (assistant: string, options?: CallOptions) => ApiPromise<Assistants.Assistant>
   /** Returns one page, newest first. */
-  readonly list: (page?: ListOptions, options?: CallOptions) => ApiPromise<Page<Assistants.Assistant>>
+  readonly list: (page?: ListOptions, options?: CallOptions) => ApiPromise<ListPage<Assistants.Assistant>>
   /** All assistants, newest first. */
   readonly stream: (page?: Size, options?: CallOptions) => AsyncIterable<Assistants.Assistant>
   /** Creates an assistant for a task; rejects with `Conflict` when the name is in use. */
   readonly create: (input: NewAssistant, options?: CallOptions) => ApiPromise<Named<AssistantId>>
   readonly getRun: (run: string, options?: CallOptions) => ApiPromise<Assistants.AssistantRun>
   /** Returns one page of runs, newest first. */
-  readonly listRuns: (filter?: AssistantRunFilter, options?: CallOptions) => ApiPromise<Page<Assistants.AssistantRun>>
+  readonly listRuns: (
+    filter?: AssistantRunFilter,
+    options?: CallOptions
+  ) => ApiPromise<ListPage<Assistants.AssistantRun>>
   /** All runs that match, newest first. */
   readonly streamRuns: (
     filter?: Omit<AssistantRunFilter, "cursor">,
