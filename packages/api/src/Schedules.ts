@@ -1,5 +1,6 @@
 /** Schedules: times at which runs of a process start. An extension of the hosted service's interface. */
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import type { ProcessId, ScheduleId } from "./contract/Ids.ts"
 import type { Deleted, Page } from "./contract/Common.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
@@ -93,6 +94,38 @@ export const update = Effect.fn("Schedules.update")(
   (schedule: ScheduleId, definition: contract.ScheduleDefinition) =>
     call.update({ params: { schedule_id: schedule }, payload: definition }),
   refusing("schedules.update", { 1: contract.ScheduleDefinition })
+)
+
+/**
+ * Creates the schedule, or replaces the definition of the one with its name; a pause and the history of that one stay. Safe to
+ * repeat: times that are the same go on as they were.
+ *
+ * ```ts
+ * import type { ProcessId } from "@signalbox/api/contract/Ids"
+ * import * as Schedules from "@signalbox/api/Schedules"
+ *
+ * export const hourly = (process: ProcessId) =>
+ *   Schedules.put({
+ *     name: "hourly",
+ *     process: { id: process },
+ *     every: "1 hour"
+ *   })
+ * ```
+ */
+export const put = Effect.fn("Schedules.put")(
+  function* (definition: contract.ScheduleDefinition) {
+    return yield* create(definition).pipe(
+      Effect.catchTag("Conflict", (conflict) =>
+        Effect.gen(function* () {
+          const named = yield* Stream.runHead(
+            Stream.filter(stream({ limit: 500 }), (schedule) => schedule.name === definition.name)
+          )
+          return named._tag === "None" ? yield* conflict : yield* update(named.value.id, definition)
+        })
+      )
+    )
+  },
+  refusing("schedules.put", { 0: contract.ScheduleDefinition })
 )
 
 /** Deletes a schedule with its history; its runs go on. Irreversible. */

@@ -41,6 +41,8 @@ export interface SchedulesClient {
   readonly create: (definition: NewSchedule, options?: CallOptions) => ApiPromise<Schedules.Schedule>
   /** Replaces the definition of a schedule; a pause and the history stay. */
   readonly update: (schedule: string, definition: NewSchedule, options?: CallOptions) => ApiPromise<Schedules.Schedule>
+  /** Creates the schedule, or replaces the definition of the one with its name. Safe to repeat. */
+  readonly put: (definition: NewSchedule, options?: CallOptions) => ApiPromise<Schedules.Schedule>
   /** Deletes a schedule with its history; its runs go on. Irreversible. */
   readonly remove: (schedule: string, options?: CallOptions) => ApiPromise<Deleted<ScheduleId>>
   /** Pauses a schedule: until it is resumed, its occurrences are skipped. The note says why. */
@@ -65,6 +67,7 @@ export const schedules = members<SchedulesClient>(Schedules, {
   stream: 1,
   create: 1,
   update: 2,
+  put: 1,
   remove: 1,
   pause: 2,
   resume: 1,

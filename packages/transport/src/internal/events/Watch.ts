@@ -51,7 +51,7 @@ export const make = (tell: Tell, method: string, { operation, path }: Called): W
     // The pause of a call ends within a millisecond of that of the gate.
     if (until <= toldUntil + 1) return
     toldUntil = until
-    const millis = until - (yield* Clock.currentTimeMillis)
+    const millis = Math.round(until - (yield* Clock.currentTimeMillis))
     yield* tell("onPause", { ...request(attempt + 1), why, millis })
   })
   const ends: Watch["ends"] = Effect.fnUntraced(function* (outcome) {
@@ -71,7 +71,7 @@ export const make = (tell: Tell, method: string, { operation, path }: Called): W
     }),
     ends,
     pauses: Effect.fnUntraced(function* (outcome, millis, why) {
-      yield* tell("onRetry", { ...request(attempt + 1), ...resultOf(outcome), pauseMillis: millis })
+      yield* tell("onRetry", { ...request(attempt + 1), ...resultOf(outcome), pauseMillis: Math.round(millis) })
       if (millis > 0) yield* waits((yield* Clock.currentTimeMillis) + millis, why)
     }),
     cut: (problem) => (sentAt === null ? Effect.void : ends({ status: null, problem }))

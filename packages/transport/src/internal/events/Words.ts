@@ -22,8 +22,8 @@ const words: { readonly [K in keyof Events]: (event: Events[K]) => string } = {
   onRequest: ({ attempt }) => `attempt ${attempt}`,
   onResponse: (event) =>
     `attempt ${event.attempt}: ${outcome(event)}, ${Math.round(event.millis)} ms${event.bytes === null ? "" : `, ${event.bytes} bytes`}`,
-  onRetry: (event) => `retry as attempt ${event.attempt} in ${Math.round(event.pauseMillis)} ms: ${outcome(event)}`,
-  onPause: ({ attempt, millis, why }) => `pause of ${Math.round(millis)} ms before attempt ${attempt}: ${whys[why]}`
+  onRetry: (event) => `retry as attempt ${event.attempt} in ${event.pauseMillis} ms: ${outcome(event)}`,
+  onPause: ({ attempt, millis, why }) => `pause of ${millis} ms before attempt ${attempt}: ${whys[why]}`
 }
 
 /** A line, such as `WorkItems.get GET /workspaces/1/work-items/2 attempt 1: 200, 12 ms`. */
