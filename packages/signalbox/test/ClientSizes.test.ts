@@ -1,12 +1,40 @@
-/** What programs bundle that use one function of the clients, minified and gzipped. */
+/** What programs bundle and load that use one function of the clients: sizes minified and gzipped, and numbers of modules. */
 import { afterAll, assert, describe, it } from "@effect/vitest"
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
 import { bundling } from "./support/Bundled.ts"
+import { loadedFile } from "./support/Cli.ts"
 
 const programs: Readonly<Record<string, { readonly code: string; readonly mostKilobytes: number }>> = {
   "a receiver of webhooks": {
     code: `export { verifyWebhook } from "@signalbox/api/webhook"`,
     mostKilobytes: 2
+  },
+  // A request whose JSON a schema decodes is 39 KB of this, without any of the client.
+  "one call with Effect": {
+    code: `import type { WorkItemId } from "@signalbox/api/contract/Ids"
+import { ControlRoom, type Options } from "@signalbox/api/ControlRoom"
+import * as WorkItems from "@signalbox/api/WorkItems"
+import * as Effect from "effect/Effect"
+
+export const main = (options: Options, item: WorkItemId) =>
+  WorkItems.get(item).pipe(Effect.provide(ControlRoom.layer(options)), Effect.runPromise)`,
+    mostKilobytes: 71
+  },
+  // All modules are members of the client.
+  "one call with promises": {
+    code: `import { connect, type Options } from "@signalbox/api/promise"
+
+export const main = (options: Options, item: string) => connect(options).workItems.get(item)`,
+    mostKilobytes: 119
   }
+}
+
+/** How many modules are loaded with one, of effect and of ours; `effect/Effect` alone is 65. */
+const loads: Readonly<Record<string, number>> = {
+  "@signalbox/api/webhook": 4,
+  "@signalbox/api/WorkItems": 274,
+  "@signalbox/api/promise": 360
 }
 
 const fileOf = (name: string) => `${name.replaceAll(" ", "-")}.ts`
@@ -23,6 +51,16 @@ describe("a bundle of", () => {
       const { gzipped, imports, warnings } = await bundle(fileOf(name), { minify: true })
       assert.deepStrictEqual({ imports, warnings }, { imports: [], warnings: [] })
       assert.isAtMost(gzipped, mostKilobytes * 1_000)
+    })
+  }
+})
+
+describe("the import of", () => {
+  for (const [module, most] of Object.entries(loads)) {
+    it(`${module} loads at most ${most} modules`, async () => {
+      const args = ["--import", loadedFile, "--input-type=module", "--eval", `await import("${module}")`]
+      const { stderr } = await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname })
+      assert.isAtMost(stderr.match(/^loaded file:/gm)?.length ?? 0, most)
     })
   }
 })
