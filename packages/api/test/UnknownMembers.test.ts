@@ -85,6 +85,7 @@ const cases: Readonly<Record<string, readonly [args: ReadonlyArray<unknown>, mes
     /^timezone: no such member of schedules\.create/
   ],
   "Schedules.update": [["id", { name: "n", process: { id: "p" }, crn: "" }], /^crn: .*did you mean cron\?$/],
+  "Schedules.put": [[{ name: "n", process: { id: "p" }, crn: "" }], /^crn: .*did you mean cron\?$/],
   "Schedules.preview": [[{ crn: "" }], /^crn: /],
   "Schedules.occurrences": [["id", { limt: 1 }], /^limt: /],
   "Secrets.list": [[{ limit: 1 }], /^limit: no such option of secrets\.list/],
