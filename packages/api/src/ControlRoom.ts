@@ -10,7 +10,6 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
-import { lifetimeHeader } from "./contract/IdempotencyKeys.ts"
 import { WorkspaceId } from "./contract/Ids.ts"
 import { Uploads } from "./Upload.ts"
 import { debugListeners } from "@signalbox/transport/DebugLines"
@@ -51,20 +50,9 @@ const BaseUrl = Schema.String.check(
 const keyPattern = /^[\x21-\x7e]+$/
 const keyExpected = "expected a key, without spaces or line breaks around it"
 
-/** What the client sets itself. */
-const ownHeaders: ReadonlySet<string> = new Set([
-  "authorization",
-  "content-length",
-  "content-type",
-  "host",
-  "idempotency-key",
-  lifetimeHeader,
-  "user-agent"
-])
-
 const headerRule: Rule = (value) => {
   if (!Predicate.isObject(value)) return "expected an object of names and texts"
-  const own = Object.keys(value).find((name) => ownHeaders.has(name.toLowerCase()))
+  const own = Object.keys(value).find((name) => Connection.ownHeaders.has(name.toLowerCase()))
   if (own !== undefined)
     return `${own} is set by the client; ${own.toLowerCase() === "user-agent" ? "use userAgent" : "leave it out"}`
   const isSendable = Object.entries(value).every(

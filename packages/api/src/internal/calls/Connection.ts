@@ -29,6 +29,17 @@ export interface Connection {
   readonly learnKeys: (headers: Received, asked: number | null) => void
 }
 
+/** Headers that say who sends what, which the client sets itself. */
+export const ownHeaders: ReadonlySet<string> = new Set([
+  "authorization",
+  "content-length",
+  "content-type",
+  "host",
+  "idempotency-key",
+  lifetimeHeader,
+  "user-agent"
+])
+
 /** A 503 concerns one call as often as all: only a 429 pauses the others. */
 const pausing = new Set([429])
 

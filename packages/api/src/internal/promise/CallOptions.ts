@@ -3,8 +3,8 @@ import { check, OptionError, type Rules, text, time } from "@signalbox/transport
 import { checkPolicy } from "@signalbox/transport/Policy"
 import type * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
-import { lifetimeHeader } from "../../contract/IdempotencyKeys.ts"
 import type { Policy } from "../../Policy.ts"
+import { ownHeaders } from "../calls/Connection.ts"
 import { InvalidRequest } from "./Errors.ts"
 import { type Call, failure } from "./Failure.ts"
 
@@ -25,17 +25,6 @@ export interface CallOptions {
   readonly policy?: Partial<Policy> | undefined
 }
 
-/** Headers that say who sends what: the client sets them. */
-const reserved: ReadonlySet<string> = new Set([
-  "authorization",
-  "content-length",
-  "content-type",
-  "host",
-  "idempotency-key",
-  lifetimeHeader,
-  "user-agent"
-])
-
 const rules: Rules<CallOptions> = {
   signal: (value) => (value instanceof AbortSignal ? null : "expected an AbortSignal"),
   timeout: time,
@@ -48,7 +37,8 @@ const names = ["signal", "timeout", "headers", "idempotencyKey", "policy"]
 export const checkHeaders = (of: string, headers: Readonly<Record<string, unknown>>): void => {
   for (const [name, value] of Object.entries(headers)) {
     const option = `headers.${name}`
-    if (reserved.has(name.toLowerCase())) throw new OptionError(option, `${of}: ${option}: the client sets this header`)
+    if (ownHeaders.has(name.toLowerCase()))
+      throw new OptionError(option, `${of}: ${option}: the client sets this header`)
     if (typeof value !== "string" || !/^[\t\x20-\x7e]*$/.test(value))
       throw new OptionError(option, `${of}: ${option}: expected a text that a header can carry`)
   }
