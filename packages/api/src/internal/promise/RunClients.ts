@@ -86,7 +86,7 @@ export interface RunOfInputs extends Extract<Inputs, { readonly inputs: unknown 
 export type RunInput = RunOfPayloads | RunOfWorkItems | RunOfInputs
 
 /** How a run starts. */
-export interface StartOptions extends Plain<NonNullable<Parameters<typeof ProcessRuns.start>[2]>> {}
+export interface StartOptions extends Plain<ProcessRuns.StartOptions> {}
 
 /** A run that was started, or that nothing waited for one. */
 export interface StartedPromise extends ApiPromise<ProcessRuns.Started> {}
