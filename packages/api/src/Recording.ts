@@ -79,6 +79,9 @@ const secretMembersBelow: Readonly<Record<string, ReadonlyArray<string>>> = {
 /** Parameters by which an address lets its reader in. */
 const signed = /(^|[-_])(sig|signature|token|tempauth|credential|code|secret|ticket)$/i
 
+/** Members of forms by which an upload is let in. */
+const signing = /(^|[-_])(sig|signature|credential|token)$/i
+
 /** Headers that differ each time, or describe the transfer and not the body. */
 const unwritten: ReadonlySet<string> = new Set([
   "connection",
@@ -156,7 +159,7 @@ const makeWriter = (secrets: ReadonlyArray<string>) => {
     )
     const isSecret = (member: string) => {
       const name = member.toLowerCase()
-      return secretMembers.has(name) || further.has(name) || below.includes(name)
+      return secretMembers.has(name) || signing.test(name) || further.has(name) || below.includes(name)
     }
     return cleaned(value, isSecret, write)
   }
