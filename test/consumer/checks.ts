@@ -8,6 +8,7 @@ import { root, type Tarball } from "../../tooling/src/tarballs.ts"
 import { allModules, compile, documentation } from "./compile.ts"
 import { closure, type Consumer, expected } from "./consumer.ts"
 import * as container from "./container.ts"
+import { everywhere, graphOnServers } from "./everywhere.ts"
 import { figure, problems } from "./followed.ts"
 import { checkpointed, documented, greet, up } from "./rooms.ts"
 import * as userFiles from "./userFiles.ts"
@@ -31,7 +32,8 @@ const versions = {
   node22: "npm:node@22.23.3",
   rolldown: "1.2.19",
   typescript: "7.0.2",
-  vitest: "5.1.1"
+  vitest: "5.1.1",
+  workerd: "1.20261117.1"
 }
 
 /** Without these nothing else can work. */
@@ -125,12 +127,19 @@ export const checksOf = (consumer: Consumer): Readonly<Record<string, () => Prom
         await checkpointed(data)
       }),
     "Node 22: a control room in a program": () => sh(node22, ["embedded.mjs"]),
-    "Bun: the client": () => up(consumer, process.execPath, [binary], greet(consumer, bin("bun"))),
+    "Node, Deno, Bun, Workers and a browser: the client": () => everywhere(consumer, versions),
     "Bun: up": () => up(consumer, bin("bun"), [binary], greet(consumer, bin("bun"))),
     "Bun: a control room in a program": () => sh(bin("bun"), ["embedded.mjs"]),
     "Deno: up": () => up(consumer, bin("deno"), ["run", "-A", binary], greet(consumer, bin("deno"), "run", "-A")),
     "Deno: a control room in a program": () => sh(bin("deno"), ["run", "-A", "embedded.mjs"]),
     "npm i all packages": () => npm(...files(tarballs), sqlPg),
+    "Node, Deno and Bun: the client of the graph": () => graphOnServers(consumer),
+    "types of programs for every runtime": () =>
+      compile(
+        consumer,
+        "everywhere",
+        ["main", "worker", "page", "graph"].map((name) => `everywhere/${name}.ts`)
+      ),
     "types of all packages": () => allModules(consumer),
     "types of the programs of the documentation": () => documentation(consumer)
   }

@@ -16,6 +16,7 @@ import { debugListeners } from "@signalbox/transport/DebugLines"
 import { audience, checkListeners, type Listeners, silent } from "@signalbox/transport/Events"
 import { address, callable, check, matching, type Rule, text } from "@signalbox/transport/OptionError"
 import * as Connection from "./internal/calls/Connection.ts"
+import * as FetchClient from "./internal/calls/FetchClient.ts"
 import type { Transport } from "./internal/calls/Transport.ts"
 
 export interface Options {
@@ -128,8 +129,8 @@ export class ControlRoom extends Context.Service<
     )
 
   /**
-   * A connection over `fetch`, that of the runtime or one of the program's own. On Node, the layers of `@signalbox/api/node` are faster
-   * and can upload from paths.
+   * A connection over `fetch`, that of the runtime or one of the program's own. In browsers an upload becomes a blob before it is
+   * sent. On Node, the layers of `@signalbox/api/node` are faster and can upload from paths.
    */
   static readonly layer = (
     options: Options & { readonly fetch?: typeof globalThis.fetch | undefined }
@@ -137,7 +138,7 @@ export class ControlRoom extends Context.Service<
     check("ControlRoom.layer", options, { fetch: callable })
     const { fetch } = options
     const own = fetch === undefined ? Layer.empty : Layer.succeed(FetchHttpClient.Fetch, fetch)
-    return ControlRoom.layerHttpClient(options).pipe(Layer.provide(FetchHttpClient.layer), Layer.provide(own))
+    return ControlRoom.layerHttpClient(options).pipe(Layer.provide(FetchClient.layer), Layer.provide(own))
   }
 
   /**
