@@ -1,7 +1,5 @@
 /** Who is signed in, and how full the drive is. */
-import * as Drive from "@signalbox/graph/Drive"
-import * as Drives from "@signalbox/graph/Drives"
-import * as Users from "@signalbox/graph/Users"
+import { Drive, Drives, Users } from "@signalbox/graph"
 import * as Effect from "effect/Effect"
 
 export const main = Effect.gen(function* () {

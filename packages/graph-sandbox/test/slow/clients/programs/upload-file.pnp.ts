@@ -5,8 +5,16 @@ import { open } from "node:fs/promises"
 import { posix } from "node:path"
 import { graphfi } from "../support/pnp.ts"
 
-export const main = async (localPath: string, path: string, baseUrl: string, token: string) => {
-  const graph = graphfi().using(GraphDefault({ baseUrl }), InjectHeaders({ authorization: `Bearer ${token}` }))
+export const main = async (
+  localPath: string,
+  path: string,
+  baseUrl: string,
+  token: string
+) => {
+  const graph = graphfi().using(
+    GraphDefault({ baseUrl }),
+    InjectHeaders({ authorization: `Bearer ${token}` })
+  )
   const drive = graph.drives.getById((await graph.me.drive()).id ?? "")
   const { base: name, dir } = posix.parse(path)
   const { id } = await drive.getItemByPath(dir.slice(1))()
@@ -16,8 +24,14 @@ export const main = async (localPath: string, path: string, baseUrl: string, tok
   await using file = await open(localPath)
   const { size } = await file.stat()
   for (let sent = 0; sent < size;) {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(32 * 327_680, size - sent)))
-    await resumableUpload.upload(bytesRead, buffer, `bytes ${sent}-${sent + bytesRead - 1}/${size}`)
+    const { buffer, bytesRead } = await file.read(
+      Buffer.alloc(Math.min(32 * 327_680, size - sent))
+    )
+    await resumableUpload.upload(
+      bytesRead,
+      buffer,
+      `bytes ${sent}-${sent + bytesRead - 1}/${size}`
+    )
     sent += bytesRead
     console.log(`${Math.floor((100 * sent) / size)} %`)
   }

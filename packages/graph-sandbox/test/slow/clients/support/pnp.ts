@@ -22,6 +22,12 @@ import "@pnp/graph/sites/index.js"
 import type { IUser, IUsers } from "@pnp/graph/users/index.js"
 import "@pnp/graph/users/index.js"
 
+/** A permission of one who was invited, or why there is none. */
+export interface Invited {
+  readonly error?: object
+  readonly invitation?: { readonly email: string }
+}
+
 declare module "@pnp/graph/fi.js" {
   interface GraphFI {
     readonly drives: IDrives
@@ -37,8 +43,11 @@ declare module "@pnp/graph/fi.js" {
 declare module "@pnp/graph/files/types.js" {
   interface _DriveItem {
     readonly permissions: IPermissions
-    addPermissions(info: IPermissionsInviteInfo): Promise<unknown>
-    createSharingLink(info: { readonly type: string }): Promise<{ readonly link: { readonly webUrl: string } }>
+    addPermissions(info: IPermissionsInviteInfo): Promise<ReadonlyArray<Invited>>
+    createSharingLink(info: {
+      readonly type: string
+      readonly expirationDateTime?: string
+    }): Promise<{ readonly link: { readonly webUrl: string } }>
   }
 }
 
