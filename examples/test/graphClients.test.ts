@@ -1,7 +1,7 @@
 /**
  * The programs of examples/clients/graph in both styles, each against a sandbox of its own, over HTTP.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { describe, it } from "@effect/vitest"
 import { GraphSandbox } from "@signalbox/graph-sandbox/GraphSandbox"
 import { AccessTokens } from "@signalbox/graph/AccessTokens"
 import type { Graph } from "@signalbox/graph/Graph"
@@ -14,8 +14,6 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import type * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
-import { existsSync, readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
 import * as appOnlyEffect from "../clients/graph/app-only.effect.ts"
 import * as appOnlyPromise from "../clients/graph/app-only.promise.ts"
 import * as batchReadsEffect from "../clients/graph/batch-reads.effect.ts"
@@ -42,6 +40,7 @@ import * as uploadFileEffect from "../clients/graph/upload-file.effect.ts"
 import * as uploadFilePromise from "../clients/graph/upload-file.promise.ts"
 import * as whoAmIEffect from "../clients/graph/who-am-i.effect.ts"
 import * as whoAmIPromise from "../clients/graph/who-am-i.promise.ts"
+import { compare } from "./support/Compared.ts"
 
 type Services = Graph | FileSystem.FileSystem | Path.Path
 
@@ -195,34 +194,11 @@ for (const [style, written] of Object.entries({ promises, effects })) {
   })
 }
 
-describe("beside other clients", () => {
-  const root = join(import.meta.dirname, "..", "..")
-  const linesOf = (path: string) =>
-    readFileSync(join(root, path), "utf8")
-      .split("\n")
-      .filter((line) => !/^\s*(\/[/*]|\*|$)/.test(line)).length
-  const page = readFileSync(join(root, "docs", "compare-clients.md"), "utf8")
-  const theirs = "packages/graph-sandbox/test/slow/clients/programs"
-  const compared = [...new Set(readdirSync(join(root, theirs)).map((file) => file.split(".")[0] ?? ""))]
-
-  it("all programs are compared", () => assert.lengthOf(compared, 13))
-
-  for (const program of compared) {
-    it(`${program} is no longer than theirs, and the page says how long they are`, () => {
-      const own = ["promise", "effect"].map((style) => linesOf(`examples/clients/graph/${program}.${style}.ts`))
-      const others = ["graph-client", "pnp"]
-        .map((client) => `${theirs}/${program}.${client}.ts`)
-        .filter((path) => existsSync(join(root, path)))
-        .map(linesOf)
-      const row = page.split("\n").find((line) => line.startsWith(`| \`${program}\``)) ?? ""
-      assert.deepStrictEqual(row.match(/\d+/g)?.map(Number), [...own, ...others])
-      assert.isAtMost(Math.max(...own), Math.min(...others))
-    })
-  }
-
-  it("the folder's page names every program", () => {
-    const readme = readFileSync(join(root, "examples/clients/graph/README.md"), "utf8")
-    const files = readdirSync(join(root, "examples/clients/graph")).filter((file) => file.endsWith(".promise.ts"))
-    for (const file of files) assert.include(readme, `| \`${file.replace(".promise.ts", "")}\``)
-  })
+compare({
+  own: "examples/clients/graph",
+  others: ["graph-client", "pnp"].map((client) => ({
+    folder: "packages/graph-sandbox/test/slow/clients/programs",
+    ending: `.${client}.ts`
+  })),
+  programs: 13
 })

@@ -52,6 +52,7 @@ import * as unitTestsEffect from "../clients/room/unit-tests.effect.ts"
 import * as unitTestsPromise from "../clients/room/unit-tests.promise.ts"
 import * as webhookReceiverEffect from "../clients/room/webhook-receiver.effect.ts"
 import * as webhookReceiverPromise from "../clients/room/webhook-receiver.promise.ts"
+import { compare } from "./support/Compared.ts"
 
 const price = Task.make("price", {
   input: Schema.Struct({ article: Schema.String, pieces: Schema.Finite }),
@@ -453,4 +454,10 @@ describe("programs of a control room", () => {
       )
     assert.strictEqual(await setUp(), await setUp())
   })
+})
+
+compare({
+  own: "examples/clients/room",
+  others: [{ folder: "packages/api/test/slow/clients/programs", ending: ".stripe.ts" }],
+  programs: 6
 })

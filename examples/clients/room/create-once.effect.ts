@@ -5,14 +5,11 @@ import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 
-export const main = Effect.fnUntraced(function* (
-  process: ProcessId,
-  invoice: string
-) {
-  const item = yield* withIdempotencyScope(
+export const main = (process: ProcessId, invoice: string) =>
+  withIdempotencyScope(
     `invoice-${invoice}`,
     WorkItems.create({ process, payload: { invoice } })
+  ).pipe(
+    Effect.map(({ id }) => id),
+    Effect.tap((id) => Console.log(id))
   )
-  yield* Console.log(item.id)
-  return item.id
-})

@@ -1,8 +1,7 @@
 /** Deletes a run, and tells what came of it; what it cannot tell is logged with what the support asks for. */
 import type { ProcessRunId } from "@signalbox/api/contract/Ids"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
-import * as Console from "effect/Console"
-import * as Effect from "effect/Effect"
+import { Console, Effect } from "effect"
 
 export const main = (run: ProcessRunId) =>
   ProcessRuns.remove(run).pipe(

@@ -1,17 +1,13 @@
 /** Waits for the end of a run, at most as long as it may take, and no longer than the person wants to. */
-import {
-  connect,
-  type ConnectionOptions,
-  Timeout
-} from "@signalbox/api/promise"
+import * as Api from "@signalbox/api/promise"
 
 export const main = async (
   run: string,
   timeout: string & `${number} seconds`,
   signal: AbortSignal,
-  options?: ConnectionOptions
+  options?: Api.ConnectionOptions
 ) => {
-  await using room = connect(options)
+  await using room = Api.connect(options)
   try {
     const { state } = await room.processRuns.awaitEnd(run, undefined, {
       timeout,
@@ -20,7 +16,7 @@ export const main = async (
     return state
   } catch (error) {
     if (signal.aborted) return "cancelled"
-    if (error instanceof Timeout) return "still running"
+    if (error instanceof Api.Timeout) return "still running"
     throw error
   }
 }

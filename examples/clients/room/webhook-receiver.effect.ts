@@ -1,27 +1,18 @@
 /** Receives the webhooks of a room, and trusts those that it has signed. */
 import * as WebhookSignature from "@signalbox/api/WebhookSignature"
-import * as Effect from "effect/Effect"
-import type * as Redacted from "effect/Redacted"
+import { Effect, type Redacted } from "effect"
 import * as HttpRouter from "effect/http/HttpRouter"
-import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 
 export const main = <E, R>(
   secret: Redacted.Redacted,
   onEvent: (event: WebhookSignature.WebhookEvent) => Effect.Effect<void, E, R>
 ) =>
-  HttpRouter.add(
-    "POST",
-    "/",
+  HttpRouter.add("POST", "/", (request) =>
     Effect.gen(function* () {
-      const request = yield* HttpServerRequest.HttpServerRequest
+      const { headers } = request
       const body = new Uint8Array(yield* request.arrayBuffer)
-      const event = yield* WebhookSignature.receive({
-        headers: request.headers,
-        body,
-        secret
-      })
-      yield* onEvent(event)
+      yield* onEvent(yield* WebhookSignature.receive({ headers, body, secret }))
       return HttpServerResponse.empty()
     }).pipe(
       Effect.catchTag("InvalidSignature", () =>

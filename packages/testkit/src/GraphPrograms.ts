@@ -2,6 +2,7 @@
  * What the programs of examples/clients/graph do, however they are written: with promises, with Effect, or with other clients. Each
  * test has a sandbox of its own, with this seed.
  */
+import * as Struct from "effect/Struct"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -296,20 +297,5 @@ export const testsOf = <C>(
         ] as const
     )
   }
-  const all: ReadonlyArray<keyof Programs> = [
-    "whoAmI",
-    "listFolder",
-    "uploadFile",
-    "downloadFile",
-    "downloadFolder",
-    "searchAndMove",
-    "shareLink",
-    "readList",
-    "createItems",
-    "changes",
-    "batchReads",
-    "appOnly",
-    "throttling"
-  ]
-  return Object.fromEntries(all.flatMap((name) => testsOfOne(name)))
+  return Object.fromEntries(Struct.keys(behaviours).flatMap((name) => testsOfOne(name)))
 }
