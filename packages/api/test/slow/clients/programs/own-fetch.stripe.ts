@@ -7,17 +7,13 @@ export const throughFetch = async (
   key: string,
   config?: Stripe.StripeConfig
 ) => {
-  const withTeam: typeof fetch = async (input, init) => {
-    const headers = new Headers(init?.headers)
-    headers.set("x-team", "billing")
-    return fetch(input, { ...init, headers })
-  }
   const stripe = new Stripe(key, {
     ...config,
-    httpClient: Stripe.createFetchHttpClient(withTeam),
+    httpClient: Stripe.createFetchHttpClient(fetch),
     appInfo: { name: "invoices", version: "2.1" }
   })
-  return (await stripe.accounts.retrieveCurrent()).id
+  const headers = { "x-team": "billing" }
+  return (await stripe.accounts.retrieveCurrent({}, { headers })).id
 }
 
 export const throughProxy = async (
