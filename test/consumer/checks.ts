@@ -8,7 +8,7 @@ import { root, type Tarball } from "../../tooling/src/tarballs.ts"
 import { allModules, compile, documentation } from "./compile.ts"
 import { closure, type Consumer, expected } from "./consumer.ts"
 import * as container from "./container.ts"
-import { everywhere, graphOnServers } from "./everywhere.ts"
+import { everywhere, graphEverywhere } from "./everywhere.ts"
 import { figure, problems } from "./followed.ts"
 import { checkpointed, documented, greet, up } from "./rooms.ts"
 import * as userFiles from "./userFiles.ts"
@@ -133,14 +133,12 @@ export const checksOf = (consumer: Consumer): Readonly<Record<string, () => Prom
     "Deno: up": () => up(consumer, bin("deno"), ["run", "-A", binary], greet(consumer, bin("deno"), "run", "-A")),
     "Deno: a control room in a program": () => sh(bin("deno"), ["run", "-A", "embedded.mjs"]),
     "npm i all packages": () => npm(...files(tarballs), sqlPg),
-    "Node, Deno and Bun: the client of the graph": () => graphOnServers(consumer),
-    "types of programs for every runtime": () =>
-      compile(
+    "Node, Deno, Bun and Workers: the client of the graph": () => graphEverywhere(consumer),
+    "types of all packages, and of programs for every runtime": () =>
+      allModules(
         consumer,
-        "everywhere",
-        ["main", "worker", "page", "graph"].map((name) => `everywhere/${name}.ts`)
+        ["main", "worker", "page", "graph", "graphWorker"].map((name) => `everywhere/${name}.ts`)
       ),
-    "types of all packages": () => allModules(consumer),
     "types of the programs of the documentation": () => documentation(consumer)
   }
 }

@@ -68,14 +68,14 @@ const modulesOf =
     })
   }
 
-/** Compiles and loads every module of every package. */
-export const allModules = async (consumer: Consumer) => {
+/** Compiles and loads every module of every package, and compiles these programs, which need several of them. */
+export const allModules = async (consumer: Consumer, programs: ReadonlyArray<string>) => {
   const modules = consumer.tarballs.flatMap(modulesOf(consumer.folder))
   writeFileSync(
     join(consumer.folder, "modules.ts"),
     modules.map((name, index) => `export * as m${index} from "${name}"`).join("\n")
   )
-  await compile(consumer, "modules", ["modules.ts"])
+  await compile(consumer, "modules", ["modules.ts", ...programs])
   await consumer.sh(process.execPath, ["-e", modules.map((name) => `await import("${name}")`).join("\n")])
 }
 

@@ -104,13 +104,19 @@ const namesVersions = (versions: Readonly<Record<string, string>>) => {
   }
 }
 
+/** Bundles a program, as for a page. */
+const bundle = ({ bin, sh }: Consumer, program: string, file: string) =>
+  sh(bin("rolldown"), [`everywhere/${program}.ts`, "--platform=browser", `--file=everywhere/${file}.js`])
+
+/** Runs what was bundled as `worker`. */
+const workers = ({ bin, sh }: Consumer, GIVEN: string) =>
+  sh(bin("workerd"), ["test", "everywhere/worker.capnp"], { GIVEN })
+
 /** Runs the programs of the client in Node, Deno, Bun, Workers and a browser. */
 export const everywhere = async (consumer: Consumer, versions: Readonly<Record<string, string>>) => {
   namesVersions(versions)
-  const { bin, binary, folder, sh } = consumer
-  const bundle = (name: string) =>
-    sh(bin("rolldown"), [`everywhere/${name}.ts`, "--platform=browser", `--file=everywhere/${name}.js`])
-  await Promise.all([bundle("page"), bundle("worker")])
+  const { binary, folder, sh } = consumer
+  await Promise.all([bundle(consumer, "page", "page"), bundle(consumer, "worker", "worker")])
   await using page = await startPage(join(folder, "everywhere/page.js"))
   const inBrowser = async () => {
     const title = await sh(process.execPath, [visit, page.origin])
@@ -121,15 +127,15 @@ export const everywhere = async (consumer: Consumer, versions: Readonly<Record<s
     page.give(GIVEN)
     return runAll({
       ...servers(consumer, "everywhere/main.ts", GIVEN),
-      Workers: () => sh(bin("workerd"), ["test", "everywhere/worker.capnp"], { GIVEN }),
+      Workers: () => workers(consumer, GIVEN),
       "a browser": inBrowser
     })
   }
   await up(consumer, process.execPath, [binary], programs, { SIGNALBOX_CORS: page.origin })
 }
 
-/** Runs the program of the graph's client in Node, Deno and Bun, against a sandbox. */
-export const graphOnServers = async (consumer: Consumer) => {
+/** Runs the programs of the graph against a sandbox: with promises in Node, Deno and Bun, with Effect in Workers. */
+export const graphEverywhere = async (consumer: Consumer) => {
   const { binary, environment, folder } = consumer
   const sandbox = spawn(process.execPath, [binary, "graph-sandbox", "--port=0", "--json"], {
     cwd: folder,
@@ -138,7 +144,11 @@ export const graphOnServers = async (consumer: Consumer) => {
   })
   try {
     const [line] = await once(createInterface(sandbox.stdout), "line")
-    await runAll(servers(consumer, "everywhere/graph.ts", String(line)))
+    await bundle(consumer, "graphWorker", "worker")
+    await runAll({
+      ...servers(consumer, "everywhere/graph.ts", String(line)),
+      Workers: () => workers(consumer, String(line))
+    })
   } finally {
     sandbox.kill()
   }
