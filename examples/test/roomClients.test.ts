@@ -458,6 +458,9 @@ describe("programs of a control room", () => {
 
 compare({
   own: "examples/clients/room",
-  others: [{ folder: "packages/api/test/slow/clients/programs", ending: ".stripe.ts" }],
+  others: ["stripe", "octokit"].map((client) => ({
+    folder: "packages/api/test/slow/clients/programs",
+    ending: `.${client}.ts`
+  })),
   programs: 6
 })

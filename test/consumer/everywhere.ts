@@ -88,12 +88,11 @@ const servers = ({ bin, sh }: Consumer, program: string, GIVEN: string) => ({
 
 /** What is tested has its place in the tables of these pages. */
 const namesVersions = (versions: Readonly<Record<string, string>>) => {
-  const { node22 = "", ...rest } = versions
   const tested = {
-    Node: `${process.versions.node}, ${node22.slice("npm:node@".length).split(".").slice(0, 2).join(".")}`,
-    Deno: rest["deno"],
-    Bun: rest["bun"],
-    Workers: rest["workerd"]
+    Node: process.versions.node,
+    Deno: versions["deno"],
+    Bun: versions["bun"],
+    Workers: versions["workerd"]
   }
   for (const page of ["packages/api/README.md", "docs/without-effect.md"]) {
     const cells = readFileSync(join(root, page), "utf8")
