@@ -50,7 +50,7 @@ export const stream = (options: StreamOptions = {}): Stream.Stream<contract.Chan
       const { transport, workspaceId } = yield* ControlRoom
       const path = `/workspaces/${encodeURIComponent(workspaceId)}/changes`
       const request = HttpClientRequest.get(transport.baseUrl + path, {
-        headers: headersOf(transport),
+        headers: yield* headersOf(transport),
         urlParams: after === undefined ? {} : { after: String(after) }
       })
       const operation = yield* operationOf("Changes.stream")

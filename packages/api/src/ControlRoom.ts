@@ -17,7 +17,7 @@ import { audience, checkListeners, type Listeners, silent } from "@signalbox/tra
 import { address, callable, check, matching, type Rule, text } from "@signalbox/transport/OptionError"
 import * as Connection from "./internal/calls/Connection.ts"
 import * as FetchClient from "./internal/calls/FetchClient.ts"
-import type { Transport } from "./internal/calls/Transport.ts"
+import { type Transport, transportTo } from "./internal/calls/Transport.ts"
 
 export interface Options {
   /**
@@ -118,11 +118,11 @@ export class ControlRoom extends Context.Service<
         return ControlRoom.of({
           baseUrl,
           workspaceId: options.workspaceId,
-          transport: {
+          transport: transportTo(
             baseUrl,
-            connection: Connection.make(client, { idempotency, headers, userAgent, audience: heard }),
-            authorization: `RC-WSKEY ${Redacted.value(options.apiKey)}`
-          },
+            Connection.make(client, { idempotency, headers, userAgent, audience: heard }),
+            `RC-WSKEY ${Redacted.value(options.apiKey)}`
+          ),
           uploads
         })
       })

@@ -17,7 +17,6 @@ import { ControlRoom } from "./ControlRoom.ts"
 import { defaultPolicy, type Policy, RetryPolicy } from "./Policy.ts"
 import { checkHeaders } from "./internal/promise/CallOptions.ts"
 import { type Client, clientOf } from "./internal/promise/Client.ts"
-import { layerObserved } from "./internal/promise/CurrentCall.ts"
 import { environmentOptions } from "./internal/promise/Environment.ts"
 import { eventOf } from "./internal/process/DeliveredEvent.ts"
 import { type VerifyOptions, verifyWebhook } from "./Webhook.ts"
@@ -145,7 +144,7 @@ export const connect = (options: Options | ConnectionOptions = {}): Client => {
   const on = { onPause, onRequest, onResponse, onRetry }
   const room = (options.connect ?? ControlRoom.layer)({ ...roomOf(options), headers, userAgent, on })
   const services = [
-    layerObserved(room),
+    room,
     Layer.succeed(RetryPolicy, policy),
     ...(options.fetch === undefined ? [] : [Layer.succeed(FetchHttpClient.Fetch, options.fetch)])
   ] as const

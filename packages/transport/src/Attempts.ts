@@ -3,9 +3,10 @@
  * responses of a service mean beyond whether it acted.
  */
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import type * as HttpClient from "effect/http/HttpClient"
+import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -13,6 +14,7 @@ import type { Audience } from "./Events.ts"
 import type { Gate } from "./Gate.ts"
 import { IdleLimit } from "./IdleLimit.ts"
 import { telling } from "./internal/events/Telling.ts"
+import { isTraced } from "./internal/events/Traced.ts"
 import * as Watch from "./internal/events/Watch.ts"
 import { type NoResponse, noResponse, timeout, type Acted } from "./NoResponse.ts"
 import { pauseAfter, type Policy } from "./Policy.ts"
@@ -158,7 +160,11 @@ export const deliver = Effect.fnUntraced(function* <A>(
   const { called } = options
   const tell = called === undefined ? null : yield* telling(link.audience)
   const watch = tell === null || called === undefined ? null : Watch.make(tell, request.method, called)
+  const limited = Context.make(IdleLimit, idle)
+  // A span of each attempt costs as much as the rest of the call.
+  const services = (yield* isTraced) ? limited : Context.add(limited, HttpClient.TracerDisabledWhen, () => true)
 
+  const tooLate = Effect.as(Effect.sleep(attemptTimeoutMillis), timeout(attemptTimeoutMillis, "whole response"))
   const sending = Effect.gen(function* (): Effect.fn.Return<Delivered<A>, Undelivered> {
     for (;;) {
       const number = yield* watch === null ? link.gate.admit : link.gate.admitTelling(watch.waits)
@@ -172,14 +178,9 @@ export const deliver = Effect.fnUntraced(function* <A>(
         number
       ).pipe(
         Effect.catch((error) => Effect.as(link.gate.lost, noResponse(error, idle))),
-        Effect.provideService(IdleLimit, idle)
+        Effect.provideContext(services)
       )
-      const answer = yield* options.timed
-        ? Effect.timeoutOrElse(once, {
-            duration: attemptTimeoutMillis,
-            orElse: () => Effect.succeed(timeout(attemptTimeoutMillis, "whole response"))
-          })
-        : once
+      const answer = yield* options.timed ? Effect.raceFirst(once, tooLate) : once
       if (watch !== null) yield* watch.ends(outcomeOf(answer))
       if (answer._tag === "Good") return { ...answer, attempts }
       const isBad = answer._tag === "Bad"

@@ -102,8 +102,12 @@ export interface Audience {
   hasThrown: boolean
 }
 
+/** Whether there is a function among them. */
+const isListening = (one: Listeners | undefined): one is Listeners =>
+  one !== undefined && Object.values(one).some((listener) => listener !== undefined)
+
 /** An audience of those listeners that there are. */
 export const audience = (...listeners: ReadonlyArray<Listeners | undefined>): Audience => ({
-  listeners: listeners.filter((one) => one !== undefined),
+  listeners: listeners.filter(isListening),
   hasThrown: false
 })

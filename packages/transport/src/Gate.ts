@@ -74,6 +74,19 @@ export const make = (): Gate => {
       )
     })
 
+  /** Those who wait, and the one that they wait for: nobody overtakes them. */
+  let queued = 0
+  const queueing = (turn: Effect.Effect<number>) =>
+    Effect.suspend(() => {
+      queued++
+      return Effect.ensuring(
+        queue.withPermits(1)(turn),
+        Effect.sync(() => {
+          queued--
+        })
+      )
+    })
+
   const turn = Effect.fnUntraced(function* (waits?: Waits) {
     for (;;) {
       const now = yield* Clock.currentTimeMillis
@@ -97,14 +110,16 @@ export const make = (): Gate => {
   })
 
   return {
-    admit: queue.withPermits(1)(turn()),
+    admit: Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      queued === 0 && paused <= now && isLeft() ? Effect.succeed(++sent) : queueing(turn())
+    ),
     admitTelling: Effect.fnUntraced(function* (waits) {
       if (isWaiting) {
         const now = yield* Clock.currentTimeMillis
         const opens = opensAt(now)
         yield* waits(opens > now ? opens : now + patience, why(now))
       }
-      return yield* queue.withPermits(1)(turn(waits))
+      return yield* queueing(turn(waits))
     }),
     learn: (request, headers, now, mostMillis) => {
       const remaining = readNumber(headers, "ratelimit-remaining")

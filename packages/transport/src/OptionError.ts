@@ -122,9 +122,8 @@ export type Rules<O> = { readonly [K in keyof O]?: Rule }
  * ```
  */
 export const check = <O extends object>(of: string, options: O, rules: Rules<O>, prefix = ""): void => {
-  const given: Readonly<Record<string, unknown>> = Object.fromEntries(Object.entries(options))
   for (const [name, rule] of Object.entries<Rule | undefined>(rules)) {
-    const value = given[name]
+    const value: unknown = Reflect.get(options, name)
     const expected = value === undefined ? null : (rule?.(value) ?? null)
     if (expected === null) continue
     const shown = typeof value === "number" ? `, not ${value}` : ""

@@ -91,7 +91,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   /** The key that encrypts written secrets. The response is text, not JSON. */
   const publicKey = Effect.fnUntraced(function* (secret: string) {
     const path = `/workspaces/${encodeURIComponent(options.workspaceId)}/secrets/publicKey`
-    const request = HttpClientRequest.get(transport.baseUrl + path, { headers: headersOf(transport) })
+    const request = HttpClientRequest.get(transport.baseUrl + path, { headers: yield* headersOf(transport) })
     const answer = yield* send(connection, request, {
       operation: yield* operationOf("Vault.put"),
       path,

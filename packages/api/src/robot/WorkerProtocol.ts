@@ -9,7 +9,7 @@ import type { StepRunEnvironment, StepRunErrorCode } from "../contract/StepRuns.
 import * as Connection from "../internal/calls/Connection.ts"
 import { make as makeCall, makeExact as makeExactCall } from "../internal/calls/EndpointCall.ts"
 import * as RoundedNumbers from "../internal/calls/RoundedNumbers.ts"
-import type { Transport } from "../internal/calls/Transport.ts"
+import { type Transport, transportTo } from "../internal/calls/Transport.ts"
 import { defaultPolicy, RetryPolicy } from "../Policy.ts"
 import { type SizedBytes, sendForm } from "../Upload.ts"
 
@@ -53,11 +53,12 @@ const call = {
   unlink: makeCall(contract.unlink)
 }
 
-const transportTo = (client: HttpClient.HttpClient, origin: string, token: string | null): Transport => ({
-  baseUrl: `${origin.replace(/\/+$/, "")}/worker-v1`,
-  connection: Connection.make(client, { idempotency: "ignored" }),
-  authorization: token === null ? null : `Bearer ${token}`
-})
+const workerTransport = (client: HttpClient.HttpClient, origin: string, token: string | null): Transport =>
+  transportTo(
+    `${origin.replace(/\/+$/, "")}/worker-v1`,
+    Connection.make(client, { idempotency: "ignored" }),
+    token === null ? null : `Bearer ${token}`
+  )
 
 /** What identifies a linked worker; keep the token secret. */
 export interface WorkerIdentity {
@@ -76,7 +77,7 @@ export const link = Effect.fn("WorkerProtocol.link")(function* (options: {
   readonly labels?: ReadonlyArray<string> | undefined
 }) {
   const client = yield* HttpClient.HttpClient
-  const linked = yield* call.link(transportTo(client, options.origin, null), {
+  const linked = yield* call.link(workerTransport(client, options.origin, null), {
     payload: {
       link_token: Redacted.value(options.linkToken),
       name: options.name,
@@ -96,7 +97,7 @@ export const link = Effect.fn("WorkerProtocol.link")(function* (options: {
 /** The calls of a linked worker. */
 export const make = Effect.fnUntraced(function* (origin: string, identity: WorkerIdentity) {
   const client = yield* HttpClient.HttpClient
-  const transport = transportTo(client, origin, Redacted.value(identity.token))
+  const transport = workerTransport(client, origin, Redacted.value(identity.token))
   return {
     /** Waits up to `waitSeconds` (at most 30) for work. */
     lease: (options: {
@@ -152,7 +153,7 @@ export const make = Effect.fnUntraced(function* (origin: string, identity: Worke
 /** The calls with which tasks in the worker's process reserve and settle items. */
 export const makeItems = Effect.fnUntraced(function* (origin: string, identity: WorkerIdentity) {
   const client = yield* HttpClient.HttpClient
-  const transport = transportTo(client, origin, Redacted.value(identity.token))
+  const transport = workerTransport(client, origin, Redacted.value(identity.token))
   return {
     /**
      * Settles items of up to 100 step runs of one run, and reserves the next ones; the results are in the order of the
@@ -189,7 +190,7 @@ export const makeItems = Effect.fnUntraced(function* (origin: string, identity: 
 /** The reports of a linked worker about its step runs besides start and end, and unlinking it. */
 export const makeReports = Effect.fnUntraced(function* (origin: string, identity: WorkerIdentity) {
   const client = yield* HttpClient.HttpClient
-  const transport = transportTo(client, origin, Redacted.value(identity.token))
+  const transport = workerTransport(client, origin, Redacted.value(identity.token))
   return {
     /** `offset`: how many messages were sent before; repeated ones are stored once. */
     sendConsole: (

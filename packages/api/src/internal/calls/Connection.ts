@@ -1,5 +1,6 @@
 /** The connection to a service, and what its responses say about idempotency keys. */
 import { actedOn, type Link } from "@signalbox/transport/Attempts"
+import { type Policy, checkPolicy } from "@signalbox/transport/Policy"
 import { type Audience, audience } from "@signalbox/transport/Events"
 import * as Gate from "@signalbox/transport/Gate"
 import { type Headers as Received, readNumber } from "@signalbox/transport/RetryAfter"
@@ -27,6 +28,8 @@ export interface Connection {
    * Reads what a response says about keys; `asked`: the lifetime in seconds that its request asked for, null for none.
    */
   readonly learnKeys: (headers: Received, asked: number | null) => void
+  /** Throws an `OptionError` for a policy that cannot be. */
+  readonly checkPolicy: (policy: Policy) => void
 }
 
 /** Headers that say who sends what, which the client sets itself. */
@@ -56,6 +59,8 @@ export const make = (client: HttpClient.HttpClient, settings: Settings = {}): Co
   let keeps = idempotency === "honoured"
   let isSignalbox = false
   let lifetime: number | null = null
+  /** Most calls have the same one. */
+  const checked = new WeakSet<Policy>()
   return {
     link: { client, gate: Gate.make(), acted: actedOn, pausing, audience: settings.audience ?? audience() },
     headers: Headers.fromInput({
@@ -73,6 +78,11 @@ export const make = (client: HttpClient.HttpClient, settings: Settings = {}): Co
       if (granted === undefined) return
       // A grant of less than was asked is a limit. Anything else shows that at least this much is granted.
       lifetime = asked !== null && granted < asked ? granted : Math.max(lifetime ?? 0, granted)
+    },
+    checkPolicy: (policy) => {
+      if (checked.has(policy)) return
+      checkPolicy("RetryPolicy", policy)
+      checked.add(policy)
     }
   }
 }

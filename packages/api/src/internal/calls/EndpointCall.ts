@@ -5,12 +5,15 @@
 import * as ExactJson from "@signalbox/transport/ExactJson"
 import { describe, parseOptions } from "@signalbox/transport/SchemaProblem"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as UrlParams from "effect/http/UrlParams"
 import { isExtension } from "../../contract/Documentation.ts"
 import {
   type CallError,
@@ -196,18 +199,22 @@ const calling = <E extends HttpApiEndpoint.ConstraintRequest>(
       return yield* narrow(new NotFound({ code: "NOT_FOUND", message, request: unsent(pathOf(values)) }))
     }
     const path = pathOf(values)
-    let request = HttpClientRequest.make(endpoint.method)(transport.baseUrl + path, {
-      headers: headersOf(transport)
-    })
-    if (call.query !== undefined) {
-      const query = yield* Effect.mapError(call.query(input.query), invalid("the query", values))
+    const query =
+      call.query === undefined ? {} : yield* Effect.mapError(call.query(input.query), invalid("the query", values))
+    const body =
+      call.payload === undefined || input.payload === undefined
+        ? HttpBody.empty
+        : HttpBody.jsonUnsafe(yield* Effect.mapError(call.payload(input.payload), invalid("the payload", values)))
+    const unset = HttpClientRequest.makeWith(
+      endpoint.method,
+      transport.baseUrl + path,
       // So are query parameters.
-      request = HttpClientRequest.setUrlParams(request, query as Record<string, string>)
-    }
-    if (call.payload !== undefined && input.payload !== undefined) {
-      const payload = yield* Effect.mapError(call.payload(input.payload), invalid("the payload", values))
-      request = HttpClientRequest.bodyJsonUnsafe(request, payload)
-    }
+      UrlParams.fromInput(query as Record<string, string>),
+      Option.none(),
+      yield* headersOf(transport),
+      HttpBody.empty
+    )
+    const request = HttpClientRequest.setBody(unset, body)
     const answer = yield* send(transport.connection, request, {
       operation,
       path,

@@ -1,7 +1,6 @@
 /** Sends one logical call, and returns the response or fails with a tagged error. Every call to a service uses it. */
 import { deliver } from "@signalbox/transport/Attempts"
 import type { NoResponse } from "@signalbox/transport/NoResponse"
-import { checkPolicy } from "@signalbox/transport/Policy"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Headers from "effect/http/Headers"
@@ -13,19 +12,30 @@ import * as Reasons from "../../ControlRoomError.ts"
 import { IdempotencyKeys } from "../../Idempotency.ts"
 import { RetryPolicy } from "../../Policy.ts"
 import type { Connection } from "./Connection.ts"
+import { CurrentCall } from "./CurrentCall.ts"
 
 /** The address of calls, and their credentials. */
 export interface Transport {
   /** Without a trailing slash. */
   readonly baseUrl: string
   readonly connection: Connection
-  /** The value of `Authorization`, null for calls without one. */
-  readonly authorization: string | null
+  /** Of all calls, with their credentials. */
+  readonly headers: Headers.Headers
 }
 
-/** The headers of each call. */
-export const headersOf = ({ authorization, connection }: Transport): Headers.Headers =>
-  authorization === null ? connection.headers : Headers.set(connection.headers, "authorization", authorization)
+/** The transport of calls with this value of `Authorization`; null: without one. */
+export const transportTo = (baseUrl: string, connection: Connection, authorization: string | null): Transport => {
+  const { headers } = connection
+  return {
+    baseUrl,
+    connection,
+    headers: authorization === null ? headers : Headers.set(headers, "authorization", authorization)
+  }
+}
+
+/** The headers of a request to the service, with those of the current call. */
+export const headersOf = ({ headers }: Transport): Effect.Effect<Headers.Headers> =>
+  Effect.map(CurrentCall, (call) => (call?.headers === undefined ? headers : Headers.setAll(headers, call.headers)))
 
 export interface SendOptions<A> {
   /** The function that was called, for errors and events. */
@@ -141,8 +151,9 @@ export const send = Effect.fnUntraced(function* <A>(
     attempts,
     requestId: requestId ?? null
   })
+  const call = yield* CurrentCall
   const policy = yield* RetryPolicy
-  checkPolicy("RetryPolicy", policy)
+  connection.checkPolicy(policy)
   const answer = yield* deliver(connection.link, policy, request, {
     called: options,
     timed: options.timed,
@@ -158,6 +169,10 @@ export const send = Effect.fnUntraced(function* <A>(
     )
   )
   const behind = info(answer.attempts, answer.headers["x-request-id"])
+  if (call !== null) {
+    const { attempts, requestId } = behind
+    Object.assign(call.seen, { status: answer.status, requestId, attempts })
+  }
   if (answer._tag === "Good") return { value: answer.value, info: behind }
   const { retryAfterMillis, status, text } = answer
   const body = yield* Effect.orElseSucceed(parseJson(text), () => null)

@@ -39,10 +39,24 @@ const isPlain = (value: object): boolean => {
 const nameOf = ({ constructor }: object): string =>
   typeof constructor === "function" && constructor.name !== "" ? constructor.name : "a class"
 
-const ofObject = (value: object, path: string, above: ReadonlyArray<object>): Schema.Json | Unfit => {
-  if (above.includes(value)) return new Unfit(path, "is within itself, which JSON cannot say")
-  if (above.length === maxDepth) return new Unfit(path, `is nested more than ${maxDepth} levels deep`)
-  const within = [...above, value]
+/** An object, and those that it is within. */
+interface Within {
+  readonly value: object
+  readonly depth: number
+  readonly above: Within | null
+}
+
+const isWithin = (value: object, above: Within | null): boolean => {
+  for (let one = above; one !== null; one = one.above) if (one.value === value) return true
+  return false
+}
+
+const enter = (value: object, above: Within | null): Within => ({ value, depth: (above?.depth ?? 0) + 1, above })
+
+const ofObject = (value: object, path: string, above: Within | null): Schema.Json | Unfit => {
+  if (isWithin(value, above)) return new Unfit(path, "is within itself, which JSON cannot say")
+  if (above?.depth === maxDepth) return new Unfit(path, `is nested more than ${maxDepth} levels deep`)
+  const within = enter(value, above)
   if (Array.isArray(value)) {
     const items: Array<Schema.Json> = []
     for (const [index, item] of value.entries()) {
@@ -66,7 +80,7 @@ const ofObject = (value: object, path: string, above: ReadonlyArray<object>): Sc
   return Object.fromEntries(members)
 }
 
-const jsonAt = (value: unknown, path: string, above: ReadonlyArray<object>): Schema.Json | Unfit => {
+const jsonAt = (value: unknown, path: string, above: Within | null): Schema.Json | Unfit => {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value
   if (typeof value === "number") {
     return Number.isFinite(value) ? value : new Unfit(path, `${value}, which JSON does not have`)
@@ -77,18 +91,18 @@ const jsonAt = (value: unknown, path: string, above: ReadonlyArray<object>): Sch
   // Its own JSON is a placeholder.
   if (Redacted.isRedacted(value)) return new Unfit(path, "a redacted value; put secrets into the vault")
   if (!hasToJson(value)) return ofObject(value, path, above)
-  if (above.includes(value)) return new Unfit(path, "is within itself, which JSON cannot say")
+  if (isWithin(value, above)) return new Unfit(path, "is within itself, which JSON cannot say")
   let made: unknown
   try {
     made = value.toJSON(path.slice(path.lastIndexOf(".") + 1))
   } catch {
     return new Unfit(path, "its toJSON throws")
   }
-  return made === value ? ofObject(value, path, above) : jsonAt(made, path, [...above, value])
+  return made === value ? ofObject(value, path, above) : jsonAt(made, path, enter(value, above))
 }
 
 /** Returns a value as JSON, or where it has none. `path` is where it is in the input of the caller, such as `payloads.3`. */
-export const jsonOf = (value: unknown, path: string): Schema.Json | Unfit => jsonAt(value, path, [])
+export const jsonOf = (value: unknown, path: string): Schema.Json | Unfit => jsonAt(value, path, null)
 
 /**
  * Returns a value as JSON, or fails with the path at which it has none. `of` is the function that got it; `write` makes the JSON if its

@@ -5,7 +5,7 @@ import * as Cause from "effect/Cause"
 import * as Result from "effect/Result"
 import * as Tagged from "../../ControlRoomError.ts"
 import { PartlyCreated } from "../items/Create.ts"
-import type { Seen } from "./CurrentCall.ts"
+import type { Seen } from "../calls/CurrentCall.ts"
 import * as Errors from "./Errors.ts"
 
 /** A call: what was called, where, and what has been received for it. */

@@ -8,7 +8,7 @@ import type { ControlRoom } from "../../ControlRoom.ts"
 import { IdempotencyKeys } from "../../Idempotency.ts"
 import { type Policy, RetryPolicy } from "../../Policy.ts"
 import type { CallOptions } from "./CallOptions.ts"
-import { CurrentCall } from "./CurrentCall.ts"
+import { CurrentCall } from "../calls/CurrentCall.ts"
 import { Closed, type ControlRoomError, Timeout } from "./Errors.ts"
 import { type Call, failure, rejection } from "./Failure.ts"
 
