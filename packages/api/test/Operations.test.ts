@@ -16,6 +16,7 @@ import { Api } from "../src/contract/Api.ts"
 import type { CallError } from "../src/ControlRoomError.ts"
 import * as Connection from "../src/internal/calls/Connection.ts"
 import { make as makeCall } from "../src/internal/calls/EndpointCall.ts"
+import { transportTo } from "../src/internal/calls/Transport.ts"
 import { answer, type Fault, type FaultServer, make, settle } from "./support/FaultServer.ts"
 
 /** Called by others than the client: by services that only have an address, by robots, as text, by older clients, as bytes, and as a stream. */
@@ -91,7 +92,7 @@ type Call = Effect.Effect<unknown, CallError>
 const prepare = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top, server: FaultServer) {
   const client = Context.get(yield* Layer.build(server.http), HttpClient.HttpClient)
   const { input, json } = yield* examples(endpoint)
-  const transport = { baseUrl: server.origin, connection: Connection.make(client), authorization: "RC-WSKEY key" }
+  const transport = transportTo(server.origin, Connection.make(client), "RC-WSKEY key")
   // The input was sampled from the schemas of this endpoint.
   const call = makeCall(endpoint, { keyed: true }) as unknown as (to: typeof transport, given: typeof input) => Call
   return { call: call(transport, input), input, json }
@@ -190,7 +191,7 @@ describe("an id that would change the path", () => {
         const endpoint = endpoints.find(({ identifier }) => identifier === "getWorkItem")
         if (endpoint === undefined) return assert.fail("no such operation")
         const client = Context.get(yield* Layer.build(server.http), HttpClient.HttpClient)
-        const transport = { baseUrl: server.origin, connection: Connection.make(client), authorization: null }
+        const transport = transportTo(server.origin, Connection.make(client), null)
         const call = makeCall(endpoint) as unknown as (to: typeof transport, given: unknown) => Call
         const error = yield* Effect.flip(call(transport, { params: { workspace_id: "w", work_item_id: id } }))
         assert.strictEqual(error._tag, "NotFound")
