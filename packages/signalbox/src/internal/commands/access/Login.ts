@@ -149,7 +149,7 @@ export const env = Command.make(
     const { baseUrl, transport, workspaceId } = yield* connected(data)(ControlRoom)
     const variables = {
       SIGNALBOX_BASE_URL: baseUrl,
-      SIGNALBOX_API_KEY: (transport.authorization ?? "").replace(/^RC-WSKEY /, ""),
+      SIGNALBOX_API_KEY: (transport.headers["authorization"] ?? "").replace(/^RC-WSKEY /, ""),
       SIGNALBOX_WORKSPACE_ID: workspaceId
     }
     const lines = Object.entries(variables).map(([name, value]) => shells[shell](name, value))
