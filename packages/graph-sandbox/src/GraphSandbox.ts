@@ -26,7 +26,7 @@ import { Tokens } from "./internal/login/Tokens.ts"
 import { Traffic } from "./internal/servers/Traffic.ts"
 import { Transfers } from "./internal/world/Transfers.ts"
 import { World } from "./internal/world/World.ts"
-import type { Seed } from "./Seed.ts"
+import type { Mail, Seed } from "./Seed.ts"
 
 /** How a sandbox is started. Every part has a default. */
 export interface Options {
@@ -98,6 +98,8 @@ export interface Sandbox {
   readonly expireAccessTokens: Effect.Effect<void>
   /** Every refresh token given so far is refused as expired. */
   readonly expireRefreshTokens: Effect.Effect<void>
+  /** Puts a mail into the mailbox of a person, by sign-in name or address; returns its `internetMessageId`. */
+  readonly deliver: (user: string, mail: Mail) => Effect.Effect<string, SandboxError>
   /** Signs a person in on a device that waits with this code; `null` declines. */
   readonly answerDevice: (userCode: string, user: string | null) => Effect.Effect<void, SandboxError>
 }
@@ -243,6 +245,11 @@ const make = Effect.fnUntraced(function* (options: Options) {
     forgetRequests: traffic.forget,
     expireAccessTokens: tokens.expireAccess,
     expireRefreshTokens: tokens.expireRefresh,
+    deliver: (user: string, mail: Mail) =>
+      Effect.mapError(
+        Effect.provideContext(ControlServer.deliver(user, mail), services),
+        (message) => new SandboxError({ message })
+      ),
     answerDevice: Effect.fn("GraphSandbox.answerDevice")(function* (userCode: string, user: string | null) {
       const known = yield* LoginServer.answerDevice(userCode, user).pipe(Effect.provideContext(services))
       if (!known)

@@ -38,6 +38,54 @@ export const App = Schema.Struct({
 })
 export type App = typeof App.Type
 
+/** What is attached to a mail: the contents of a file, the text of a mail (`item`), or a link to a file in a drive. */
+export const MailAttachment = Schema.Struct({
+  name: Schema.String,
+  contentType: Schema.optionalKey(Schema.String),
+  isInline: Schema.optionalKey(Schema.Boolean),
+  contentId: Schema.optionalKey(Schema.String),
+  content: Schema.Union([
+    Schema.String,
+    Schema.Uint8Array,
+    Schema.Struct({ base64: Schema.String }),
+    Schema.Struct({ file: Schema.String }),
+    Schema.Struct({ item: Schema.String }),
+    Schema.Struct({ link: Schema.String })
+  ])
+})
+
+/** A mail. Addresses are plain, or as `Ann Lee <ann@contoso.test>`; people of the seed get their names. */
+export const Mail = Schema.Struct({
+  /** Default `someone@example.test`. */
+  from: Schema.optionalKey(Schema.String),
+  /** Default: whose mailbox it is. */
+  to: Schema.optionalKey(Schema.Array(Schema.String)),
+  cc: Schema.optionalKey(Schema.Array(Schema.String)),
+  subject: Schema.optionalKey(Schema.String),
+  /** Text, or HTML. */
+  body: Schema.optionalKey(Schema.Union([Schema.String, Schema.Struct({ html: Schema.String })])),
+  /** Default: now. */
+  receivedDateTime: Schema.optionalKey(Schema.String),
+  /** A well-known folder, or names below one another, as `inbox/done`. Default `inbox`; made when it is missing. */
+  folder: Schema.optionalKey(Schema.String),
+  isRead: Schema.optionalKey(Schema.Boolean),
+  importance: Schema.optionalKey(Schema.Literals(["low", "normal", "high"])),
+  categories: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** Default: one of its own. */
+  internetMessageId: Schema.optionalKey(Schema.String),
+  headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  attachments: Schema.optionalKey(Schema.Array(MailAttachment))
+})
+export type Mail = typeof Mail.Type
+
+/** What lies in a mailbox beside the folders that each has. */
+export const Mailbox = Schema.Struct({
+  /** Empty folders, as `inbox/done`. */
+  folders: Schema.optionalKey(Schema.Array(Schema.String)),
+  mails: Schema.optionalKey(Schema.Array(Mail))
+})
+export type Mailbox = typeof Mailbox.Type
+
 /** A person. Every other property of the graph's user may be given too, and is served as it is. */
 export const User = Schema.StructWithRest(
   Schema.Struct({
@@ -47,7 +95,9 @@ export const User = Schema.StructWithRest(
     /** The sign-in name of the manager. */
     manager: Schema.optionalKey(Schema.String),
     /** What lies in the drive; without it, an empty one. */
-    drive: Schema.optionalKey(Files)
+    drive: Schema.optionalKey(Files),
+    /** What lies in the mailbox; without it, an empty one. A shared mailbox is that of a user. */
+    mailbox: Schema.optionalKey(Mailbox)
   }),
   [Schema.Record(Schema.String, Schema.Unknown)]
 )

@@ -4,6 +4,8 @@
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import * as Seed from "./Seed.ts"
@@ -49,6 +51,7 @@ const List = Schema.Struct({
  *
  * - `sandbox.json`: `host`, `tenant`, `apps`;
  * - `users/<name>/drive/`: the files of a person, whose properties may stand in `users/<name>/user.json`;
+ * - `users/<name>/mailbox.json`: `folders`, and `mails` with their attachments;
  * - `groups/<name>.json`: `members` (sign-in names), and `site`;
  * - `sites/<name>/drive/`: the files of the default library; `sites/<name>/drives/<library>/`: those of another;
  *   `sites/<name>/lists/<list>.json`: `columns` and `items`; `sites/<name>/site.json`: `path`, `displayName`. The path is
@@ -116,6 +119,7 @@ export const read = Effect.fn("SeedFolder.read")(function* (folder: string) {
   for (const name of yield* namesIn("users")) {
     const properties = (yield* json(User, "users", name, "user.json")) ?? {}
     const drive = yield* files("users", name, "drive")
+    const mailbox = yield* json(Seed.Mailbox, "users", name, "mailbox.json")
     const given = {
       userPrincipalName: name.includes("@") ? name : `${name}@contoso.test`,
       displayName: name,
@@ -123,7 +127,7 @@ export const read = Effect.fn("SeedFolder.read")(function* (folder: string) {
     }
     users.push(
       yield* Effect.mapError(
-        Schema.decodeEffect(Seed.User)(drive === undefined ? given : { ...given, drive }),
+        Schema.decodeUnknownEffect(Seed.User)(Record.filter({ ...given, drive, mailbox }, Predicate.isNotUndefined)),
         (error) => failed(paths.join(folder, "users", name, "user.json"), error.message)
       )
     )

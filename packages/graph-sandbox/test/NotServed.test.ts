@@ -17,7 +17,7 @@ layer(GraphSandbox.layer({ seed: contoso }), { excludeTestServices: true })(
   (it) => {
     it.effect.each([
       "/subscriptions",
-      "/me/messages",
+      "/me/events",
       "/me/drive/root/workbook",
       `${site}/contentTypes`,
       `${site}/lists/Documents/items/1/versions`

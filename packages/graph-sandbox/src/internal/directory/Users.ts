@@ -9,6 +9,7 @@ import * as Drives from "../drive/Drives.ts"
 import * as Failure from "../model/Failure.ts"
 import { dispatch, type GraphRequest } from "../requests/GraphRequest.ts"
 import type { User } from "../model/Model.ts"
+import * as Mail from "../mail/Mail.ts"
 import * as Pages from "../requests/Pages.ts"
 import * as Sites from "../lists/Sites.ts"
 import { World } from "../world/World.ts"
@@ -30,6 +31,7 @@ const userNamed = Effect.fnUntraced(function* (key: string) {
 const user = Effect.fnUntraced(function* (user: User, rest: ReadonlyArray<Segment>, request: GraphRequest) {
   const { groups, managers, users } = yield* World
   const [segment, key] = rest
+  if (Mail.isOf(segment)) return yield* Mail.of(user, rest, request)
   switch (segment?.text.toLowerCase()) {
     case undefined:
       return yield* dispatch({ GET: getUser }, user, request)

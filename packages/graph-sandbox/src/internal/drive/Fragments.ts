@@ -8,11 +8,19 @@ import * as Failure from "../model/Failure.ts"
 import type { Rule } from "../../Faults.ts"
 import type { Gap } from "../model/Model.ts"
 import * as QuickXorHash from "../world/QuickXorHash.ts"
-import { type Session, Transfers, without } from "../world/Transfers.ts"
+import { type Receiving, without } from "../world/Transfers.ts"
 import { World } from "../world/World.ts"
 
-/** Bytes: every fragment but the last is a multiple of it. */
-const unit = 320 * 1024
+/** How fragments may be. */
+export interface Limits {
+  /** Bytes: every fragment but the last is a multiple of it. */
+  readonly unit: number
+  /** Bytes that there is room for. */
+  readonly room: number
+}
+
+/** Bytes: the unit of drives. */
+export const driveUnit = 320 * 1024
 
 /** Bytes: a fragment must be smaller. */
 const most = 60 * 1024 * 1024
@@ -24,7 +32,7 @@ interface Fragment extends Gap {
 }
 
 /** What the headers say of a fragment, if it can be one of this session. */
-const parse = Effect.fnUntraced(function* (session: Session, headers: Readonly<Record<string, string | undefined>>) {
+const parse = Effect.fnUntraced(function* (session: Receiving, headers: Readonly<Record<string, string | undefined>>) {
   const match = pattern.exec(headers["content-range"] ?? "")
   if (match === null) {
     return yield* Failure.invalidRequest(
@@ -53,7 +61,7 @@ const parse = Effect.fnUntraced(function* (session: Session, headers: Readonly<R
 })
 
 /** Whether the fragment begins where the first gap does, and ends in it. */
-const checkPlace = ({ from, to, total }: Fragment, gaps: ReadonlyArray<Gap>) => {
+const checkPlace = ({ from, to, total }: Fragment, gaps: ReadonlyArray<Gap>, unit: number) => {
   const [gap] = gaps
   const isComing = gaps.some((gap) => gap.from <= from && from < gap.to)
   if (gap === undefined || !isComing) {
@@ -92,18 +100,17 @@ const fold = (hash: QuickXorHash.Folded, chunk: Uint8Array, at: number, kept: Re
 
 /** Takes a fragment into the session. One that breaks off leaves nothing behind. */
 export const receive = Effect.fnUntraced(function* (
-  session: Session,
+  session: Receiving,
   request: HttpServerRequest.HttpServerRequest,
   partial: Partial | null,
-  now: number
+  { room, unit }: Limits
 ) {
   const { blobs } = yield* World
-  const { settings } = yield* Transfers
   const fragment = yield* parse(session, request.headers)
   const { from, to, total } = fragment
-  if (total > session.from.drive.quota - session.from.drive.root.size) return yield* Failure.quotaReached()
+  if (total > room) return yield* Failure.quotaReached()
   const gaps = session.total === null ? [{ from: 0, to: total }] : session.gaps
-  yield* checkPlace(fragment, gaps)
+  yield* checkPlace(fragment, gaps, unit)
   if (session.busy) {
     return yield* new Failure.Failure({
       status: 409,
@@ -137,5 +144,4 @@ export const receive = Effect.fnUntraced(function* (
   session.hash.merge(hash)
   session.total = total
   session.gaps = kept.reduce(without, gaps)
-  session.expiresAt = now + settings.uploadSessionSeconds * 1000
 })

@@ -16,7 +16,7 @@ export class Failure extends Schema.TaggedError<Failure>()("Failure", {
   html: Schema.optional(Schema.Boolean)
 }) {}
 
-const make =
+export const make =
   (status: number, code: string, fallback: string) =>
   (message: string = fallback, ...inner: ReadonlyArray<string>) =>
     new Failure({ status, code, message, inner })

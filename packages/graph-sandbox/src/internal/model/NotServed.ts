@@ -7,8 +7,8 @@ const words = {
     "applications auditLogs communications deviceManagement devices directory directoryObjects domains education " +
     "external identity invitations organization reports search security servicePrincipals solutions subscriptions teams",
   users:
-    "calendar calendars chats contacts createdObjects events insights joinedTeams licenseDetails mailFolders messages " +
-    "onenote outlook ownedObjects people photo photos planner presence sendMail settings teamwork todo transitiveMemberOf",
+    "calendar calendars chats contacts createdObjects events insights joinedTeams licenseDetails " +
+    "onenote outlook ownedObjects people photo photos planner presence settings teamwork todo transitiveMemberOf",
   items:
     "activities analytics assignSensitivityLabel bundles extractSensitivityLabels follow following preview restore " +
     "retentionLabel unfollow validatePermission workbook",

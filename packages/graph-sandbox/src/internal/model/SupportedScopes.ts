@@ -7,6 +7,10 @@ export const supportedScopes: ReadonlyArray<string> = [
   "User.Read.All",
   "GroupMember.Read.All",
   "Files.ReadWrite.All",
+  "Mail.ReadWrite",
+  "Mail.ReadWrite.Shared",
+  "Mail.Send",
+  "Mail.Send.Shared",
   "Sites.ReadWrite.All",
   "Sites.Manage.All"
 ]

@@ -18,19 +18,26 @@ export interface Changing {
   readonly changes: Changes
   /** The options that carry the token: in a link to the next page, and in the one to the next round. */
   readonly options: { readonly next: string; readonly delta: string }
-  /** Shows what is still there; `undefined` for what does not belong to the answer. */
-  readonly view: (id: string) => Properties | undefined
-  /** Shows what has gone. */
-  readonly gone: (id: string, change: Change) => Properties
+  /** Shows what is still there; `undefined` for what does not belong to the answer. `start`: the last change before the round. */
+  readonly view: (id: string, start: number) => Properties | undefined
+  /** Shows what has gone; `undefined` as above. */
+  readonly gone: (id: string, change: Change) => Properties | undefined
 }
 
-const encode = ({ id }: Changing, seen: number) => Buffer.from(`${seen} ${id}`).toString("base64url")
+/** Where a page begins, and where its round did. */
+interface Place {
+  readonly from: number
+  readonly start: number
+}
 
-const decode = ({ changes, id }: Changing, token: string): number | undefined => {
-  if (token.toLowerCase() === "latest") return changes.last
-  const [seen, of] = Buffer.from(token, "base64url").toString().split(" ")
-  const number = Number(seen)
-  return of === id && Number.isSafeInteger(number) && number <= changes.last ? number : undefined
+const encode = ({ id }: Changing, { from, start }: Place) => Buffer.from(`${from} ${id} ${start}`).toString("base64url")
+
+const decode = ({ changes, id }: Changing, token: string): Place | undefined => {
+  if (token.toLowerCase() === "latest") return { from: changes.last, start: changes.last }
+  const [seen, of, began] = Buffer.from(token, "base64url").toString().split(" ")
+  const from = Number(seen)
+  const start = Number(began)
+  return of === id && Number.isSafeInteger(from) && from <= changes.last && start <= from ? { from, start } : undefined
 }
 
 /** The address that goes on from a token; a token in the function's parentheses gives way to one in the query. */
@@ -51,10 +58,11 @@ const preferredSize = ({ headers }: GraphRequest) => /odata\.maxpagesize=(\d+)/i
 export const page = Effect.fnUntraced(function* (request: GraphRequest, segment: Segment, changing: Changing) {
   const { changes, gone, of, options, view } = changing
   const token = tokenOf(request, segment)
-  const from = token === undefined || token === "" ? 0 : decode(changing, token)
-  if (from === undefined) {
+  const place = token === undefined || token === "" ? { from: 0, start: 0 } : decode(changing, token)
+  if (place === undefined) {
     return yield* Failure.withHeaders(Failure.resync(), { location: `${request.base}${request.path}` })
   }
+  const { from, start } = place
   const size = Math.min(Number(request.options.get("top") ?? preferredSize(request) ?? 200) || 200, 1000)
   const rows: Array<Properties> = []
   let seen = from
@@ -67,14 +75,20 @@ export const page = Effect.fnUntraced(function* (request: GraphRequest, segment:
     }
     seen = change.number
     // The first round tells what is there; only later ones tell what has gone.
-    const row = change.deleted ? (from > 0 ? gone(id, change) : undefined) : view(id)
+    const row = change.deleted ? (from > 0 ? gone(id, change) : undefined) : view(id, start)
     if (row !== undefined) rows.push(row)
   }
   return ok({
     "@odata.context": context(request, of),
     ...(more
-      ? { "@odata.nextLink": link(request, options.next, encode(changing, seen)) }
-      : { "@odata.deltaLink": link(request, options.delta, encode(changing, changes.last)) }),
+      ? { "@odata.nextLink": link(request, options.next, encode(changing, { from: seen, start })) }
+      : {
+          "@odata.deltaLink": link(
+            request,
+            options.delta,
+            encode(changing, { from: changes.last, start: changes.last })
+          )
+        }),
     value: rows.map((row) => Pages.select(request, row))
   })
 })

@@ -50,6 +50,10 @@ export type Answer = Effect.Effect<Reply, Failure.Failure, World | Transfers>
 export interface Reply {
   readonly status: number
   readonly body?: unknown
+  /** Bytes instead of a body. */
+  readonly contents?:
+    | { readonly stream: Stream.Stream<Uint8Array, unknown>; readonly length: number; readonly type: string }
+    | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 

@@ -1,6 +1,7 @@
 /**
  * The sandbox's own endpoints below `/sandbox`, for tests in other languages and processes.
  */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -11,7 +12,10 @@ import * as Schema from "effect/Schema"
 import * as Faults from "../../Faults.ts"
 import { answerDevice } from "./LoginServer.ts"
 import { Tokens } from "../login/Tokens.ts"
+import { Mail } from "../../Seed.ts"
 import { Traffic } from "./Traffic.ts"
+import * as Mails from "../world/Mails.ts"
+import { World } from "../world/World.ts"
 
 const json = (body: unknown, status = 200) =>
   HttpServerResponse.text(JSON.stringify(body), { status, contentType: "application/json" })
@@ -41,6 +45,19 @@ export const CheckedFaults = Faults.Faults.check(
 )
 
 const isExpression = (source: string): boolean => Result.isSuccess(Result.try(() => new RegExp(source)))
+
+const Delivery = Schema.Struct({ user: Schema.String, mail: Mail })
+
+/** Puts a mail into a mailbox, and returns its `internetMessageId`; fails with a message. */
+export const deliver = Effect.fnUntraced(function* (name: string, mail: Mail) {
+  const world = yield* World
+  const user = world.userBy(name) ?? Mails.personAt(world.users, name)
+  const mailbox = user === undefined ? undefined : world.mailboxes.get(user.id)
+  if (mailbox === undefined) return yield* Effect.fail(`no user is '${name}'`)
+  const now = yield* Clock.currentTimeMillis
+  const message = yield* Effect.mapError(Mails.deliver(world, mailbox, mail, now), (error) => error.message)
+  return String(message.properties["internetMessageId"])
+})
 
 const Device = Schema.Struct({ userCode: Schema.String, user: Schema.NullOr(Schema.String) })
 
@@ -79,6 +96,16 @@ export const routes = Layer.mergeAll(
     "POST",
     "/sandbox/expire-refresh-tokens",
     Effect.flatMap(Tokens, (tokens) => Effect.as(tokens.expireRefresh, done))
+  ),
+  HttpRouter.add(
+    "POST",
+    "/sandbox/mails",
+    withBody(Delivery, ({ mail, user }) =>
+      deliver(user, mail).pipe(
+        Effect.map((internetMessageId) => json({ internetMessageId }, 201)),
+        Effect.catch((error) => Effect.succeed(json({ error }, 404)))
+      )
+    )
   ),
   HttpRouter.add(
     "POST",

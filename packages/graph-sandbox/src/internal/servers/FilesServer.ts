@@ -15,7 +15,8 @@ import * as Fragments from "../drive/Fragments.ts"
 import * as Graph from "./Graph.ts"
 import * as Ids from "../model/Ids.ts"
 import { refusal } from "./Traffic.ts"
-import { type Session, Transfers } from "../world/Transfers.ts"
+import { type Receiving, type Session, Transfers } from "../world/Transfers.ts"
+import * as AttachmentSessions from "../mail/AttachmentSessions.ts"
 import * as Uploads from "../drive/Uploads.ts"
 import * as Views from "../drive/Views.ts"
 import { World } from "../world/World.ts"
@@ -106,16 +107,23 @@ const download = handled(
   })
 )
 
-const sessionOf = Effect.fnUntraced(function* ({ now, params, rules }: Asked) {
-  const transfers = yield* Transfers
+/** A session of these, unless it is over. */
+const among = Effect.fnUntraced(function* <S extends Receiving>(
+  sessions: Map<string, S>,
+  { now, params, rules }: Asked
+) {
   const id = params["id"] ?? ""
-  if (rules.some(({ fault }) => fault === "loseSession")) transfers.sessions.delete(id)
-  const session = transfers.session(id, now)
-  if (session === undefined) {
+  if (rules.some(({ fault }) => fault === "loseSession")) sessions.delete(id)
+  const session = sessions.get(id)
+  if (session === undefined || session.expiresAt <= now) {
     return yield* Failure.itemNotFound("The upload session was not found", "uploadSessionNotFound")
   }
   return session
 })
+
+const sessionOf = (asked: Asked) => Effect.flatMap(Transfers, ({ sessions }) => among(sessions, asked))
+
+const partialOf = ({ rules }: Asked) => rules.find((rule) => rule.fault === "partialRange") ?? null
 
 /** The whole file has come: it is put in its place, and shown. */
 const finish = Effect.fnUntraced(function* (session: Session, now: number) {
@@ -126,9 +134,12 @@ const finish = Effect.fnUntraced(function* (session: Session, now: number) {
 
 const put = handled(
   Effect.fnUntraced(function* (asked) {
+    const { settings } = yield* Transfers
     const session = yield* sessionOf(asked)
-    const partial = asked.rules.find((rule) => rule.fault === "partialRange")
-    yield* Fragments.receive(session, asked.request, partial ?? null, asked.now)
+    const { quota, root } = session.from.drive
+    const limits = { unit: Fragments.driveUnit, room: quota - root.size }
+    yield* Fragments.receive(session, asked.request, partialOf(asked), limits)
+    session.expiresAt = asked.now + settings.uploadSessionSeconds * 1000
     const isWhole = session.total !== null && session.gaps.length === 0
     return isWhole && !session.deferCommit ? yield* finish(session, asked.now) : json(Uploads.status(session), 202)
   })
@@ -149,6 +160,33 @@ const cancel = handled(
     const transfers = yield* Transfers
     const { id, path } = yield* sessionOf(asked)
     transfers.sessions.delete(id)
+    yield* blobs.remove(path)
+    return HttpServerResponse.empty({ status: 204 })
+  })
+)
+
+const attachmentOf = (asked: Asked) => Effect.flatMap(Transfers, ({ attachments }) => among(attachments, asked))
+
+const putAttachment = handled(
+  Effect.fnUntraced(function* (asked) {
+    const session = yield* attachmentOf(asked)
+    yield* Fragments.receive(session, asked.request, partialOf(asked), { unit: 1, room: session.size })
+    if (session.gaps.length > 0) return json(AttachmentSessions.status(session))
+    const location = yield* AttachmentSessions.commit(session, asked.now)
+    return HttpServerResponse.empty({ status: 201, headers: { location } })
+  })
+)
+
+const attachmentStatus = handled((asked) =>
+  Effect.map(attachmentOf(asked), (session) => json(AttachmentSessions.status(session)))
+)
+
+const cancelAttachment = handled(
+  Effect.fnUntraced(function* (asked) {
+    const { blobs } = yield* World
+    const { attachments } = yield* Transfers
+    const { id, path } = yield* attachmentOf(asked)
+    attachments.delete(id)
     yield* blobs.remove(path)
     return HttpServerResponse.empty({ status: 204 })
   })
@@ -175,6 +213,9 @@ export const routes = Layer.mergeAll(
   HttpRouter.add("POST", "/upload/:id", commit),
   HttpRouter.add("GET", "/upload/:id", status),
   HttpRouter.add("DELETE", "/upload/:id", cancel),
+  HttpRouter.add("PUT", "/attachments/:id", putAttachment),
+  HttpRouter.add("GET", "/attachments/:id", attachmentStatus),
+  HttpRouter.add("DELETE", "/attachments/:id", cancelAttachment),
   HttpRouter.add("GET", "/monitor/:id", monitor),
   HttpRouter.add("*", "/*", nothing)
 )

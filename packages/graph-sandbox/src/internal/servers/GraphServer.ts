@@ -7,6 +7,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as Edge from "./Edge.ts"
 import * as Failure from "../model/Failure.ts"
 import * as Graph from "./Graph.ts"
@@ -38,7 +39,7 @@ const json = (request: HttpServerRequest.HttpServerRequest) =>
     return yield* Effect.mapError(decodeBody(text), () => bodyFailure)
   })
 
-const respond = ({ body, headers = {}, status }: Reply, ids: Graph.Ids, isTls: boolean) => {
+const respond = ({ body, contents, headers = {}, status }: Reply, ids: Graph.Ids, isTls: boolean) => {
   const common = {
     "request-id": ids.requestId,
     "client-request-id": ids.clientRequestId,
@@ -47,6 +48,15 @@ const respond = ({ body, headers = {}, status }: Reply, ids: Graph.Ids, isTls: b
     vary: "Accept-Encoding",
     "strict-transport-security": isTls ? "max-age=31536000" : undefined,
     ...headers
+  }
+  if (contents !== undefined) {
+    const { length, stream, type } = contents
+    return HttpServerResponse.stream(Stream.orDie(stream), {
+      status,
+      headers: common,
+      contentType: type,
+      contentLength: length
+    })
   }
   if (body === undefined) return HttpServerResponse.empty({ status, headers: common })
   if (typeof body === "string") {

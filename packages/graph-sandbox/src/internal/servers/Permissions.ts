@@ -3,6 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { Segment } from "../requests/Address.ts"
+import * as MailFailures from "../mail/MailFailures.ts"
 import * as Failure from "../model/Failure.ts"
 import type { IncomingRequest } from "../requests/GraphRequest.ts"
 import type { Principal } from "../model/Model.ts"
@@ -25,11 +26,18 @@ const readSites = ["Sites.Read.All", ...writeSites]
 const writeFiles = ["Files.ReadWrite.All", ...writeSites]
 const readFiles = ["Files.Read.All", ...writeFiles, ...readSites]
 
+const readMail = ["Mail.Read", "Mail.ReadWrite"]
+const writeMail = ["Mail.ReadWrite"]
+const sendMail = ["Mail.Send"]
+const shared = (scopes: ReadonlyArray<string>) => scopes.map((scope) => `${scope}.Shared`)
+
 interface Permissions {
   readonly read: ReadonlyArray<string>
   readonly write: ReadonlyArray<string>
   /** What suffices besides for who signed in and asks for what is theirs. */
   readonly own?: { readonly read: ReadonlyArray<string>; readonly write: ReadonlyArray<string> }
+  /** The roles of an app, where they are called otherwise. */
+  readonly app?: { readonly read: ReadonlyArray<string>; readonly write: ReadonlyArray<string> }
 }
 
 interface Rule extends Permissions {
@@ -39,9 +47,26 @@ interface Rule extends Permissions {
 }
 
 const ofFiles = () => Failure.accessDenied()
+const ofMail = () => MailFailures.accessDenied()
 const ofDirectory = () => Failure.directoryDenied()
 
 const rules: ReadonlyArray<Rule> = [
+  {
+    address: /^(?:me|users\/\*)\/(?:sendmail$|(?:.*\/)?messages\/\*\/(?:send|reply|replyall|forward)$)/,
+    read: [],
+    write: shared(sendMail),
+    own: { read: [], write: sendMail },
+    app: { read: [], write: sendMail },
+    refusal: ofMail
+  },
+  {
+    address: /^(?:me|users\/\*)\/(?:messages|mailfolders)(?:\/|$)/,
+    read: shared(readMail),
+    write: shared(writeMail),
+    own: { read: readMail, write: writeMail },
+    app: { read: readMail, write: writeMail },
+    refusal: ofMail
+  },
   {
     address: /\/(?:lists(?:\/\*)?|list)(?:\/columns(?:\/\*)?)?$/,
     read: readSites,
@@ -77,6 +102,10 @@ const rules: ReadonlyArray<Rule> = [
 ]
 
 const keyed = new Set(["children", "columns", "drives", "groups", "items", "lists", "permissions", "shares", "sites"])
+  .add("attachments")
+  .add("childfolders")
+  .add("mailfolders")
+  .add("messages")
   .add("special")
   .add("users")
   .add("versions")
@@ -114,6 +143,7 @@ export const check = Effect.fnUntraced(function* (request: IncomingRequest, segm
   if (rule === undefined) return
   const access = method === "GET" ? "read" : "write"
   const own = rule.own !== undefined && (yield* isOwn(principal, segments)) ? rule.own[access] : []
-  const wanted = new Set([...rule[access], ...own].map((scope) => scope.toLowerCase()))
+  const any = principal.kind === "app" ? (rule.app?.[access] ?? rule[access]) : rule[access]
+  const wanted = new Set([...any, ...own].map((scope) => scope.toLowerCase()))
   if (!principal.scopes.some((scope) => wanted.has(scope.toLowerCase()))) return yield* rule.refusal()
 })

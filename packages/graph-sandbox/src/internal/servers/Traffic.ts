@@ -42,7 +42,7 @@ export const rememberedHeaders = (headers: Readonly<Record<string, string | unde
 
 /** What gives access, and stands in an address. */
 export const masked = (url: string): string =>
-  url.replace(/([?&](?:tempauth|code|state|code_challenge|nonce|login_hint)=)[^&]*/g, "$1***")
+  url.replace(/([?&](?:tempauth|authtoken|code|state|code_challenge|nonce|login_hint)=)[^&]*/g, "$1***")
 
 const minute = 60_000
 

@@ -6,21 +6,14 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 import * as Ids from "../model/Ids.ts"
+import type { Mailbox, MailMessage } from "../model/Mail.ts"
 import type { Gap, Item } from "../model/Model.ts"
 import * as QuickXorHash from "./QuickXorHash.ts"
 import type { Change, Conflict } from "./Tree.ts"
 
-/** A file that comes in fragments. */
-export interface Session {
+/** What comes in fragments. */
+export interface Receiving {
   readonly id: string
-  /** The folder, or the item, that `names` starts from. */
-  readonly from: Item
-  readonly names: ReadonlyArray<string>
-  readonly conflict: Conflict
-  readonly deferCommit: boolean
-  readonly description: string | null
-  readonly fileSystem: Item["fileSystem"]
-  readonly change: Change
   /** Where the bytes lie until all are there. */
   readonly path: string
   readonly hash: QuickXorHash.Folded
@@ -30,6 +23,29 @@ export interface Session {
   expiresAt: number
   /** A fragment is being written. */
   busy: boolean
+}
+
+/** An attachment of a message that comes in fragments. */
+export interface AttachmentSession extends Receiving {
+  readonly mailbox: Mailbox
+  readonly message: MailMessage
+  readonly name: string
+  readonly contentType: string | null
+  readonly contentId: string | null
+  readonly isInline: boolean
+  readonly size: number
+}
+
+/** A file that comes in fragments. */
+export interface Session extends Receiving {
+  /** The folder, or the item, that `names` starts from. */
+  readonly from: Item
+  readonly names: ReadonlyArray<string>
+  readonly conflict: Conflict
+  readonly deferCommit: boolean
+  readonly description: string | null
+  readonly fileSystem: Item["fileSystem"]
+  readonly change: Change
 }
 
 /** A copy, seen from outside. */
@@ -54,6 +70,7 @@ const make = (origin: string, settings: Settings) => {
   const key = randomBytes(32)
   const sessions = new Map<string, Session>()
   const jobs = new Map<string, Job>()
+  const attachments = new Map<string, AttachmentSession>()
   const sign = (what: string) => createHmac("sha256", key).update(what).digest("base64url")
 
   return {
@@ -61,6 +78,7 @@ const make = (origin: string, settings: Settings) => {
     settings,
     sessions,
     jobs,
+    attachments,
     /** The address of an item's contents, for who has it; `version` is the one to serve. */
     contentUrl: (item: Item, now: number, version = ""): string => {
       const until = now + settings.downloadSeconds * 1000
@@ -93,6 +111,24 @@ const make = (origin: string, settings: Settings) => {
       sessions.set(session.id, session)
       return session
     },
+    openAttachment: ({
+      now,
+      ...given
+    }: Omit<AttachmentSession, "id" | "hash" | "total" | "gaps" | "expiresAt" | "busy"> & { readonly now: number }) => {
+      const session: AttachmentSession = {
+        ...given,
+        id: Ids.secret(),
+        hash: QuickXorHash.make(),
+        total: given.size,
+        gaps: [{ from: 0, to: given.size }],
+        expiresAt: now + settings.uploadSessionSeconds * 1000,
+        busy: false
+      }
+      attachments.set(session.id, session)
+      return session
+    },
+    attachmentUrl: ({ id }: AttachmentSession): string =>
+      `${origin}/attachments/${id}?authtoken=${sign(id).slice(0, 16)}`,
     /** The session, unless it is over. */
     session: (id: string, now: number): Session | undefined => {
       const session = sessions.get(id)
@@ -116,7 +152,7 @@ export class Transfers extends Context.Service<Transfers, ReturnType<typeof make
 }
 
 /** The ranges that are still to come, as the wire writes them. */
-export const expectedRanges = ({ gaps, total }: Session): ReadonlyArray<string> =>
+export const expectedRanges = ({ gaps, total }: Receiving): ReadonlyArray<string> =>
   total === null ? ["0-"] : gaps.map(({ from, to }) => (to === total ? `${from}-` : `${from}-${to - 1}`))
 
 /** What is left of the gaps when a range has come. */

@@ -15,6 +15,9 @@ import type { Failure } from "../model/Failure.ts"
 import * as Ids from "../model/Ids.ts"
 import * as ListModel from "./ListModel.ts"
 import type { App, Drive, Group, Identity, Item, Site, User } from "../model/Model.ts"
+import * as Mailboxes from "./Mailboxes.ts"
+import * as Mails from "./Mails.ts"
+import type { Mailbox } from "../model/Mail.ts"
 import * as Seed from "../../Seed.ts"
 import { supportedScopes } from "../model/SupportedScopes.ts"
 import * as Tree from "./Tree.ts"
@@ -49,6 +52,8 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
   /** The drives of a user or a site by its id; the first is the default one. */
   const drivesOf = new Map<string, Array<Drive>>()
   const siteOfGroup = new Map<string, Site>()
+  /** By the id of their owner. */
+  const mailboxes = new Map<string, Mailbox>()
   const managers = new Map<string, string>()
   /** Items by the address of a link to them. */
   const links = new Map<string, Item>()
@@ -150,7 +155,7 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
     })
   }
 
-  for (const { drive: _, manager: __, ...properties } of seed.users ?? [Seed.defaultUser]) {
+  for (const { drive: _, mailbox: __, manager: ___, ...properties } of seed.users ?? [Seed.defaultUser]) {
     const id = properties.id ?? Ids.uuid(`user ${properties.userPrincipalName}`)
     if (userBy(id) !== undefined || userBy(properties.userPrincipalName) !== undefined) {
       return yield* new SeedError({ message: `users: ${properties.userPrincipalName} is there twice` })
@@ -184,6 +189,15 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
     )
     addDrive(user.id, drive)
     yield* fill(drive, given.drive ?? {}, `users, ${user.userPrincipalName}`)
+    const mailbox = Mailboxes.make(user)
+    mailboxes.set(user.id, mailbox)
+    for (const path of given.mailbox?.folders ?? []) Mailboxes.folderAt(mailbox, path)
+    for (const mail of given.mailbox?.mails ?? []) {
+      yield* Effect.mapError(
+        Mails.deliver({ blobs, users }, mailbox, mail, started.at),
+        (error) => new SeedError({ message: `users, ${user.userPrincipalName}, mailbox: ${error.message}` })
+      )
+    }
   }
 
   for (const given of seed.sites ?? [Seed.defaultRootSite, Seed.defaultSite]) {
@@ -253,6 +267,9 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
     drives,
     drivesOf,
     siteOfGroup,
+    mailboxes,
+    /** How many requests of an app are at a mailbox, by both ids. */
+    busyMailboxes: new Map<string, number>(),
     managers,
     links,
     blobs,

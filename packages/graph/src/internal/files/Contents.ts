@@ -23,6 +23,8 @@ export interface ContentsOptions {
   readonly first: Effect.Effect<Redacted.Redacted, GraphError, Graph>
   /** Another address of the same contents. */
   readonly fresh: Effect.Effect<Redacted.Redacted, GraphError, Graph>
+  /** The addresses are those of the API, which get the token. */
+  readonly authorize?: boolean | undefined
 }
 
 type Response = Sent<HttpClientResponse.HttpClientResponse>
@@ -55,7 +57,7 @@ export const contents = (options: ContentsOptions): Stream.Stream<Uint8Array, Fa
     const ask = (url: Redacted.Redacted) =>
       requestAddress(Redacted.value(url), {
         method: "GET",
-        authorize: false,
+        authorize: options.authorize ?? false,
         timed: false,
         headers: {
           // Offsets are those of the plain bytes.

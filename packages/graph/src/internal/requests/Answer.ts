@@ -59,6 +59,7 @@ const byStatus: Readonly<Record<number, Plain>> = {
 /** Codes that say more than their status. */
 const byCode: Readonly<Record<string, Plain>> = {
   nameAlreadyExists: (details) => new Reasons.NameAlreadyExists(details),
+  ErrorFolderExists: (details) => new Reasons.NameAlreadyExists(details),
   upload_name_conflict: (details) => new Reasons.NameAlreadyExists(details),
   quotaLimitReached: (details) => new Reasons.QuotaExceeded(details)
 }

@@ -182,7 +182,7 @@ export const pages = <S extends Schema.Constraint & { readonly DecodingServices:
     }
   })
 
-  return (call: Call | { readonly link: string; readonly headers?: Readonly<Record<string, string>> }) => {
+  return (call: Call | { readonly link: string; readonly headers?: Call["headers"] }) => {
     const headers = call.headers === undefined ? {} : { headers: call.headers }
     const follow = (link: string) => requestAddress(link, { method: "GET", read: asText, ...headers })
     return Stream.suspend(() => {

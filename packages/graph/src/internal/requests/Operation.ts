@@ -2,14 +2,19 @@
 import { operationIn } from "@signalbox/transport/Operation"
 
 const modules: ReadonlySet<string> = new Set([
+  "Attachments",
   "Batch",
   "Compat",
   "Delta",
   "Documents",
   "Downloads",
+  "Drafts",
   "Drives",
   "Files",
   "Lists",
+  "Mail",
+  "MailDelta",
+  "MailFolders",
   "OAuth",
   "Raw",
   "Sharing",

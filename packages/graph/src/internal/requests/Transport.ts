@@ -46,7 +46,7 @@ export interface SendOptions<A> {
   /** `false`: a redirect is an answer like others, for `read`. */
   readonly follow?: boolean | undefined
   /** `false`: the address gives access by itself; no token goes there, whichever host it is on. */
-  readonly authorize?: false
+  readonly authorize?: boolean | undefined
   readonly read: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<A, HttpClientError.HttpClientError>
 }
 
