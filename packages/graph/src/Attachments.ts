@@ -7,20 +7,20 @@ import * as Stream from "effect/Stream"
 import { Graph } from "./Graph.ts"
 import type { GraphError } from "./GraphError.ts"
 import { contents as resumed } from "./internal/files/Contents.ts"
+import { attach, attached, type AttachOptions, properties } from "./internal/mail/AttachmentUpload.ts"
+import type { NewAttachment } from "./internal/mail/Outgoing.ts"
 import { type MessageAddress, messagePath, preferring } from "./internal/mail/Requests.ts"
-import { json, list, refused, unit, unsent } from "./internal/requests/Call.ts"
+import { json, refused, unit, unsent } from "./internal/requests/Call.ts"
 import type { MailboxAddress } from "./Mailbox.ts"
 import { Attachment } from "./model/Message.ts"
 import { path, type Path } from "./Path.ts"
 import { NotAFile, type TransferError, transferError } from "./TransferError.ts"
 
+export type { AttachOptions } from "./internal/mail/AttachmentUpload.ts"
+export type { NewAttachment } from "./internal/mail/Outgoing.ts"
 export { Attachment, AttachmentId } from "./model/Message.ts"
 
 const one = json(Attachment)
-const many = list(Attachment)
-
-/** Without the contents, which would come in base64. */
-const properties = "id,name,contentType,size,isInline,lastModifiedDateTime"
 
 /** An attachment by its id, or as the service gave it. */
 export type AttachmentAddress = string | Attachment
@@ -54,12 +54,7 @@ export const kindOf = (attachment: Attachment): "file" | "item" | "reference" | 
 export const stream = (
   mailbox: MailboxAddress,
   message: MessageAddress
-): Stream.Stream<Attachment, GraphError, Graph> =>
-  many({
-    path: path`${messagePath(mailbox, message)}/attachments`,
-    headers: preferring(mailbox),
-    query: { $select: properties }
-  }).pipe(Stream.withSpan("Attachments.stream"))
+): Stream.Stream<Attachment, GraphError, Graph> => Stream.withSpan(attached(mailbox, message), "Attachments.stream")
 
 /** An attachment without its bytes; fails with `NotFound`. */
 export const get = Effect.fn("Attachments.get")(
@@ -116,6 +111,24 @@ export const contents = (
 export const bytes = Effect.fn("Attachments.bytes")(
   (mailbox: MailboxAddress, message: MessageAddress, attachment: AttachmentAddress) =>
     Stream.mkUint8Array(contents(mailbox, message, attachment))
+)
+
+/**
+ * Attaches a file to a message that is not sent yet: below 3 MB in one request, up to 150 MB in fragments. After a lost answer the
+ * service is asked what it has; a shared mailbox may refuse large files with delegated permissions (`Forbidden`, a known issue of
+ * the service).
+ *
+ * ```ts
+ * import * as Attachments from "@signalbox/graph/Attachments"
+ * import * as Mailbox from "@signalbox/graph/Mailbox"
+ *
+ * export const add = (draft: string, content: Uint8Array) =>
+ *   Attachments.add(Mailbox.me, draft, { name: "Report.pdf", content })
+ * ```
+ */
+export const add = Effect.fn("Attachments.add")(
+  (mailbox: MailboxAddress, message: MessageAddress, attachment: NewAttachment, options: AttachOptions = {}) =>
+    attach(mailbox, message, attachment, options)
 )
 
 /** Takes an attachment off a message. Safe to repeat. */

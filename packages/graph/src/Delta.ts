@@ -2,7 +2,7 @@
  * What changed in a drive since it was looked at last.
  */
 import * as Effect from "effect/Effect"
-import type * as Stream from "effect/Stream"
+import * as Stream from "effect/Stream"
 import { type DriveAddress, type ItemAddress, itemPath, root } from "./Drive.ts"
 import type { Graph } from "./Graph.ts"
 import type { GraphError } from "./GraphError.ts"
@@ -58,7 +58,10 @@ export const stream = (
     headers: drive.headers,
     query: { $select: selection(options.select), token: from === "latest" ? "latest" : undefined }
   }
-  return follow(deltaPages, "Delta.stream", start, from === "latest" ? undefined : from)
+  return Stream.withSpan(
+    follow(deltaPages, "Delta.stream", start, from === "latest" ? undefined : from),
+    "Delta.stream"
+  )
 }
 
 /** All changes of one look. */

@@ -1,5 +1,5 @@
 /**
- * Transfers between drives and local files. The layers of `@signalbox/graph/node` bring the file system; elsewhere provide that
+ * Transfers between local files and drives, or messages. The layers of `@signalbox/graph/node` bring the file system; elsewhere provide that
  * of your platform.
  */
 import * as Effect from "effect/Effect"
@@ -28,6 +28,13 @@ export {
   UploadFolderIncomplete,
   type UploadFolderReport
 } from "./internal/files/FolderUpload.ts"
+
+export {
+  attachment,
+  type AttachmentFileOptions,
+  downloadAttachments,
+  type DownloadedAttachment
+} from "./internal/mail/AttachmentFiles.ts"
 
 /**
  * Uploads a local file to where a file is or will be.

@@ -93,7 +93,9 @@ export class Malformed extends TaggedError<Malformed>()("Malformed", answer) {}
  */
 export class OutcomeUnknown extends TaggedError<OutcomeUnknown>()("OutcomeUnknown", answer) {}
 
-/** Of a call in a batch: it was not sent, since what came before it failed. The service did nothing; send it again. */
+/**
+ * Of a call in a batch, or of a mail with large attachments: it was not sent, since what came before it failed. Send it again.
+ */
 export class NotSent extends TaggedError<NotSent>()("NotSent", answer) {}
 
 /** Any other status. */

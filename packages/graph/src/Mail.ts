@@ -1,18 +1,21 @@
 /**
- * Messages of a mailbox: read, searched, marked, moved. What is attached to them is in `Attachments`, what changed in
- * `MailDelta`, folders in `MailFolders`.
+ * Messages of a mailbox: read, searched, marked, moved, sent. What is attached to them is in `Attachments`, what changed in
+ * `MailDelta`, folders in `MailFolders`, messages that are not sent yet in `Drafts`.
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Graph } from "./Graph.ts"
 import type { GraphError } from "./GraphError.ts"
+import { type Address, messageJson, type NewMessage } from "./internal/mail/Outgoing.ts"
 import { folderId, folderPath, type MessageAddress, messagePath, preferring } from "./internal/mail/Requests.ts"
+import { sendNew } from "./internal/mail/Sending.ts"
 import { json, list, refused, unit, unsent } from "./internal/requests/Call.ts"
 import { type ListOptions, listQuery, type Selection, selection } from "./internal/requests/Options.ts"
 import type { BodyType, FolderAddress, MailboxAddress } from "./Mailbox.ts"
 import { Message } from "./model/Message.ts"
 import { path } from "./Path.ts"
 
+export type { Address, Content, NewAttachment, NewMessage } from "./internal/mail/Outgoing.ts"
 export type { MessageAddress } from "./internal/mail/Requests.ts"
 export { Message, MessageId } from "./model/Message.ts"
 
@@ -194,4 +197,60 @@ export const copy = Effect.fn("Mail.copy")((mailbox: MailboxAddress, message: Me
 /** Deletes a message into the folder of deleted items; one that is there already is gone. */
 export const remove = Effect.fn("Mail.remove")((mailbox: MailboxAddress, message: MessageAddress) =>
   unit({ method: "DELETE", path: messagePath(mailbox, message), headers: preferring(mailbox) })
+)
+
+/**
+ * Sends a message: in one request, or, with attachments beyond 3 MB in all, as a draft that gets them first. It is never sent a
+ * second time: when no answer comes, it fails as `Unreachable`, `Timeout` or `Unavailable`, and the mail may be on its way. What
+ * fails before the mail is sent says so (`NotSent`). A program that must know sends a draft (`Drafts`), and looks what became of it.
+ *
+ * ```ts
+ * import * as Mail from "@signalbox/graph/Mail"
+ * import * as Mailbox from "@signalbox/graph/Mailbox"
+ *
+ * export const report = (content: Uint8Array) =>
+ *   Mail.send(Mailbox.of({ user: "robots@contoso.example" }), {
+ *     to: ["ann@contoso.example", { name: "Bo", address: "bo@contoso.example" }],
+ *     subject: "Report",
+ *     body: { html: "<p>As every month.</p>" },
+ *     attachments: [{ name: "May.pdf", contentType: "application/pdf", content }]
+ *   })
+ * ```
+ */
+export const send = Effect.fn("Mail.send")(
+  (
+    mailbox: MailboxAddress,
+    message: NewMessage,
+    options: {
+      /** Whether it is kept among what was sent. Default true; one that goes as a draft is kept in any case. */
+      readonly save?: boolean | undefined
+    } = {}
+  ) => sendNew(mailbox, message, options.save ?? true)
+)
+
+/** Replies to who sent a message; with `all` to all who got it. Like `send` it is never repeated. */
+export const reply = Effect.fn("Mail.reply")(
+  (
+    mailbox: MailboxAddress,
+    message: MessageAddress,
+    comment: string,
+    options: { readonly all?: boolean | undefined } = {}
+  ) =>
+    unit({
+      method: "POST",
+      path: path`${messagePath(mailbox, message)}/${options.all === true ? "replyAll" : "reply"}`,
+      headers: preferring(mailbox),
+      json: { comment }
+    })
+)
+
+/** Forwards a message with its attachments. Like `send` it is never repeated. */
+export const forward = Effect.fn("Mail.forward")(
+  (mailbox: MailboxAddress, message: MessageAddress, to: Address | ReadonlyArray<Address>, comment = "") =>
+    unit({
+      method: "POST",
+      path: path`${messagePath(mailbox, message)}/forward`,
+      headers: preferring(mailbox),
+      json: { comment, toRecipients: messageJson({ to }).toRecipients }
+    })
 )

@@ -80,7 +80,7 @@ export const stream = (
         from === "latest" ? undefined : from
       )
     )
-  )
+  ).pipe(Stream.withSpan("MailDelta.stream"))
   return from === "latest"
     ? Stream.map(
         Stream.filter(all, ({ link }) => link !== null),

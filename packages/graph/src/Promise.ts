@@ -31,6 +31,7 @@ import {
   type Services,
   type Session
 } from "./internal/promise/Members.ts"
+import * as MailClients from "./internal/promise/MailClients.ts"
 import * as SiteClients from "./internal/promise/SiteClients.ts"
 import * as TransferClients from "./internal/promise/TransferClients.ts"
 import { OAuth } from "./OAuth.ts"
@@ -38,8 +39,10 @@ import { defaultPolicy, type Policy } from "./Policy.ts"
 import { TokenStore } from "./TokenStore.ts"
 
 export { link as linkTo, me, of as driveOf, root } from "./Drive.ts"
+export { me as myMailbox, of as mailboxOf } from "./Mailbox.ts"
 export * from "./internal/promise/Errors.ts"
 export type * from "./internal/promise/DriveClients.ts"
+export type * from "./internal/promise/MailClients.ts"
 export type { CallOptions } from "./internal/promise/Members.ts"
 export type { BatchResult } from "./internal/promise/Results.ts"
 export type * from "./internal/promise/SiteClients.ts"
@@ -47,6 +50,8 @@ export type * from "./internal/promise/TransferClients.ts"
 export type { Listeners, PauseEvent, RequestEvent, ResponseEvent, RetryEvent } from "./Events.ts"
 export type { Drive, DriveItem, DriveItemVersion } from "./model/Drive.ts"
 export type { Column, Fields, ListItem, SiteList } from "./model/List.ts"
+export type { MailFolder } from "./model/MailFolder.ts"
+export type { Attachment, Message } from "./model/Message.ts"
 export type { Permission } from "./model/Permission.ts"
 export type { Site } from "./model/Site.ts"
 export type { User } from "./model/User.ts"
@@ -112,13 +117,18 @@ export interface GraphOptions extends Place, NodeTransport.Options {
 
 /** The modules of a client. */
 export interface GraphModules {
+  readonly attachments: MailClients.AttachmentsClient
   readonly batch: SiteClients.BatchClient
   readonly delta: DriveClients.DeltaClient
   readonly documents: DriveClients.DocumentsClient
   readonly downloads: TransferClients.DownloadsClient
+  readonly drafts: MailClients.DraftsClient
   readonly drives: DriveClients.DrivesClient
   readonly files: TransferClients.FilesClient
   readonly lists: SiteClients.ListsClient
+  readonly mail: MailClients.MailClient
+  readonly mailDelta: MailClients.MailDeltaClient
+  readonly mailFolders: MailClients.MailFoldersClient
   readonly raw: SiteClients.RawClient
   readonly sharing: DriveClients.SharingClient
   readonly sites: SiteClients.SitesClient
@@ -139,13 +149,18 @@ export interface GraphClient extends GraphModules, AsyncDisposable {
 }
 
 const modules: { readonly [K in keyof GraphModules]: Readonly<Record<string, Member>> } = {
+  attachments: { ...MailClients.attachments },
   batch: { ...SiteClients.batch },
   delta: { ...DriveClients.delta },
   documents: { ...DriveClients.documents },
   downloads: { ...TransferClients.downloads },
+  drafts: { ...MailClients.drafts },
   drives: { ...DriveClients.drives },
   files: { ...TransferClients.files },
   lists: { ...SiteClients.lists },
+  mail: { ...MailClients.mail },
+  mailDelta: { ...MailClients.mailDelta },
+  mailFolders: { ...MailClients.mailFolders },
   raw: { ...SiteClients.raw },
   sharing: { ...DriveClients.sharing },
   sites: { ...SiteClients.sites },

@@ -5,7 +5,6 @@
 import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
 import * as HttpBody from "effect/http/HttpBody"
 import { type DriveAddress, type ItemAddress, itemPath } from "./Drive.ts"
 import * as Drives from "./Drives.ts"
@@ -14,18 +13,14 @@ import { GraphError, InvalidRequest } from "./GraphError.ts"
 import { json, unsent } from "./internal/requests/Call.ts"
 import { type Difference, differenceOf, reportOrFail } from "./internal/files/Difference.ts"
 import * as Reader from "./internal/files/Reader.ts"
+import { sizeProblem, sourceOf, type UploadSource } from "./internal/files/Sources.ts"
 import * as Session from "./internal/files/UploadSession.ts"
 import { DriveItem, UploadSession } from "./model/Drive.ts"
 import { SourceFailed, TransferError, transferError, UploadLost } from "./TransferError.ts"
 
 export { Difference } from "./internal/files/Difference.ts"
+export type { UploadSource } from "./internal/files/Sources.ts"
 export type { Progress } from "./internal/files/UploadSession.ts"
-
-/** Bytes, or a stream of known size that emits the same bytes in every run; `from` starts it at an offset. */
-export type UploadSource =
-  | Uint8Array
-  | { readonly size: number; readonly stream: Stream.Stream<Uint8Array, unknown> }
-  | { readonly size: number; readonly from: (offset: number) => Stream.Stream<Uint8Array, unknown> }
 
 /** An upload that is not finished: where it goes, which is a secret. Store it as JSON through this schema. */
 export class UploadState extends Schema.Opaque<UploadState>()(
@@ -76,36 +71,6 @@ const mostSessions = 3
 
 const one = json(DriveItem)
 const session = json(UploadSession)
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : "the source failed")
-
-const sourceOf = (source: UploadSource, name: string | null): Reader.Source => {
-  if (source instanceof Uint8Array) {
-    return { name, size: source.length, from: (offset) => Stream.succeed(source.subarray(offset)) }
-  }
-  const failed = (error: unknown) =>
-    error instanceof TransferError ? error : transferError(new SourceFailed({ message: messageOf(error) }), name)
-  if ("from" in source) {
-    return { name, size: source.size, from: (offset) => Stream.mapError(source.from(offset), failed) }
-  }
-  const from = (offset: number) => {
-    let skip = offset
-    return Stream.map(source.stream, (chunk) => {
-      const part = chunk.subarray(Math.min(skip, chunk.length))
-      skip -= chunk.length - part.length
-      return part
-    })
-  }
-  return {
-    name,
-    size: source.size,
-    from: (offset) =>
-      Stream.mapError(
-        Stream.suspend(() => from(offset)),
-        failed
-      )
-  }
-}
 
 /** Everything about one upload. */
 interface Job {
@@ -205,7 +170,7 @@ const throughSession = Effect.fnUntraced(function* (
   const { options, reader, source } = job
   const { name, size } = source
   return yield* Session.transfer(
-    { url: state.uploadUrl, name, size, fragmentBytes, onProgress: options.onProgress },
+    { url: state.uploadUrl, name, size, fragmentBytes, onProgress: options.onProgress, read: Session.ofDrive },
     reader,
     left
   ).pipe(
@@ -286,9 +251,7 @@ export const upload = Effect.fn("Uploads.upload")(function* (
 ): Effect.fn.Return<Uploaded, GraphError | TransferError, Graph> {
   const fragmentBytes = options.fragmentBytes ?? defaultFragmentBytes
   const source = sourceOf(bytes, nameOf(item))
-  const problem =
-    fragmentProblem(fragmentBytes) ??
-    (Number.isSafeInteger(source.size) && source.size >= 0 ? null : `size: ${source.size} is no number of bytes`)
+  const problem = fragmentProblem(fragmentBytes) ?? sizeProblem(source)
   if (problem !== null) {
     const reason = new InvalidRequest({ codes: [], message: problem })
     return yield* new GraphError({ reason, request: unsent("PUT", itemPath(drive, item).shown) })

@@ -93,10 +93,7 @@ export const deliver = Effect.fnUntraced(function* (
   for (const id of people) {
     const mailbox = id === undefined ? undefined : mailboxes.get(id)
     if (mailbox === undefined) continue
-    const attachments = message.attachments.map((attachment) => ({
-      ...attachment,
-      id: Mailboxes.attachmentId(mailbox)
-    }))
+    const attachments = Mailboxes.attachmentsFor(mailbox, message)
     const received = { isDraft: false, isRead: false, bccRecipients: [], categories: [], flag: Mails.defaults["flag"] }
     Mailboxes.add(
       mailbox,

@@ -33,11 +33,10 @@ const sendDraft = Effect.fnUntraced(function* ({ mailbox, message }: Address, { 
 
 const sendNew = Effect.fnUntraced(function* (
   mailbox: Mailbox,
-  message: Readonly<Record<string, unknown>>,
+  draft: Mailboxes.NewMessage,
   now: number,
   isSaved: boolean
 ) {
-  const draft = yield* Composing.draft(mailbox, message, now)
   const sent = Mailboxes.add(mailbox, Mailboxes.known(mailbox, "outbox"), draft, now)
   yield* Composing.deliver({ ...sent, receivedAt: now }, now).pipe(
     Effect.onError(() => Effect.sync(() => Mailboxes.remove(mailbox, sent)))
@@ -53,7 +52,8 @@ const sendMail = Effect.fnUntraced(function* (mailbox: Mailbox, request: GraphRe
   }
   const body = yield* request.json
   if (body["message"] === undefined) return yield* MailFailures.invalidRequest("'message' must be given.")
-  yield* sendNew(mailbox, objectOf(body["message"]), request.now, String(body["saveToSentItems"] ?? true) !== "false")
+  const draft = yield* Composing.draft(mailbox, objectOf(body["message"]), request.now)
+  yield* sendNew(mailbox, draft, request.now, String(body["saveToSentItems"] ?? true) !== "false")
   return accepted
 })
 
@@ -75,13 +75,18 @@ const answerOf = Effect.fnUntraced(function* (
   const { conversationId, ...begun } = Composing.answer(mailbox, message, kind)
   const to = body["toRecipients"] === undefined ? {} : { toRecipients: body["toRecipients"] }
   const given = { ...begun, body: withComment(body["comment"], begun.body), ...to, ...objectOf(body["message"]) }
-  return { given, conversationId }
+  const draft = yield* Composing.draft(mailbox, given, request.now)
+  const forwarded = kind === "forward" ? Mailboxes.attachmentsFor(mailbox, message) : []
+  return {
+    ...draft,
+    properties: { ...draft.properties, conversationId },
+    attachments: [...draft.attachments, ...forwarded]
+  }
 })
 
 const answering = (kind: "reply" | "replyAll" | "forward"): Methods<Address> => ({
   POST: Effect.fnUntraced(function* (address, request) {
-    const { given } = yield* answerOf(address, kind, request)
-    yield* sendNew(address.mailbox, given, request.now, true)
+    yield* sendNew(address.mailbox, yield* answerOf(address, kind, request), request.now, true)
     return accepted
   })
 })
@@ -89,10 +94,8 @@ const answering = (kind: "reply" | "replyAll" | "forward"): Methods<Address> => 
 const drafting = (kind: "reply" | "replyAll" | "forward"): Methods<Address> => ({
   POST: Effect.fnUntraced(function* (address, request) {
     const { mailbox } = address
-    const { conversationId, given } = yield* answerOf(address, kind, request)
-    const draft = yield* Composing.draft(mailbox, given, request.now)
-    const properties = { ...draft.properties, conversationId }
-    const made = Mailboxes.add(mailbox, Mailboxes.known(mailbox, "drafts"), { ...draft, properties }, request.now)
+    const draft = yield* answerOf(address, kind, request)
+    const made = Mailboxes.add(mailbox, Mailboxes.known(mailbox, "drafts"), draft, request.now)
     return created(MessageViews.view(request)(made))
   })
 })

@@ -171,13 +171,12 @@ export const removeFolder = (mailbox: Mailbox, folder: MailFolder): void => {
   mailbox.folders.delete(folder.id)
 }
 
+/** What is attached to a message, for another one of this mailbox. */
+export const attachmentsFor = (mailbox: Mailbox, { attachments }: Pick<MailMessage, "attachments">) =>
+  attachments.map((attachment) => ({ ...attachment, id: attachmentId(mailbox) }))
+
 /** The message elsewhere, once more. */
-export const copy = (
-  mailbox: Mailbox,
-  { attachments, properties, ...message }: MailMessage,
-  to: MailFolder,
-  at: number
-) => {
-  const copied = attachments.map((attachment) => ({ ...attachment, id: attachmentId(mailbox) }))
-  return add(mailbox, to, { properties, attachments: copied, receivedAt: message.receivedAt }, at)
+export const copy = (mailbox: Mailbox, message: MailMessage, to: MailFolder, at: number): MailMessage => {
+  const { properties, receivedAt } = message
+  return add(mailbox, to, { properties, attachments: attachmentsFor(mailbox, message), receivedAt }, at)
 }

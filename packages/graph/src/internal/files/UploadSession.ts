@@ -4,6 +4,7 @@
  */
 import { pauseAfter } from "@signalbox/transport/Policy"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as HttpBody from "effect/http/HttpBody"
@@ -15,7 +16,7 @@ import { type TransferError, transferError, UploadLost } from "../../TransferErr
 import { bodyOf } from "../requests/Answer.ts"
 import { decoder, requestAddress } from "../requests/Call.ts"
 import type { Reader } from "./Reader.ts"
-import { asNothing, asText } from "../requests/Transport.ts"
+import { asNothing, asText, type Sent } from "../requests/Transport.ts"
 
 /** Bytes from `from` up to, but not with, `to`. */
 export interface Range {
@@ -23,13 +24,13 @@ export interface Range {
   readonly to: number
 }
 
-/** The ranges as the service writes them: `"0-"`, `"12345-55232"`. */
+/** The ranges as the service writes them: `"0-"`, `"12345-55232"`; mailboxes say `"12345"` for all from there. */
 export const parseRanges = (ranges: ReadonlyArray<string>, size: number): ReadonlyArray<Range> =>
   ranges
     .flatMap((text) => {
-      const match = /^(\d+)-(\d*)$/.exec(text.trim())
+      const match = /^(\d+)(?:-(\d*))?$/.exec(text.trim())
       if (match === null) return []
-      const to = match[2] === "" ? size : Number(match[2]) + 1
+      const to = (match[2] ?? "") === "" ? size : Number(match[2]) + 1
       return [{ from: Number(match[1]), to: Math.min(to, size) }]
     })
     .filter(({ from, to }) => from < to)
@@ -41,15 +42,28 @@ export interface Progress {
   readonly total: number
 }
 
-export interface SessionOptions {
+/** What an answer to a fragment says: what became of the whole, or which ranges are missing (null: it does not say). */
+export type Received<A> = { readonly item: A } | { readonly next: ReadonlyArray<string> | null }
+
+export interface SessionOptions<A> {
   readonly url: Redacted.Redacted
   readonly name: string | null
   readonly size: number
   readonly fragmentBytes: number
   readonly onProgress: ((progress: Progress) => Effect.Effect<void>) | undefined
+  readonly read: (sent: Sent<string>) => Effect.Effect<Received<A>, GraphError>
 }
 
 const decodeStatus = decoder(UploadStatus)
+
+/** The missing ranges that an answer names. Some clouds write names with a capital. */
+export const statusOf = (sent: Sent<string>) => {
+  const body = bodyOf(sent.value)
+  const named = Predicate.isObject(body)
+    ? Object.fromEntries(Object.entries(body).map(([name, value]) => [name[0]?.toLowerCase() + name.slice(1), value]))
+    : body
+  return Effect.map(decodeStatus(named, sent.request), ({ nextExpectedRanges }) => nextExpectedRanges ?? null)
+}
 const decodeItem = decoder(DriveItem)
 
 const missingBytes = (ranges: ReadonlyArray<Range>) => ranges.reduce((sum, { from, to }) => sum + to - from, 0)
@@ -88,16 +102,25 @@ export const cancel = (url: Redacted.Redacted): Effect.Effect<void, GraphError, 
 /** What the service still misses. */
 export const missing = Effect.fnUntraced(function* (url: Redacted.Redacted, size: number) {
   const sent = yield* requestAddress(Redacted.value(url), { method: "GET", authorize: false, read: asText })
-  const status = yield* decodeStatus(bodyOf(sent.value), sent.request)
-  return parseRanges(status.nextExpectedRanges ?? [], size)
+  return parseRanges((yield* statusOf(sent)) ?? [], size)
 })
 
 /** How a session ended: with the item, or in nothing. `complete`: all bytes had been sent. */
-export type Outcome =
-  | { readonly _tag: "Done"; readonly item: DriveItem }
+export type Outcome<A> =
+  | { readonly _tag: "Done"; readonly item: A }
   | { readonly _tag: "Lost"; readonly complete: boolean }
 
-const put = Effect.fnUntraced(function* ({ size, url }: SessionOptions, from: number, bytes: Uint8Array) {
+/** A drive accepts a fragment with 202, and the last one with the item. */
+export const ofDrive = (sent: Sent<string>): Effect.Effect<Received<DriveItem>, GraphError> =>
+  sent.status === 202
+    ? Effect.map(statusOf(sent), (next) => ({ next }))
+    : Effect.map(decodeItem(bodyOf(sent.value), sent.request), (item) => ({ item }))
+
+const put = Effect.fnUntraced(function* <A>(
+  { read, size, url }: SessionOptions<A>,
+  from: number,
+  bytes: Uint8Array
+): Effect.fn.Return<Received<A>, GraphError, Graph> {
   const sent = yield* requestAddress(Redacted.value(url), {
     method: "PUT",
     authorize: false,
@@ -108,18 +131,15 @@ const put = Effect.fnUntraced(function* ({ size, url }: SessionOptions, from: nu
     body: HttpBody.uint8Array(bytes),
     read: asText
   })
-  const body = bodyOf(sent.value)
-  if (sent.status !== 202) return yield* decodeItem(body, sent.request)
-  const status = yield* decodeStatus(body, sent.request)
-  return { next: status.nextExpectedRanges ?? null }
+  return yield* read(sent)
 })
 
 /** Sends what is missing. */
-export const transfer = Effect.fnUntraced(function* (
-  options: SessionOptions,
+export const transfer = Effect.fnUntraced(function* <A>(
+  options: SessionOptions<A>,
   reader: Reader,
   initial: ReadonlyArray<Range>
-): Effect.fn.Return<Outcome, GraphError | TransferError, Graph> {
+): Effect.fn.Return<Outcome<A>, GraphError | TransferError, Graph> {
   const { fragmentBytes, onProgress, size, url } = options
   const policy = yield* GraphPolicy
   let left = initial
@@ -144,9 +164,9 @@ export const transfer = Effect.fnUntraced(function* (
     failures++
     const result = yield* Effect.result(put(options, range.from, bytes))
     if (Result.isSuccess(result)) {
-      if (!("next" in result.success)) {
+      if ("item" in result.success) {
         if (onProgress !== undefined) yield* onProgress({ sent: size, total: size })
-        return { _tag: "Done", item: result.success }
+        return { _tag: "Done", item: result.success.item }
       }
       const { next } = result.success
       const rest = range.from + length < range.to ? [{ from: range.from + length, to: range.to }] : []

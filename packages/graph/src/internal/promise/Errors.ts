@@ -92,7 +92,7 @@ export class Unreachable extends kind("Unreachable") {}
 export class Malformed extends kind("Malformed") {}
 /** Of a call in a batch: it was sent and no answer came. Look whether it was done before you send it again. */
 export class OutcomeUnknown extends kind("OutcomeUnknown") {}
-/** Of a call in a batch: it was not sent, since what came before it failed. Send it again. */
+/** Of a call in a batch, or a mail with large attachments: it was not sent, since what came before it failed. Send it again. */
 export class NotSent extends kind("NotSent") {}
 /** Any other status. */
 export class Unexpected extends kind("Unexpected") {}

@@ -2,13 +2,15 @@
 import { blobOf, bytesOfBlob } from "@signalbox/transport/Promised"
 import * as Downloads from "../../Downloads.ts"
 import * as Files from "../../Files.ts"
+import type { MessageAddress, NewAttachment } from "../../Mail.ts"
+import type { MailboxAddress } from "../../Mailbox.ts"
 import { SourceFailed, transferError } from "../../TransferError.ts"
 import * as Uploads from "../../Uploads.ts"
 import type { DriveRef, ItemRef } from "./DriveClients.ts"
 import type { CallOptions, Members } from "./Members.ts"
 
 /** A function of the program that is called on the way. What it throws or rejects with ends the transfer. */
-type Listener<A> = (value: A) => void | PromiseLike<void>
+export type Listener<A> = (value: A) => void | PromiseLike<void>
 
 /** How bytes are uploaded. */
 export interface UploadOptions extends Omit<Uploads.UploadOptions, "onProgress" | "keep"> {
@@ -21,7 +23,7 @@ export interface UploadOptions extends Omit<Uploads.UploadOptions, "onProgress" 
 /** Bytes, a `File` or a `Blob`, or what the Effect form takes. */
 export type Source = Uploads.UploadSource | Blob | { readonly blob: Blob }
 
-const sourceOf = (source: Source): Uploads.UploadSource => {
+export const sourceOf = (source: Source): Uploads.UploadSource => {
   const found = blobOf(source)
   // What is no blob is one of the others.
   if (found === undefined) return source as Uploads.UploadSource
@@ -138,11 +140,26 @@ export interface FilesClient {
     upload?: UploadFolderOptions,
     options?: CallOptions
   ) => Promise<Files.UploadFolderReport>
+  /** Writes the files that are attached to a message into a folder; inline pictures only with `inline`. */
+  readonly downloadAttachments: (
+    mailbox: MailboxAddress,
+    message: MessageAddress,
+    download?: Files.AttachmentFileOptions,
+    options?: CallOptions
+  ) => Promise<ReadonlyArray<Files.DownloadedAttachment>>
+  /** A local file as an attachment of a message to send. */
+  readonly attachment: (
+    localPath: string,
+    attachment?: Parameters<typeof Files.attachment>[1],
+    options?: CallOptions
+  ) => Promise<NewAttachment>
 }
 
 export const files: Members<FilesClient> = {
   upload: { of: Files.upload, parameters: 4 },
   download: { of: Files.download, parameters: 3 },
   downloadFolder: { of: Files.downloadFolder, parameters: 3 },
-  uploadFolder: { of: Files.uploadFolder, parameters: 4 }
+  uploadFolder: { of: Files.uploadFolder, parameters: 4 },
+  downloadAttachments: { of: Files.downloadAttachments, parameters: 3 },
+  attachment: { of: Files.attachment, parameters: 2 }
 }

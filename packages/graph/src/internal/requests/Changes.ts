@@ -41,7 +41,7 @@ type Pages<A> = (
 /** More restarts than this within one look are no accident. */
 const mostRestarts = 3
 
-/** The pages of a look; a link that the service does not know any more gives way to the beginning. */
+/** The pages of a look, without a span; a link that the service does not know any more gives way to the beginning. */
 export const follow = <A>(
   pages: Pages<A>,
   operation: string,
@@ -73,7 +73,7 @@ export const follow = <A>(
         restarts < mostRestarts ? round(restarts + 1) : Stream.fail(error)
       )
     )
-  return Stream.withSpan(round(0), operation)
+  return round(0)
 }
 
 /** All changes in one array; each item once, with its last state. */
