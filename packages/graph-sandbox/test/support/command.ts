@@ -45,6 +45,14 @@ const seed: Readonly<Record<string, string>> = {
   "users/ann/user.json": JSON.stringify({ displayName: "Ann Lee" }),
   "users/ann/drive/Docs/a #1%.txt": "hello world",
   "users/joan/user.json": JSON.stringify({ displayName: "Joan OneVideo" }),
+  "users/joan/mailbox.json": JSON.stringify({
+    folders: ["inbox/done"],
+    mails: [
+      { subject: "First", receivedDateTime: "2030-01-01T00:00:00Z", attachments: [{ name: "a.txt", content: "one" }] },
+      { subject: "Second", receivedDateTime: "2030-01-02T00:00:00Z", from: "Bo <bo@partner.test>" },
+      { subject: "Third", receivedDateTime: "2030-01-03T00:00:00Z", isRead: true }
+    ]
+  }),
   "users/bo/user.json": JSON.stringify({ displayName: "Bo Jones" }),
   "groups/Team.json": JSON.stringify({ id: "g1", members: ["ann@contoso.test", "bo@contoso.test"] }),
   "sites/sub/site.json": JSON.stringify({ displayName: "Sub", path: "/sites/team/sub" }),

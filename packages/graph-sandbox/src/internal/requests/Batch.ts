@@ -94,7 +94,12 @@ export const handle = <R>(run: (request: IncomingRequest) => Effect.Effect<Reply
         : isMethod(method)
           ? yield* run({ ...requestOf(outer, part), method })
           : { status: 405, body: { error: { code: "UnknownError", message: "The method is not allowed." } } }
-      const { body, headers, status } = reply
+      const { contents, headers, status } = reply
+      // What is not JSON comes in base64.
+      const body =
+        contents === undefined
+          ? reply.body
+          : Buffer.from(yield* Stream.mkUint8Array(Stream.orDie(contents.stream))).toString("base64")
       const sent = body === undefined ? headers : { ...headers, "content-type": "application/json" }
       replies.set(part.id, {
         id: part.id,

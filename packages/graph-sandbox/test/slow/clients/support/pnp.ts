@@ -11,6 +11,9 @@ import type { IListItems } from "@pnp/graph/list-item/index.js"
 import "@pnp/graph/list-item/index.js"
 import type { ILists } from "@pnp/graph/lists/index.js"
 import "@pnp/graph/lists/index.js"
+import "@pnp/graph/attachments/index.js"
+import type { IMailFolders, IMessages } from "@pnp/graph/mail/index.js"
+import "@pnp/graph/mail/index.js"
 import type { IMembers } from "@pnp/graph/members/index.js"
 import "@pnp/graph/members/index.js"
 import type { IPermissions, IPermissionsInviteInfo } from "@pnp/graph/permissions/index.js"
@@ -54,6 +57,20 @@ declare module "@pnp/graph/files/types.js" {
 declare module "@pnp/graph/users/types.js" {
   interface _User {
     readonly drive: IDrive
+    readonly mailFolders: IMailFolders
+    readonly messages: IMessages
+    sendMail(message: object, saveToSentItems?: boolean): Promise<void>
+  }
+}
+
+interface Attachments {
+  (): Promise<ReadonlyArray<{ readonly name?: string | null }>>
+  addFile(attachment: object, bytes: string): Promise<unknown>
+}
+
+declare module "@pnp/graph/mail/messages.js" {
+  interface _Message {
+    readonly attachments: Attachments
   }
 }
 
