@@ -52,6 +52,8 @@ export interface Options {
   readonly uploadSessionSeconds?: number
   /** Seconds that a link to contents holds; an hour by default. */
   readonly downloadSeconds?: number
+  /** Seconds until a search of messages finds a new one; 0 by default. In the service it may be minutes. */
+  readonly mailSearchSeconds?: number
   /** What becomes of a request for contents that carries an access token: it is refused, as by default, or served. */
   readonly tokenOnFiles?: "refuse" | "ignore"
   /**
@@ -171,6 +173,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
         Transfers.layer(filesOrigin, {
           uploadSessionSeconds: options.uploadSessionSeconds ?? 3600,
           downloadSeconds: options.downloadSeconds ?? 3600,
+          mailSearchSeconds: options.mailSearchSeconds ?? 0,
           refuseTokens: options.tokenOnFiles !== "ignore",
           rewriteOffice: options.rewriteOffice === true
         }),

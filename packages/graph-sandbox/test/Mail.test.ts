@@ -181,6 +181,21 @@ const open = (url: string, token: string) => {
   return { end: () => sent.end("{}"), status }
 }
 
+describe("the index of a search", () => {
+  it.live("is behind for as long as the sandbox is told", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* GraphSandbox
+      const get = yield* asking(sandbox)
+      yield* sandbox.deliver("ann@contoso.test", { subject: "Old", receivedDateTime: "2020-01-01T00:00:00Z" })
+      yield* sandbox.deliver("ann@contoso.test", { subject: "New" })
+      const listed = yield* get("/me/messages?$filter=subject eq 'New'")
+      const found = yield* get('/me/messages?$search="subject:old OR subject:new"')
+      const subjects = [listed, found].map(({ body }) => body.value.map(({ subject }: { subject: string }) => subject))
+      assert.deepStrictEqual(subjects, [["New"], ["Old"]])
+    }).pipe(Effect.provide(GraphSandbox.layer({ seed, mailSearchSeconds: 3600 })))
+  )
+})
+
 describe("throttling of a mailbox", () => {
   it.live("refuses a fifth request of an app at a time, and only to the same mailbox", () =>
     Effect.gen(function* () {

@@ -199,6 +199,16 @@ export const remove = Effect.fn("Mail.remove")((mailbox: MailboxAddress, message
   unit({ method: "DELETE", path: messagePath(mailbox, message), headers: preferring(mailbox) })
 )
 
+/** Deletes a message past the folder of deleted items. */
+export const removePermanently = Effect.fn("Mail.removePermanently")(
+  (mailbox: MailboxAddress, message: MessageAddress) =>
+    unit({
+      method: "POST",
+      path: path`${messagePath(mailbox, message)}/permanentDelete`,
+      headers: preferring(mailbox)
+    })
+)
+
 /**
  * Sends a message: in one request, or, with attachments beyond 3 MB in all, as a draft that gets them first. It is never sent a
  * second time: when no answer comes, it fails as `Unreachable`, `Timeout` or `Unavailable`, and the mail may be on its way. What

@@ -31,6 +31,7 @@ import {
   type Services,
   type Session
 } from "./internal/promise/Members.ts"
+import * as MailboxClients from "./internal/promise/MailboxClients.ts"
 import * as MailClients from "./internal/promise/MailClients.ts"
 import * as SiteClients from "./internal/promise/SiteClients.ts"
 import * as TransferClients from "./internal/promise/TransferClients.ts"
@@ -42,6 +43,7 @@ export { link as linkTo, me, of as driveOf, root } from "./Drive.ts"
 export { me as myMailbox, of as mailboxOf } from "./Mailbox.ts"
 export * from "./internal/promise/Errors.ts"
 export type * from "./internal/promise/DriveClients.ts"
+export type * from "./internal/promise/MailboxClients.ts"
 export type * from "./internal/promise/MailClients.ts"
 export type { CallOptions } from "./internal/promise/Members.ts"
 export type { BatchResult } from "./internal/promise/Results.ts"
@@ -117,7 +119,7 @@ export interface GraphOptions extends Place, NodeTransport.Options {
 
 /** The modules of a client. */
 export interface GraphModules {
-  readonly attachments: MailClients.AttachmentsClient
+  readonly attachments: MailboxClients.AttachmentsClient
   readonly batch: SiteClients.BatchClient
   readonly delta: DriveClients.DeltaClient
   readonly documents: DriveClients.DocumentsClient
@@ -127,8 +129,8 @@ export interface GraphModules {
   readonly files: TransferClients.FilesClient
   readonly lists: SiteClients.ListsClient
   readonly mail: MailClients.MailClient
-  readonly mailDelta: MailClients.MailDeltaClient
-  readonly mailFolders: MailClients.MailFoldersClient
+  readonly mailDelta: MailboxClients.MailDeltaClient
+  readonly mailFolders: MailboxClients.MailFoldersClient
   readonly raw: SiteClients.RawClient
   readonly sharing: DriveClients.SharingClient
   readonly sites: SiteClients.SitesClient
@@ -149,7 +151,7 @@ export interface GraphClient extends GraphModules, AsyncDisposable {
 }
 
 const modules: { readonly [K in keyof GraphModules]: Readonly<Record<string, Member>> } = {
-  attachments: { ...MailClients.attachments },
+  attachments: { ...MailboxClients.attachments },
   batch: { ...SiteClients.batch },
   delta: { ...DriveClients.delta },
   documents: { ...DriveClients.documents },
@@ -159,8 +161,8 @@ const modules: { readonly [K in keyof GraphModules]: Readonly<Record<string, Mem
   files: { ...TransferClients.files },
   lists: { ...SiteClients.lists },
   mail: { ...MailClients.mail },
-  mailDelta: { ...MailClients.mailDelta },
-  mailFolders: { ...MailClients.mailFolders },
+  mailDelta: { ...MailboxClients.mailDelta },
+  mailFolders: { ...MailboxClients.mailFolders },
   raw: { ...SiteClients.raw },
   sharing: { ...DriveClients.sharing },
   sites: { ...SiteClients.sites },

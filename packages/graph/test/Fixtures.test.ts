@@ -7,6 +7,8 @@ import * as Schema from "effect/Schema"
 import * as Redacted from "effect/Redacted"
 import { Drive, DriveItem, JobStatus, UploadSession, UploadStatus } from "../src/model/Drive.ts"
 import { Column, columnType, ListItem, SiteList } from "../src/model/List.ts"
+import { MailFolder } from "../src/model/MailFolder.ts"
+import { Attachment, Message } from "../src/model/Message.ts"
 import { Permission } from "../src/model/Permission.ts"
 import { Site } from "../src/model/Site.ts"
 import { User } from "../src/model/User.ts"
@@ -39,6 +41,11 @@ describe("decodes", () => {
     ["uploadStatus", UploadStatus],
     ["jobInProgress", JobStatus],
     ["jobDone", JobStatus],
+    ["message", Message],
+    ["removedMessage", Message],
+    ["fileAttachment", Attachment],
+    ["itemAttachment", Attachment],
+    ["mailFolder", MailFolder],
     ["permission", Permission],
     ["groupMember", User],
     ["selectedUser", User],

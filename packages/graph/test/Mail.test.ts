@@ -189,7 +189,11 @@ describe("messages", () => {
         yield* Mail.remove(invoices, id)
         assert.deepStrictEqual(yield* subjects({ folder: "deleteditems" }), ["Invoice 41"])
         yield* Mail.remove(invoices, id)
-        assert.strictEqual((yield* Effect.flip(Mail.get(invoices, id))).reason._tag, "NotFound")
+        yield* Mail.removePermanently(invoices, copied)
+        for (const gone of [id, copied]) {
+          assert.strictEqual((yield* Effect.flip(Mail.get(invoices, gone))).reason._tag, "NotFound")
+        }
+        assert.deepStrictEqual(yield* subjects(), ["Lunch?"])
       })
     )
   )

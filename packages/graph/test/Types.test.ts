@@ -6,6 +6,8 @@ import type * as Theirs from "@microsoft/microsoft-graph-types"
 import { describe, expectTypeOf, it } from "vitest"
 import type * as Drive from "../src/model/Drive.ts"
 import type * as List from "../src/model/List.ts"
+import type * as MailFolder from "../src/model/MailFolder.ts"
+import type * as Message from "../src/model/Message.ts"
 import type * as Permission from "../src/model/Permission.ts"
 import type * as Site from "../src/model/Site.ts"
 import type * as User from "../src/model/User.ts"
@@ -113,6 +115,27 @@ describe("what ours and theirs both have fits in both directions", () => {
     >()
     expectTypeOf<Shape<Theirs.ListItem, Omit<typeof List.ListItem.Encoded, "fields">>>().toExtend<
       Shape<Omit<typeof List.ListItem.Encoded, "fields">, Theirs.ListItem>
+    >()
+  })
+  it("a message, whose words are texts here", () => {
+    expectTypeOf<Shape<Theirs.Message, typeof Message.Message.Encoded>>().toExtend<
+      Shape<typeof Message.Message.Encoded, Theirs.Message>
+    >()
+  })
+  it("an attachment", () => {
+    expectTypeOf<Shape<typeof Message.Attachment.Encoded, Theirs.FileAttachment>>().toExtend<
+      Shape<Theirs.FileAttachment, typeof Message.Attachment.Encoded>
+    >()
+    expectTypeOf<Shape<Theirs.FileAttachment, typeof Message.Attachment.Encoded>>().toExtend<
+      Shape<typeof Message.Attachment.Encoded, Theirs.FileAttachment>
+    >()
+  })
+  it("a folder of a mailbox", () => {
+    expectTypeOf<Shape<typeof MailFolder.MailFolder.Encoded, Theirs.MailFolder>>().toExtend<
+      Shape<Theirs.MailFolder, typeof MailFolder.MailFolder.Encoded>
+    >()
+    expectTypeOf<Shape<Theirs.MailFolder, typeof MailFolder.MailFolder.Encoded>>().toExtend<
+      Shape<typeof MailFolder.MailFolder.Encoded, Theirs.MailFolder>
     >()
   })
   it("and a wrong type would not", () => {

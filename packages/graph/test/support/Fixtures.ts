@@ -31,6 +31,15 @@ export const fixtures = {
   deletedInDelta: '{"id": "01D", "name": "x", "deleted": {}}',
   jobInProgress: '{"operation": "ItemCopy", "percentageComplete": 27.8, "status": "inProgress"}',
   jobDone: '{"percentageComplete": 100.0, "resourceId": "01NEW", "status": "completed"}',
+  message:
+    '{"@odata.etag": "W/\\"CQAA\\"", "id": "AAkALg=", "createdDateTime": "2030-01-01T10:00:00Z", "lastModifiedDateTime": "2030-01-01T10:00:01Z", "changeKey": "CQAA", "categories": [], "receivedDateTime": "2030-01-01T10:00:00Z", "sentDateTime": "2030-01-01T09:59:58Z", "hasAttachments": true, "internetMessageId": "<41@partner.test>", "subject": "Invoice 41", "bodyPreview": "Please pay.", "importance": "normal", "parentFolderId": "AQMk=", "conversationId": "AAQk=", "conversationIndex": "AQHb", "isDeliveryReceiptRequested": null, "isReadReceiptRequested": false, "isRead": false, "isDraft": false, "webLink": "https://x/owa", "inferenceClassification": "focused", "body": {"contentType": "html", "content": "<p>Please pay.</p>"}, "sender": {"emailAddress": {"name": "Joan", "address": "joan@partner.test"}}, "from": {"emailAddress": {"name": "Joan", "address": "joan@partner.test"}}, "toRecipients": [{"emailAddress": {"name": "Invoices", "address": "invoices@contoso.test"}}], "ccRecipients": [], "bccRecipients": [], "replyTo": [], "flag": {"flagStatus": "flagged", "dueDateTime": {"dateTime": "2030-01-02T00:00:00.0000000", "timeZone": "UTC"}}}',
+  removedMessage: '{"@odata.type": "#microsoft.graph.message", "id": "AAkALg=", "@removed": {"reason": "deleted"}}',
+  fileAttachment:
+    '{"@odata.type": "#microsoft.graph.fileAttachment", "@odata.mediaContentType": "image/jpeg", "id": "AAMkATT=", "lastModifiedDateTime": "2030-01-01T10:00:00Z", "name": "flower.jpg", "contentType": "image/jpeg", "size": 3640066, "isInline": false, "contentId": null}',
+  itemAttachment:
+    '{"@odata.type": "#microsoft.graph.itemAttachment", "id": "AAMkATI=", "lastModifiedDateTime": "2030-01-01T10:00:00Z", "name": "Reminder", "contentType": null, "size": 32005, "isInline": false}',
+  mailFolder:
+    '{"id": "AQMk=", "displayName": "Inbox", "parentFolderId": "AQMkR=", "childFolderCount": 1, "unreadItemCount": 2, "totalItemCount": 3, "sizeInBytes": 1000, "isHidden": false}',
   permission:
     '{"id": "p1", "roles": ["write"], "shareId": "u!x", "hasPassword": false, "link": {"type": "edit", "scope": "organization", "webUrl": "https://x/s", "preventsDownload": false}, "grantedToIdentitiesV2": [{"user": {"id": "u", "displayName": "Ann"}}], "grantedToV2": null}',
   groupMember:

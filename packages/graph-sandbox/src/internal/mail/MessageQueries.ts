@@ -13,6 +13,7 @@ import * as Filter from "../requests/Filter.ts"
 import type { GraphRequest } from "../requests/GraphRequest.ts"
 import * as Pages from "../requests/Pages.ts"
 import { defaults } from "../world/Mails.ts"
+import { Transfers } from "../world/Transfers.ts"
 
 /** The properties of a message, in lower case. */
 const known = new Set(
@@ -70,12 +71,21 @@ const latestFirst = (messages: Iterable<MailMessage>) => [...messages].sort((a, 
 /** Each message of a mailbox, which is known by two ids, once. */
 const everyOf = ({ messages }: Mailbox) => new Set(messages.values())
 
+/** What a search finds: the index is behind. */
+const found = Effect.fnUntraced(function* (search: string, all: ReadonlyArray<MailMessage>, now: number) {
+  const { settings } = yield* Transfers
+  const isFound = yield* Effect.fromResult(MessageSearch.parse(search))
+  const seconds = settings.mailSearchSeconds
+  // A seed may have mails of a time to come.
+  const isIndexed = ({ createdAt }: MailMessage) => seconds === 0 || createdAt <= now - seconds * 1000
+  return all.filter((message) => isIndexed(message) && isFound(message)).slice(0, 1000)
+})
+
 export const list = Effect.fnUntraced(function* (mailbox: Mailbox, folder: MailFolder | null, request: GraphRequest) {
   yield* check(request)
   const search = request.options.get("search")
   const all = latestFirst(folder === null ? everyOf(mailbox) : folder.messages.values())
-  const rows =
-    search === undefined ? all : all.filter(yield* Effect.fromResult(MessageSearch.parse(search))).slice(0, 1000)
+  const rows = search === undefined ? all : yield* found(search, all, request.now)
   const of = folder === null ? "messages" : `mailFolders('${folder.id}')/messages`
   return yield* Pages.page(request, {
     of: MessageViews.context(mailbox, of),

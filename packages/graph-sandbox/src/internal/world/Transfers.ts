@@ -60,6 +60,8 @@ export interface Settings {
   readonly uploadSessionSeconds: number
   /** Seconds that a link to contents holds. */
   readonly downloadSeconds: number
+  /** Seconds until a search of messages finds a new one. */
+  readonly mailSearchSeconds: number
   /** Who sends a token to the host of files is refused. */
   readonly refuseTokens: boolean
   /** Office files that are uploaded to document libraries are rewritten. */

@@ -1,15 +1,10 @@
-/** Mailboxes, as functions with promises. */
-import * as Attachments from "../../Attachments.ts"
+/** Messages of mailboxes, as functions with promises. */
 import * as Drafts from "../../Drafts.ts"
 import * as Mail from "../../Mail.ts"
 import type { FolderAddress, MailboxAddress } from "../../Mailbox.ts"
-import * as MailDelta from "../../MailDelta.ts"
-import * as MailFolders from "../../MailFolders.ts"
-import type { MailFolder } from "../../model/MailFolder.ts"
-import type { Attachment, Message } from "../../model/Message.ts"
-import type { Selection } from "../requests/Options.ts"
+import type { Message } from "../../model/Message.ts"
 import type { CallOptions, Members } from "./Members.ts"
-import { type Listener, type Source, sourceOf } from "./TransferClients.ts"
+import { type Source, sourceOf } from "./TransferClients.ts"
 
 /** A mailbox: `myMailbox`, or `mailboxOf({ user })`, which a shared one is, too. */
 export interface MailboxRef extends MailboxAddress {}
@@ -19,9 +14,6 @@ export type MailFolderRef = FolderAddress
 
 /** A message: its id, or what the service gave. */
 export type MessageRef = Mail.MessageAddress
-
-/** An attachment: its id, or what the service gave. */
-export type AttachmentRef = Attachments.AttachmentAddress
 
 /** A file to attach: bytes, a `File` or a `Blob`, or what `files.attachment(path)` made. */
 export interface AttachmentSource extends Omit<Mail.NewAttachment, "content"> {
@@ -33,7 +25,7 @@ export interface OutgoingMessage extends Omit<Mail.NewMessage, "attachments"> {
   readonly attachments?: ReadonlyArray<AttachmentSource> | undefined
 }
 
-const attachmentOf = ({ content, ...attachment }: AttachmentSource): Mail.NewAttachment => ({
+export const attachmentOf = ({ content, ...attachment }: AttachmentSource): Mail.NewAttachment => ({
   ...attachment,
   content: sourceOf(content)
 })
@@ -45,57 +37,98 @@ const messageOf = ({ attachments, ...message }: OutgoingMessage): Mail.NewMessag
 
 /** Messages of a mailbox. */
 export interface MailClient {
-  /** Messages of a folder or of the whole mailbox, over all pages, the newest first. */
+  /**
+   * Messages of a folder or of the whole mailbox, over all pages, the newest first.
+   * @example
+   * for await (const { subject } of graph.mail.stream(mailbox, { folder: "inbox" }))
+   *   console.log(subject)
+   */
   readonly stream: (
     mailbox: MailboxRef,
     list?: Mail.MessageListOptions,
     options?: CallOptions
   ) => AsyncIterable<Message>
-  /** Messages that a query finds, as `from:joan AND hasAttachments:true`. */
+  /**
+   * Messages that a query finds, as `from:joan AND hasAttachments:true`.
+   * @example
+   * for await (const { subject } of graph.mail.search(mailbox, "from:joan"))
+   *   console.log(subject)
+   */
   readonly search: (
     mailbox: MailboxRef,
     query: string,
     search?: Mail.MessageSearchOptions,
     options?: CallOptions
   ) => AsyncIterable<Message>
-  /** A message; rejects with `NotFound`. */
+  /**
+   * A message; rejects with `NotFound`.
+   * @example const { body } = await graph.mail.get(mailbox, message, { body: "text" })
+   */
   readonly get: (
     mailbox: MailboxRef,
     message: MessageRef,
     select?: Mail.MessageOptions,
     options?: CallOptions
   ) => Promise<Message>
-  /** Marks a message: as read, with a flag, with categories. */
+  /**
+   * Marks a message: as read, with a flag, with categories.
+   * @example await graph.mail.update(mailbox, message, { isRead: true })
+   */
   readonly update: (
     mailbox: MailboxRef,
     message: MessageRef,
     changes: Mail.MessageChanges,
     options?: CallOptions
   ) => Promise<Message>
-  /** Moves a message to a folder; it keeps its id. */
+  /**
+   * Moves a message to a folder; it keeps its id.
+   * @example await graph.mail.move(mailbox, message, { path: "inbox/done" })
+   */
   readonly move: (
     mailbox: MailboxRef,
     message: MessageRef,
     folder: MailFolderRef,
     options?: CallOptions
   ) => Promise<Message>
-  /** Copies a message into a folder, and returns the copy. */
+  /**
+   * Copies a message into a folder, and returns the copy.
+   * @example const copied = await graph.mail.copy(mailbox, message, "archive")
+   */
   readonly copy: (
     mailbox: MailboxRef,
     message: MessageRef,
     folder: MailFolderRef,
     options?: CallOptions
   ) => Promise<Message>
-  /** Deletes a message into the folder of deleted items. */
+  /**
+   * Deletes a message into the folder of deleted items.
+   * @example await graph.mail.remove(mailbox, message)
+   */
   readonly remove: (mailbox: MailboxRef, message: MessageRef, options?: CallOptions) => Promise<void>
-  /** Sends a message, with attachments of up to 150 MB each. It is never sent a second time. */
+  /**
+   * Deletes a message past the folder of deleted items.
+   * @example await graph.mail.removePermanently(mailbox, message)
+   */
+  readonly removePermanently: (mailbox: MailboxRef, message: MessageRef, options?: CallOptions) => Promise<void>
+  /**
+   * Sends a message, with attachments of up to 150 MB each. It is never sent a second time.
+   * @example
+   * await graph.mail.send(mailbox, {
+   *   to: "ann@contoso.example",
+   *   subject: "Report",
+   *   attachments: [await graph.files.attachment("./out/may.pdf")]
+   * })
+   */
   readonly send: (
     mailbox: MailboxRef,
     message: OutgoingMessage,
     send?: { readonly save?: boolean | undefined },
     options?: CallOptions
   ) => Promise<void>
-  /** Replies to who sent a message, or to `all` who got it. */
+  /**
+   * Replies to who sent a message, or to `all` who got it.
+   * @example await graph.mail.reply(mailbox, message, "Thank you.", { all: true })
+   */
   readonly reply: (
     mailbox: MailboxRef,
     message: MessageRef,
@@ -103,7 +136,10 @@ export interface MailClient {
     reply?: { readonly all?: boolean | undefined },
     options?: CallOptions
   ) => Promise<void>
-  /** Forwards a message with its attachments. */
+  /**
+   * Forwards a message with its attachments.
+   * @example await graph.mail.forward(mailbox, message, "ann@contoso.example")
+   */
   readonly forward: (
     mailbox: MailboxRef,
     message: MessageRef,
@@ -121,6 +157,7 @@ export const mail: Members<MailClient> = {
   move: { of: Mail.move, parameters: 3 },
   copy: { of: Mail.copy, parameters: 3 },
   remove: { of: Mail.remove, parameters: 2 },
+  removePermanently: { of: Mail.removePermanently, parameters: 2 },
   send: {
     of: (mailbox: MailboxAddress, message: OutgoingMessage, options: { readonly save?: boolean } | undefined) =>
       Mail.send(mailbox, messageOf(message), options),
@@ -132,27 +169,47 @@ export const mail: Members<MailClient> = {
 
 /** Messages that are written and not sent yet. */
 export interface DraftsClient {
-  /** Creates a draft with its attachments. */
+  /**
+   * Creates a draft with its attachments.
+   * @example const draft = await graph.drafts.create(mailbox, { subject: "Report" })
+   */
   readonly create: (mailbox: MailboxRef, message: OutgoingMessage, options?: CallOptions) => Promise<Message>
-  /** Changes a draft; what is left out stays. */
+  /**
+   * Changes a draft; what is left out stays.
+   * @example await graph.drafts.update(mailbox, message, { to: "ann@contoso.example" })
+   */
   readonly update: (
     mailbox: MailboxRef,
     draft: MessageRef,
     changes: Omit<Mail.NewMessage, "attachments">,
     options?: CallOptions
   ) => Promise<Message>
-  /** Sends a draft, once. */
+  /**
+   * Sends a draft, once.
+   * @example await graph.drafts.send(mailbox, message)
+   */
   readonly send: (mailbox: MailboxRef, draft: MessageRef, options?: CallOptions) => Promise<void>
-  /** Whether a draft was sent, also when no answer came to `send`. */
+  /**
+   * Whether a draft was sent, also when no answer came to `send`.
+   * @example const sent = await graph.drafts.isSent(mailbox, message)
+   */
   readonly isSent: (mailbox: MailboxRef, draft: MessageRef, options?: CallOptions) => Promise<boolean>
-  /** Creates a reply as a draft. */
+  /**
+   * Creates a reply as a draft.
+   * @example const draft = await graph.drafts.reply(mailbox, message, { all: true })
+   */
   readonly reply: (
     mailbox: MailboxRef,
     message: MessageRef,
     reply?: { readonly all?: boolean | undefined; readonly body?: Mail.Content | undefined },
     options?: CallOptions
   ) => Promise<Message>
-  /** Creates a draft that forwards a message. */
+  /**
+   * Creates a draft that forwards a message.
+   * @example
+   * const to = { name: "Ann", address: "ann@contoso.example" }
+   * const draft = await graph.drafts.forward(mailbox, message, to)
+   */
   readonly forward: (
     mailbox: MailboxRef,
     message: MessageRef,
@@ -171,129 +228,4 @@ export const drafts: Members<DraftsClient> = {
   isSent: { of: Drafts.isSent, parameters: 2 },
   reply: { of: Drafts.reply, parameters: 3 },
   forward: { of: Drafts.forward, parameters: 3 }
-}
-
-/** Where a look for changes of a folder begins. */
-export interface MailDeltaOptions extends Omit<MailDelta.MailDeltaOptions, "from"> {
-  /** The `link` of the last look. Default: all that is there comes. `latest`: nothing but a link for the next look. */
-  readonly from?: string | undefined
-}
-
-/** What changed in a folder of a mailbox. */
-export interface MailDeltaClient {
-  /** All changes of one look, each message once. */
-  readonly changes: (
-    mailbox: MailboxRef,
-    delta?: MailDeltaOptions,
-    options?: CallOptions
-  ) => Promise<MailDelta.MailChanges>
-  /** The changes as pages, to be applied in order. */
-  readonly stream: (
-    mailbox: MailboxRef,
-    delta?: MailDeltaOptions,
-    options?: CallOptions
-  ) => AsyncIterable<MailDelta.MailDeltaPage>
-}
-
-export const mailDelta: Members<MailDeltaClient> = {
-  changes: { of: MailDelta.changes, parameters: 2 },
-  stream: { of: MailDelta.stream, parameters: 2 }
-}
-
-/** Folders of a mailbox. */
-export interface MailFoldersClient {
-  /** The folders of the highest level, or those in a folder. */
-  readonly stream: (
-    mailbox: MailboxRef,
-    list?: MailFolders.MailFolderListOptions,
-    options?: CallOptions
-  ) => AsyncIterable<MailFolder>
-  /** A folder; rejects with `NotFound`. */
-  readonly get: (
-    mailbox: MailboxRef,
-    folder: MailFolderRef,
-    select?: Selection<MailFolder>,
-    options?: CallOptions
-  ) => Promise<MailFolder>
-  /** Creates a folder; rejects with `NameAlreadyExists`. */
-  readonly create: (
-    mailbox: MailboxRef,
-    name: string,
-    create?: { readonly in?: MailFolderRef | undefined },
-    options?: CallOptions
-  ) => Promise<MailFolder>
-  /** The folder of a path as `inbox/done`, created with those above it where they are missing. */
-  readonly ensure: (mailbox: MailboxRef, folder: string, options?: CallOptions) => Promise<MailFolder>
-}
-
-export const mailFolders: Members<MailFoldersClient> = {
-  stream: { of: MailFolders.stream, parameters: 2 },
-  get: { of: MailFolders.get, parameters: 3 },
-  create: { of: MailFolders.create, parameters: 3 },
-  ensure: { of: MailFolders.ensure, parameters: 2 }
-}
-
-/** How a file is attached. */
-export interface AttachOptions {
-  /** Called as bytes of a large file are acknowledged. What it throws or rejects with ends the upload. */
-  readonly onProgress?: Listener<{ readonly sent: number; readonly total: number }> | undefined
-}
-
-/** What is attached to messages. */
-export interface AttachmentsClient {
-  /** What is attached to a message, without its bytes. */
-  readonly stream: (mailbox: MailboxRef, message: MessageRef, options?: CallOptions) => AsyncIterable<Attachment>
-  /** An attachment without its bytes. */
-  readonly get: (
-    mailbox: MailboxRef,
-    message: MessageRef,
-    attachment: AttachmentRef,
-    options?: CallOptions
-  ) => Promise<Attachment>
-  /** The bytes of an attachment as they arrive; a broken connection is resumed. */
-  readonly contents: (
-    mailbox: MailboxRef,
-    message: MessageRef,
-    attachment: AttachmentRef,
-    options?: CallOptions
-  ) => AsyncIterable<Uint8Array>
-  /** The whole contents of an attachment that fits into memory. */
-  readonly bytes: (
-    mailbox: MailboxRef,
-    message: MessageRef,
-    attachment: AttachmentRef,
-    options?: CallOptions
-  ) => Promise<Uint8Array>
-  /** Attaches a file to a message that is not sent yet. */
-  readonly add: (
-    mailbox: MailboxRef,
-    message: MessageRef,
-    attachment: AttachmentSource,
-    attach?: AttachOptions,
-    options?: CallOptions
-  ) => Promise<Attachment>
-  /** Takes an attachment off a message. */
-  readonly remove: (
-    mailbox: MailboxRef,
-    message: MessageRef,
-    attachment: AttachmentRef,
-    options?: CallOptions
-  ) => Promise<void>
-}
-
-export const attachments: Members<AttachmentsClient> = {
-  stream: { of: Attachments.stream, parameters: 2 },
-  get: { of: Attachments.get, parameters: 3 },
-  contents: { of: Attachments.contents, parameters: 3 },
-  bytes: { of: Attachments.bytes, parameters: 3 },
-  add: {
-    of: (
-      mailbox: MailboxAddress,
-      message: MessageRef,
-      attachment: AttachmentSource,
-      options: Attachments.AttachOptions | undefined
-    ) => Attachments.add(mailbox, message, attachmentOf(attachment), options),
-    parameters: 4
-  },
-  remove: { of: Attachments.remove, parameters: 3 }
 }

@@ -140,14 +140,23 @@ export interface FilesClient {
     upload?: UploadFolderOptions,
     options?: CallOptions
   ) => Promise<Files.UploadFolderReport>
-  /** Writes the files that are attached to a message into a folder; inline pictures only with `inline`. */
+  /**
+   * Writes the files that are attached to a message into a folder; inline pictures only with `inline`.
+   * @example
+   * const files = await graph.files.downloadAttachments(mailbox, message, {
+   *   to: "./in"
+   * })
+   */
   readonly downloadAttachments: (
     mailbox: MailboxAddress,
     message: MessageAddress,
     download?: Files.AttachmentFileOptions,
     options?: CallOptions
   ) => Promise<ReadonlyArray<Files.DownloadedAttachment>>
-  /** A local file as an attachment of a message to send. */
+  /**
+   * A local file as an attachment of a message to send.
+   * @example const file = await graph.files.attachment("./out/may.pdf")
+   */
   readonly attachment: (
     localPath: string,
     attachment?: Parameters<typeof Files.attachment>[1],
