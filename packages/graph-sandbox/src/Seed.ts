@@ -200,7 +200,8 @@ export const defaultUser: User = {
   givenName: "Ann",
   surname: "Lee",
   mail: "ann@contoso.test",
-  drive: { "Welcome.txt": "This file lies in the sandbox.\n", "Documents/": "" }
+  drive: { "Welcome.txt": "This file lies in the sandbox.\n", "Documents/": "" },
+  mailbox: { mails: [{ subject: "Welcome", body: "This mail lies in the sandbox." }] }
 }
 
 /** The root of the host, which every tenant has; there when the seed names no sites. */

@@ -2,6 +2,7 @@
  * Mail on its way out, against the sandbox.
  */
 import { assert, describe, it } from "@effect/vitest"
+import type { Rule } from "@signalbox/graph-sandbox/Faults"
 import type { Seed } from "@signalbox/graph-sandbox/Seed"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -155,23 +156,29 @@ describe("what goes wrong on the way", () => {
   it.live("a large attachment is attached once, whatever happens to its fragments", () =>
     run(
       Effect.gen(function* () {
-        for (const fault of [
-          { fault: "drop", when: "after", host: "files", method: "PUT", skip: 1, times: 1 },
-          { fault: "drop", host: "files", method: "PUT", times: 1 },
-          { fault: "partialRange", accept: 100_000, times: 1 },
-          { fault: "loseSession", host: "files", skip: 1, times: 1 },
-          { fault: "status", status: 503, host: "files", times: 1 },
-          { fault: "drop", when: "after", path: "/attachments$", method: "POST", times: 1 }
-        ] as const) {
+        const put = { host: "files", method: "PUT", times: 1 } as const
+        const rules: ReadonlyArray<ReadonlyArray<Rule>> = [
+          [{ fault: "drop", when: "after", skip: 1, ...put }],
+          [{ fault: "drop", ...put }],
+          [{ fault: "partialRange", accept: 100_000, times: 1 }],
+          [{ fault: "loseSession", host: "files", skip: 1, times: 1 }],
+          [{ fault: "status", status: 503, host: "files", times: 1 }],
+          [
+            { fault: "drop", ...put },
+            { fault: "status", status: 405, host: "files", method: "GET", times: 1 }
+          ],
+          [{ fault: "drop", when: "after", path: "/attachments$", method: "POST", times: 1 }]
+        ]
+        for (const some of rules) {
           const draft = yield* Drafts.create(Mailbox.me, toBo)
-          yield* faults(fault)
+          yield* faults(...some)
           yield* Attachments.add(Mailbox.me, draft, { name: "large.bin", content: large })
           yield* Attachments.add(Mailbox.me, draft, { name: "small.bin", content: text("small") })
           const all = yield* attachedTo(Mailbox.me, draft)
           assert.deepStrictEqual(
             all.map(({ name }) => name),
             ["large.bin", "small.bin"],
-            fault.fault
+            JSON.stringify(some)
           )
           assert.deepStrictEqual(yield* Attachments.bytes(Mailbox.me, draft, all[0] ?? ""), large)
         }

@@ -182,7 +182,7 @@ export const of = Effect.fnUntraced(function* (user: User, rest: ReadonlyArray<S
   if (mailbox === undefined) return yield* MailFailures.notFound()
   const key = `${request.principal.app.clientId} ${user.id}`
   const others = busyMailboxes.get(key) ?? 0
-  if (others >= mostAtOnce) return yield* Effect.fail(MailFailures.concurrency)
+  if (others >= mostAtOnce) return yield* MailFailures.concurrency
   return yield* Effect.acquireUseRelease(
     Effect.sync(() => busyMailboxes.set(key, others + 1)),
     () => route(mailbox, rest, request),

@@ -7,7 +7,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Base64 from "effect/encoding/Base64"
 import type { Graph } from "../../Graph.ts"
-import { GraphError } from "../../GraphError.ts"
+import { type GraphError, transient } from "../../GraphError.ts"
 import type { MailboxAddress } from "../../Mailbox.ts"
 import { UploadSession } from "../../model/Drive.ts"
 import { Attachment } from "../../model/Message.ts"
@@ -90,10 +90,7 @@ const foundAfterwards = ({ attachment, before, mailbox, message }: Job) =>
     all.find(({ id, name }) => name === attachment.name && !before.has(id))
   )
 
-const mayBeThere = ({ reason }: GraphError): boolean =>
-  (reason._tag === "Unreachable" && reason.sent === "maybe") ||
-  reason._tag === "Unavailable" ||
-  reason._tag === "Timeout"
+const mayBeThere = (error: GraphError): boolean => transient(error)?.acted === "maybe"
 
 const simple = Effect.fnUntraced(function* (job: Job) {
   const body = yield* inline(job.attachment)
@@ -123,6 +120,10 @@ const ofMailbox = (sent: Sent<string>): Effect.Effect<Session.Received<string | 
   return Effect.succeed({ item: id === undefined ? null : decodeURIComponent(id) })
 }
 
+/** The session was asked what it has, and does not say it. */
+const isUnasked = (error: GraphError | TransferError): error is GraphError =>
+  error._tag === "GraphError" && error.request.method === "GET" && transient(error) === null
+
 const inFragments = Effect.fnUntraced(function* (
   job: Job,
   source: Reader.Source,
@@ -135,6 +136,8 @@ const inFragments = Effect.fnUntraced(function* (
     const { uploadUrl } = yield* openSession(job, size)
     const options = { url: uploadUrl, name, size, fragmentBytes, onProgress, read: ofMailbox }
     const outcome = yield* Session.transfer(options, reader, [{ from: 0, to: size }]).pipe(
+      // That a session can be asked what it has is not documented for mailboxes: one that cannot be is as good as lost.
+      Effect.catchIf(isUnasked, () => Effect.succeed({ _tag: "Lost", complete: true } as const)),
       Effect.onError(() => Effect.ignore(Session.cancel(uploadUrl)))
     )
     if (outcome._tag === "Done" && outcome.item !== null) {
