@@ -6,6 +6,7 @@ import type { Seed } from "@signalbox/graph-sandbox/Seed"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Attachments from "../src/Attachments.ts"
+import * as Batch from "../src/Batch.ts"
 import * as Mail from "../src/Mail.ts"
 import * as Mailbox from "../src/Mailbox.ts"
 import * as MailDelta from "../src/MailDelta.ts"
@@ -164,6 +165,33 @@ describe("messages", () => {
         assert.notStrictEqual(after.id, before?.id)
         const error = yield* Effect.flip(Mail.get(regular, before ?? ""))
         assert.deepStrictEqual([error.reason._tag, error.code], ["NotFound", "ErrorItemNotFound"])
+      })
+    )
+  )
+
+  it.live("are marked and read in batches, with what is attached to them", () =>
+    run(
+      Effect.gen(function* () {
+        const message = yield* invoice
+        const [file] = yield* Stream.runCollect(Attachments.stream(invoices, message))
+        yield* faults()
+        const [bytes, changed] = yield* Batch.collect(
+          Effect.all(
+            [
+              Attachments.bytes(invoices, message, file ?? ""),
+              Mail.update(invoices, message, { isRead: true }),
+              Mail.move(invoices, message, "archive")
+            ],
+            { concurrency: "unbounded" }
+          )
+        )
+        assert.deepStrictEqual(bytes, pdf)
+        assert.deepStrictEqual([changed.id, changed.isRead], [message.id, true])
+        const requests = (yield* asked).filter(({ batched }) => !batched)
+        assert.deepStrictEqual(
+          requests.map(({ url }) => url),
+          ["/v1.0/$batch"]
+        )
       })
     )
   )

@@ -100,7 +100,8 @@ export const handle = <R>(run: (request: IncomingRequest) => Effect.Effect<Reply
         contents === undefined
           ? reply.body
           : Buffer.from(yield* Stream.mkUint8Array(Stream.orDie(contents.stream))).toString("base64")
-      const sent = body === undefined ? headers : { ...headers, "content-type": "application/json" }
+      const type = contents?.type ?? "application/json"
+      const sent = body === undefined ? headers : { ...headers, "content-type": type }
       replies.set(part.id, {
         id: part.id,
         status,

@@ -60,6 +60,7 @@ const byStatus: Readonly<Record<number, Plain>> = {
 const byCode: Readonly<Record<string, Plain>> = {
   nameAlreadyExists: (details) => new Reasons.NameAlreadyExists(details),
   ErrorFolderExists: (details) => new Reasons.NameAlreadyExists(details),
+  SyncStateNotFound: (details) => new Reasons.Gone(details),
   upload_name_conflict: (details) => new Reasons.NameAlreadyExists(details),
   quotaLimitReached: (details) => new Reasons.QuotaExceeded(details)
 }
