@@ -64,8 +64,12 @@ export const Mail = Schema.Struct({
   subject: Schema.optionalKey(Schema.String),
   /** Text, or HTML. */
   body: Schema.optionalKey(Schema.Union([Schema.String, Schema.Struct({ html: Schema.String })])),
-  /** Default: now. */
-  receivedDateTime: Schema.optionalKey(Schema.String),
+  /** ISO 8601. Default: now. */
+  receivedDateTime: Schema.optionalKey(
+    Schema.String.check(
+      Schema.makeFilter((text) => (Number.isNaN(Date.parse(text)) ? "Expected a time of ISO 8601" : undefined))
+    )
+  ),
   /** A well-known folder, or names below one another, as `inbox/done`. Default `inbox`; made when it is missing. */
   folder: Schema.optionalKey(Schema.String),
   isRead: Schema.optionalKey(Schema.Boolean),

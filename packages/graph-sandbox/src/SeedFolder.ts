@@ -46,12 +46,24 @@ const List = Schema.Struct({
   items: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Unknown)))
 })
 
+/** Files of attachments lie beside the mailbox. */
+const located = ({ mails = [], ...mailbox }: Seed.Mailbox, at: (file: string) => string): Seed.Mailbox => ({
+  ...mailbox,
+  mails: mails.map(({ attachments = [], ...mail }) => ({
+    ...mail,
+    attachments: attachments.map(({ content, ...attachment }) => ({
+      ...attachment,
+      content: typeof content === "object" && "file" in content ? { file: at(content.file) } : content
+    }))
+  }))
+})
+
 /**
  * Reads a folder. Everything in it is optional:
  *
  * - `sandbox.json`: `host`, `tenant`, `apps`;
  * - `users/<name>/drive/`: the files of a person, whose properties may stand in `users/<name>/user.json`;
- * - `users/<name>/mailbox.json`: `folders`, and `mails` with their attachments;
+ * - `users/<name>/mailbox.json`: `folders`, and `mails`, whose attachments may be files beside it: `{ "file": "invoice.pdf" }`;
  * - `groups/<name>.json`: `members` (sign-in names), and `site`;
  * - `sites/<name>/drive/`: the files of the default library; `sites/<name>/drives/<library>/`: those of another;
  *   `sites/<name>/lists/<list>.json`: `columns` and `items`; `sites/<name>/site.json`: `path`, `displayName`. The path is
@@ -119,7 +131,8 @@ export const read = Effect.fn("SeedFolder.read")(function* (folder: string) {
   for (const name of yield* namesIn("users")) {
     const properties = (yield* json(User, "users", name, "user.json")) ?? {}
     const drive = yield* files("users", name, "drive")
-    const mailbox = yield* json(Seed.Mailbox, "users", name, "mailbox.json")
+    const found = yield* json(Seed.Mailbox, "users", name, "mailbox.json")
+    const mailbox = found === undefined ? undefined : located(found, (file) => paths.join(folder, "users", name, file))
     const given = {
       userPrincipalName: name.includes("@") ? name : `${name}@contoso.test`,
       displayName: name,

@@ -31,6 +31,12 @@ describe("a seed", () => {
       const folder = yield* folderOf({
         "users/ann/user.json": JSON.stringify({ displayName: "Ann Lee", jobTitle: "Clerk" }),
         "users/ann/drive/Docs/a.txt": "from the folder",
+        "users/ann/mailbox.json": JSON.stringify({
+          mails: [
+            { subject: "Invoice", folder: "inbox/new", attachments: [{ name: "a.txt", content: { file: "b.txt" } }] }
+          ]
+        }),
+        "users/ann/b.txt": "beside the mailbox",
         "groups/Staff.json": JSON.stringify({ members: ["ann@contoso.test"], site: "/sites/team" }),
         "sites/team/site.json": JSON.stringify({ displayName: "The team" }),
         "sites/team/drive/Report.txt": "42",
@@ -47,6 +53,9 @@ describe("a seed", () => {
         const file = (yield* ask("/me/drive/root:/Docs/a.txt")).body
         const contents = yield* fetched(file["@microsoft.graph.downloadUrl"])
         assert.strictEqual(Buffer.from(contents.bytes).toString(), "from the folder")
+        const [mail] = (yield* ask("/me/messages?$filter=hasAttachments eq true")).body.value
+        const [attached] = (yield* ask(`/me/messages/${mail.id}/attachments`)).body.value
+        assert.strictEqual(Buffer.from(attached.contentBytes, "base64").toString(), "beside the mailbox")
         yield* ask("/me/drive/root:/Docs/a.txt:/content", { method: "PUT", body: "changed" })
         const site = (yield* ask("/sites/contoso.sharepoint.test:/sites/team")).body
         assert.strictEqual(site.displayName, "The team")
@@ -82,6 +91,8 @@ describe("a seed", () => {
         yield* refusal({ seed: { users: [{ ...user, drive: { "a:b.txt": "" } }] } }),
         /ann@contoso.test, a:b.txt: /
       )
+      const mails = [{ receivedDateTime: "May" }]
+      assert.match(yield* refusal({ seed: { users: [{ ...user, mailbox: { mails } }] } }), /'May' is no time/)
       assert.match(yield* refusal({ seed: { users: [{ ...user, manager: "x" }] } }), /no manager 'x'/)
       assert.match(yield* refusal({ seed: { groups: [{ displayName: "G", members: ["x"] }] } }), /no user is 'x'/)
       assert.match(yield* refusal({ signInAs: "x" }), /signInAs: no user is 'x'/)

@@ -3,11 +3,15 @@
  */
 import * as Effect from "effect/Effect"
 import type { PlatformError } from "effect/PlatformError"
+import * as Schema from "effect/Schema"
 import type { Mail, MailAttachment as SeedAttachment } from "../../Seed.ts"
 import type { MailAttachment, Mailbox } from "../model/Mail.ts"
 import type { Blob, Properties, User } from "../model/Model.ts"
 import type { Blobs } from "./Blobs.ts"
 import * as Mailboxes from "./Mailboxes.ts"
+
+/** A mail of a test that cannot be. */
+export class MailError extends Schema.TaggedError<MailError>()("MailError", { message: Schema.String }) {}
 
 export interface Recipient {
   readonly emailAddress: { readonly name: string; readonly address: string }
@@ -83,6 +87,9 @@ export const deliver = Effect.fnUntraced(function* (
   now: number
 ) {
   const { blobs, users } = world
+  if (Number.isNaN(Date.parse(mail.receivedDateTime ?? "2030-01-01"))) {
+    return yield* new MailError({ message: `receivedDateTime: '${mail.receivedDateTime}' is no time of ISO 8601` })
+  }
   const receivedAt = mail.receivedDateTime === undefined ? now : Date.parse(mail.receivedDateTime)
   const all = (texts: ReadonlyArray<string> = []) => texts.map((text) => recipient(users, text))
   const from = recipient(users, mail.from ?? "someone@example.test")
