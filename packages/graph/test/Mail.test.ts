@@ -227,6 +227,29 @@ describe("messages", () => {
   )
 })
 
+it.live("all mails of a folder are taken, each once, although every fifth request fails", () =>
+  run(
+    Effect.gen(function* () {
+      for (let n = 1; n <= 40; n++) yield* deliver(`Invoice ${n}`)
+      yield* faults(
+        { fault: "drop", when: "after", every: 5 },
+        { fault: "status", status: 503, every: 7 },
+        { fault: "truncate", bytes: 100, every: 11 }
+      )
+      const taken: Array<string> = []
+      yield* MailDelta.stream(invoices, { changeType: "created", pageSize: 7 }).pipe(
+        Stream.flatMap(({ items }) => Stream.fromIterable(items)),
+        Stream.mapEffect((message) => Mail.move(invoices, message, { path: "inbox/done" }), { concurrency: 4 }),
+        Stream.runForEach(({ subject }) => Effect.sync(() => taken.push(subject ?? "")))
+      )
+      yield* faults()
+      assert.lengthOf(new Set(taken), 42)
+      assert.sameMembers(yield* subjects({ folder: { path: "inbox/done" } }), taken)
+      assert.deepStrictEqual(yield* subjects({ folder: "inbox" }), [])
+    })
+  )
+)
+
 describe("attachments", () => {
   const attachments = Effect.flatMap(invoice, (message) =>
     Effect.map(Stream.runCollect(Attachments.stream(invoices, message)), (all) => ({ message, all }))
