@@ -3,8 +3,11 @@
  */
 import * as Schema from "effect/Schema"
 
-/** The three hosts that a sandbox plays: the graph, the identity provider, and the one that files go to and come from. */
-export const Host = Schema.Literals(["graph", "login", "files"])
+/**
+ * The three hosts that a sandbox plays: the graph, the identity provider, and the one that files go to and come from; and the
+ * receivers of its notifications, which are none of its own.
+ */
+export const Host = Schema.Literals(["graph", "login", "files", "notifications"])
 export type Host = typeof Host.Type
 
 /** Which requests a rule is about; a rule without any of these is about all. */
@@ -37,6 +40,9 @@ const rule = <const Kind extends string, const Fields extends Schema.Struct.Fiel
  * - `expiredToken`: 401, whatever the token.
  * - `partialRange`: of a fragment of an upload only the first `accept` bytes are kept, and the last `acceptEnd`.
  * - `loseSession`: the upload session is gone.
+ *
+ * Notifications meet only rules that name their host, by the path of the receiver: `drop` loses one, or (`after`) the receiver's
+ * answer, so that it is sent again; `delay` sends it late.
  */
 export const Rule = Schema.Union([
   rule("throttle", {

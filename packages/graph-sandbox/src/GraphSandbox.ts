@@ -19,6 +19,7 @@ import * as ControlServer from "./internal/servers/ControlServer.ts"
 import * as Edge from "./internal/servers/Edge.ts"
 import * as FilesServer from "./internal/servers/FilesServer.ts"
 import * as GraphServer from "./internal/servers/GraphServer.ts"
+import { type LifecycleEvent, Notifier } from "./internal/servers/Notifier.ts"
 import * as LoginServer from "./internal/servers/LoginServer.ts"
 import { supportedScopes } from "./internal/model/SupportedScopes.ts"
 import * as Tls from "./internal/servers/Tls.ts"
@@ -54,6 +55,8 @@ export interface Options {
   readonly downloadSeconds?: number
   /** Seconds until a search of messages finds a new one; 0 by default. In the service it may be minutes. */
   readonly mailSearchSeconds?: number
+  /** Seconds that a subscription lives at most, once made or renewed; by default as long as its resource allows. */
+  readonly subscriptionSeconds?: number
   /** What becomes of a request for contents that carries an access token: it is refused, as by default, or served. */
   readonly tokenOnFiles?: "refuse" | "ignore"
   /**
@@ -67,6 +70,8 @@ export interface Options {
    */
   readonly enforceScopes?: boolean
 }
+
+export type { LifecycleEvent } from "./internal/servers/Notifier.ts"
 
 /** The sandbox cannot be started, or was asked for what is not there. `message` says what and why. */
 export class SandboxError extends Schema.TaggedError<SandboxError>()("SandboxError", { message: Schema.String }) {}
@@ -102,6 +107,8 @@ export interface Sandbox {
   readonly expireRefreshTokens: Effect.Effect<void>
   /** Puts a mail into the mailbox of a person, by sign-in name or address; returns its `internetMessageId`. */
   readonly deliver: (user: string, mail: Mail) => Effect.Effect<string, SandboxError>
+  /** Sends a lifecycle notification of a subscription, or of all; and does to it what the notification says. */
+  readonly sendLifecycle: (event: LifecycleEvent, subscription?: string) => Effect.Effect<void, SandboxError>
   /** Signs a person in on a device that waits with this code; `null` declines. */
   readonly answerDevice: (userCode: string, user: string | null) => Effect.Effect<void, SandboxError>
 }
@@ -169,7 +176,10 @@ const make = Effect.fnUntraced(function* (options: Options) {
     world,
     yield* Layer.build(
       Layer.mergeAll(
-        Traffic.layer(options.faults ?? none),
+        Layer.provideMerge(
+          Notifier.layer({ tenant, subscriptionSeconds: options.subscriptionSeconds ?? Number.POSITIVE_INFINITY }),
+          Traffic.layer(options.faults ?? none)
+        ),
         Transfers.layer(filesOrigin, {
           uploadSessionSeconds: options.uploadSessionSeconds ?? 3600,
           downloadSeconds: options.downloadSeconds ?? 3600,
@@ -253,6 +263,10 @@ const make = Effect.fnUntraced(function* (options: Options) {
         Effect.provideContext(ControlServer.deliver(user, mail), services),
         (message) => new SandboxError({ message })
       ),
+    sendLifecycle: Effect.fn("GraphSandbox.sendLifecycle")(function* (event: LifecycleEvent, subscription?: string) {
+      const known = yield* Context.get(services, Notifier).lifecycle(event, subscription)
+      if (!known) return yield* new SandboxError({ message: "there is no such subscription" })
+    }),
     answerDevice: Effect.fn("GraphSandbox.answerDevice")(function* (userCode: string, user: string | null) {
       const known = yield* LoginServer.answerDevice(userCode, user).pipe(Effect.provideContext(services))
       if (!known)

@@ -16,7 +16,7 @@ layer(GraphSandbox.layer({ seed: contoso }), { excludeTestServices: true })(
   "a part of the graph that is not served",
   (it) => {
     it.effect.each([
-      "/subscriptions",
+      "/education",
       "/me/events",
       "/me/drive/root/workbook",
       `${site}/contentTypes`,

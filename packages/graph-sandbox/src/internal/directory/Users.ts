@@ -78,7 +78,7 @@ const changedUsers = (segment: Segment) =>
     return yield* Changes.page(request, segment, {
       of: "users",
       id: "users",
-      changes: { last: byItem.size, byItem },
+      changes: { last: byItem.size, byItem, watchers: new Set() },
       options: { next: "$skiptoken", delta: "$deltatoken" },
       view: (id) => {
         const user = users.get(id)

@@ -50,6 +50,11 @@ export const invalidRange = make(416, "invalidRange", "The requested range canno
 export const serviceNotAvailable = make(503, "serviceNotAvailable", "The service is not available.")
 export const quotaReached = make(507, "quotaLimitReached", "The owner of the drive is out of space.")
 
+/** Refusals of subscriptions. */
+export const subscriptionInvalid = make(400, "ValidationError", "The subscription is not valid.")
+export const subscriptionTooLong = make(400, "ExtensionError", "The subscription would be too long.")
+export const subscriptionNotFound = make(404, "ResourceNotFound", "The object was not found.")
+
 export const notServed = make(501, "notSupported", "The sandbox does not serve this.")
 
 /** A part of the address that leads nowhere: here, or in the service too. The latter comes without `innerError`. */

@@ -101,10 +101,17 @@ export interface Change {
   readonly listItem: string | null
 }
 
+/** What became of something, as notifications say it. */
+export type ChangeKind = "created" | "updated" | "deleted"
+
+/** Is called with each change of a collection, as it happens. */
+export type Watcher = (id: string, kind: ChangeKind) => void
+
 /** The number of the last change, and for each thing that of its own; in the order of change. */
 export interface Changes {
   last: number
   readonly byItem: Map<string, Change>
+  readonly watchers: Set<Watcher>
 }
 
 export interface Drive {

@@ -5,7 +5,7 @@
 const words = {
   roots:
     "applications auditLogs communications deviceManagement devices directory directoryObjects domains education " +
-    "external identity invitations organization reports search security servicePrincipals solutions subscriptions teams",
+    "external identity invitations organization reports search security servicePrincipals solutions teams",
   users:
     "calendar calendars chats contacts createdObjects events insights joinedTeams licenseDetails " +
     "onenote outlook ownedObjects people photo photos planner presence settings teamwork todo transitiveMemberOf",

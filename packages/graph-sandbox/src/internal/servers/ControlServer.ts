@@ -13,6 +13,7 @@ import * as Faults from "../../Faults.ts"
 import { answerDevice } from "./LoginServer.ts"
 import { Tokens } from "../login/Tokens.ts"
 import { Mail } from "../../Seed.ts"
+import { lifecycleEvents, Notifier } from "./Notifier.ts"
 import { Traffic } from "./Traffic.ts"
 import * as Mails from "../world/Mails.ts"
 import { World } from "../world/World.ts"
@@ -61,6 +62,11 @@ export const deliver = Effect.fnUntraced(function* (name: string, mail: Mail) {
 
 const Device = Schema.Struct({ userCode: Schema.String, user: Schema.NullOr(Schema.String) })
 
+const Lifecycle = Schema.Struct({
+  event: Schema.Literals(lifecycleEvents),
+  subscription: Schema.optionalKey(Schema.String)
+})
+
 export const routes = Layer.mergeAll(
   HttpRouter.add(
     "GET",
@@ -104,6 +110,17 @@ export const routes = Layer.mergeAll(
       deliver(user, mail).pipe(
         Effect.map((internetMessageId) => json({ internetMessageId }, 201)),
         Effect.catch((error) => Effect.succeed(json({ error }, 404)))
+      )
+    )
+  ),
+  HttpRouter.add(
+    "POST",
+    "/sandbox/lifecycle",
+    withBody(Lifecycle, ({ event, subscription }) =>
+      Effect.flatMap(Notifier, (notifier) =>
+        Effect.map(notifier.lifecycle(event, subscription), (known) =>
+          known ? done : json({ error: "there is no such subscription" }, 404)
+        )
       )
     )
   ),

@@ -10,6 +10,7 @@ import type { Answer, GraphRequest, IncomingRequest, Reply } from "../requests/G
 import { groups } from "../directory/Groups.ts"
 import * as Permissions from "./Permissions.ts"
 import * as Sites from "../lists/Sites.ts"
+import * as Subscriptions from "./Subscriptions.ts"
 import { Tokens } from "../login/Tokens.ts"
 import { masked, refusal, rememberedHeaders, throttled, Traffic } from "./Traffic.ts"
 import { me, users } from "../directory/Users.ts"
@@ -40,7 +41,16 @@ const route = Effect.fnUntraced(function* (request: IncomingRequest) {
   const { settings } = yield* Tokens
   const segments = yield* Effect.fromResult(Address.parse(request.path))
   if (settings.enforceScopes) yield* Permissions.check(request, segments)
-  return yield* walk(request, segments)
+  const [first, ...rest] = segments
+  if (first?.text.toLowerCase() !== "subscriptions") return yield* walk(request, segments)
+  const at = (segments: ReadonlyArray<Address.Segment>) => walk(request, segments)
+  return yield* Subscriptions.handle(rest, { ...request, at }, (path, permitted) =>
+    Effect.gen(function* () {
+      const resource = yield* Effect.fromResult(Address.parse(path))
+      if (settings.enforceScopes) yield* Permissions.check({ ...request, method: permitted }, resource)
+      return yield* walk({ ...request, method: "GET", path, query: "", options: new Map() }, resource)
+    })
+  )
 })
 
 /** Resource units of a call. */

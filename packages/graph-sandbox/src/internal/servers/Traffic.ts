@@ -76,6 +76,7 @@ const make = (initial: Faults) => {
       faults
         .filter(({ path, rule }) => {
           if (rule.host !== undefined && rule.host !== host) return false
+          if (host === "notifications" && rule.host === undefined) return false
           if (rule.method !== undefined && rule.method.toUpperCase() !== method) return false
           return path === null || path.test(url)
         })
