@@ -21,6 +21,7 @@ import { type Place, placeRules } from "./Cloud.ts"
 import * as Credentials from "./Credentials.ts"
 import * as FileTokenStore from "./FileTokenStore.ts"
 import { Graph } from "./Graph.ts"
+import * as ArrivalClients from "./internal/promise/ArrivalClients.ts"
 import * as DriveClients from "./internal/promise/DriveClients.ts"
 import {
   type CallOptions,
@@ -39,9 +40,11 @@ import { OAuth } from "./OAuth.ts"
 import { defaultPolicy, type Policy } from "./Policy.ts"
 import { TokenStore } from "./TokenStore.ts"
 
+export { files as filesIn } from "./Arrivals.ts"
 export { link as linkTo, me, of as driveOf, root } from "./Drive.ts"
 export { me as myMailbox, of as mailboxOf } from "./Mailbox.ts"
 export * from "./internal/promise/Errors.ts"
+export type * from "./internal/promise/ArrivalClients.ts"
 export type * from "./internal/promise/DriveClients.ts"
 export type * from "./internal/promise/MailboxClients.ts"
 export type * from "./internal/promise/MailClients.ts"
@@ -57,6 +60,8 @@ export type { Attachment, Message } from "./model/Message.ts"
 export type { Permission } from "./model/Permission.ts"
 export type { Site } from "./model/Site.ts"
 export type { User } from "./model/User.ts"
+export { drive as driveResource, longestMinutes } from "./Subscriptions.ts"
+export type { Subscription } from "./model/Subscription.ts"
 export { odataText, path } from "./Path.ts"
 
 /** An app that acts as itself in its tenant, by a secret. */
@@ -119,6 +124,8 @@ export interface GraphOptions extends Place, NodeTransport.Options {
 
 /** The modules of a client. */
 export interface GraphModules {
+  readonly arrivals: ArrivalClients.ArrivalsClient
+  readonly attachments: MailClients.AttachmentsClient
   readonly attachments: MailboxClients.AttachmentsClient
   readonly batch: SiteClients.BatchClient
   readonly delta: DriveClients.DeltaClient
@@ -134,6 +141,7 @@ export interface GraphModules {
   readonly raw: SiteClients.RawClient
   readonly sharing: DriveClients.SharingClient
   readonly sites: SiteClients.SitesClient
+  readonly subscriptions: ArrivalClients.SubscriptionsClient
   readonly uploads: TransferClients.UploadsClient
   readonly users: SiteClients.UsersClient
 }
@@ -151,6 +159,8 @@ export interface GraphClient extends GraphModules, AsyncDisposable {
 }
 
 const modules: { readonly [K in keyof GraphModules]: Readonly<Record<string, Member>> } = {
+  arrivals: { ...ArrivalClients.arrivals },
+  attachments: { ...MailClients.attachments },
   attachments: { ...MailboxClients.attachments },
   batch: { ...SiteClients.batch },
   delta: { ...DriveClients.delta },
@@ -166,6 +176,7 @@ const modules: { readonly [K in keyof GraphModules]: Readonly<Record<string, Mem
   raw: { ...SiteClients.raw },
   sharing: { ...DriveClients.sharing },
   sites: { ...SiteClients.sites },
+  subscriptions: { ...ArrivalClients.subscriptions },
   uploads: { ...TransferClients.uploads },
   users: { ...SiteClients.users }
 }

@@ -2,6 +2,7 @@
 import { operationIn } from "@signalbox/transport/Operation"
 
 const modules: ReadonlySet<string> = new Set([
+  "Arrivals",
   "Attachments",
   "Batch",
   "Compat",
@@ -19,6 +20,7 @@ const modules: ReadonlySet<string> = new Set([
   "Raw",
   "Sharing",
   "Sites",
+  "Subscriptions",
   "Uploads",
   "Users"
 ])
