@@ -21,7 +21,10 @@ import type { DriveItem } from "./model/Drive.ts"
 
 /** Something that has arrived. */
 export interface Arrival<A> {
-  /** The same for the same arrival, whenever it is handed over; different for any other. At most 200 characters. */
+  /**
+   * The same for the same arrival, whenever it is handed over; different for any other. At most 200 printable ASCII characters without
+   * spaces, so that it may be a part of an idempotency key.
+   */
   readonly key: string
   /** As it is now. */
   readonly item: A
@@ -81,8 +84,8 @@ export const files = (drive: DriveAddress, options: FilesOptions = {}): Source<D
   const { changed = false, folder } = options
   const foundIn = (item: DriveItem): Found<DriveItem> => {
     const version = changed ? contentsOf(item) : ""
-    const id = `${item.parentReference?.driveId ?? ""} ${item.id}`
-    return { id: item.id, version, key: changed ? `${id} ${version}` : id, item }
+    const id = `${item.parentReference?.driveId ?? ""}/${item.id}`
+    return { id: item.id, version, key: changed ? `${id}/${version}` : id, item }
   }
   return {
     name: folder !== undefined && "path" in folder ? `files in ${folder.path ?? ""}` : "files",

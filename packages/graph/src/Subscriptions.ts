@@ -188,8 +188,6 @@ export interface Kept {
   readonly current: Effect.Effect<Subscription>
   /** When to look, for one consumer; hints that it does not get to are one. Never ends. */
   readonly hints: Stream.Stream<Hint>
-  /** To be called with what the receiver read. */
-  readonly receive: (notifications: ReadonlyArray<Notification>) => Effect.Effect<void>
 }
 
 /** Pauses between attempts: longer ones than those of a call, and without an end. */
@@ -207,29 +205,37 @@ const warned = (what: string) => (call: Effect.Effect<Subscription, GraphError, 
 /**
  * Makes a subscription and keeps it while the scope is open: renews it in time, authorizes it again when the service asks for that, and
  * makes another one when it has been removed. Those of this app for the same resource and address are removed first: they are of a run
- * that was killed. The receiver must listen already. Fails when the first subscription cannot be made; later failures are warnings in
+ * that was killed. The receiver must listen already; `notifications` are what it reads. Fails when the first subscription cannot be made; later failures are warnings in
  * the log, and tried again without an end, since a delta finds what no notification told.
  *
  * ```ts
  * import * as Drive from "@signalbox/graph/Drive"
+ * import type { Notification } from "@signalbox/graph/Notifications"
  * import * as Subscriptions from "@signalbox/graph/Subscriptions"
  * import * as Effect from "effect/Effect"
- * import type * as Redacted from "effect/Redacted"
  * import * as Stream from "effect/Stream"
  *
- * export const watch = Effect.fn(function* (clientState: Redacted.Redacted) {
- *   const { hints } = yield* Subscriptions.keep({
+ * export const watch = Effect.fn(function* (
+ *   clientState: string,
+ *   received: Stream.Stream<Notification>
+ * ) {
+ *   const subscription = {
  *     resource: Subscriptions.drive(Drive.me),
  *     notificationUrl: "https://intake.contoso.example/graph",
  *     clientState
- *   })
+ *   }
+ *   const { hints } = yield* Subscriptions.keep(subscription, received)
  *   yield* Stream.runForEach(hints, (hint) => Effect.log(hint))
  * })
  * ```
  */
-export const keep: (given: NewSubscription) => Effect.Effect<Kept, GraphError, Graph | Scope> = Effect.fn(
-  "Subscriptions.keep"
-)(function* (given: NewSubscription) {
+export const keep: (
+  given: NewSubscription,
+  notifications: Stream.Stream<Notification>
+) => Effect.Effect<Kept, GraphError, Graph | Scope> = Effect.fn("Subscriptions.keep")(function* (
+  given: NewSubscription,
+  notifications: Stream.Stream<Notification>
+) {
   const hints = yield* Queue.sliding<Hint>(1)
   const orders = yield* Queue.unbounded<"renew" | "recreate">()
   const resource = typeof given.resource === "string" ? given.resource : given.resource.encoded
@@ -276,16 +282,18 @@ export const keep: (given: NewSubscription) => Effect.Effect<Kept, GraphError, G
   })
   yield* Effect.forkScoped(Effect.forever(round))
 
-  const receive = Effect.fnUntraced(function* (notifications: ReadonlyArray<Notification>) {
-    const { id } = yield* Ref.get(current)
-    for (const { lifecycleEvent, subscriptionId } of notifications) {
-      if (lifecycleEvent === null) yield* Queue.offer(hints, "notified")
-      else if (lifecycleEvent === "missed") yield* Queue.offer(hints, "missed")
-      // One of a subscription that is no longer kept concerns nobody.
-      else if (subscriptionId === id) yield* Queue.offer(orders, lifecycleOrders[lifecycleEvent] ?? "renew")
-    }
-  })
-  return { current: Ref.get(current), hints: Stream.fromQueue(hints), receive }
+  yield* Effect.forkScoped(
+    Stream.runForEach(notifications, ({ lifecycleEvent, subscriptionId }) =>
+      Effect.gen(function* () {
+        if (lifecycleEvent === null) return yield* Queue.offer(hints, "notified")
+        if (lifecycleEvent === "missed") return yield* Queue.offer(hints, "missed")
+        // One of a subscription that is no longer kept concerns nobody.
+        if (subscriptionId !== (yield* Ref.get(current)).id) return
+        yield* Queue.offer(orders, lifecycleOrders[lifecycleEvent] ?? "renew")
+      })
+    )
+  )
+  return { current: Ref.get(current), hints: Stream.fromQueue(hints) }
 })
 
 /** What a lifecycle notification asks for; one that is not known: to renew, which does no harm. */

@@ -162,7 +162,7 @@ describe("a look", () => {
       const { id, parentReference } = yield* put("a.txt")
       const keys: Array<string> = []
       yield* Arrivals.look(inbox, ({ key }) => Effect.sync(() => keys.push(key)))
-      assert.deepStrictEqual(keys, [`${parentReference?.driveId} ${id}`])
+      assert.deepStrictEqual(keys, [`${parentReference?.driveId}/${id}`])
     })
   )
 })

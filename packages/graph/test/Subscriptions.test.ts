@@ -90,15 +90,12 @@ describe("a subscription that is kept", () => {
   const test = (name: string, effect: Effect.Effect<void, unknown, Needs>, options?: Options) =>
     it.live(name, () => inSandbox(effect, options))
 
-  /** Kept, with the receiver handing over what it got. */
+  /** Kept, with what its receiver gets. */
   const kept = Effect.gen(function* () {
     const { received, url } = yield* receiver
-    const subscription = yield* Subscriptions.keep(given(url))
-    yield* Effect.forkScoped(
-      Effect.forever(Effect.flatMap(Queue.take(received), (notification) => subscription.receive([notification])))
-    )
+    const subscription = yield* Subscriptions.keep(given(url), Stream.fromQueue(received))
     const hint = Effect.map(Stream.runHead(subscription.hints), (found) => (found._tag === "Some" ? found.value : null))
-    return { ...subscription, hint, url }
+    return { ...subscription, hint, received }
   })
 
   test(
@@ -121,7 +118,7 @@ describe("a subscription that is kept", () => {
       const { url } = yield* receiver
       const left = yield* Subscriptions.create(given(url))
       const other = yield* Subscriptions.create(given(`${url}/other`))
-      const { current } = yield* Subscriptions.keep(given(url))
+      const { current } = yield* Subscriptions.keep(given(url), Stream.never)
       const found = yield* ids
       assert.sameMembers(found, [other.id, (yield* current).id])
       assert.notInclude(found, left.id)
@@ -181,7 +178,7 @@ describe("a subscription that is kept", () => {
   test(
     "says when notifications were missed, and ignores what concerns another subscription",
     Effect.gen(function* () {
-      const { current, hint, receive } = yield* kept
+      const { current, hint, received } = yield* kept
       const { id } = yield* current
       const notification = {
         subscriptionId: "another",
@@ -192,8 +189,8 @@ describe("a subscription that is kept", () => {
         tenantId: null,
         raw: {}
       }
-      yield* receive([{ ...notification, lifecycleEvent: "subscriptionRemoved" }])
-      yield* receive([{ ...notification, lifecycleEvent: "missed" }])
+      yield* Queue.offer(received, { ...notification, lifecycleEvent: "subscriptionRemoved" })
+      yield* Queue.offer(received, { ...notification, lifecycleEvent: "missed" })
       assert.strictEqual(yield* hint, "missed")
       assert.strictEqual((yield* current).id, id)
     })

@@ -53,11 +53,7 @@ export const subscriptions: Members<SubscriptionsClient> = {
   remove: { of: Subscriptions.remove, parameters: 1 },
   keep: {
     of: (given: Subscriptions.NewSubscription, notifications: AsyncIterable<Notification>) =>
-      Stream.unwrap(
-        Effect.map(Subscriptions.keep(given), ({ hints, receive }) =>
-          Stream.merge(hints, Stream.drain(Stream.mapEffect(fromProgram(notifications), (one) => receive([one]))))
-        )
-      ),
+      Stream.unwrap(Effect.map(Subscriptions.keep(given, fromProgram(notifications)), ({ hints }) => hints)),
     parameters: 2
   }
 }
