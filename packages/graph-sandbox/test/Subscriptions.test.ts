@@ -155,6 +155,28 @@ layer(GraphSandbox.layer({ seed: contoso }), { excludeTestServices: true })("a s
     })
   )
 
+  it.effect.each([
+    { resource: "me/mailFolders('inbox')/messages" },
+    { resource: "/users/ann@contoso.test/mailFolders/inbox/messages" },
+    { resource: "me/messages" }
+  ])("to $resource tells which message is new, and of nothing that was not asked for", ({ resource }) =>
+    Effect.gen(function* () {
+      const { deliver } = yield* GraphSandbox
+      const { next, url } = yield* receiver()
+      const { ask } = yield* subscribed(url, { resource, changeType: "created" })
+      yield* deliver("ann@contoso.test", { subject: "told", body: "now" })
+      const told = yield* next
+      assert.strictEqual(told.changeType, "created")
+      const message = yield* ask(`/${told.resource}`)
+      assert.strictEqual(message.body.subject, "told")
+      yield* ask(`/${told.resource}`, { method: "PATCH", json: { isRead: true } })
+      yield* deliver("ann@contoso.test", { subject: "next" })
+      const after = yield* next
+      assert.strictEqual(after.changeType, "created")
+      assert.strictEqual((yield* ask(`/${after.resource}`)).body.subject, "next")
+    })
+  )
+
   it.effect("is sent again until the receiver confirms it", () =>
     Effect.gen(function* () {
       const statuses = [503, 202]

@@ -41,6 +41,7 @@ import { defaultPolicy, type Policy } from "./Policy.ts"
 import { TokenStore } from "./TokenStore.ts"
 
 export { files as filesIn } from "./Arrivals.ts"
+export { messages as messagesIn, resource as messagesResource } from "./MailArrivals.ts"
 export { link as linkTo, me, of as driveOf, root } from "./Drive.ts"
 export { me as myMailbox, of as mailboxOf } from "./Mailbox.ts"
 export * from "./internal/promise/Errors.ts"

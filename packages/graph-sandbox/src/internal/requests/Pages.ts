@@ -16,7 +16,7 @@ export const select = (request: GraphRequest, row: Properties): Properties => {
   if (asked === undefined) return row
   const wanted = new Set(asked.map((name) => name?.toLowerCase()))
   if (wanted.has("*")) return row
-  wanted.add("@odata.etag").add("@odata.context").add("@odata.type")
+  wanted.add("@odata.etag").add("@odata.context").add("@odata.type").add("@removed")
   if (wanted.has("content.downloadurl")) wanted.add("@microsoft.graph.downloadurl")
   return Object.fromEntries(Object.entries(row).filter(([name]) => wanted.has(name.toLowerCase())))
 }

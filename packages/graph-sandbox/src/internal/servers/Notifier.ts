@@ -22,7 +22,7 @@ export type LifecycleEvent = (typeof lifecycleEvents)[number]
 
 /** What is watched. */
 export interface Watched {
-  readonly changes: Changes
+  readonly changes: ReadonlyArray<Changes>
   /** What of a notification says which item it is about; null: the resource as a whole has changed, whatever happened. */
   readonly item: ((id: string) => { readonly resource: string; readonly resourceData: object }) | null
 }
@@ -165,8 +165,10 @@ const make = Effect.fnUntraced(function* (settings: { readonly tenant: string; r
       isSending = true
       fork(drain)
     }
-    watched.changes.watchers.add(watcher)
-    return () => watched.changes.watchers.delete(watcher)
+    for (const { watchers } of watched.changes) watchers.add(watcher)
+    return () => {
+      for (const { watchers } of watched.changes) watchers.delete(watcher)
+    }
   }
 
   return {

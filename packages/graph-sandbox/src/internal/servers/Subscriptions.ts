@@ -4,7 +4,7 @@
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { Segment } from "../requests/Address.ts"
+import * as Address from "../requests/Address.ts"
 import * as Failure from "../model/Failure.ts"
 import {
   type Answer,
@@ -14,11 +14,13 @@ import {
   type Method,
   noContent,
   objectOf,
+  prefers,
   type Reply,
   textOf
 } from "../requests/GraphRequest.ts"
 import { Notifier, type Subscription, type Watched } from "./Notifier.ts"
 import * as Pages from "../requests/Pages.ts"
+import * as Mailboxes from "../world/Mailboxes.ts"
 import { World } from "../world/World.ts"
 
 /** Reads what a resource is, if a request with that method to it were permitted. */
@@ -31,7 +33,14 @@ interface Kind {
   readonly changeTypes: ReadonlyArray<string>
   /** What must be permitted: to write what is watched, or to read it. */
   readonly permitted: Method
-  readonly watched: (body: Readonly<Record<string, unknown>>) => Effect.Effect<Watched, Failure.Failure, World>
+  readonly watched: (resource: Resource) => Effect.Effect<Watched, Failure.Failure, World>
+}
+
+/** What is to be watched: its address, what reading it gave, and who asks. */
+interface Resource {
+  readonly segments: ReadonlyArray<Address.Segment>
+  readonly body: Readonly<Record<string, unknown>>
+  readonly request: GraphRequest
 }
 
 const onlyRoots = Failure.subscriptionInvalid("Only the root folder of a drive can be subscribed to.")
@@ -42,11 +51,11 @@ const kinds: ReadonlyArray<Kind> = [
     minutes: 42_300,
     changeTypes: ["updated"],
     permitted: "PUT",
-    watched: Effect.fnUntraced(function* (body) {
+    watched: Effect.fnUntraced(function* ({ body }) {
       const { drives } = yield* World
       const drive = drives.get(String(objectOf(body["parentReference"])["driveId"]))
       if (drive === undefined || body["root"] === undefined) return yield* onlyRoots
-      return { changes: drive.changes, item: null }
+      return { changes: [drive.changes], item: null }
     })
   },
   {
@@ -54,11 +63,39 @@ const kinds: ReadonlyArray<Kind> = [
     minutes: 42_300,
     changeTypes: ["updated"],
     permitted: "PUT",
-    watched: Effect.fnUntraced(function* (body) {
+    watched: Effect.fnUntraced(function* ({ body }) {
       const { sites } = yield* World
       const list = [...sites.values()].flatMap(({ lists }) => lists.get(String(body["id"])) ?? [])[0]
       if (list === undefined) return yield* Failure.subscriptionNotFound()
-      return { changes: list.library?.changes ?? list.changes, item: null }
+      return { changes: [list.library?.changes ?? list.changes], item: null }
+    })
+  },
+  {
+    of: /^(?:me|users\/[^/]+)\/(?:mailFolders(?:\/[^/]+|\('[^']+'\))\/)?messages$/i,
+    minutes: 10_080,
+    changeTypes: ["created", "updated", "deleted"],
+    permitted: "GET",
+    watched: Effect.fnUntraced(function* ({ request, segments }) {
+      const { mailboxes, userBy } = yield* World
+      const [root, ...keys] = segments.map(({ text }) => text)
+      const { principal } = request
+      const own = principal.kind === "user" ? principal.user.id : ""
+      const isOwn = root?.toLowerCase() === "me"
+      const mailbox = mailboxes.get(isOwn ? own : (userBy(keys[0] ?? "")?.id ?? ""))
+      if (mailbox === undefined) return yield* Failure.subscriptionNotFound()
+      const [, name] = isOwn ? keys : keys.slice(1)
+      const one = name === undefined ? undefined : Mailboxes.folder(mailbox, name)
+      const folders = one === undefined ? [...mailbox.folders.values()] : [one]
+      const isImmutable = prefers(request, "immutableid")
+      return {
+        changes: folders.map(({ changes }) => changes),
+        item: (id) => {
+          const shown = isImmutable ? id : (mailbox.messages.get(id)?.regularId ?? id)
+          const resource = `Users/${mailbox.owner.id}/Messages/${shown}`
+          const resourceData = { "@odata.type": "#Microsoft.Graph.Message", "@odata.id": resource, id: shown }
+          return { resource, resourceData }
+        }
+      }
     })
   }
 ]
@@ -141,7 +178,8 @@ const create = Effect.fnUntraced(function* (request: GraphRequest, look: Look) {
     return yield* Failure.subscriptionInvalid(`changeType '${unknown}' is not supported for '${resource}'.`)
   }
   const found = yield* look(`/${resource}`, kind.permitted)
-  const watched = yield* kind.watched(objectOf(found.body))
+  const segments = yield* Effect.fromResult(Address.parse(`/${resource}`))
+  const watched = yield* kind.watched({ segments, body: objectOf(found.body), request })
   yield* expiration(expires, kind.minutes, request.now)
   yield* validate(notificationUrl)
   if (lifecycleUrl !== null && lifecycleUrl !== notificationUrl) yield* validate(lifecycleUrl)
@@ -198,7 +236,7 @@ const methods: Readonly<Record<string, (subscription: Subscription, request: Gra
 
 /** What follows `subscriptions` in an address. An app sees those that it made, for the person who is signed in if there is one. */
 export const handle = Effect.fnUntraced(function* (
-  [key, action, more]: ReadonlyArray<Segment>,
+  [key, action, more]: ReadonlyArray<Address.Segment>,
   request: GraphRequest,
   look: Look
 ) {
