@@ -8,7 +8,7 @@ import * as FileTokenStore from "@signalbox/graph/FileTokenStore"
 import * as Loopback from "@signalbox/graph/Loopback"
 import { layerWith } from "@signalbox/graph/node"
 import { OAuth } from "@signalbox/graph/OAuth"
-import { getScopes } from "@signalbox/graph/Scopes"
+import { getScopes, type ScopeHelper } from "@signalbox/graph/Scopes"
 import * as Sites from "@signalbox/graph/Sites"
 import * as Users from "@signalbox/graph/Users"
 import * as Config from "effect/Config"
@@ -60,20 +60,22 @@ const device = Effect.fnUntraced(function* (scopes: ReadonlyArray<string>) {
  * Signs in unless a valid token exists: in a browser on this computer, or with `SIGNALBOX_GRAPH_SIGN_IN=device` on
  * another one. An app that acts as itself (`SIGNALBOX_GRAPH_ACTS_AS=app`) needs no sign-in.
  */
-export const signIn = Effect.gen(function* () {
+export const signInFor = Effect.fnUntraced(function* (
+  ...helpers: ReadonlyArray<ScopeHelper>
+) {
   const { actsAs, cloud } = yield* OAuth.config
   if (actsAs === "app") return
   const how = yield* Config.Literals(
     ["browser", "device"],
     "SIGNALBOX_GRAPH_SIGN_IN"
   ).pipe(Config.withDefault("browser"))
-  const scopes = getScopes(
-    ["drive_all", "site_dl"],
-    endpoints[cloud ?? "global"].graph
-  )
+  const scopes = getScopes(helpers, endpoints[cloud ?? "global"].graph)
   yield* Users.me({ select: ["id"] }).pipe(
     Effect.catchReason("GraphError", "Unauthenticated", () =>
       how === "device" ? device(scopes) : Loopback.signIn(show, { scopes })
     )
   )
 })
+
+/** Signs in for files and sites. */
+export const signIn = signInFor("drive_all", "site_dl")

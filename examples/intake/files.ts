@@ -27,21 +27,22 @@ const program = Effect.gen(function* () {
     watched: { resource: Subscriptions.drive(drive) },
     nameOf: ({ name }: DriveItem) => name ?? "",
     handle: ({ item, key }) =>
-      Intake.take(process, key, {
-        payload: {
-          file: item.name ?? "",
-          size: item.size ?? null,
-          webUrl: item.webUrl ?? null
-        },
-        files: (to) =>
-          Files.download(drive, item, { to }).pipe(
-            Effect.map(({ path }) => [path]),
-            // Deleted, or moved away, before it was taken.
-            Effect.catchReason("GraphError", "NotFound", () =>
-              Effect.succeed(null)
-            )
+      Intake.take(process, key, (to) =>
+        Files.download(drive, item, { to }).pipe(
+          Effect.map(({ path }) => ({
+            payload: {
+              file: item.name ?? "",
+              size: item.size ?? null,
+              webUrl: item.webUrl ?? null
+            },
+            files: [path]
+          })),
+          // Deleted, or moved away, before it was taken.
+          Effect.catchReason("GraphError", "NotFound", () =>
+            Effect.succeed(null)
           )
-      })
+        )
+      )
   })
 })
 

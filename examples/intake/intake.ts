@@ -6,6 +6,7 @@ import type { ProcessId, WorkItemId } from "@signalbox/api/contract/Ids"
 import { withIdempotencyScope } from "@signalbox/api/Idempotency"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+import type { UploadSource } from "@signalbox/api/Upload"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Arrivals from "@signalbox/graph/Arrivals"
 import { ArrivalStore } from "@signalbox/graph/ArrivalStore"
@@ -42,13 +43,10 @@ export const processFor = Effect.fnUntraced(function* (fallback: string) {
 /** The longest that the room stores an idempotency key, in seconds. */
 const ttlSeconds = 7 * 86_400
 
-/** What becomes a work item. */
-export interface Intake<E, R> {
+/** What becomes a work item, with its files: paths, or bytes with a name. */
+export interface Intake {
   readonly payload: { readonly [name: string]: string | number | null }
-  /** Writes the files into a folder and returns their paths; null: there is nothing any more. */
-  readonly files: (
-    to: string
-  ) => Effect.Effect<ReadonlyArray<string> | null, E, R>
+  readonly files: ReadonlyArray<UploadSource>
 }
 
 /**
@@ -59,7 +57,8 @@ export interface Intake<E, R> {
 export const take = Effect.fnUntraced(function* <E, R>(
   process: ProcessId,
   key: string,
-  intake: Intake<E, R>
+  /** Gets a folder for files; null: there is nothing any more. */
+  prepare: (folder: string) => Effect.Effect<Intake | null, E, R>
 ) {
   const once = <A, E2, R2>(part: string, call: Effect.Effect<A, E2, R2>) =>
     withIdempotencyScope(`intake/${process}/${key}/${part}`, call, {
@@ -70,8 +69,8 @@ export const take = Effect.fnUntraced(function* <E, R>(
   const known = data[0]
   if (known !== undefined && known.state !== "new") return known.id
   const fs = yield* FileSystem.FileSystem
-  const paths = yield* intake.files(yield* fs.makeTempDirectoryScoped())
-  if (paths === null) return null
+  const intake = yield* prepare(yield* fs.makeTempDirectoryScoped())
+  if (intake === null) return null
   const { id } =
     known ??
     (yield* once(
@@ -83,7 +82,7 @@ export const take = Effect.fnUntraced(function* <E, R>(
         whenReferenceExists: "join"
       })
     ))
-  for (const path of paths) yield* WorkItems.attachFile(id, path)
+  for (const file of intake.files) yield* WorkItems.attachFile(id, file)
   yield* once("run", ProcessRuns.start(process, { workItems: [id] }))
   return id
 }, Effect.scoped)

@@ -3,6 +3,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import { GraphSandbox } from "@signalbox/graph-sandbox/GraphSandbox"
@@ -25,6 +26,15 @@ import * as Embedded from "signalbox/Embedded"
 
 const examples = join(import.meta.dirname, "..", "..", "intake")
 const count = soak ? 1000 : 200
+const mails = soak ? 200 : 40
+const invoices = "invoices@contoso.test"
+
+const seed = {
+  users: [
+    { userPrincipalName: "ann@contoso.test", displayName: "Ann Lee" },
+    { userPrincipalName: invoices, displayName: "Invoices" }
+  ]
+}
 
 /** The data folder of the programs. */
 class Folder extends Context.Service<Folder, string>()("Folder") {
@@ -49,7 +59,7 @@ const room = Layer.unwrap(
 )
 
 const world = Layer.mergeAll(graph, room).pipe(
-  Layer.provideMerge(Layer.merge(GraphSandbox.layer(), Folder.layer)),
+  Layer.provideMerge(Layer.merge(GraphSandbox.layer({ seed }), Folder.layer)),
   Layer.provideMerge(NodeServices.layer)
 )
 
@@ -72,6 +82,7 @@ const start = Effect.fnUntraced(function* (
       SIGNALBOX_GRAPH_CLIENT_ID: app.clientId,
       SIGNALBOX_GRAPH_CLIENT_SECRET: app.secret ?? "",
       SIGNALBOX_GRAPH_SITE: "https://contoso.sharepoint.test/sites/team",
+      SIGNALBOX_INTAKE_MAILBOX: invoices,
       SIGNALBOX_INTAKE_SECONDS: "0.2",
       ...more.env
     }
@@ -103,16 +114,28 @@ const until = Effect.fnUntraced(function* (
   return said
 }, Effect.scoped)
 
-/** Each work item with the names of its files, and how many runs it is in. */
-const made = Effect.gen(function* () {
-  const items = yield* Stream.runCollect(WorkItems.stream({ includeData: true, limit: 500 }))
-  const runs = yield* Stream.runCollect(ProcessRuns.stream({ limit: 500 }))
+/** Each work item of a process with the names of its files, and how many runs it is in. */
+const madeOf = Effect.fnUntraced(function* (name: string) {
+  const { data } = yield* Processes.list({ name })
+  const process = data[0]?.id
+  if (process === undefined) return { files: [], runs: 0, inRuns: 0 }
+  const items = yield* Stream.runCollect(WorkItems.stream({ process, includeData: true, limit: 500 }))
+  const runs = yield* Stream.runCollect(ProcessRuns.stream({ process, limit: 500 }))
   return {
-    files: items.map(({ files = [] }) => files.map(({ name, size }) => `${name} ${size}`).join()).toSorted(),
+    files: items
+      .map(({ files = [] }) =>
+        files
+          .map(({ name, size }) => `${name} ${size}`)
+          .toSorted()
+          .join()
+      )
+      .toSorted(),
     runs: runs.length,
     inRuns: new Set(items.map(({ process_run }) => process_run?.id)).size
   }
 })
+
+const made = madeOf("incoming files")
 
 layer(world, { excludeTestServices: true, timeout: 120_000 })("the intake", (it) => {
   it.effect("of files makes one work item of each, killed again and again while they arrive and calls fail", () =>
@@ -166,5 +189,44 @@ layer(world, { excludeTestServices: true, timeout: 120_000 })("the intake", (it)
       assert.deepStrictEqual(yield* made, before)
       assert.deepStrictEqual(yield* until("files.ts", { args: ["--once"] }, () => false), [])
     })
+  )
+
+  it.effect("of mail makes one work item of each with its attachments, killed while they arrive and calls fail", () =>
+    Effect.gen(function* () {
+      const { clearFaults, deliver, setFaults } = yield* GraphSandbox
+      const send = (n: number) =>
+        deliver(invoices, {
+          subject: `invoice ${n}`,
+          attachments: [
+            { name: "invoice.pdf", content: `${n}` },
+            { name: "invoice.pdf", content: `${n}, once more` },
+            { name: "logo.png", content: "logo", isInline: true, contentId: "logo" }
+          ]
+        })
+      yield* setFaults({
+        rules: [
+          { fault: "throttle", method: "GET", every: 13, retryAfter: "decimal", seconds: 0.02 },
+          { fault: "drop", host: "graph", method: "GET", path: "/attachments/", every: 7 },
+          { fault: "status", status: 503, path: "/delta", every: 5 }
+        ]
+      })
+      yield* Effect.forkScoped(
+        Effect.forEach(
+          Array.from({ length: mails }, (_, n) => n),
+          (n) => Effect.delay(send(n), "40 millis")
+        )
+      )
+      for (const many of [3, 12]) yield* killAfter("mail.ts", many)
+      yield* start("mail.ts")
+      while ((yield* madeOf("incoming mail")).runs < mails) yield* Effect.sleep("200 millis")
+      yield* clearFaults
+      const expected = Array.from(
+        { length: mails },
+        (_, n) => `2 invoice.pdf ${`${n}, once more`.length},invoice.pdf ${`${n}`.length}`
+      ).toSorted()
+      const { files, inRuns, runs } = yield* madeOf("incoming mail")
+      assert.deepStrictEqual(files, expected)
+      assert.deepStrictEqual([runs, inRuns], [mails, mails])
+    }).pipe(Effect.scoped)
   )
 })

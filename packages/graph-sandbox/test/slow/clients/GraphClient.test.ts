@@ -14,6 +14,7 @@ import {
 import * as Effect from "effect/Effect"
 import { fetched } from "../../support/Asking.ts"
 import { Command, patterned } from "../../support/command.ts"
+import { receiver } from "../../support/Receiver.ts"
 
 const call = <A>(run: () => Promise<A>) => Effect.promise(run)
 
@@ -138,6 +139,38 @@ layer(Command.layer(), { excludeTestServices: true })("microsoft-graph-client, a
       assert.strictEqual(items.value[0].fields.FileLeafRef, "Changes.txt")
       const users = yield* call(() => client.api("/users/delta").get())
       assert.strictEqual(users.value.length, 3)
+    })
+  )
+
+  it.effect("makes a subscription, is told of a change, renews and deletes it", () =>
+    Effect.gen(function* () {
+      const { client } = yield* connected
+      const { next, url } = yield* receiver()
+      const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
+      const made = yield* call(() =>
+        client.api("/subscriptions").post({
+          changeType: "updated",
+          notificationUrl: url,
+          resource: "me/drive/root",
+          expirationDateTime: inMinutes(60),
+          clientState: "a secret"
+        })
+      )
+      yield* call(() => client.api("/me/drive/root:/told.txt:/content").put("told"))
+      assert.deepInclude(yield* next, { subscriptionId: made.id, clientState: "a secret", changeType: "updated" })
+      const expirationDateTime = inMinutes(120)
+      const renewed = yield* call(() => client.api(`/subscriptions/${made.id}`).patch({ expirationDateTime }))
+      assert.strictEqual(renewed.expirationDateTime, expirationDateTime)
+      yield* call(() => client.api(`/subscriptions/${made.id}`).delete())
+      const left = yield* call(() => client.api("/subscriptions").get())
+      assert.deepStrictEqual(left.value, [])
+      const gone = yield* call(() =>
+        client
+          .api(`/subscriptions/${made.id}`)
+          .get()
+          .catch((error: unknown) => error)
+      )
+      assert.deepInclude(gone, { statusCode: 404, code: "ResourceNotFound" })
     })
   )
 

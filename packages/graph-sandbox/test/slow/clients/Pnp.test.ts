@@ -9,6 +9,7 @@ import { HttpRequestError, InjectHeaders } from "@pnp/queryable"
 import * as Effect from "effect/Effect"
 import { fetched } from "../../support/Asking.ts"
 import { Command, patterned } from "../../support/command.ts"
+import { receiver } from "../../support/Receiver.ts"
 import { deltaOf, graphfi } from "./support/pnp.ts"
 
 const call = <A>(run: () => Promise<A>) => Effect.promise(run)
@@ -46,6 +47,22 @@ layer(Command.layer("--token-on-files", "ignore"), { excludeTestServices: true }
         )
         const members = yield* call(() => graph.groups.getById("g1").members())
         assert.strictEqual(members.length, 2)
+      })
+    )
+
+    it.effect("makes, renews and deletes a subscription to a mailbox", () =>
+      Effect.gen(function* () {
+        const { graph } = yield* connected
+        const { url } = yield* receiver()
+        const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
+        const resource = "me/mailFolders('inbox')/messages"
+        const made = yield* call(() => graph.subscriptions.add("created", url, resource, inMinutes(60)))
+        const one = graph.subscriptions.getById(made.data.id ?? "")
+        const expirationDateTime = inMinutes(10_000)
+        yield* call(() => one.update({ expirationDateTime }))
+        assert.deepInclude(yield* call(() => one()), { expirationDateTime, resource, changeType: "created" })
+        yield* call(() => one.delete())
+        assert.deepStrictEqual(yield* call(() => graph.subscriptions()), [])
       })
     )
 

@@ -22,6 +22,8 @@ import type { IShares } from "@pnp/graph/shares/index.js"
 import "@pnp/graph/shares/index.js"
 import type { ISites } from "@pnp/graph/sites/index.js"
 import "@pnp/graph/sites/index.js"
+import type { ISubscriptions } from "@pnp/graph/subscriptions/index.js"
+import "@pnp/graph/subscriptions/index.js"
 import type { IUser, IUsers } from "@pnp/graph/users/index.js"
 import "@pnp/graph/users/index.js"
 
@@ -38,6 +40,7 @@ declare module "@pnp/graph/fi.js" {
     readonly me: IUser
     readonly shares: IShares
     readonly sites: ISites
+    readonly subscriptions: ISubscriptions
     readonly users: IUsers
     batched(): [GraphFI, () => Promise<void>]
   }
