@@ -5,11 +5,16 @@ import { assert, layer } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+import * as Triggers from "@signalbox/api/Triggers"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import { GraphSandbox } from "@signalbox/graph-sandbox/GraphSandbox"
 import { AccessTokens } from "@signalbox/graph/AccessTokens"
 import * as Drive from "@signalbox/graph/Drive"
 import { Graph } from "@signalbox/graph/Graph"
+import * as Mail from "@signalbox/graph/Mail"
+import * as MailArrivals from "@signalbox/graph/MailArrivals"
+import * as Mailbox from "@signalbox/graph/Mailbox"
+import * as Subscriptions from "@signalbox/graph/Subscriptions"
 import * as Uploads from "@signalbox/graph/Uploads"
 import { freePort } from "@signalbox/testkit/FreePort"
 import { soak } from "@signalbox/testkit/Soak"
@@ -228,5 +233,32 @@ layer(world, { excludeTestServices: true, timeout: 120_000 })("the intake", (it)
       assert.deepStrictEqual(files, expected)
       assert.deepStrictEqual([runs, inRuns], [mails, mails])
     }).pipe(Effect.scoped)
+  )
+
+  it.effect(
+    "is not needed where a trigger has the address: the room answers the validation, and each notification is an item",
+    () =>
+      Effect.gen(function* () {
+        const { deliver } = yield* GraphSandbox
+        const { id } = yield* Processes.put({ name: "notified", steps: [{ name: "look", task: { name: "look" } }] })
+        const { url } = yield* Triggers.create({
+          name: "mail of invoices",
+          process: { id },
+          webhook: { handshake: "microsoft-graph", payload: "/value/0/resourceData/id" }
+        })
+        const mailbox = Mailbox.of({ user: invoices })
+        yield* Subscriptions.create({
+          resource: MailArrivals.resource(mailbox),
+          changeTypes: ["created"],
+          notificationUrl: url ?? "",
+          clientState: "known to both"
+        })
+        yield* deliver(invoices, { subject: "told" })
+        const items = Stream.runCollect(WorkItems.stream({ process: id, includeData: true }))
+        while ((yield* items).length === 0) yield* Effect.sleep("20 millis")
+        const [item] = yield* items
+        const message = yield* Mail.get(mailbox, String(item?.payload), { select: ["subject"] })
+        assert.strictEqual(message.subject, "told")
+      })
   )
 })
