@@ -175,7 +175,7 @@ export const run = Effect.fnUntraced(function* <A, E extends Error, R>({
   )
   const hints = yield* hintsOf(watched)
   yield* Console.log(`Looking every ${seconds} s; stop with Ctrl-C`)
-  yield* Arrivals.follow(source, take, { every: seconds * 1000, hints })
+  return yield* Arrivals.follow(source, take, { every: seconds * 1000, hints })
 }, Effect.scoped)
 
 /** Where it is stored how far the looks have come: a file for each of the programs. */

@@ -16,6 +16,8 @@ import { makeFolder, writeWhole } from "./internal/files/LocalFile.ts"
 
 /** How far the looks have come: JSON, without secrets. */
 export const ArrivalState = Schema.Struct({
+  /** The name of the source. */
+  source: Schema.String,
   /** What the next look begins with; null: no look has come to its end yet. */
   link: Schema.NullOr(Schema.String),
   /** What was handed over and is still there, by its id: the version that it had. */

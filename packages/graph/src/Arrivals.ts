@@ -14,7 +14,7 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { ArrivalStore, type ArrivalStoreError } from "./ArrivalStore.ts"
 import * as Delta from "./Delta.ts"
-import type { DriveAddress, ItemAddress } from "./Drive.ts"
+import { type DriveAddress, type ItemAddress, itemPath, root } from "./Drive.ts"
 import type { Graph } from "./Graph.ts"
 import type { GraphError } from "./GraphError.ts"
 import type { DriveItem } from "./model/Drive.ts"
@@ -50,7 +50,7 @@ export interface Look<A> {
 
 /** Where things arrive: `files`, or one of your own. */
 export interface Source<A> {
-  /** What it is called in the log. */
+  /** What it is, in the log and in the store: how far the looks of another source have come is of no use. */
   readonly name: string
   /** Emits what has changed since a link; null: all that is there. */
   readonly look: (from: string | null) => Stream.Stream<Look<A>, GraphError, Graph>
@@ -88,7 +88,7 @@ export const files = (drive: DriveAddress, options: FilesOptions = {}): Source<D
     return { id: item.id, version, key: changed ? `${id}/${version}` : id, item }
   }
   return {
-    name: folder !== undefined && "path" in folder ? `files in ${folder.path ?? ""}` : "files",
+    name: `files in ${itemPath(drive, folder ?? root).shown}`,
     look: (from) =>
       Stream.map(
         Delta.stream(drive, { folder, from: from === null ? undefined : Delta.DeltaLink.make(from) }),
@@ -158,13 +158,14 @@ export const look = Effect.fn("Arrivals.look")(function* <A, E, R>(
   check("Arrivals.look", options, rules)
   const { concurrency = 4, existing = "arrive" } = options
   const store = yield* ArrivalStore
-  const { link, seen: stored } = Option.getOrElse(yield* store.load, () => ({ link: null, seen: {} }))
-  const seen = new Map(Object.entries(stored))
+  const stored = Option.filter(yield* store.load, ({ source: of }) => of === source.name)
+  const { link, seen: before } = Option.getOrElse(stored, () => ({ link: null, seen: {} }))
+  const seen = new Map(Object.entries(before))
   const failed = new Map<string, { readonly arrival: Arrival<A>; readonly error: E }>()
   const last: { link: string | null; restarted: boolean } = { link: null, restarted: false }
   let there = new Set<string>()
   let handedOver = 0
-  const save = (at: string | null) => store.save({ link: at, seen: Object.fromEntries(seen) })
+  const save = (at: string | null) => store.save({ source: source.name, link: at, seen: Object.fromEntries(seen) })
 
   const handOver = Effect.fnUntraced(function* ({ id, item, key, version }: Found<A>) {
     const arrival = { key, item }
@@ -229,7 +230,7 @@ const messageOf = (error: unknown): string =>
  *
  * export const watch = Effect.fn(function* (kept: Subscriptions.Kept) {
  *   const inbox = Arrivals.files(Drive.me, { folder: { path: "/Inbox" } })
- *   yield* Arrivals.follow(inbox, ({ item }) => Effect.log(item.name), {
+ *   return yield* Arrivals.follow(inbox, ({ item }) => Effect.log(item.name), {
  *     every: "15 minutes",
  *     hints: kept.hints
  *   })

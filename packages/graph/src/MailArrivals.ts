@@ -56,7 +56,7 @@ const foundOf = (item: Message): Effect.Effect<Found<Message>> =>
 export const messages = (mailbox: MailboxAddress, options: MessagesOptions = {}): Source<Message> => {
   const { folder = "inbox", select = [] } = options
   return {
-    name: `messages in ${mailbox.path.shown}`,
+    name: `messages in ${mailbox.path.shown}, ${typeof folder === "string" ? folder : JSON.stringify(folder)}`,
     look: (from) =>
       Stream.mapEffect(
         MailDelta.stream(mailbox, {

@@ -157,6 +157,17 @@ describe("a look", () => {
   )
 
   test(
+    "into another folder begins anew, with the same store",
+    Effect.gen(function* () {
+      yield* put("a.txt")
+      yield* put("b/c.txt")
+      yield* names()
+      const below = Arrivals.files(Drive.me, { folder: { path: "/In/b" } })
+      assert.deepStrictEqual(yield* names({}, below), ["c.txt"])
+    })
+  )
+
+  test(
     "has keys that name the drive and the file",
     Effect.gen(function* () {
       const { id, parentReference } = yield* put("a.txt")

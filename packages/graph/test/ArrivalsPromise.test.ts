@@ -33,6 +33,8 @@ describe("with promises", () => {
           (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
         )
         const arrived = yield* Queue.unbounded<string>()
+        const run = Effect.runPromiseWith(yield* Effect.context())
+        const nextArrived = () => run(Queue.take(arrived))
         yield* Effect.promise(async () => {
           await using graph = connectGraph({ token, graphUrl: origin, loginUrl: origin })
           const put = (name: string) =>
@@ -50,10 +52,10 @@ describe("with promises", () => {
             { store: join(folder, "inbox.json"), every: "1 hour", hints },
             { signal: stop.signal }
           )
-          assert.strictEqual(await Effect.runPromise(Queue.take(arrived)), "a.txt")
+          assert.strictEqual(await nextArrived(), "a.txt")
           while ((await count(graph.subscriptions.stream())) === 0) await put("b.txt")
           await put("b.txt")
-          assert.strictEqual(await Effect.runPromise(Queue.take(arrived)), "b.txt")
+          assert.strictEqual(await nextArrived(), "b.txt")
           stop.abort("enough")
           assert.strictEqual(await following.catch((error: unknown) => error), "enough")
           while ((await count(graph.subscriptions.stream())) > 0);

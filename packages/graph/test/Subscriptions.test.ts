@@ -3,6 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { Options } from "@signalbox/graph-sandbox/GraphSandbox"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
@@ -11,6 +12,7 @@ import * as Drive from "../src/Drive.ts"
 import * as Subscriptions from "../src/Subscriptions.ts"
 import * as Uploads from "../src/Uploads.ts"
 import { clientState, receiver } from "./support/Receiver.ts"
+import { connect, json, make, settle } from "./support/Server.ts"
 import { asked, faults, GraphSandbox, inSandbox, type Needs } from "./support/Sandbox.ts"
 
 const given = (url: string) => ({
@@ -65,6 +67,26 @@ describe("a subscription", () => {
       })
     )
   }
+
+  it.effect("can ask for contents, encrypted for a certificate, and lasts less long then", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      const subscription = { id: "s1", resource: "me/messages", expirationDateTime: "2031-01-01T00:00:00Z" }
+      server.script(json(subscription, 201))
+      const resourceData = { certificate: "MIIC", certificateId: "c1" }
+      const given = { resource: "me/messages", notificationUrl: "https://a.example", clientState, resourceData }
+      yield* settle(server, Effect.provide(Subscriptions.create(given), connect(server)))
+      const sent = JSON.parse(server.received()[0]?.body ?? "{}")
+      assert.deepInclude(sent, {
+        includeResourceData: true,
+        encryptionCertificate: "MIIC",
+        encryptionCertificateId: "c1",
+        lifecycleNotificationUrl: "https://a.example"
+      })
+      const millis = Date.parse(sent.expirationDateTime) - (yield* Clock.currentTimeMillis)
+      assert.strictEqual(millis / 60_000, 1_430)
+    })
+  )
 
   it("lasts as long as the service documents for its resource", () => {
     const longest = (resource: string, withData = false) => Subscriptions.longestMinutes(resource, { withData })

@@ -166,6 +166,9 @@ const create = Effect.fnUntraced(function* (request: GraphRequest, look: Look) {
   const changeTypes = (yield* required(body, "changeType")).split(",").map((type) => type.trim().toLowerCase())
   const notificationUrl = yield* checkedUrl("notificationUrl", yield* required(body, "notificationUrl"))
   const expires = yield* required(body, "expirationDateTime")
+  if (body["includeResourceData"] === true) {
+    return yield* Failure.notServed("The sandbox does not send contents in notifications ('includeResourceData').")
+  }
   const clientState = (yield* textOf(body, "clientState")) ?? null
   if (clientState !== null && clientState.length > 128) {
     return yield* Failure.subscriptionInvalid("clientState must have at most 128 characters.")

@@ -109,10 +109,14 @@ const storeOf = (store: StateStore) =>
         save: (state) => Effect.promise(() => store.save(state))
       })
 
+/** What it throws or rejects with, the arrival failed for. */
 const handled =
   <A>(handle: ArrivalHandler<A>) =>
   (arrival: Arrivals.Arrival<A>) =>
-    Effect.tryPromise({ try: async () => handle(arrival), catch: (error) => error })
+    Effect.catchDefect(
+      Effect.promise(async () => handle(arrival)),
+      Effect.fail
+    )
 
 export const arrivals: Members<ArrivalsClient> = {
   look: {
