@@ -2,8 +2,8 @@
  * Subscriptions: the service calls an address of yours when something changes. They end unless they are renewed, and notifications can
  * be lost, so they only say when to look: what has changed, `Delta` says, and `Arrivals` does both.
  *
- * What can be subscribed to, and for how long: the page "subscription resource type" of the service's documentation; of drives the
- * root alone, of lists the whole, both with `updated` alone.
+ * What can be subscribed to, the page "subscription resource type" of the service's documentation says: of drives the root alone, of
+ * lists the whole, both with `updated` alone.
  */
 import { check, matching, positive, text } from "@signalbox/transport/OptionError"
 import * as Clock from "effect/Clock"
@@ -19,38 +19,14 @@ import type { DriveAddress } from "./Drive.ts"
 import type { Graph } from "./Graph.ts"
 import type { GraphError } from "./GraphError.ts"
 import { json, list, unit } from "./internal/requests/Call.ts"
-import { Subscription, type SubscriptionId } from "./model/Subscription.ts"
+import { longestMinutes, Subscription, type SubscriptionId } from "./model/Subscription.ts"
 import type { Notification } from "./Notifications.ts"
 import { path, type Path } from "./Path.ts"
 
-export { Subscription, SubscriptionId } from "./model/Subscription.ts"
+export { longestMinutes, Subscription, SubscriptionId } from "./model/Subscription.ts"
 
 /** What becomes of something that is watched. */
 export type ChangeType = "created" | "updated" | "deleted"
-
-const day = 24 * 60
-
-/** The longest lifetimes in minutes; the first that fits counts. `withData`: of notifications that hold what has changed. */
-const lifetimes: ReadonlyArray<{ readonly of: RegExp; readonly minutes: number; readonly withData?: number }> = [
-  { of: /^(?:teams|chats)\/|\/chats\//i, minutes: 3 * day, withData: day },
-  { of: /^communications\/presences/i, minutes: 60 },
-  { of: /^communications\/callrecords/i, minutes: 4_230 },
-  { of: /\/conversations$/i, minutes: 4_230 },
-  { of: /(?:^|\/)drives?(?:\/|$)/i, minutes: 42_300 },
-  { of: /\/lists(?:\/|$)/i, minutes: 42_300 },
-  { of: /\/(?:messages|events|contacts)(?:[/?(]|$)/i, minutes: 7 * day, withData: day },
-  { of: /^security\//i, minutes: 43_200 },
-  { of: /^(?:users|groups)(?:[/?(]|$)/i, minutes: 29 * day }
-]
-
-/** What the shortest of them is; taken where the resource is none of these. */
-const shortest = 60
-
-/** Minutes that a subscription to a resource may last, by the documentation; an hour for one that this library does not know. */
-export const longestMinutes = (resource: string, options: { readonly withData?: boolean | undefined } = {}): number => {
-  const found = lifetimes.find(({ of }) => of.test(resource.replace(/^\/+/, "")))
-  return (options.withData === true ? found?.withData : undefined) ?? found?.minutes ?? shortest
-}
 
 /** The clocks of the two sides differ: what is asked for stays below the longest by so many minutes. */
 const margin = 10
@@ -196,7 +172,7 @@ const patiently = Schedule.jittered(Schedule.min([Schedule.exponential("250 mill
 /** A renewal is due when half of the time is over, and once a day in any case. */
 const renewalMillis = ({ expirationDateTime }: Subscription) =>
   Effect.map(Clock.currentTimeMillis, (now) =>
-    Math.min(Math.max(100, (Date.parse(expirationDateTime) - now) / 2), day * 60_000)
+    Math.min(Math.max(100, (Date.parse(expirationDateTime) - now) / 2), 86_400_000)
   )
 
 const warned = (what: string) => (call: Effect.Effect<Subscription, GraphError, Graph>) =>
