@@ -6,6 +6,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as ControlRoom from "@signalbox/api/node"
 import * as Attachments from "@signalbox/graph/Attachments"
+import * as Files from "@signalbox/graph/Files"
 import * as Mail from "@signalbox/graph/Mail"
 import * as MailArrivals from "@signalbox/graph/MailArrivals"
 import * as Mailbox from "@signalbox/graph/Mailbox"
@@ -20,35 +21,25 @@ import * as Intake from "./intake.ts"
 /** Characters of the body that are a part of the payload. */
 const longestBody = 100_000
 
-/** A name that the room takes, and that no file before it has. */
-const nameFor = (
-  { name }: Attachments.Attachment,
-  taken: ReadonlySet<string>
-) => {
-  const safe = (name ?? "").replace(/[/\\\p{Cc}\p{Cs}]/gu, "_").slice(0, 200)
-  const wanted = /^\.{0,2}$/.test(safe) ? "attachment" : safe
-  const named = (n: number) => (n === 1 ? wanted : `${n} ${wanted}`)
-  let n = 1
-  while (taken.has(named(n))) n++
-  return named(n)
-}
-
-/** Files, and mails that were attached; links to files in drives and pictures in the text are left out. */
+/** Attached files, and attached mails as text; links to files in drives, and pictures in the text, are left out. */
 const filesOf = Effect.fnUntraced(function* (
   mailbox: Mailbox.MailboxAddress,
-  message: Mail.Message
+  message: Mail.Message,
+  to: string
 ) {
-  const attachments = yield* Stream.runCollect(
-    Attachments.stream(mailbox, message)
+  if (message.hasAttachments === false) return []
+  const files = yield* Files.downloadAttachments(mailbox, message, { to })
+  const items = yield* Attachments.stream(mailbox, message).pipe(
+    Stream.filter((one) => Attachments.kindOf(one) === "item"),
+    Stream.runCollect
   )
-  const files = new Map<string, Uint8Array>()
-  for (const attachment of attachments) {
-    if (attachment.isInline === true) continue
-    if (Attachments.kindOf(attachment) === "reference") continue
-    const name = nameFor(attachment, new Set(files.keys()))
-    files.set(name, yield* Attachments.bytes(mailbox, message, attachment))
-  }
-  return [...files].map(([name, bytes]) => ({ name, bytes }))
+  const mails = yield* Effect.forEach(items, (item, n) =>
+    Effect.map(Attachments.bytes(mailbox, message, item), (bytes) => ({
+      name: `attached ${n + 1}.eml`,
+      bytes
+    }))
+  )
+  return [...files.map(({ path }) => path), ...mails]
 })
 
 const program = Effect.gen(function* () {
@@ -62,7 +53,7 @@ const program = Effect.gen(function* () {
   const process = yield* Intake.processFor("incoming mail")
 
   const prepare = Effect.fnUntraced(
-    function* (message: Mail.Message) {
+    function* (message: Mail.Message, to: string) {
       const { body } = yield* Mail.get(mailbox, message, {
         body: "text",
         select: ["body"]
@@ -75,7 +66,7 @@ const program = Effect.gen(function* () {
           messageId: message.internetMessageId ?? null,
           text: (body?.content ?? "").slice(0, longestBody)
         },
-        files: yield* filesOf(mailbox, message)
+        files: yield* filesOf(mailbox, message, to)
       }
     },
     // Deleted before it was taken.
@@ -89,7 +80,8 @@ const program = Effect.gen(function* () {
       changeTypes: ["created"]
     },
     nameOf: ({ subject }: Mail.Message) => subject ?? "",
-    handle: ({ item, key }) => Intake.take(process, key, () => prepare(item))
+    handle: ({ item, key }) =>
+      Intake.take(process, key, (to) => prepare(item, to))
   })
 })
 

@@ -31,7 +31,7 @@ import * as Embedded from "signalbox/Embedded"
 
 const examples = join(import.meta.dirname, "..", "..", "intake")
 const count = soak ? 1000 : 200
-const mails = soak ? 200 : 40
+const mails = soak ? 200 : 25
 const invoices = "invoices@contoso.test"
 
 const seed = {
@@ -205,6 +205,7 @@ layer(world, { excludeTestServices: true, timeout: 120_000 })("the intake", (it)
           attachments: [
             { name: "invoice.pdf", content: `${n}` },
             { name: "invoice.pdf", content: `${n}, once more` },
+            { name: "the order", content: { item: "Subject: order" } },
             { name: "logo.png", content: "logo", isInline: true, contentId: "logo" }
           ]
         })
@@ -218,16 +219,15 @@ layer(world, { excludeTestServices: true, timeout: 120_000 })("the intake", (it)
       yield* Effect.forkScoped(
         Effect.forEach(
           Array.from({ length: mails }, (_, n) => n),
-          (n) => Effect.delay(send(n), "40 millis")
+          (n) => Effect.delay(send(n), "30 millis")
         )
       )
-      for (const many of [3, 12]) yield* killAfter("mail.ts", many)
+      for (const many of [3, 8]) yield* killAfter("mail.ts", many)
       yield* start("mail.ts")
       while ((yield* madeOf("incoming mail")).runs < mails) yield* Effect.sleep("200 millis")
       yield* clearFaults
-      const expected = Array.from(
-        { length: mails },
-        (_, n) => `2 invoice.pdf ${`${n}, once more`.length},invoice.pdf ${`${n}`.length}`
+      const expected = Array.from({ length: mails }, (_, n) =>
+        ["attached 1.eml 14", `invoice (2).pdf ${`${n}, once more`.length}`, `invoice.pdf ${`${n}`.length}`].join()
       ).toSorted()
       const { files, inRuns, runs } = yield* madeOf("incoming mail")
       assert.deepStrictEqual(files, expected)

@@ -126,7 +126,6 @@ export interface GraphOptions extends Place, NodeTransport.Options {
 /** The modules of a client. */
 export interface GraphModules {
   readonly arrivals: ArrivalClients.ArrivalsClient
-  readonly attachments: MailClients.AttachmentsClient
   readonly attachments: MailboxClients.AttachmentsClient
   readonly batch: SiteClients.BatchClient
   readonly delta: DriveClients.DeltaClient
@@ -161,7 +160,6 @@ export interface GraphClient extends GraphModules, AsyncDisposable {
 
 const modules: { readonly [K in keyof GraphModules]: Readonly<Record<string, Member>> } = {
   arrivals: { ...ArrivalClients.arrivals },
-  attachments: { ...MailClients.attachments },
   attachments: { ...MailboxClients.attachments },
   batch: { ...SiteClients.batch },
   delta: { ...DriveClients.delta },
