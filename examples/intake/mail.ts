@@ -12,14 +12,19 @@ import * as MailArrivals from "@signalbox/graph/MailArrivals"
 import * as Mailbox from "@signalbox/graph/Mailbox"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { basename, join } from "node:path"
 import * as Connection from "../graph/connection.ts"
 import * as Intake from "./intake.ts"
 
 /** Characters of the body that are a part of the payload. */
 const longestBody = 100_000
+
+/** The room takes no names with these. */
+const oddName = /[\\\p{Cc}]/u
 
 /** Attached files, and attached mails as text; links to files in drives, and pictures in the text, are left out. */
 const filesOf = Effect.fnUntraced(function* (
@@ -28,7 +33,13 @@ const filesOf = Effect.fnUntraced(function* (
   to: string
 ) {
   if (message.hasAttachments === false) return []
+  const fs = yield* FileSystem.FileSystem
   const files = yield* Files.downloadAttachments(mailbox, message, { to })
+  const paths = yield* Effect.forEach(files, ({ path }, n) => {
+    if (!oddName.test(basename(path))) return Effect.succeed(path)
+    const plain = join(to, `attachment ${n + 1}`)
+    return Effect.as(fs.rename(path, plain), plain)
+  })
   const items = yield* Attachments.stream(mailbox, message).pipe(
     Stream.filter((one) => Attachments.kindOf(one) === "item"),
     Stream.runCollect
@@ -39,7 +50,7 @@ const filesOf = Effect.fnUntraced(function* (
       bytes
     }))
   )
-  return [...files.map(({ path }) => path), ...mails]
+  return [...paths, ...mails]
 })
 
 const program = Effect.gen(function* () {

@@ -205,6 +205,7 @@ layer(world, { excludeTestServices: true, timeout: 120_000 })("the intake", (it)
           attachments: [
             { name: "invoice.pdf", content: `${n}` },
             { name: "invoice.pdf", content: `${n}, once more` },
+            { name: "odd\\name\n.txt", content: "odd" },
             { name: "the order", content: { item: "Subject: order" } },
             { name: "logo.png", content: "logo", isInline: true, contentId: "logo" }
           ]
@@ -227,7 +228,12 @@ layer(world, { excludeTestServices: true, timeout: 120_000 })("the intake", (it)
       while ((yield* madeOf("incoming mail")).runs < mails) yield* Effect.sleep("200 millis")
       yield* clearFaults
       const expected = Array.from({ length: mails }, (_, n) =>
-        ["attached 1.eml 14", `invoice (2).pdf ${`${n}, once more`.length}`, `invoice.pdf ${`${n}`.length}`].join()
+        [
+          "attached 1.eml 14",
+          "attachment 3 3",
+          `invoice (2).pdf ${`${n}, once more`.length}`,
+          `invoice.pdf ${`${n}`.length}`
+        ].join()
       ).toSorted()
       const { files, inRuns, runs } = yield* madeOf("incoming mail")
       assert.deepStrictEqual(files, expected)
