@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import type { Deleted, Page } from "./contract/Common.ts"
 import type { AlertChannelId } from "./contract/Ids.ts"
-import * as contract from "./contract/AlertChannels.ts"
+import * as contract from "./internal/endpoints/AlertChannels.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import { page, pageSize, refusing, refusingStream } from "./internal/calls/Known.ts"
 import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"

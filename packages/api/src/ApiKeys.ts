@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import type { Deleted, Page } from "./contract/Common.ts"
 import type { InvalidRequest, NotFound } from "./ControlRoomError.ts"
-import * as contract from "./contract/ApiKeys.ts"
+import * as contract from "./internal/endpoints/ApiKeys.ts"
 import type { Permission } from "./contract/Authorization.ts"
 import type { ApiKeyId } from "./contract/Ids.ts"
 import { page, pageSize, refusing, refusingStream } from "./internal/calls/Known.ts"

@@ -2,10 +2,10 @@
  * Assistants, and their runs.
  */
 import * as Effect from "effect/Effect"
-import * as runs from "./contract/AssistantRuns.ts"
+import * as runs from "./internal/endpoints/AssistantRuns.ts"
 import type { Named, Page } from "./contract/Common.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
-import * as contract from "./contract/Assistants.ts"
+import * as contract from "./internal/endpoints/Assistants.ts"
 import type { AssistantId, AssistantRunId, TaskPackageId } from "./contract/Ids.ts"
 import { type AwaitOptions, awaitUntil } from "./internal/calls/AwaitUntil.ts"
 import { names, page, pageSize, refusing, refusingStream } from "./internal/calls/Known.ts"

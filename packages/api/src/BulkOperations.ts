@@ -3,7 +3,7 @@
  * the hosted service's interface.
  */
 import * as Effect from "effect/Effect"
-import * as contract from "./contract/BulkOperations.ts"
+import * as contract from "./internal/endpoints/BulkOperations.ts"
 import type { Accepted, Page } from "./contract/Common.ts"
 import type { BulkOperationId } from "./contract/Ids.ts"
 import type { InvalidRequest, NotFound } from "./ControlRoomError.ts"

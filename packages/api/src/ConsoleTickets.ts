@@ -4,7 +4,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { InvalidRequest } from "./ControlRoomError.ts"
-import * as contract from "./contract/ConsoleTickets.ts"
+import * as contract from "./internal/endpoints/ConsoleTickets.ts"
 import { names, refusing } from "./internal/calls/Known.ts"
 import { inWorkspace, returning } from "./internal/calls/Workspace.ts"
 

@@ -155,14 +155,13 @@ type ErrorOfStatus<S> = S extends 404
       ? InvalidRequest
       : never
 
-/** The failures of a call of an endpoint: the tags of the statuses that it declares, and `ControlRoomError`. */
-export type Failure<E extends HttpApiEndpoint.ConstraintRequest> =
-  | (HttpApiEndpoint.Error<E>["Type"] extends infer R
-      ? R extends { readonly status: infer S }
-        ? ErrorOfStatus<S>
-        : never
-      : never)
+/** The failures of a call whose operation declares these responses: the tags of their statuses, and `ControlRoomError`. */
+export type FailureOf<Response> =
+  | (Response extends { readonly status: infer S } ? ErrorOfStatus<S> : never)
   | ControlRoomError
+
+/** The failures of a call of an endpoint: the tags of the statuses that it declares, and `ControlRoomError`. */
+export type Failure<E extends HttpApiEndpoint.ConstraintRequest> = FailureOf<HttpApiEndpoint.Error<E>["Type"]>
 
 /** The failures of all operations. */
 export type CallError = NotFound | Conflict | InvalidRequest | ControlRoomError

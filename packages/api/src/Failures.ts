@@ -4,7 +4,7 @@
 import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import type { Page } from "./contract/Common.ts"
-import * as contract from "./contract/Failures.ts"
+import * as contract from "./internal/endpoints/Failures.ts"
 import type { FailureId, ProcessId, StepId } from "./contract/Ids.ts"
 import type { ExceptionType } from "./contract/WorkItems.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"

@@ -1,7 +1,7 @@
 /**
  * The control room as a whole. Extensions of the hosted service's interface.
  */
-import * as contract from "./contract/Room.ts"
+import * as contract from "./internal/endpoints/Room.ts"
 import { inWorkspace, returning } from "./internal/calls/Workspace.ts"
 
 export type { Room } from "./contract/Room.ts"

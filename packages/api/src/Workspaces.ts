@@ -3,7 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { InvalidRequest, NotFound } from "./ControlRoomError.ts"
-import * as contract from "./contract/Workspaces.ts"
+import * as contract from "./internal/endpoints/Workspaces.ts"
 import { inWorkspace, returning } from "./internal/calls/Workspace.ts"
 
 export type { Workspace, WorkspaceCreated } from "./contract/Workspaces.ts"

@@ -1,13 +1,10 @@
 /** Pages of lists by hand: `next` of a page as it comes, or the cursor in it, on every list. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
-import * as HttpApi from "effect/http-api/HttpApi"
-import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
-import { Api } from "../src/contract/Api.ts"
 import { ProcessId, ProcessRunId } from "../src/contract/Ids.ts"
 import * as Failures from "../src/Failures.ts"
 import { inWorkspace } from "../src/internal/calls/Workspace.ts"
+import type { Top } from "../src/internal/endpoints/Endpoint.ts"
 import * as Outputs from "../src/Outputs.ts"
 import * as Processes from "../src/Processes.ts"
 import * as ProcessRuns from "../src/ProcessRuns.ts"
@@ -15,18 +12,11 @@ import * as StepRuns from "../src/StepRuns.ts"
 import type { CallError } from "../src/ControlRoomError.ts"
 import type { ControlRoom } from "../src/ControlRoom.ts"
 import * as WorkItems from "../src/WorkItems.ts"
+import { declared } from "./support/Declared.ts"
 import { answer, type FaultServer } from "./support/FaultServer.ts"
 import { withServer } from "./support/Retries.ts"
 
-const lists: Array<HttpApiEndpoint.Top> = []
-HttpApi.reflect(Api, {
-  onGroup: () => {},
-  onEndpoint: ({ endpoint }) => {
-    const { ast } = endpoint.query ?? Schema.Void
-    const hasCursor = ast._tag === "Objects" && ast.propertySignatures.some(({ name }) => name === "cursor")
-    if (hasCursor) lists.push(endpoint)
-  }
-})
+const lists = [...declared.values()].filter((endpoint) => "cursor" in (endpoint.parts().query ?? {}))
 
 const emptyPage = answer(200, { data: [], has_more: false, next: null, newer: null, position: 0, total: 0 })
 
@@ -36,7 +26,7 @@ const cursorsSent = (server: FaultServer) =>
 type Query = Readonly<Record<string, string>>
 
 /** A call of a list by its endpoint, with what it needs besides the cursor. */
-const callOf = (endpoint: HttpApiEndpoint.Top) => {
+const callOf = (endpoint: Top) => {
   const params = Object.fromEntries([...endpoint.path.matchAll(/:(\w+)/g)].map(([, name = ""]) => [name, "id"]))
   // The types of all lists together cannot be written; the contract checks what is sent.
   const call = inWorkspace(endpoint) as unknown as (input: unknown) => Effect.Effect<unknown, CallError, ControlRoom>

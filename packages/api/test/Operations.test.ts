@@ -3,6 +3,7 @@
  * the input, responses decode to what was sent, and faults are handled as the operation's method requires.
  */
 import { assert, describe, it } from "@effect/vitest"
+import { readdirSync } from "node:fs"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -17,19 +18,22 @@ import type { CallError } from "../src/ControlRoomError.ts"
 import * as Connection from "../src/internal/calls/Connection.ts"
 import { make as makeCall } from "../src/internal/calls/EndpointCall.ts"
 import { transportTo } from "../src/internal/calls/Transport.ts"
+import type { Top } from "../src/internal/endpoints/Endpoint.ts"
+import { declared, isDeclared } from "./support/Declared.ts"
 import { answer, type Fault, type FaultServer, make, settle } from "./support/FaultServer.ts"
 
 /** Called by others than the client: by services that only have an address, by robots, as text, by older clients, as bytes, and as a stream. */
-const notCalled = new Set([
-  "startProcessRunFromIntegration",
-  "getVaultPublicKey",
-  "downloadTaskPackage",
-  "watchChanges"
-])
+const notCalled = ["downloadTaskPackage", "getVaultPublicKey", "startProcessRunFromIntegration", "watchChanges"]
 
 const all: Array<HttpApiEndpoint.Top> = []
 HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ endpoint }) => all.push(endpoint) })
-const endpoints = all.filter((endpoint) => !notCalled.has(endpoint.identifier))
+const endpoints = all.filter(({ identifier }) => declared.has(identifier))
+
+const declaredOf = ({ identifier }: HttpApiEndpoint.Top): Top => {
+  const endpoint = declared.get(identifier)
+  if (endpoint === undefined) throw new Error(`${identifier} is not declared`)
+  return endpoint
+}
 
 /** Payloads with rules that generated values do not satisfy. */
 const payloads: Readonly<Record<string, unknown>> = {
@@ -94,7 +98,10 @@ const prepare = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top, serv
   const { input, json } = yield* examples(endpoint)
   const transport = transportTo(server.origin, Connection.make(client), "RC-WSKEY key")
   // The input was sampled from the schemas of this endpoint.
-  const call = makeCall(endpoint, { keyed: true }) as unknown as (to: typeof transport, given: typeof input) => Call
+  const call = makeCall(declaredOf(endpoint), { keyed: true }) as unknown as (
+    to: typeof transport,
+    given: typeof input
+  ) => Call
   return { call: call(transport, input), input, json }
 })
 
@@ -116,8 +123,19 @@ const tagOf = (result: Result.Result<unknown, CallError>) =>
 
 describe("every operation", () => {
   it("is here", () => {
-    assert.isAtLeast(all.length, 100)
-    assert.strictEqual(endpoints.length, all.length - notCalled.size)
+    assert.isAtLeast(endpoints.length, 100)
+    assert.strictEqual(endpoints.length, declared.size)
+    const others = all.map(({ identifier }) => identifier).filter((identifier) => !declared.has(identifier))
+    // No client calls the older interface.
+    assert.deepStrictEqual(others.filter((identifier) => !identifier.startsWith("legacy")).sort(), notCalled)
+  })
+
+  it("is an endpoint of HttpApi in the modules of the contract", async () => {
+    const folder = new URL("../src/contract/", import.meta.url)
+    for (const file of readdirSync(folder)) {
+      const module: object = await import(new URL(file, folder).href)
+      assert.deepStrictEqual(Object.values(module).filter(isDeclared), [], file)
+    }
   })
 
   for (const endpoint of endpoints) {
@@ -134,7 +152,10 @@ describe("every operation", () => {
         const [request] = server.received()
         assert.strictEqual(request?.method, endpoint.method)
         const path = request?.path.split("?")[0]?.split("/").map(decodeURIComponent)
-        const segments = endpoint.path.split("/").map((segment) => {
+        // The prefix of its group is part of the address that a program gives.
+        const { path: own } = declaredOf(endpoint)
+        assert.isTrue(endpoint.path.endsWith(own))
+        const segments = own.split("/").map((segment) => {
           const ids: Readonly<Record<string, string | number>> = idsOf(endpoint.path)
           return segment.startsWith(":") ? String(ids[segment.slice(1)]) : segment
         })
@@ -192,7 +213,7 @@ describe("an id that would change the path", () => {
         if (endpoint === undefined) return assert.fail("no such operation")
         const client = Context.get(yield* Layer.build(server.http), HttpClient.HttpClient)
         const transport = transportTo(server.origin, Connection.make(client), null)
-        const call = makeCall(endpoint) as unknown as (to: typeof transport, given: unknown) => Call
+        const call = makeCall(declaredOf(endpoint)) as unknown as (to: typeof transport, given: unknown) => Call
         const error = yield* Effect.flip(call(transport, { params: { workspace_id: "w", work_item_id: id } }))
         assert.strictEqual(error._tag, "NotFound")
         assert.include(error.message, "work_item_id")

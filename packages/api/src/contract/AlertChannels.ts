@@ -2,183 +2,54 @@
  * Channels of alerts: where their messages go, and addresses that are called each minute while the service runs. An
  * extension.
  */
-import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { CallbackUrl, Deleted, listQuery, Name, OpenEnum, Page, Text, Timestamp } from "./Common.ts"
-import { extension } from "./Documentation.ts"
-import { AlertChannelId, WorkspaceId } from "./Ids.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
-import { ConflictResponse, ForbiddenResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
+import { endpoint, type Group } from "../internal/endpoints/HttpApi.ts"
+import * as declared from "../internal/endpoints/AlertChannels.ts"
 
-export const alertChannelTypes = ["webhook", "slack", "teams", "ntfy", "email", "heartbeat"] as const
-export type AlertChannelType = (typeof alertChannelTypes)[number]
-
-export const mailSecurities = ["starttls", "tls", "none"] as const
-
-/** An address that is a secret itself, as those of Slack and Teams are. */
-const SecretUrl = Schema.RedactedFromValue(CallbackUrl)
-
-const Secret = Schema.RedactedFromValue(Text.check(Schema.isBetweenLength(1, 4096)))
-
-const Host = Schema.String.check(
-  Schema.isMaxLength(253),
-  Schema.isPattern(/^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|[0-9a-fA-F:]*:[0-9a-fA-F:.]*)$/, {
-    message: "Expected the name or the IP address of a mail server, such as smtp.example.com"
-  })
-)
-
-/** The address of a mailbox, without a name. */
-export const MailAddress = Schema.String.check(
-  Schema.isMaxLength(254),
-  Schema.isPattern(/^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/, {
-    message: "Expected an e-mail address such as operations@example.com"
-  })
-)
-
-/**
- * Settings of a channel, by its type.
- *
- * - `webhook`: a JSON body, signed as the events of webhooks are. `secret` of the response is its secret.
- * - `slack`, `teams`, `ntfy`: the address of an incoming webhook, or of a topic.
- * - `email`: by SMTP. `security` is `starttls` (default, refused without it), `tls` from the first byte, or `none`, which
- *   sends no password. The password is given, or named: `password_from` is an item of a secret of the vault; naming
- *   one needs the permission `Vault.read_secret_values`. `ca` is the certificate, as PEM, by which the certificate of a
- *   private server is verified.
- * - `heartbeat`: an address that is called each minute while this service carries out its alerts; no alert sends to it.
- */
-export const AlertChannelSettings = Schema.Union([
-  Schema.Struct({ type: Schema.Literal("webhook"), url: CallbackUrl }),
-  Schema.Struct({ type: Schema.Literal("slack"), url: SecretUrl }),
-  Schema.Struct({ type: Schema.Literal("teams"), url: SecretUrl }),
-  Schema.Struct({ type: Schema.Literal("ntfy"), url: SecretUrl, token: Schema.optionalKey(Secret) }),
-  Schema.Struct({
-    type: Schema.Literal("email"),
-    host: Host,
-    port: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 65_535 })),
-    security: Schema.optionalKey(Schema.Literals(mailSecurities)),
-    from: MailAddress,
-    to: Schema.Array(MailAddress).check(Schema.isBetweenLength(1, 50)),
-    username: Schema.optionalKey(Text.check(Schema.isBetweenLength(1, 255))),
-    password: Schema.optionalKey(Secret),
-    password_from: Schema.optionalKey(Schema.Struct({ secret: Name, item: Name })),
-    ca: Schema.optionalKey(Text.check(Schema.isMaxLength(65_536)))
-  }),
-  Schema.Struct({ type: Schema.Literal("heartbeat"), url: SecretUrl })
-])
-export type AlertChannelSettings = typeof AlertChannelSettings.Type
-
-/** A channel as it is written; replaces the whole channel. */
-export const AlertChannelDefinition = Schema.Struct({ name: Name, settings: AlertChannelSettings })
-export interface AlertChannelDefinition extends Schema.Schema.Type<typeof AlertChannelDefinition> {}
-
-const fields = {
-  id: AlertChannelId,
-  name: Schema.String,
-  type: OpenEnum(alertChannelTypes),
-  /** The address of a webhook; of the others what is no secret: origin, or host and port. */
-  target: Schema.String,
-  /** Of an e-mail channel; null otherwise. Without the password. */
-  email: Schema.NullOr(
-    Schema.Struct({
-      security: OpenEnum(mailSecurities),
-      from: Schema.String,
-      to: Schema.Array(Schema.String),
-      username: Schema.NullOr(Schema.String),
-      password_from: Schema.NullOr(Schema.Struct({ secret: Schema.String, item: Schema.String }))
-    })
-  ),
-  created_at: Timestamp,
-  /** When something was last sent, or a heartbeat called, with success. */
-  last_sent_at: Schema.NullOr(Timestamp),
-  last_failed_at: Schema.NullOr(Timestamp),
-  /** Why the last attempt failed; null when it succeeded. */
-  last_error: Schema.NullOr(Schema.String)
-}
-
-export const AlertChannel = Schema.Struct(fields).annotate({ identifier: "AlertChannel" })
-export interface AlertChannel extends Schema.Schema.Type<typeof AlertChannel> {}
-
-/** `secret` is shown only here, when a webhook is made or its secret rotated; null otherwise. */
-export const AlertChannelCreated = Schema.Struct({
-  ...fields,
-  secret: Schema.NullOr(Schema.RedactedFromValue(Schema.String))
-}).annotate({ identifier: "AlertChannelCreated" })
-export interface AlertChannelCreated extends Schema.Schema.Type<typeof AlertChannelCreated> {}
-
-const params = { workspace_id: WorkspaceId, channel_id: AlertChannelId }
-const path = "/workspaces/:workspace_id/alert-channels"
-const one = `${path}/:channel_id` as const
+export * from "../internal/endpoints/AlertChannels.ts"
 
 /** Extension. */
-export const get = HttpApiEndpoint.get("getAlertChannel", one, {
-  params,
-  success: AlertChannel,
-  error: NotFoundResponse
-})
-  .annotate(RequiredPermission, "Alerts.read_alerts")
-  .annotateMerge(extension("Get a channel of alerts"))
+export const get = endpoint(declared.get, "Get a channel of alerts").annotate(RequiredPermission, "Alerts.read_alerts")
 
 /** Extension. */
-export const list = HttpApiEndpoint.get("listAlertChannels", path, {
-  params: { workspace_id: WorkspaceId },
-  query: listQuery,
-  success: Page(AlertChannel),
-  error: InvalidRequestResponse
-})
-  .annotate(RequiredPermission, "Alerts.read_alerts")
-  .annotateMerge(extension("List the channels of alerts, newest first"))
-
-const written = [InvalidRequestResponse, NotFoundResponse, ConflictResponse, ForbiddenResponse] as const
+export const list = endpoint(declared.list, "List the channels of alerts, newest first").annotate(
+  RequiredPermission,
+  "Alerts.read_alerts"
+)
 
 /** Extension: the name is unique in the workspace. */
-export const create = HttpApiEndpoint.post("createAlertChannel", path, {
-  params: { workspace_id: WorkspaceId },
-  payload: AlertChannelDefinition,
-  success: AlertChannelCreated,
-  error: written
-})
+export const create = endpoint(declared.create, "Create a channel of alerts")
   .annotate(RequiredPermission, "Alerts.write_alerts")
   .annotate(ReturnsCredential, true)
-  .annotateMerge(extension("Create a channel of alerts"))
 
 /**
  * Extension: replaces the settings. A password that is left out stays only while host, port and user name do; a webhook
  * keeps its secret.
  */
-export const update = HttpApiEndpoint.post("updateAlertChannel", one, {
-  params,
-  payload: AlertChannelDefinition,
-  success: AlertChannelCreated,
-  error: written
-})
+export const update = endpoint(declared.update, "Replace a channel of alerts")
   .annotate(RequiredPermission, "Alerts.write_alerts")
   .annotate(ReturnsCredential, true)
-  .annotateMerge(extension("Replace a channel of alerts"))
 
 /**
  * Extension: creates a new secret for a webhook, and returns it. For 24 hours `webhook-signature` also carries a signature under
  * the old one, while `x-rc-signature` uses the new one immediately. 409 for a channel of another type.
  */
-export const rotateSecret = HttpApiEndpoint.post("rotateAlertChannelSecret", `${one}/rotate-secret`, {
-  params,
-  success: AlertChannelCreated,
-  error: [NotFoundResponse, ConflictResponse]
-})
+export const rotateSecret = endpoint(declared.rotateSecret, "Rotate the secret of a channel of alerts")
   .annotate(RequiredPermission, "Alerts.write_alerts")
   .annotate(ReturnsCredential, true)
-  .annotateMerge(extension("Rotate the secret of a channel of alerts"))
 
 /** Extension. Refused while an alert names it. */
-export const remove = HttpApiEndpoint.delete("deleteAlertChannel", one, {
-  params,
-  success: Deleted(AlertChannelId),
-  error: [NotFoundResponse, ConflictResponse]
-})
-  .annotate(RequiredPermission, "Alerts.write_alerts")
-  .annotateMerge(extension("Delete a channel of alerts"))
+export const remove = endpoint(declared.remove, "Delete a channel of alerts").annotate(
+  RequiredPermission,
+  "Alerts.write_alerts"
+)
 
-export const AlertChannels = HttpApiGroup.make("alertChannels")
+export const AlertChannels: Group<
+  "alertChannels",
+  typeof get | typeof list | typeof create | typeof update | typeof rotateSecret | typeof remove,
+  WorkspaceAuthorization
+> = HttpApiGroup.make("alertChannels")
   .add(get, list, create, update, rotateSecret, remove)
   .middleware(WorkspaceAuthorization)

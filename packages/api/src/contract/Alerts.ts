@@ -1,348 +1,68 @@
 /**
  * Alerts: what is watched, whom its messages go to, and its firings. An extension.
  */
-import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import * as Option from "effect/Option"
-import * as DateTime from "effect/DateTime"
-import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { Deleted, listQuery, Name, OpenEnum, Page, Ref, Text, Timestamp, TimestampInput } from "./Common.ts"
-import { extension } from "./Documentation.ts"
-import {
-  AlertChannelId,
-  AlertFiringId,
-  AlertId,
-  AlertMessageId,
-  ProcessId,
-  ScheduleId,
-  WebhookId,
-  WorkerGroupId,
-  WorkspaceId
-} from "./Ids.ts"
-import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
+import { endpoint, type Group } from "../internal/endpoints/HttpApi.ts"
+import * as declared from "../internal/endpoints/Alerts.ts"
 
-/** A name in the IANA database. */
-export const ZoneName = Schema.String.check(
-  Schema.makeFilter((zone) =>
-    Option.isNone(DateTime.zoneMakeNamed(zone))
-      ? `no such time zone: "${zone}"; write a name of the IANA database, such as Europe/Vienna`
-      : undefined
-  )
-)
-
-const Time = Schema.String.check(
-  Schema.isPattern(/^(?:[01]\d|2[0-3]):[0-5]\d$/, { message: "Expected a time of day such as 08:30" })
-)
-
-export const weekdays = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const
-export type Weekday = (typeof weekdays)[number]
-
-/**
- * Hours of each day in a zone, `from` (in) to `to` (out); a `to` that is not after `from` is of the next day, so that the
- * same time twice is the whole day. Of the days in `weekdays` (default all) but those in `except` (such as 2026-12-25);
- * hours over midnight belong to the day they begin on.
- */
-export const AlertHours = Schema.Struct({
-  zone: ZoneName,
-  from: Time,
-  to: Time,
-  weekdays: Schema.optionalKey(Schema.Array(Schema.Literals(weekdays)).check(Schema.isBetweenLength(1, 7))),
-  except: Schema.optionalKey(
-    Schema.Array(
-      Schema.String.check(Schema.isPattern(/^\d{4}-\d\d-\d\d$/, { message: "Expected a day such as 2026-12-25" }))
-    ).check(Schema.isMaxLength(1000))
-  )
-})
-export interface AlertHours extends Schema.Schema.Type<typeof AlertHours> {}
-
-const Seconds = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 366 * 24 * 3600 }))
-const Count = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100_000 }))
-const ofProcess = { process: Schema.optionalKey(Ref(ProcessId)) }
-
-/** What an alert can watch, with the parameters of each; by the name in `type`. */
-export const alertRules = {
-  run_unresolved: { ...ofProcess },
-  failure_group: {
-    ...ofProcess,
-    grows: Schema.optionalKey(Schema.Struct({ items: Count, within_seconds: Seconds }))
-  },
-  nothing_completed: { process: Ref(ProcessId), seconds: Seconds, hours: Schema.optionalKey(AlertHours) },
-  item_waits: { ...ofProcess, seconds: Seconds },
-  no_worker: { worker_group: Schema.optionalKey(Ref(WorkerGroupId)), seconds: Seconds },
-  schedule_missed: { schedule: Schema.optionalKey(Ref(ScheduleId)) },
-  deliveries_fail: { webhook: Schema.optionalKey(Ref(WebhookId)), attempts: Schema.optionalKey(Count) },
-  queue_above: { ...ofProcess, items: Count },
-  disk_above: { percent: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 99 })) },
-  paused_by_itself: { ...ofProcess }
-} as const
-
-export type AlertRuleType = keyof typeof alertRules
-// Keys of an object literal are typed as plain strings.
-export const alertRuleTypes = Object.keys(alertRules) as ReadonlyArray<AlertRuleType>
-
-/**
- * What an alert watches:
- *
- * - `run_unresolved`: a run ended unresolved, until it is resolved or deleted;
- * - `failure_group`: a group of failures is new; with `grows`, so many items were added to it within that time. Muted
- *   groups do not alert;
- * - `nothing_completed`: no run of the process completed for so long, counted in `hours` if they are given, and from when
- *   the alert was made at the earliest;
- * - `item_waits`: an item has waited for longer;
- * - `no_worker`: no worker of the group, or no worker at all, was online for so long;
- * - `schedule_missed`: the last occurrence of a schedule started no run, or was skipped as missed;
- * - `deliveries_fail`: a webhook's last `attempts` (default 3) attempts of a delivery failed, or one was given up;
- * - `queue_above`: more items of a process wait;
- * - `disk_above`: the disk of a node is fuller than this;
- * - `paused_by_itself`: a process or step was paused by its failures.
- */
-export const AlertRule = Schema.Union([
-  Schema.Struct({ type: Schema.Literal("run_unresolved"), ...alertRules.run_unresolved }),
-  Schema.Struct({ type: Schema.Literal("failure_group"), ...alertRules.failure_group }),
-  Schema.Struct({ type: Schema.Literal("nothing_completed"), ...alertRules.nothing_completed }),
-  Schema.Struct({ type: Schema.Literal("item_waits"), ...alertRules.item_waits }),
-  Schema.Struct({ type: Schema.Literal("no_worker"), ...alertRules.no_worker }),
-  Schema.Struct({ type: Schema.Literal("schedule_missed"), ...alertRules.schedule_missed }),
-  Schema.Struct({ type: Schema.Literal("deliveries_fail"), ...alertRules.deliveries_fail }),
-  Schema.Struct({ type: Schema.Literal("queue_above"), ...alertRules.queue_above }),
-  Schema.Struct({ type: Schema.Literal("disk_above"), ...alertRules.disk_above }),
-  Schema.Struct({ type: Schema.Literal("paused_by_itself"), ...alertRules.paused_by_itself })
-])
-export type AlertRule = typeof AlertRule.Type
-
-/** A channel gets no more than one message of an alert in this time, if the alert does not say. */
-export const defaultGatherSeconds = 300
-
-/**
- * An alert as it is written; replaces the whole alert. A message is sent when a firing begins and when it is over, and
- * repeated after `repeat_seconds` (default: not). In `quiet` hours nothing is sent: firings that begin and end within them are
- * never reported, and the others are reported when they end. A channel gets at most one message in `gather_seconds` (default
- * five minutes), which stands for all that came meanwhile.
- */
-export const AlertDefinition = Schema.Struct({
-  name: Name,
-  enabled: Schema.optionalKey(Schema.Boolean),
-  rule: AlertRule,
-  channels: Schema.Array(Ref(AlertChannelId)).check(Schema.isBetweenLength(1, 20)),
-  repeat_seconds: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 60, maximum: 366 * 24 * 3600 }))),
-  gather_seconds: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 24 * 3600 }))),
-  quiet: Schema.optionalKey(AlertHours)
-})
-export interface AlertDefinition extends Schema.Schema.Type<typeof AlertDefinition> {}
-
-/** An alert is not sent until then; `by` is the API key. */
-export const AlertMute = Schema.Struct({
-  until: Timestamp,
-  note: Schema.NullOr(Schema.String),
-  by: Schema.Struct({ id: Schema.String, name: Schema.String })
-})
-export interface AlertMute extends Schema.Schema.Type<typeof AlertMute> {}
-
-const SentRule = Schema.Union([
-  AlertRule,
-  Schema.Struct({
-    type: Schema.String.check(Schema.makeFilter((type) => !alertRuleTypes.some((known) => known === type)))
-  })
-])
-
-export const Alert = Schema.Struct({
-  id: AlertId,
-  name: Schema.String,
-  created_at: Timestamp,
-  enabled: Schema.Boolean,
-  rule: SentRule,
-  channels: Schema.Array(Schema.Struct({ id: AlertChannelId, name: Schema.String })),
-  repeat_seconds: Schema.NullOr(Schema.Int),
-  /** Absent: from a room without it. */
-  gather_seconds: Schema.optionalKey(Schema.Int),
-  quiet: Schema.NullOr(AlertHours),
-  /** It watches since then: since it was made, enabled, or its rule changed. */
-  since: Timestamp,
-  muted: Schema.NullOr(AlertMute),
-  /** How many of its firings are not over. */
-  firing: Schema.Int
-}).annotate({ identifier: "Alert" })
-export interface Alert extends Schema.Schema.Type<typeof Alert> {}
-
-export const firingStates = ["held", "firing", "ending", "over"] as const
-export type FiringState = (typeof firingStates)[number]
-
-export const alertMessageKinds = ["began", "repeated", "over", "test"] as const
-export type AlertMessageKind = (typeof alertMessageKinds)[number]
-
-export const alertMessageStates = ["pending", "delivered", "failed"] as const
-
-/**
- * One thing that an alert has found: `held` until its first message may be sent, `firing`, `ending` until the last message
- * may be sent, `over`.
- */
-export const AlertFiring = Schema.Struct({
-  id: AlertFiringId,
-  alert: Schema.Struct({ id: AlertId, name: Schema.String }),
-  state: OpenEnum(firingStates),
-  /** What it is about: the id of a run, a process, a schedule, ...; its alert has one firing of it at a time. */
-  subject: Schema.String,
-  /** A sentence about it, as it was when last seen. */
-  message: Schema.String,
-  began_at: Timestamp,
-  ended_at: Schema.NullOr(Timestamp),
-  last_told_at: Schema.NullOr(Timestamp),
-  /** Why the last attempt to send one of its messages failed; null when it succeeded. */
-  last_error: Schema.NullOr(Schema.String)
-}).annotate({ identifier: "AlertFiring" })
-export interface AlertFiring extends Schema.Schema.Type<typeof AlertFiring> {}
-
-/** A message to one channel, over all attempts. */
-export const AlertMessage = Schema.Struct({
-  id: AlertMessageId,
-  firing: Schema.NullOr(Ref(AlertFiringId)),
-  channel: Schema.Struct({ id: AlertChannelId, name: Schema.String }),
-  kind: OpenEnum(alertMessageKinds),
-  text: Schema.String,
-  state: OpenEnum(alertMessageStates),
-  created_at: Timestamp,
-  attempts: Schema.Int,
-  last_attempt_at: Schema.NullOr(Timestamp),
-  next_attempt_at: Schema.NullOr(Timestamp),
-  error: Schema.NullOr(Schema.String)
-}).annotate({ identifier: "AlertMessage" })
-export interface AlertMessage extends Schema.Schema.Type<typeof AlertMessage> {}
-
-const eventTypes = OpenEnum(["alert.began", "alert.repeated", "alert.over", "alert.test"])
-
-const firingOfEvent = Schema.Struct({
-  id: AlertFiringId,
-  subject: Schema.String,
-  began_at: Timestamp,
-  ended_at: Schema.NullOr(Timestamp)
-})
-
-/** The body of the requests to a channel of type `webhook`. `id` is the same in every attempt. */
-export const AlertEvent = Schema.Struct({
-  id: AlertMessageId,
-  type: eventTypes,
-  timestamp: Timestamp,
-  workspace_id: WorkspaceId,
-  alert: Schema.Struct({ id: AlertId, name: Schema.String, rule: Schema.String }),
-  firing: Schema.NullOr(firingOfEvent),
-  text: Schema.String,
-  /** For how many messages it stands, each of a firing of its own; absent: for itself. */
-  count: Schema.optionalKey(Schema.Int),
-  /** The first ten of them. */
-  firings: Schema.optionalKey(Schema.Array(Schema.Struct({ type: eventTypes, ...firingOfEvent.fields }))),
-  /** The page of the console about it. */
-  link: Schema.optionalKey(Schema.String)
-}).annotate({ identifier: "AlertEvent" })
-export interface AlertEvent extends Schema.Schema.Type<typeof AlertEvent> {}
-
-const params = { workspace_id: WorkspaceId, alert_id: AlertId }
-const path = "/workspaces/:workspace_id/alerts"
-const one = `${path}/:alert_id` as const
+export * from "../internal/endpoints/Alerts.ts"
 
 /** Extension. */
-export const get = HttpApiEndpoint.get("getAlert", one, { params, success: Alert, error: NotFoundResponse })
-  .annotate(RequiredPermission, "Alerts.read_alerts")
-  .annotateMerge(extension("Get an alert"))
+export const get = endpoint(declared.get, "Get an alert").annotate(RequiredPermission, "Alerts.read_alerts")
 
 /** Extension. */
-export const list = HttpApiEndpoint.get("listAlerts", path, {
-  params: { workspace_id: WorkspaceId },
-  query: listQuery,
-  success: Page(Alert),
-  error: InvalidRequestResponse
-})
-  .annotate(RequiredPermission, "Alerts.read_alerts")
-  .annotateMerge(extension("List the alerts, newest first"))
-
-const written = [InvalidRequestResponse, NotFoundResponse, ConflictResponse] as const
+export const list = endpoint(declared.list, "List the alerts, newest first").annotate(
+  RequiredPermission,
+  "Alerts.read_alerts"
+)
 
 /** Extension: the name is unique in the workspace. */
-export const create = HttpApiEndpoint.post("createAlert", path, {
-  params: { workspace_id: WorkspaceId },
-  payload: AlertDefinition,
-  success: Alert,
-  error: written
-})
-  .annotate(RequiredPermission, "Alerts.write_alerts")
-  .annotateMerge(extension("Create an alert"))
+export const create = endpoint(declared.create, "Create an alert").annotate(RequiredPermission, "Alerts.write_alerts")
 
 /** Extension: replaces the alert. With another rule it watches anew, and its firings are over without a message. */
-export const update = HttpApiEndpoint.post("updateAlert", one, {
-  params,
-  payload: AlertDefinition,
-  success: Alert,
-  error: written
-})
-  .annotate(RequiredPermission, "Alerts.write_alerts")
-  .annotateMerge(extension("Replace an alert"))
+export const update = endpoint(declared.update, "Replace an alert").annotate(RequiredPermission, "Alerts.write_alerts")
 
 /** Extension. Irreversible: with its firings, and without a message. */
-export const remove = HttpApiEndpoint.delete("deleteAlert", one, {
-  params,
-  success: Deleted(AlertId),
-  error: NotFoundResponse
-})
-  .annotate(RequiredPermission, "Alerts.write_alerts")
-  .annotateMerge(extension("Delete an alert"))
-
-export const AlertTest = Schema.Struct({ messages: Schema.Array(AlertMessage) }).annotate({ identifier: "AlertTest" })
+export const remove = endpoint(declared.remove, "Delete an alert").annotate(RequiredPermission, "Alerts.write_alerts")
 
 /** Extension: sends a test message to each of its channels, also in quiet hours. */
-export const test = HttpApiEndpoint.post("testAlert", `${one}/test`, {
-  params,
-  success: AlertTest,
-  error: NotFoundResponse
-})
-  .annotate(RequiredPermission, "Alerts.write_alerts")
-  .annotateMerge(extension("Test an alert"))
+export const test = endpoint(declared.test, "Test an alert").annotate(RequiredPermission, "Alerts.write_alerts")
 
 /** Extension: mutes an alert until then. What still holds at that time is reported then. */
-export const mute = HttpApiEndpoint.post("muteAlert", `${one}/mute`, {
-  params,
-  payload: Schema.Struct({
-    until: TimestampInput,
-    note: Schema.optionalKey(Text.check(Schema.isMaxLength(2000)))
-  }),
-  success: Alert,
-  error: [NotFoundResponse, InvalidRequestResponse]
-})
-  .annotate(RequiredPermission, "Alerts.write_alerts")
-  .annotateMerge(extension("Mute an alert"))
+export const mute = endpoint(declared.mute, "Mute an alert").annotate(RequiredPermission, "Alerts.write_alerts")
 
 /** Extension. */
-export const unmute = HttpApiEndpoint.post("unmuteAlert", `${one}/unmute`, {
-  params,
-  success: Alert,
-  error: NotFoundResponse
-})
-  .annotate(RequiredPermission, "Alerts.write_alerts")
-  .annotateMerge(extension("End the mute of an alert"))
+export const unmute = endpoint(declared.unmute, "End the mute of an alert").annotate(
+  RequiredPermission,
+  "Alerts.write_alerts"
+)
 
 /** Extension. */
-export const messages = HttpApiEndpoint.get("listAlertMessages", `${one}/messages`, {
-  params,
-  query: listQuery,
-  success: Page(AlertMessage),
-  error: [InvalidRequestResponse, NotFoundResponse]
-})
-  .annotate(RequiredPermission, "Alerts.read_alerts")
-  .annotateMerge(extension("List the messages of an alert, newest first"))
+export const messages = endpoint(declared.messages, "List the messages of an alert, newest first").annotate(
+  RequiredPermission,
+  "Alerts.read_alerts"
+)
 
 /** Extension. */
-export const firings = HttpApiEndpoint.get("listAlertFirings", "/workspaces/:workspace_id/alert-firings", {
-  params: { workspace_id: WorkspaceId },
-  query: {
-    ...listQuery,
-    alert_id: Schema.optional(AlertId),
-    state: Schema.optional(Schema.Literals(firingStates))
-  },
-  success: Page(AlertFiring),
-  error: InvalidRequestResponse
-})
-  .annotate(RequiredPermission, "Alerts.read_alerts")
-  .annotateMerge(extension("List the firings of alerts, newest first"))
+export const firings = endpoint(declared.firings, "List the firings of alerts, newest first").annotate(
+  RequiredPermission,
+  "Alerts.read_alerts"
+)
 
-export const Alerts = HttpApiGroup.make("alerts")
+export const Alerts: Group<
+  "alerts",
+  | typeof get
+  | typeof list
+  | typeof create
+  | typeof update
+  | typeof remove
+  | typeof test
+  | typeof mute
+  | typeof unmute
+  | typeof messages
+  | typeof firings,
+  WorkspaceAuthorization
+> = HttpApiGroup.make("alerts")
   .add(get, list, create, update, remove, test, mute, unmute, messages, firings)
   .middleware(WorkspaceAuthorization)

@@ -1,143 +1,48 @@
 /** Assets: named values of any content type, stored in the workspace and read by its robots. */
-import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { Deleted, Name, namedListQuery, Page, UnrecognisedTag } from "./Common.ts"
-import { summary } from "./Documentation.ts"
-import { AssetId, AssetUploadId, WorkspaceId } from "./Ids.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
-import { ConflictResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
+import { endpoint, type Group } from "../internal/endpoints/HttpApi.ts"
+import * as declared from "../internal/endpoints/Assets.ts"
 
-/** `name:` followed by the name of an asset. */
-export const AssetNameRef = Schema.TemplateLiteral(["name:", Schema.String])
+export * from "../internal/endpoints/Assets.ts"
 
-/** An asset id, or `name:` followed by the name of the asset, such as `name:config/eu.json`. */
-export const AssetRef = Schema.Union([AssetNameRef, AssetId])
-export type AssetRef = typeof AssetRef.Type
-
-/** `content_type`: 1 to 255 printable ASCII characters, returned unchanged. */
-export const ContentType = Schema.String.check(
-  Schema.isBetweenLength(1, 255),
-  Schema.isPattern(/^[\x20-\x7e]+$/, { message: "Expected a content type such as application/json" })
+export const get = endpoint(declared.get, "Get an asset, by id or by name").annotate(
+  RequiredPermission,
+  "Assets.read_asset_storage_assets"
 )
 
-/** The content of an asset that has none yet. */
-export const EmptyPayload = Schema.Struct({ type: Schema.Literal("empty") })
-
-/** `url` needs no key and is valid for one hour. Distinguish the variants by their fields: `"url" in payload`. */
-export const AssetPayload = Schema.Union([
-  EmptyPayload,
-  Schema.Struct({ type: Schema.Literal("url"), content_type: Schema.String, url: Schema.String }),
-  Schema.Struct({ type: UnrecognisedTag(["empty", "url"]) })
-])
-export type AssetPayload = typeof AssetPayload.Type
-
-export const Asset = Schema.Struct({ id: AssetId, name: Schema.String, payload: AssetPayload }).annotate({
-  identifier: "Asset"
-})
-export interface Asset extends Schema.Schema.Type<typeof Asset> {}
-
-/** An asset in lists. */
-export const AssetSummary = Schema.Struct({ id: AssetId, name: Schema.String }).annotate({ identifier: "AssetSummary" })
-export interface AssetSummary extends Schema.Schema.Type<typeof AssetSummary> {}
-
-export const assetUploadStatuses = ["pending", "completed", "failed"] as const
-export type AssetUploadStatus = (typeof assetUploadStatuses)[number]
-
-const upload = { id: AssetUploadId, content_type: Schema.String }
-const Completed = Schema.Struct({ ...upload, status: Schema.Literal("completed") })
-
-/**
- * An upload. It is `pending` until the content is complete, and `failed` when it expired or was too large. Distinguish
- * the variants by their fields: `"reason" in upload`.
- */
-export const AssetUpload = Schema.Union([
-  Schema.Struct({ ...upload, status: Schema.Literal("pending") }),
-  Completed,
-  Schema.Struct({ ...upload, status: Schema.Literal("failed"), reason: Schema.String }),
-  Schema.Struct({ ...upload, status: UnrecognisedTag(assetUploadStatuses) })
-]).annotate({ identifier: "AssetUpload" })
-export type AssetUpload = typeof AssetUpload.Type
-
-/**
- * The response to creating an upload: `completed` if the content came with the request; else `pending`, and the content
- * is sent to `upload_url` as a raw `PUT` without authorization, repeatedly if needed, within one hour.
- */
-export const AssetUploadCreated = Schema.Union([
-  Completed,
-  Schema.Struct({ ...upload, status: Schema.Literal("pending"), upload_url: Schema.String })
-]).annotate({ identifier: "AssetUploadCreated" })
-export type AssetUploadCreated = typeof AssetUploadCreated.Type
-
-/** Content in the request must be smaller than this, in bytes. */
-export const maxDirectAssetBytes = 5_000_000
-
-const params = { workspace_id: WorkspaceId, asset_id: AssetRef }
-
-export const get = HttpApiEndpoint.get("getAsset", "/workspaces/:workspace_id/assets/:asset_id", {
-  params,
-  success: Asset,
-  error: NotFoundResponse
-})
-  .annotate(RequiredPermission, "Assets.read_asset_storage_assets")
-  .annotateMerge(summary("Get an asset, by id or by name"))
-
-export const list = HttpApiEndpoint.get("listAssets", "/workspaces/:workspace_id/assets", {
-  params: { workspace_id: WorkspaceId },
-  query: namedListQuery,
-  success: Page(AssetSummary),
-  error: InvalidRequestResponse
-})
-  .annotate(RequiredPermission, "Assets.read_asset_storage_assets")
-  .annotateMerge(summary("List the assets, newest first"))
+export const list = endpoint(declared.list, "List the assets, newest first").annotate(
+  RequiredPermission,
+  "Assets.read_asset_storage_assets"
+)
 
 /** The name is unique in the workspace. */
-export const create = HttpApiEndpoint.post("createAsset", "/workspaces/:workspace_id/assets", {
-  params: { workspace_id: WorkspaceId },
-  payload: Schema.Struct({ name: Name }),
-  success: Schema.Struct({ id: AssetId, name: Schema.String, payload: EmptyPayload }),
-  error: [InvalidRequestResponse, ConflictResponse]
-})
-  .annotate(RequiredPermission, "Assets.write_asset_storage_assets")
-  .annotateMerge(summary("Create an asset without content"))
+export const create = endpoint(declared.create, "Create an asset without content").annotate(
+  RequiredPermission,
+  "Assets.write_asset_storage_assets"
+)
 
 /** `data` is the content, in base64. The asset keeps its old content until the new one is complete. */
-export const createUpload = HttpApiEndpoint.post(
-  "createAssetUpload",
-  "/workspaces/:workspace_id/assets/:asset_id/uploads",
-  {
-    params,
-    payload: Schema.Struct({ content_type: ContentType, data: Schema.optionalKey(Schema.Uint8ArrayFromBase64) }),
-    success: AssetUploadCreated,
-    error: [InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse]
-  }
-)
+export const createUpload = endpoint(declared.createUpload, "Give an asset its content, or ask where to upload it")
   .annotate(RequiredPermission, "Assets.write_asset_storage_assets")
   .annotate(ReturnsCredential, true)
-  .annotateMerge(summary("Give an asset its content, or ask where to upload it"))
 
-export const getUpload = HttpApiEndpoint.get(
-  "getAssetUpload",
-  "/workspaces/:workspace_id/assets/:asset_id/uploads/:upload_id",
-  {
-    params: { workspace_id: WorkspaceId, asset_id: AssetId, upload_id: AssetUploadId },
-    success: AssetUpload,
-    error: NotFoundResponse
-  }
+export const getUpload = endpoint(declared.getUpload, "Get an upload of an asset").annotate(
+  RequiredPermission,
+  "Assets.write_asset_storage_assets"
 )
-  .annotate(RequiredPermission, "Assets.write_asset_storage_assets")
-  .annotateMerge(summary("Get an upload of an asset"))
 
 /** Irreversible. */
-export const remove = HttpApiEndpoint.delete("deleteAsset", "/workspaces/:workspace_id/assets/:asset_id", {
-  params,
-  success: Deleted(AssetId),
-  error: NotFoundResponse
-})
-  .annotate(RequiredPermission, "Assets.write_asset_storage_assets")
-  .annotateMerge(summary("Delete an asset"))
+export const remove = endpoint(declared.remove, "Delete an asset").annotate(
+  RequiredPermission,
+  "Assets.write_asset_storage_assets"
+)
 
-export const Assets = /* @__PURE__ */ HttpApiGroup.make("assets")
+export const Assets: Group<
+  "assets",
+  typeof get | typeof list | typeof create | typeof createUpload | typeof getUpload | typeof remove,
+  WorkspaceAuthorization
+> = /* @__PURE__ */ HttpApiGroup.make("assets")
   .add(get, list, create, createUpload, getUpload, remove)
   .middleware(WorkspaceAuthorization)

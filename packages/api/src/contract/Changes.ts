@@ -3,55 +3,13 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import { type Permission, WorkspaceAuthorization } from "./Authorization.ts"
-import { OpenEnum } from "./Common.ts"
+import { WorkspaceAuthorization } from "./Authorization.ts"
 import { extension } from "./Documentation.ts"
 import { WorkspaceId } from "./Ids.ts"
 import { InvalidRequestResponse } from "./Responses.ts"
+import type { Group } from "../internal/endpoints/HttpApi.ts"
 
-/** What hints are about, and the permission that a caller needs to get those of a topic. */
-export const changeTopics = {
-  alerts: "Alerts.read_alerts",
-  assets: "Assets.read_asset_storage_assets",
-  assistants: "Assistants.read_assistants",
-  bulk_operations: "Processes.run_bulk_operations",
-  failures: "Failures.read_failures",
-  flows: "Processes.read_work_items",
-  items: "Processes.read_work_items",
-  keys: "Workspace.manage_api_keys",
-  logs: "Processes.read_run_outputs",
-  packages: "Tasks.read_task_packages",
-  processes: "Processes.read_processes",
-  runs: "Processes.read_runs",
-  schedules: "Schedules.read_schedules",
-  secrets: "Vault.read_secrets",
-  step_runs: "Processes.read_runs",
-  triggers: "Triggers.read_triggers",
-  webhooks: "Webhooks.read_webhooks",
-  workers: "Workers.read_workers"
-} as const satisfies Readonly<Record<string, Permission>>
-export type ChangeTopic = keyof typeof changeTopics
-
-// `Object.keys` loses the keys, which are those of the table.
-const topics = Object.keys(changeTopics) as ReadonlyArray<ChangeTopic>
-
-/**
- * A hint. Its topic is `reset` at the start of a stream, and when hints were left out: everything may have changed.
- * `seq` grows by one with each hint.
- */
-export const Change = Schema.Struct({
-  topic: OpenEnum(["reset", ...topics]),
-  /**
-   * Of `runs`, `step_runs` and `items` that of the run, of `logs` that of the step run, of `flows` that of the
-   * execution, of others that of the resource; null: of several, or of none.
-   */
-  id: Schema.NullOr(Schema.String),
-  seq: Schema.Int
-}).annotate({ identifier: "Change" })
-export interface Change extends Schema.Schema.Type<typeof Change> {}
-
-/** An event of this name comes every 10 seconds, so that a client notices a connection that is dead. */
-export const pingEvent = "ping"
+export * from "../internal/endpoints/Changes.ts"
 
 /** Extension. */
 export const watch = HttpApiEndpoint.get("watchChanges", "/workspaces/:workspace_id/changes", {
@@ -62,4 +20,8 @@ export const watch = HttpApiEndpoint.get("watchChanges", "/workspaces/:workspace
   error: InvalidRequestResponse
 }).annotateMerge(extension("Watch what changes"))
 
-export const Changes = /* @__PURE__ */ HttpApiGroup.make("changes").add(watch).middleware(WorkspaceAuthorization)
+export const Changes: Group<"changes", typeof watch, WorkspaceAuthorization> = /* @__PURE__ */ HttpApiGroup.make(
+  "changes"
+)
+  .add(watch)
+  .middleware(WorkspaceAuthorization)

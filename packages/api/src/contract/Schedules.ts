@@ -1,294 +1,87 @@
 /** Schedules: times at which runs of a process start. An extension. */
-import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization, StartsWork } from "./Authorization.ts"
-import {
-  Deleted,
-  listQuery,
-  Name,
-  OpenEnum,
-  Page,
-  Ref,
-  Text,
-  Timestamp,
-  TimestampText,
-  UnrecognisedTag
-} from "./Common.ts"
-import { extension } from "./Documentation.ts"
 import { WithoutRecord } from "./IdempotencyKeys.ts"
-import { ProcessId, ProcessRunId, ScheduleId, ScheduleOccurrenceId, WorkspaceId } from "./Ids.ts"
-import {
-  ConflictResponse,
-  ForbiddenResponse,
-  InvalidRequestResponse,
-  NotFoundResponse,
-  PayloadTooLargeResponse
-} from "./Responses.ts"
+import { endpoint, type Group } from "../internal/endpoints/HttpApi.ts"
+import * as declared from "../internal/endpoints/Schedules.ts"
 
-export const scheduleWeekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const
-export const scheduleOtherwises = ["skip", "before", "after"] as const
-export const scheduleMissed = ["none", "last", "all"] as const
-export const scheduleOverlaps = ["skip", "queue", "allow", "stop"] as const
-
-/**
- * Why an occurrence was skipped:
- * - `missed`: it was not processed in time, and `missed` of the schedule excludes it.
- * - `overlap`: an earlier run was still running, or another occurrence began instead.
- * - `calendar`: its day is excluded.
- * - `paused`: the schedule was paused.
- * - `changed`: the schedule was changed before it started.
- * - `refused`: the process could not be started.
- * - `no_items`: no work item waited in the queue of the process.
- */
-export const skipReasons = ["missed", "overlap", "calendar", "paused", "changed", "refused", "no_items"] as const
-export type SkipReason = (typeof skipReasons)[number]
-
-const Payloads = Schema.Struct({
-  type: Schema.Literal("with_payloads"),
-  payloads: Schema.Array(Schema.Json).check(Schema.isBetweenLength(1, 1000))
-})
-const Queue = Schema.Struct({ type: Schema.Literal("with_inputs") })
-const Default = Schema.Struct({ type: Schema.Literal("default") })
-
-/**
- * What each run starts with: fixed payloads, in which `{at}` in any text is the time of the occurrence, such as
- * `2026-11-20T08:00:00.000Z`; all items that wait in the queue of the process; or (`default`) the default work item of
- * the process, else one empty item.
- */
-export const ScheduleInputs = Schema.Union([Payloads, Queue, Default])
-export type ScheduleInputs = typeof ScheduleInputs.Type
-
-/** Who did something. */
-export const Actor = Schema.Struct({
-  type: OpenEnum(["api_key", "user"]),
-  id: Schema.String,
-  name: Schema.String
-}).annotate({ identifier: "Actor" })
-export interface Actor extends Schema.Schema.Type<typeof Actor> {}
-
-const Calendar = Schema.Struct({
-  dates: Schema.optionalKey(Schema.Array(Schema.String).check(Schema.isMaxLength(3660))),
-  weekdays: Schema.optionalKey(Schema.Array(Schema.Literals(scheduleWeekdays))),
-  otherwise: Schema.optionalKey(Schema.Literals(scheduleOtherwises))
-})
-
-/** The fields that determine when a schedule comes and what an occurrence does, as they are written. */
-export const scheduleRules = {
-  /** Five fields, or six with seconds first. One of `cron`, `every` and `at` is given. */
-  cron: Schema.optionalKey(Text),
-  /** Such as `90 minutes`; at least a second. */
-  every: Schema.optionalKey(Text),
-  /** The first of the times of `every`; default 1970-01-01T00:00:00Z. */
-  anchor: Schema.optionalKey(TimestampText),
-  /** Once. */
-  at: Schema.optionalKey(TimestampText),
-  /** A name of the IANA database; default `UTC`. */
-  zone: Schema.optionalKey(Text),
-  from: Schema.optionalKey(TimestampText),
-  until: Schema.optionalKey(TimestampText),
-  calendar: Schema.optionalKey(Calendar),
-  jitter: Schema.optionalKey(Text),
-  missed: Schema.optionalKey(Schema.Literals(scheduleMissed)),
-  overlap: Schema.optionalKey(Schema.Literals(scheduleOverlaps)),
-  queue: Schema.optionalKey(Schema.Int)
-}
-
-export const ScheduleRules = Schema.Struct(scheduleRules)
-/** When a schedule comes, without its name and process. */
-export interface ScheduleRules extends Schema.Schema.Type<typeof ScheduleRules> {}
-
-/** A schedule as it is written; replaces the whole schedule. */
-export const ScheduleDefinition = Schema.Struct({
-  name: Name,
-  process: Ref(ProcessId),
-  ...scheduleRules,
-  inputs: Schema.optionalKey(ScheduleInputs)
-})
-export interface ScheduleDefinition extends Schema.Schema.Type<typeof ScheduleDefinition> {}
-
-const listed = {
-  id: ScheduleId,
-  name: Schema.String,
-  process: Schema.Struct({ id: ProcessId, name: Schema.String }),
-  created_at: Timestamp,
-  cron: Schema.NullOr(Schema.String),
-  every: Schema.NullOr(Schema.String),
-  anchor: Schema.NullOr(Timestamp),
-  at: Schema.NullOr(Timestamp),
-  zone: Schema.String,
-  from: Schema.NullOr(Timestamp),
-  until: Schema.NullOr(Timestamp),
-  calendar: Schema.Struct({
-    dates: Schema.Array(Schema.String),
-    weekdays: Schema.Array(OpenEnum(scheduleWeekdays)),
-    otherwise: OpenEnum(scheduleOtherwises)
-  }),
-  jitter: Schema.String,
-  missed: OpenEnum(scheduleMissed),
-  overlap: OpenEnum(scheduleOverlaps),
-  queue: Schema.Int,
-  /** Since when, by whom and why; null: it is not paused. */
-  paused: Schema.NullOr(Schema.Struct({ since: Timestamp, by: Actor, note: Schema.String })),
-  /** The time of the next occurrence, also while it is paused; null when none is left. */
-  next_at: Schema.NullOr(Timestamp),
-  /** Times of the occurrences that begin when an earlier run has ended. */
-  waiting: Schema.Array(Timestamp)
-}
-
-/** A schedule in lists. */
-export const ScheduleListed = Schema.Struct(listed).annotate({ identifier: "ScheduleListed" })
-export interface ScheduleListed extends Schema.Schema.Type<typeof ScheduleListed> {}
-
-/** A schedule with what its runs start with, and its runs that have not ended. */
-export const Schedule = Schema.Struct({
-  ...listed,
-  inputs: Schema.Union([
-    ...ScheduleInputs.members,
-    Schema.Struct({ type: UnrecognisedTag(["with_payloads", "with_inputs", "default"]) })
-  ]),
-  running: Schema.Array(Ref(ProcessRunId))
-}).annotate({ identifier: "Schedule" })
-export interface Schedule extends Schema.Schema.Type<typeof Schedule> {}
-
-/** A time that has not come; `starts_at` is later by the jitter, `local` is the time in the zone of the schedule. */
-export const ScheduleTime = Schema.Struct({ at: Timestamp, starts_at: Timestamp, local: Schema.String }).annotate({
-  identifier: "ScheduleTime"
-})
-export interface ScheduleTime extends Schema.Schema.Type<typeof ScheduleTime> {}
-
-/** What became of an occurrence: its run, or the reason why there is none. Stored for 90 days, the last 10,000. */
-export const ScheduleOccurrence = Schema.Struct({
-  id: ScheduleOccurrenceId,
-  /** The time of the schedule that it is the occurrence of: there is one for each. */
-  at: Timestamp,
-  recorded_at: Timestamp,
-  outcome: OpenEnum(["started", "skipped"]),
-  /** Null when it was started. */
-  reason: Schema.NullOr(OpenEnum(skipReasons)),
-  why: Schema.NullOr(Schema.String),
-  /** Null when it was skipped. A run may have been deleted since. */
-  process_run: Schema.NullOr(Ref(ProcessRunId))
-}).annotate({ identifier: "ScheduleOccurrence" })
-export interface ScheduleOccurrence extends Schema.Schema.Type<typeof ScheduleOccurrence> {}
-
-const params = { workspace_id: WorkspaceId, schedule_id: ScheduleId }
-const path = "/workspaces/:workspace_id/schedules"
-const one = `${path}/:schedule_id` as const
+export * from "../internal/endpoints/Schedules.ts"
 
 /** Extension. */
-export const get = HttpApiEndpoint.get("getSchedule", one, { params, success: Schedule, error: NotFoundResponse })
-  .annotate(RequiredPermission, "Schedules.read_schedules")
-  .annotateMerge(extension("Get a schedule"))
+export const get = endpoint(declared.get, "Get a schedule").annotate(RequiredPermission, "Schedules.read_schedules")
 
 /** Extension. */
-export const list = HttpApiEndpoint.get("listSchedules", path, {
-  params: { workspace_id: WorkspaceId },
-  query: { ...listQuery, process_id: Schema.optional(ProcessId) },
-  success: Page(ScheduleListed),
-  error: InvalidRequestResponse
-})
-  .annotate(RequiredPermission, "Schedules.read_schedules")
-  .annotateMerge(extension("List the schedules, newest first"))
-
-const written = [
-  InvalidRequestResponse,
-  NotFoundResponse,
-  ConflictResponse,
-  ForbiddenResponse,
-  PayloadTooLargeResponse
-] as const
+export const list = endpoint(declared.list, "List the schedules, newest first").annotate(
+  RequiredPermission,
+  "Schedules.read_schedules"
+)
 
 /**
  * Extension: a schedule counts from now; earlier times never start anything. Its name is unique in the workspace. Needs
  * the permission Processes.trigger_processes too. It runs as itself: it continues when the key that created it is revoked.
  */
-export const create = HttpApiEndpoint.post("createSchedule", path, {
-  params: { workspace_id: WorkspaceId },
-  payload: ScheduleDefinition,
-  success: Schedule,
-  error: written
-})
+export const create = endpoint(declared.create, "Create a schedule")
   .annotate(RequiredPermission, "Schedules.write_schedules")
   .annotate(StartsWork, true)
-  .annotateMerge(extension("Create a schedule"))
 
 /**
  * Extension: replaces the definition; a pause and the history stay. Other times count from now, and occurrences that
  * wait are then skipped as `changed`. Needs the permission Processes.trigger_processes too.
  */
-export const update = HttpApiEndpoint.post("updateSchedule", one, {
-  params,
-  payload: ScheduleDefinition,
-  success: Schedule,
-  error: written
-})
+export const update = endpoint(declared.update, "Replace a schedule")
   .annotate(RequiredPermission, "Schedules.write_schedules")
   .annotate(StartsWork, true)
-  .annotateMerge(extension("Replace a schedule"))
 
 /** Extension. Irreversible. Its history is deleted; its runs go on. */
-export const remove = HttpApiEndpoint.delete("deleteSchedule", one, {
-  params,
-  success: Deleted(ScheduleId),
-  error: NotFoundResponse
-})
-  .annotate(RequiredPermission, "Schedules.write_schedules")
-  .annotateMerge(extension("Delete a schedule"))
+export const remove = endpoint(declared.remove, "Delete a schedule").annotate(
+  RequiredPermission,
+  "Schedules.write_schedules"
+)
 
 /** Extension: until it is resumed, occurrences are skipped as `paused`; its runs go on. */
-export const pause = HttpApiEndpoint.post("pauseSchedule", `${one}/pause`, {
-  params,
-  payload: Schema.Struct({ note: Text.check(Schema.isMaxLength(1000)) }),
-  success: Schedule,
-  error: [InvalidRequestResponse, NotFoundResponse]
-})
-  .annotate(RequiredPermission, "Schedules.write_schedules")
-  .annotateMerge(extension("Pause a schedule"))
+export const pause = endpoint(declared.pause, "Pause a schedule").annotate(
+  RequiredPermission,
+  "Schedules.write_schedules"
+)
 
 /** Extension: occurrences from now on begin. Changes nothing when it is not paused. */
-export const resume = HttpApiEndpoint.post("resumeSchedule", `${one}/resume`, {
-  params,
-  success: Schedule,
-  error: NotFoundResponse
-})
+export const resume = endpoint(declared.resume, "Resume a schedule")
   .annotate(RequiredPermission, "Schedules.write_schedules")
   .annotate(StartsWork, true)
-  .annotateMerge(extension("Resume a schedule"))
 
 /** Extension: the next ten times, fewer when no more are left; also of a paused schedule. */
-export const next = HttpApiEndpoint.get("getScheduleTimes", `${one}/next`, {
-  params,
-  success: Schema.Struct({ data: Schema.Array(ScheduleTime) }),
-  error: NotFoundResponse
-})
-  .annotate(RequiredPermission, "Schedules.read_schedules")
-  .annotateMerge(extension("List the next ten times of a schedule"))
+export const next = endpoint(declared.next, "List the next ten times of a schedule").annotate(
+  RequiredPermission,
+  "Schedules.read_schedules"
+)
 
 /**
  * Extension: the next ten times that a schedule with these rules would have if it were made now, fewer when no more are
  * left. Nothing is stored.
  */
-export const previewTimes = HttpApiEndpoint.post("previewScheduleTimes", `${path}/preview`, {
-  params: { workspace_id: WorkspaceId },
-  payload: ScheduleRules,
-  success: Schema.Struct({ data: Schema.Array(ScheduleTime) }),
-  error: InvalidRequestResponse
-})
+export const previewTimes = endpoint(declared.previewTimes, "List the next ten times that a schedule would have")
   .annotate(RequiredPermission, "Schedules.read_schedules")
   .annotate(WithoutRecord, true)
-  .annotateMerge(extension("List the next ten times that a schedule would have"))
 
 /** Extension. */
-export const listOccurrences = HttpApiEndpoint.get("listScheduleOccurrences", `${one}/occurrences`, {
-  params,
-  query: listQuery,
-  success: Page(ScheduleOccurrence),
-  error: [InvalidRequestResponse, NotFoundResponse]
-})
-  .annotate(RequiredPermission, "Schedules.read_schedules")
-  .annotateMerge(extension("List the past occurrences of a schedule, newest first"))
+export const listOccurrences = endpoint(
+  declared.listOccurrences,
+  "List the past occurrences of a schedule, newest first"
+).annotate(RequiredPermission, "Schedules.read_schedules")
 
-export const Schedules = /* @__PURE__ */ HttpApiGroup.make("schedules")
+export const Schedules: Group<
+  "schedules",
+  | typeof get
+  | typeof list
+  | typeof create
+  | typeof update
+  | typeof remove
+  | typeof pause
+  | typeof resume
+  | typeof next
+  | typeof previewTimes
+  | typeof listOccurrences,
+  WorkspaceAuthorization
+> = /* @__PURE__ */ HttpApiGroup.make("schedules")
   .add(get, list, create, update, remove, pause, resume, next, previewTimes, listOccurrences)
   .middleware(WorkspaceAuthorization)

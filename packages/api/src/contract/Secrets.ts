@@ -2,137 +2,49 @@
  * Secrets of the vault: named sets of items. Items can only be written here; robots read them elsewhere
  * (`RobotSecrets`).
  */
-import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { namedCursorQuery, Page, Text } from "./Common.ts"
-import { extension, summary } from "./Documentation.ts"
-import { SecretName, WorkspaceId } from "./Ids.ts"
-import { ConflictResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
+import { endpoint, type Group } from "../internal/endpoints/HttpApi.ts"
+import * as declared from "../internal/endpoints/Secrets.ts"
 
-/**
- * The name of a new secret: 1 to 255 letters, digits and underscores, unique in the workspace. `publicKey` is refused:
- * robots could never read it, since that is the address of the vault's own key.
- */
-export const NewSecretName = SecretName.check(
-  Schema.isPattern(/^(?!publicKey$)[A-Za-z0-9_]{1,255}$/, {
-    message: "Expected 1 to 255 letters, digits and underscores, and not publicKey"
-  })
-)
-
-/** The items of a secret: any JSON under each name, at most 64 KB in all. Never in an error or a log. */
-export const SecretItems = Schema.RedactedFromValue(Schema.Record(Schema.String, Schema.Json))
-export type SecretItems = typeof SecretItems.Type
-
-/** A name or address of a server, in lower case and without a port. */
-const SecretHost = Schema.String.check(
-  Schema.isMaxLength(253),
-  Schema.isPattern(/^(?:[a-z0-9_](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])$/, {
-    message: "Expected the name or address of a server in lower case, without scheme and port, such as git.example.com"
-  })
-)
-
-/** The servers to which the room itself sends a secret: those of repositories and mail servers that name it. */
-export const SecretHosts = Schema.Array(SecretHost).check(Schema.isMaxLength(20), Schema.isUnique())
-
-/** A secret without its items. */
-export const Secret = Schema.Struct({
-  name: SecretName,
-  description: Schema.NullOr(Schema.String),
-  /** Extension: the servers to which the room itself sends it. Step runs that read it are not concerned. */
-  hosts: Schema.Array(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
-}).annotate({ identifier: "Secret" })
-export interface Secret extends Schema.Schema.Type<typeof Secret> {}
-
-/** A secret with the names of its items, in the order in which they were written. Never with their values. */
-export const SecretWithItemNames = Schema.Struct({
-  ...Secret.fields,
-  item_names: Schema.Array(Schema.String)
-}).annotate({ identifier: "SecretWithItemNames" })
-export interface SecretWithItemNames extends Schema.Schema.Type<typeof SecretWithItemNames> {}
-
-const Description = Text.check(Schema.isMaxLength(1000))
-const params = { workspace_id: WorkspaceId, secret_name: SecretName }
+export * from "../internal/endpoints/Secrets.ts"
 
 /** A page has up to 1,000 secrets. */
-export const list = HttpApiEndpoint.get("listSecrets", "/workspaces/:workspace_id/secrets", {
-  params: { workspace_id: WorkspaceId },
-  query: namedCursorQuery,
-  success: Page(Secret),
-  error: InvalidRequestResponse
-})
-  .annotate(RequiredPermission, "Vault.read_secrets")
-  .annotateMerge(summary("List the secrets, newest first, without their items"))
+export const list = endpoint(declared.list, "List the secrets, newest first, without their items").annotate(
+  RequiredPermission,
+  "Vault.read_secrets"
+)
 
 /** Extension. */
-export const get = HttpApiEndpoint.get("getSecret", "/workspaces/:workspace_id/secrets/:secret_name", {
-  params,
-  success: SecretWithItemNames,
-  error: NotFoundResponse
-})
-  .annotate(RequiredPermission, "Vault.read_secrets")
-  .annotateMerge(extension("Get a secret with the names of its items, without their values"))
+export const get = endpoint(declared.get, "Get a secret with the names of its items, without their values").annotate(
+  RequiredPermission,
+  "Vault.read_secrets"
+)
 
-export const create = HttpApiEndpoint.post("createSecret", "/workspaces/:workspace_id/secrets", {
-  params: { workspace_id: WorkspaceId },
-  payload: Schema.Struct({
-    name: NewSecretName,
-    items: SecretItems,
-    description: Schema.optionalKey(Schema.NullOr(Description)),
-    /** Extension; default: none. */
-    hosts: Schema.optionalKey(SecretHosts)
-  }),
-  success: Secret,
-  error: [InvalidRequestResponse, ConflictResponse, PayloadTooLargeResponse]
-})
-  .annotate(RequiredPermission, "Vault.write_secrets")
-  .annotateMerge(summary("Create a secret"))
+export const create = endpoint(declared.create, "Create a secret").annotate(RequiredPermission, "Vault.write_secrets")
 
 /** All items are replaced. A description and `hosts` that are absent do not change. */
-export const update = HttpApiEndpoint.post("updateSecret", "/workspaces/:workspace_id/secrets/:secret_name", {
-  params,
-  payload: Schema.Struct({
-    items: SecretItems,
-    description: Schema.optionalKey(Schema.NullOr(Description)),
-    /** Extension. */
-    hosts: Schema.optionalKey(SecretHosts)
-  }),
-  success: Secret,
-  error: [InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse]
-})
-  .annotate(RequiredPermission, "Vault.write_secrets")
-  .annotateMerge(summary("Replace the items of a secret"))
+export const update = endpoint(declared.update, "Replace the items of a secret").annotate(
+  RequiredPermission,
+  "Vault.write_secrets"
+)
 
 /**
  * Extension: items that are not named stay as they are. A description and `hosts` that are absent do not change. An endpoint of its
  * own, so that a service that does not know it replaces nothing.
  */
-export const setItems = HttpApiEndpoint.post("setSecretItems", "/workspaces/:workspace_id/secrets/:secret_name/items", {
-  params,
-  payload: Schema.Struct({
-    items: SecretItems,
-    /** Names of items to delete; those that the secret does not have are ignored. */
-    remove: Schema.optionalKey(Schema.Array(Schema.String)),
-    description: Schema.optionalKey(Schema.NullOr(Description)),
-    hosts: Schema.optionalKey(SecretHosts)
-  }),
-  success: Secret,
-  error: [InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse]
-})
-  .annotate(RequiredPermission, "Vault.write_secrets")
-  .annotateMerge(extension("Set single items of a secret, and keep the others"))
+export const setItems = endpoint(declared.setItems, "Set single items of a secret, and keep the others").annotate(
+  RequiredPermission,
+  "Vault.write_secrets"
+)
 
 /** Irreversible. */
-export const remove = HttpApiEndpoint.delete("deleteSecret", "/workspaces/:workspace_id/secrets/:secret_name", {
-  params,
-  success: Schema.Struct({ name: SecretName, deleted: Schema.Literal(true) }),
-  error: NotFoundResponse
-})
-  .annotate(RequiredPermission, "Vault.write_secrets")
-  .annotateMerge(summary("Delete a secret"))
+export const remove = endpoint(declared.remove, "Delete a secret").annotate(RequiredPermission, "Vault.write_secrets")
 
-export const Secrets = /* @__PURE__ */ HttpApiGroup.make("secrets")
+export const Secrets: Group<
+  "secrets",
+  typeof get | typeof list | typeof create | typeof update | typeof setItems | typeof remove,
+  WorkspaceAuthorization
+> = /* @__PURE__ */ HttpApiGroup.make("secrets")
   .add(get, list, create, update, setItems, remove)
   .middleware(WorkspaceAuthorization)

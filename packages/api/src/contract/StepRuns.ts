@@ -1,213 +1,44 @@
 /** Step runs: one execution of a step on one worker. A step run is executed at most once. */
-import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { cursorQuery, listQuery, OpenEnum, Page, Timestamp } from "./Common.ts"
-import { summary } from "./Documentation.ts"
-import { ArtifactId, ProcessRunId, StepId, StepRunId, TaskPackageId, WorkspaceId } from "./Ids.ts"
-import { InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
-import { VersionNumber } from "./TaskPackageVersions.ts"
+import { endpoint, type Group } from "../internal/endpoints/HttpApi.ts"
+import * as declared from "../internal/endpoints/StepRuns.ts"
 
-export const stepRunStates = ["new", "awaiting_worker", "in_progress", "completed", "failed"] as const
-export type StepRunState = (typeof stepRunStates)[number]
+export * from "../internal/endpoints/StepRuns.ts"
 
-/** Why a step run failed. */
-export const stepRunErrorCodes = [
-  "START_FAILURE",
-  "UNZIP_FAILURE",
-  "SETUP_FAILURE",
-  "ROBOT_FAILURE",
-  "UPLOAD_FAILURE",
-  "TIMEOUT",
-  "TERMINATED",
-  "WORKER_LOST",
-  "UNKNOWN"
-] as const
-export type StepRunErrorCode = (typeof stepRunErrorCodes)[number]
+export const get = endpoint(declared.get, "Get a step run").annotate(RequiredPermission, "Processes.read_runs")
 
-export const stepRunEventTypes = [
-  "CREATED",
-  "QUEUED",
-  "NO_WORKER",
-  "PAUSED",
-  "LEASED",
-  "START",
-  "ITEM_RESERVED",
-  "ITEM_RELEASED",
-  "ITEM_FAILED",
-  "OUTPUT_CREATED",
-  "ARTIFACT_ADDED",
-  "STOP_REQUESTED",
-  "END"
-] as const
-export type StepRunEventType = (typeof stepRunEventTypes)[number]
-
-/** The version of a task package that a step run was given to a worker with. */
-export const StepRunPackage = Schema.Struct({
-  id: TaskPackageId,
-  version: VersionNumber,
-  digest: Schema.String
-}).annotate({ identifier: "StepRunPackage" })
-export interface StepRunPackage extends Schema.Schema.Type<typeof StepRunPackage> {}
-
-/**
- * `duration` is in seconds, null until the step run has ended. `task_package` is an extension: null for a task that workers
- * define themselves, and until a worker has it.
- */
-export const StepRun = Schema.Struct({
-  id: StepRunId,
-  state: OpenEnum(stepRunStates),
-  state_updated_at: Timestamp,
-  error: Schema.NullOr(Schema.Struct({ code: OpenEnum(stepRunErrorCodes) })),
-  started_at: Schema.NullOr(Timestamp),
-  ended_at: Schema.NullOr(Timestamp),
-  duration: Schema.NullOr(Schema.Finite),
-  step: Schema.Struct({ id: StepId, name: Schema.String }),
-  task_package: Schema.NullOr(StepRunPackage).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
-}).annotate({ identifier: "StepRun" })
-export interface StepRun extends Schema.Schema.Type<typeof StepRun> {}
-
-/** The event of workers that says in which environment a task of a package runs. */
-export const environmentEvent = "ENVIRONMENT"
-
-/**
- * The environment of a step run. `provider` is the tool that built it; `cached` says that it was there already, and
- * `seconds` how long its build took, whenever that was.
- */
-export const StepRunEnvironment = Schema.Struct({
-  digest: Schema.String.check(Schema.isPattern(/^[0-9a-f]{12,128}$/, { message: "Expected a digest in hexadecimal" })),
-  provider: Schema.String.check(
-    Schema.isPattern(/^[a-z][a-z0-9-]{0,63}$/, { message: "Expected the name of a tool, such as uv" })
-  ),
-  cached: Schema.Boolean,
-  seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
-}).annotate({ identifier: "StepRunEnvironment" })
-export interface StepRunEnvironment extends Schema.Schema.Type<typeof StepRunEnvironment> {}
-
-/**
- * `NO_WORKER`, `PAUSED`, `message` and `environment` are extensions. `NO_WORKER`: a step run has been unassigned for 10 seconds, or for
- * one when no worker of its group is online, and no worker that is online matches; the message says what is missing. It is reported
- * once, and the step run continues when a worker leases it. `environment` is that of the event `ENVIRONMENT`, null in all others. `PAUSED`: it waits
- * because something is paused, or the failure of its item has paused its step or process. `LOG_INCOMPLETE`, of a worker: lines of
- * the log were dropped; the message says how many.
- */
-export const StepRunEvent = Schema.Struct({
-  timestamp: Timestamp,
-  event_type: OpenEnum(stepRunEventTypes),
-  message: Schema.NullOr(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
-  environment: Schema.NullOr(StepRunEnvironment).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
-}).annotate({ identifier: "StepRunEvent" })
-export interface StepRunEvent extends Schema.Schema.Type<typeof StepRunEvent> {}
-
-const params = { workspace_id: WorkspaceId, step_run_id: StepRunId }
-
-export const get = HttpApiEndpoint.get("getStepRun", "/workspaces/:workspace_id/step-runs/:step_run_id", {
-  params,
-  success: StepRun,
-  error: NotFoundResponse
-})
-  .annotate(RequiredPermission, "Processes.read_runs")
-  .annotateMerge(summary("Get a step run"))
-
-export const list = HttpApiEndpoint.get("listStepRuns", "/workspaces/:workspace_id/step-runs", {
-  params: { workspace_id: WorkspaceId },
-  query: { ...listQuery, process_run_id: ProcessRunId },
-  success: Page(StepRun),
-  error: [InvalidRequestResponse, NotFoundResponse]
-})
-  .annotate(RequiredPermission, "Processes.read_processes")
-  .annotateMerge(summary("List the step runs of a process run, newest first"))
+export const list = endpoint(declared.list, "List the step runs of a process run, newest first").annotate(
+  RequiredPermission,
+  "Processes.read_processes"
+)
 
 /** Oldest first. */
-export const listEvents = HttpApiEndpoint.get(
-  "listStepRunEvents",
-  "/workspaces/:workspace_id/step-runs/:step_run_id/events",
-  {
-    params,
-    query: listQuery,
-    success: Page(StepRunEvent),
-    error: [InvalidRequestResponse, NotFoundResponse]
-  }
+export const listEvents = endpoint(declared.listEvents, "List the events of a step run, oldest first").annotate(
+  RequiredPermission,
+  "Processes.read_run_outputs"
 )
-  .annotate(RequiredPermission, "Processes.read_run_outputs")
-  .annotateMerge(summary("List the events of a step run, oldest first"))
 
-/** A file that a step run saved. `size` is in bytes. */
-export const ArtifactListed = Schema.Struct({ id: ArtifactId, name: Schema.String, size: Schema.Finite }).annotate({
-  identifier: "ArtifactListed"
-})
-export interface ArtifactListed extends Schema.Schema.Type<typeof ArtifactListed> {}
+export const listArtifacts = endpoint(
+  declared.listArtifacts,
+  "List the artifacts of a step run, newest first"
+).annotate(RequiredPermission, "Processes.read_run_outputs")
 
-/** `url` needs no key and is valid for one hour. */
-export const Artifact = Schema.Struct({ ...ArtifactListed.fields, url: Schema.String }).annotate({
-  identifier: "Artifact"
-})
-export interface Artifact extends Schema.Schema.Type<typeof Artifact> {}
-
-/** Console output of a step run: a message has one or more lines. */
-export const ConsoleMessage = Schema.Struct({ timestamp: Timestamp, message: Schema.String }).annotate({
-  identifier: "ConsoleMessage"
-})
-export interface ConsoleMessage extends Schema.Schema.Type<typeof ConsoleMessage> {}
-
-export const listArtifacts = HttpApiEndpoint.get(
-  "listStepRunArtifacts",
-  "/workspaces/:workspace_id/step-runs/:step_run_id/artifacts",
-  {
-    params,
-    query: listQuery,
-    success: Page(ArtifactListed),
-    error: [InvalidRequestResponse, NotFoundResponse]
-  }
+export const getArtifact = endpoint(declared.getArtifact, "Get an artifact with its download address").annotate(
+  RequiredPermission,
+  "Processes.read_run_outputs"
 )
-  .annotate(RequiredPermission, "Processes.read_run_outputs")
-  .annotateMerge(summary("List the artifacts of a step run, newest first"))
-
-export const getArtifact = HttpApiEndpoint.get(
-  "getStepRunArtifact",
-  "/workspaces/:workspace_id/step-runs/:step_run_id/artifacts/:artifact_id",
-  { params: { ...params, artifact_id: ArtifactId }, success: Artifact, error: NotFoundResponse }
-)
-  .annotate(RequiredPermission, "Processes.read_run_outputs")
-  .annotateMerge(summary("Get an artifact with its download address"))
-
-/**
- * A page of console messages. Extensions: `newer` is the address of what is written after this page, also while there is
- * nothing yet. To read a log and continue: read to the end, then read `newer` repeatedly. `total` is the number of messages,
- * and `position` that of the first message of a page requested by `position`.
- */
-export const ConsoleMessages = Schema.Struct({
-  ...Page(ConsoleMessage).fields,
-  newer: Schema.NullOr(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
-  position: Schema.NullOr(Schema.Finite).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
-  total: Schema.NullOr(Schema.Finite).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
-}).annotate({ identifier: "ConsoleMessages" })
-export interface ConsoleMessages extends Schema.Schema.Type<typeof ConsoleMessages> {}
 
 /** A page has up to 1,000 messages, unless `count` says fewer of one requested by `position`. */
-export const listConsoleMessages = HttpApiEndpoint.get(
-  "listStepRunConsoleMessages",
-  "/workspaces/:workspace_id/step-runs/:step_run_id/console-messages",
-  {
-    params,
-    query: {
-      ...cursorQuery,
-      /** Extension: the end of the log first, and each page from its newest message to its oldest; default: oldest first. */
-      order: Schema.optional(Schema.Literal("newest_first")),
-      /** Extension: the page that begins with this message, from 0; negative: that many messages before the end. */
-      position: Schema.optional(Schema.Int),
-      /** Extension: with `position`, the most messages of the page; 1 to 1,000, default 1,000. */
-      count: Schema.optional(Schema.Int.check(Schema.isGreaterThan(0)))
-    },
-    success: ConsoleMessages,
-    error: [InvalidRequestResponse, NotFoundResponse]
-  }
-)
-  .annotate(RequiredPermission, "Processes.read_run_outputs")
-  .annotateMerge(summary("List the console messages of a step run, oldest first"))
+export const listConsoleMessages = endpoint(
+  declared.listConsoleMessages,
+  "List the console messages of a step run, oldest first"
+).annotate(RequiredPermission, "Processes.read_run_outputs")
 
-export const StepRuns = /* @__PURE__ */ HttpApiGroup.make("stepRuns")
+export const StepRuns: Group<
+  "stepRuns",
+  typeof get | typeof list | typeof listEvents | typeof listArtifacts | typeof getArtifact | typeof listConsoleMessages,
+  WorkspaceAuthorization
+> = /* @__PURE__ */ HttpApiGroup.make("stepRuns")
   .add(get, list, listEvents, listArtifacts, getArtifact, listConsoleMessages)
   .middleware(WorkspaceAuthorization)

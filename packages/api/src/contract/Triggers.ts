@@ -1,229 +1,57 @@
 /**
  * Triggers: conditions under which runs of a process start, and addresses whose requests become work items. An extension.
  */
-import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization, StartsWork } from "./Authorization.ts"
-import { Deleted, listQuery, Name, OpenEnum, Page, Ref, Text, Timestamp } from "./Common.ts"
-import { extension } from "./Documentation.ts"
-import { ProcessId, ProcessRunId, TriggerId, WorkspaceId } from "./Ids.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
-import { ConflictResponse, ForbiddenResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
+import { endpoint, type Group } from "../internal/endpoints/HttpApi.ts"
+import * as declared from "../internal/endpoints/Triggers.ts"
 
-export const triggerHandshakes = ["asana", "slack", "microsoft-graph"] as const
-export type TriggerHandshake = (typeof triggerHandshakes)[number]
-export const signatureTypes = ["standard_webhooks", "hmac", "slack"] as const
-
-/** A JSON pointer (RFC 6901) into the body of a request; the empty one is the whole body. */
-export const Pointer = Text.check(
-  Schema.isMaxLength(1024),
-  Schema.isPattern(/^(?:\/(?:[^~/]|~[01])*)*$/, {
-    message: "Expected a JSON pointer such as /order/id, or an empty text for the whole body"
-  })
-)
-
-const HeaderName = Schema.String.check(
-  Schema.isPattern(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, {
-    message: "Expected the name of a header, such as X-Hub-Signature-256"
-  })
-)
-
-const Count = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
-
-/**
- * When a run starts with all items that wait in the queue of the process: when at least `at_least` wait, or the oldest
- * has waited for `oldest_seconds`; while fewer than `max_runs` (default 1) runs of this trigger have not ended.
- */
-export const TriggerStart = Schema.Struct({
-  at_least: Schema.optionalKey(Count(1_000_000)),
-  oldest_seconds: Schema.optionalKey(Count(31_536_000)),
-  max_runs: Schema.optionalKey(Count(1000))
-}).check(
-  Schema.makeFilter(({ at_least, oldest_seconds }) =>
-    at_least === undefined && oldest_seconds === undefined
-      ? { path: ["at_least"], issue: "Expected at_least or oldest_seconds: without them nothing would ever start" }
-      : undefined
-  )
-)
-
-const secret = { secret: Schema.optionalKey(Schema.RedactedFromValue(Text.check(Schema.isBetweenLength(1, 1024)))) }
-
-/**
- * How requests are signed: by Standard Webhooks, as Slack does (`X-Slack-Signature` of the body and of
- * `X-Slack-Request-Timestamp`), or by a header with the hexadecimal HMAC-SHA256 of the body, after `prefix` (default none;
- * GitHub's is `sha256=`). The secret is needed when a trigger is created, and kept by a change
- * without one.
- */
-export const TriggerSignature = Schema.Union([
-  Schema.Struct({ type: Schema.Literals(["standard_webhooks", "slack"]), ...secret }),
-  Schema.Struct({
-    type: Schema.Literal("hmac"),
-    header: HeaderName,
-    prefix: Schema.optionalKey(Text.check(Schema.isMaxLength(100))),
-    ...secret
-  })
-])
-export type TriggerSignature = typeof TriggerSignature.Type
-
-/** Where the id of an event is: the same id makes one item within 7 days. */
-export const TriggerEventId = Schema.Union([Schema.Struct({ header: HeaderName }), Schema.Struct({ pointer: Pointer })])
-export type TriggerEventId = typeof TriggerEventId.Type
-
-/** What of the body is the payload: one part of it, or an object of several. Default: the whole body. */
-export const TriggerPayload = Schema.Union([Pointer, Schema.Record(Name, Pointer)])
-export type TriggerPayload = typeof TriggerPayload.Type
-
-/** The settings of an address. Without `event_id`, Standard Webhooks has it in `webhook-id`, and Slack in the body at
- * `/event_id`. */
-export const TriggerWebhook = Schema.Struct({
-  signature: Schema.optionalKey(TriggerSignature),
-  handshake: Schema.optionalKey(Schema.Literals(triggerHandshakes)),
-  payload: Schema.optionalKey(TriggerPayload),
-  event_id: Schema.optionalKey(TriggerEventId),
-  /** Requests are refused with a 429 while so many items wait in the queue of the process; default 1000. */
-  max_waiting: Schema.optionalKey(Count(1_000_000))
-})
-export interface TriggerWebhook extends Schema.Schema.Type<typeof TriggerWebhook> {}
-
-/** A trigger as it is written; replaces the whole trigger. One of `start` and `webhook` is given, or both. */
-export const TriggerDefinition = Schema.Struct({
-  name: Name,
-  process: Ref(ProcessId),
-  enabled: Schema.optionalKey(Schema.Boolean),
-  start: Schema.optionalKey(TriggerStart),
-  webhook: Schema.optionalKey(TriggerWebhook)
-})
-export interface TriggerDefinition extends Schema.Schema.Type<typeof TriggerDefinition> {}
-
-const fields = {
-  id: TriggerId,
-  name: Schema.String,
-  process: Schema.Struct({ id: ProcessId, name: Schema.String }),
-  created_at: Timestamp,
-  enabled: Schema.Boolean,
-  start: Schema.NullOr(
-    Schema.Struct({
-      at_least: Schema.NullOr(Schema.Int),
-      oldest_seconds: Schema.NullOr(Schema.Int),
-      max_runs: Schema.Int
-    })
-  ),
-  /** Without the secret. */
-  webhook: Schema.NullOr(
-    Schema.Struct({
-      signature: Schema.NullOr(
-        Schema.Struct({
-          type: OpenEnum(signatureTypes),
-          header: Schema.NullOr(Schema.String),
-          prefix: Schema.NullOr(Schema.String)
-        })
-      ),
-      handshake: Schema.NullOr(OpenEnum(triggerHandshakes)),
-      payload: Schema.NullOr(Schema.Union([Schema.String, Schema.Record(Schema.String, Schema.String)])),
-      event_id: Schema.NullOr(
-        Schema.Struct({ header: Schema.NullOr(Schema.String), pointer: Schema.NullOr(Schema.String) })
-      ),
-      max_waiting: Schema.Int
-    })
-  ),
-  /** Why no run can start, since when; null when nothing is wrong. */
-  problem: Schema.NullOr(Schema.Struct({ since: Timestamp, message: Schema.String })),
-  /** Requests to its address whose signature was wrong: how many since it was changed, and why the last one was refused. */
-  refused_requests: Schema.NullOr(
-    Schema.Struct({ count: Schema.Int, last_at: Timestamp, message: Schema.String })
-  ).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
-}
-
-export const TriggerListed = Schema.Struct(fields).annotate({ identifier: "TriggerListed" })
-export interface TriggerListed extends Schema.Schema.Type<typeof TriggerListed> {}
-
-/** A trigger with its runs that have not ended. */
-export const Trigger = Schema.Struct({ ...fields, running: Schema.Array(Ref(ProcessRunId)) }).annotate({
-  identifier: "Trigger"
-})
-export interface Trigger extends Schema.Schema.Type<typeof Trigger> {}
-
-/** `url` is returned only here: anyone who knows it may send requests. Null without `webhook`. */
-export const TriggerCreated = Schema.Struct({
-  ...fields,
-  running: Schema.Array(Ref(ProcessRunId)),
-  url: Schema.NullOr(Schema.RedactedFromValue(Schema.String))
-}).annotate({ identifier: "TriggerCreated" })
-export interface TriggerCreated extends Schema.Schema.Type<typeof TriggerCreated> {}
-
-const params = { workspace_id: WorkspaceId, trigger_id: TriggerId }
-const path = "/workspaces/:workspace_id/triggers"
-const one = `${path}/:trigger_id` as const
+export * from "../internal/endpoints/Triggers.ts"
 
 /** Extension. */
-export const get = HttpApiEndpoint.get("getTrigger", one, { params, success: Trigger, error: NotFoundResponse })
-  .annotate(RequiredPermission, "Triggers.read_triggers")
-  .annotateMerge(extension("Get a trigger"))
+export const get = endpoint(declared.get, "Get a trigger").annotate(RequiredPermission, "Triggers.read_triggers")
 
 /** Extension. */
-export const list = HttpApiEndpoint.get("listTriggers", path, {
-  params: { workspace_id: WorkspaceId },
-  query: { ...listQuery, process_id: Schema.optional(ProcessId) },
-  success: Page(TriggerListed),
-  error: InvalidRequestResponse
-})
-  .annotate(RequiredPermission, "Triggers.read_triggers")
-  .annotateMerge(extension("List the triggers, newest first"))
-
-const written = [InvalidRequestResponse, NotFoundResponse, ConflictResponse, ForbiddenResponse] as const
+export const list = endpoint(declared.list, "List the triggers, newest first").annotate(
+  RequiredPermission,
+  "Triggers.read_triggers"
+)
 
 /**
  * Extension: the name is unique in the workspace. Needs the permission Processes.trigger_processes too. It runs as
  * itself: it continues when the key that created it is revoked.
  */
-export const create = HttpApiEndpoint.post("createTrigger", path, {
-  params: { workspace_id: WorkspaceId },
-  payload: TriggerDefinition,
-  success: TriggerCreated,
-  error: written
-})
+export const create = endpoint(declared.create, "Create a trigger")
   .annotate(RequiredPermission, "Triggers.write_triggers")
   .annotate(StartsWork, true)
   .annotate(ReturnsCredential, true)
-  .annotateMerge(extension("Create a trigger"))
 
 /**
  * Extension: replaces the definition. The address stays, if there is one; `url` is then null. Needs the permission
  * Processes.trigger_processes too.
  */
-export const update = HttpApiEndpoint.post("updateTrigger", one, {
-  params,
-  payload: TriggerDefinition,
-  success: TriggerCreated,
-  error: written
-})
+export const update = endpoint(declared.update, "Replace a trigger")
   .annotate(RequiredPermission, "Triggers.write_triggers")
   .annotate(StartsWork, true)
   .annotate(ReturnsCredential, true)
-  .annotateMerge(extension("Replace a trigger"))
 
 /** Extension: a new address; the old one is revoked at once, and what a handshake agreed on is forgotten. */
-export const rotate = HttpApiEndpoint.post("rotateTriggerUrl", `${one}/rotate-url`, {
-  params,
-  success: TriggerCreated,
-  error: [NotFoundResponse, ConflictResponse]
-})
+export const rotate = endpoint(declared.rotate, "Give a trigger a new address")
   .annotate(RequiredPermission, "Triggers.write_triggers")
   .annotate(StartsWork, true)
   .annotate(ReturnsCredential, true)
-  .annotateMerge(extension("Give a trigger a new address"))
 
 /** Extension. Irreversible: its address is revoked. Its runs go on, and its items stay. */
-export const remove = HttpApiEndpoint.delete("deleteTrigger", one, {
-  params,
-  success: Deleted(TriggerId),
-  error: NotFoundResponse
-})
-  .annotate(RequiredPermission, "Triggers.write_triggers")
-  .annotateMerge(extension("Delete a trigger"))
+export const remove = endpoint(declared.remove, "Delete a trigger").annotate(
+  RequiredPermission,
+  "Triggers.write_triggers"
+)
 
-export const Triggers = /* @__PURE__ */ HttpApiGroup.make("triggers")
+export const Triggers: Group<
+  "triggers",
+  typeof get | typeof list | typeof create | typeof update | typeof rotate | typeof remove,
+  WorkspaceAuthorization
+> = /* @__PURE__ */ HttpApiGroup.make("triggers")
   .add(get, list, create, update, rotate, remove)
   .middleware(WorkspaceAuthorization)

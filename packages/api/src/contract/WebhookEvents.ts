@@ -7,8 +7,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { OpenEnum, Timestamp } from "./Common.ts"
 import { EventId, ProcessId, ProcessRunId, WorkspaceId } from "./Ids.ts"
-import { pauseActions, Paused } from "./Pauses.ts"
-import { processRunActions, processRunStates } from "./ProcessRuns.ts"
+import { pauseActions, Paused } from "../internal/endpoints/Pauses.ts"
+import { processRunActions, processRunStates } from "../internal/endpoints/ProcessRuns.ts"
 
 const orNull = <S extends Schema.Codec<unknown, unknown>>(schema: S) =>
   Schema.NullOr(schema).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))

@@ -1,172 +1,70 @@
 /** Webhooks: addresses that receive events of process runs, defined in `WebhookEvents`. */
-import * as Effect from "effect/Effect"
-import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { CallbackUrl, Deleted, listQuery, OpenEnum, Page, Ref, Timestamp } from "./Common.ts"
-import { extension, summary } from "./Documentation.ts"
-import { EventId, ProcessId, ProcessRunId, WebhookDeliveryId, WebhookId, WorkspaceId } from "./Ids.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
-import { type PauseAction, pauseActions } from "./Pauses.ts"
-import { type ProcessRunAction, processRunActions } from "./ProcessRuns.ts"
-import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
+import { endpoint, type Group } from "../internal/endpoints/HttpApi.ts"
+import * as declared from "../internal/endpoints/Webhooks.ts"
 
-export type WebhookEventType = `process_run.${ProcessRunAction}` | `process.${PauseAction}`
+export * from "../internal/endpoints/Webhooks.ts"
 
-/** Those of `process` are extensions. */
-export const webhookEventTypes: ReadonlyArray<WebhookEventType> = [
-  ...processRunActions.map((action) => `process_run.${action}` as const),
-  ...pauseActions.map((action) => `process.${action}` as const)
-]
+export const get = endpoint(declared.get, "Get a webhook with its secret").annotate(
+  RequiredPermission,
+  "Webhooks.read_webhooks"
+)
 
-const listed = {
-  id: WebhookId,
-  /** Null: all processes of the workspace. */
-  process: Schema.NullOr(Ref(ProcessId)),
-  enabled_events: Schema.Array(OpenEnum(webhookEventTypes)),
-  endpoint: Schema.String,
-  /** Extension: false when an endpoint responded with 410, or after a manual change; nothing is sent then. */
-  enabled: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(true)))
-}
-
-/** A webhook in lists. */
-export const WebhookListed = Schema.Struct(listed).annotate({ identifier: "WebhookListed" })
-export interface WebhookListed extends Schema.Schema.Type<typeof WebhookListed> {}
-
-/** `secret` signs the deliveries; the service creates it, `whsec_` and 32 random bytes in base64. */
-export const Webhook = Schema.Struct({ ...listed, secret: Schema.RedactedFromValue(Schema.String) }).annotate({
-  identifier: "Webhook"
-})
-export interface Webhook extends Schema.Schema.Type<typeof Webhook> {}
-
-const EnabledEvents = Schema.Array(Schema.Literals(webhookEventTypes)).check(Schema.isBetweenLength(1, 100))
-
-export const deliveryStates = ["pending", "delivered", "failed"] as const
-export type DeliveryState = (typeof deliveryStates)[number]
-
-/** An event for a webhook: `pending` while another attempt will be made. Stored for 14 days. */
-export const WebhookDelivery = Schema.Struct({
-  id: WebhookDeliveryId,
-  /** The `id` in the body and the `webhook-id` of every attempt. */
-  event_id: EventId,
-  event_type: OpenEnum([...webhookEventTypes, "process_run.test"]),
-  /** Null for a test event. */
-  process_run: Schema.NullOr(Ref(ProcessRunId)),
-  state: OpenEnum(deliveryStates),
-  created_at: Timestamp,
-  attempts: Schema.Int,
-  last_attempt_at: Schema.NullOr(Timestamp),
-  /** The time of the next attempt, null when none will be made. */
-  next_attempt_at: Schema.NullOr(Timestamp),
-  /** The status of the last response, null without one. */
-  response_status: Schema.NullOr(Schema.Int),
-  /** Why the last attempt failed, null if it did not. */
-  error: Schema.NullOr(Schema.String),
-  /** The body, exactly as every attempt sends it. */
-  body: Schema.String
-}).annotate({ identifier: "WebhookDelivery" })
-export interface WebhookDelivery extends Schema.Schema.Type<typeof WebhookDelivery> {}
-
-const params = { workspace_id: WorkspaceId, webhook_id: WebhookId }
-
-export const get = HttpApiEndpoint.get("getWebhook", "/workspaces/:workspace_id/webhooks/:webhook_id", {
-  params,
-  success: Webhook,
-  error: NotFoundResponse
-})
-  .annotate(RequiredPermission, "Webhooks.read_webhooks")
-  .annotateMerge(summary("Get a webhook with its secret"))
-
-export const list = HttpApiEndpoint.get("listWebhooks", "/workspaces/:workspace_id/webhooks", {
-  params: { workspace_id: WorkspaceId },
-  query: listQuery,
-  success: Page(WebhookListed),
-  error: InvalidRequestResponse
-})
-  .annotate(RequiredPermission, "Webhooks.read_webhooks")
-  .annotateMerge(summary("List the webhooks, newest first, without their secrets"))
+export const list = endpoint(declared.list, "List the webhooks, newest first, without their secrets").annotate(
+  RequiredPermission,
+  "Webhooks.read_webhooks"
+)
 
 /** Without `process`, or with null: all processes. A process that does not exist is a 404. */
-export const create = HttpApiEndpoint.post("createWebhook", "/workspaces/:workspace_id/webhooks", {
-  params: { workspace_id: WorkspaceId },
-  payload: Schema.Struct({
-    endpoint: CallbackUrl,
-    enabled_events: EnabledEvents,
-    process: Schema.optionalKey(Schema.NullOr(Ref(ProcessId)))
-  }),
-  success: Webhook,
-  error: [InvalidRequestResponse, NotFoundResponse]
-})
+export const create = endpoint(declared.create, "Create a webhook")
   .annotate(RequiredPermission, "Webhooks.write_webhooks")
   .annotate(ReturnsCredential, true)
-  .annotateMerge(summary("Create a webhook"))
 
 /** Irreversible. Pending deliveries are dropped. */
-export const remove = HttpApiEndpoint.delete("deleteWebhook", "/workspaces/:workspace_id/webhooks/:webhook_id", {
-  params,
-  success: Deleted(WebhookId),
-  error: NotFoundResponse
-})
-  .annotate(RequiredPermission, "Webhooks.write_webhooks")
-  .annotateMerge(summary("Delete a webhook"))
+export const remove = endpoint(declared.remove, "Delete a webhook").annotate(
+  RequiredPermission,
+  "Webhooks.write_webhooks"
+)
 
 /**
  * Extension: changes the given fields. `rotate_secret: true` creates a new secret and returns it; for 24 hours
  * `webhook-signature` also carries a signature under the old one, while `x-rc-signature` uses the new one immediately.
  */
-export const update = HttpApiEndpoint.post("updateWebhook", "/workspaces/:workspace_id/webhooks/:webhook_id", {
-  params,
-  payload: Schema.Struct({
-    endpoint: Schema.optionalKey(CallbackUrl),
-    enabled_events: Schema.optionalKey(EnabledEvents),
-    process: Schema.optionalKey(Schema.NullOr(Ref(ProcessId))),
-    enabled: Schema.optionalKey(Schema.Boolean),
-    rotate_secret: Schema.optionalKey(Schema.Boolean)
-  }),
-  success: Webhook,
-  error: [InvalidRequestResponse, NotFoundResponse]
-})
+export const update = endpoint(declared.update, "Change a webhook, or rotate its secret")
   .annotate(RequiredPermission, "Webhooks.write_webhooks")
   .annotate(ReturnsCredential, true)
-  .annotateMerge(extension("Change a webhook, or rotate its secret"))
 
 /** Extension: sends a test event, even if the webhook is disabled. Returns its delivery, which may be pending. */
-export const test = HttpApiEndpoint.post("testWebhook", "/workspaces/:workspace_id/webhooks/:webhook_id/test", {
-  params,
-  success: WebhookDelivery,
-  error: NotFoundResponse
-})
-  .annotate(RequiredPermission, "Webhooks.write_webhooks")
-  .annotateMerge(extension("Send a test event to a webhook"))
+export const test = endpoint(declared.test, "Send a test event to a webhook").annotate(
+  RequiredPermission,
+  "Webhooks.write_webhooks"
+)
 
 /** Extension: the deliveries of the last 14 days. */
-export const listDeliveries = HttpApiEndpoint.get(
-  "listWebhookDeliveries",
-  "/workspaces/:workspace_id/webhooks/:webhook_id/deliveries",
-  {
-    params,
-    query: { ...listQuery, state: Schema.optional(Schema.Literals(deliveryStates)) },
-    success: Page(WebhookDelivery),
-    error: [InvalidRequestResponse, NotFoundResponse]
-  }
-)
-  .annotate(RequiredPermission, "Webhooks.read_webhooks")
-  .annotateMerge(extension("List the deliveries of a webhook, newest first"))
+export const listDeliveries = endpoint(
+  declared.listDeliveries,
+  "List the deliveries of a webhook, newest first"
+).annotate(RequiredPermission, "Webhooks.read_webhooks")
 
 /** Extension: sends the same event again, as a new delivery. 409 while the old one is pending. */
-export const redeliver = HttpApiEndpoint.post(
-  "redeliverWebhookDelivery",
-  "/workspaces/:workspace_id/webhooks/:webhook_id/deliveries/:delivery_id/redeliver",
-  {
-    params: { ...params, delivery_id: WebhookDeliveryId },
-    success: WebhookDelivery,
-    error: [NotFoundResponse, ConflictResponse]
-  }
+export const redeliver = endpoint(declared.redeliver, "Deliver an event again").annotate(
+  RequiredPermission,
+  "Webhooks.write_webhooks"
 )
-  .annotate(RequiredPermission, "Webhooks.write_webhooks")
-  .annotateMerge(extension("Deliver an event again"))
 
-export const Webhooks = /* @__PURE__ */ HttpApiGroup.make("webhooks")
+export const Webhooks: Group<
+  "webhooks",
+  | typeof get
+  | typeof list
+  | typeof create
+  | typeof remove
+  | typeof update
+  | typeof test
+  | typeof listDeliveries
+  | typeof redeliver,
+  WorkspaceAuthorization
+> = /* @__PURE__ */ HttpApiGroup.make("webhooks")
   .add(get, list, create, remove, update, test, listDeliveries, redeliver)
   .middleware(WorkspaceAuthorization)

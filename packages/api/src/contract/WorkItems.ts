@@ -1,226 +1,76 @@
 /**
  * Work items: units of input and output data of processes, JSON and files.
  */
-import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { listQuery, OpenEnum, Page, Ref, Timestamp } from "./Common.ts"
-import { extension, ExtensionKeys, summary } from "./Documentation.ts"
-import { File, NewFile, UploadForm } from "./Files.ts"
-import { ProcessId, ProcessRunId, StepId, StepRunId, WorkItemId, WorkspaceId } from "./Ids.ts"
+import { ExtensionKeys } from "./Documentation.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
-import { dueStates, newOrderFields, orderFields, Reference, Tag } from "./Order.ts"
-import {
-  ConflictResponse,
-  InvalidRequestResponse,
-  NotFoundResponse,
-  PayloadTooLargeResponse,
-  SentAsStored
-} from "./Responses.ts"
+import { newOrderFields } from "./Order.ts"
+import { SentAsStored } from "./Responses.ts"
+import { endpoint, type Group } from "../internal/endpoints/HttpApi.ts"
+import * as declared from "../internal/endpoints/WorkItems.ts"
 
-export const workItemStates = ["new", "pending", "in_progress", "failed", "done"] as const
-export type WorkItemState = (typeof workItemStates)[number]
+export * from "../internal/endpoints/WorkItems.ts"
 
-export const exceptionTypes = ["application", "business", "orchestrator", "unspecified"] as const
-export type ExceptionType = (typeof exceptionTypes)[number]
-
-/** Why a work item failed. `business`: invalid or missing data, not worth a retry; other items may be retried. */
-export const WorkItemException = Schema.Struct({
-  code: Schema.String,
-  type: OpenEnum(exceptionTypes),
-  message: Schema.String
-}).annotate({ identifier: "WorkItemException" })
-
-const summaryFields = {
-  id: WorkItemId,
-  created_at: Timestamp,
-  state: OpenEnum(workItemStates),
-  state_updated_at: Schema.NullOr(Timestamp),
-  process: Ref(ProcessId),
-  process_run: Schema.NullOr(Ref(ProcessRunId)),
-  step: Schema.NullOr(Ref(StepId)),
-  step_run: Schema.NullOr(Ref(StepRunId)),
-  exception: Schema.NullOr(WorkItemException),
-  ...orderFields
-}
-
-export const WorkItem = Schema.Struct({
-  ...summaryFields,
-  payload: Schema.NullOr(Schema.Json),
-  files: Schema.Array(File)
-}).annotate({ identifier: "WorkItem" })
-export interface WorkItem extends Schema.Schema.Type<typeof WorkItem> {}
-
-/** A work item in lists: payload and files only with `include_data=true`. */
-export const WorkItemListed = Schema.Struct({
-  ...summaryFields,
-  payload: Schema.optionalKey(Schema.NullOr(Schema.Json)),
-  files: Schema.optionalKey(Schema.Array(File))
-}).annotate({ identifier: "WorkItemListed" })
-export interface WorkItemListed extends Schema.Schema.Type<typeof WorkItemListed> {}
-
-export const batchOperations = ["retry", "delete", "mark_as_done"] as const
-export type BatchOperation = (typeof batchOperations)[number]
-
-const params = { workspace_id: WorkspaceId, work_item_id: WorkItemId }
-
-export const get = HttpApiEndpoint.get("getWorkItem", "/workspaces/:workspace_id/work-items/:work_item_id", {
-  params,
-  success: WorkItem,
-  error: NotFoundResponse
-})
+export const get = endpoint(declared.get, "Get a work item with payload and files")
   .annotate(RequiredPermission, "Processes.read_work_items")
   .annotate(SentAsStored, true)
-  .annotateMerge(summary("Get a work item with payload and files"))
 
-export const list = HttpApiEndpoint.get("listWorkItems", "/workspaces/:workspace_id/work-items", {
-  params: { workspace_id: WorkspaceId },
-  query: {
-    ...listQuery,
-    process_id: Schema.optional(ProcessId),
-    process_run_id: Schema.optional(ProcessRunId),
-    state: Schema.optional(Schema.Literals(workItemStates)),
-    include_data: Schema.optional(Schema.Boolean),
-    /** Extension: items that are in this step or ended in it; with `process_id` or `process_run_id`. */
-    step_id: Schema.optional(StepId),
-    /** Extension. */
-    reference: Schema.optional(Reference),
-    /** Extension. */
-    tag: Schema.optional(Tag),
-    /** Extension: only open items that have a `due_at`. */
-    due_state: Schema.optional(Schema.Literals(dueStates))
-  },
-  success: Page(WorkItemListed),
-  error: InvalidRequestResponse
-})
+export const list = endpoint(declared.list, "List work items, newest first")
   .annotate(RequiredPermission, "Processes.read_work_items")
   .annotate(SentAsStored, true)
-  .annotateMerge(summary("List work items, newest first"))
 
 /**
  * Extensions: the order of the item, and a `reference`, which one open item of a process may have: new, pending, in
  * progress or failed. With `when_reference_exists: "join"` the open item is returned as it is.
  */
-export const create = HttpApiEndpoint.post("createWorkItem", "/workspaces/:workspace_id/work-items", {
-  params: { workspace_id: WorkspaceId },
-  payload: Schema.Struct({
-    process: Ref(ProcessId),
-    payload: Schema.optionalKey(Schema.NullOr(Schema.Json)),
-    ...newOrderFields,
-    reference: Schema.optionalKey(Reference)
-  }),
-  success: WorkItem,
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
-})
+export const create = endpoint(declared.create, "Create a work item in the queue of a process")
   .annotate(RequiredPermission, "Processes.write_work_items")
   .annotate(SentAsStored, true)
   .annotate(ExtensionKeys, [...Object.keys(newOrderFields), "reference"])
-  .annotateMerge(summary("Create a work item in the queue of a process"))
-
-/** The largest payload of a work item, in bytes of JSON. */
-export const maxPayload = 1024 * 1024
-
-/** The most work items that are made with one request. */
-export const maxCreated = 1000
 
 /**
  * Extension: makes up to 1,000 work items, all or none; their ids in the order of the payloads. `references` has one for
  * each payload, null for none; with `when_reference_exists: "join"` the id is that of the open item that has it.
  */
-export const createMany = HttpApiEndpoint.post("createWorkItems", "/workspaces/:workspace_id/work-items/bulk", {
-  params: { workspace_id: WorkspaceId },
-  payload: Schema.Struct({
-    process: Ref(ProcessId),
-    payloads: Schema.Array(Schema.Json).check(Schema.isBetweenLength(1, maxCreated)),
-    ...newOrderFields,
-    references: Schema.optionalKey(Schema.Array(Schema.NullOr(Reference)))
-  }),
-  success: Schema.Struct({ work_items: Schema.Array(Ref(WorkItemId)) }),
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
-})
-  .annotate(RequiredPermission, "Processes.write_work_items")
-  .annotateMerge(extension("Create many work items in the queue of a process"))
+export const createMany = endpoint(declared.createMany, "Create many work items in the queue of a process").annotate(
+  RequiredPermission,
+  "Processes.write_work_items"
+)
 
 /** Creates the form with which one file is uploaded. A file of the same name is replaced. */
-export const createFile = HttpApiEndpoint.post(
-  "createWorkItemFile",
-  "/workspaces/:workspace_id/work-items/:work_item_id/files",
-  {
-    params,
-    payload: NewFile,
-    success: Schema.Struct({ upload: UploadForm }),
-    error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
-  }
-)
+export const createFile = endpoint(declared.createFile, "Get the form with which a file is attached to a work item")
   .annotate(RequiredPermission, "Processes.write_work_items")
   .annotate(ReturnsCredential, true)
-  .annotateMerge(summary("Get the form with which a file is attached to a work item"))
 
 /** Extension: with `previous_payload` it is a conflict when the item has another payload by then. */
-export const updatePayload = HttpApiEndpoint.post(
-  "updateWorkItemPayload",
-  "/workspaces/:workspace_id/work-items/:work_item_id/payload",
-  {
-    params,
-    payload: Schema.Struct({
-      payload: Schema.NullOr(Schema.Json),
-      /** Extension. */
-      previous_payload: Schema.optionalKey(Schema.NullOr(Schema.Json))
-    }),
-    success: Schema.Struct({ payload: Schema.NullOr(Schema.Json) }),
-    error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
-  }
-)
+export const updatePayload = endpoint(declared.updatePayload, "Replace the payload of a work item")
   .annotate(RequiredPermission, "Processes.write_work_items")
   .annotate(ExtensionKeys, ["previous_payload"])
-  .annotateMerge(summary("Replace the payload of a work item"))
-
-/**
- * `outputs_passed_on` is an extension: how many outputs of retried or deleted items were passed on before and stay. A
- * retry may create them again.
- */
-export const BatchResult = Schema.Struct({
-  accepted: Schema.Boolean,
-  outputs_passed_on: Schema.Int.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0)))
-})
-export interface BatchResult extends Schema.Schema.Type<typeof BatchResult> {}
 
 /** One operation on 1 to 10,000 items, all or none. */
-export const batch = HttpApiEndpoint.post("batchWorkItems", "/workspaces/:workspace_id/work-items/batch", {
-  params: { workspace_id: WorkspaceId },
-  payload: Schema.Struct({
-    batch_operation: Schema.Literals(batchOperations),
-    work_item_ids: Schema.Array(WorkItemId).check(Schema.isBetweenLength(1, 10_000))
-  }),
-  success: BatchResult,
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
-})
-  .annotate(RequiredPermission, "Processes.write_work_items")
-  .annotateMerge(summary("Retry, delete or settle work items, all or none"))
-
-/** The work items that were created in one hour, by what has become of them. Deleted ones are not counted. */
-export const ThroughputHour = Schema.Struct({
-  /** The beginning of the hour. */
-  from: Timestamp,
-  done: Schema.Int,
-  failed: Schema.Int,
-  /** New, pending or in progress. */
-  open: Schema.Int
-}).annotate({ identifier: "ThroughputHour" })
-export interface ThroughputHour extends Schema.Schema.Type<typeof ThroughputHour> {}
+export const batch = endpoint(declared.batch, "Retry, delete or settle work items, all or none").annotate(
+  RequiredPermission,
+  "Processes.write_work_items"
+)
 
 /** Extension: the last hours (default 24, at most 168), oldest first; the last of them is the current one. */
-export const throughput = HttpApiEndpoint.get("getThroughput", "/workspaces/:workspace_id/throughput", {
-  params: { workspace_id: WorkspaceId },
-  query: { hours: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 168 }))) },
-  success: Schema.Struct({ data: Schema.Array(ThroughputHour) }),
-  error: InvalidRequestResponse
-})
-  .annotate(RequiredPermission, "Processes.read_work_items")
-  .annotateMerge(extension("Count the work items of each hour by what has become of them"))
+export const throughput = endpoint(
+  declared.throughput,
+  "Count the work items of each hour by what has become of them"
+).annotate(RequiredPermission, "Processes.read_work_items")
 
-export const WorkItems = /* @__PURE__ */ HttpApiGroup.make("workItems")
+export const WorkItems: Group<
+  "workItems",
+  | typeof get
+  | typeof list
+  | typeof create
+  | typeof createMany
+  | typeof createFile
+  | typeof updatePayload
+  | typeof batch
+  | typeof throughput,
+  WorkspaceAuthorization
+> = /* @__PURE__ */ HttpApiGroup.make("workItems")
   .add(get, list, create, createMany, createFile, updatePayload, batch, throughput)
   .middleware(WorkspaceAuthorization)

@@ -2,154 +2,38 @@
  * The interface of workers, `/worker-v1`: link, lease step runs, report them. The bearer is the worker's token, and
  * calls about a step run also carry its lease token.
  */
-import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import * as Schema from "effect/Schema"
 import { TokenAuthorization } from "./Authorization.ts"
-import { Deleted, Labels, Name, RelativePath, Text, TimestampInput } from "./Common.ts"
-import { extension } from "./Documentation.ts"
-import { NewFile, UploadForm } from "./Files.ts"
-import { FileId, ProcessId, ProcessRunId, StepId, StepRunId, WorkerId, WorkItemId, WorkspaceId } from "./Ids.ts"
-import { StepEnvironment } from "./Processes.ts"
-import {
-  ConflictResponse,
-  ForbiddenResponse,
-  InvalidRequestResponse,
-  NotFoundResponse,
-  PayloadTooLargeResponse,
-  SentAsStored
-} from "./Responses.ts"
-import { Settlement } from "./Robot.ts"
-import { environmentEvent, StepRunEnvironment, stepRunErrorCodes, stepRunEventTypes } from "./StepRuns.ts"
+import { SentAsStored } from "./Responses.ts"
+import { endpoint } from "../internal/endpoints/HttpApi.ts"
+import * as declared from "../internal/endpoints/WorkerProtocol.ts"
 
-/** The maximum of step runs in one call of `nextItems`. */
-export const maxStepRunsAtOnce = 100
-
-/** The maximum of outputs sent with a settled item; further ones are created by separate calls before. */
-export const maxOutputsAtOnce = 100
-
-const Tasks = Schema.Array(Name).check(Schema.isMaxLength(1000))
-
-export const Linked = Schema.Struct({
-  worker_id: WorkerId,
-  workspace_id: WorkspaceId,
-  worker_token: Schema.String,
-  heartbeat_seconds: Schema.Finite
-}).annotate({ identifier: "Linked" })
+export * from "../internal/endpoints/WorkerProtocol.ts"
 
 /**
  * Exchanges a link token for an identity. A worker's link token can be used once, a group's until it expires or is
  * deleted.
  */
-export const link = HttpApiEndpoint.post("linkWorker", "/link", {
-  payload: Schema.Struct({
-    link_token: Schema.String,
-    name: Name,
-    tasks: Tasks,
-    /** What the worker has, for steps that ask for it; default: none. */
-    labels: Schema.optionalKey(Labels)
-  }),
-  success: Linked,
-  error: [InvalidRequestResponse, ForbiddenResponse]
-}).annotateMerge(extension("Link a worker to the workspace"))
-
-/** A step run that only this worker may start now. The tokens are refused once the step run has ended. */
-export const Lease = Schema.Struct({
-  step_run_id: StepRunId,
-  process_id: ProcessId,
-  process_run_id: ProcessRunId,
-  lease_token: Schema.String,
-  run_token: Schema.String,
-  task: Schema.Struct({ name: Schema.String }),
-  /** The step of the process; a service before this field does not send it. */
-  step_id: Schema.optionalKey(StepId),
-  /** Null for a task that the worker defines itself. */
-  package: Schema.NullOr(Schema.Struct({ digest: Schema.String, url: Schema.String })),
-  work_item_id: WorkItemId,
-  timeout_seconds: Schema.NullOr(Schema.Finite),
-  env: Schema.Record(Schema.String, Schema.String),
-  /** Null: the environment that the package describes. */
-  environment: Schema.NullOr(StepEnvironment),
-  /** The trace that the run belongs to, as in W3C Trace Context; only of a service that sends traces to a collector. */
-  traceparent: Schema.optionalKey(Schema.String)
-}).annotate({ identifier: "Lease" })
-export interface Lease extends Schema.Schema.Type<typeof Lease> {}
+export const link = endpoint(declared.link, "Link a worker to the workspace")
 
 /** Waits for up to `wait_seconds` and responds earlier when work arrives. */
-export const lease = HttpApiEndpoint.post("leaseStepRuns", "/lease", {
-  payload: Schema.Struct({
-    free: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 })),
-    tasks: Tasks,
-    /** Whether this worker also runs tasks of task packages; default false. */
-    packages: Schema.optionalKey(Schema.Boolean),
-    /** In place of those that it had; absent: it keeps them. */
-    labels: Schema.optionalKey(Labels),
-    wait_seconds: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 30 }))
-  }),
-  success: Schema.Struct({ leases: Schema.Array(Lease) }),
-  error: InvalidRequestResponse
-})
-  .middleware(TokenAuthorization)
-  .annotateMerge(extension("Wait for step runs and lease them"))
+export const lease = endpoint(declared.lease, "Wait for step runs and lease them").middleware(TokenAuthorization)
 
 /**
  * Keeps the worker and its step runs alive; returns which of them must stop and which it no longer owns. `starting`: this is
  * the first of a worker that was started, so that it no longer drains. `drain`: end when the step runs have ended.
  */
-export const heartbeat = HttpApiEndpoint.post("heartbeat", "/heartbeat", {
-  payload: Schema.Struct({ step_run_ids: Schema.Array(StepRunId), starting: Schema.optionalKey(Schema.Boolean) }),
-  success: Schema.Struct({
-    stop: Schema.Array(StepRunId),
-    lost: Schema.Array(StepRunId),
-    /** A service before this field does not send it. */
-    drain: Schema.optionalKey(Schema.Boolean)
-  }),
-  error: InvalidRequestResponse
-})
-  .middleware(TokenAuthorization)
-  .annotateMerge(extension("Keep a worker and its step runs alive"))
+export const heartbeat = endpoint(declared.heartbeat, "Keep a worker and its step runs alive").middleware(
+  TokenAuthorization
+)
 
-const stepRun = { params: { step_run_id: StepRunId }, success: Schema.Struct({ accepted: Schema.Literal(true) }) }
-
-export const start = HttpApiEndpoint.post("startStepRun", "/step-runs/:step_run_id/start", {
-  ...stepRun,
-  payload: Schema.Struct({ lease_token: Schema.String }),
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
-})
-  .middleware(TokenAuthorization)
-  .annotateMerge(extension("Report that a leased step run starts"))
+export const start = endpoint(declared.start, "Report that a leased step run starts").middleware(TokenAuthorization)
 
 /**
  * Reports that a started step run builds the environment of its package, or has built it. The time that the step has begins
  * at the end of the build; while it is built there is no limit but the worker's own.
  */
-export const build = HttpApiEndpoint.post("reportStepRunBuild", "/step-runs/:step_run_id/build", {
-  ...stepRun,
-  payload: Schema.Struct({ lease_token: Schema.String, state: Schema.Literals(["started", "ended"]) }),
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
-})
-  .middleware(TokenAuthorization)
-  .annotateMerge(extension("Report that an environment is built"))
-
-/** The reserved item. `attempt` is the number of this attempt, and must be sent to settle it. */
-export const ReservedItem = Schema.Struct({
-  work_item_id: WorkItemId,
-  attempt: Schema.Int,
-  payload: Schema.NullOr(Schema.Json),
-  files: Schema.Array(Schema.Struct({ id: FileId, name: Schema.String, size: Schema.Finite }))
-}).annotate({ identifier: "ItemInHand" })
-export interface ReservedItem extends Schema.Schema.Type<typeof ReservedItem> {}
-
-/** The result of an item; `outputs` are created from it, those with files by separate calls before. */
-export const SettledItem = Schema.Struct({
-  work_item_id: WorkItemId,
-  attempt: Schema.Int,
-  ...Settlement.fields,
-  outputs: Schema.optionalKey(Schema.Array(Schema.NullOr(Schema.Json)).check(Schema.isMaxLength(maxOutputsAtOnce))),
-  /** Whether the outputs of this attempt are dropped, if it failed; default: they are passed on. */
-  drop_outputs: Schema.optionalKey(Schema.Boolean)
-}).annotate({ identifier: "SettledItem" })
-export interface SettledItem extends Schema.Schema.Type<typeof SettledItem> {}
+export const build = endpoint(declared.build, "Report that an environment is built").middleware(TokenAuthorization)
 
 /**
  * Settles items of several step runs of one run, and reserves the next for each: in one call and one transaction. For a
@@ -158,133 +42,31 @@ export interface SettledItem extends Schema.Schema.Type<typeof SettledItem> {}
  * null when none is reserved, or an error, in which case nothing of that step run was changed. A repetition changes
  * nothing and returns the reserved items.
  */
-export const nextItems = HttpApiEndpoint.post("nextWorkItems", "/process-runs/:process_run_id/next", {
-  params: { process_run_id: ProcessRunId },
-  payload: Schema.Struct({
-    step_runs: Schema.Array(
-      Schema.Struct({
-        step_run_id: StepRunId,
-        lease_token: Schema.String,
-        settled: Schema.optionalKey(SettledItem),
-        reserve: Schema.optionalKey(Schema.Boolean)
-      })
-    ).check(Schema.isBetweenLength(1, maxStepRunsAtOnce))
-  }),
-  success: Schema.Struct({
-    step_runs: Schema.Array(
-      Schema.Struct({
-        step_run_id: StepRunId,
-        item: Schema.NullOr(ReservedItem),
-        error: Schema.NullOr(Schema.Struct({ code: Schema.String, message: Schema.String }))
-      })
-    )
-  }),
-  error: [InvalidRequestResponse, NotFoundResponse]
-})
+export const nextItems = endpoint(declared.nextItems, "Settle the reserved work items and reserve the next")
   .middleware(TokenAuthorization)
   .annotate(SentAsStored, true)
-  .annotateMerge(extension("Settle the reserved work items and reserve the next"))
 
 /** `error` null: the task succeeded. An item still reserved is settled by the result of the task. */
-export const finish = HttpApiEndpoint.post("finishStepRun", "/step-runs/:step_run_id/finish", {
-  ...stepRun,
-  payload: Schema.Struct({
-    lease_token: Schema.String,
-    error: Schema.NullOr(Schema.Struct({ code: Schema.Literals(stepRunErrorCodes), message: Schema.String }))
-  }),
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
-})
-  .middleware(TokenAuthorization)
-  .annotateMerge(extension("Report that a step run has ended"))
+export const finish = endpoint(declared.finish, "Report that a step run has ended").middleware(TokenAuthorization)
 
 /** Removes the worker from the workspace; its token is then refused. 409 while it holds a lease. */
-export const unlink = HttpApiEndpoint.delete("unlinkWorker", "/link", {
-  success: Deleted(WorkerId),
-  error: ConflictResponse
-})
-  .middleware(TokenAuthorization)
-  .annotateMerge(extension("Remove a worker from the workspace"))
-
-/** How many lines or events of this step run were sent before: repeated ones are stored once. */
-const offset = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+export const unlink = endpoint(declared.unlink, "Remove a worker from the workspace").middleware(TokenAuthorization)
 
 /** Lines of the console, in order. A message has at most 65,536 characters: split longer ones. */
-export const sendConsole = HttpApiEndpoint.post("sendStepRunConsole", "/step-runs/:step_run_id/console", {
-  ...stepRun,
-  payload: Schema.Struct({
-    lease_token: Schema.String,
-    offset,
-    messages: Schema.Array(
-      Schema.Struct({ timestamp: TimestampInput, message: Text.check(Schema.isMaxLength(65_536)) })
-    ).check(Schema.isBetweenLength(1, 1000))
-  }),
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
-})
-  .middleware(TokenAuthorization)
-  .annotateMerge(extension("Send console messages of a step run"))
-
-/**
- * An event that a worker reports, such as `SETUP`: a word in upper case, and not one that the service itself writes.
- */
-export const WorkerEventType = Schema.String.check(
-  Schema.isPattern(/^[A-Z][A-Z0-9_]{0,63}$/, { message: "Expected a word in capitals, such as SETUP" }),
-  Schema.makeFilter(
-    (type) => !stepRunEventTypes.some((own) => own === type) || "the service itself writes events of this type"
-  )
-)
-
-/** `environment` says what the event `ENVIRONMENT` is about, `message` what any other is. */
-const WorkerEvent = Schema.Struct({
-  timestamp: TimestampInput,
-  event_type: WorkerEventType,
-  environment: Schema.optionalKey(StepRunEnvironment),
-  message: Schema.optionalKey(Text.check(Schema.isMaxLength(1000)))
-}).check(
-  Schema.makeFilter(
-    ({ environment, event_type }) =>
-      environment === undefined ||
-      event_type === environmentEvent || {
-        path: ["environment"],
-        issue: `only events ${environmentEvent} have an environment`
-      }
-  ),
-  Schema.makeFilter(
-    ({ event_type, message }) =>
-      message === undefined ||
-      event_type !== environmentEvent || {
-        path: ["message"],
-        issue: `events ${environmentEvent} have an environment and no message`
-      }
-  )
+export const sendConsole = endpoint(declared.sendConsole, "Send console messages of a step run").middleware(
+  TokenAuthorization
 )
 
 /** Events of the worker, in order; they appear among those of the service in `/step-runs/{id}/events`. */
-export const sendEvents = HttpApiEndpoint.post("sendStepRunEvents", "/step-runs/:step_run_id/events", {
-  ...stepRun,
-  payload: Schema.Struct({
-    lease_token: Schema.String,
-    offset,
-    events: Schema.Array(WorkerEvent).check(Schema.isBetweenLength(1, 100))
-  }),
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
-})
-  .middleware(TokenAuthorization)
-  .annotateMerge(extension("Send events of a step run"))
-
-/** The path of an artifact below the folder of artifacts: relative, with `/` and without `..`. */
-export const ArtifactName = RelativePath.check(Schema.isMaxLength(255))
+export const sendEvents = endpoint(declared.sendEvents, "Send events of a step run").middleware(TokenAuthorization)
 
 /**
  * Creates the form with which one artifact is uploaded. It is listed once it is complete; the same name replaces it.
  */
-export const createArtifact = HttpApiEndpoint.post("createStepRunArtifact", "/step-runs/:step_run_id/artifacts", {
-  params: stepRun.params,
-  payload: Schema.Struct({ lease_token: Schema.String, name: ArtifactName, size: NewFile.fields.file_size }),
-  success: Schema.Struct({ upload: UploadForm }),
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
-})
-  .middleware(TokenAuthorization)
-  .annotateMerge(extension("Get the form with which an artifact is uploaded"))
+export const createArtifact = endpoint(
+  declared.createArtifact,
+  "Get the form with which an artifact is uploaded"
+).middleware(TokenAuthorization)
 
 export const WorkerProtocol = /* @__PURE__ */ HttpApiGroup.make("workerProtocol").add(
   link,

@@ -10,15 +10,13 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as UrlParams from "effect/http/UrlParams"
-import { isExtension } from "../../contract/Documentation.ts"
 import {
   type CallError,
   ControlRoomError,
-  type Failure,
+  type FailureOf,
   InvalidRequest,
   Malformed,
   NotFound,
@@ -26,24 +24,24 @@ import {
   Unexpected,
   unexpected
 } from "../../ControlRoomError.ts"
+import { type PartOf, type SchemaOf, schemasOf, type Top } from "../endpoints/Endpoint.ts"
 import { operationOf } from "./Operation.ts"
 import * as RoundedNumbers from "./RoundedNumbers.ts"
 import { headersOf, send, type Transport } from "./Transport.ts"
 
-type Part<K extends string, S> = [S] extends [never]
-  ? unknown
-  : S extends Schema.Constraint
-    ? [S["Type"]] extends [never]
-      ? unknown
-      : { readonly [P in K]: S["Type"] }
-    : unknown
+type Given<K extends string, T> = [T] extends [never] ? unknown : { readonly [P in K]: T }
+
+type FieldsType<F> = F extends Schema.Struct.Fields ? Schema.Struct<F>["Type"] : never
 
 /** The input of a call: the parameters of the path, the query and the payload that the endpoint declares. */
-export type Input<E extends HttpApiEndpoint.ConstraintRequest> = Part<"params", HttpApiEndpoint.Params<E>> &
-  Part<"query", HttpApiEndpoint.Query<E>> &
-  Part<"payload", HttpApiEndpoint.Payload<E>>
+export type Input<E extends Top> = Given<"params", FieldsType<PartOf<E, "params">>> &
+  Given<"query", FieldsType<PartOf<E, "query">>> &
+  Given<"payload", SchemaOf<PartOf<E, "payload">>["Type"]>
 
-export type Success<E extends HttpApiEndpoint.ConstraintRequest> = HttpApiEndpoint.Success<E>["Type"]
+export type Success<E extends Top> = SchemaOf<PartOf<E, "success">>["Type"]
+
+/** The responses that the endpoint declares besides its success. */
+export type Refusal<E extends Top> = SchemaOf<PartOf<E, "error">>["Type"]
 
 interface AnyInput {
   readonly params?: unknown
@@ -77,32 +75,35 @@ const pathWith = (segments: ReadonlyArray<string>, values: Readonly<Record<strin
 /** The response to a DELETE, for this id. */
 const deleted = (id: string) => ({ id, name: id, deleted: true })
 
-const compile = (endpoint: HttpApiEndpoint.Top) => {
-  const encodeWith = (schema: Schema.Top | undefined) =>
+const compile = (endpoint: Top) => {
+  const { error, extension, params, payload, query, success } = endpoint.parts()
+  const encodeWith = (schema: Schema.Top) =>
     // Schemas of the contract need no services, which `Schema.Top` does not say.
-    schema === undefined ? undefined : Schema.encodeUnknownEffect(schema as Schema.Codec<unknown>, parseOptions)
+    Schema.encodeUnknownEffect(schema as Schema.Codec<unknown>, parseOptions)
+  const textsOf = (fields: Schema.Struct.Fields | undefined) =>
+    fields === undefined ? undefined : encodeWith(Schema.toCodecStringTree(Schema.Struct(fields)))
+  const jsonOf = (schemas: ReadonlyArray<Schema.Top>) =>
+    Schema.Union(schemas.map((schema) => Schema.toCodecJson(schema)))
   const segments = endpoint.path.split("/")
-  const payload = endpoint.payload.get("application/json")
-  const success = [...endpoint.success]
   const tags = new Set<string>()
-  for (const schema of endpoint.error) {
+  for (const schema of schemasOf(error)) {
     const tag = tagOfStatus[statusAnnotation(schema.ast) ?? 500]
     if (tag !== undefined) tags.add(tag)
   }
   // As in `encodeWith`.
-  const answer = Schema.Union(success) as unknown as Schema.Codec<unknown>
+  const answer = jsonOf(schemasOf(success)) as unknown as Schema.Codec<unknown>
   return {
     segments,
     lastParameter: segments.findLast((segment) => segment.startsWith(":"))?.slice(1) ?? "",
-    params: encodeWith(endpoint.params),
-    query: encodeWith(endpoint.query),
-    payload: payload === undefined ? undefined : encodeWith(Schema.Union(payload.schemas)),
+    params: textsOf(params),
+    query: textsOf(query),
+    payload: payload === undefined ? undefined : encodeWith(jsonOf(schemasOf(payload))),
     decode: Schema.decodeUnknownEffect(answer, parseOptions),
     /** The response contains nothing but the deletion. */
     answersDeleted: endpoint.method === "DELETE" && Result.isSuccess(Schema.decodeResult(answer)(deleted("-"))),
     tags,
-    isExtension: isExtension(endpoint),
-    repeatable: endpoint.method !== "POST" && endpoint.method !== "PATCH"
+    isExtension: extension === true,
+    repeatable: endpoint.method !== "POST"
   }
 }
 
@@ -117,7 +118,7 @@ const withHint = (error: CallError, operation: string): CallError => {
 }
 
 export interface Options {
-  /** Whether it may be sent again although the service may have acted; default: all but POST and PATCH. */
+  /** Whether it may be sent again although the service may have acted; default: all but POST. */
   readonly repeatable?: boolean
   /** Whether its POST carries an idempotency key. */
   readonly keyed?: boolean
@@ -138,22 +139,16 @@ export interface Exact<A> {
  * `make(endpoint)` is `(transport, input) => Effect`. The typed contract meets the untyped interpreter only here: the
  * casts of this file state that a decoded value has the type of its schema.
  */
-export const make = <E extends HttpApiEndpoint.ConstraintRequest>(declared: E, options?: Options) => {
-  const execute = calling(declared, options?.exactNumbers === true ? exact : rounding, options)
+export const make = <E extends Top>(endpoint: E, options?: Options) => {
+  const execute = calling(endpoint, options?.exactNumbers === true ? exact : rounding, options)
   return (transport: Transport, input: Input<E>) => Effect.map(execute(transport, input), ({ value }) => value)
 }
 
 /** Like `make`, with the paths of the numbers in the response that JavaScript had to round. */
-export const makeExact = <E extends HttpApiEndpoint.ConstraintRequest>(declared: E, options?: Options) =>
-  calling(declared, RoundedNumbers.parse, options)
+export const makeExact = <E extends Top>(endpoint: E, options?: Options) =>
+  calling(endpoint, RoundedNumbers.parse, options)
 
-const calling = <E extends HttpApiEndpoint.ConstraintRequest>(
-  declared: E,
-  parse: typeof RoundedNumbers.parse,
-  options?: Options
-) => {
-  // Every endpoint of the contract is one; `ConstraintRequest` only lacks its members.
-  const endpoint = declared as unknown as HttpApiEndpoint.Top
+const calling = <E extends Top>(endpoint: E, parse: typeof RoundedNumbers.parse, options?: Options) => {
   let compiled: ReturnType<typeof compile> | undefined
   const execute = Effect.fnUntraced(function* (transport: Transport, input: AnyInput) {
     const call = (compiled ??= compile(endpoint))
@@ -244,5 +239,5 @@ const calling = <E extends HttpApiEndpoint.ConstraintRequest>(
     return { value, rounded }
   })
   // Input and output are encoded and decoded by the schemas that these types are derived from.
-  return execute as (transport: Transport, input: Input<E>) => Effect.Effect<Exact<Success<E>>, Failure<E>>
+  return execute as (transport: Transport, input: Input<E>) => Effect.Effect<Exact<Success<E>>, FailureOf<Refusal<E>>>
 }

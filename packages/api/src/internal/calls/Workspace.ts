@@ -4,11 +4,11 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type { Page } from "../../contract/Common.ts"
 import { ControlRoom } from "../../ControlRoom.ts"
-import { type ControlRoomError, type Failure, InvalidRequest } from "../../ControlRoomError.ts"
-import { type Input, make, type Success } from "./EndpointCall.ts"
+import { type ControlRoomError, type FailureOf, InvalidRequest } from "../../ControlRoomError.ts"
+import type { Top } from "../endpoints/Endpoint.ts"
+import { type Input, make, type Refusal, type Success } from "./EndpointCall.ts"
 import { operationOf } from "./Operation.ts"
 
 type WithoutWorkspace<I> = I extends { readonly params: infer P }
@@ -25,12 +25,9 @@ interface AnyInput {
  * Returns a function that calls the endpoint in the workspace of the current `ControlRoom`. The `cursor` of a list may be the whole
  * address in `next` of a page.
  */
-export const inWorkspace = <E extends HttpApiEndpoint.ConstraintRequest>(
-  endpoint: E,
-  options: { readonly exactNumbers?: boolean } = {}
-) => {
+export const inWorkspace = <E extends Top>(endpoint: E, options: { readonly exactNumbers?: boolean } = {}) => {
   const call = make(endpoint, { keyed: true, ...options })
-  return (input: WithoutWorkspace<Input<E>>): Effect.Effect<Success<E>, Failure<E>, ControlRoom> =>
+  return (input: WithoutWorkspace<Input<E>>): Effect.Effect<Success<E>, FailureOf<Refusal<E>>, ControlRoom> =>
     Effect.flatMap(ControlRoom, (room) => {
       // Every input has its path parameters there, if it has any, and its query.
       const given = input as AnyInput
@@ -47,9 +44,8 @@ export const inWorkspace = <E extends HttpApiEndpoint.ConstraintRequest>(
     })
 }
 
-const noCursor = <E extends HttpApiEndpoint.ConstraintRequest>(endpoint: E): Effect.Effect<never, Failure<E>> => {
-  // As in `EndpointCall`.
-  const { identifier, method, path } = endpoint as unknown as HttpApiEndpoint.Top
+const noCursor = <E extends Top>(endpoint: E): Effect.Effect<never, FailureOf<Refusal<E>>> => {
+  const { identifier, method, path } = endpoint
   return Effect.flatMap(operationOf(identifier), (operation) => {
     const error = new InvalidRequest({
       code: "INVALID_REQUEST",
@@ -59,7 +55,7 @@ const noCursor = <E extends HttpApiEndpoint.ConstraintRequest>(endpoint: E): Eff
       request: { operation, method, path, attempts: 0, requestId: null }
     })
     // Every list declares `InvalidRequest`.
-    return Effect.fail(error as Failure<E>)
+    return Effect.fail(error as FailureOf<Refusal<E>>)
   })
 }
 

@@ -1,0 +1,54 @@
+/** Keys of the workspace. An extension: keys of the hosted service are managed in a console. */
+import * as Schema from "effect/Schema"
+import { Permission } from "./Permissions.ts"
+import { Deleted, listQuery, Name, OpenEnum, Page, Timestamp } from "../../contract/Common.ts"
+import { ApiKeyId, WorkspaceId } from "../../contract/Ids.ts"
+import { ForbiddenResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
+import * as Endpoint from "./Endpoint.ts"
+
+const fields = {
+  id: ApiKeyId,
+  name: Schema.String,
+  permissions: Schema.Array(OpenEnum(Permission.literals)),
+  created_at: Timestamp
+}
+
+/** A key without the key itself. */
+export const ApiKey = Schema.Struct(fields).annotate({ identifier: "ApiKey" })
+export interface ApiKey extends Schema.Schema.Type<typeof ApiKey> {}
+
+/** A new key; `key` is shown only here. */
+export const ApiKeyCreated = Schema.Struct({ ...fields, key: Schema.RedactedFromValue(Schema.String) }).annotate({
+  identifier: "ApiKeyCreated"
+})
+export interface ApiKeyCreated extends Schema.Schema.Type<typeof ApiKeyCreated> {}
+
+export const list = /* @__PURE__ */ Endpoint.get("listApiKeys", "/workspaces/:workspace_id/api-keys", () => ({
+  extension: true,
+  params: { workspace_id: WorkspaceId },
+  query: listQuery,
+  success: Page(ApiKey),
+  error: InvalidRequestResponse
+}))
+
+export const create = /* @__PURE__ */ Endpoint.post("createApiKey", "/workspaces/:workspace_id/api-keys", () => ({
+  extension: true,
+  params: { workspace_id: WorkspaceId },
+  payload: Schema.Struct({
+    name: Name,
+    permissions: Schema.Array(Permission).check(Schema.isBetweenLength(1, 100))
+  }),
+  success: ApiKeyCreated,
+  error: [InvalidRequestResponse, ForbiddenResponse]
+}))
+
+export const remove = /* @__PURE__ */ Endpoint.delete(
+  "deleteApiKey",
+  "/workspaces/:workspace_id/api-keys/:api_key_id",
+  () => ({
+    extension: true,
+    params: { workspace_id: WorkspaceId, api_key_id: ApiKeyId },
+    success: Deleted(ApiKeyId),
+    error: NotFoundResponse
+  })
+)

@@ -1,0 +1,24 @@
+/** Outputs of process runs: what the last step created. */
+import * as Schema from "effect/Schema"
+import { listQuery, Page, Ref, Timestamp } from "../../contract/Common.ts"
+import { File } from "../../contract/Files.ts"
+import { ProcessId, ProcessRunId, WorkItemId, WorkspaceId } from "../../contract/Ids.ts"
+import { InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
+import * as Endpoint from "./Endpoint.ts"
+
+export const Output = Schema.Struct({
+  id: WorkItemId,
+  created_at: Timestamp,
+  process: Ref(ProcessId),
+  process_run: Ref(ProcessRunId),
+  payload: Schema.NullOr(Schema.Json),
+  files: Schema.Array(File)
+}).annotate({ identifier: "Output" })
+export interface Output extends Schema.Schema.Type<typeof Output> {}
+
+export const list = /* @__PURE__ */ Endpoint.get("listOutputs", "/workspaces/:workspace_id/outputs", () => ({
+  params: { workspace_id: WorkspaceId },
+  query: { ...listQuery, process_run_id: ProcessRunId },
+  success: Page(Output),
+  error: [InvalidRequestResponse, NotFoundResponse]
+}))
