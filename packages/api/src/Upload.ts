@@ -16,10 +16,11 @@ import { operationOf } from "./internal/calls/Operation.ts"
 import { send, unread } from "./internal/calls/Transport.ts"
 
 /** The source of an upload could not be read. */
-export class UploadSourceError extends TaggedError<UploadSourceError>()("UploadSourceError", {
-  name: Schema.String,
-  message: Schema.String
-}) {}
+export class UploadSourceError
+  extends /* @__PURE__ */ TaggedError<UploadSourceError>()("UploadSourceError", {
+    name: Schema.String,
+    message: Schema.String
+  }) {}
 
 /** Bytes of a known size; `stream` may be run more than once. */
 export interface SizedBytes {
@@ -37,7 +38,7 @@ export interface Uploads {
   readonly openPath: (path: string) => Effect.Effect<SizedBytes, UploadSourceError>
 }
 
-export const Uploads = Context.Reference<Uploads>("@signalbox/api/Uploads", {
+export const Uploads = /* @__PURE__ */ Context.Reference<Uploads>("@signalbox/api/Uploads", {
   defaultValue: () => ({
     openPath: (path) =>
       Effect.fail(
@@ -92,7 +93,7 @@ const counted = (source: SizedBytes, onProgress: OnProgress | undefined) =>
  * Sends bytes with `send`. When the source or `onProgress` fails, the transfer ends with that: for the HTTP client a body that
  * fails is a broken connection, which is tried again. So the body stands still, and the request is aborted from outside.
  */
-const transfer = Effect.fnUntraced(function* (
+const transfer = /* @__PURE__ */ Effect.fnUntraced(function* (
   source: SizedBytes,
   onProgress: OnProgress | undefined,
   send: (bytes: Stream.Stream<Uint8Array>) => Effect.Effect<void, CallError>
@@ -104,7 +105,7 @@ const transfer = Effect.fnUntraced(function* (
   yield* Effect.raceFirst(send(bytes), Deferred.await(ended))
 })
 
-const sendBytes = Effect.fnUntraced(function* (
+const sendBytes = /* @__PURE__ */ Effect.fnUntraced(function* (
   connection: Connection,
   request: HttpClientRequest.HttpClientRequest,
   url: string
@@ -139,7 +140,7 @@ export const sendRaw = (
  * Sends bytes to a signed form: its fields first, then the part `file`. Memory stays flat; `onProgress` receives the
  * number of bytes passed to the socket so far. Safe to repeat: the same form replaces the same file.
  */
-export const sendForm = Effect.fnUntraced(function* (
+export const sendForm = /* @__PURE__ */ Effect.fnUntraced(function* (
   connection: Connection,
   form: UploadForm,
   source: SizedBytes,

@@ -14,8 +14,8 @@ import { below, odataText, path, searchClause } from "./Path.ts"
 
 export { User } from "./model/User.ts"
 
-const one = json(User)
-const many = list(User)
+const one = /* @__PURE__ */ json(User)
+const many = /* @__PURE__ */ list(User)
 
 /** Searches and some filters of the directory are answered only with this. */
 const eventual = { ConsistencyLevel: "eventual" }
@@ -29,12 +29,12 @@ const eventual = { ConsistencyLevel: "eventual" }
  * export const about = Users.me({ select: ["displayName", "aboutMe"] })
  * ```
  */
-export const me = Effect.fn("Users.me")((options: Selection<User> = {}) =>
+export const me = /* @__PURE__ */ Effect.fn("Users.me")((options: Selection<User> = {}) =>
   one({ path: path`/me`, query: { $select: selection(options.select) } })
 )
 
 /** A user by id or principal name; fails with `NotFound`. */
-export const get = Effect.fn("Users.get")((user: UserId | string, options: Selection<User> = {}) =>
+export const get = /* @__PURE__ */ Effect.fn("Users.get")((user: UserId | string, options: Selection<User> = {}) =>
   one({ path: path`/users/${user}`, query: { $select: selection(options.select) } })
 )
 
@@ -97,8 +97,9 @@ export const search = (text: string, options: SearchOptions = {}): Stream.Stream
 }
 
 /** Returns the manager of a user; fails with `NotFound` when none is set. */
-export const manager = Effect.fn("Users.manager")((user: UserId | string, options: Selection<User> = {}) =>
-  one({ path: path`/users/${user}/manager`, query: { $select: selection(options.select) } })
+export const manager = /* @__PURE__ */ Effect.fn("Users.manager")(
+  (user: UserId | string, options: Selection<User> = {}) =>
+    one({ path: path`/users/${user}/manager`, query: { $select: selection(options.select) } })
 )
 
 /** Emits the users who report to a user. */
@@ -111,6 +112,6 @@ export const directReports = (
   )
 
 /** Emits the bytes of the photo of a user; fails with `NotFound` when it does not exist. */
-export const photo = Effect.fn("Users.photo")((user: UserId | string) =>
+export const photo = /* @__PURE__ */ Effect.fn("Users.photo")((user: UserId | string) =>
   Effect.map(request({ path: path`/users/${user}/photo/$value` }, asBytes), ({ value }) => value)
 )
