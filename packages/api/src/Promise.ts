@@ -16,8 +16,9 @@ import type { WebhookEvent } from "./contract/WebhookEvents.ts"
 import { ControlRoom } from "./ControlRoom.ts"
 import { defaultPolicy, type Policy, RetryPolicy } from "./Policy.ts"
 import { checkHeaders } from "./internal/promise/CallOptions.ts"
-import { type Client, clientOf } from "./internal/promise/Client.ts"
+import { type ClientOf, clientOf, type Resources } from "./internal/promise/Client.ts"
 import { environmentOptions } from "./internal/promise/Environment.ts"
+import { type Client, modules } from "./internal/promise/Modules.ts"
 import { eventOf } from "./internal/process/DeliveredEvent.ts"
 import { type VerifyOptions, verifyWebhook } from "./Webhook.ts"
 
@@ -27,7 +28,7 @@ export type { BlobSource, Plain } from "./internal/promise/Adapt.ts"
 export type { WebhookEvent } from "./contract/WebhookEvents.ts"
 export type * from "./internal/promise/AdministrationClients.ts"
 export type { CallOptions } from "./internal/promise/CallOptions.ts"
-export type { Client } from "./internal/promise/Client.ts"
+export type { ClientOf } from "./internal/promise/Client.ts"
 export type * from "./internal/promise/Common.ts"
 export {
   Closed,
@@ -47,6 +48,7 @@ export {
 } from "./internal/promise/Errors.ts"
 export type { Listeners, PauseEvent, PauseReason, RequestEvent, ResponseEvent, RetryEvent } from "./Events.ts"
 export type { ApiPromise, ResponseInfo } from "./internal/promise/Members.ts"
+export type { Client } from "./internal/promise/Modules.ts"
 export type { ListPage } from "./internal/promise/Pages.ts"
 export type * from "./internal/promise/ProcessClient.ts"
 export type * from "./internal/promise/RunClients.ts"
@@ -98,14 +100,14 @@ export const receiveWebhook = async (options: VerifyOptions): Promise<WebhookEve
 const names = ["baseUrl", "apiKey", "workspaceId"] as const
 
 /** Whether the options say which room it is. Unset variables arrive as `undefined` from programs without types, and as empty strings. */
-const hasRoom = (options: Options | ConnectionOptions): options is Options => {
+const hasRoom = (of: string, options: Options | ConnectionOptions): options is Options => {
   const given: Partial<Options> = options
   if (names.every((name) => !(name in given))) return false
   const missing = names.filter((name) => !given[name])
   if (missing.length === 0) return true
   const variables = "such as SIGNALBOX_BASE_URL, SIGNALBOX_API_KEY and SIGNALBOX_WORKSPACE_ID"
   throw new TypeError(
-    `connect: ${missing.join(", ")} missing or empty; a connection needs all three, ${variables}, or none of them: ` +
+    `${of}: ${missing.join(", ")} missing or empty; a connection needs all three, ${variables}, or none of them: ` +
       "then these variables are read, or the credentials of the control room that runs from this folder"
   )
 }
@@ -134,34 +136,63 @@ const hasRoom = (options: Options | ConnectionOptions): options is Options => {
  * }
  * ```
  */
-export const connect = (options: Options | ConnectionOptions = {}): Client => {
-  check("connect", options, { fetch: callable, userAgent: text })
-  checkListeners("connect", options)
-  checkPolicy("connect", options.policy ?? {}, "policy.")
-  checkHeaders("connect", options.headers ?? {})
+export const connect = (options: Options | ConnectionOptions = {}): Client => open("connect", connect, options, modules)
+
+/**
+ * Like `connect`, for a client that has only these modules: a bundle of the program then has no other. They are in
+ * `@signalbox/api/resources`, under the names that they have in `connect()`.
+ *
+ * ```ts
+ * import { connectOnly } from "@signalbox/api/promise"
+ * import { outputs, processRuns } from "@signalbox/api/resources"
+ *
+ * export const main = async (run: string) => {
+ *   await using room = connectOnly({ outputs, processRuns })
+ *   await room.processRuns.awaitEnd(run)
+ *   for await (const output of room.outputs.stream(run))
+ *     console.log(output.payload)
+ * }
+ * ```
+ */
+export const connectOnly = <R extends Resources>(
+  resources: R,
+  options: Options | ConnectionOptions = {}
+): ClientOf<R> => open("connectOnly", connectOnly, options, resources)
+
+/** `of` and `door` are the function that was called: for messages, and for where its stack begins. */
+const open = <R extends Resources>(
+  of: string,
+  door: (...args: never) => unknown,
+  options: Options | ConnectionOptions,
+  resources: R
+): ClientOf<R> => {
+  check(of, options, { fetch: callable, userAgent: text })
+  checkListeners(of, options)
+  checkPolicy(of, options.policy ?? {}, "policy.")
+  checkHeaders(of, options.headers ?? {})
   const policy = { ...defaultPolicy, ...options.policy }
   const { headers, onPause, onRequest, onResponse, onRetry, userAgent } = options
   const on = { onPause, onRequest, onResponse, onRetry }
-  const room = (options.connect ?? ControlRoom.layer)({ ...roomOf(options), headers, userAgent, on })
+  const room = (options.connect ?? ControlRoom.layer)({ ...roomOf(of, door, options), headers, userAgent, on })
   const services = [
     room,
     Layer.succeed(RetryPolicy, policy),
     ...(options.fetch === undefined ? [] : [Layer.succeed(FetchHttpClient.Fetch, options.fetch)])
   ] as const
   const runtime = ManagedRuntime.make(Layer.mergeAll(...services))
-  return clientOf({ runtime, policy, iterating: new Set(), isClosed: false }, {})
+  return clientOf({ runtime, policy, iterating: new Set(), isClosed: false }, {}, resources)
 }
 
-const roomOf = (options: Options | ConnectionOptions) => {
-  if (!hasRoom(options)) {
-    const place = placeOf(connect)
+const roomOf = (of: string, door: (...args: never) => unknown, options: Options | ConnectionOptions) => {
+  if (!hasRoom(of, options)) {
+    const place = placeOf(door)
     try {
       return environmentOptions()
     } catch (error) {
       throw error instanceof Error ? standAt(error, place) : error
     }
   }
-  check("connect", options, { baseUrl: address })
+  check(of, options, { baseUrl: address })
   return {
     baseUrl: options.baseUrl,
     apiKey: Redacted.make(options.apiKey),

@@ -9,8 +9,17 @@ import { assert, describe, expectTypeOf, it } from "vitest"
 import * as api from "../src/index.ts"
 import * as Process from "../src/Process.ts"
 import * as promises from "../src/Promise.ts"
+import * as resources from "../src/Resources.ts"
 import type { Page } from "../src/contract/Common.ts"
-import { type ApiPromise, type CallOptions, type Client, connect, type ListPage, type Plain } from "../src/Promise.ts"
+import {
+  type ApiPromise,
+  type CallOptions,
+  type Client,
+  connect,
+  connectOnly,
+  type ListPage,
+  type Plain
+} from "../src/Promise.ts"
 
 const room = connect({ baseUrl: "http://127.0.0.1:4700", apiKey: "key", workspaceId: "workspace" })
 
@@ -111,6 +120,31 @@ describe("the client with promises", () => {
       .filter(isFunctionOrEffect)
       .map(([member]) => member)
     assert.sameMembers(functions, [...Object.keys(room.process), ...plain, ...errors, "step"])
+  })
+})
+
+describe("the client of some modules", () => {
+  const options = { baseUrl: "http://127.0.0.1:4700", apiKey: "key", workspaceId: "workspace" }
+
+  it("has these, and what concerns all of them", () => {
+    const { outputs, workItems } = resources
+    const some = connectOnly({ outputs, workItems }, options)
+    assert.sameMembers(Object.keys(some), ["outputs", "workItems", ...others.filter((name) => name !== "process")])
+    assert.sameMembers(Object.keys(some.workItems), Object.keys(room.workItems))
+    assert.sameMembers(Object.keys(some.with({ timeout: "1 second" })), Object.keys(some))
+    expectTypeOf(some.workItems).toEqualTypeOf<Client["workItems"]>()
+    expectTypeOf(some).not.toHaveProperty("processes")
+  })
+
+  it("may have every module", () => {
+    assert.sameMembers(Object.keys(resources), [...Object.keys(modules), "process"])
+    const all = connectOnly(resources, options)
+    assert.sameMembers(Object.keys(all), Object.keys(room))
+    expectTypeOf(all).toExtend<Client>()
+  })
+
+  it("is refused under its name without a part of its room", () => {
+    assert.throws(() => connectOnly({}, { ...options, apiKey: "" }), TypeError, /^connectOnly: apiKey missing or empty/)
   })
 })
 

@@ -64,7 +64,7 @@ export interface AssetsClient {
   readonly download: (asset: string, options?: CallOptions) => AsyncIterable<Uint8Array>
 }
 
-export const assets = members<AssetsClient>(Assets, {
+export const assets = /* @__PURE__ */ members<AssetsClient>(Assets, {
   get: 1,
   list: 1,
   stream: 1,
@@ -111,7 +111,7 @@ export interface SecretsClient {
   readonly remove: (name: string, options?: CallOptions) => ApiPromise<DeletedSecret>
 }
 
-export const secrets = members<SecretsClient>(Secrets, {
+export const secrets = /* @__PURE__ */ members<SecretsClient>(Secrets, {
   get: 1,
   list: 1,
   stream: 1,
@@ -137,7 +137,7 @@ export interface ApiKeysClient {
   readonly remove: (key: string, options?: CallOptions) => ApiPromise<Deleted<ApiKeyId>>
 }
 
-export const apiKeys = members<ApiKeysClient>(ApiKeys, { list: 1, stream: 1, create: 2, remove: 1 })
+export const apiKeys = /* @__PURE__ */ members<ApiKeysClient>(ApiKeys, { list: 1, stream: 1, create: 2, remove: 1 })
 
 /** The workspace that the client is connected to. */
 export interface WorkspacesClient {
@@ -147,7 +147,7 @@ export interface WorkspacesClient {
   readonly create: (name: string, options?: CallOptions) => ApiPromise<Workspaces.WorkspaceCreated>
 }
 
-export const workspaces = members<WorkspacesClient>(Workspaces, { get: 0, create: 1 })
+export const workspaces = /* @__PURE__ */ members<WorkspacesClient>(Workspaces, { get: 0, create: 1 })
 
 /** The control room as a whole. */
 export interface RoomClient {
@@ -157,7 +157,7 @@ export interface RoomClient {
   readonly resume: (options?: CallOptions) => ApiPromise<Room.Room>
 }
 
-export const room = members<RoomClient>(Room, { get: 0, resume: 0 })
+export const room = /* @__PURE__ */ members<RoomClient>(Room, { get: 0, resume: 0 })
 
 /** Hints of what changes in a workspace. */
 export interface ChangesClient {
@@ -168,7 +168,7 @@ export interface ChangesClient {
   ) => AsyncIterable<Changes.Change>
 }
 
-export const changes = members<ChangesClient>(Changes, { stream: 1 })
+export const changes = /* @__PURE__ */ members<ChangesClient>(Changes, { stream: 1 })
 
 /** Tickets that open a session of the console in a browser. */
 export interface ConsoleTicketsClient {
@@ -179,4 +179,4 @@ export interface ConsoleTicketsClient {
   ) => ApiPromise<ConsoleTickets.ConsoleTicket>
 }
 
-export const consoleTickets = members<ConsoleTicketsClient>(ConsoleTickets, { create: 1 })
+export const consoleTickets = /* @__PURE__ */ members<ConsoleTicketsClient>(ConsoleTickets, { create: 1 })

@@ -1,107 +1,53 @@
-/** The client of a room: its modules, and what concerns all of them. */
+/** The client of a room: the modules that it is given, and what concerns all of them. */
 import { placeOf } from "@signalbox/transport/Promised"
 import type * as Effect from "effect/Effect"
 import type { ControlRoom } from "../../ControlRoom.ts"
-import * as Administration from "./AdministrationClients.ts"
 import { type CallOptions, checked, merged } from "./CallOptions.ts"
 import { nothingSeen } from "../calls/CurrentCall.ts"
 import type { Call } from "./Failure.ts"
 import { functionsOf, type Members } from "./Members.ts"
-import * as Process from "./ProcessClient.ts"
-import * as Runs from "./RunClients.ts"
 import { close, execute, type Session } from "./Session.ts"
-import * as Starts from "./StartClients.ts"
-import * as Work from "./WorkClients.ts"
-import * as Workers from "./WorkerClients.ts"
 
-/** The modules of a client. */
-export interface Modules {
-  readonly alertChannels: Starts.AlertChannelsClient
-  readonly alerts: Starts.AlertsClient
-  readonly apiKeys: Administration.ApiKeysClient
-  readonly assets: Administration.AssetsClient
-  readonly assistants: Workers.AssistantsClient
-  readonly bulkOperations: Work.BulkOperationsClient
-  readonly changes: Administration.ChangesClient
-  readonly consoleTickets: Administration.ConsoleTicketsClient
-  readonly failures: Work.FailuresClient
-  readonly files: Work.FilesClient
-  readonly outputs: Work.OutputsClient
-  readonly process: Process.ProcessClient
-  readonly processes: Runs.ProcessesClient
-  readonly processRuns: Runs.ProcessRunsClient
-  readonly room: Administration.RoomClient
-  readonly schedules: Starts.SchedulesClient
-  readonly secrets: Administration.SecretsClient
-  readonly stepRuns: Runs.StepRunsClient
-  readonly taskPackages: Workers.TaskPackagesClient
-  readonly triggers: Starts.TriggersClient
-  readonly webhooks: Starts.WebhooksClient
-  readonly workerGroups: Workers.WorkerGroupsClient
-  readonly workers: Workers.WorkersClient
-  readonly workItems: Work.WorkItemsClient
-  readonly workspaces: Administration.WorkspacesClient
-}
-
-/** A client: the modules of the workspace, and `close`. */
-export interface Client extends Modules, AsyncDisposable {
+/** What a client has beside its modules; `Self` is the client. */
+export interface Connected<Self> extends AsyncDisposable {
   /** Runs any effect that needs the connection. */
   readonly run: <A, E>(effect: Effect.Effect<A, E, ControlRoom>, options?: CallOptions) => Promise<A>
   /** The same client, whose calls and streams have these options, unless a call has its own. */
-  readonly with: (options: CallOptions) => Client
+  readonly with: (options: CallOptions) => Self
   /** The same client, whose calls and streams `signal` aborts, with their requests. They reject with its reason. */
-  readonly withSignal: (signal: AbortSignal) => Client
+  readonly withSignal: (signal: AbortSignal) => Self
   /** Closes the connection and ends what is active, which rejects with `Closed`, as later calls do. May be called again. */
   readonly close: () => Promise<void>
 }
 
-const modules: { readonly [K in keyof Modules]: Members } = {
-  alertChannels: Starts.alertChannels,
-  alerts: Starts.alerts,
-  apiKeys: Administration.apiKeys,
-  assets: Administration.assets,
-  assistants: Workers.assistants,
-  bulkOperations: Work.bulkOperations,
-  changes: Administration.changes,
-  consoleTickets: Administration.consoleTickets,
-  failures: Work.failures,
-  files: Work.files,
-  outputs: Work.outputs,
-  process: Process.process,
-  processes: Runs.processes,
-  processRuns: Runs.processRuns,
-  room: Administration.room,
-  schedules: Starts.schedules,
-  secrets: Administration.secrets,
-  stepRuns: Runs.stepRuns,
-  taskPackages: Workers.taskPackages,
-  triggers: Starts.triggers,
-  webhooks: Starts.webhooks,
-  workerGroups: Workers.workerGroups,
-  workers: Workers.workers,
-  workItems: Work.workItems,
-  workspaces: Administration.workspaces
-}
+/** Modules by the names that they have in a client. */
+export type Resources = Readonly<Record<string, Members>>
+
+/** The modules of a client that has these resources. */
+export type ModulesOf<R extends Resources> = { readonly [K in keyof R]: R[K] extends Members<infer C> ? C : never }
+
+/** A client with these resources. */
+export type ClientOf<R extends Resources> = ModulesOf<R> & Connected<ClientOf<R>>
 
 /** A client of a session. `view`: the options of all its calls. */
-export const clientOf = (session: Session, view: CallOptions): Client => {
+export const clientOf = <R extends Resources>(session: Session, view: CallOptions, resources: R): ClientOf<R> => {
   const called = (operation: string, door: (...args: never) => unknown): Call => ({
     operation,
     place: placeOf(door),
     seen: nothingSeen()
   })
   const end = () => close(session)
-  const client: Omit<Client, keyof Modules> = {
+  const client: Connected<ClientOf<R>> = {
     run: async function run(effect, options) {
       const call = called("run", client.run)
       return execute(session, effect, call, merged(view, checked(options, call)), true)
     },
-    with: (options) => clientOf(session, merged(view, checked(options, called("with", client.with)))),
-    withSignal: (signal) => clientOf(session, merged(view, { signal })),
+    with: (options) => clientOf(session, merged(view, checked(options, called("with", client.with))), resources),
+    withSignal: (signal) => clientOf(session, merged(view, { signal }), resources),
     close: end,
     [Symbol.asyncDispose]: end
   }
-  for (const [name, members] of Object.entries(modules)) {
+  for (const [name, members] of Object.entries(resources)) {
     // Made when it is first used: a view of a client is for one call often.
     Object.defineProperty(client, name, {
       enumerable: true,
@@ -114,5 +60,5 @@ export const clientOf = (session: Session, view: CallOptions): Client => {
     })
   }
   // The loop above has added the modules, each with the members of its interface, which `members` has checked.
-  return client as Client
+  return client as ClientOf<R>
 }

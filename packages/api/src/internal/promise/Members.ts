@@ -36,8 +36,10 @@ export type Arities<C> = {
     : never
 }
 
-/** The functions of a module that a client has. */
-export interface Members {
+/** The functions of a module that a client has, as its member of the type `C`. */
+export interface Members<out C = unknown> {
+  /** Only a type. */
+  readonly "~Client"?: C
   readonly module: Readonly<Record<string, unknown>>
   readonly arities: Readonly<Record<string, number>>
   readonly adapt: (argument: unknown) => unknown
@@ -48,7 +50,7 @@ export const members = <C>(
   module: { readonly [K in keyof C]: unknown },
   arities: Arities<C>,
   adaptArgument = adapt
-): Members => ({ module, arities, adapt: adaptArgument })
+): Members<C> => ({ module, arities, adapt: adaptArgument })
 
 const promised = (
   session: Session,

@@ -124,7 +124,7 @@ const run = (
 
 const asGiven = (argument: unknown) => argument
 
-export const process = members<ProcessClient>(
+export const process = /* @__PURE__ */ members<ProcessClient>(
   { ...Process, run },
   {
     plan: 1,

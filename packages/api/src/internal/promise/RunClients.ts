@@ -52,7 +52,7 @@ export interface ProcessesClient {
   readonly put: (definition: NewProcess, options?: CallOptions) => ApiPromise<Processes.Process>
 }
 
-export const processes = members<ProcessesClient>(Processes, {
+export const processes = /* @__PURE__ */ members<ProcessesClient>(Processes, {
   get: 1,
   list: 1,
   stream: 1,
@@ -133,7 +133,7 @@ export interface ProcessRunsClient {
   ) => ApiPromise<ProcessRuns.ProcessRun>
 }
 
-export const processRuns = members<ProcessRunsClient>(ProcessRuns, {
+export const processRuns = /* @__PURE__ */ members<ProcessRunsClient>(ProcessRuns, {
   get: 1,
   steps: 1,
   list: 1,
@@ -182,7 +182,7 @@ export interface StepRunsClient {
   readonly downloadArtifact: (stepRun: string, artifact: string, options?: CallOptions) => AsyncIterable<Uint8Array>
 }
 
-export const stepRuns = members<StepRunsClient>(StepRuns, {
+export const stepRuns = /* @__PURE__ */ members<StepRunsClient>(StepRuns, {
   get: 1,
   list: 2,
   stream: 2,

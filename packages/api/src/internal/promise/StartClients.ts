@@ -61,7 +61,7 @@ export interface SchedulesClient {
   ) => AsyncIterable<Schedules.ScheduleOccurrence>
 }
 
-export const schedules = members<SchedulesClient>(Schedules, {
+export const schedules = /* @__PURE__ */ members<SchedulesClient>(Schedules, {
   get: 1,
   list: 1,
   stream: 1,
@@ -101,7 +101,7 @@ export interface TriggersClient {
   readonly remove: (trigger: string, options?: CallOptions) => ApiPromise<Deleted<TriggerId>>
 }
 
-export const triggers = members<TriggersClient>(Triggers, {
+export const triggers = /* @__PURE__ */ members<TriggersClient>(Triggers, {
   get: 1,
   list: 1,
   stream: 1,
@@ -148,7 +148,7 @@ export interface WebhooksClient {
   readonly redeliver: (webhook: string, delivery: string, options?: CallOptions) => ApiPromise<Webhooks.WebhookDelivery>
 }
 
-export const webhooks = members<WebhooksClient>(Webhooks, {
+export const webhooks = /* @__PURE__ */ members<WebhooksClient>(Webhooks, {
   get: 1,
   list: 1,
   stream: 1,
@@ -201,7 +201,7 @@ export interface AlertsClient {
   readonly firings: (filter?: FiringFilter, options?: CallOptions) => AsyncIterable<Alerts.AlertFiring>
 }
 
-export const alerts = members<AlertsClient>(Alerts, {
+export const alerts = /* @__PURE__ */ members<AlertsClient>(Alerts, {
   get: 1,
   list: 1,
   stream: 1,
@@ -240,7 +240,7 @@ export interface AlertChannelsClient {
   readonly remove: (channel: string, options?: CallOptions) => ApiPromise<Deleted<AlertChannelId>>
 }
 
-export const alertChannels = members<AlertChannelsClient>(AlertChannels, {
+export const alertChannels = /* @__PURE__ */ members<AlertChannelsClient>(AlertChannels, {
   get: 1,
   list: 1,
   stream: 1,

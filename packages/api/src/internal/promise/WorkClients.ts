@@ -97,7 +97,7 @@ export interface WorkItemsClient {
   ) => ApiPromise<ReadonlyArray<ThroughputHour>>
 }
 
-export const workItems = members<WorkItemsClient>(WorkItems, {
+export const workItems = /* @__PURE__ */ members<WorkItemsClient>(WorkItems, {
   get: 2,
   getExact: 1,
   list: 1,
@@ -134,7 +134,7 @@ export interface OutputsClient {
   }
 }
 
-export const outputs = members<OutputsClient>(Outputs, { list: 2, stream: 2 })
+export const outputs = /* @__PURE__ */ members<OutputsClient>(Outputs, { list: 2, stream: 2 })
 
 /** Downloads of files of work items and outputs. */
 export interface FilesClient {
@@ -142,7 +142,7 @@ export interface FilesClient {
   readonly download: (file: Pick<Files.File, "download">, options?: CallOptions) => AsyncIterable<Uint8Array>
 }
 
-export const files = members<FilesClient>(Files, { download: 1 })
+export const files = /* @__PURE__ */ members<FilesClient>(Files, { download: 1 })
 
 /** Which groups of failed items. */
 export interface FailureFilter extends Plain<Failures.Filter> {}
@@ -176,7 +176,7 @@ export interface FailuresClient {
   readonly reopen: (failure: string, options?: CallOptions) => ApiPromise<Failures.Failure>
 }
 
-export const failures = members<FailuresClient>(Failures, {
+export const failures = /* @__PURE__ */ members<FailuresClient>(Failures, {
   list: 1,
   stream: 1,
   get: 1,
@@ -215,7 +215,7 @@ export interface BulkOperationsClient {
   ) => ApiPromise<BulkOperation>
 }
 
-export const bulkOperations = members<BulkOperationsClient>(BulkOperations, {
+export const bulkOperations = /* @__PURE__ */ members<BulkOperationsClient>(BulkOperations, {
   create: 2,
   count: 2,
   list: 1,

@@ -45,7 +45,7 @@ export interface WorkersClient {
   readonly queueDepth: (filter?: QueueDepthFilter, options?: CallOptions) => ApiPromise<Workers.QueueDepth>
 }
 
-export const workers = members<WorkersClient>(Workers, {
+export const workers = /* @__PURE__ */ members<WorkersClient>(Workers, {
   get: 1,
   list: 1,
   stream: 1,
@@ -103,7 +103,7 @@ export interface WorkerGroupsClient {
   readonly removeLinkToken: (group: string, token: string, options?: CallOptions) => ApiPromise<Deleted<LinkTokenId>>
 }
 
-export const workerGroups = members<WorkerGroupsClient>(WorkerGroups, {
+export const workerGroups = /* @__PURE__ */ members<WorkerGroupsClient>(WorkerGroups, {
   get: 1,
   list: 1,
   stream: 1,
@@ -200,7 +200,7 @@ export interface TaskPackagesClient {
   readonly remove: (taskPackage: string, options?: CallOptions) => ApiPromise<Deleted<TaskPackageId>>
 }
 
-export const taskPackages = members<TaskPackagesClient>(TaskPackages, {
+export const taskPackages = /* @__PURE__ */ members<TaskPackagesClient>(TaskPackages, {
   get: 1,
   list: 1,
   stream: 1,
@@ -260,7 +260,7 @@ export interface AssistantsClient {
   ) => ApiPromise<Assistants.AssistantRun>
 }
 
-export const assistants = members<AssistantsClient>(Assistants, {
+export const assistants = /* @__PURE__ */ members<AssistantsClient>(Assistants, {
   get: 1,
   list: 1,
   stream: 1,

@@ -1,0 +1,28 @@
+/**
+ * The modules of the client without Effect one by one, for `connectOnly` of `@signalbox/api/promise`: a program that names those that it
+ * uses has no others in its bundle.
+ *
+ * ```ts
+ * import { connectOnly } from "@signalbox/api/promise"
+ * import { workItems } from "@signalbox/api/resources"
+ *
+ * export const failed = async () => {
+ *   await using room = connectOnly({ workItems })
+ *   return await room.workItems.list({ state: "failed" })
+ * }
+ * ```
+ */
+export {
+  apiKeys,
+  assets,
+  changes,
+  consoleTickets,
+  room,
+  secrets,
+  workspaces
+} from "./internal/promise/AdministrationClients.ts"
+export { process } from "./internal/promise/ProcessClient.ts"
+export { processes, processRuns, stepRuns } from "./internal/promise/RunClients.ts"
+export { alertChannels, alerts, schedules, triggers, webhooks } from "./internal/promise/StartClients.ts"
+export { bulkOperations, failures, files, outputs, workItems } from "./internal/promise/WorkClients.ts"
+export { assistants, taskPackages, workerGroups, workers } from "./internal/promise/WorkerClients.ts"
