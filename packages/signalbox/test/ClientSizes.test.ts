@@ -34,6 +34,18 @@ export const main = (options: Options, item: string) => connectOnly({ workItems 
 
 export const main = (options: Options, item: string) => connect(options).workItems.get(item)`,
     mostKilobytes: 111
+  },
+  "one call of the graph with Effect": {
+    code: `import { AccessTokens } from "../../graph/src/AccessTokens.ts"
+import { Graph } from "../../graph/src/Graph.ts"
+import * as Users from "../../graph/src/Users.ts"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
+
+export const main = (token: Redacted.Redacted) =>
+  Users.me().pipe(Effect.provide(Layer.provide(Graph.layer(), AccessTokens.layerFixed(token))), Effect.runPromise)`,
+    mostKilobytes: 58
   }
 }
 
@@ -41,7 +53,9 @@ export const main = (options: Options, item: string) => connect(options).workIte
 const loads: Readonly<Record<string, number>> = {
   "@signalbox/api/webhook": 4,
   "@signalbox/api/WorkItems": 229,
-  "@signalbox/api/promise": 317
+  "@signalbox/api/promise": 317,
+  "../../graph/src/Users.ts": 215,
+  "../../graph/src/Promise.ts": 312
 }
 
 const fileOf = (name: string) => `${name.replaceAll(" ", "-")}.ts`

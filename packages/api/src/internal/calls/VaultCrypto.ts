@@ -2,7 +2,7 @@
  * The transport encryption of secret values, `robocloud-vault-transit-v2`, on Web Crypto. `effect/crypto` accepts
  * AES-GCM nonces of 12 bytes only; here they have 16 and 32.
  */
-import { encryptionScheme, type SealedSecret } from "../../internal/endpoints/RobotSecrets.ts"
+import { encryptionScheme, type SealedSecret } from "../endpoints/RobotSecrets.ts"
 
 type Sealed = Pick<SealedSecret, "value" | "encryption">
 

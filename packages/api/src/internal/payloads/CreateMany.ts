@@ -4,7 +4,7 @@ import { describe, parseOptions } from "@signalbox/transport/SchemaProblem"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { Reference } from "../../contract/Order.ts"
-import { maxCreated, maxPayload } from "../../internal/endpoints/WorkItems.ts"
+import { maxCreated, maxPayload } from "../endpoints/WorkItems.ts"
 import { jsonOf, Unfit } from "./Json.ts"
 
 /** Of one request, in characters of JSON: the service takes 8 MB. */
