@@ -5,22 +5,25 @@
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
-import { endpoint, type Group } from "../internal/endpoints/HttpApi.ts"
+import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
 import * as declared from "../internal/endpoints/AlertChannels.ts"
 
 export * from "../internal/endpoints/AlertChannels.ts"
 
 /** Extension. */
-export const get = endpoint(declared.get, "Get a channel of alerts").annotate(RequiredPermission, "Alerts.read_alerts")
-
-/** Extension. */
-export const list = endpoint(declared.list, "List the channels of alerts, newest first").annotate(
+export const get: EndpointOf<typeof declared.get> = endpoint(declared.get, "Get a channel of alerts").annotate(
   RequiredPermission,
   "Alerts.read_alerts"
 )
 
+/** Extension. */
+export const list: EndpointOf<typeof declared.list> = endpoint(
+  declared.list,
+  "List the channels of alerts, newest first"
+).annotate(RequiredPermission, "Alerts.read_alerts")
+
 /** Extension: the name is unique in the workspace. */
-export const create = endpoint(declared.create, "Create a channel of alerts")
+export const create: EndpointOf<typeof declared.create> = endpoint(declared.create, "Create a channel of alerts")
   .annotate(RequiredPermission, "Alerts.write_alerts")
   .annotate(ReturnsCredential, true)
 
@@ -28,7 +31,7 @@ export const create = endpoint(declared.create, "Create a channel of alerts")
  * Extension: replaces the settings. A password that is left out stays only while host, port and user name do; a webhook
  * keeps its secret.
  */
-export const update = endpoint(declared.update, "Replace a channel of alerts")
+export const update: EndpointOf<typeof declared.update> = endpoint(declared.update, "Replace a channel of alerts")
   .annotate(RequiredPermission, "Alerts.write_alerts")
   .annotate(ReturnsCredential, true)
 
@@ -36,15 +39,18 @@ export const update = endpoint(declared.update, "Replace a channel of alerts")
  * Extension: creates a new secret for a webhook, and returns it. For 24 hours `webhook-signature` also carries a signature under
  * the old one, while `x-rc-signature` uses the new one immediately. 409 for a channel of another type.
  */
-export const rotateSecret = endpoint(declared.rotateSecret, "Rotate the secret of a channel of alerts")
+export const rotateSecret: EndpointOf<typeof declared.rotateSecret> = endpoint(
+  declared.rotateSecret,
+  "Rotate the secret of a channel of alerts"
+)
   .annotate(RequiredPermission, "Alerts.write_alerts")
   .annotate(ReturnsCredential, true)
 
 /** Extension. Refused while an alert names it. */
-export const remove = endpoint(declared.remove, "Delete a channel of alerts").annotate(
-  RequiredPermission,
-  "Alerts.write_alerts"
-)
+export const remove: EndpointOf<typeof declared.remove> = endpoint(
+  declared.remove,
+  "Delete a channel of alerts"
+).annotate(RequiredPermission, "Alerts.write_alerts")
 
 export const AlertChannels: Group<
   "alertChannels",

@@ -3,52 +3,70 @@
  */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { endpoint, type Group } from "../internal/endpoints/HttpApi.ts"
+import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
 import * as declared from "../internal/endpoints/Alerts.ts"
 
 export * from "../internal/endpoints/Alerts.ts"
 
 /** Extension. */
-export const get = endpoint(declared.get, "Get an alert").annotate(RequiredPermission, "Alerts.read_alerts")
+export const get: EndpointOf<typeof declared.get> = endpoint(declared.get, "Get an alert").annotate(
+  RequiredPermission,
+  "Alerts.read_alerts"
+)
 
 /** Extension. */
-export const list = endpoint(declared.list, "List the alerts, newest first").annotate(
+export const list: EndpointOf<typeof declared.list> = endpoint(declared.list, "List the alerts, newest first").annotate(
   RequiredPermission,
   "Alerts.read_alerts"
 )
 
 /** Extension: the name is unique in the workspace. */
-export const create = endpoint(declared.create, "Create an alert").annotate(RequiredPermission, "Alerts.write_alerts")
+export const create: EndpointOf<typeof declared.create> = endpoint(declared.create, "Create an alert").annotate(
+  RequiredPermission,
+  "Alerts.write_alerts"
+)
 
 /** Extension: replaces the alert. With another rule it watches anew, and its firings are over without a message. */
-export const update = endpoint(declared.update, "Replace an alert").annotate(RequiredPermission, "Alerts.write_alerts")
+export const update: EndpointOf<typeof declared.update> = endpoint(declared.update, "Replace an alert").annotate(
+  RequiredPermission,
+  "Alerts.write_alerts"
+)
 
 /** Extension. Irreversible: with its firings, and without a message. */
-export const remove = endpoint(declared.remove, "Delete an alert").annotate(RequiredPermission, "Alerts.write_alerts")
+export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete an alert").annotate(
+  RequiredPermission,
+  "Alerts.write_alerts"
+)
 
 /** Extension: sends a test message to each of its channels, also in quiet hours. */
-export const test = endpoint(declared.test, "Test an alert").annotate(RequiredPermission, "Alerts.write_alerts")
+export const test: EndpointOf<typeof declared.test> = endpoint(declared.test, "Test an alert").annotate(
+  RequiredPermission,
+  "Alerts.write_alerts"
+)
 
 /** Extension: mutes an alert until then. What still holds at that time is reported then. */
-export const mute = endpoint(declared.mute, "Mute an alert").annotate(RequiredPermission, "Alerts.write_alerts")
-
-/** Extension. */
-export const unmute = endpoint(declared.unmute, "End the mute of an alert").annotate(
+export const mute: EndpointOf<typeof declared.mute> = endpoint(declared.mute, "Mute an alert").annotate(
   RequiredPermission,
   "Alerts.write_alerts"
 )
 
 /** Extension. */
-export const messages = endpoint(declared.messages, "List the messages of an alert, newest first").annotate(
-  RequiredPermission,
-  "Alerts.read_alerts"
-)
+export const unmute: EndpointOf<typeof declared.unmute> = endpoint(
+  declared.unmute,
+  "End the mute of an alert"
+).annotate(RequiredPermission, "Alerts.write_alerts")
 
 /** Extension. */
-export const firings = endpoint(declared.firings, "List the firings of alerts, newest first").annotate(
-  RequiredPermission,
-  "Alerts.read_alerts"
-)
+export const messages: EndpointOf<typeof declared.messages> = endpoint(
+  declared.messages,
+  "List the messages of an alert, newest first"
+).annotate(RequiredPermission, "Alerts.read_alerts")
+
+/** Extension. */
+export const firings: EndpointOf<typeof declared.firings> = endpoint(
+  declared.firings,
+  "List the firings of alerts, newest first"
+).annotate(RequiredPermission, "Alerts.read_alerts")
 
 export const Alerts: Group<
   "alerts",

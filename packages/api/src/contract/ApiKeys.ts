@@ -2,27 +2,27 @@
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
-import { endpoint, type Group } from "../internal/endpoints/HttpApi.ts"
+import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
 import * as declared from "../internal/endpoints/ApiKeys.ts"
 
 export * from "../internal/endpoints/ApiKeys.ts"
 
 /** Extension. */
-export const list = endpoint(declared.list, "List the API keys, newest first").annotate(
-  RequiredPermission,
-  "Workspace.manage_api_keys"
-)
+export const list: EndpointOf<typeof declared.list> = endpoint(
+  declared.list,
+  "List the API keys, newest first"
+).annotate(RequiredPermission, "Workspace.manage_api_keys")
 
 /**
  * Extension. A permission that the caller's own key lacks is a 403, except `Vault.read_secret_values`, which every key
  * that manages keys may grant.
  */
-export const create = endpoint(declared.create, "Create an API key")
+export const create: EndpointOf<typeof declared.create> = endpoint(declared.create, "Create an API key")
   .annotate(RequiredPermission, "Workspace.manage_api_keys")
   .annotate(ReturnsCredential, true)
 
 /** Extension. The key is refused from then on. Irreversible. */
-export const remove = endpoint(declared.remove, "Revoke an API key").annotate(
+export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Revoke an API key").annotate(
   RequiredPermission,
   "Workspace.manage_api_keys"
 )

@@ -2,39 +2,42 @@
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
-import { endpoint, type Group } from "../internal/endpoints/HttpApi.ts"
+import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
 import * as declared from "../internal/endpoints/Assets.ts"
 
 export * from "../internal/endpoints/Assets.ts"
 
-export const get = endpoint(declared.get, "Get an asset, by id or by name").annotate(
+export const get: EndpointOf<typeof declared.get> = endpoint(declared.get, "Get an asset, by id or by name").annotate(
   RequiredPermission,
   "Assets.read_asset_storage_assets"
 )
 
-export const list = endpoint(declared.list, "List the assets, newest first").annotate(
+export const list: EndpointOf<typeof declared.list> = endpoint(declared.list, "List the assets, newest first").annotate(
   RequiredPermission,
   "Assets.read_asset_storage_assets"
 )
 
 /** The name is unique in the workspace. */
-export const create = endpoint(declared.create, "Create an asset without content").annotate(
-  RequiredPermission,
-  "Assets.write_asset_storage_assets"
-)
+export const create: EndpointOf<typeof declared.create> = endpoint(
+  declared.create,
+  "Create an asset without content"
+).annotate(RequiredPermission, "Assets.write_asset_storage_assets")
 
 /** `data` is the content, in base64. The asset keeps its old content until the new one is complete. */
-export const createUpload = endpoint(declared.createUpload, "Give an asset its content, or ask where to upload it")
+export const createUpload: EndpointOf<typeof declared.createUpload> = endpoint(
+  declared.createUpload,
+  "Give an asset its content, or ask where to upload it"
+)
   .annotate(RequiredPermission, "Assets.write_asset_storage_assets")
   .annotate(ReturnsCredential, true)
 
-export const getUpload = endpoint(declared.getUpload, "Get an upload of an asset").annotate(
-  RequiredPermission,
-  "Assets.write_asset_storage_assets"
-)
+export const getUpload: EndpointOf<typeof declared.getUpload> = endpoint(
+  declared.getUpload,
+  "Get an upload of an asset"
+).annotate(RequiredPermission, "Assets.write_asset_storage_assets")
 
 /** Irreversible. */
-export const remove = endpoint(declared.remove, "Delete an asset").annotate(
+export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete an asset").annotate(
   RequiredPermission,
   "Assets.write_asset_storage_assets"
 )

@@ -3,20 +3,23 @@
  */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { endpoint, type Group } from "../internal/endpoints/HttpApi.ts"
+import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
 import * as declared from "../internal/endpoints/Assistants.ts"
 
 export * from "../internal/endpoints/Assistants.ts"
 
-export const get = endpoint(declared.get, "Get an assistant").annotate(RequiredPermission, "Assistants.read_assistants")
-
-export const list = endpoint(declared.list, "List the assistants, newest first").annotate(
+export const get: EndpointOf<typeof declared.get> = endpoint(declared.get, "Get an assistant").annotate(
   RequiredPermission,
   "Assistants.read_assistants"
 )
 
+export const list: EndpointOf<typeof declared.list> = endpoint(
+  declared.list,
+  "List the assistants, newest first"
+).annotate(RequiredPermission, "Assistants.read_assistants")
+
 /** The name is unique in the workspace; a package that does not exist is a 404. */
-export const create = endpoint(declared.create, "Create an assistant").annotate(
+export const create: EndpointOf<typeof declared.create> = endpoint(declared.create, "Create an assistant").annotate(
   RequiredPermission,
   "Assistants.write_assistants"
 )

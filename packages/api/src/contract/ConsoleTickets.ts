@@ -2,16 +2,16 @@
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { WorkspaceAuthorization } from "./Authorization.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
-import { endpoint, type Group } from "../internal/endpoints/HttpApi.ts"
+import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
 import * as declared from "../internal/endpoints/ConsoleTickets.ts"
 
 export * from "../internal/endpoints/ConsoleTickets.ts"
 
 /** Extension. The session has the permissions of the caller's key, and ends with it. */
-export const create = endpoint(declared.create, "Create a ticket that opens a session of the console").annotate(
-  ReturnsCredential,
-  true
-)
+export const create: EndpointOf<typeof declared.create> = endpoint(
+  declared.create,
+  "Create a ticket that opens a session of the console"
+).annotate(ReturnsCredential, true)
 
 export const ConsoleTickets: Group<"consoleTickets", typeof create, WorkspaceAuthorization> = HttpApiGroup.make(
   "consoleTickets"

@@ -1,7 +1,7 @@
 /** Failures: failed work items in groups of those that failed alike. An extension. */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { endpoint, type Group } from "../internal/endpoints/HttpApi.ts"
+import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
 import * as declared from "../internal/endpoints/Failures.ts"
 
 export * from "../internal/endpoints/Failures.ts"
@@ -10,13 +10,13 @@ export * from "../internal/endpoints/Failures.ts"
  * Groups with failed items; with `state=resolved` those that were resolved. The one that failed last comes first, to ten
  * seconds; a group that fails again while pages are walked moves to their beginning.
  */
-export const list = endpoint(declared.list, "List groups of similar failures").annotate(
-  RequiredPermission,
-  "Failures.read_failures"
-)
+export const list: EndpointOf<typeof declared.list> = endpoint(
+  declared.list,
+  "List groups of similar failures"
+).annotate(RequiredPermission, "Failures.read_failures")
 
 /** Without failed items a group is deleted 90 days after its last change, unless it is muted. */
-export const get = endpoint(declared.get, "Get a group of failures").annotate(
+export const get: EndpointOf<typeof declared.get> = endpoint(declared.get, "Get a group of failures").annotate(
   RequiredPermission,
   "Failures.read_failures"
 )
@@ -25,7 +25,7 @@ export const get = endpoint(declared.get, "Get a group of failures").annotate(
  * Changes the given fields. `muted`: with `muted_until`, or until it is opened. `resolved`: 409 while the group has failed
  * items.
  */
-export const update = endpoint(
+export const update: EndpointOf<typeof declared.update> = endpoint(
   declared.update,
   "Mute, resolve or open a group of failures, or set its note and assignee"
 ).annotate(RequiredPermission, "Failures.write_failures")

@@ -4,53 +4,59 @@
  */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { RequiredPermission, WorkspaceAuthorization, StartsWork } from "./Authorization.ts"
-import { endpoint, type Group } from "../internal/endpoints/HttpApi.ts"
+import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
 import * as declared from "../internal/endpoints/Pauses.ts"
 
 export * from "../internal/endpoints/Pauses.ts"
 
 /** Runs of a paused process can be started; they wait. */
-export const pauseProcess = endpoint(declared.pauseProcess, "Pause a process").annotate(
-  RequiredPermission,
-  "Processes.pause_processes"
-)
+export const pauseProcess: EndpointOf<typeof declared.pauseProcess> = endpoint(
+  declared.pauseProcess,
+  "Pause a process"
+).annotate(RequiredPermission, "Processes.pause_processes")
 
 /** Its failures are counted from zero again. */
-export const resumeProcess = endpoint(declared.resumeProcess, "Resume a process")
+export const resumeProcess: EndpointOf<typeof declared.resumeProcess> = endpoint(
+  declared.resumeProcess,
+  "Resume a process"
+)
   .annotate(RequiredPermission, "Processes.pause_processes")
   .annotate(StartsWork, true)
 
-export const pauseStep = endpoint(declared.pauseStep, "Pause a step of a process").annotate(
-  RequiredPermission,
-  "Processes.pause_processes"
-)
+export const pauseStep: EndpointOf<typeof declared.pauseStep> = endpoint(
+  declared.pauseStep,
+  "Pause a step of a process"
+).annotate(RequiredPermission, "Processes.pause_processes")
 
 /** Its failures are counted from zero again. */
-export const resumeStep = endpoint(declared.resumeStep, "Resume a step of a process")
+export const resumeStep: EndpointOf<typeof declared.resumeStep> = endpoint(
+  declared.resumeStep,
+  "Resume a step of a process"
+)
   .annotate(RequiredPermission, "Processes.pause_processes")
   .annotate(StartsWork, true)
 
 /** It stays online, finishes what it has, and gets nothing more. */
-export const pauseWorker = endpoint(declared.pauseWorker, "Pause a worker").annotate(
-  RequiredPermission,
-  "Workers.pause_workers"
-)
+export const pauseWorker: EndpointOf<typeof declared.pauseWorker> = endpoint(
+  declared.pauseWorker,
+  "Pause a worker"
+).annotate(RequiredPermission, "Workers.pause_workers")
 
-export const resumeWorker = endpoint(declared.resumeWorker, "Resume a worker").annotate(
-  RequiredPermission,
-  "Workers.pause_workers"
-)
+export const resumeWorker: EndpointOf<typeof declared.resumeWorker> = endpoint(
+  declared.resumeWorker,
+  "Resume a worker"
+).annotate(RequiredPermission, "Workers.pause_workers")
 
 /** Steps that are bound to it wait; its workers still get what is not. */
-export const pauseGroup = endpoint(declared.pauseGroup, "Pause a worker group").annotate(
-  RequiredPermission,
-  "Workers.pause_workers"
-)
+export const pauseGroup: EndpointOf<typeof declared.pauseGroup> = endpoint(
+  declared.pauseGroup,
+  "Pause a worker group"
+).annotate(RequiredPermission, "Workers.pause_workers")
 
-export const resumeGroup = endpoint(declared.resumeGroup, "Resume a worker group").annotate(
-  RequiredPermission,
-  "Workers.pause_workers"
-)
+export const resumeGroup: EndpointOf<typeof declared.resumeGroup> = endpoint(
+  declared.resumeGroup,
+  "Resume a worker group"
+).annotate(RequiredPermission, "Workers.pause_workers")
 
 export const Pauses: Group<
   "pauses",

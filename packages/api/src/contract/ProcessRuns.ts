@@ -7,45 +7,48 @@ import { IntegrationAuthorization, RequiredPermission, WorkspaceAuthorization } 
 import { ExtensionKeys, MembersOfBody, summary } from "./Documentation.ts"
 import { ProcessId, WorkspaceId } from "./Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
-import { endpoint } from "../internal/endpoints/HttpApi.ts"
+import { endpoint, type EndpointOf } from "../internal/endpoints/HttpApi.ts"
 import * as declared from "../internal/endpoints/ProcessRuns.ts"
 import { Started, StartRequest } from "../internal/endpoints/ProcessRuns.ts"
 
 export * from "../internal/endpoints/ProcessRuns.ts"
 
-export const get = endpoint(declared.get, "Get a process run").annotate(RequiredPermission, "Processes.read_processes")
-
-export const list = endpoint(declared.list, "List process runs, newest first").annotate(
+export const get: EndpointOf<typeof declared.get> = endpoint(declared.get, "Get a process run").annotate(
   RequiredPermission,
-  "Processes.read_runs"
+  "Processes.read_processes"
 )
 
-export const stop = endpoint(declared.stop, "Stop a process run").annotate(
+export const list: EndpointOf<typeof declared.list> = endpoint(
+  declared.list,
+  "List process runs, newest first"
+).annotate(RequiredPermission, "Processes.read_runs")
+
+export const stop: EndpointOf<typeof declared.stop> = endpoint(declared.stop, "Stop a process run").annotate(
   RequiredPermission,
   "Processes.trigger_processes"
 )
 
 /** Extension: as cheap for a run of many items as for one of few. */
-export const getSteps = endpoint(declared.getSteps, "Get the steps of a run with the numbers of their items").annotate(
-  RequiredPermission,
-  "Processes.read_runs"
-)
+export const getSteps: EndpointOf<typeof declared.getSteps> = endpoint(
+  declared.getSteps,
+  "Get the steps of a run with the numbers of their items"
+).annotate(RequiredPermission, "Processes.read_runs")
 
 /** Irreversible. Only an ended run can be deleted. */
-export const remove = endpoint(declared.remove, "Delete an ended process run").annotate(
-  RequiredPermission,
-  "Processes.trigger_processes"
-)
+export const remove: EndpointOf<typeof declared.remove> = endpoint(
+  declared.remove,
+  "Delete an ended process run"
+).annotate(RequiredPermission, "Processes.trigger_processes")
 
 /**
  * Extension: starts a new run of the same process, as it is now, with the same inputs: the items of the first step of the
  * old run that still exist, with their payloads and files as they are now. 409 when the old run has not ended, or none of
  * them exist.
  */
-export const startAgain = endpoint(declared.startAgain, "Start a new run with the inputs of an ended one").annotate(
-  RequiredPermission,
-  "Processes.trigger_processes"
-)
+export const startAgain: EndpointOf<typeof declared.startAgain> = endpoint(
+  declared.startAgain,
+  "Start a new run with the inputs of an ended one"
+).annotate(RequiredPermission, "Processes.trigger_processes")
 
 const [, , , withDefault] = StartRequest.members
 const withItems = 'work_item_ids with "type": "with_work_item_ids"'
@@ -59,7 +62,7 @@ const remedyOfStart = (name: string) =>
       ? `write ${withNewItems}, or "type": "with_inputs" for the items of the queue`
       : `write ${withItems}, or ${withNewItems}, or leave it out`
 
-export const start = endpoint(declared.start, "Start a process run")
+export const start: EndpointOf<typeof declared.start> = endpoint(declared.start, "Start a process run")
   .annotate(RequiredPermission, "Processes.trigger_processes")
   .annotate(ExtensionKeys, ["priority"])
   .annotate(MembersOfBody, { known: Object.keys(withDefault.fields), remedy: remedyOfStart })

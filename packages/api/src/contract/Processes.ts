@@ -3,20 +3,23 @@
  */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { endpoint, type Group } from "../internal/endpoints/HttpApi.ts"
+import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
 import * as declared from "../internal/endpoints/Processes.ts"
 
 export * from "../internal/endpoints/Processes.ts"
 
-export const get = endpoint(declared.get, "Get a process").annotate(RequiredPermission, "Processes.read_processes")
-
-export const list = endpoint(declared.list, "List the processes, newest first").annotate(
+export const get: EndpointOf<typeof declared.get> = endpoint(declared.get, "Get a process").annotate(
   RequiredPermission,
   "Processes.read_processes"
 )
 
+export const list: EndpointOf<typeof declared.list> = endpoint(
+  declared.list,
+  "List the processes, newest first"
+).annotate(RequiredPermission, "Processes.read_processes")
+
 /** Extension: creates a process. The name is unique in the workspace. */
-export const create = endpoint(declared.create, "Create a process").annotate(
+export const create: EndpointOf<typeof declared.create> = endpoint(declared.create, "Create a process").annotate(
   RequiredPermission,
   "Processes.write_processes"
 )
@@ -25,19 +28,19 @@ export const create = endpoint(declared.create, "Create a process").annotate(
  * Extension: replaces the definition. A step whose name does not change keeps its id; runs keep the steps they started
  * with. With a `revision`, a definition that was changed since it was read is a 409.
  */
-export const update = endpoint(declared.update, "Replace the definition of a process").annotate(
-  RequiredPermission,
-  "Processes.write_processes"
-)
+export const update: EndpointOf<typeof declared.update> = endpoint(
+  declared.update,
+  "Replace the definition of a process"
+).annotate(RequiredPermission, "Processes.write_processes")
 
 /** Extension: the whole definition. */
-export const getDefinition = endpoint(declared.getDefinition, "Get the definition of a process").annotate(
-  RequiredPermission,
-  "Processes.read_processes"
-)
+export const getDefinition: EndpointOf<typeof declared.getDefinition> = endpoint(
+  declared.getDefinition,
+  "Get the definition of a process"
+).annotate(RequiredPermission, "Processes.read_processes")
 
 /** Extension. Irreversible. A process with a live run or waiting items is a 409. */
-export const remove = endpoint(declared.remove, "Delete a process").annotate(
+export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a process").annotate(
   RequiredPermission,
   "Processes.write_processes"
 )

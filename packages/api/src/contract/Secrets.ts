@@ -4,42 +4,48 @@
  */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { endpoint, type Group } from "../internal/endpoints/HttpApi.ts"
+import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
 import * as declared from "../internal/endpoints/Secrets.ts"
 
 export * from "../internal/endpoints/Secrets.ts"
 
 /** A page has up to 1,000 secrets. */
-export const list = endpoint(declared.list, "List the secrets, newest first, without their items").annotate(
-  RequiredPermission,
-  "Vault.read_secrets"
-)
+export const list: EndpointOf<typeof declared.list> = endpoint(
+  declared.list,
+  "List the secrets, newest first, without their items"
+).annotate(RequiredPermission, "Vault.read_secrets")
 
 /** Extension. */
-export const get = endpoint(declared.get, "Get a secret with the names of its items, without their values").annotate(
-  RequiredPermission,
-  "Vault.read_secrets"
-)
+export const get: EndpointOf<typeof declared.get> = endpoint(
+  declared.get,
+  "Get a secret with the names of its items, without their values"
+).annotate(RequiredPermission, "Vault.read_secrets")
 
-export const create = endpoint(declared.create, "Create a secret").annotate(RequiredPermission, "Vault.write_secrets")
-
-/** All items are replaced. A description and `hosts` that are absent do not change. */
-export const update = endpoint(declared.update, "Replace the items of a secret").annotate(
+export const create: EndpointOf<typeof declared.create> = endpoint(declared.create, "Create a secret").annotate(
   RequiredPermission,
   "Vault.write_secrets"
 )
+
+/** All items are replaced. A description and `hosts` that are absent do not change. */
+export const update: EndpointOf<typeof declared.update> = endpoint(
+  declared.update,
+  "Replace the items of a secret"
+).annotate(RequiredPermission, "Vault.write_secrets")
 
 /**
  * Extension: items that are not named stay as they are. A description and `hosts` that are absent do not change. An endpoint of its
  * own, so that a service that does not know it replaces nothing.
  */
-export const setItems = endpoint(declared.setItems, "Set single items of a secret, and keep the others").annotate(
+export const setItems: EndpointOf<typeof declared.setItems> = endpoint(
+  declared.setItems,
+  "Set single items of a secret, and keep the others"
+).annotate(RequiredPermission, "Vault.write_secrets")
+
+/** Irreversible. */
+export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a secret").annotate(
   RequiredPermission,
   "Vault.write_secrets"
 )
-
-/** Irreversible. */
-export const remove = endpoint(declared.remove, "Delete a secret").annotate(RequiredPermission, "Vault.write_secrets")
 
 export const Secrets: Group<
   "secrets",

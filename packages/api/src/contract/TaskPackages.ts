@@ -11,42 +11,48 @@ import { TaskPackageId, WorkspaceId } from "./Ids.ts"
 import { NotFoundResponse } from "./Responses.ts"
 import { WithoutRecord } from "./IdempotencyKeys.ts"
 import { getVersion, listVersions, promote, rollback } from "./TaskPackageVersions.ts"
-import { endpoint, type Group } from "../internal/endpoints/HttpApi.ts"
+import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
 import * as declared from "../internal/endpoints/TaskPackages.ts"
 
 export * from "../internal/endpoints/TaskPackages.ts"
 
-export const get = endpoint(declared.get, "Get a task package").annotate(RequiredPermission, "Tasks.read_task_packages")
-
-/** The name is unique in the workspace. */
-export const create = endpoint(declared.create, "Create a task package without content").annotate(
+export const get: EndpointOf<typeof declared.get> = endpoint(declared.get, "Get a task package").annotate(
   RequiredPermission,
-  "Tasks.write_task_packages"
+  "Tasks.read_task_packages"
 )
 
+/** The name is unique in the workspace. */
+export const create: EndpointOf<typeof declared.create> = endpoint(
+  declared.create,
+  "Create a task package without content"
+).annotate(RequiredPermission, "Tasks.write_task_packages")
+
 /** Fetches the repository before it responds. One that cannot be read is a 409, and nothing is changed. */
-export const configure = endpoint(declared.configure, "Take a task package from a git repository")
+export const configure: EndpointOf<typeof declared.configure> = endpoint(
+  declared.configure,
+  "Take a task package from a git repository"
+)
   .annotate(RequiredPermission, "Tasks.write_task_packages")
   .annotate(WithoutRecord, true)
   .annotate(ExtensionKeys, ["repository", "credentials_secret", "directory"])
 
 /** Irreversible. A package that a step or an assistant names is a 409. */
-export const remove = endpoint(declared.remove, "Delete a task package").annotate(
+export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a task package").annotate(
   RequiredPermission,
   "Tasks.write_task_packages"
 )
 
 /** Extension. */
-export const list = endpoint(declared.list, "List the task packages, newest first").annotate(
-  RequiredPermission,
-  "Tasks.read_task_packages"
-)
+export const list: EndpointOf<typeof declared.list> = endpoint(
+  declared.list,
+  "List the task packages, newest first"
+).annotate(RequiredPermission, "Tasks.read_task_packages")
 
 /** Extension: the form with which a new zip is uploaded, valid for one hour. A package from git is a 409. */
-export const getUpload = endpoint(declared.getUpload, "Get the form with which a zip is uploaded").annotate(
-  RequiredPermission,
-  "Tasks.write_task_packages"
-)
+export const getUpload: EndpointOf<typeof declared.getUpload> = endpoint(
+  declared.getUpload,
+  "Get the form with which a zip is uploaded"
+).annotate(RequiredPermission, "Tasks.write_task_packages")
 
 /**
  * Extension, for clients of an older generation: the zip itself; or where it is, as `{"url": …}` valid for one hour, for those

@@ -2,28 +2,28 @@
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
-import { endpoint, type Group } from "../internal/endpoints/HttpApi.ts"
+import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
 import * as declared from "../internal/endpoints/Webhooks.ts"
 
 export * from "../internal/endpoints/Webhooks.ts"
 
-export const get = endpoint(declared.get, "Get a webhook with its secret").annotate(
+export const get: EndpointOf<typeof declared.get> = endpoint(declared.get, "Get a webhook with its secret").annotate(
   RequiredPermission,
   "Webhooks.read_webhooks"
 )
 
-export const list = endpoint(declared.list, "List the webhooks, newest first, without their secrets").annotate(
-  RequiredPermission,
-  "Webhooks.read_webhooks"
-)
+export const list: EndpointOf<typeof declared.list> = endpoint(
+  declared.list,
+  "List the webhooks, newest first, without their secrets"
+).annotate(RequiredPermission, "Webhooks.read_webhooks")
 
 /** Without `process`, or with null: all processes. A process that does not exist is a 404. */
-export const create = endpoint(declared.create, "Create a webhook")
+export const create: EndpointOf<typeof declared.create> = endpoint(declared.create, "Create a webhook")
   .annotate(RequiredPermission, "Webhooks.write_webhooks")
   .annotate(ReturnsCredential, true)
 
 /** Irreversible. Pending deliveries are dropped. */
-export const remove = endpoint(declared.remove, "Delete a webhook").annotate(
+export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a webhook").annotate(
   RequiredPermission,
   "Webhooks.write_webhooks"
 )
@@ -32,27 +32,30 @@ export const remove = endpoint(declared.remove, "Delete a webhook").annotate(
  * Extension: changes the given fields. `rotate_secret: true` creates a new secret and returns it; for 24 hours
  * `webhook-signature` also carries a signature under the old one, while `x-rc-signature` uses the new one immediately.
  */
-export const update = endpoint(declared.update, "Change a webhook, or rotate its secret")
+export const update: EndpointOf<typeof declared.update> = endpoint(
+  declared.update,
+  "Change a webhook, or rotate its secret"
+)
   .annotate(RequiredPermission, "Webhooks.write_webhooks")
   .annotate(ReturnsCredential, true)
 
 /** Extension: sends a test event, even if the webhook is disabled. Returns its delivery, which may be pending. */
-export const test = endpoint(declared.test, "Send a test event to a webhook").annotate(
-  RequiredPermission,
-  "Webhooks.write_webhooks"
-)
+export const test: EndpointOf<typeof declared.test> = endpoint(
+  declared.test,
+  "Send a test event to a webhook"
+).annotate(RequiredPermission, "Webhooks.write_webhooks")
 
 /** Extension: the deliveries of the last 14 days. */
-export const listDeliveries = endpoint(
+export const listDeliveries: EndpointOf<typeof declared.listDeliveries> = endpoint(
   declared.listDeliveries,
   "List the deliveries of a webhook, newest first"
 ).annotate(RequiredPermission, "Webhooks.read_webhooks")
 
 /** Extension: sends the same event again, as a new delivery. 409 while the old one is pending. */
-export const redeliver = endpoint(declared.redeliver, "Deliver an event again").annotate(
-  RequiredPermission,
-  "Webhooks.write_webhooks"
-)
+export const redeliver: EndpointOf<typeof declared.redeliver> = endpoint(
+  declared.redeliver,
+  "Deliver an event again"
+).annotate(RequiredPermission, "Webhooks.write_webhooks")
 
 export const Webhooks: Group<
   "webhooks",

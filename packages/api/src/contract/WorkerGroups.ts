@@ -4,76 +4,82 @@
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
-import { endpoint, type Group } from "../internal/endpoints/HttpApi.ts"
+import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
 import * as declared from "../internal/endpoints/WorkerGroups.ts"
 
 export * from "../internal/endpoints/WorkerGroups.ts"
 
-export const get = endpoint(declared.get, "Get a worker group").annotate(RequiredPermission, "Workers.read_workers")
-
-export const list = endpoint(declared.list, "List the worker groups, newest first").annotate(
+export const get: EndpointOf<typeof declared.get> = endpoint(declared.get, "Get a worker group").annotate(
   RequiredPermission,
   "Workers.read_workers"
 )
 
+export const list: EndpointOf<typeof declared.list> = endpoint(
+  declared.list,
+  "List the worker groups, newest first"
+).annotate(RequiredPermission, "Workers.read_workers")
+
 /** The name is unique in the workspace. */
-export const create = endpoint(declared.create, "Create a worker group").annotate(
+export const create: EndpointOf<typeof declared.create> = endpoint(declared.create, "Create a worker group").annotate(
   RequiredPermission,
   "Workers.write_workers"
 )
 
 /** Only present fields are changed. */
-export const update = endpoint(declared.update, "Rename a worker group").annotate(
+export const update: EndpointOf<typeof declared.update> = endpoint(declared.update, "Rename a worker group").annotate(
   RequiredPermission,
   "Workers.write_workers"
 )
 
 /** Irreversible. Its workers remain, its link tokens are deleted. A group that a step names is a 409. */
-export const remove = endpoint(declared.remove, "Delete a worker group").annotate(
+export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a worker group").annotate(
   RequiredPermission,
   "Workers.write_workers"
 )
 
 /** Adding a member again changes nothing. */
-export const addWorker = endpoint(declared.addWorker, "Add a worker to a group").annotate(
-  RequiredPermission,
-  "Workers.write_workers"
-)
+export const addWorker: EndpointOf<typeof declared.addWorker> = endpoint(
+  declared.addWorker,
+  "Add a worker to a group"
+).annotate(RequiredPermission, "Workers.write_workers")
 
 /** A worker that is not in the group is a 404. */
-export const removeWorker = endpoint(declared.removeWorker, "Remove a worker from a group").annotate(
-  RequiredPermission,
-  "Workers.write_workers"
-)
+export const removeWorker: EndpointOf<typeof declared.removeWorker> = endpoint(
+  declared.removeWorker,
+  "Remove a worker from a group"
+).annotate(RequiredPermission, "Workers.write_workers")
 
 /** Extension. */
-export const listLinkTokens = endpoint(
+export const listLinkTokens: EndpointOf<typeof declared.listLinkTokens> = endpoint(
   declared.listLinkTokens,
   "List the link tokens of a worker group, newest first"
 ).annotate(RequiredPermission, "Workers.read_workers")
 
 /** Extension: without `expires_at`, or with null, the token is valid until it is deleted. */
-export const createLinkToken = endpoint(declared.createLinkToken, "Create a link token of a worker group")
+export const createLinkToken: EndpointOf<typeof declared.createLinkToken> = endpoint(
+  declared.createLinkToken,
+  "Create a link token of a worker group"
+)
   .annotate(RequiredPermission, "Workers.write_workers")
   .annotate(ReturnsCredential, true)
 
 /** Extension. */
-export const getLinkToken = endpoint(declared.getLinkToken, "Get a link token of a worker group").annotate(
-  RequiredPermission,
-  "Workers.read_workers"
-)
+export const getLinkToken: EndpointOf<typeof declared.getLinkToken> = endpoint(
+  declared.getLinkToken,
+  "Get a link token of a worker group"
+).annotate(RequiredPermission, "Workers.read_workers")
 
 /** Extension: only present fields are changed. */
-export const updateLinkToken = endpoint(declared.updateLinkToken, "Change a link token of a worker group").annotate(
-  RequiredPermission,
-  "Workers.write_workers"
-)
+export const updateLinkToken: EndpointOf<typeof declared.updateLinkToken> = endpoint(
+  declared.updateLinkToken,
+  "Change a link token of a worker group"
+).annotate(RequiredPermission, "Workers.write_workers")
 
 /** Extension. Irreversible. */
-export const removeLinkToken = endpoint(declared.removeLinkToken, "Delete a link token of a worker group").annotate(
-  RequiredPermission,
-  "Workers.write_workers"
-)
+export const removeLinkToken: EndpointOf<typeof declared.removeLinkToken> = endpoint(
+  declared.removeLinkToken,
+  "Delete a link token of a worker group"
+).annotate(RequiredPermission, "Workers.write_workers")
 
 export const WorkerGroups: Group<
   "workerGroups",

@@ -5,7 +5,7 @@
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { TokenAuthorization } from "./Authorization.ts"
 import { SentAsStored } from "./Responses.ts"
-import { endpoint } from "../internal/endpoints/HttpApi.ts"
+import { endpoint, type EndpointOf } from "../internal/endpoints/HttpApi.ts"
 import * as declared from "../internal/endpoints/WorkerProtocol.ts"
 
 export * from "../internal/endpoints/WorkerProtocol.ts"
@@ -14,7 +14,7 @@ export * from "../internal/endpoints/WorkerProtocol.ts"
  * Exchanges a link token for an identity. A worker's link token can be used once, a group's until it expires or is
  * deleted.
  */
-export const link = endpoint(declared.link, "Link a worker to the workspace")
+export const link: EndpointOf<typeof declared.link> = endpoint(declared.link, "Link a worker to the workspace")
 
 /** Waits for up to `wait_seconds` and responds earlier when work arrives. */
 export const lease = endpoint(declared.lease, "Wait for step runs and lease them").middleware(TokenAuthorization)

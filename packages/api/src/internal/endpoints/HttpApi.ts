@@ -14,8 +14,8 @@ type JsonCodec<S> = [S] extends [never] ? never : [S] extends [Schema.Constraint
 
 type Part<P extends Parts, K extends keyof Parts> = K extends keyof P ? Exclude<P[K], undefined> : never
 
-/** The endpoint of HttpApi that has these schemas. */
-type Of<E extends Top> =
+/** The endpoint of HttpApi that has these schemas: modules of the contract say so, since their declarations would repeat every schema. */
+export type EndpointOf<E extends Top> =
   E extends Endpoint<infer Identifier, infer Method, infer Path, infer P>
     ? HttpApiEndpoint.HttpApiEndpoint<
         Identifier,
@@ -31,16 +31,16 @@ type Of<E extends Top> =
     : never
 
 /** Makes the endpoint of what is declared of it, with its summary in one line. */
-export const endpoint = <E extends Top>(declared: E, text: string): Of<E> => {
+export const endpoint = <E extends Top>(declared: E, text: string): EndpointOf<E> => {
   const { extension: isExtension, ...parts } = declared.parts()
   const made = HttpApiEndpoint.make(declared.method)(declared.identifier, declared.path, parts).annotateMerge(
     isExtension === true ? extension(text) : summary(text)
   )
-  // `Of` is what `make` returns for these types.
-  return made as unknown as Of<E>
+  // `EndpointOf` is what `make` returns for these types.
+  return made as unknown as EndpointOf<E>
 }
 
-/** Endpoints behind a middleware: groups say so, since their declarations would repeat every schema. */
+/** Endpoints behind a middleware, said by groups for the same reason. */
 export type Group<
   Identifier extends string,
   E extends HttpApiEndpoint.Constraint,
