@@ -52,10 +52,10 @@ export const main = (token: Redacted.Redacted) =>
 /** How many modules are loaded with one, of effect and of ours; `effect/Effect` alone is 65. */
 const loads: Readonly<Record<string, number>> = {
   "@signalbox/api/webhook": 4,
-  "@signalbox/api/WorkItems": 229,
-  "@signalbox/api/promise": 317,
-  "../../graph/src/Users.ts": 215,
-  "../../graph/src/Promise.ts": 312
+  "@signalbox/api/WorkItems": 232,
+  "@signalbox/api/promise": 319,
+  "../../graph/src/Users.ts": 216,
+  "../../graph/src/Promise.ts": 336
 }
 
 const fileOf = (name: string) => `${name.replaceAll(" ", "-")}.ts`
