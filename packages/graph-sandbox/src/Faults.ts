@@ -39,7 +39,7 @@ const rule = <const Kind extends string, const Fields extends Schema.Struct.Fiel
  * - `delay`: the answer waits for so many milliseconds.
  * - `expiredToken`: 401, whatever the token.
  * - `partialRange`: of a fragment of an upload only the first `accept` bytes are kept, and the last `acceptEnd`.
- * - `loseSession`: the upload session is gone.
+ * - `loseSession`: the upload session, or that of the workbook, is gone.
  *
  * Notifications meet only rules that name their host, by the path of the receiver: `drop` loses one, or (`after`) the receiver's
  * answer, so that it is sent again; `delay` sends it late.

@@ -51,6 +51,8 @@ export interface Options {
   readonly refreshTokenSeconds?: number
   /** Seconds that an upload session lives on after each fragment; an hour by default. */
   readonly uploadSessionSeconds?: number
+  /** Seconds without use after which the session of a workbook ends; 5 minutes by default, 7 where it is not persistent. */
+  readonly workbookSessionSeconds?: number
   /** Seconds that a link to contents holds; an hour by default. */
   readonly downloadSeconds?: number
   /** Seconds until a search of messages finds a new one; 0 by default. In the service it may be minutes. */
@@ -182,6 +184,10 @@ const make = Effect.fnUntraced(function* (options: Options) {
         ),
         Transfers.layer(filesOrigin, {
           uploadSessionSeconds: options.uploadSessionSeconds ?? 3600,
+          workbookSessionSeconds: {
+            persistent: options.workbookSessionSeconds ?? 300,
+            other: options.workbookSessionSeconds ?? 420
+          },
           downloadSeconds: options.downloadSeconds ?? 3600,
           mailSearchSeconds: options.mailSearchSeconds ?? 0,
           refuseTokens: options.tokenOnFiles !== "ignore",

@@ -23,6 +23,7 @@ import * as Tree from "../world/Tree.ts"
 import * as Uploads from "./Uploads.ts"
 import * as Versions from "./Versions.ts"
 import * as Views from "./Views.ts"
+import { workbook } from "../workbooks/Workbooks.ts"
 import { specialFolders, World } from "../world/World.ts"
 
 type Place = Places.Place
@@ -88,6 +89,11 @@ export const item: (
   if (name === "search") return yield* dispatch(search(segment, false), place, request)
   if (name === "delta") return yield* dispatch(Delta.items(segment), place, request)
   if (name === "listitem") return yield* listItem(yield* Places.existing(place), rest.slice(1), request)
+  if (name === "workbook") {
+    const file = yield* Places.existing(place)
+    if (request.method !== "GET") yield* Publishing.checkUnlocked(file, request)
+    return yield* workbook(file, rest.slice(1), request)
+  }
   if (key === undefined) return yield* relation(itemRelations, name, place, request)
   if (name === "children") {
     const folder = yield* Places.existing(place)

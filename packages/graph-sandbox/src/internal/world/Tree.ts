@@ -198,11 +198,11 @@ export const add = (
   return Result.succeed({ item: made, created: true })
 }
 
-/** New contents for a file; what it held before is a version. */
-export const write = (item: Item, blob: Blob, change: Change): void => {
+/** New contents for a file; what it held before is a version, unless these `amend` it. */
+export const write = (item: Item, blob: Blob, change: Change, amend = false): void => {
   if (item.blob !== null) {
-    const id = `${item.version++}.0`
-    item.versions.push({ id, blob: item.blob, modifiedAt: item.modifiedAt, modifiedBy: item.modifiedBy })
+    const { modifiedAt, modifiedBy } = item
+    if (!amend) item.versions.push({ id: `${item.version++}.0`, blob: item.blob, modifiedAt, modifiedBy })
     grow(item, blob.size - item.blob.size)
   }
   item.blob = blob

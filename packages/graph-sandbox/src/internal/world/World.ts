@@ -21,6 +21,7 @@ import type { Mailbox } from "../model/Mail.ts"
 import * as Seed from "../../Seed.ts"
 import { supportedScopes } from "../model/SupportedScopes.ts"
 import * as Tree from "./Tree.ts"
+import * as Workbooks from "./Workbooks.ts"
 
 /** The seed says something that cannot be. */
 export class SeedError extends Schema.TaggedError<SeedError>()("SeedError", { message: Schema.String }) {}
@@ -129,6 +130,9 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
         )
       } else if (typeof content === "object" && "package" in content) {
         yield* put({ name, kind: "package" })
+      } else if (typeof content === "object" && "workbook" in content) {
+        const bytes = yield* Effect.mapError(Workbooks.ofSeed(content), refused(at))
+        yield* put({ name, kind: "file", blob: blobs.ofBytes(bytes) })
       } else {
         const blob =
           typeof content === "string"
@@ -273,6 +277,7 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
     managers,
     links,
     blobs,
+    workbooks: Workbooks.make(),
     addLibrary,
     removeDrive,
     userBy,
