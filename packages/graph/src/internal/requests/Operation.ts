@@ -22,7 +22,8 @@ const modules: ReadonlySet<string> = new Set([
   "Sites",
   "Subscriptions",
   "Uploads",
-  "Users"
+  "Users",
+  "Workbooks"
 ])
 
 export const operationOf = operationIn(modules)
