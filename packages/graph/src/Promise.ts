@@ -36,6 +36,7 @@ import * as MailboxClients from "./internal/promise/MailboxClients.ts"
 import * as MailClients from "./internal/promise/MailClients.ts"
 import * as SiteClients from "./internal/promise/SiteClients.ts"
 import * as TransferClients from "./internal/promise/TransferClients.ts"
+import * as WorkbookClients from "./internal/promise/WorkbookClients.ts"
 import { OAuth } from "./OAuth.ts"
 import { defaultPolicy, type Policy } from "./Policy.ts"
 import { TokenStore } from "./TokenStore.ts"
@@ -53,6 +54,7 @@ export type { CallOptions } from "./internal/promise/Members.ts"
 export type { BatchResult } from "./internal/promise/Results.ts"
 export type * from "./internal/promise/SiteClients.ts"
 export type * from "./internal/promise/TransferClients.ts"
+export type { OpenWorkbook, RowsOf, WorkbooksClient } from "./internal/promise/WorkbookClients.ts"
 export type { Listeners, PauseEvent, RequestEvent, ResponseEvent, RetryEvent } from "./Events.ts"
 export type { Drive, DriveItem, DriveItemVersion } from "./model/Drive.ts"
 export type { Column, Fields, ListItem, SiteList } from "./model/List.ts"
@@ -64,6 +66,9 @@ export type { User } from "./model/User.ts"
 export { drive as driveResource, longestMinutes } from "./Subscriptions.ts"
 export type { Subscription } from "./model/Subscription.ts"
 export { odataText, path } from "./Path.ts"
+export { asText, dateOf, serialOf } from "./internal/workbooks/Cells.ts"
+export type { Row, RowValues } from "./internal/workbooks/Rows.ts"
+export type { Workbook } from "./internal/workbooks/Sessions.ts"
 
 /** An app that acts as itself in its tenant, by a secret. */
 export interface AppSecret {
@@ -144,6 +149,7 @@ export interface GraphModules {
   readonly subscriptions: ArrivalClients.SubscriptionsClient
   readonly uploads: TransferClients.UploadsClient
   readonly users: SiteClients.UsersClient
+  readonly workbooks: WorkbookClients.WorkbooksClient
 }
 
 /** A client: its modules, and what concerns all of them. */
@@ -177,7 +183,8 @@ const modules: { readonly [K in keyof GraphModules]: Readonly<Record<string, Mem
   sites: { ...SiteClients.sites },
   subscriptions: { ...ArrivalClients.subscriptions },
   uploads: { ...TransferClients.uploads },
-  users: { ...SiteClients.users }
+  users: { ...SiteClients.users },
+  workbooks: { ...WorkbookClients.workbooks }
 }
 
 /** Tokens of a function: it is asked before each request, and again when the service refuses one. */
@@ -287,7 +294,8 @@ export const connectGraph = (options: GraphOptions = {}): GraphClient => {
     Layer.provideMerge(Layer.merge(NodeFileSystem.layer, NodePath.layer))
   )
   const session: Session = {
-    runtime: ManagedRuntime.make(layer),
+    // What is open is closed before the connection is.
+    runtime: ManagedRuntime.make(Layer.provideMerge(WorkbookClients.ClientScope.layer, layer)),
     policy: { ...defaultPolicy, ...policy },
     closing: new AbortController()
   }

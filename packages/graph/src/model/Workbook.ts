@@ -5,8 +5,8 @@ import * as Schema from "effect/Schema"
 import { maybe } from "./Common.ts"
 
 const text = maybe(Schema.String)
-const flag = maybe(Schema.Boolean)
-const number = maybe(Schema.Finite)
+const flag = Schema.optionalKey(Schema.Boolean)
+const number = Schema.optionalKey(Schema.Finite)
 
 /** What a cell has. A blank one is empty text; dates are numbers, which `dateOf` reads; an error is text such as `#N/A`. */
 export const CellValue = Schema.Union([Schema.String, Schema.Finite, Schema.Boolean, Schema.Null])
@@ -23,7 +23,7 @@ export class Worksheet extends Schema.Opaque<Worksheet>()(
     /** From 0, in the order of the tabs. */
     position: number,
     /** `Visible`, `Hidden` or `VeryHidden`. */
-    visibility: text
+    visibility: Schema.optionalKey(Schema.String)
   })
 ) {}
 

@@ -129,7 +129,8 @@ const ofSession = Effect.fnUntraced(function* (workbook: Workbook, session: Sess
 export const close = Effect.fnUntraced(function* (workbook: Workbook) {
   const { session } = workbook
   if (session === undefined) return
-  const policy = { ...(yield* GraphPolicy), attempts: 1 }
+  const given = yield* GraphPolicy
+  const policy = { ...given, attempts: 1, attemptTimeoutMillis: Math.min(given.attemptTimeoutMillis, 10_000) }
   yield* Effect.ignore(ofSession(workbook, session, path`closeSession`)).pipe(
     Effect.provideService(GraphPolicy, policy)
   )
