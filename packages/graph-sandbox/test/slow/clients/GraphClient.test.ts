@@ -12,6 +12,7 @@ import {
   ResponseType
 } from "@microsoft/microsoft-graph-client"
 import * as Effect from "effect/Effect"
+import { ofSeed } from "../../../src/internal/world/Workbooks.ts"
 import { fetched } from "../../support/Asking.ts"
 import { Command, patterned } from "../../support/command.ts"
 import { receiver } from "../../support/Receiver.ts"
@@ -171,6 +172,29 @@ layer(Command.layer(), { excludeTestServices: true })("microsoft-graph-client, a
           .catch((error: unknown) => error)
       )
       assert.deepInclude(gone, { statusCode: 404, code: "ResourceNotFound" })
+    })
+  )
+
+  it.effect("works with a workbook, by path and in a session that is lost", () =>
+    Effect.gen(function* () {
+      const { client, control } = yield* connected
+      const file = "/me/drive/root:/Orders.xlsx:"
+      const bytes = yield* ofSeed({ workbook: { May: [["Order"], [1]] }, tables: { Orders: "May!A1:A2" } })
+      yield* call(() => client.api(`${file}/content`).put(Buffer.from(bytes)))
+      const { id } = yield* call(() => client.api(`${file}/workbook/createSession`).post({ persistChanges: true }))
+      const of = (path: string) => client.api(`${file}/workbook${path}`).header("workbook-session-id", id)
+      yield* call(() => of("/tables/Orders/rows").post({ values: [[2], [3]] }))
+      const rows = yield* call(() => of("/tables/Orders/rows").top(1).skip(2).get())
+      assert.deepStrictEqual(rows.value[0].values, [[3]])
+      const json = { rules: [{ fault: "loseSession", path: "usedRange", times: 1 }] }
+      yield* control("/faults", { method: "PUT", json })
+      const lost: unknown = yield* call(() =>
+        of("/worksheets/May/usedRange")
+          .get()
+          .catch((error: unknown) => error)
+      )
+      assert.instanceOf(lost, GraphError)
+      assert.deepInclude(lost, { statusCode: 404, code: "InvalidOrTimedOutSession" })
     })
   )
 
