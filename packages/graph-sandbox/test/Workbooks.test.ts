@@ -226,6 +226,18 @@ fresh()("a table", (it) => {
     })
   )
 
+  it.effect("of cells without headers gets a row of them above", () =>
+    Effect.gen(function* () {
+      const { book, range } = yield* ann
+      yield* range("P1:Q1", { method: "PATCH", json: { values: [[1, 2]] } })
+      const { body } = yield* book("/tables/add", { method: "POST", json: { address: "May!P1:Q1", hasHeaders: false } })
+      assert.deepStrictEqual((yield* book(`/tables/${body.name}/range`)).body.values, [
+        ["Column1", "Column2"],
+        [1, 2]
+      ])
+    })
+  )
+
   it.effect("has columns by name, with their values", () =>
     Effect.gen(function* () {
       const { book } = yield* ann

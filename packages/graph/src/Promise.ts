@@ -67,7 +67,7 @@ export { drive as driveResource, longestMinutes } from "./Subscriptions.ts"
 export type { Subscription } from "./model/Subscription.ts"
 export { odataText, path } from "./Path.ts"
 export { asText, dateOf, serialOf } from "./internal/workbooks/Cells.ts"
-export type { Row, RowValues } from "./internal/workbooks/Rows.ts"
+export type { Row as WorkbookRow, RowValues as WorkbookRowValues } from "./internal/workbooks/Rows.ts"
 export type { Workbook } from "./internal/workbooks/Sessions.ts"
 
 /** An app that acts as itself in its tenant, by a secret. */

@@ -388,6 +388,17 @@ describe("a table", () => {
     )
   )
 
+  it.live("does not get rows twice when the service gives up: a 504 may have been done", () =>
+    withBook(
+      Effect.gen(function* () {
+        yield* faults({ fault: "status", path: "rows/add", status: 504 })
+        const error = yield* Effect.flip(Workbooks.addRows(file, "Orders", [[4, "Di"]]))
+        assert.include(error.message, "OutcomeUnknown")
+        assert.lengthOf(yield* calls, 1)
+      })
+    )
+  )
+
   it.live("says how many rows are there when a later request fails", () =>
     withBook(
       Effect.gen(function* () {

@@ -19,7 +19,8 @@ const firstOfMarch = 61
  * ```ts
  * import * as Workbooks from "@signalbox/graph/Workbooks"
  *
- * export const serial = Workbooks.serialOf(new Date("2026-05-04T12:00Z")) // 46146.5
+ * // 46146.5
+ * export const noon = Workbooks.serialOf(new Date("2026-05-04T12:00Z"))
  * ```
  */
 export const serialOf = (date: Date): number => {

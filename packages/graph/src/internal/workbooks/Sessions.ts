@@ -21,12 +21,23 @@ interface State {
   readonly usedAt: number
 }
 
-/** A session of the service. */
-export interface Session {
-  readonly persistChanges: boolean
+interface Parts {
   readonly state: Ref.Ref<State>
   /** One request at a time, as the service asks for: concurrent ones conflict, or are throttled. */
   readonly turn: Semaphore.Semaphore
+}
+
+/** A session of the service, in which a workbook is open. */
+export class Session {
+  readonly persistChanges: boolean
+  readonly #parts: Parts
+
+  constructor(persistChanges: boolean, parts: Parts) {
+    this.persistChanges = persistChanges
+    this.#parts = parts
+  }
+
+  static readonly partsOf = (session: Session): Parts => session.#parts
 }
 
 /** A workbook: a file of a drive. Without a session each call opens it anew, and what is written is saved. */
@@ -78,7 +89,8 @@ export const inSession = Effect.fnUntraced(function* <A>(
 ): Effect.fn.Return<A, GraphError, Graph> {
   const { drive, session } = workbook
   if (session === undefined) return yield* send(drive.headers)
-  const { persistChanges, state } = session
+  const { persistChanges } = session
+  const { state, turn } = Session.partsOf(session)
   const call = Effect.gen(function* () {
     const { hasChanges, id } = yield* Ref.get(state)
     const note = (changed: boolean) =>
@@ -99,7 +111,7 @@ export const inSession = Effect.fnUntraced(function* <A>(
       Effect.tapError((error) => note(hasChanges || (kind === "writes" && mayHaveActed(error))))
     )
   })
-  return yield* session.turn.withPermit(call)
+  return yield* turn.withPermit(call)
 })
 
 /** What cannot be sent twice, and may have been done, has an outcome that nobody knows. */
@@ -114,13 +126,14 @@ export const once = <A, R>(call: Effect.Effect<A, GraphError, R>): Effect.Effect
 export const open = Effect.fnUntraced(function* (drive: DriveAddress, item: ItemAddress, persistChanges: boolean) {
   const { id } = yield* begun({ drive, item }, persistChanges)
   const state = yield* Ref.make<State>({ id, hasChanges: false, usedAt: yield* Clock.currentTimeMillis })
-  const workbook: Workbook = { drive, item, session: { persistChanges, state, turn: yield* Semaphore.make(1) } }
+  const session = new Session(persistChanges, { state, turn: yield* Semaphore.make(1) })
+  const workbook: Workbook = { drive, item, session }
   return workbook
 })
 
 /** Asks for something of the session itself. */
 const ofSession = Effect.fnUntraced(function* (workbook: Workbook, session: Session, what: Path) {
-  const { id } = yield* Ref.get(session.state)
+  const { id } = yield* Ref.get(Session.partsOf(session).state)
   const headers = { ...workbook.drive.headers, "workbook-session-id": id }
   return yield* unit({ method: "POST", path: workbookPath(workbook, what), headers, json: {}, repeatable: true })
 })
@@ -143,7 +156,7 @@ const idleMillis = 4 * 60_000
 export const keptAlive = Effect.fnUntraced(function* (workbook: Workbook) {
   const { session } = workbook
   if (session === undefined) return
-  const { state, turn } = session
+  const { state, turn } = Session.partsOf(session)
   const idle = Effect.zipWith(Clock.currentTimeMillis, Ref.get(state), (now, { usedAt }) => now - usedAt)
   const refresh = Effect.gen(function* () {
     if ((yield* idle) < idleMillis) return
