@@ -143,12 +143,16 @@ fresh()("a workbook", (it) => {
     Effect.gen(function* () {
       const { ask, book } = yield* ann
       yield* book("/worksheets/add", { method: "POST", json: { name: "It's <new>" } })
-      yield* book("/worksheets/It's%20%3Cnew%3E/range(address='B2')", { method: "PATCH", json: { values: [["ü"]] } })
+      yield* book("/worksheets/It's%20%3Cnew%3E/range(address='B2')", {
+        method: "PATCH",
+        json: { values: [["ü"]], numberFormat: "0.000" }
+      })
       const { body } = yield* ask("/me/drive/root:/Books.xlsx")
       const { bytes } = yield* fetched(body["@microsoft.graph.downloadUrl"])
       yield* ask("/me/drive/root:/Copy.xlsx:/content", { method: "PUT", body: bytes })
       const copy = yield* ask("/me/drive/root:/Copy.xlsx:/workbook/worksheets/It's%20%3Cnew%3E/usedRange")
       assert.deepStrictEqual([copy.body.address, copy.body.values], ["'It''s <new>'!B2", [["ü"]]])
+      assert.deepStrictEqual(copy.body.numberFormat, [["0.000"]])
       const tables = yield* ask("/me/drive/root:/Copy.xlsx:/workbook/tables")
       assert.strictEqual(tables.body.value[0].name, "Orders")
     })

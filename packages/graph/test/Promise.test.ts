@@ -28,6 +28,7 @@ import {
   UploadFolderIncomplete
 } from "../src/Promise.ts"
 import * as Users from "../src/Users.ts"
+import { all, rejection } from "./support/Promises.ts"
 import { failure, json, make, type Server } from "./support/Server.ts"
 import { asked, askedOfFiles, faults, GraphSandbox, inSandbox, someBytes } from "./support/Sandbox.ts"
 
@@ -62,18 +63,6 @@ const withServer = (body: (graph: GraphClient, server: Server) => Promise<void>,
       await body(graph, server)
     })
   }).pipe(Effect.scoped)
-
-const rejection = async (call: Promise<unknown>): Promise<unknown> =>
-  call.then(
-    () => assert.fail("it did not reject"),
-    (error: unknown) => error
-  )
-
-const all = async <A>(items: AsyncIterable<A>): Promise<ReadonlyArray<A>> => {
-  const found: Array<A> = []
-  for await (const item of items) found.push(item)
-  return found
-}
 
 describe("the modules", () => {
   it.live("people, sites and lists", () =>

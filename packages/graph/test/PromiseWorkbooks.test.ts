@@ -19,6 +19,7 @@ import {
   UnexpectedRow,
   type Workbook
 } from "../src/Promise.ts"
+import { all, rejection } from "./support/Promises.ts"
 import { asked, faults, GraphSandbox, inSandbox } from "./support/Sandbox.ts"
 
 const seed: Seed = {
@@ -59,18 +60,6 @@ const withGraph = (body: (graph: GraphClient) => Promise<void>, ...rules: Readon
     }),
     { seed }
   )
-
-const rejection = async (call: Promise<unknown>): Promise<unknown> =>
-  call.then(
-    () => assert.fail("it did not reject"),
-    (error: unknown) => error
-  )
-
-const all = async <A>(items: AsyncIterable<A>): Promise<ReadonlyArray<A>> => {
-  const found: Array<A> = []
-  for await (const item of items) found.push(item)
-  return found
-}
 
 describe("workbooks with promises", () => {
   it.live("are read and written, in a session that closes where it ends", () =>
