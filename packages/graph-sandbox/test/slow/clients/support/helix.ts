@@ -64,7 +64,7 @@ declare module "@adobe/helix-onedrive-support" {
     uploadDriveItem(contents: Buffer, folder: DriveItem, path?: string, conflict?: string): Promise<DriveItem>
     getDriveItemFromShareLink(url: string): Promise<DriveItem>
     getWorkbook(item: DriveItem): Workbook
-    listSubscriptions(): Promise<unknown>
+    listSubscriptions(): Promise<{ readonly value: ReadonlyArray<unknown> }>
     fetchChanges(
       resource: string,
       token?: string
