@@ -119,7 +119,7 @@ export interface GraphOptions extends Place, NodeTransport.Options {
   readonly on?: Listeners | undefined
   /** Overrides of the default policy of retries and time limits. */
   readonly policy?: Partial<Policy> | undefined
-  /** Sends the requests. Default: over undici, through the proxies of the environment. */
+  /** Sends the requests, in place of undici with `proxy`, `ca` or `dispatcher`. Default: undici, through the proxies of the environment. */
   readonly httpClient?: Layer.Layer<HttpClient.HttpClient> | undefined
 }
 
@@ -236,6 +236,11 @@ const checkOptions = (options: GraphOptions) => {
   if (token === "") throw new OptionError("token", "connectGraph: token: is empty")
   if (token !== undefined && credentials !== undefined) {
     throw new OptionError("credentials", "connectGraph: give token or credentials, not both")
+  }
+  if (options.httpClient === undefined) return
+  const ignored = (["proxy", "ca", "dispatcher"] as const).find((name) => options[name] !== undefined)
+  if (ignored !== undefined) {
+    throw new OptionError(ignored, `connectGraph: ${ignored}: httpClient sends the requests; give one of the two`)
   }
 }
 

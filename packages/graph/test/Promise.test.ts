@@ -3,6 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -355,7 +356,7 @@ describe("who calls", () => {
       async (graph, server) => {
         server.script(failure(503, "serviceNotAvailable", { "retry-after": "0" }), json({ id: "u1" }))
         await graph.users.me()
-        assert.deepStrictEqual(heard, ["Users.me 1", "retry", "Users.me 2"])
+        assert.deepStrictEqual(heard, ["users.me 1", "retry", "users.me 2"])
       },
       {
         on: {
@@ -384,11 +385,27 @@ describe("who calls", () => {
     )
   })
 
+  it.live("events say what was called, by the name of it with promises", () => {
+    const seen = new Set<string>()
+    return withServer(
+      async (graph, server) => {
+        server.respond(() => json({ id: "u1", value: [] }))
+        await graph.users.me()
+        await all(graph.users.stream())
+        await graph.run(Users.me())
+        assert.deepStrictEqual([...seen], ["users.me", "users.stream", "Users.me"])
+      },
+      { on: { onRequest: ({ operation }) => seen.add(operation) } }
+    )
+  })
+
   it.each([
     ["token", { token: "" }],
     ["credentials", { token: "a", credentials: { getToken: () => Promise.resolve(null) } }],
     ["graphUrl", { token: "a", graphUrl: "nowhere" }],
-    ["policy.attempts", { token: "a", policy: { attempts: 0 } }]
+    ["policy.attempts", { token: "a", policy: { attempts: 0 } }],
+    ["proxy", { token: "a", httpClient: FetchHttpClient.layer, proxy: "http://proxy.example:3128" }],
+    ["ca", { token: "a", httpClient: FetchHttpClient.layer, ca: "-----BEGIN CERTIFICATE-----" }]
   ] as ReadonlyArray<readonly [string, GraphOptions]>)(
     "options that cannot be are refused by name: %s",
     (name, options) => {

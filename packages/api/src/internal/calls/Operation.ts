@@ -1,5 +1,11 @@
 /** Which function of the client a request belongs to. Its span names it; a stream of pages has none. */
 import { operationIn } from "@signalbox/transport/Operation"
+import * as Context from "effect/Context"
+
+/** The name by which a program with promises called; null: it called a function with a span. */
+export const CalledAs = Context.Reference<string | null>("@signalbox/api/internal/calls/CalledAs", {
+  defaultValue: () => null
+})
 
 const modules: ReadonlySet<string> = new Set([
   "AlertChannels",
@@ -30,7 +36,7 @@ const modules: ReadonlySet<string> = new Set([
   "Workspaces"
 ])
 
-const inModules = operationIn(modules)
+const inModules = operationIn(modules, CalledAs)
 
 /** The functions that have no span, by their endpoints. */
 const withoutSpan: Readonly<Record<string, string>> = {

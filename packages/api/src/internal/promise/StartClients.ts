@@ -24,7 +24,7 @@ export interface SizeOfProcess extends Size {
 }
 
 /** A schedule: when runs of which process start, and with what. */
-export interface NewSchedule extends Plain<Schedules.ScheduleDefinition> {}
+export interface NewSchedule extends Plain<Schedules.NewSchedule> {}
 
 /** When a schedule would start runs. */
 export interface Rules extends Plain<Schedules.ScheduleRules> {}
@@ -77,7 +77,7 @@ export const schedules = members<SchedulesClient>(Schedules, {
 })
 
 /** A trigger: under which conditions runs of which process start. */
-export interface NewTrigger extends Plain<Triggers.TriggerDefinition> {}
+export interface NewTrigger extends Plain<Triggers.NewTrigger> {}
 
 /** Triggers: conditions under which runs of a process start, and addresses whose requests become work items. */
 export interface TriggersClient {

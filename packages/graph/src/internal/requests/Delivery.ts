@@ -26,10 +26,13 @@ export const acted = (status: number, retryAfter: number | null): Acted | null =
   return status === 503 && retryAfter !== null ? "no" : Attempts.actedOn(status)
 }
 
-/** The way to the service over an HTTP client. */
+/** Calls in one batch: the service takes no more. */
+export const mostParts = 20
+
+/** The way to the service over an HTTP client. Before any answer as many calls go as a batch has, which `collect` makes one of. */
 export const linkOver = (client: HttpClient.HttpClient, audience?: Audience): Attempts.Link => ({
   client,
-  gate: Gate.make(),
+  gate: Gate.make(mostParts),
   acted,
   pausing,
   audience
