@@ -16,10 +16,24 @@ import { type ApiPromise, members } from "./Members.ts"
 import type { ListPage } from "./Pages.ts"
 
 /** A process: its name and its steps. */
-export interface NewProcess extends Plain<Processes.ProcessDefinition> {}
+export interface NewProcess extends Omit<Plain<Processes.ProcessDefinition>, "name" | "steps"> {
+  readonly name: string
+  /** They run in this order. */
+  readonly steps: ReadonlyArray<NewStep>
+}
+
+/** A step of a process: the task that it runs, and how. */
+export interface NewStep extends Omit<Plain<Processes.StepDefinition>, "name"> {
+  readonly name: string
+}
 
 /** The definition that replaces the one of a process. */
-export interface ProcessChange extends Plain<Processes.DefinitionChange> {}
+export interface ProcessChange extends NewProcess {
+  /** Of the definition that is replaced; with another one the change rejects with `Conflict`. */
+  readonly revision?: string
+  /** Items in the queue that are deleted with the change, which is irreversible. */
+  readonly delete_work_items?: ReadonlyArray<string>
+}
 
 /** Processes: named definitions made of steps. */
 export interface ProcessesClient {
@@ -66,10 +80,12 @@ export const processes = members<ProcessesClient>(Processes, {
 })
 
 /** Which runs. */
-export interface RunFilter extends Plain<ProcessRuns.Filter> {}
+export interface RunFilter extends Omit<Plain<ProcessRuns.Filter>, "process"> {
+  readonly process?: string | undefined
+}
 
 /** Which runs, and which page of them. */
-export interface RunPage extends Plain<ProcessRuns.PageFilter> {}
+export interface RunPage extends RunFilter, ListOptions {}
 
 type Inputs = Plain<ProcessRuns.StartInput>
 
@@ -86,13 +102,13 @@ export interface RunOfInputs extends Extract<Inputs, { readonly inputs: unknown 
 export type RunInput = RunOfPayloads | RunOfWorkItems | RunOfInputs
 
 /** How a run starts. */
-export interface StartOptions extends Plain<ProcessRuns.StartOptions> {}
+export interface StartOptions extends ProcessRuns.StartOptions {}
 
 /** A run that was started, or that nothing waited for one. */
 export interface StartedPromise extends ApiPromise<ProcessRuns.Started> {}
 
 /** How a run is stopped. */
-export interface StopOptions extends Plain<NonNullable<Parameters<typeof ProcessRuns.stop>[1]>> {}
+export interface StopOptions extends ProcessRuns.StopOptions {}
 
 /** Process runs: start, watch and stop them. */
 export interface ProcessRunsClient {

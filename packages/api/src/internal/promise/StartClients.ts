@@ -24,10 +24,14 @@ export interface SizeOfProcess extends Size {
 }
 
 /** A schedule: when runs of which process start, and with what. */
-export interface NewSchedule extends Plain<Schedules.NewSchedule> {}
+export interface NewSchedule extends Omit<Plain<Schedules.NewSchedule>, "name" | "process"> {
+  readonly name: string
+  /** Its id, or what has one. */
+  readonly process: string | { readonly id: string }
+}
 
 /** When a schedule would start runs. */
-export interface Rules extends Plain<Schedules.ScheduleRules> {}
+export interface Rules extends Schedules.ScheduleRules {}
 
 /** Schedules: times at which runs of a process start. */
 export interface SchedulesClient {
@@ -77,7 +81,11 @@ export const schedules = members<SchedulesClient>(Schedules, {
 })
 
 /** A trigger: under which conditions runs of which process start. */
-export interface NewTrigger extends Plain<Triggers.NewTrigger> {}
+export interface NewTrigger extends Omit<Plain<Triggers.NewTrigger>, "name" | "process"> {
+  readonly name: string
+  /** Its id, or what has one. */
+  readonly process: string | { readonly id: string }
+}
 
 /** Triggers: conditions under which runs of a process start, and addresses whose requests become work items. */
 export interface TriggersClient {
@@ -112,13 +120,19 @@ export const triggers = members<TriggersClient>(Triggers, {
 })
 
 /** A webhook; without `process`, for all processes. */
-export interface NewWebhook extends Plain<Parameters<typeof Webhooks.create>[0]> {}
+export interface NewWebhook extends Omit<Webhooks.NewWebhook, "process"> {
+  /** Its id, or what has one. Default: all processes. */
+  readonly process?: string | { readonly id: string } | undefined
+}
 
 /** The fields of a webhook that change; `process: null` is all processes. */
-export interface WebhookChange extends Plain<Parameters<typeof Webhooks.update>[1]> {}
+export interface WebhookChange extends Omit<Webhooks.Change, "process"> {
+  /** Its id, or what has one; null: all processes. */
+  readonly process?: string | { readonly id: string } | null | undefined
+}
 
 /** Which deliveries, and how many are read with one request. */
-export interface DeliveryFilter extends Plain<NonNullable<Parameters<typeof Webhooks.deliveries>[1]>> {}
+export interface DeliveryFilter extends NonNullable<Parameters<typeof Webhooks.deliveries>[1]> {}
 
 /** Webhooks: addresses that receive events of process runs. Their receivers use `verifyWebhook` and `receiveWebhook`. */
 export interface WebhooksClient {
@@ -162,10 +176,14 @@ export const webhooks = members<WebhooksClient>(Webhooks, {
 })
 
 /** An alert: what is watched, and whom its messages go to. */
-export interface NewAlert extends Plain<Alerts.AlertDefinition> {}
+export interface NewAlert extends Omit<Plain<Alerts.AlertDefinition>, "name"> {
+  readonly name: string
+}
 
 /** Which firings, and how many are read with one request. */
-export interface FiringFilter extends Plain<NonNullable<Parameters<typeof Alerts.firings>[0]>> {}
+export interface FiringFilter extends Omit<Plain<NonNullable<Parameters<typeof Alerts.firings>[0]>>, "alert"> {
+  readonly alert?: string | undefined
+}
 
 /** The messages of a test, as they begin. */
 export interface TestMessages {
@@ -216,7 +234,9 @@ export const alerts = members<AlertsClient>(Alerts, {
 })
 
 /** A channel: a name, and the settings of its type. */
-export interface NewAlertChannel extends Plain<AlertChannels.AlertChannelDefinition> {}
+export interface NewAlertChannel extends Omit<AlertChannels.AlertChannelDefinition, "name"> {
+  readonly name: string
+}
 
 /** Channels of alerts: where their messages go, and addresses that are called each minute while the service runs. */
 export interface AlertChannelsClient {

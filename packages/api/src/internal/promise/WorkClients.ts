@@ -25,16 +25,29 @@ export interface ProgressOptions {
 }
 
 /** Which work items. */
-export interface WorkItemFilter extends Plain<WorkItems.Filter> {}
+export interface WorkItemFilter extends Omit<Plain<WorkItems.Filter>, "process"> {
+  readonly process?: string | undefined
+}
 
 /** Which work items, and which page of them. */
-export interface WorkItemPage extends Plain<WorkItems.PageFilter> {}
+export interface WorkItemPage extends WorkItemFilter, ListOptions {}
 
 /** A new work item. */
-export interface NewWorkItem extends Plain<Parameters<typeof WorkItems.create>[0]> {}
+export interface NewWorkItem extends Omit<WorkItems.NewWorkItem, "process"> {
+  /** Its id, or what has one. */
+  readonly process: string | { readonly id: string }
+}
 
 /** New work items of one process. */
-export interface NewWorkItems extends Plain<Parameters<typeof WorkItems.createMany>[0]> {}
+export interface NewWorkItems extends Omit<WorkItems.NewWorkItems, "process"> {
+  /** Its id, or what has one. */
+  readonly process: string | { readonly id: string }
+}
+
+/** How an item is read: without a `schema`, its payload is any JSON. Options of the call are the argument after this one. */
+export interface WithoutSchema {
+  readonly schema?: undefined
+}
 
 /** The payload that is replaced, so that no change of somebody else is lost. */
 export interface PayloadChange {
@@ -46,7 +59,7 @@ export interface WorkItemsClient {
   /** Returns one work item with its payload and files; with a `schema`, the payload has its type. */
   readonly get: {
     <S extends AnySchema>(item: string, read: WithSchema<S>, options?: CallOptions): ApiPromise<Typed<WorkItem, S>>
-    (item: string, read?: undefined, options?: CallOptions): ApiPromise<WorkItem>
+    (item: string, read?: WithoutSchema, options?: CallOptions): ApiPromise<WorkItem>
   }
   /** Like `get`; numbers that JavaScript would round are objects that `JSON.stringify` writes as they were. */
   readonly getExact: (item: string, options?: CallOptions) => ApiPromise<WorkItem>
@@ -145,10 +158,12 @@ export interface FilesClient {
 export const files = members<FilesClient>(Files, { download: 1 })
 
 /** Which groups of failed items. */
-export interface FailureFilter extends Plain<Failures.Filter> {}
+export interface FailureFilter extends Omit<Plain<Failures.Filter>, "process"> {
+  readonly process?: string | undefined
+}
 
 /** Which groups of failed items, and which page of them. */
-export interface FailurePage extends Plain<Failures.PageFilter> {}
+export interface FailurePage extends FailureFilter, ListOptions {}
 
 /** Failures: failed work items in groups of those that failed alike. */
 export interface FailuresClient {
@@ -187,7 +202,9 @@ export const failures = members<FailuresClient>(Failures, {
 })
 
 /** What a bulk operation is made on. */
-export interface BulkSelection extends Plain<BulkFilter> {}
+export interface BulkSelection extends Omit<Plain<BulkFilter>, "process_id"> {
+  readonly process_id?: string
+}
 
 /** Bulk operations: one operation on all work items, or runs, that match a filter, as a job of the service. */
 export interface BulkOperationsClient {

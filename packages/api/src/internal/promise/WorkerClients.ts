@@ -14,10 +14,15 @@ import type { ListPage } from "./Pages.ts"
 import type { ProgressOptions, UploadSource } from "./WorkClients.ts"
 
 /** Which workers, and which page of them. */
-export interface WorkerFilter extends Plain<Workers.WorkerListOptions> {}
+export interface WorkerFilter extends NamedListOptions {
+  /** Only the members of this group. An extension: the hosted service ignores it, and lists all workers. */
+  readonly workerGroup?: string | undefined
+}
 
 /** Which step runs `queueDepth` counts. */
-export interface QueueDepthFilter extends Plain<Workers.QueueDepthOptions> {}
+export interface QueueDepthFilter extends Omit<Plain<Workers.QueueDepthOptions>, "process"> {
+  readonly process?: string | undefined
+}
 
 /** Workers of the workspace. */
 export interface WorkersClient {
@@ -217,10 +222,14 @@ export const taskPackages = members<TaskPackagesClient>(TaskPackages, {
 })
 
 /** An assistant: its name, and the task that it runs. */
-export interface NewAssistant extends Plain<Parameters<typeof Assistants.create>[0]> {}
+export interface NewAssistant extends Omit<Plain<Parameters<typeof Assistants.create>[0]>, "name"> {
+  readonly name: string
+}
 
 /** Which runs of assistants, and which page of them. */
-export interface AssistantRunFilter extends Plain<Assistants.RunFilter> {}
+export interface AssistantRunFilter extends Omit<Plain<Assistants.RunFilter>, "assistant"> {
+  readonly assistant?: string | undefined
+}
 
 /** Assistants, and their runs. */
 export interface AssistantsClient {
