@@ -15,9 +15,59 @@ interface Documented {
   readonly within: string
   readonly files: ReadonlyArray<string>
   readonly atLeast: number
+  /** What the lines of `@example` tags use; with it these are compiled. */
+  readonly preamble?: string
 }
 
+/** The parameters of the functions of a client, by the names that they have there. */
+const texts = (...names: ReadonlyArray<string>) => names.map((name) => `declare const ${name}: string`)
+
+const ofApi = [
+  'import { openAsBlob } from "node:fs"',
+  'import type { Process } from "@signalbox/api/Process"',
+  'import type { Client } from "@signalbox/api/promise"',
+  'import * as WorkItems from "@signalbox/api/WorkItems"',
+  'import * as Effect from "effect/Effect"',
+  'import * as Schema from "effect/Schema"',
+  "declare const room: Client",
+  "declare const invoices: Process",
+  "declare const file: { write: (bytes: Uint8Array) => void }",
+  "const schema = Schema.Struct({ total: Schema.Finite })",
+  ...texts(
+    "alert",
+    "asset",
+    "assistant",
+    "channel",
+    "failure",
+    "group",
+    "item",
+    "operation",
+    "process",
+    "run",
+    "schedule"
+  ),
+  ...texts("stepRun", "taskPackage", "token", "trigger", "upload", "webhook", "worker")
+].join("\n")
+
+const ofGraph = [
+  'import type { UploadState } from "@signalbox/graph/Uploads"',
+  'import * as Users from "@signalbox/graph/Users"',
+  'import { type DriveRef, type GraphClient, type ItemRef, me, path, root } from "@signalbox/graph/promise"',
+  "declare const graph: GraphClient",
+  "declare const drive: DriveRef",
+  "declare const item: ItemRef",
+  "declare const state: UploadState",
+  ...texts("id", "list", "permission", "site", "user")
+].join("\n")
+
 const documented: ReadonlyArray<Documented> = [
+  {
+    within: "packages/graph/test",
+    files: ["packages/graph/src/{Promise,internal/promise/*}.ts"],
+    preamble: ofGraph,
+    atLeast: 45
+  },
+  { within: "packages/api/test", files: ["packages/api/src/internal/promise/*.ts"], preamble: ofApi, atLeast: 120 },
   { within: "packages/api/test", files: ["docs/errors-and-retries.md", "packages/api/src/**/*.ts"], atLeast: 11 },
   // The example of the lint rules is the configuration of a linter.
   { within: "packages/flows/test", files: ["packages/flows/src/!(LintRules).ts"], atLeast: 11 },
@@ -87,7 +137,8 @@ it("no line of an example in the sources is cut by the site", () => {
 it.live("the examples in the documentation compile", () =>
   Effect.gen(function* () {
     const { examples, exitCode, output } = yield* compileAll(
-      documented.map(({ files, within }) => ({
+      documented.map(({ files, preamble, within }) => ({
+        preamble,
         files: files.flatMap((pattern) => globSync(join(root, pattern)).toSorted()),
         within: join(root, within)
       }))

@@ -6,8 +6,7 @@ import type { Deleted, Page } from "./contract/Common.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/Schedules.ts"
 import { names, pageSize, refuseUnknown, refusing, refusingStream } from "./internal/calls/Known.ts"
-import { type ProcessRef, withProcess } from "./internal/calls/ProcessRef.ts"
-import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
+import { inWorkspace, pages, type ProcessRef, returning, withProcess } from "./internal/calls/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
 export type {

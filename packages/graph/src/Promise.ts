@@ -148,11 +148,20 @@ export interface GraphModules {
 
 /** A client: its modules, and what concerns all of them. */
 export interface GraphClient extends GraphModules, AsyncDisposable {
-  /** Runs any effect that needs the connection. */
+  /**
+   * Runs any effect that needs the connection.
+   * @example const person = await graph.run(Users.get("mia@contoso.example"))
+   */
   readonly run: <A, E>(effect: Effect.Effect<A, E, Services>, options?: CallOptions) => Promise<A>
-  /** The same client, whose calls and streams have these options, unless a call has its own. */
+  /**
+   * The same client, whose calls and streams have these options, unless a call has its own.
+   * @example const person = await graph.with({ timeout: "5 seconds" }).users.me()
+   */
   readonly with: (options: CallOptions) => GraphClient
-  /** The same client, whose calls and streams `signal` aborts, with their requests. They reject with its reason. */
+  /**
+   * The same client, whose calls and streams `signal` aborts, with their requests. They reject with its reason.
+   * @example await graph.withSignal(AbortSignal.timeout(60_000)).users.me()
+   */
   readonly withSignal: (signal: AbortSignal) => GraphClient
   /** Closes the connection and ends what is active, which rejects with `Closed`, as later calls do. */
   readonly close: () => Promise<void>

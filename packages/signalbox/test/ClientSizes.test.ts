@@ -34,7 +34,7 @@ export const main = (options: Options, item: string) => connect(options).workIte
 const loads: Readonly<Record<string, number>> = {
   "@signalbox/api/webhook": 4,
   "@signalbox/api/WorkItems": 275,
-  "@signalbox/api/promise": 361
+  "@signalbox/api/promise": 365
 }
 
 const fileOf = (name: string) => `${name.replaceAll(" ", "-")}.ts`
