@@ -96,6 +96,26 @@ const modules: { readonly [K in keyof Modules]: Members } = {
   workspaces: Administration.workspaces
 }
 
+/** How functions beside a client call with its session and options. */
+interface Callable {
+  readonly [callable]: <A>(effect: Effect.Effect<A, unknown, ControlRoom>, call: Call, options: unknown) => Promise<A>
+}
+
+const callable = Symbol("@signalbox/api/promise: calls of functions beside the client")
+
+/** Runs an effect for a function of this package that is no member of the client, such as one that needs Node. */
+export const callWith = async <A>(
+  client: Client,
+  effect: Effect.Effect<A, unknown, ControlRoom>,
+  operation: string,
+  door: (...args: never) => unknown,
+  options: CallOptions | undefined
+): Promise<A> => {
+  const call: Call = { operation, place: placeOf(door), seen: nothingSeen() }
+  // Each client is made by `clientOf`.
+  return (client as Client & Callable)[callable](effect, call, options)
+}
+
 /** A client of a session. `view`: the options of all its calls. */
 export const clientOf = (session: Session, view: CallOptions): Client => {
   const called = (operation: string, door: (...args: never) => unknown): Call => ({
@@ -114,6 +134,9 @@ export const clientOf = (session: Session, view: CallOptions): Client => {
     close: end,
     [Symbol.asyncDispose]: end
   }
+  const run: Callable[typeof callable] = async (effect, call, options) =>
+    execute(session, effect, call, merged(view, checked(options, call)))
+  Object.defineProperty(client, callable, { value: run })
   for (const [name, members] of Object.entries(modules)) {
     // Made when it is first used: a view of a client is for one call often.
     Object.defineProperty(client, name, {
