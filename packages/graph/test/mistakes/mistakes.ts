@@ -1,4 +1,5 @@
 /** Mistakes in programs of the graph, and what the compiler says of them (`Mistakes.test.ts`). */
+// @effect-diagnostics missingEffectContext:off
 import * as Batch from "@signalbox/graph/Batch"
 import { connectGraph, driveOf, type GraphClient, me } from "@signalbox/graph/promise"
 import * as Users from "@signalbox/graph/Users"
@@ -38,7 +39,7 @@ export const credentialsWithoutTheirName = () =>
   // @ts-expect-error Object literal may only specify known properties, and 'tenant' does not exist in type 'GraphOptions'.
   connectGraph({ tenant: "contoso.example", clientId: "...", clientSecret: "..." })
 
-export const callInThePlaceOfAPart = () =>
+export const callInThePlaceOfAPart =
   // @ts-expect-error Object literal may only specify known properties, and 'path' does not exist in type 'Part<unknown>'.
   Batch.send({ me: { path: "/me" } })
 
