@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { compileAll } from "@signalbox/testkit/Examples"
+import { compileAll, taggedOf } from "@signalbox/testkit/Examples"
 import * as Effect from "effect/Effect"
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -118,15 +118,17 @@ const width = 80
 
 it("no line of an example in the sources is cut by the site", () => {
   // Those of pages are formatted to this width.
-  const wide = globSync("packages/*/src/**/*.ts", { cwd: root }).flatMap((file) =>
-    [...readFileSync(join(root, file), "utf8").matchAll(/^ *\* ```ts\n(.*?)^ *\* ```/gms)].flatMap(([, example = ""]) =>
+  const wide = globSync("packages/*/src/**/*.ts", { cwd: root }).flatMap((file) => {
+    const text = readFileSync(join(root, file), "utf8")
+    const fenced = [...text.matchAll(/^ *\* ```ts\n(.*?)^ *\* ```/gms)].map(([, example = ""]) => example)
+    return [...fenced, ...taggedOf(text)].flatMap((example) =>
       example
         .split("\n")
         .map((line) => line.replace(/^ *\* ?/, ""))
         .filter((line) => line.length > width)
         .map((line) => `${file}: ${line}`)
     )
-  )
+  })
   // An address that has no shorter form.
   assert.deepStrictEqual(
     wide.filter((line) => !line.includes("https://")),

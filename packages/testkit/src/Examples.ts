@@ -21,7 +21,7 @@ const examplesOf = (text: string): ReadonlyArray<string> =>
   )
 
 /** The examples of `@example` tags, each a few lines of a program that has what they use. */
-const taggedOf = (text: string): ReadonlyArray<string> =>
+export const taggedOf = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(/^ +\* @example ?(.*\n(?: +\* (?!@).*\n)*)/gm)].map(([, example = ""]) =>
     example.replace(/^ +\* /gm, "")
   )
