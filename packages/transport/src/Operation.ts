@@ -1,6 +1,6 @@
 /** The function of a client that a program called, as errors and events name it. */
-import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 
 /**
@@ -19,10 +19,10 @@ import * as Option from "effect/Option"
  * ```
  */
 export const operationIn =
-  (modules: ReadonlySet<string>, calledAs?: Context.Reference<string | null>) =>
+  (modules: ReadonlySet<string>, calledAs?: (fiber: Fiber.Fiber<unknown, unknown>) => string | null) =>
   <const A>(otherwise: A): Effect.Effect<string | A> =>
     Effect.withFiberSucceed((fiber) => {
-      const called = calledAs === undefined ? null : fiber.getRef(calledAs)
+      const called = calledAs === undefined ? null : calledAs(fiber)
       if (called !== null) return called
       let found: string | A = otherwise
       let { span } = fiber.cache

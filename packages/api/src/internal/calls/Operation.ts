@@ -1,11 +1,6 @@
 /** Which function of the client a request belongs to. Its span names it; a stream of pages has none. */
 import { operationIn } from "@signalbox/transport/Operation"
-import * as Context from "effect/Context"
-
-/** The name by which a program with promises called; null: it called a function with a span. */
-export const CalledAs = Context.Reference<string | null>("@signalbox/api/internal/calls/CalledAs", {
-  defaultValue: () => null
-})
+import { CurrentCall } from "./CurrentCall.ts"
 
 const modules: ReadonlySet<string> = new Set([
   "AlertChannels",
@@ -36,7 +31,7 @@ const modules: ReadonlySet<string> = new Set([
   "Workspaces"
 ])
 
-const inModules = operationIn(modules, CalledAs)
+const inModules = operationIn(modules, (fiber) => fiber.getRef(CurrentCall)?.operation ?? null)
 
 /** The functions that have no span, by their endpoints. */
 const withoutSpan: Readonly<Record<string, string>> = {

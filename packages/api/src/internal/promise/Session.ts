@@ -7,7 +7,6 @@ import type * as ManagedRuntime from "effect/ManagedRuntime"
 import type { ControlRoom } from "../../ControlRoom.ts"
 import { IdempotencyKeys } from "../../Idempotency.ts"
 import { type Policy, RetryPolicy } from "../../Policy.ts"
-import { CalledAs } from "../calls/Operation.ts"
 import type { CallOptions } from "./CallOptions.ts"
 import { CurrentCall } from "../calls/CurrentCall.ts"
 import { Closed, type ControlRoomError, Timeout } from "./Errors.ts"
@@ -39,9 +38,8 @@ export const servicesOf = (
   { headers, idempotencyKey, policy }: CallOptions,
   call: Call
 ): Context.Context<never> => {
-  // A function that takes an effect of the program's own is not what the calls in it belong to.
-  const calledAs = call.operation === "run" ? null : call.operation
-  const current = Context.make(CurrentCall, { headers, seen: call.seen }).pipe(Context.add(CalledAs, calledAs))
+  const operation = call.operation === "run" ? null : call.operation
+  const current = Context.make(CurrentCall, { operation, headers, seen: call.seen })
   const withPolicy =
     policy === undefined ? current : Context.add(current, RetryPolicy, { ...session.policy, ...policy })
   return idempotencyKey === undefined ? withPolicy : Context.add(withPolicy, IdempotencyKeys, keysFrom(idempotencyKey))

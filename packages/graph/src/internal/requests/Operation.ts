@@ -31,4 +31,4 @@ const modules: ReadonlySet<string> = new Set([
   "Users"
 ])
 
-export const operationOf = operationIn(modules, CalledAs)
+export const operationOf = operationIn(modules, (fiber) => fiber.getRef(CalledAs))
