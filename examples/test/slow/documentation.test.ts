@@ -52,12 +52,21 @@ const ofApi = [
 const ofGraph = [
   'import type { UploadState } from "@signalbox/graph/Uploads"',
   'import * as Users from "@signalbox/graph/Users"',
-  'import { type DriveRef, type GraphClient, type ItemRef, me, path, root } from "@signalbox/graph/promise"',
+  'import type { Notification } from "@signalbox/graph/Notifications"',
+  'import type { NewSubscription } from "@signalbox/graph/Subscriptions"',
+  'import type { AttachmentRef, DriveRef, GraphClient, ItemRef } from "@signalbox/graph/promise"',
+  'import type { MailboxRef, MessageRef, SubscriptionRef } from "@signalbox/graph/promise"',
+  'import { driveResource, filesIn, me, messagesIn, path, root } from "@signalbox/graph/promise"',
   "declare const graph: GraphClient",
   "declare const drive: DriveRef",
   "declare const item: ItemRef",
   "declare const state: UploadState",
-  ...texts("id", "list", "permission", "site", "user")
+  "declare const [mailbox, message, draft]: [MailboxRef, MessageRef, MessageRef]",
+  "declare const attachment: AttachmentRef",
+  "declare const subscription: SubscriptionRef",
+  "declare const given: NewSubscription",
+  "declare const notifications: AsyncIterable<Notification>",
+  ...texts("folder", "id", "list", "permission", "secret", "site", "user")
 ].join("\n")
 
 const documented: ReadonlyArray<Documented> = [
