@@ -10,8 +10,8 @@ import * as HttpBody from "effect/http/HttpBody"
 import { type DriveAddress, type ItemAddress, itemPath } from "./Drive.ts"
 import * as Drives from "./Drives.ts"
 import type { Graph } from "./Graph.ts"
-import { GraphError, InvalidRequest } from "./GraphError.ts"
-import { json, unsent } from "./internal/requests/Call.ts"
+import type { GraphError } from "./GraphError.ts"
+import { json, refuse } from "./internal/requests/Call.ts"
 import { type Difference, differenceOf, reportOrFail } from "./internal/files/Difference.ts"
 import * as Reader from "./internal/files/Reader.ts"
 import * as Session from "./internal/files/UploadSession.ts"
@@ -289,10 +289,7 @@ export const upload = Effect.fn("Uploads.upload")(function* (
   const problem =
     fragmentProblem(fragmentBytes) ??
     (Number.isSafeInteger(source.size) && source.size >= 0 ? null : `size: ${source.size} is no number of bytes`)
-  if (problem !== null) {
-    const reason = new InvalidRequest({ codes: [], message: problem })
-    return yield* new GraphError({ reason, request: unsent("PUT", itemPath(drive, item).shown) })
-  }
+  if (problem !== null) return yield* refuse("PUT", itemPath(drive, item).shown, problem)
   return yield* Effect.scoped(
     Effect.gen(function* () {
       const job: Job = { drive, item, options, source, reader: yield* Reader.make(source) }

@@ -45,8 +45,12 @@ export const unsent = (method: Method, shown: string, operation: string | null =
   clientRequestId: null
 })
 
-export const refused = (request: Reasons.RequestInfo, message: string) =>
-  new Reasons.GraphError({ reason: new Reasons.InvalidRequest({ codes: [], message }), request })
+/** Fails as `InvalidRequest` before anything is sent, under the function that was called. */
+export const refuse = (method: Method, shown: string, message: string): Effect.Effect<never, Reasons.GraphError> =>
+  Effect.flatMap(operationOf(null), (operation) => {
+    const reason = new Reasons.InvalidRequest({ codes: [], message })
+    return Effect.fail(new Reasons.GraphError({ reason, request: unsent(method, shown, operation) }))
+  })
 
 export const malformed = (request: Reasons.RequestInfo, message: string, codes: ReadonlyArray<string> = []) =>
   new Reasons.GraphError({ reason: new Reasons.Malformed({ codes, message }), request })
@@ -61,7 +65,7 @@ export const request = Effect.fnUntraced(function* <A>(
   const { encoded, problem, shown } = call.path
   const json = call.json === undefined ? undefined : jsonOf(call.json, call.jsonName ?? "")
   const wrong = json instanceof Unfit ? json.message : problem
-  if (wrong !== null) return yield* refused(unsent(method, shown, yield* operationOf(null)), wrong)
+  if (wrong !== null) return yield* refuse(method, shown, wrong)
   const body = json === undefined ? call.body : HttpBody.jsonUnsafe(json)
   return yield* send(transport, {
     method,

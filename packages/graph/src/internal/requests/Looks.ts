@@ -6,8 +6,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { Graph } from "../../Graph.ts"
 import type { GraphError } from "../../GraphError.ts"
-import { type Call, pages, refused, unsent } from "./Call.ts"
-import { operationOf } from "./Operation.ts"
+import { type Call, pages, refuse } from "./Call.ts"
 import { shownAddress } from "./Transport.ts"
 
 /** Where a look ended: what the next one begins with. Keep it as text. */
@@ -55,8 +54,7 @@ export const looks = <S extends Schema.Constraint & { readonly DecodingServices:
           const { origin } = yield* Graph
           const isOwn = URL.canParse(link) && new URL(link).origin === origin
           if (isOwn) return deltaPages(start.headers === undefined ? { link } : { link, headers: start.headers })
-          const request = unsent("GET", shownAddress(origin, link), yield* operationOf(null))
-          return yield* refused(request, "the delta link does not belong to this service")
+          return yield* refuse("GET", shownAddress(origin, link), "the delta link does not belong to this service")
         })
       )
     const round = (restarts: number): Stream.Stream<PageOf<S["Type"]>, GraphError, Graph> =>
