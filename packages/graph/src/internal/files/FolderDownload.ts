@@ -7,7 +7,6 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import * as Downloads from "../../Downloads.ts"
 import { type DriveAddress, type ItemAddress, itemPath } from "../../Drive.ts"
 import * as Drives from "../../Drives.ts"
 import type { Graph } from "../../Graph.ts"
@@ -15,12 +14,15 @@ import type { GraphError } from "../../GraphError.ts"
 import type { DriveItem } from "../../model/Drive.ts"
 import { NotAFolder, type TransferError, transferError } from "../../TransferError.ts"
 import { type Differing, type Failure, fields, incomplete, type TransferOptions } from "./FolderReport.ts"
-import { isWhole, makeFolder, modifiedOf, writeWhole } from "./LocalFile.ts"
+import * as LocalDownload from "./LocalDownload.ts"
+import { isWhole, makeFolder } from "./LocalFile.ts"
 import { makeNames } from "./LocalNames.ts"
 
 export interface FolderOptions extends TransferOptions {
   /** What is in the folder comes directly into this one; made when it is missing. Default: one of the same name here. */
   readonly to?: string | undefined
+  /** Whether large files (above 4 MiB) that broke off continue where they stopped, as for one file. Default false. */
+  readonly resume?: boolean | undefined
 }
 
 /** What came and what did not. */
@@ -55,9 +57,6 @@ const facetsOf = (item: DriveItem) => {
   const { file, folder } = item.remoteItem ?? item
   return { isFolder: (folder ?? null) !== null, isFile: (file ?? null) !== null }
 }
-
-const isOutdated = (error: GraphError | TransferError): boolean =>
-  error._tag === "TransferError" && (error.reason._tag === "Changed" || error.reason._tag === "Mismatch")
 
 const keyOf = (drive: DriveAddress, item: ItemAddress) => itemPath(drive, item).encoded
 
@@ -147,23 +146,22 @@ export const downloadFolder = Effect.fn("Files.downloadFolder")(function* (
       report.present++
       return
     }
-    const attempt = Effect.fnUntraced(function* (address: ItemAddress | DriveItem) {
-      const opened = yield* Downloads.open(drive, address, {
-        verify: options.verify,
-        onDifference: (difference) =>
-          Effect.sync(() => {
-            differing.push({ path, difference })
-          })
-      })
-      yield* writeWhole(localPath, opened.stream, modifiedOf(opened.item))
-      return opened.item
-    })
+    const asked: LocalDownload.Options = {
+      verify: options.verify,
+      resume: options.resume,
+      onDifference: (difference) =>
+        Effect.sync(() => {
+          differing.push({ path, difference })
+        })
+    }
+    const attempt = (address: ItemAddress | DriveItem) =>
+      LocalDownload.fetch(drive, address, asked, () => Effect.succeed(localPath))
     const { id, parentReference, remoteItem } = item
     // Changed since the folder was listed: what holds now is asked for.
     const anew = { id, parentReference: parentReference ?? null, remoteItem: remoteItem ?? null }
-    const fetched = yield* Effect.catchIf(attempt(item), isOutdated, () => attempt(anew))
+    const fetched = yield* Effect.catchIf(attempt(item), LocalDownload.isOutdated, () => attempt(anew))
     report.files++
-    report.bytes += fetched.size ?? 0
+    report.bytes += fetched.item.size ?? 0
     const { bytes, files } = report
     if (options.onProgress !== undefined) yield* options.onProgress({ path, files, bytes })
   })
