@@ -6,26 +6,39 @@ import * as Stream from "effect/Stream"
 import { type DriveAddress, type ItemAddress, itemPath, root } from "./Drive.ts"
 import type { Graph } from "./Graph.ts"
 import type { GraphError } from "./GraphError.ts"
-import { type ChangesOf, collect, type From, looks, type PageOf } from "./internal/requests/Looks.ts"
+import { type Call, pages } from "./internal/requests/Call.ts"
+import {
+  type ChangesPage,
+  collect,
+  type CollectedChanges,
+  type DeltaLink,
+  follow
+} from "./internal/requests/Changes.ts"
 import { expansion, type Selection, selection } from "./internal/requests/Options.ts"
 import type { ListId, SiteId } from "./model/Common.ts"
 import { DriveItem } from "./model/Drive.ts"
 import { ListItem } from "./model/List.ts"
 import { path } from "./Path.ts"
 
-export { DeltaLink } from "./internal/requests/Looks.ts"
+export { DeltaLink } from "./internal/requests/Changes.ts"
 
 /** Some changes of a drive, in order. */
-export interface DeltaPage extends PageOf<DriveItem> {}
+export interface DeltaPage extends ChangesPage<DriveItem> {}
 
 /** All changes of one look at a drive. */
-export interface Changes extends ChangesOf<DriveItem> {}
+export interface Changes extends CollectedChanges<DriveItem> {}
 
 /** Some changes of a list, in order. Of an item that has gone, little more than its id and `deleted` comes. */
-export interface ListPage extends PageOf<ListItem> {}
+export interface ListPage extends ChangesPage<ListItem> {}
 
 /** All changes of one look at a list. */
-export interface ListChanges extends ChangesOf<ListItem> {}
+export interface ListChanges extends CollectedChanges<ListItem> {}
+
+/** Where a look begins. */
+interface From {
+  /** Where the last look ended. Default: all that is there comes. `latest`: nothing comes but a link for the next look. */
+  readonly from?: DeltaLink | "latest" | undefined
+}
 
 export interface DeltaOptions extends From, Selection<DriveItem> {
   /** The folder to watch; default the root, which every kind of drive can do. */
@@ -38,8 +51,14 @@ export interface ListDeltaOptions extends From {
   readonly pageSize?: number | undefined
 }
 
-const ofDrives = looks(DriveItem)
-const ofLists = looks(ListItem)
+const pagesOfDrives = pages(DriveItem)
+const pagesOfLists = pages(ListItem)
+
+const beginning = (start: Call, { from }: From): Call => ({
+  ...start,
+  query: { ...start.query, token: from === "latest" ? "latest" : undefined }
+})
+const linkOf = ({ from }: From) => (from === "latest" ? undefined : from)
 
 /**
  * The changes of a drive as pages, to be applied in order.
@@ -58,15 +77,19 @@ const ofLists = looks(ListItem)
  *   )
  * ```
  */
-export const stream = (drive: DriveAddress, options: DeltaOptions = {}): Stream.Stream<DeltaPage, GraphError, Graph> =>
-  ofDrives(
-    {
-      path: itemPath(drive, options.folder ?? root, "delta"),
-      headers: drive.headers,
-      query: { $select: selection(options.select) }
-    },
-    options
-  ).pipe(Stream.withSpan("Delta.stream"))
+export const stream = (
+  drive: DriveAddress,
+  options: DeltaOptions = {}
+): Stream.Stream<DeltaPage, GraphError, Graph> => {
+  const start = {
+    path: itemPath(drive, options.folder ?? root, "delta"),
+    headers: drive.headers,
+    query: { $select: selection(options.select) }
+  }
+  return follow(pagesOfDrives, "Delta.stream", beginning(start, options), linkOf(options)).pipe(
+    Stream.withSpan("Delta.stream")
+  )
+}
 
 /** All changes in one array; each item once, with its last state. For a drive whose changes fit into memory. */
 export const changes = Effect.fn("Delta.changes")(
@@ -95,14 +118,15 @@ export const listItems = (
   site: SiteId,
   list: ListId | string,
   options: ListDeltaOptions = {}
-): Stream.Stream<ListPage, GraphError, Graph> =>
-  ofLists(
-    {
-      path: path`/sites/${site}/lists/${list}/items/delta`,
-      query: { $expand: expansion(options.fields), $top: options.pageSize }
-    },
-    options
-  ).pipe(Stream.withSpan("Delta.listItems"))
+): Stream.Stream<ListPage, GraphError, Graph> => {
+  const start = {
+    path: path`/sites/${site}/lists/${list}/items/delta`,
+    query: { $expand: expansion(options.fields), $top: options.pageSize }
+  }
+  return follow(pagesOfLists, "Delta.listItems", beginning(start, options), linkOf(options)).pipe(
+    Stream.withSpan("Delta.listItems")
+  )
+}
 
 /** All changes of a list in one object; each item once, with its last state. */
 export const listItemChanges = Effect.fn("Delta.listItemChanges")(

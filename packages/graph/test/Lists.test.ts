@@ -109,7 +109,7 @@ describe("changes of a list", () => {
         const from = Delta.DeltaLink.make("https://evil.test/v1.0/sites/s/lists/l/items/delta?token=1")
         const error = yield* Effect.flip(Delta.listItemChanges(yield* team, list, { from }))
         assert.strictEqual(error.reason._tag, "InvalidRequest")
-        assert.strictEqual(error.request.operation, "Delta.listItemChanges")
+        assert.strictEqual(error.request.operation, "Delta.listItems")
       })
     )
   )

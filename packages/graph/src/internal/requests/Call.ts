@@ -45,12 +45,12 @@ export const unsent = (method: Method, shown: string, operation: string | null =
   clientRequestId: null
 })
 
+export const refused = (request: Reasons.RequestInfo, message: string) =>
+  new Reasons.GraphError({ reason: new Reasons.InvalidRequest({ codes: [], message }), request })
+
 /** Fails as `InvalidRequest` before anything is sent, under the function that was called. */
 export const refuse = (method: Method, shown: string, message: string): Effect.Effect<never, Reasons.GraphError> =>
-  Effect.flatMap(operationOf(null), (operation) => {
-    const reason = new Reasons.InvalidRequest({ codes: [], message })
-    return Effect.fail(new Reasons.GraphError({ reason, request: unsent(method, shown, operation) }))
-  })
+  Effect.flatMap(operationOf(null), (operation) => Effect.fail(refused(unsent(method, shown, operation), message)))
 
 export const malformed = (request: Reasons.RequestInfo, message: string, codes: ReadonlyArray<string> = []) =>
   new Reasons.GraphError({ reason: new Reasons.Malformed({ codes, message }), request })
@@ -185,7 +185,7 @@ export const pages = <S extends Schema.Constraint & { readonly DecodingServices:
     }
   })
 
-  return (call: Call | { readonly link: string; readonly headers?: Readonly<Record<string, string>> }) => {
+  return (call: Call | { readonly link: string; readonly headers?: Call["headers"] }) => {
     const headers = call.headers === undefined ? {} : { headers: call.headers }
     const follow = (link: string) => requestAddress(link, { method: "GET", read: asText, ...headers })
     return Stream.suspend(() => {
