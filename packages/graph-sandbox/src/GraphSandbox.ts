@@ -236,7 +236,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
         Schema.decodeEffect(ControlServer.CheckedFaults)(faults),
         (error) => new SandboxError({ message: `faults: ${error.message}` })
       )
-      yield* traffic.set(checked)
+      yield* Effect.provideContext(ControlServer.setFaults(checked), services)
     }),
     clearFaults: traffic.set(none),
     requests: traffic.seen,

@@ -7,6 +7,7 @@ import type { Segment } from "./Address.ts"
 import * as Failure from "../model/Failure.ts"
 import { context, type GraphRequest, ok } from "./GraphRequest.ts"
 import type { Change, Changes, Properties } from "../model/Model.ts"
+import * as Lagging from "./Lagging.ts"
 import * as Pages from "./Pages.ts"
 
 /** What a request for changes is about. */
@@ -26,8 +27,8 @@ export interface Changing {
 
 const encode = ({ id }: Changing, seen: number) => Buffer.from(`${seen} ${id}`).toString("base64url")
 
-const decode = ({ changes, id }: Changing, token: string): number | undefined => {
-  if (token.toLowerCase() === "latest") return changes.last
+const decode = ({ changes, id }: Changing, token: string, last: number): number | undefined => {
+  if (token.toLowerCase() === "latest") return last
   const [seen, of] = Buffer.from(token, "base64url").toString().split(" ")
   const number = Number(seen)
   return of === id && Number.isSafeInteger(number) && number <= changes.last ? number : undefined
@@ -51,7 +52,9 @@ const preferredSize = ({ headers }: GraphRequest) => /odata\.maxpagesize=(\d+)/i
 export const page = Effect.fnUntraced(function* (request: GraphRequest, segment: Segment, changing: Changing) {
   const { changes, gone, of, options, view } = changing
   const token = tokenOf(request, segment)
-  const from = token === undefined || token === "" ? 0 : decode(changing, token)
+  const isLate = Lagging.late(request, "delta", changes)
+  const last = Lagging.last(changes, isLate)
+  const from = token === undefined || token === "" ? 0 : decode(changing, token, last)
   if (from === undefined) {
     return yield* Failure.withHeaders(Failure.resync(), { location: `${request.base}${request.path}` })
   }
@@ -60,7 +63,7 @@ export const page = Effect.fnUntraced(function* (request: GraphRequest, segment:
   let seen = from
   let more = false
   for (const [id, change] of changes.byItem) {
-    if (change.number <= from) continue
+    if (change.number <= from || change.number > last) continue
     if (rows.length === size) {
       more = true
       break
@@ -74,7 +77,7 @@ export const page = Effect.fnUntraced(function* (request: GraphRequest, segment:
     "@odata.context": context(request, of),
     ...(more
       ? { "@odata.nextLink": link(request, options.next, encode(changing, seen)) }
-      : { "@odata.deltaLink": link(request, options.delta, encode(changing, changes.last)) }),
+      : { "@odata.deltaLink": link(request, options.delta, encode(changing, Math.max(from, last))) }),
     value: rows.map((row) => Pages.select(request, row))
   })
 })

@@ -12,6 +12,7 @@ import * as Faults from "../../Faults.ts"
 import { answerDevice } from "./LoginServer.ts"
 import { Tokens } from "../login/Tokens.ts"
 import { Traffic } from "./Traffic.ts"
+import { World } from "../world/World.ts"
 
 const json = (body: unknown, status = 200) =>
   HttpServerResponse.text(JSON.stringify(body), { status, contentType: "application/json" })
@@ -40,6 +41,14 @@ export const CheckedFaults = Faults.Faults.check(
   })
 )
 
+/** From now on these rules are in force; what was written before is seen by all reads. */
+export const setFaults = Effect.fnUntraced(function* (faults: Faults.Faults) {
+  const world = yield* World
+  const traffic = yield* Traffic
+  yield* world.settle
+  yield* traffic.set(faults)
+})
+
 const isExpression = (source: string): boolean => Result.isSuccess(Result.try(() => new RegExp(source)))
 
 const Device = Schema.Struct({ userCode: Schema.String, user: Schema.NullOr(Schema.String) })
@@ -53,7 +62,7 @@ export const routes = Layer.mergeAll(
   HttpRouter.add(
     "PUT",
     "/sandbox/faults",
-    withBody(CheckedFaults, (faults) => Effect.flatMap(Traffic, (traffic) => Effect.as(traffic.set(faults), done)))
+    withBody(CheckedFaults, (faults) => Effect.as(setFaults(faults), done))
   ),
   HttpRouter.add(
     "DELETE",

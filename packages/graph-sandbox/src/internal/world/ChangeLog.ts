@@ -1,12 +1,27 @@
 /**
  * The record of what has changed in a collection.
  */
-import type { Change, Changes } from "../model/Model.ts"
+import type { Changes, Moment } from "../model/Model.ts"
 
-export const make = (): Changes => ({ last: 0, byItem: new Map() })
+export const make = <A>(): Changes<A> => ({ last: 0, byItem: new Map(), reads: 0, settled: 0 })
+
+interface Noted<A> {
+  readonly at: number
+  readonly listItem: string | null
+  /** What it was, if it has gone. */
+  readonly gone?: A | undefined
+}
 
 /** Records a change of an item as the last one. */
-export const note = (changes: Changes, id: string, change: Omit<Change, "number">): void => {
+export const note = <A>(changes: Changes<A>, id: string, { at, gone, listItem }: Noted<A>): void => {
+  const before = changes.byItem.get(id)
+  const moment: Moment = { number: ++changes.last, at, reads: changes.reads }
+  const added = before === undefined || before.deleted ? moment : before.added
   changes.byItem.delete(id)
-  changes.byItem.set(id, { ...change, number: ++changes.last })
+  changes.byItem.set(id, { ...moment, deleted: gone !== undefined, listItem, added, gone: gone ?? null })
+}
+
+/** From now on no read lags behind what has changed so far. */
+export const settle = (changes: Changes<unknown>): void => {
+  changes.settled = changes.last
 }

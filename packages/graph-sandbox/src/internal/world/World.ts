@@ -11,6 +11,7 @@ import type * as Path from "effect/Path"
 import type { PlatformError } from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 import * as Blobs from "./Blobs.ts"
+import * as ChangeLog from "./ChangeLog.ts"
 import type { Failure } from "../model/Failure.ts"
 import * as Ids from "../model/Ids.ts"
 import * as ListModel from "./ListModel.ts"
@@ -243,6 +244,13 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
 
   yield* Effect.all(shortcuts)
 
+  /** No read lags behind what is there by now. */
+  const settle = Effect.sync(() => {
+    for (const { changes } of drives.values()) ChangeLog.settle(changes)
+    for (const { lists } of sites.values()) for (const { changes } of lists.values()) ChangeLog.settle(changes)
+  })
+  yield* settle
+
   return {
     tenant: seed.tenant ?? Ids.uuid("tenant"),
     host: seed.host,
@@ -258,6 +266,7 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
     blobs,
     addLibrary,
     removeDrive,
+    settle,
     userBy,
     siteAt
   }
