@@ -165,7 +165,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
     world,
     yield* Layer.build(
       Layer.mergeAll(
-        Traffic.layer(options.faults ?? none),
+        Traffic.layer,
         Transfers.layer(filesOrigin, {
           uploadSessionSeconds: options.uploadSessionSeconds ?? 3600,
           downloadSeconds: options.downloadSeconds ?? 3600,
@@ -180,6 +180,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
       )
     )
   )
+  yield* Effect.provideContext(ControlServer.setFaults(options.faults ?? none), services)
   const [app] = [...apps.values()]
   if (app === undefined) return yield* new SandboxError({ message: "apps: at least one app must be registered" })
   if (options.signInAs !== undefined && userBy(options.signInAs) === undefined) {
@@ -238,7 +239,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
       )
       yield* Effect.provideContext(ControlServer.setFaults(checked), services)
     }),
-    clearFaults: traffic.set(none),
+    clearFaults: Effect.provideContext(ControlServer.setFaults(none), services),
     requests: traffic.seen,
     forgetRequests: traffic.forget,
     expireAccessTokens: tokens.expireAccess,

@@ -124,6 +124,24 @@ layer(GraphSandbox.layer({ seed: contoso }), { excludeTestServices: true })("wit
   )
 })
 
+layer(GraphSandbox.layer({ seed: contoso, faults: { rules: [], lag: { requests: 1 } } }), {
+  excludeTestServices: true
+})("a lag from the start on", (it) => {
+  it.effect("does not hide what was there, and holds for what is added and removed", () =>
+    Effect.gen(function* () {
+      const ask = yield* Effect.flatMap(GraphSandbox, (sandbox) => asking(sandbox, "ann@contoso.test"))
+      const names = Effect.map(ask("/me/drive/root:/Docs:/children"), ({ body }) =>
+        body.value.map(({ name }: Row) => name)
+      )
+      assert.deepStrictEqual(yield* names, ["Deep", "O'Brien & co.txt", "a #1%.txt"])
+      yield* ask("/me/drive/root:/Docs/a%20%231%25.txt", { method: "DELETE" })
+      yield* ask("/me/drive/root:/Docs/new.txt:/content", { method: "PUT", body: "new" })
+      assert.deepStrictEqual(yield* names, ["Deep", "O'Brien & co.txt", "a #1%.txt"])
+      assert.deepStrictEqual(yield* names, ["Deep", "O'Brien & co.txt", "new.txt"])
+    })
+  )
+})
+
 layer(GraphSandbox.layer({ seed: contoso }), { excludeTestServices: true })("wrong sizes", (it) => {
   it.effect("are those of files in answers, in a batch too, and contents stay as they are", () =>
     Effect.gen(function* () {

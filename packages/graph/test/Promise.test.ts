@@ -329,6 +329,23 @@ describe("a call ends", () => {
   )
 })
 
+it.live("a download that was aborted continues where it stopped", () =>
+  withGraph(async (graph, folder) => {
+    const large = someBytes(5 * 1024 * 1024)
+    const target = { path: "/large.bin" }
+    await graph.uploads.upload(me, target, large)
+    const stop = new AbortController()
+    const onProgress = (bytes: number) => void (bytes > 2_000_000 && stop.abort(new Error("stopped")))
+    const options = { to: folder, resume: true }
+    const error = await rejection(graph.files.download(me, target, { ...options, onProgress }, { signal: stop.signal }))
+    assert.include(error, { message: "stopped" })
+    const first: Array<number> = []
+    const { path } = await graph.files.download(me, target, { ...options, onProgress: (n) => void first.push(n) })
+    assert.isAbove(first[0] ?? 0, 1_000_000)
+    assert.isTrue((await readFile(path)).equals(large))
+  })
+)
+
 describe("lists", () => {
   const list = "A/B #1"
   const title: StandardSchemaV1<unknown, { readonly title: string }> = {

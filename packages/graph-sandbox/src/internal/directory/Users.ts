@@ -74,7 +74,7 @@ const changedUsers = (segment: Segment) =>
   Effect.fnUntraced(function* (users: ReadonlyMap<string, User>, request: GraphRequest) {
     const changes = ChangeLog.make<User>()
     for (const id of users.keys()) ChangeLog.note(changes, id, { at: 0, listItem: null })
-    ChangeLog.settle(changes)
+    ChangeLog.settle(changes, false)
     const show = viewUser(request)
     return yield* Changes.page(request, segment, {
       of: "users",

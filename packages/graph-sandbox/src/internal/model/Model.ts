@@ -109,8 +109,8 @@ export interface Change<A = unknown> extends Moment {
   readonly listItem: string | null
   /** When it was made. */
   readonly added: Moment
-  /** What it was; `null`: it is still there. */
-  readonly gone: A | null
+  /** What it was, while reads may lag behind its end; else `null`. */
+  gone: A | null
 }
 
 /** The number of the last change, and for each thing that of its own; in the order of change. */
@@ -121,6 +121,8 @@ export interface Changes<A = unknown> {
   reads: number
   /** The number of the last change that no read lags behind. */
   settled: number
+  /** Whether reads may lag behind what follows. */
+  lags: boolean
 }
 
 export interface Drive {

@@ -45,7 +45,7 @@ export const CheckedFaults = Faults.Faults.check(
 export const setFaults = Effect.fnUntraced(function* (faults: Faults.Faults) {
   const world = yield* World
   const traffic = yield* Traffic
-  yield* world.settle
+  yield* world.settle(faults.lag !== undefined)
   yield* traffic.set(faults)
 })
 
@@ -64,11 +64,7 @@ export const routes = Layer.mergeAll(
     "/sandbox/faults",
     withBody(CheckedFaults, (faults) => Effect.as(setFaults(faults), done))
   ),
-  HttpRouter.add(
-    "DELETE",
-    "/sandbox/faults",
-    Effect.flatMap(Traffic, (traffic) => Effect.as(traffic.set(Faults.none), done))
-  ),
+  HttpRouter.add("DELETE", "/sandbox/faults", Effect.as(setFaults(Faults.none), done)),
   HttpRouter.add(
     "GET",
     "/sandbox/requests",

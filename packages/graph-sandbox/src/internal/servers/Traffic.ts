@@ -46,7 +46,7 @@ export const masked = (url: string): string =>
 
 const minute = 60_000
 
-const make = (initial: Faults) => {
+const make = () => {
   let faults: ReadonlyArray<{ readonly rule: Rule; readonly path: RegExp | null; met: number; hits: number }> = []
   let unitsPerMinute: number | undefined
   let lag: Lag | undefined
@@ -64,7 +64,6 @@ const make = (initial: Faults) => {
     lag = given.lag
     window = { from: 0, spent: 0 }
   }
-  set(initial)
 
   return {
     set: (given: Faults) => Effect.sync(() => set(given)),
@@ -120,7 +119,8 @@ const make = (initial: Faults) => {
 export class Traffic extends Context.Service<Traffic, ReturnType<typeof make>>()(
   "@signalbox/graph-sandbox/internal/Traffic"
 ) {
-  static readonly layer = (faults: Faults) => Layer.sync(Traffic)(() => make(faults))
+  /** Nothing goes wrong until it is said. */
+  static readonly layer = Layer.sync(Traffic)(make)
 }
 
 const resized = (value: unknown, by: number): unknown => {

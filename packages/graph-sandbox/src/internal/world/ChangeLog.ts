@@ -3,7 +3,7 @@
  */
 import type { Changes, Moment } from "../model/Model.ts"
 
-export const make = <A>(): Changes<A> => ({ last: 0, byItem: new Map(), reads: 0, settled: 0 })
+export const make = <A>(): Changes<A> => ({ last: 0, byItem: new Map(), reads: 0, settled: 0, lags: true })
 
 interface Noted<A> {
   readonly at: number
@@ -18,10 +18,18 @@ export const note = <A>(changes: Changes<A>, id: string, { at, gone, listItem }:
   const moment: Moment = { number: ++changes.last, at, reads: changes.reads }
   const added = before === undefined || before.deleted ? moment : before.added
   changes.byItem.delete(id)
-  changes.byItem.set(id, { ...moment, deleted: gone !== undefined, listItem, added, gone: gone ?? null })
+  changes.byItem.set(id, {
+    ...moment,
+    deleted: gone !== undefined,
+    listItem,
+    added,
+    gone: changes.lags ? (gone ?? null) : null
+  })
 }
 
-/** From now on no read lags behind what has changed so far. */
-export const settle = (changes: Changes<unknown>): void => {
+/** From now on no read lags behind what has changed so far; `lags`: whether one may behind what follows. */
+export const settle = (changes: Changes<unknown>, lags: boolean): void => {
   changes.settled = changes.last
+  changes.lags = lags
+  for (const change of changes.byItem.values()) change.gone = null
 }

@@ -244,12 +244,14 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
 
   yield* Effect.all(shortcuts)
 
-  /** No read lags behind what is there by now. */
-  const settle = Effect.sync(() => {
-    for (const { changes } of drives.values()) ChangeLog.settle(changes)
-    for (const { lists } of sites.values()) for (const { changes } of lists.values()) ChangeLog.settle(changes)
-  })
-  yield* settle
+  /** No read lags behind what is there by now; `lags`: whether one may behind what follows. */
+  const settle = (lags: boolean) =>
+    Effect.sync(() => {
+      for (const { changes } of drives.values()) ChangeLog.settle(changes, lags)
+      for (const { lists } of sites.values()) {
+        for (const { changes } of lists.values()) ChangeLog.settle(changes, lags)
+      }
+    })
 
   return {
     tenant: seed.tenant ?? Ids.uuid("tenant"),
