@@ -88,7 +88,7 @@ export interface ManagedIdentity {
 
 /** The identity of a workload, as in Kubernetes. */
 export interface WorkloadIdentity {
-  readonly workloadIdentity: true | Omit<Credentials.WorkloadIdentity, keyof Place>
+  readonly workloadIdentity: true | Omit<Credentials.WorkloadIdentity, keyof Place | "on">
 }
 
 /** A person who has authorized an app: the tokens are in a file, or where the program stores them, and are renewed. */
@@ -115,7 +115,7 @@ export interface GraphOptions extends Place, NodeTransport.Options {
   readonly credentials?: GraphCredentials | undefined
   /** How the program names itself, best as `NONISV|Company|App/1.0`: such traffic is throttled last. */
   readonly userAgent?: string | undefined
-  /** Functions that are called with each request, response, retry and pause. */
+  /** Functions that are called with each request, response, retry and pause, also of those for tokens. */
   readonly on?: Listeners | undefined
   /** Overrides of the default policy of retries and time limits. */
   readonly policy?: Partial<Policy> | undefined
@@ -221,7 +221,11 @@ const tokensOf = ({ credentials, token, ...place }: GraphOptions): Tokens => {
   if ("getToken" in credentials) return Credentials.layerTokenCredential(credentials, place)
   if ("managedIdentity" in credentials) {
     const { managedIdentity: identity } = credentials
-    return Credentials.layerManagedIdentity({ ...(identity === true ? {} : identity), cloud: place.cloud })
+    return Credentials.layerManagedIdentity({
+      ...(identity === true ? {} : identity),
+      cloud: place.cloud,
+      on: place.on
+    })
   }
   if ("workloadIdentity" in credentials) {
     const { workloadIdentity: identity } = credentials

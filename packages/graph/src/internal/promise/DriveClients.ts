@@ -1,9 +1,10 @@
 /** Drives and their files, as functions with promises. */
+import type { AnySchema } from "@signalbox/api/StandardSchema"
 import * as Delta from "../../Delta.ts"
 import * as Documents from "../../Documents.ts"
 import type { DriveAddress, ItemAddress } from "../../Drive.ts"
 import * as Drives from "../../Drives.ts"
-import type { FieldsOf } from "../../Lists.ts"
+import type { FieldsOf, TypedItem, WithSchema } from "../../Lists.ts"
 import type { Drive, DriveItem, DriveItemVersion } from "../../model/Drive.ts"
 import type { ThumbnailSet } from "../../model/Facets.ts"
 import type { Fields, ListItem } from "../../model/List.ts"
@@ -155,10 +156,24 @@ export const drives: Members<DrivesClient> = {
   restoreVersion: { of: Drives.restoreVersion, parameters: 3 }
 }
 
+/** How a file is read as an item of its list, with the type of a schema or without. */
+export interface AsListItem {
+  <S extends AnySchema>(
+    drive: DriveRef,
+    item: ItemRef,
+    read: WithSchema<S>,
+    options?: CallOptions
+  ): Promise<TypedItem<S>>
+  (drive: DriveRef, item: ItemRef, read?: Partial<WithSchema<AnySchema>>, options?: CallOptions): Promise<ListItem>
+}
+
 /** What files have beside their contents. */
 export interface DocumentsClient {
-  /** A file or folder of a library as the item of its list, with the values of its columns. */
-  readonly asListItem: (drive: DriveRef, item: ItemRef, options?: CallOptions) => Promise<ListItem>
+  /**
+   * A file or folder of a library as the item of its list, with the values of its columns, typed by a `schema` if there is one.
+   * @example const { fields } = await graph.documents.asListItem(drive, item)
+   */
+  readonly asListItem: AsListItem
   /**
    * Changes some columns of a file or folder of a library, and returns all of them.
    * @example await graph.documents.updateFields(drive, item, { Status: "Paid", Total: 12.5 })
@@ -190,7 +205,7 @@ export interface DocumentsClient {
 }
 
 export const documents: Members<DocumentsClient> = {
-  asListItem: { of: Documents.asListItem, parameters: 2 },
+  asListItem: { of: Documents.asListItem, parameters: 3 },
   updateFields: { of: Documents.updateFields, parameters: 3 },
   checkOut: { of: Documents.checkOut, parameters: 2 },
   checkIn: { of: Documents.checkIn, parameters: 3 },
@@ -205,23 +220,53 @@ export interface DeltaOptions extends Omit<Delta.DeltaOptions, "from"> {
   readonly from?: string | undefined
 }
 
+/** Where a look for changes of a list begins, and which columns come. */
+export interface ListDeltaOptions extends Omit<Delta.ListDeltaOptions, "from"> {
+  /** The `link` of the last look. Default: all that is there comes. `latest`: nothing but a link for the next look. */
+  readonly from?: string | undefined
+}
+
 /** What changed. */
 export interface DeltaClient {
   /**
-   * All changes of one look, each item once.
+   * All changes of one look at a drive, each item once.
    * @example const { items, link } = await graph.delta.changes(drive, { from: "latest" })
    */
   readonly changes: (drive: DriveRef, delta?: DeltaOptions, options?: CallOptions) => Promise<Delta.Changes>
   /**
-   * The changes as pages, to be applied in order.
+   * The changes of a drive as pages, to be applied in order.
    * @example for await (const page of graph.delta.stream(drive)) console.log(page.items)
    */
   readonly stream: (drive: DriveRef, delta?: DeltaOptions, options?: CallOptions) => AsyncIterable<Delta.DeltaPage>
+  /**
+   * All changes of one look at a list, each item once, with its fields.
+   * @example const { items, link } = await graph.delta.listItemChanges(site, list)
+   */
+  readonly listItemChanges: (
+    site: string,
+    list: string,
+    delta?: ListDeltaOptions,
+    options?: CallOptions
+  ) => Promise<Delta.ListChanges>
+  /**
+   * The changes of the items of a list as pages, to be applied in order.
+   * @example
+   * for await (const page of graph.delta.listItems(site, list, { fields: ["Title"] }))
+   *   console.log(page.items)
+   */
+  readonly listItems: (
+    site: string,
+    list: string,
+    delta?: ListDeltaOptions,
+    options?: CallOptions
+  ) => AsyncIterable<Delta.ListPage>
 }
 
 export const delta: Members<DeltaClient> = {
   changes: { of: Delta.changes, parameters: 2 },
-  stream: { of: Delta.stream, parameters: 2 }
+  stream: { of: Delta.stream, parameters: 2 },
+  listItemChanges: { of: Delta.listItemChanges, parameters: 3 },
+  listItems: { of: Delta.listItems, parameters: 3 }
 }
 
 /** Who may see and change an item. */

@@ -1,4 +1,5 @@
 /** People, sites, lists and calls of any kind, as functions with promises. */
+import type { AnySchema } from "@signalbox/api/StandardSchema"
 import * as Batch from "../../Batch.ts"
 import * as Lists from "../../Lists.ts"
 import type { Drive } from "../../model/Drive.ts"
@@ -115,6 +116,29 @@ export interface SelectFields {
   readonly fields?: ReadonlyArray<string> | undefined
 }
 
+/** How the items of a list are read, with the type of a schema or without. */
+export interface ReadItems {
+  <S extends AnySchema>(
+    site: string,
+    list: string,
+    items: Lists.ItemsOptions & Lists.WithSchema<S>,
+    options?: CallOptions
+  ): AsyncIterable<Lists.TypedItem<S>>
+  (site: string, list: string, items?: Lists.ItemsOptions, options?: CallOptions): AsyncIterable<Lists.ListItem>
+}
+
+/** How an item of a list is read, with the type of a schema or without. */
+export interface ReadItem {
+  <S extends AnySchema>(
+    site: string,
+    list: string,
+    id: string,
+    select: SelectFields & Lists.WithSchema<S>,
+    options?: CallOptions
+  ): Promise<Lists.TypedItem<S>>
+  (site: string, list: string, id: string, select?: SelectFields, options?: CallOptions): Promise<Lists.ListItem>
+}
+
 /** Lists of a site, their columns and their items. A list is named by its id or its display name. */
 export interface ListsClient {
   /**
@@ -148,31 +172,33 @@ export interface ListsClient {
     column: Lists.NewColumn,
     options?: CallOptions
   ) => Promise<Lists.Column>
+  /**
+   * Changes a column, named by its id, and returns it.
+   * @example await graph.lists.updateColumn(site, list, "0e2f...", { displayName: "Sum" })
+   */
+  readonly updateColumn: (
+    site: string,
+    list: string,
+    column: string,
+    changes: Lists.ColumnChanges,
+    options?: CallOptions
+  ) => Promise<Lists.Column>
+  /** Deletes a column, named by its id, with the values that items have in it. */
+  readonly removeColumn: (site: string, list: string, column: string, options?: CallOptions) => Promise<void>
   /** The names of the columns that can be written: internal ones, and those that people see. */
   readonly columnNames: (site: string, list: string, options?: CallOptions) => Promise<Lists.ColumnNames>
   /**
-   * The items of a list with their fields, over all pages.
+   * The items of a list with their fields, over all pages; typed by a `schema`, which they may not fit (`UnexpectedFields`).
    * @example
    * for await (const row of graph.lists.items(site, list, { fields: ["Total"] }))
    *   console.log(row.fields)
    */
-  readonly items: (
-    site: string,
-    list: string,
-    items?: Lists.ItemsOptions,
-    options?: CallOptions
-  ) => AsyncIterable<Lists.ListItem>
+  readonly items: ReadItems
   /**
-   * An item with its fields; rejects with `NotFound`.
+   * An item with its fields; rejects with `NotFound`, and with `UnexpectedFields` when they do not fit a `schema`.
    * @example const { fields } = await graph.lists.item(site, list, id, { fields: ["Total"] })
    */
-  readonly item: (
-    site: string,
-    list: string,
-    id: string,
-    select?: SelectFields,
-    options?: CallOptions
-  ) => Promise<Lists.ListItem>
+  readonly item: ReadItem
   /**
    * Makes an item; `fields` have internal names.
    * @example await graph.lists.createItem(site, list, { Title: "May", Total: 12.5 })
@@ -219,6 +245,8 @@ export const lists: Members<ListsClient> = {
   remove: { of: Lists.remove, parameters: 2 },
   columns: { of: Lists.columns, parameters: 2 },
   addColumn: { of: Lists.addColumn, parameters: 3 },
+  updateColumn: { of: Lists.updateColumn, parameters: 4 },
+  removeColumn: { of: Lists.removeColumn, parameters: 3 },
   columnNames: { of: Lists.columnNames, parameters: 2 },
   items: { of: Lists.items, parameters: 3 },
   item: { of: Lists.item, parameters: 4 },

@@ -104,7 +104,9 @@ export const downloads: Members<DownloadsClient> = {
 }
 
 /** Where a file is downloaded to. */
-export interface FileOptions extends DownloadOptions {
+export interface FileOptions extends Omit<DownloadOptions, "from"> {
+  /** Whether a large file that broke off continues where it stopped, also when the program was killed. Default false. */
+  readonly resume?: boolean | undefined
   readonly to?: string | undefined
   readonly name?: string | undefined
 }
