@@ -180,7 +180,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
       Layer.mergeAll(
         Layer.provideMerge(
           Notifier.layer({ tenant, subscriptionSeconds: options.subscriptionSeconds ?? Number.POSITIVE_INFINITY }),
-          Traffic.layer(options.faults ?? none)
+          Traffic.layer
         ),
         Transfers.layer(filesOrigin, {
           uploadSessionSeconds: options.uploadSessionSeconds ?? 3600,
@@ -201,6 +201,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
       )
     )
   )
+  yield* Effect.provideContext(ControlServer.setFaults(options.faults ?? none), services)
   const [app] = [...apps.values()]
   if (app === undefined) return yield* new SandboxError({ message: "apps: at least one app must be registered" })
   if (options.signInAs !== undefined && userBy(options.signInAs) === undefined) {
@@ -257,9 +258,9 @@ const make = Effect.fnUntraced(function* (options: Options) {
         Schema.decodeEffect(ControlServer.CheckedFaults)(faults),
         (error) => new SandboxError({ message: `faults: ${error.message}` })
       )
-      yield* traffic.set(checked)
+      yield* Effect.provideContext(ControlServer.setFaults(checked), services)
     }),
-    clearFaults: traffic.set(none),
+    clearFaults: Effect.provideContext(ControlServer.setFaults(none), services),
     requests: traffic.seen,
     forgetRequests: traffic.forget,
     expireAccessTokens: tokens.expireAccess,

@@ -5,26 +5,30 @@ import type { ControlRoom } from "../../ControlRoom.ts"
 import * as Administration from "./AdministrationClients.ts"
 import { type CallOptions, checked, merged } from "./CallOptions.ts"
 import { nothingSeen } from "../calls/CurrentCall.ts"
+import * as Failures from "./FailureClients.ts"
 import type { Call } from "./Failure.ts"
 import { functionsOf, type Members } from "./Members.ts"
+import * as Notifications from "./NotificationClients.ts"
+import * as Packages from "./PackageClients.ts"
 import * as Process from "./ProcessClient.ts"
 import * as Runs from "./RunClients.ts"
 import { close, execute, type Session } from "./Session.ts"
 import * as Starts from "./StartClients.ts"
+import * as StepRuns from "./StepRunClients.ts"
 import * as Work from "./WorkClients.ts"
 import * as Workers from "./WorkerClients.ts"
 
 /** The modules of a client. */
 export interface Modules {
-  readonly alertChannels: Starts.AlertChannelsClient
-  readonly alerts: Starts.AlertsClient
+  readonly alertChannels: Notifications.AlertChannelsClient
+  readonly alerts: Notifications.AlertsClient
   readonly apiKeys: Administration.ApiKeysClient
   readonly assets: Administration.AssetsClient
-  readonly assistants: Workers.AssistantsClient
-  readonly bulkOperations: Work.BulkOperationsClient
+  readonly assistants: Packages.AssistantsClient
+  readonly bulkOperations: Failures.BulkOperationsClient
   readonly changes: Administration.ChangesClient
   readonly consoleTickets: Administration.ConsoleTicketsClient
-  readonly failures: Work.FailuresClient
+  readonly failures: Failures.FailuresClient
   readonly files: Work.FilesClient
   readonly outputs: Work.OutputsClient
   readonly process: Process.ProcessClient
@@ -33,10 +37,10 @@ export interface Modules {
   readonly room: Administration.RoomClient
   readonly schedules: Starts.SchedulesClient
   readonly secrets: Administration.SecretsClient
-  readonly stepRuns: Runs.StepRunsClient
-  readonly taskPackages: Workers.TaskPackagesClient
+  readonly stepRuns: StepRuns.StepRunsClient
+  readonly taskPackages: Packages.TaskPackagesClient
   readonly triggers: Starts.TriggersClient
-  readonly webhooks: Starts.WebhooksClient
+  readonly webhooks: Notifications.WebhooksClient
   readonly workerGroups: Workers.WorkerGroupsClient
   readonly workers: Workers.WorkersClient
   readonly workItems: Work.WorkItemsClient
@@ -45,26 +49,35 @@ export interface Modules {
 
 /** A client: the modules of the workspace, and `close`. */
 export interface Client extends Modules, AsyncDisposable {
-  /** Runs any effect that needs the connection. */
+  /**
+   * Runs any effect that needs the connection.
+   * @example const items = await room.run(Effect.map(WorkItems.list(), ({ data }) => data))
+   */
   readonly run: <A, E>(effect: Effect.Effect<A, E, ControlRoom>, options?: CallOptions) => Promise<A>
-  /** The same client, whose calls and streams have these options, unless a call has its own. */
+  /**
+   * The same client, whose calls and streams have these options, unless a call has its own.
+   * @example const { data } = await room.with({ timeout: "5 seconds" }).workers.list()
+   */
   readonly with: (options: CallOptions) => Client
-  /** The same client, whose calls and streams `signal` aborts, with their requests. They reject with its reason. */
+  /**
+   * The same client, whose calls and streams `signal` aborts, with their requests. They reject with its reason.
+   * @example await room.withSignal(AbortSignal.timeout(60_000)).workItems.list()
+   */
   readonly withSignal: (signal: AbortSignal) => Client
   /** Closes the connection and ends what is active, which rejects with `Closed`, as later calls do. May be called again. */
   readonly close: () => Promise<void>
 }
 
 const modules: { readonly [K in keyof Modules]: Members } = {
-  alertChannels: Starts.alertChannels,
-  alerts: Starts.alerts,
+  alertChannels: Notifications.alertChannels,
+  alerts: Notifications.alerts,
   apiKeys: Administration.apiKeys,
   assets: Administration.assets,
-  assistants: Workers.assistants,
-  bulkOperations: Work.bulkOperations,
+  assistants: Packages.assistants,
+  bulkOperations: Failures.bulkOperations,
   changes: Administration.changes,
   consoleTickets: Administration.consoleTickets,
-  failures: Work.failures,
+  failures: Failures.failures,
   files: Work.files,
   outputs: Work.outputs,
   process: Process.process,
@@ -73,14 +86,34 @@ const modules: { readonly [K in keyof Modules]: Members } = {
   room: Administration.room,
   schedules: Starts.schedules,
   secrets: Administration.secrets,
-  stepRuns: Runs.stepRuns,
-  taskPackages: Workers.taskPackages,
+  stepRuns: StepRuns.stepRuns,
+  taskPackages: Packages.taskPackages,
   triggers: Starts.triggers,
-  webhooks: Starts.webhooks,
+  webhooks: Notifications.webhooks,
   workerGroups: Workers.workerGroups,
   workers: Workers.workers,
   workItems: Work.workItems,
   workspaces: Administration.workspaces
+}
+
+/** How functions beside a client call with its session and options. */
+interface Callable {
+  readonly [callable]: <A>(effect: Effect.Effect<A, unknown, ControlRoom>, call: Call, options: unknown) => Promise<A>
+}
+
+const callable = Symbol("@signalbox/api/promise: calls of functions beside the client")
+
+/** Runs an effect for a function of this package that is no member of the client, such as one that needs Node. */
+export const callWith = async <A>(
+  client: Client,
+  effect: Effect.Effect<A, unknown, ControlRoom>,
+  operation: string,
+  door: (...args: never) => unknown,
+  options: CallOptions | undefined
+): Promise<A> => {
+  const call: Call = { operation, place: placeOf(door), seen: nothingSeen() }
+  // Each client is made by `clientOf`.
+  return (client as Client & Callable)[callable](effect, call, options)
 }
 
 /** A client of a session. `view`: the options of all its calls. */
@@ -101,6 +134,9 @@ export const clientOf = (session: Session, view: CallOptions): Client => {
     close: end,
     [Symbol.asyncDispose]: end
   }
+  const run: Callable[typeof callable] = async (effect, call, options) =>
+    execute(session, effect, call, merged(view, checked(options, call)))
+  Object.defineProperty(client, callable, { value: run })
   for (const [name, members] of Object.entries(modules)) {
     // Made when it is first used: a view of a client is for one call often.
     Object.defineProperty(client, name, {

@@ -14,6 +14,7 @@ import {
   type Relations
 } from "../requests/GraphRequest.ts"
 import * as Items from "./Items.ts"
+import * as Lagging from "../requests/Lagging.ts"
 import type { Drive, Item } from "../model/Model.ts"
 import * as Pages from "../requests/Pages.ts"
 import * as Places from "./Places.ts"
@@ -49,7 +50,9 @@ const search = (segment: Segment, everywhere: boolean): Methods<Place> => ({
       everywhere && principal.kind === "user"
         ? (yield* Sharing.sharedWith(principal.user.id)).filter(({ drive }) => drive !== folder.drive)
         : []
-    const own = [...Tree.descendants(folder)].filter((item) => everywhere || item.kind !== "remote")
+    const there = [...Tree.descendants(folder)]
+    const found = Lagging.rows(request, "search", folder.drive.changes, there, (gone) => Tree.isBelow(gone, folder))
+    const own = found.filter((item) => everywhere || item.kind !== "remote")
     const view = yield* Views.items(request)
     return yield* Pages.page(request, {
       of: "Collection(driveItem)",

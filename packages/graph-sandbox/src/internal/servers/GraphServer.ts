@@ -14,7 +14,7 @@ import * as Graph from "./Graph.ts"
 import { isMethod, parseOptions, type Reply } from "../requests/GraphRequest.ts"
 import * as Ids from "../model/Ids.ts"
 import { Tokens } from "../login/Tokens.ts"
-import { refusal } from "./Traffic.ts"
+import { altered, refusal, Traffic } from "./Traffic.ts"
 import { World } from "../world/World.ts"
 
 const contentType = "application/json;odata.metadata=minimal;odata.streaming=true;IEEE754Compatible=false;charset=utf-8"
@@ -114,10 +114,11 @@ export const handler = (origin: string) => {
         body: request.stream,
         base: `${origin}${version}`,
         now,
-        principal: principal.success
+        principal: principal.success,
+        lag: yield* Effect.flatMap(Traffic, (traffic) => traffic.lag)
       },
       ids
     )
-    return respond(reply, ids, isTls)
+    return respond({ ...reply, body: altered(rules, reply.body) }, ids, isTls)
   })
 }

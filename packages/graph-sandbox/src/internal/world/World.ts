@@ -11,6 +11,7 @@ import type * as Path from "effect/Path"
 import type { PlatformError } from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 import * as Blobs from "./Blobs.ts"
+import * as ChangeLog from "./ChangeLog.ts"
 import type { Failure } from "../model/Failure.ts"
 import * as Ids from "../model/Ids.ts"
 import * as ListModel from "./ListModel.ts"
@@ -261,6 +262,18 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
 
   yield* Effect.all(shortcuts)
 
+  /** No read lags behind what is there by now; `lags`: whether one may behind what follows. */
+  const settle = (lags: boolean) =>
+    Effect.sync(() => {
+      for (const { changes } of drives.values()) ChangeLog.settle(changes, lags)
+      for (const { lists } of sites.values()) {
+        for (const { changes } of lists.values()) ChangeLog.settle(changes, lags)
+      }
+      for (const { folders } of mailboxes.values()) {
+        for (const { changes } of folders.values()) ChangeLog.settle(changes, lags)
+      }
+    })
+
   return {
     tenant: seed.tenant ?? Ids.uuid("tenant"),
     host: seed.host,
@@ -280,6 +293,7 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
     workbooks: Workbooks.make(),
     addLibrary,
     removeDrive,
+    settle,
     userBy,
     siteAt
   }

@@ -28,6 +28,12 @@ const connected = Effect.map(Command, ({ ann, control, origin }) => ({
   })
 }))
 
+interface Row {
+  readonly id: string
+  readonly deleted?: { readonly state: string }
+  readonly fields?: { readonly Title: string }
+}
+
 const names = (page: { readonly value: ReadonlyArray<{ readonly name: string }> }) => page.value.map(({ name }) => name)
 
 layer(Command.layer(), { excludeTestServices: true })("microsoft-graph-client, against the command", (it) => {
@@ -195,6 +201,41 @@ layer(Command.layer(), { excludeTestServices: true })("microsoft-graph-client, a
       )
       assert.instanceOf(lost, GraphError)
       assert.deepInclude(lost, { statusCode: 404, code: "InvalidOrTimedOutSession" })
+    })
+  )
+
+  it.effect("changes and deletes columns of a list, and follows its items by delta", () =>
+    Effect.gen(function* () {
+      const { client } = yield* connected
+      const lists = "/sites/contoso.sharepoint.test:/sites/team:/lists"
+      const made = yield* call(() =>
+        client.api(lists).post({ displayName: "Orders", columns: [{ name: "Total", number: {} }] })
+      )
+      const list = `/sites/${made.parentReference.siteId}/lists/${made.id}`
+      const columns = yield* call(() => client.api(`${list}/columns`).filter("name eq 'Total'").get())
+      const column = `${list}/columns/${columns.value[0].id}`
+      const changed = yield* call(() => client.api(column).patch({ displayName: "Sum", indexed: true }))
+      assert.deepInclude(changed, { name: "Total", displayName: "Sum", indexed: true })
+
+      const fields = (Title: string) => ({ fields: { Title } })
+      const first = yield* call(() => client.api(`${list}/items`).post(fields("one")))
+      const second = yield* call(() => client.api(`${list}/items`).post(fields("two")))
+      const all = yield* call(() => client.api(`${list}/items/delta`).expand("fields").get())
+      assert.strictEqual(all.value.length, 2)
+      yield* call(() => client.api(`${list}/items/${first.id}/fields`).patch({ Title: "1" }))
+      yield* call(() => client.api(`${list}/items/${second.id}`).delete())
+      const since = yield* call(() => client.api(all["@odata.deltaLink"]).get())
+      const rows: ReadonlyArray<Row> = since.value
+      assert.deepStrictEqual(
+        rows.map(({ deleted, fields, id }) => [id, fields?.Title ?? deleted?.state]),
+        [
+          [first.id, "1"],
+          [second.id, "deleted"]
+        ]
+      )
+      yield* call(() => client.api(column).delete())
+      const left = yield* call(() => client.api(`${list}/columns`).get())
+      assert.notInclude(names(left), "Total")
     })
   )
 

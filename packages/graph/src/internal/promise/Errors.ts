@@ -180,3 +180,18 @@ export class UnexpectedRow extends kind("UnexpectedRow") {
     this.expected = fields.expected
   }
 }
+
+/** The fields of an item do not fit the `schema` of the call: `id` is that of the item, `path` where its fields do not fit. */
+export class UnexpectedFields extends kind("UnexpectedFields") {
+  readonly id: string
+  readonly path: string
+  /** What was expected there. */
+  readonly expected: string
+
+  constructor(fields: ErrorFields & Pick<UnexpectedFields, "id" | "path" | "expected">) {
+    super(fields)
+    this.id = fields.id
+    this.path = fields.path
+    this.expected = fields.expected
+  }
+}

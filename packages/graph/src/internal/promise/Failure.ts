@@ -10,6 +10,7 @@ import { TransferError, type Reason as TransferReason } from "../../TransferErro
 import { FolderIncomplete } from "../files/FolderDownload.ts"
 import { NamesRefused, UploadFolderIncomplete } from "../files/FolderUpload.ts"
 import { RowsPartlyAdded, UnexpectedRow } from "../workbooks/Rows.ts"
+import { UnexpectedFields } from "../lists/FieldSchema.ts"
 import * as Errors from "./Errors.ts"
 
 /** A call: what was called, such as `drives.item`, and where. */
@@ -85,8 +86,8 @@ export const classOf = (cause: GraphError | TransferError, { operation, place }:
 export const failure = (Class: Class, message: string, { operation, place }: Call): Errors.GraphRequestError =>
   standAt(new Class({ operation, message: messageOf(message, { operation }) }), place)
 
-/** An error of a folder or a table, with what it says besides; undefined: it is none. */
-const ofMany = (cause: unknown, { operation, place }: Call): Errors.GraphRequestError | undefined => {
+/** An error that says more than others, with that; undefined: it is none. */
+const ofOwn = (cause: unknown, { operation, place }: Call): Errors.GraphRequestError | undefined => {
   const fields = (message: string) => ({ operation, message: messageOf(message, { operation }), cause })
   const made =
     cause instanceof FolderIncomplete
@@ -104,7 +105,14 @@ const ofMany = (cause: unknown, { operation, place }: Call): Errors.GraphRequest
                   path: cause.path,
                   expected: cause.expected
                 })
-              : undefined
+              : cause instanceof UnexpectedFields
+                ? new Errors.UnexpectedFields({
+                    ...fields(cause.message),
+                    id: cause.id,
+                    path: cause.path,
+                    expected: cause.expected
+                  })
+                : undefined
   return made === undefined ? undefined : standAt(made, place)
 }
 
@@ -114,8 +122,8 @@ export const rejection = (cause: Cause.Cause<unknown>, call: Call, isOfProgram =
   const isDefect = Result.isFailure(failed)
   const error = isDefect ? Cause.squash(cause) : failed.success
   if (error instanceof GraphError || error instanceof TransferError) return classOf(error, call)
-  const ofSeveral = ofMany(error, call)
-  if (ofSeveral !== undefined) return ofSeveral
+  const own = ofOwn(error, call)
+  if (own !== undefined) return own
   const isOurs = error instanceof Error && "_tag" in error && !isOfProgram && !isDefect
   return isOurs || error instanceof OptionError ? standAt(error, call.place) : error
 }
