@@ -55,7 +55,7 @@ const ofGraph = [
   'import type { Notification } from "@signalbox/graph/Notifications"',
   'import type { NewSubscription } from "@signalbox/graph/Subscriptions"',
   'import type { AttachmentRef, DriveRef, GraphClient, ItemRef } from "@signalbox/graph/promise"',
-  'import type { MailboxRef, MessageRef, SubscriptionRef } from "@signalbox/graph/promise"',
+  'import type { MailboxRef, MessageRef, SubscriptionRef, Workbook } from "@signalbox/graph/promise"',
   'import { driveResource, filesIn, me, messagesIn, path, root } from "@signalbox/graph/promise"',
   "declare const graph: GraphClient",
   "declare const drive: DriveRef",
@@ -64,6 +64,7 @@ const ofGraph = [
   "declare const [mailbox, message, draft]: [MailboxRef, MessageRef, MessageRef]",
   "declare const attachment: AttachmentRef",
   "declare const subscription: SubscriptionRef",
+  "declare const workbook: Workbook",
   "declare const given: NewSubscription",
   "declare const notifications: AsyncIterable<Notification>",
   ...texts("folder", "id", "list", "permission", "secret", "site", "user")

@@ -33,8 +33,8 @@ export const main = (options: Options, item: string) => connect(options).workIte
 /** How many modules are loaded with one, of effect and of ours; `effect/Effect` alone is 65. */
 const loads: Readonly<Record<string, number>> = {
   "@signalbox/api/webhook": 4,
-  "@signalbox/api/WorkItems": 277,
-  "@signalbox/api/promise": 366
+  "@signalbox/api/WorkItems": 278,
+  "@signalbox/api/promise": 367
 }
 
 const fileOf = (name: string) => `${name.replaceAll(" ", "-")}.ts`

@@ -20,8 +20,8 @@ const functionsIn = (text: string): ReadonlyArray<Documented> =>
     }))
   )
 
-/** Its own parameters are ids and names, or references such as that of a drive. */
-const textsOnly = /^\(\s*(?:\w+: (?:string|\w+Ref),?\s*)*(?:options\?: CallOptions\s*)?\) =>/
+/** Its own parameters are ids and names, or references such as that of a drive or a workbook. */
+const textsOnly = /^\(\s*(?:\w+: (?:string|\w+Ref|Workbooks\.Workbook),?\s*)*(?:options\?: CallOptions\s*)?\) =>/
 
 /**
  * Returns how many functions the interfaces of a folder have, those without a sentence that says what they do, and those without an

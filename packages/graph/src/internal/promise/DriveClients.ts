@@ -251,7 +251,7 @@ export interface DeltaClient {
   /**
    * The changes of the items of a list as pages, to be applied in order.
    * @example
-   * for await (const page of graph.delta.listItems(site, list, { fields: ["Title"] }))
+   * for await (const page of graph.delta.listItems(site, list))
    *   console.log(page.items)
    */
   readonly listItems: (

@@ -38,7 +38,13 @@ export interface RowsOf {
 
 /** Worksheets, ranges and tables of workbooks. A workbook is `{ drive, item }`, or one in a session. */
 export interface WorkbooksClient {
-  /** Opens a workbook in a session, which is refreshed while it is open. */
+  /**
+   * Opens a workbook in a session, which is refreshed while it is open.
+   * @example
+   * const file = { path: "/Orders.xlsx" }
+   * await using workbook = await graph.workbooks.session(me, file)
+   * await graph.workbooks.writeRange(workbook, "May", "A1", { values: 42 })
+   */
   readonly session: (
     drive: DriveAddress,
     item: ItemAddress,
@@ -53,7 +59,10 @@ export interface WorkbooksClient {
     name: string,
     options?: CallOptions
   ) => Promise<Workbooks.Worksheet>
-  /** Adds a worksheet; rejects with `Conflict` when the name is taken. */
+  /**
+   * Adds a worksheet; rejects with `Conflict` when the name is taken.
+   * @example await graph.workbooks.addWorksheet(workbook, "May")
+   */
   readonly addWorksheet: (
     workbook: Workbooks.Workbook,
     name?: string,
@@ -61,7 +70,10 @@ export interface WorkbooksClient {
   ) => Promise<Workbooks.Worksheet>
   /** Deletes a worksheet with all that is in it. */
   readonly removeWorksheet: (workbook: Workbooks.Workbook, name: string, options?: CallOptions) => Promise<void>
-  /** The cells of a range, such as `A1:C3`. */
+  /**
+   * The cells of a range: values, formulas, number formats and texts.
+   * @example const { values } = await graph.workbooks.range(workbook, "May", "A1:C3")
+   */
   readonly range: (
     workbook: Workbooks.Workbook,
     worksheet: string,
@@ -69,14 +81,22 @@ export interface WorkbooksClient {
     select?: Workbooks.SelectRange,
     options?: CallOptions
   ) => Promise<Workbooks.WorkbookRange>
-  /** The smallest range with all cells of a worksheet that have something. */
+  /**
+   * The smallest range with all cells of a worksheet that have something.
+   * @example const { address } = await graph.workbooks.usedRange(workbook, "May")
+   */
   readonly usedRange: (
     workbook: Workbooks.Workbook,
     worksheet: string,
     select?: Workbooks.UsedRangeOptions,
     options?: CallOptions
   ) => Promise<Workbooks.WorkbookRange>
-  /** Writes cells of a range, and returns it. */
+  /**
+   * Writes cells of a range, and returns it.
+   * @example
+   * const values = [["Order", "Total"], [4711, 12.5]]
+   * await graph.workbooks.writeRange(workbook, "May", "A1:B2", { values })
+   */
   readonly writeRange: (
     workbook: Workbooks.Workbook,
     worksheet: string,
@@ -84,7 +104,10 @@ export interface WorkbooksClient {
     changes: Workbooks.RangeChanges,
     options?: CallOptions
   ) => Promise<Workbooks.WorkbookRange>
-  /** Empties a range. */
+  /**
+   * Empties a range.
+   * @example await graph.workbooks.clearRange(workbook, "May", "A2:C9")
+   */
   readonly clearRange: (
     workbook: Workbooks.Workbook,
     worksheet: string,
@@ -92,7 +115,12 @@ export interface WorkbooksClient {
     applyTo?: "All" | "Contents" | "Formats",
     options?: CallOptions
   ) => Promise<void>
-  /** The tables of a workbook, or of one worksheet. */
+  /**
+   * The tables of a workbook, or of one worksheet.
+   * @example
+   * for await (const table of graph.workbooks.tables(workbook, "May"))
+   *   console.log(table.name)
+   */
   readonly tables: (
     workbook: Workbooks.Workbook,
     worksheet?: string,
@@ -104,7 +132,12 @@ export interface WorkbooksClient {
     name: string,
     options?: CallOptions
   ) => Promise<Workbooks.WorkbookTable>
-  /** Makes a table of cells. */
+  /**
+   * Makes a table of cells.
+   * @example
+   * const cells = { address: "May!A1:C3", name: "Orders" }
+   * await graph.workbooks.addTable(workbook, cells)
+   */
   readonly addTable: (
     workbook: Workbooks.Workbook,
     table: Workbooks.NewTable,
@@ -122,9 +155,19 @@ export interface WorkbooksClient {
     table: string,
     options?: CallOptions
   ) => Promise<ReadonlyArray<string>>
-  /** The rows of a table; rejects with `UnexpectedRow` at one that does not fit the `schema`. */
+  /**
+   * The rows of a table; rejects with `UnexpectedRow` at one that does not fit the `schema`.
+   * @example
+   * for await (const { values } of graph.workbooks.rows(workbook, "Orders"))
+   *   console.log(values)
+   */
   readonly rows: RowsOf
-  /** Adds rows, and returns their number; rejects with `RowsPartlyAdded` when a later request fails. */
+  /**
+   * Adds rows, and returns their number; rejects with `RowsPartlyAdded` when a later request fails.
+   * @example
+   * const rows = [{ Order: 4711, Total: 12.5 }]
+   * await graph.workbooks.addRows(workbook, "Orders", rows)
+   */
   readonly addRows: <Row extends Workbooks.CellsOf<Row>>(
     workbook: Workbooks.Workbook,
     table: string,
@@ -132,7 +175,11 @@ export interface WorkbooksClient {
     add?: Workbooks.AddRowsOptions,
     options?: CallOptions
   ) => Promise<number>
-  /** Changes cells of a row, and returns all of them. */
+  /**
+   * Changes cells of a row, and returns all of them.
+   * @example
+   * await graph.workbooks.updateRow(workbook, "Orders", 0, { Total: 13 })
+   */
   readonly updateRow: <Row extends Workbooks.CellsOf<Row>>(
     workbook: Workbooks.Workbook,
     table: string,
@@ -140,7 +187,10 @@ export interface WorkbooksClient {
     row: Row,
     options?: CallOptions
   ) => Promise<ReadonlyArray<Workbooks.CellValue>>
-  /** Deletes a row; rejects with `OutcomeUnknown` when it may be done. */
+  /**
+   * Deletes a row; rejects with `OutcomeUnknown` when it may be done.
+   * @example await graph.workbooks.removeRow(workbook, "Orders", 0)
+   */
   readonly removeRow: (
     workbook: Workbooks.Workbook,
     table: string,
