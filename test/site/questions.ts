@@ -16,7 +16,7 @@ export const questions: ReadonlyArray<readonly [question: string, answer: string
   ["link a worker on another machine", "robots#link-a-worker-on-another-machine"],
   ["create a schedule", "reference/commands/schedules"],
   ["webhook trigger", "triggers#requests-of-other-products"],
-  ["trigger when files arrive", "triggers#files-that-arrive"],
+  ["trigger when files arrive", "triggers#files-and-mail-that-arrive"],
   ["work item states", "concepts#states"],
   ["retry failed items", "failures#failures-in-groups"],
   ["retry many items together bulk", "failures#bulk-operations"],

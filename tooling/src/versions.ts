@@ -1,6 +1,6 @@
 /**
  * Makes the next versions of the packages, which are one, and writes what the changesets say under it into the one changelog,
- * with the packages that each is about.
+ * with the packages that each is about. Exports that are new get the version in `since.json`.
  *
  *     node tooling/src/versions.ts
  */
@@ -35,6 +35,10 @@ const { version }: Manifest = JSON.parse(read("packages/signalbox/package.json")
 // The clients name themselves with it.
 for (const file of ["packages/api/src/internal/calls/Version.ts", "packages/graph/src/internal/requests/Version.ts"]) {
   writeFileSync(join(root, file), read(file).replace(/"\d[^"]*"/, JSON.stringify(version)))
+}
+// What is new since the version before has its version now.
+for (const file of ["packages/api/since.json", "packages/graph/since.json"]) {
+  writeFileSync(join(root, file), read(file).replace('"next":', `${JSON.stringify(version)}:`))
 }
 const titles = { major: "What breaks", minor: "What is new", patch: "What is mended" }
 const parts = bumps.flatMap((bump) => {

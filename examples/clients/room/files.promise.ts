@@ -1,6 +1,6 @@
 /** Attaches a file to a work item, and downloads all of its files into a folder. */
-import { downloadTo, layer } from "@signalbox/api/node"
 import { connect, type ConnectionOptions } from "@signalbox/api/promise"
+import { downloadTo, uploadAll } from "@signalbox/api/promise-node"
 
 export const main = async (
   process: string,
@@ -8,13 +8,12 @@ export const main = async (
   folder: string,
   options?: ConnectionOptions
 ) => {
-  await using room = connect({ ...options, connect: layer })
+  await using room = connect(options)
   const { id } = await room.workItems.create({ process })
-  await room.workItems.attachFile(id, path)
+  await uploadAll(room, id, [path])
   const { files } = await room.workItems.get(id)
   const written: Array<string> = []
-  for (const file of files)
-    written.push(await room.run(downloadTo(file, folder)))
+  for (const file of files) written.push(await downloadTo(room, file, folder))
   console.log(written.join("\n"))
   return written
 }

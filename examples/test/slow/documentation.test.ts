@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { compileAll } from "@signalbox/testkit/Examples"
+import { compileAll, taggedOf } from "@signalbox/testkit/Examples"
 import * as Effect from "effect/Effect"
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -15,9 +15,69 @@ interface Documented {
   readonly within: string
   readonly files: ReadonlyArray<string>
   readonly atLeast: number
+  /** What the lines of `@example` tags use; with it these are compiled. */
+  readonly preamble?: string
 }
 
+/** The parameters of the functions of a client, by the names that they have there. */
+const texts = (...names: ReadonlyArray<string>) => names.map((name) => `declare const ${name}: string`)
+
+const ofApi = [
+  'import { openAsBlob } from "node:fs"',
+  'import type { Process } from "@signalbox/api/Process"',
+  'import type { Client } from "@signalbox/api/promise"',
+  'import * as WorkItems from "@signalbox/api/WorkItems"',
+  'import * as Effect from "effect/Effect"',
+  'import * as Schema from "effect/Schema"',
+  "declare const room: Client",
+  "declare const invoices: Process",
+  "declare const file: { write: (bytes: Uint8Array) => void }",
+  "const schema = Schema.Struct({ total: Schema.Finite })",
+  ...texts(
+    "alert",
+    "asset",
+    "assistant",
+    "channel",
+    "failure",
+    "group",
+    "item",
+    "operation",
+    "process",
+    "run",
+    "schedule"
+  ),
+  ...texts("stepRun", "taskPackage", "token", "trigger", "upload", "webhook", "worker")
+].join("\n")
+
+const ofGraph = [
+  'import type { UploadState } from "@signalbox/graph/Uploads"',
+  'import * as Users from "@signalbox/graph/Users"',
+  'import type { Notification } from "@signalbox/graph/Notifications"',
+  'import type { NewSubscription } from "@signalbox/graph/Subscriptions"',
+  'import type { AttachmentRef, DriveRef, GraphClient, ItemRef } from "@signalbox/graph/promise"',
+  'import type { MailboxRef, MessageRef, SubscriptionRef, Workbook } from "@signalbox/graph/promise"',
+  'import { driveResource, filesIn, me, messagesIn, path, root } from "@signalbox/graph/promise"',
+  "declare const graph: GraphClient",
+  "declare const drive: DriveRef",
+  "declare const item: ItemRef",
+  "declare const state: UploadState",
+  "declare const [mailbox, message, draft]: [MailboxRef, MessageRef, MessageRef]",
+  "declare const attachment: AttachmentRef",
+  "declare const subscription: SubscriptionRef",
+  "declare const workbook: Workbook",
+  "declare const given: NewSubscription",
+  "declare const notifications: AsyncIterable<Notification>",
+  ...texts("folder", "id", "list", "permission", "secret", "site", "user")
+].join("\n")
+
 const documented: ReadonlyArray<Documented> = [
+  {
+    within: "packages/graph/test",
+    files: ["packages/graph/src/{Promise,internal/promise/*}.ts"],
+    preamble: ofGraph,
+    atLeast: 45
+  },
+  { within: "packages/api/test", files: ["packages/api/src/internal/promise/*.ts"], preamble: ofApi, atLeast: 120 },
   { within: "packages/api/test", files: ["docs/errors-and-retries.md", "packages/api/src/**/*.ts"], atLeast: 11 },
   // The example of the lint rules is the configuration of a linter.
   { within: "packages/flows/test", files: ["packages/flows/src/!(LintRules).ts"], atLeast: 11 },
@@ -68,15 +128,17 @@ const width = 80
 
 it("no line of an example in the sources is cut by the site", () => {
   // Those of pages are formatted to this width.
-  const wide = globSync("packages/*/src/**/*.ts", { cwd: root }).flatMap((file) =>
-    [...readFileSync(join(root, file), "utf8").matchAll(/^ *\* ```ts\n(.*?)^ *\* ```/gms)].flatMap(([, example = ""]) =>
+  const wide = globSync("packages/*/src/**/*.ts", { cwd: root }).flatMap((file) => {
+    const text = readFileSync(join(root, file), "utf8")
+    const fenced = [...text.matchAll(/^ *\* ```ts\n(.*?)^ *\* ```/gms)].map(([, example = ""]) => example)
+    return [...fenced, ...taggedOf(text)].flatMap((example) =>
       example
         .split("\n")
         .map((line) => line.replace(/^ *\* ?/, ""))
         .filter((line) => line.length > width)
         .map((line) => `${file}: ${line}`)
     )
-  )
+  })
   // An address that has no shorter form.
   assert.deepStrictEqual(
     wide.filter((line) => !line.includes("https://")),
@@ -87,7 +149,8 @@ it("no line of an example in the sources is cut by the site", () => {
 it.live("the examples in the documentation compile", () =>
   Effect.gen(function* () {
     const { examples, exitCode, output } = yield* compileAll(
-      documented.map(({ files, within }) => ({
+      documented.map(({ files, preamble, within }) => ({
+        preamble,
         files: files.flatMap((pattern) => globSync(join(root, pattern)).toSorted()),
         within: join(root, within)
       }))

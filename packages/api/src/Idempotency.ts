@@ -14,6 +14,21 @@ export const IdempotencyKeys = Context.Reference<IdempotencyKeys>("@signalbox/ap
   defaultValue: () => ({ next: Effect.sync(() => crypto.randomUUID()), ttlSeconds: null })
 })
 
+/** How long the keys of a scope live. */
+export interface ScopeOptions {
+  /** In whole seconds. Default: that of the surrounding scope; without one, the service decides. */
+  readonly ttlSeconds?: number
+}
+
+const scoped = <A, E, R>(scope: string, effect: Effect.Effect<A, E, R>, options: ScopeOptions = {}) =>
+  Effect.suspend(() => {
+    let count = 0
+    return Effect.updateService(effect, IdempotencyKeys, (outer) => ({
+      next: Effect.sync(() => `${scope}/${++count}`),
+      ttlSeconds: options.ttlSeconds ?? outer.ttlSeconds
+    }))
+  })
+
 /**
  * Runs a part of a program whose POSTs get the keys `scope/1`, `scope/2` and so on, in their order. When that part is
  * repeated with the same scope and sends the same calls, a service that supports keys executes none of them twice.
@@ -34,20 +49,27 @@ export const IdempotencyKeys = Context.Reference<IdempotencyKeys>("@signalbox/ap
  *     WorkItems.create({ process, payload: { day } }),
  *     { ttlSeconds: 3 * 86_400 }
  *   )
+ *
+ * export const piped = (process: ProcessId, day: string) =>
+ *   WorkItems.create({ process, payload: { day } }).pipe(
+ *     withIdempotencyScope(`orders-${day}`)
+ *   )
  * ```
  */
-export const withIdempotencyScope = <A, E, R>(
+export function withIdempotencyScope<A, E, R>(
   scope: string,
   effect: Effect.Effect<A, E, R>,
-  options?: {
-    /** Default: that of the surrounding scope; without one, the service decides. */
-    readonly ttlSeconds?: number
-  }
-): Effect.Effect<A, E, R> =>
-  Effect.suspend(() => {
-    let count = 0
-    return Effect.updateService(effect, IdempotencyKeys, (outer) => ({
-      next: Effect.sync(() => `${scope}/${++count}`),
-      ttlSeconds: options?.ttlSeconds ?? outer.ttlSeconds
-    }))
-  })
+  options?: ScopeOptions
+): Effect.Effect<A, E, R>
+export function withIdempotencyScope(
+  scope: string,
+  options?: ScopeOptions
+): <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+export function withIdempotencyScope<A, E, R>(
+  scope: string,
+  given?: Effect.Effect<A, E, R> | ScopeOptions,
+  options?: ScopeOptions
+) {
+  if (Effect.isEffect(given)) return scoped(scope, given, options)
+  return (effect: Effect.Effect<A, E, R>) => scoped(scope, effect, given)
+}

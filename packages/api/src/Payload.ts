@@ -7,8 +7,8 @@ import type { AnySchema, TypeOf } from "./StandardSchema.ts"
 
 /**
  * A payload that is written: text, a number, a boolean, null, a list, or an object of any interface. Members that are `undefined` are
- * left out, and a `Date` is its ISO text, as with `JSON.stringify`. What JSON cannot say, such as a function, a bigint, `NaN`, a `Map`
- * or a cycle, is refused with its path (`InvalidRequest`), before anything is sent.
+ * left out, and a `Date` is its ISO text, as with `JSON.stringify`. A function, a bigint, a `Map` or a `Promise` does not compile; within
+ * an interface they are refused with their path (`InvalidRequest`), before anything is sent, as `NaN` and a cycle are.
  *
  * ```ts
  * import type { ProcessId } from "@signalbox/api/contract/Ids"
@@ -23,7 +23,18 @@ import type { AnySchema, TypeOf } from "./StandardSchema.ts"
  *   WorkItems.create({ process, payload })
  * ```
  */
-export type Jsonable = string | number | boolean | null | object
+export type Jsonable = string | number | boolean | null | JsonableLiteral | (object & JsonableObject)
+
+/** An object as a program writes it: the compiler looks at its members. */
+export interface JsonableLiteral {
+  readonly [name: string]: Jsonable | undefined
+}
+
+/** An object of any interface. Not a function, a `Promise`, a `Map`, a `Set` or bytes: each of these has one of the two symbols. */
+export interface JsonableObject {
+  readonly [Symbol.hasInstance]?: never
+  readonly [Symbol.toStringTag]?: never
+}
 
 /**
  * A payload that was read does not fit the `schema` of the call. `id` is that of the work item or output, `path` where its payload does

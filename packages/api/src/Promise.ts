@@ -3,7 +3,7 @@
  * A promise is rejected with a class for each kind of error, all of them `ControlRoomError`.
  */
 import { checkListeners, type Listeners } from "@signalbox/transport/Events"
-import { address, callable, check, text } from "@signalbox/transport/OptionError"
+import { address, callable, check, OptionError, text } from "@signalbox/transport/OptionError"
 import { checkPolicy } from "@signalbox/transport/Policy"
 import { placeOf, standAt } from "@signalbox/transport/Promised"
 import * as Effect from "effect/Effect"
@@ -50,9 +50,13 @@ export type { Listeners, PauseEvent, PauseReason, RequestEvent, ResponseEvent, R
 export type { ApiPromise, ResponseInfo } from "./internal/promise/Members.ts"
 export type { Client } from "./internal/promise/Modules.ts"
 export type { ListPage } from "./internal/promise/Pages.ts"
+export type * from "./internal/promise/FailureClients.ts"
+export type * from "./internal/promise/NotificationClients.ts"
+export type * from "./internal/promise/PackageClients.ts"
 export type * from "./internal/promise/ProcessClient.ts"
 export type * from "./internal/promise/RunClients.ts"
 export type * from "./internal/promise/StartClients.ts"
+export type * from "./internal/promise/StepRunClients.ts"
 export type * from "./internal/promise/WorkClients.ts"
 export type * from "./internal/promise/WorkerClients.ts"
 export { type Jsonable, UnexpectedData } from "./Payload.ts"
@@ -70,7 +74,7 @@ export interface ConnectionOptions extends Listeners {
   readonly headers?: Readonly<Record<string, string>>
   /** What the program calls itself, such as `invoices/2.1`: it stands in `User-Agent` before this client. Not in browsers. */
   readonly userAgent?: string
-  /** The transport of requests; default: over `fetch`. Use `layer` of `@signalbox/api/node` for undici, proxies and paths. */
+  /** The transport of requests in place of `fetch`, such as `layer` of `@signalbox/api/node`: undici, proxies and paths. */
   readonly connect?: typeof ControlRoom.layer
 }
 
@@ -117,7 +121,8 @@ const hasRoom = (of: string, options: Options | ConnectionOptions): options is O
  * (`SIGNALBOX_BASE_URL`, `SIGNALBOX_API_KEY` and `SIGNALBOX_WORKSPACE_ID`, or the control room that runs from this folder).
  *
  * Throws `NotConfigured` when the environment has no room or only a part of its variables, a `TypeError` that names the missing options
- * when some of the three are given, and an `OptionError` for a `baseUrl` that is no address and a policy that cannot be.
+ * when some of the three are given, and an `OptionError` for a `baseUrl` that is no address, a policy that cannot be, and `fetch` beside
+ * a `connect` that would ignore it.
  *
  * ```ts
  * import { connect } from "@signalbox/api/promise"
@@ -167,6 +172,11 @@ const open = <R extends Resources>(
   resources: R
 ): ClientOf<R> => {
   check(of, options, { fetch: callable, userAgent: text })
+  if (options.fetch !== undefined && options.connect !== undefined && options.connect !== ControlRoom.layer)
+    throw new OptionError(
+      "fetch",
+      `${of}: fetch: the layer of the option connect sends the requests; give one of the two`
+    )
   checkListeners(of, options)
   checkPolicy(of, options.policy ?? {}, "policy.")
   checkHeaders(of, options.headers ?? {})

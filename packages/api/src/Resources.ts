@@ -21,8 +21,12 @@ export {
   secrets,
   workspaces
 } from "./internal/promise/AdministrationClients.ts"
+export { bulkOperations, failures } from "./internal/promise/FailureClients.ts"
+export { alertChannels, alerts, webhooks } from "./internal/promise/NotificationClients.ts"
+export { assistants, taskPackages } from "./internal/promise/PackageClients.ts"
 export { process } from "./internal/promise/ProcessClient.ts"
-export { processes, processRuns, stepRuns } from "./internal/promise/RunClients.ts"
-export { alertChannels, alerts, schedules, triggers, webhooks } from "./internal/promise/StartClients.ts"
-export { bulkOperations, failures, files, outputs, workItems } from "./internal/promise/WorkClients.ts"
-export { assistants, taskPackages, workerGroups, workers } from "./internal/promise/WorkerClients.ts"
+export { processes, processRuns } from "./internal/promise/RunClients.ts"
+export { schedules, triggers } from "./internal/promise/StartClients.ts"
+export { stepRuns } from "./internal/promise/StepRunClients.ts"
+export { files, outputs, workItems } from "./internal/promise/WorkClients.ts"
+export { workerGroups, workers } from "./internal/promise/WorkerClients.ts"

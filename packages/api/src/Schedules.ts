@@ -5,8 +5,8 @@ import type { ProcessId, ScheduleId } from "./contract/Ids.ts"
 import type { Deleted, Page } from "./contract/Common.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./internal/endpoints/Schedules.ts"
-import { names, pageSize, refusing, refusingStream } from "./internal/calls/Known.ts"
-import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
+import { names, pageSize, refuseUnknown, refusing, refusingStream } from "./internal/calls/Known.ts"
+import { inWorkspace, pages, type ProcessRef, returning, withProcess } from "./internal/calls/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
 export type {
@@ -35,6 +35,11 @@ const call = {
   listOccurrences: returning<Page<contract.ScheduleOccurrence>, InvalidRequest | NotFound>()(
     inWorkspace(contract.listOccurrences)
   )
+}
+
+/** A schedule as it is written: its definition, whose process is an id or an object with it. */
+export interface NewSchedule extends Omit<contract.ScheduleDefinition, "process"> {
+  readonly process: ProcessRef
 }
 
 /** Which schedules, and which page of them. */
@@ -84,17 +89,18 @@ export const stream = (filter: Omit<PageFilter, "cursor"> = {}) =>
  * })
  * ```
  */
-export const create = Effect.fn("Schedules.create")(
-  (definition: contract.ScheduleDefinition) => call.create({ payload: definition }),
-  refusing("schedules.create", { 0: contract.ScheduleDefinition })
-)
+export const create = Effect.fn("Schedules.create")(function* (definition: NewSchedule) {
+  const payload = withProcess(definition)
+  yield* refuseUnknown("schedules.create", contract.ScheduleDefinition, payload)
+  return yield* call.create({ payload })
+})
 
 /** Replaces the definition of a schedule; a pause and the history stay. Other times count from now. */
-export const update = Effect.fn("Schedules.update")(
-  (schedule: ScheduleId, definition: contract.ScheduleDefinition) =>
-    call.update({ params: { schedule_id: schedule }, payload: definition }),
-  refusing("schedules.update", { 1: contract.ScheduleDefinition })
-)
+export const update = Effect.fn("Schedules.update")(function* (schedule: ScheduleId, definition: NewSchedule) {
+  const payload = withProcess(definition)
+  yield* refuseUnknown("schedules.update", contract.ScheduleDefinition, payload)
+  return yield* call.update({ params: { schedule_id: schedule }, payload })
+})
 
 /**
  * Creates the schedule, or replaces the definition of the one with its name; a pause and the history of that one stay. Safe to
@@ -112,21 +118,20 @@ export const update = Effect.fn("Schedules.update")(
  *   })
  * ```
  */
-export const put = Effect.fn("Schedules.put")(
-  function* (definition: contract.ScheduleDefinition) {
-    return yield* create(definition).pipe(
-      Effect.catchTag("Conflict", (conflict) =>
-        Effect.gen(function* () {
-          const named = yield* Stream.runHead(
-            Stream.filter(stream({ limit: 500 }), (schedule) => schedule.name === definition.name)
-          )
-          return named._tag === "None" ? yield* conflict : yield* update(named.value.id, definition)
-        })
-      )
+export const put = Effect.fn("Schedules.put")(function* (definition: NewSchedule) {
+  const payload = withProcess(definition)
+  yield* refuseUnknown("schedules.put", contract.ScheduleDefinition, payload)
+  return yield* create(payload).pipe(
+    Effect.catchTag("Conflict", (conflict) =>
+      Effect.gen(function* () {
+        const named = yield* Stream.runHead(
+          Stream.filter(stream({ limit: 500 }), (schedule) => schedule.name === definition.name)
+        )
+        return named._tag === "None" ? yield* conflict : yield* update(named.value.id, payload)
+      })
     )
-  },
-  refusing("schedules.put", { 0: contract.ScheduleDefinition })
-)
+  )
+})
 
 /** Deletes a schedule with its history; its runs go on. Irreversible. */
 export const remove = Effect.fn("Schedules.remove")((schedule: ScheduleId) =>

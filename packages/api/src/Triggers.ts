@@ -7,8 +7,8 @@ import type { ProcessId, TriggerId } from "./contract/Ids.ts"
 import type { Deleted, Page } from "./contract/Common.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./internal/endpoints/Triggers.ts"
-import { names, refusing, refusingStream } from "./internal/calls/Known.ts"
-import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
+import { names, refuseUnknown, refusing, refusingStream } from "./internal/calls/Known.ts"
+import { inWorkspace, pages, type ProcessRef, returning, withProcess } from "./internal/calls/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
 export type {
@@ -26,6 +26,11 @@ const call = {
   update: returning<contract.TriggerCreated, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.update)),
   rotate: returning<contract.TriggerCreated, Conflict | NotFound>()(inWorkspace(contract.rotate)),
   remove: returning<Deleted<TriggerId>, NotFound>()(inWorkspace(contract.remove))
+}
+
+/** A trigger as it is written: its definition, whose process is an id or an object with it. */
+export interface NewTrigger extends Omit<contract.TriggerDefinition, "process"> {
+  readonly process: ProcessRef
 }
 
 /** Which triggers, and which page of them. */
@@ -85,17 +90,18 @@ export const stream = (filter: Omit<PageFilter, "cursor"> = {}) =>
  *   })
  * ```
  */
-export const create = Effect.fn("Triggers.create")(
-  (definition: contract.TriggerDefinition) => call.create({ payload: definition }),
-  refusing("triggers.create", { 0: contract.TriggerDefinition })
-)
+export const create = Effect.fn("Triggers.create")(function* (definition: NewTrigger) {
+  const payload = withProcess(definition)
+  yield* refuseUnknown("triggers.create", contract.TriggerDefinition, payload)
+  return yield* call.create({ payload })
+})
 
 /** Replaces the definition of a trigger; its address stays, and a secret that is left out. */
-export const update = Effect.fn("Triggers.update")(
-  (trigger: TriggerId, definition: contract.TriggerDefinition) =>
-    call.update({ params: { trigger_id: trigger }, payload: definition }),
-  refusing("triggers.update", { 1: contract.TriggerDefinition })
-)
+export const update = Effect.fn("Triggers.update")(function* (trigger: TriggerId, definition: NewTrigger) {
+  const payload = withProcess(definition)
+  yield* refuseUnknown("triggers.update", contract.TriggerDefinition, payload)
+  return yield* call.update({ params: { trigger_id: trigger }, payload })
+})
 
 /** Gives a trigger a new address, and revokes the old one. */
 export const rotateUrl = Effect.fn("Triggers.rotateUrl")((trigger: TriggerId) =>

@@ -31,7 +31,13 @@ export interface SizedBytes {
 }
 
 /** A path (with the layers of `@signalbox/api/node`), bytes with a name, or a stream of known size. */
-export type UploadSource = string | { readonly name: string; readonly bytes: Uint8Array } | SizedBytes
+export type UploadSource = string | NamedBytes | SizedBytes
+
+/** Bytes in memory, and what the file is called. */
+export interface NamedBytes {
+  readonly name: string
+  readonly bytes: Uint8Array
+}
 
 /** Opens the sources that the platform can read. By default, a path is refused. */
 export interface Uploads {

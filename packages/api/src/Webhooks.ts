@@ -1,12 +1,12 @@
 /** Webhooks: addresses that receive events of process runs. `verify`, `receive` and `sign` are for their receivers. */
 import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
-import type { ProcessId, WebhookDeliveryId, WebhookId } from "./contract/Ids.ts"
+import type { WebhookDeliveryId, WebhookId } from "./contract/Ids.ts"
 import type { Deleted, Page } from "./contract/Common.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./internal/endpoints/Webhooks.ts"
 import { names, page, pageSize, refusing, refusingStream } from "./internal/calls/Known.ts"
-import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
+import { inWorkspace, pages, processOf, type ProcessRef, returning } from "./internal/calls/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
 export type { DeliveryState, Webhook, WebhookDelivery, WebhookEventType, WebhookListed } from "./contract/Webhooks.ts"
@@ -43,7 +43,7 @@ export interface NewWebhook {
   readonly endpoint: string
   readonly events: ReadonlyArray<contract.WebhookEventType>
   /** Default: all processes. */
-  readonly process?: ProcessId | undefined
+  readonly process?: ProcessRef | undefined
 }
 
 const newWebhook = names<NewWebhook>("member", { endpoint: 1, events: 1, process: 1 })
@@ -66,7 +66,7 @@ export const create = Effect.fn("Webhooks.create")(
       payload: {
         endpoint: input.endpoint,
         enabled_events: input.events,
-        process: input.process === undefined ? null : { id: input.process }
+        process: input.process === undefined ? null : processOf(input.process)
       }
     }),
   refusing("webhooks.create", { 0: newWebhook })
@@ -82,7 +82,7 @@ export interface Change {
   readonly endpoint?: string | undefined
   readonly events?: ReadonlyArray<contract.WebhookEventType> | undefined
   /** Null: all processes. */
-  readonly process?: ProcessId | null | undefined
+  readonly process?: ProcessRef | null | undefined
   readonly enabled?: boolean | undefined
 }
 
@@ -106,7 +106,7 @@ export const update = Effect.fn("Webhooks.update")(
       payload: defined({
         endpoint: change.endpoint,
         enabled_events: change.events,
-        process: change.process == null ? change.process : { id: change.process },
+        process: change.process == null ? change.process : processOf(change.process),
         enabled: change.enabled
       })
     }),

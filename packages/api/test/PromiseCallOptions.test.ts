@@ -3,7 +3,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
 import { OptionError } from "@signalbox/transport/OptionError"
+import { layer } from "../src/Node.ts"
 import { type CallOptions, connect, InvalidRequest, Timeout } from "../src/Promise.ts"
+import * as WorkItems from "../src/WorkItems.ts"
 import { answer, type Received } from "./support/FaultServer.ts"
 import { collect, optionsOf, policy, rejectionOf, withRoom } from "./support/PromiseRoom.ts"
 import { workItem } from "./support/Retries.ts"
@@ -231,6 +233,30 @@ describe("connect", () => {
       }
     )
   })
+
+  it("says in events what was called, by the name of it with promises", () => {
+    const seen = new Set<string>()
+    return withRoom(
+      async (room, server) => {
+        server.script([page])
+        await room.workItems.list()
+        await collect(room.workItems.stream())
+        await room.run(WorkItems.list())
+        assert.deepStrictEqual([...seen], ["workItems.list", "workItems.stream", "WorkItems.list"])
+      },
+      { onRequest: ({ operation }) => seen.add(operation) }
+    )
+  })
+
+  it("refuses a fetch that its layer would not use", () =>
+    withRoom(async (_, server) => {
+      const both = { ...optionsOf(server), fetch: globalThis.fetch, connect: layer }
+      assert.throws(
+        () => connect(both),
+        OptionError,
+        "connect: fetch: the layer of the option connect sends the requests"
+      )
+    }))
 
   it("refuses headers that it sets itself", () =>
     withRoom(async (_, server) => {

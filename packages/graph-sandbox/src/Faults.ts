@@ -39,7 +39,8 @@ const rule = <const Kind extends string, const Fields extends Schema.Struct.Fiel
  * - `delay`: the answer waits for so many milliseconds.
  * - `expiredToken`: 401, whatever the token.
  * - `partialRange`: of a fragment of an upload only the first `accept` bytes are kept, and the last `acceptEnd`.
- * - `loseSession`: the upload session is gone.
+ * - `loseSession`: the upload session, or that of the workbook, is gone.
+ * - `wrongSize`: files in the answer are said to have so many bytes more than they have (`by`, also negative).
  *
  * Notifications meet only rules that name their host, by the path of the receiver: `drop` loses one, or (`after`) the receiver's
  * answer, so that it is sent again; `delay` sends it late.
@@ -65,9 +66,21 @@ export const Rule = Schema.Union([
     accept: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)),
     acceptEnd: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)))
   }),
-  rule("loseSession", {})
+  rule("loseSession", {}),
+  rule("wrongSize", { by: Schema.Int })
 ])
 export type Rule = typeof Rule.Type
+
+/** How reads lag behind writes. An item that is asked for by its id or its path is always up to date. */
+export const Lag = Schema.Struct({
+  /** What lags: lists (what is in a folder, the items of a list), searches of files, changes (`delta`, also of mail). Default: all of them. */
+  of: Schema.optionalKey(Schema.Array(Schema.Literals(["lists", "search", "delta"]))),
+  /** The first so many of these reads of a drive, a list or a folder of mail after a change do not show it. */
+  requests: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
+  /** For so many milliseconds they do not show it. */
+  millis: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)))
+})
+export type Lag = typeof Lag.Type
 
 /**
  * What goes wrong, by rules (all that fit a request count), and limits that hold all the time.
@@ -93,7 +106,9 @@ export type Rule = typeof Rule.Type
 export const Faults = Schema.Struct({
   rules: Schema.Array(Rule),
   /** Resource units per minute; when they are spent, calls are throttled. One read is 1, a list or a write 2, sharing 5. */
-  unitsPerMinute: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(1)))
+  unitsPerMinute: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(1))),
+  /** How long lists, searches and changes do not show what is written from now on. */
+  lag: Schema.optionalKey(Lag)
 })
 export type Faults = typeof Faults.Type
 

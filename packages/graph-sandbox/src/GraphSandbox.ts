@@ -51,6 +51,8 @@ export interface Options {
   readonly refreshTokenSeconds?: number
   /** Seconds that an upload session lives on after each fragment; an hour by default. */
   readonly uploadSessionSeconds?: number
+  /** Seconds without use after which the session of a workbook ends; 5 minutes by default, 7 where it is not persistent. */
+  readonly workbookSessionSeconds?: number
   /** Seconds that a link to contents holds; an hour by default. */
   readonly downloadSeconds?: number
   /** Seconds until a search of messages finds a new one; 0 by default. In the service it may be minutes. */
@@ -178,10 +180,14 @@ const make = Effect.fnUntraced(function* (options: Options) {
       Layer.mergeAll(
         Layer.provideMerge(
           Notifier.layer({ tenant, subscriptionSeconds: options.subscriptionSeconds ?? Number.POSITIVE_INFINITY }),
-          Traffic.layer(options.faults ?? none)
+          Traffic.layer
         ),
         Transfers.layer(filesOrigin, {
           uploadSessionSeconds: options.uploadSessionSeconds ?? 3600,
+          workbookSessionSeconds: {
+            persistent: options.workbookSessionSeconds ?? 300,
+            other: options.workbookSessionSeconds ?? 420
+          },
           downloadSeconds: options.downloadSeconds ?? 3600,
           mailSearchSeconds: options.mailSearchSeconds ?? 0,
           refuseTokens: options.tokenOnFiles !== "ignore",
@@ -195,6 +201,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
       )
     )
   )
+  yield* Effect.provideContext(ControlServer.setFaults(options.faults ?? none), services)
   const [app] = [...apps.values()]
   if (app === undefined) return yield* new SandboxError({ message: "apps: at least one app must be registered" })
   if (options.signInAs !== undefined && userBy(options.signInAs) === undefined) {
@@ -251,9 +258,9 @@ const make = Effect.fnUntraced(function* (options: Options) {
         Schema.decodeEffect(ControlServer.CheckedFaults)(faults),
         (error) => new SandboxError({ message: `faults: ${error.message}` })
       )
-      yield* traffic.set(checked)
+      yield* Effect.provideContext(ControlServer.setFaults(checked), services)
     }),
-    clearFaults: traffic.set(none),
+    clearFaults: Effect.provideContext(ControlServer.setFaults(none), services),
     requests: traffic.seen,
     forgetRequests: traffic.forget,
     expireAccessTokens: tokens.expireAccess,

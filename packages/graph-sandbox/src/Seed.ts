@@ -3,13 +3,27 @@
  */
 import * as Schema from "effect/Schema"
 
-/** The contents of a file: text, bytes, or the file on disk that holds them (it is read only). */
+/**
+ * A workbook as it is to be made: the rows of each sheet, by its name, and the tables over them, each with the address of its cells
+ * and a row of headers, as `{ workbook: { May: [["Id"], [1]] }, tables: { Orders: "May!A1:A2" } }`.
+ */
+export const Workbook = Schema.Struct({
+  workbook: Schema.Record(
+    Schema.String,
+    Schema.Array(Schema.Array(Schema.Union([Schema.String, Schema.Finite, Schema.Boolean, Schema.Null])))
+  ),
+  tables: Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
+})
+export type Workbook = typeof Workbook.Type
+
+/** The contents of a file: text, bytes, the file on disk that holds them (it is read only), or a workbook that is made. */
 export const Content = Schema.Union([
   Schema.String,
   Schema.Uint8Array,
   Schema.Struct({ file: Schema.String }),
   // A file that is shared from another drive: the owner's sign-in name or the site's path, and the path in that drive.
   Schema.Struct({ shared: Schema.Struct({ from: Schema.String, path: Schema.String }) }),
+  Workbook,
   // A notebook, which looks like a file and is none.
   Schema.Struct({ package: Schema.String })
 ])

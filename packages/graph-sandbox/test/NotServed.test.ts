@@ -18,7 +18,7 @@ layer(GraphSandbox.layer({ seed: contoso }), { excludeTestServices: true })(
     it.effect.each([
       "/education",
       "/me/events",
-      "/me/drive/root/workbook",
+      "/me/drive/root/analytics",
       `${site}/contentTypes`,
       `${site}/lists/Documents/items/1/versions`
     ])("returns 501 with its name, such as %s", (path) =>

@@ -119,8 +119,11 @@ export interface LookReport<A, E = unknown> {
   readonly failed: ReadonlyArray<{ readonly arrival: Arrival<A>; readonly error: E }>
 }
 
-/** The state is stored after so many at the latest, so that a killed program repeats few. */
-const storedAfter = 20
+/** How many are handed over before the next look at whether to store. */
+const partSize = 20
+
+/** A killed program repeats few. The state is stored as a whole, so that of many a tenth may be repeated. */
+const isTimeToStore = (unstored: number, seen: number): boolean => unstored >= Math.max(partSize, seen / 10)
 
 const rules = { concurrency: whole(1) }
 
@@ -130,9 +133,7 @@ const newestOf = <A>(found: ReadonlyArray<Found<A>>): ReadonlyArray<Found<A>> =>
 ]
 
 const partsOf = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
-  Array.from({ length: Math.ceil(all.length / storedAfter) }, (_, at) =>
-    all.slice(at * storedAfter, (at + 1) * storedAfter)
-  )
+  Array.from({ length: Math.ceil(all.length / partSize) }, (_, at) => all.slice(at * partSize, (at + 1) * partSize))
 
 /**
  * Looks once, and hands over what has arrived since the last look. A handler that fails does not keep the others from being handed over;
@@ -165,7 +166,11 @@ export const look = Effect.fn("Arrivals.look")(function* <A, E, R>(
   const last: { link: string | null; restarted: boolean } = { link: null, restarted: false }
   let there = new Set<string>()
   let handedOver = 0
-  const save = (at: string | null) => store.save({ source: source.name, link: at, seen: Object.fromEntries(seen) })
+  let unstored = 0
+  const save = (at: string | null) => {
+    unstored = 0
+    return store.save({ source: source.name, link: at, seen: Object.fromEntries(seen) })
+  }
 
   const handOver = Effect.fnUntraced(function* ({ id, item, key, version }: Found<A>) {
     const arrival = { key, item }
@@ -176,6 +181,7 @@ export const look = Effect.fn("Arrivals.look")(function* <A, E, R>(
       seen.set(id, version)
       failed.delete(id)
       handedOver++
+      unstored++
     }
   })
 
@@ -196,13 +202,14 @@ export const look = Effect.fn("Arrivals.look")(function* <A, E, R>(
       }
       for (const part of partsOf(fresh)) {
         yield* Effect.forEach(part, handOver, { concurrency, discard: true })
-        yield* save(link)
+        if (isTimeToStore(unstored, seen.size)) yield* save(link)
       }
     })
-  )
+  ).pipe(Effect.onError(() => (unstored > 0 ? Effect.ignore(save(link)) : Effect.void)))
   // All that is there came: what was seen and did not come has gone.
   if (last.restarted) for (const id of seen.keys()) if (!there.has(id)) seen.delete(id)
   if (failed.size === 0) yield* save(last.link)
+  else if (unstored > 0) yield* save(link)
   return { handedOver, failed: [...failed.values()] }
 })
 

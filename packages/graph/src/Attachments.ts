@@ -104,7 +104,10 @@ export const contents = (
       ? Effect.map(Graph, ({ baseUrl }) => Redacted.make(`${baseUrl}/v1.0${value.encoded}`))
       : Effect.fail(refused(unsent("GET", value.shown, "Attachments.contents"), value.problem))
   const name = typeof attachment === "string" ? null : (attachment.name ?? null)
-  return Stream.withSpan(resumed({ name, first: address, fresh: address, authorize: true }), "Attachments.contents")
+  return Stream.withSpan(
+    resumed({ name, first: address, fresh: address, offset: 0, authorize: true }),
+    "Attachments.contents"
+  )
 }
 
 /** The whole contents of an attachment that fits into memory. */

@@ -144,14 +144,15 @@ export class GraphLibrary {
     this.#client = { id: client_id, secret, redirectUri, initial }
   }
 
-  #run<A, E>(effect: Effect.Effect<A, E, Services>): Promise<A> {
+  /** `operation`: what was called, as errors and events name it. */
+  #run<A, E>(operation: string, effect: Effect.Effect<A, E, Services>): Promise<A> {
     const client = this.#client
     if (client === undefined) {
       const message = "no app is configured: pass client_id and client_secret, or call configure_client first"
       return Promise.reject(new CompatError({ message }))
     }
     this.#runtime ??= ManagedRuntime.make(connection(client, this.#options, this.#place))
-    return this.#runtime.runPromise(effect)
+    return this.#runtime.runPromise(Effect.withSpan(effect, `Compat.${operation}`))
   }
 
   async #configure(client: Client): Promise<void> {
@@ -186,6 +187,7 @@ export class GraphLibrary {
     const { client_id, client_secret, redirect_uri, scopes = this.get_scopes() } = options
     if (client_id !== undefined) await this.configure_client(client_id, client_secret, options)
     return this.#run(
+      "generate_oauth_authorization_url",
       Effect.gen(function* () {
         const { pending, url } = yield* (yield* OAuth).authorize({
           scopes,
@@ -203,6 +205,7 @@ export class GraphLibrary {
    */
   authorize_and_get_token(authorization_url: string): Promise<string> {
     return this.#run(
+      "authorize_and_get_token",
       Effect.gen(function* () {
         const pendings = yield* PendingAuthorizations
         const pending = yield* pendings.find(yield* stateOf(authorization_url))
@@ -229,12 +232,15 @@ export class GraphLibrary {
   /** New tokens by this refresh token, or by the stored one. The new refresh token is stored and returned. */
   refresh_oauth_token(refresh_token?: string): Promise<string> {
     const token = refresh_token === undefined ? undefined : Redacted.make(refresh_token)
-    return this.#run(Effect.flatMap(OAuth, (oauth) => Effect.flatMap(oauth.refresh(token), needRefreshToken)))
+    return this.#run(
+      "refresh_oauth_token",
+      Effect.flatMap(OAuth, (oauth) => Effect.flatMap(oauth.refresh(token), needRefreshToken))
+    )
   }
 
   /** The signed-in account. Fields such as `about_me` are there when they were selected and have a value. */
   get_me(options: SelectOptions = {}): Promise<Shapes.CompatUser> {
-    return this.#run(Effect.map(Users.me(options), Shapes.toUser))
+    return this.#run("get_me", Effect.map(Users.me(options), Shapes.toUser))
   }
 
   /** All users in whose `search_field` (default `displayName`) the text is, in `resource` (default `users`). */
@@ -244,7 +250,10 @@ export class GraphLibrary {
       resource: options.resource ?? "users",
       select: options.select
     })
-    return this.#run(Effect.map(Stream.runCollect(found), (users) => users.map(Shapes.toUser)))
+    return this.#run(
+      "search_for_users",
+      Effect.map(Stream.runCollect(found), (users) => users.map(Shapes.toUser))
+    )
   }
 
   /** A drive by its id, or the default one of a resource. */
@@ -256,13 +265,13 @@ export class GraphLibrary {
       drive: drive_id,
       resource
     })
-    return this.#run(Effect.map(Drives.get(drive), Shapes.toDrive))
+    return this.#run("get_drive_instance", Effect.map(Drives.get(drive), Shapes.toDrive))
   }
 
   /** A file by its path, or as it is now. */
   get_file_instance(drive: DriveLike, file: ItemLike): Promise<Shapes.CompatDriveItem> {
     const found = Drives.item(driveOf({ drive }), itemOf(file))
-    return this.#run(Effect.map(Effect.flatMap(found, expectFile), Shapes.toDriveItem))
+    return this.#run("get_file_instance", Effect.map(Effect.flatMap(found, expectFile), Shapes.toDriveItem))
   }
 
   /** A folder by its path, or as it is now; by default the root of the default drive. */
@@ -270,7 +279,7 @@ export class GraphLibrary {
     options: { readonly drive?: DriveLike; readonly folder?: ItemLike } = {}
   ): Promise<Shapes.CompatDriveItem> {
     const found = Drives.item(driveOf(options), folderOf(options.folder))
-    return this.#run(Effect.map(Effect.flatMap(found, expectFolder), Shapes.toDriveItem))
+    return this.#run("get_folder_instance", Effect.map(Effect.flatMap(found, expectFolder), Shapes.toDriveItem))
   }
 
   /** The files in a folder, by default the root; with `include_folders` its folders too. */
@@ -278,7 +287,7 @@ export class GraphLibrary {
     options: DriveOptions & { readonly target_folder?: ItemLike; readonly include_folders?: boolean } = {}
   ): Promise<ReadonlyArray<Shapes.CompatDriveItem>> {
     const found = Drives.children(driveOf(options), folderOf(options.target_folder))
-    return this.#run(listed(found, options.include_folders))
+    return this.#run("list_files_in_drive_folder", listed(found, options.include_folders))
   }
 
   /**
@@ -290,12 +299,12 @@ export class GraphLibrary {
     options: DriveOptions & { readonly target_folder?: ItemLike; readonly include_folders?: boolean } = {}
   ): Promise<ReadonlyArray<Shapes.CompatDriveItem>> {
     const found = Drives.search(driveOf(options), search_string, withinOf(options.target_folder))
-    return this.#run(listed(found, options.include_folders))
+    return this.#run("find_drive_file", listed(found, options.include_folders))
   }
 
   /** Downloads a file; the local path. */
   download_file_from_drive(target_file: ItemLike, options: DriveOptions & LocalOptions = {}): Promise<string> {
-    return this.#run(downloadTo(driveOf(options), itemOf(target_file), options))
+    return this.#run("download_file_from_drive", downloadTo(driveOf(options), itemOf(target_file), options))
   }
 
   /** Downloads what is in a folder and below, directly into `to_path` (default: a folder of its name). Rejects unless all came. */
@@ -308,12 +317,15 @@ export class GraphLibrary {
       to: to_path,
       verify
     })
-    return this.#run(Effect.map(report, ({ path }) => path))
+    return this.#run(
+      "download_folder_from_drive",
+      Effect.map(report, ({ path }) => path)
+    )
   }
 
   /** Downloads what a sharing link leads to; the local path. */
   download_file_from_share_link(share_url: string, options: LocalOptions = {}): Promise<string> {
-    return this.#run(downloadTo(Address.link(share_url), Address.root, options))
+    return this.#run("download_file_from_share_link", downloadTo(Address.link(share_url), Address.root, options))
   }
 
   /**
@@ -325,6 +337,7 @@ export class GraphLibrary {
     options: DriveOptions & VerifyOptions & { readonly target_folder?: ItemLike } = {}
   ): Promise<CompatUpload> {
     return this.#run(
+      "upload_file_to_drive",
       Effect.gen(function* () {
         const paths = yield* Path.Path
         const drive = driveOf(options)
@@ -354,12 +367,15 @@ export class GraphLibrary {
       second === undefined ? first : third === undefined ? [first, second] : [first, second, third]
     const resource = (options.resource ?? "").trim()
     const found = Sites.get(site, resource === "" ? {} : { resource: resourcePath(resource) })
-    return this.#run(Effect.map(found, Shapes.toSite))
+    return this.#run("get_site", Effect.map(found, Shapes.toSite))
   }
 
   /** The document libraries of a site. */
   list_site_drives(site: SiteLike): Promise<ReadonlyArray<Shapes.CompatDrive>> {
-    return this.#run(Effect.map(Stream.runCollect(Sites.drives(siteId(site))), (drives) => drives.map(Shapes.toDrive)))
+    return this.#run(
+      "list_site_drives",
+      Effect.map(Stream.runCollect(Sites.drives(siteId(site))), (drives) => drives.map(Shapes.toDrive))
+    )
   }
 
   /** The files in a folder of a library of a site, by default the root of the default one. */
@@ -368,7 +384,7 @@ export class GraphLibrary {
     options: { readonly include_folders?: boolean; readonly drive?: DriveLike; readonly target_folder?: ItemLike } = {}
   ): Promise<ReadonlyArray<Shapes.CompatDriveItem>> {
     const found = Drives.children(libraryOf(site, options.drive), folderOf(options.target_folder))
-    return this.#run(listed(found, options.include_folders))
+    return this.#run("list_files_in_site_drive", listed(found, options.include_folders))
   }
 
   /** Downloads a file of a site; the local path. */
@@ -377,12 +393,16 @@ export class GraphLibrary {
     site: SiteLike,
     options: LocalOptions & { readonly drive?: DriveLike } = {}
   ): Promise<string> {
-    return this.#run(downloadTo(libraryOf(site, options.drive), itemOf(target_file), options))
+    return this.#run(
+      "download_file_from_site",
+      downloadTo(libraryOf(site, options.drive), itemOf(target_file), options)
+    )
   }
 
   /** Makes a list; `list_data` is sent as it is. */
   create_site_list(list_data: Lists.NewList, site: SiteLike): Promise<Shapes.CompatList> {
     return this.#run(
+      "create_site_list",
       Effect.gen(function* () {
         const list = yield* Lists.create(siteId(site), list_data)
         return Shapes.toList(list, yield* Stream.runCollect(Lists.columns(siteId(site), list.id)))
@@ -392,6 +412,9 @@ export class GraphLibrary {
 
   /** The rows of a list by its display name, with internal names of columns; all rows have the same columns. */
   get_items_from_site_list(list_name: string, site: SiteLike): Promise<ReadonlyArray<Shapes.CompatRow>> {
-    return this.#run(Effect.map(Stream.runCollect(Lists.items(siteId(site), list_name)), Shapes.toRows))
+    return this.#run(
+      "get_items_from_site_list",
+      Effect.map(Stream.runCollect(Lists.items(siteId(site), list_name)), Shapes.toRows)
+    )
   }
 }

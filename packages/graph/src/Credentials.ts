@@ -2,6 +2,7 @@
  * Access tokens of an app itself, without a person: by secret, certificate, workload identity, managed identity, or whatever
  * credential the program has. Each is a layer of `AccessTokens`; nothing is stored.
  */
+import type { Listeners } from "@signalbox/transport/Events"
 import { check, text } from "@signalbox/transport/OptionError"
 import type { Link } from "@signalbox/transport/Attempts"
 import * as Clock from "effect/Clock"
@@ -11,10 +12,10 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClient from "effect/http/HttpClient"
 import { AccessTokens } from "./AccessTokens.ts"
 import { type Cloud, endpoints, locate, type Place, placeRules } from "./Cloud.ts"
-import { linkOver } from "./internal/requests/Delivery.ts"
+import { linkOf } from "./internal/requests/Delivery.ts"
 import { type Certificate, signer } from "./internal/login/ClientAssertion.ts"
 import { askManaged, type ManagedIdentity } from "./internal/login/ManagedIdentity.ts"
 import { type Issued, renewed } from "./internal/login/RenewedTokens.ts"
@@ -24,8 +25,14 @@ import { InvalidClient, Malformed, OAuthError, own, Unavailable } from "./OAuthE
 export type { Certificate } from "./internal/login/ClientAssertion.ts"
 export type { ManagedIdentity } from "./internal/login/ManagedIdentity.ts"
 
+/** How tokens are asked for. */
+export interface Asking {
+  /** Functions that are called with each request for a token, with its response, retries and pauses. */
+  readonly on?: Listeners | undefined
+}
+
 /** An app in its tenant. */
-export interface App extends Place {
+export interface App extends Place, Asking {
   readonly clientId: string
   /** The tenant's id or domain. */
   readonly tenant: string
@@ -53,7 +60,7 @@ const asApp = (link: Link, app: App, proof: Effect.Effect<Form, OAuthError>): Ef
 
 const checkApp = (of: string, app: App) => check(of, app, { clientId: text, tenant: text, ...placeRules })
 
-const link = Effect.map(HttpClient.HttpClient, linkOver)
+const link = ({ on }: Asking) => linkOf("Credentials", on)
 
 const layerOf = <E, R>(make: Effect.Effect<Effect.Effect<Issued, OAuthError>, E, R>): Layer.Layer<AccessTokens, E, R> =>
   Layer.effect(AccessTokens, Effect.flatMap(make, renewed))
@@ -78,7 +85,7 @@ export const layerClientSecret = (
 ): Layer.Layer<AccessTokens, never, HttpClient.HttpClient> => {
   checkApp("Credentials.layerClientSecret", options)
   const proof = Effect.succeed({ client_secret: options.clientSecret })
-  return layerOf(Effect.map(link, (link) => asApp(link, options, proof)))
+  return layerOf(Effect.map(link(options), (link) => asApp(link, options, proof)))
 }
 
 /**
@@ -105,7 +112,7 @@ export const layerCertificate = (
   return layerOf(
     Effect.gen(function* () {
       const sign = yield* signer(options.clientId, tokenUrlOf(options), options)
-      return asApp(yield* link, options, byAssertion(sign))
+      return asApp(yield* link(options), options, byAssertion(sign))
     })
   )
 }
@@ -133,11 +140,11 @@ export const layerAssertion = (
   options: App & { readonly assertion: Effect.Effect<Redacted.Redacted, OAuthError> }
 ): Layer.Layer<AccessTokens, never, HttpClient.HttpClient> => {
   checkApp("Credentials.layerAssertion", options)
-  return layerOf(Effect.map(link, (link) => asApp(link, options, byAssertion(options.assertion))))
+  return layerOf(Effect.map(link(options), (link) => asApp(link, options, byAssertion(options.assertion))))
 }
 
 /** Of a workload identity; what is left out comes from the environment of the workload. */
-export interface WorkloadIdentity extends Place {
+export interface WorkloadIdentity extends Place, Asking {
   /** Default `AZURE_CLIENT_ID`. */
   readonly clientId?: string | undefined
   /** Default `AZURE_TENANT_ID`. */
@@ -175,7 +182,7 @@ export const layerWorkloadIdentity = (
         onSuccess: (token) => Redacted.make(token.trim()),
         onFailure: () => new OAuthError({ reason: new InvalidClient(own(`tokenFile: ${tokenFile} cannot be read`)) })
       })
-      return asApp(yield* link, app, byAssertion(assertion))
+      return asApp(yield* link(options), app, byAssertion(assertion))
     })
   )
 
@@ -196,11 +203,11 @@ export const layerWorkloadIdentity = (
  * ```
  */
 export const layerManagedIdentity = (
-  options: ManagedIdentity & { readonly cloud?: Cloud | undefined } = {}
+  options: ManagedIdentity & Asking & { readonly cloud?: Cloud | undefined } = {}
 ): Layer.Layer<AccessTokens, Config.ConfigError, HttpClient.HttpClient> =>
   layerOf(
     Effect.gen(function* () {
-      return yield* askManaged(yield* link, audienceOf(options.cloud), options)
+      return yield* askManaged(yield* link(options), audienceOf(options.cloud), options)
     })
   )
 

@@ -1,11 +1,13 @@
 /**
  * What files have beside their contents: columns of the library that they are in, check-out and check-in, pictures of them.
  */
+import type { AnySchema } from "@signalbox/api/StandardSchema"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { type DriveAddress, type ItemAddress, itemPath } from "./Drive.ts"
 import type { Graph } from "./Graph.ts"
 import type { GraphError } from "./GraphError.ts"
+import { reader, type TypedItem, type UnexpectedFields, type WithSchema } from "./internal/lists/FieldSchema.ts"
 import { json, list, unit } from "./internal/requests/Call.ts"
 import { ThumbnailSet } from "./model/Facets.ts"
 import type { FieldsOf } from "./Lists.ts"
@@ -20,25 +22,45 @@ const at = (drive: DriveAddress, item: ItemAddress, relation: string) => ({
   headers: drive.headers
 })
 
+/** How a file is read as an item of its list, with the type of a schema or without. */
+export interface AsListItem {
+  <S extends AnySchema>(
+    drive: DriveAddress,
+    item: ItemAddress,
+    options: WithSchema<S>
+  ): Effect.Effect<TypedItem<S>, GraphError | UnexpectedFields, Graph>
+  (drive: DriveAddress, item: ItemAddress): Effect.Effect<ListItem, GraphError, Graph>
+}
+
 /**
  * A file or folder of a library as the item of its list, with the values of its columns in `fields`, by internal names. Fails with
- * `NotFound` in drives that are no libraries of sites.
+ * `NotFound` in drives that are no libraries of sites. With a `schema` fields have its type; fails with `UnexpectedFields` when they
+ * do not fit.
  *
  * ```ts
  * import * as Documents from "@signalbox/graph/Documents"
  * import * as Drive from "@signalbox/graph/Drive"
  * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ *
+ * const schema = Schema.Struct({ State: Schema.optionalKey(Schema.String) })
  *
  * export const state = (site: string) =>
  *   Effect.map(
- *     Documents.asListItem(Drive.of({ site }), { path: "/Invoices/1.pdf" }),
- *     ({ fields }) => fields?.["State"]
+ *     Documents.asListItem(
+ *       Drive.of({ site }),
+ *       { path: "/Invoices/1.pdf" },
+ *       { schema }
+ *     ),
+ *     ({ fields }) => fields.State
  *   )
  * ```
  */
-export const asListItem = Effect.fn("Documents.asListItem")((drive: DriveAddress, item: ItemAddress) =>
-  listItem({ ...at(drive, item, "listItem"), query: { $expand: "fields" } })
-)
+export const asListItem = Effect.fn("Documents.asListItem")(
+  (drive: DriveAddress, item: ItemAddress, options: Partial<WithSchema<AnySchema>> = {}) =>
+    Effect.flatMap(listItem({ ...at(drive, item, "listItem"), query: { $expand: "fields" } }), reader(options.schema))
+  // Fields have the type of the schema when there is one.
+) as AsListItem
 
 /**
  * Changes some columns of a file or folder of a library, and returns all of them.
@@ -58,7 +80,13 @@ export const asListItem = Effect.fn("Documents.asListItem")((drive: DriveAddress
 export const updateFields = Effect.fn("Documents.updateFields")(
   <Row extends FieldsOf<Row>>(drive: DriveAddress, item: ItemAddress, fields: Row) =>
     // The same values a second time change nothing.
-    fieldsOf({ ...at(drive, item, "listItem/fields"), method: "PATCH", json: fields, repeatable: true })
+    fieldsOf({
+      ...at(drive, item, "listItem/fields"),
+      method: "PATCH",
+      json: fields,
+      jsonName: "fields",
+      repeatable: true
+    })
 )
 
 /** Reserves a file for the account: others cannot change it until it is checked in. Fails with `Locked` when another one has it. */

@@ -9,13 +9,13 @@ import { type DriveAddress, type ItemAddress, itemPath } from "./Drive.ts"
 import * as Drives from "./Drives.ts"
 import type { Graph } from "./Graph.ts"
 import { GraphError, Malformed } from "./GraphError.ts"
-import { request } from "./internal/requests/Call.ts"
+import { refuse, request } from "./internal/requests/Call.ts"
 import { contents } from "./internal/files/Contents.ts"
 import { type Difference, differenceOf, type Here, hereOf, reportOrFail } from "./internal/files/Difference.ts"
 import { asNothing } from "./internal/requests/Transport.ts"
 import type { DriveItem } from "./model/Drive.ts"
 import * as QuickXorHash from "./QuickXorHash.ts"
-import { Changed, NotAFile, NotModified, type TransferError, transferError } from "./TransferError.ts"
+import { Changed, Mismatch, NotAFile, NotModified, type TransferError, transferError } from "./TransferError.ts"
 
 export { Difference } from "./internal/files/Difference.ts"
 
@@ -33,6 +33,19 @@ export interface DownloadOptions {
   readonly onDifference?: ((difference: Difference) => Effect.Effect<void>) | undefined
   /** Gets the bytes that arrived so far. */
   readonly onProgress?: ((bytes: number) => Effect.Effect<void>) | undefined
+  /**
+   * What arrived before, in this process or another one: only what follows comes. Fails as `Changed` when the file has changed since,
+   * and as `Mismatch` when all together is not what the service has, in a document library too: then begin anew.
+   */
+  readonly from?: Arrived | undefined
+}
+
+/** The first bytes of a file. */
+export interface Arrived {
+  /** The `eTag` of the item whose bytes they are. */
+  readonly eTag: string
+  /** A hash to which they were added; its `size` says how many they are. It stays as it is. */
+  readonly hash: QuickXorHash.QuickXorHash
 }
 
 /** Why an item has no contents; null: it is a file. */
@@ -79,6 +92,8 @@ const words = {
   remedy: "download it again, or with verify: false"
 }
 
+const changed = (message: string, { name }: DriveItem) => transferError(new Changed({ message }), name)
+
 /** Whether what arrived is what the service keeps. */
 const check = Effect.fnUntraced(function* (
   drive: DriveAddress,
@@ -87,16 +102,19 @@ const check = Effect.fnUntraced(function* (
   here: Here,
   options: DownloadOptions
 ) {
-  if (differenceOf(here, item) === null) return
+  const isHashed = (item.file?.hashes?.quickXorHash ?? null) !== null
+  // What follows bytes of before may be of another state, which a size alone does not show.
+  if (differenceOf(here, item) === null && (isHashed || options.from === undefined)) return
   // The item may be older than what arrived.
   const now = yield* Drives.item(drive, at)
   const difference = differenceOf(here, now)
+  const hasChanged = now.cTag !== item.cTag
+  if (difference === null && (options.from === undefined || !hasChanged)) return
+  if (hasChanged) return yield* changed("the file changed while it was downloaded; download it again", item)
   if (difference === null) return
-  if (now.cTag !== item.cTag) {
-    return yield* transferError(
-      new Changed({ message: "the file changed while it was downloaded; download it again" }),
-      item.name
-    )
+  if (options.from !== undefined) {
+    const message = "what arrived before and what followed is not what is stored; download it from the beginning"
+    return yield* transferError(new Mismatch({ of: difference.of, message }), item.name)
   }
   yield* reportOrFail(drive, now, difference, words)
   if (options.onDifference !== undefined) yield* options.onDifference(difference)
@@ -109,14 +127,18 @@ const streamOf = (
   options: DownloadOptions
 ): Download["stream"] =>
   Stream.suspend(() => {
-    const { format, onProgress } = options
+    const { format, from, onProgress } = options
     const known = item["@microsoft.graph.downloadUrl"]
-    const hash = QuickXorHash.make()
-    const bytes = contents({
-      name: item.name ?? null,
-      first: known === undefined || format !== undefined ? freshAddress(drive, at, format) : Effect.succeed(known),
-      fresh: freshAddress(drive, at, format)
-    })
+    const hash = from?.hash.copy() ?? QuickXorHash.make()
+    const isAll = from !== undefined && differenceOf(hereOf(hash), item) === null
+    const bytes = isAll
+      ? Stream.empty
+      : contents({
+          name: item.name ?? null,
+          first: known === undefined || format !== undefined ? freshAddress(drive, at, format) : Effect.succeed(known),
+          fresh: freshAddress(drive, at, format),
+          offset: hash.size
+        })
     const verify = options.verify !== false && format === undefined
     const counted = verify
       ? Stream.map(bytes, (chunk) => {
@@ -124,7 +146,7 @@ const streamOf = (
           return chunk
         })
       : bytes
-    let arrived = 0
+    let arrived = hash.size
     const watched =
       onProgress === undefined ? counted : Stream.tap(counted, (chunk) => onProgress((arrived += chunk.length)))
     if (!verify) return watched
@@ -146,6 +168,13 @@ export const open = Effect.fn("Downloads.open")(function* (
   const { at, item } = isWhole ? { at: address, item: address } : yield* resolve(drive, address)
   const problem = notAFile(item)
   if (problem !== null) return yield* problem
+  if (options.from !== undefined && options.format !== undefined) {
+    const message = "from: what is converted on the way cannot be continued; leave out from or format"
+    return yield* refuse("GET", itemPath(drive, at, "content").shown, message)
+  }
+  if (options.from !== undefined && options.from.eTag !== item.eTag) {
+    return yield* changed("the file has changed since the bytes arrived that came before; download it anew", item)
+  }
   if (options.ifNoneMatch !== undefined && [item.eTag, item.cTag].includes(options.ifNoneMatch)) {
     return yield* transferError(new NotModified({ message: "the file has not changed" }), item.name)
   }

@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { type DriveAddress, entryPath, type ItemAddress, itemPath } from "./Drive.ts"
 import type { Graph } from "./Graph.ts"
-import { GraphError, InvalidRequest } from "./GraphError.ts"
-import { json, list, request, unit, unsent } from "./internal/requests/Call.ts"
+import type { GraphError } from "./GraphError.ts"
+import { json, list, refuse, request, unit } from "./internal/requests/Call.ts"
 import { awaitJob } from "./internal/files/Job.ts"
 import { type ListOptions, listQuery, type Selection, selection } from "./internal/requests/Options.ts"
 import { asText } from "./internal/requests/Transport.ts"
@@ -106,13 +106,11 @@ export const search = (
   const { within, ...asked } = options
   const relation = path`search(q=${literal(text)})`
   const target = within === undefined ? path`${drive.path}/${relation}` : itemPath(drive, within, relation)
-  if (text.trim() === "") {
-    const reason = new InvalidRequest({ codes: [], message: "the text to search for is empty" })
-    return Stream.fail(new GraphError({ reason, request: unsent("GET", target.shown, "Drives.search") }))
-  }
-  return many({ path: target, headers: drive.headers, query: listQuery({ pageSize: 999, ...asked }) }).pipe(
-    Stream.withSpan("Drives.search")
-  )
+  const found =
+    text.trim() === ""
+      ? Stream.fromEffect(refuse("GET", target.shown, "the text to search for is empty"))
+      : many({ path: target, headers: drive.headers, query: listQuery({ pageSize: 999, ...asked }) })
+  return Stream.withSpan(found, "Drives.search")
 }
 
 /** Makes a folder in a folder; a taken name fails as `NameAlreadyExists` unless `conflict` says otherwise. */

@@ -5,11 +5,12 @@
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
-import * as Downloads from "./Downloads.ts"
+import type * as Downloads from "./Downloads.ts"
 import type { DriveAddress, ItemAddress } from "./Drive.ts"
 import type { Graph } from "./Graph.ts"
 import type { GraphError } from "./GraphError.ts"
-import { localFailed, makeFolder, modifiedOf, writeWhole } from "./internal/files/LocalFile.ts"
+import * as LocalDownload from "./internal/files/LocalDownload.ts"
+import { localFailed, makeFolder } from "./internal/files/LocalFile.ts"
 import { localName } from "./internal/files/LocalNames.ts"
 import type { DriveItem } from "./model/Drive.ts"
 import { LocalFailed, type TransferError, transferError } from "./TransferError.ts"
@@ -67,7 +68,12 @@ export const upload = Effect.fn("Files.upload")(function* (
   return yield* Uploads.upload(drive, item, { size: Number(info.size), from }, options)
 })
 
-export interface DownloadOptions extends Downloads.DownloadOptions {
+export interface DownloadOptions extends Omit<Downloads.DownloadOptions, "from"> {
+  /**
+   * Whether a large file (above 4 MiB) that broke off continues where it stopped, also when the program was killed: its bytes stay beside
+   * its place, in a file `.….part`, until all are there or the file has changed. Default false: what breaks off leaves nothing behind.
+   */
+  readonly resume?: boolean | undefined
   /** The folder to download to; made when it is missing. Default: the current one. */
   readonly to?: string | undefined
   /** How the local file is called. Default: like the remote one, as far as the platform takes that name. */
@@ -115,18 +121,18 @@ export const download = Effect.fn("Files.download")(function* (
     )
   const attempt = Effect.gen(function* () {
     let difference: Downloads.Difference | null = null
-    const { item, stream } = yield* Downloads.open(drive, address, {
+    const asked: LocalDownload.Options = {
       ...options,
       onDifference: (found) =>
         Effect.suspend(() => {
           difference = found
           return options.onDifference === undefined ? Effect.void : options.onDifference(found)
         })
+    }
+    const { item, path } = yield* LocalDownload.fetch(drive, address, asked, (item) => {
+      const name = localName(options.name ?? item.name ?? "", paths.sep === "\\")
+      return Effect.as(makeFolder(folder), paths.join(folder, name))
     })
-    const name = localName(options.name ?? item.name ?? "", paths.sep === "\\")
-    const path = paths.join(folder, name)
-    yield* makeFolder(folder)
-    yield* writeWhole(path, stream, modifiedOf(item))
     const downloaded: Downloaded = { path, item, difference }
     return downloaded
   })

@@ -2,8 +2,7 @@
  * The connection to the API. Every module of resources requires this service and nothing else.
  */
 import { defined } from "@signalbox/transport/Defined"
-import { debugListeners } from "@signalbox/transport/DebugLines"
-import { audience, checkListeners, type Listeners, silent } from "@signalbox/transport/Events"
+import type { Listeners } from "@signalbox/transport/Events"
 import { check, text } from "@signalbox/transport/OptionError"
 import { userAgent } from "@signalbox/transport/UserAgent"
 import * as Config from "effect/Config"
@@ -12,10 +11,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClient from "effect/http/HttpClient"
 import { AccessTokens } from "./AccessTokens.ts"
 import { Address, Cloud, locate, type Place, placeRules } from "./Cloud.ts"
-import { linkOver } from "./internal/requests/Delivery.ts"
+import { linkOf } from "./internal/requests/Delivery.ts"
 import type { Transport } from "./internal/requests/Transport.ts"
 import { version } from "./internal/requests/Version.ts"
 
@@ -61,12 +60,10 @@ export class Graph extends Context.Service<
   /** The service itself, over the HTTP client and the tokens at hand. */
   static readonly make = Effect.fnUntraced(function* (options: Options = {}) {
     check("Graph.layer", options, { userAgent: text, ...placeRules })
-    checkListeners("Graph.layer", options.on ?? silent)
-    const client = yield* HttpClient.HttpClient
+    const link = yield* linkOf("Graph.layer", options.on)
     const tokens = yield* AccessTokens
     const baseUrl = locate(options).graph
     const { origin } = new URL(baseUrl)
-    const link = linkOver(client, audience(options.on, yield* debugListeners))
     const named = userAgent("signalbox-graph", version, options.userAgent)
     return Graph.of({ baseUrl, origin, transport: { link, origin, userAgent: named, tokens } })
   })

@@ -87,9 +87,12 @@ export class Unreachable extends TaggedError<Unreachable>()("Unreachable", {
 /** The answer is not what the service documents: no JSON, another shape, a link to another host. */
 export class Malformed extends TaggedError<Malformed>()("Malformed", answer) {}
 
+/** 404: the session of a workbook has ended. Changes that it did not save are gone. */
+export class SessionLost extends TaggedError<SessionLost>()("SessionLost", answer) {}
+
 /**
- * Of a call in a batch: it was sent and no answer came, so the service may have acted. Look whether it did before you send it
- * again.
+ * Of a call in a batch, and of one of a workbook that cannot be repeated: it was sent and no answer came, so the service may have
+ * acted. Look whether it did before you send it again.
  */
 export class OutcomeUnknown extends TaggedError<OutcomeUnknown>()("OutcomeUnknown", answer) {}
 
@@ -118,6 +121,7 @@ export const Reason = Schema.Union([
   Timeout,
   Unreachable,
   Malformed,
+  SessionLost,
   OutcomeUnknown,
   NotSent,
   Unexpected

@@ -1,6 +1,7 @@
 /**
  * Lists of a site, their columns and their items.
  */
+import type { AnySchema } from "@signalbox/api/StandardSchema"
 import * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
@@ -8,30 +9,33 @@ import * as Stream from "effect/Stream"
 import * as Batch from "./Batch.ts"
 import type { Graph } from "./Graph.ts"
 import type { GraphError } from "./GraphError.ts"
+import type { ListAddress, NewColumn } from "./internal/lists/Columns.ts"
+import { reader, type TypedItem, type UnexpectedFields, type WithSchema } from "./internal/lists/FieldSchema.ts"
 import { json, list, unit } from "./internal/requests/Call.ts"
-import { selection, type Selection } from "./internal/requests/Options.ts"
-import type { ListId, ListItemId, SiteId } from "./model/Common.ts"
-import { Column, Fields, ListItem, SiteList } from "./model/List.ts"
+import { expansion, selection, type Selection } from "./internal/requests/Options.ts"
+import type { ListItemId, SiteId } from "./model/Common.ts"
+import { Fields, ListItem, SiteList } from "./model/List.ts"
 import { path } from "./Path.ts"
 
+export {
+  addColumn,
+  type ColumnChanges,
+  type ColumnNames,
+  columnNames,
+  columns,
+  type ListAddress,
+  type NewColumn,
+  removeColumn,
+  updateColumn
+} from "./internal/lists/Columns.ts"
+export { type TypedItem, UnexpectedFields, type WithSchema } from "./internal/lists/FieldSchema.ts"
 export { Column, columnType, Fields, ListItem, SiteList } from "./model/List.ts"
 
 const one = json(SiteList)
 const many = list(SiteList)
-const oneColumn = json(Column)
-const manyColumns = list(Column)
 const oneItem = json(ListItem)
 const manyItems = list(ListItem)
 const fieldsOf = json(Fields)
-
-/** A list by its id or by its display name. */
-export type ListAddress = ListId | string
-
-/** A column to make: its name and the facet of its type, such as `{ name: "PageCount", number: {} }`. */
-export interface NewColumn {
-  readonly name: string
-  readonly [facet: string]: Schema.Json | undefined
-}
 
 /** A list to make; further members are sent as they are. */
 export interface NewList {
@@ -91,50 +95,6 @@ export const remove = Effect.fn("Lists.remove")((site: SiteId, list: ListAddress
   unit({ method: "DELETE", path: path`/sites/${site}/lists/${list}` })
 )
 
-/** The columns of a list, also those that the service keeps for itself. */
-export const columns = (site: SiteId, list: ListAddress): Stream.Stream<Column, GraphError, Graph> =>
-  manyColumns({ path: path`/sites/${site}/lists/${list}/columns` }).pipe(Stream.withSpan("Lists.columns"))
-
-/** Adds a column. */
-export const addColumn = Effect.fn("Lists.addColumn")((site: SiteId, list: ListAddress, column: NewColumn) =>
-  oneColumn({ method: "POST", path: path`/sites/${site}/lists/${list}/columns`, json: column })
-)
-
-/** How columns are called: fields and filters use internal names, people see display names. */
-export interface ColumnNames {
-  readonly internalOf: ReadonlyMap<string, string>
-  readonly displayOf: ReadonlyMap<string, string>
-}
-
-/**
- * The names of the columns that can be written. Where two have one display name, it stands for the first of them.
- *
- * ```ts
- * import * as Effect from "effect/Effect"
- * import * as Lists from "@signalbox/graph/Lists"
- * import type { SiteId } from "@signalbox/graph/model/Common"
- *
- * export const pageCount = (site: SiteId) =>
- *   Effect.map(Lists.columnNames(site, "Books"), ({ internalOf }) =>
- *     internalOf.get("Page Count")
- *   ) // Page_x0020_Count
- * ```
- */
-export const columnNames = Effect.fn("Lists.columnNames")(function* (site: SiteId, list: ListAddress) {
-  const internalOf = new Map<string, string>()
-  const displayOf = new Map<string, string>()
-  yield* Stream.runForEach(columns(site, list), ({ displayName, name, readOnly }) =>
-    Effect.sync(() => {
-      if (readOnly === true || name === undefined || name === null) return
-      const display = displayName ?? name
-      displayOf.set(name, display)
-      if (!internalOf.has(display)) internalOf.set(display, name)
-    })
-  )
-  const names: ColumnNames = { internalOf, displayOf }
-  return names
-})
-
 export interface ItemsOptions {
   /** Internal names of the columns to fetch; default: all of them. */
   readonly fields?: ReadonlyArray<string> | undefined
@@ -147,11 +107,19 @@ export interface ItemsOptions {
   readonly unindexed?: boolean | undefined
 }
 
-const expansion = (fields: ReadonlyArray<string> | undefined): string =>
-  fields === undefined ? "fields" : `fields($select=${fields.join(",")})`
+/** How the items of a list are read, with the type of a schema or without. */
+export interface ReadItems {
+  <S extends AnySchema>(
+    site: SiteId,
+    list: ListAddress,
+    options: ItemsOptions & WithSchema<S>
+  ): Stream.Stream<TypedItem<S>, GraphError | UnexpectedFields, Graph>
+  (site: SiteId, list: ListAddress, options?: ItemsOptions): Stream.Stream<ListItem, GraphError, Graph>
+}
 
 /**
- * The items of a list with their fields, over all pages.
+ * The items of a list with their fields, over all pages. With a `schema` fields have its type; fails with `UnexpectedFields` at the
+ * first item that does not fit.
  *
  * ```ts
  * import * as Lists from "@signalbox/graph/Lists"
@@ -164,11 +132,11 @@ const expansion = (fields: ReadonlyArray<string> | undefined): string =>
  *   })
  * ```
  */
-export const items = (
+export const items = ((
   site: SiteId,
   list: ListAddress,
-  options: ItemsOptions = {}
-): Stream.Stream<ListItem, GraphError, Graph> => {
+  options: ItemsOptions & Partial<WithSchema<AnySchema>> = {}
+) => {
   const picks = options.filter !== undefined || options.orderBy !== undefined
   return manyItems({
     path: path`/sites/${site}/lists/${list}/items`,
@@ -179,17 +147,43 @@ export const items = (
       $top: options.pageSize ?? 999
     },
     headers: picks && options.unindexed !== false ? unindexed : undefined
-  }).pipe(Stream.withSpan("Lists.items"))
+  }).pipe(Stream.mapEffect(reader(options.schema)), Stream.withSpan("Lists.items"))
+  // Fields have the type of the schema when there is one.
+}) as ReadItems
+
+/** How an item of a list is read, with the type of a schema or without. */
+export interface ReadItem {
+  <S extends AnySchema>(
+    site: SiteId,
+    list: ListAddress,
+    id: ListItemId,
+    options: Pick<ItemsOptions, "fields"> & WithSchema<S>
+  ): Effect.Effect<TypedItem<S>, GraphError | UnexpectedFields, Graph>
+  (
+    site: SiteId,
+    list: ListAddress,
+    id: ListItemId,
+    options?: Pick<ItemsOptions, "fields">
+  ): Effect.Effect<ListItem, GraphError, Graph>
 }
 
-/** An item with its fields; fails with `NotFound`. */
+/** An item with its fields; fails with `NotFound`, and with `UnexpectedFields` when they do not fit a `schema`. */
 export const item = Effect.fn("Lists.item")(
-  (site: SiteId, list: ListAddress, id: ListItemId, options: Pick<ItemsOptions, "fields"> = {}) =>
-    oneItem({
-      path: path`/sites/${site}/lists/${list}/items/${id}`,
-      query: { $expand: expansion(options.fields) }
-    })
-)
+  (
+    site: SiteId,
+    list: ListAddress,
+    id: ListItemId,
+    options: Pick<ItemsOptions, "fields"> & Partial<WithSchema<AnySchema>> = {}
+  ) =>
+    Effect.flatMap(
+      oneItem({
+        path: path`/sites/${site}/lists/${list}/items/${id}`,
+        query: { $expand: expansion(options.fields) }
+      }),
+      reader(options.schema)
+    )
+  // As in `items`.
+) as ReadItem
 
 /** What a column is given: `null` empties it, a `Date` is its ISO text, and what is undefined is left out. */
 export type FieldValue = Schema.Json | Date | undefined
@@ -269,6 +263,7 @@ export const updateItem = Effect.fn("Lists.updateItem")(
       method: "PATCH",
       path: path`/sites/${site}/lists/${list}/items/${id}/fields`,
       json: fields,
+      jsonName: "fields",
       headers: options.ifMatch === undefined ? undefined : { "If-Match": options.ifMatch }
     })
 )

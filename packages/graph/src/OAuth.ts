@@ -2,8 +2,7 @@
  * Authorizing an app and keeping its tokens fresh: authorization code with PKCE, device code, client credentials, refresh.
  */
 import { defined } from "@signalbox/transport/Defined"
-import { debugListeners } from "@signalbox/transport/DebugLines"
-import * as Events from "@signalbox/transport/Events"
+import type { Listeners } from "@signalbox/transport/Events"
 import { check, text } from "@signalbox/transport/OptionError"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
@@ -13,12 +12,12 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Semaphore from "effect/Semaphore"
-import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClient from "effect/http/HttpClient"
 import { AccessTokens, type TokenError } from "./AccessTokens.ts"
 import { endpoints, locate, type Place, placeRules } from "./Cloud.ts"
 import { Graph } from "./Graph.ts"
 import { type DeviceLogin, make as makeDeviceLogin } from "./internal/login/DeviceLogin.ts"
-import { linkOver } from "./internal/requests/Delivery.ts"
+import { linkOf } from "./internal/requests/Delivery.ts"
 import * as Redirect from "./internal/login/Redirect.ts"
 import { type Form, postForTokens } from "./internal/login/TokenEndpoint.ts"
 import { OAuthError, own, NotAuthorized } from "./OAuthError.ts"
@@ -42,6 +41,8 @@ export interface Options extends Place {
   readonly scopes?: ReadonlyArray<string> | undefined
   /** `user` (default): on behalf of the one who authorized. `app`: as the app itself, with its secret; nothing is stored. */
   readonly actsAs?: "user" | "app" | undefined
+  /** Functions that are called with each request to the identity provider, with its response, retries and pauses. */
+  readonly on?: Listeners | undefined
 }
 
 export interface AuthorizationOptions {
@@ -68,7 +69,7 @@ const skewMillis = 30_000
 const make = Effect.fnUntraced(function* (options: Options) {
   check("OAuth.layer", options, { clientId: text, tenant: text, redirectUri: text, ...placeRules })
   const store = yield* TokenStore
-  const link = linkOver(yield* HttpClient.HttpClient, Events.audience(yield* debugListeners))
+  const link = yield* linkOf("OAuth.layer", options.on)
   const places = locate(options)
   const authority = `${places.login}/${encodeURIComponent(options.tenant ?? "common")}/oauth2/v2.0`
   // Scopes name the API of the cloud, wherever it is reached.

@@ -36,6 +36,7 @@ import * as MailboxClients from "./internal/promise/MailboxClients.ts"
 import * as MailClients from "./internal/promise/MailClients.ts"
 import * as SiteClients from "./internal/promise/SiteClients.ts"
 import * as TransferClients from "./internal/promise/TransferClients.ts"
+import * as WorkbookClients from "./internal/promise/WorkbookClients.ts"
 import { OAuth } from "./OAuth.ts"
 import { defaultPolicy, type Policy } from "./Policy.ts"
 import { TokenStore } from "./TokenStore.ts"
@@ -50,9 +51,10 @@ export type * from "./internal/promise/DriveClients.ts"
 export type * from "./internal/promise/MailboxClients.ts"
 export type * from "./internal/promise/MailClients.ts"
 export type { CallOptions } from "./internal/promise/Members.ts"
-export type { BatchResult } from "./internal/promise/Results.ts"
+export type { BatchFailure, BatchResult, BatchSuccess } from "./internal/promise/Results.ts"
 export type * from "./internal/promise/SiteClients.ts"
 export type * from "./internal/promise/TransferClients.ts"
+export type { OpenWorkbook, RowsOf, WorkbooksClient } from "./internal/promise/WorkbookClients.ts"
 export type { Listeners, PauseEvent, RequestEvent, ResponseEvent, RetryEvent } from "./Events.ts"
 export type { Drive, DriveItem, DriveItemVersion } from "./model/Drive.ts"
 export type { Column, Fields, ListItem, SiteList } from "./model/List.ts"
@@ -64,6 +66,9 @@ export type { User } from "./model/User.ts"
 export { drive as driveResource, longestMinutes } from "./Subscriptions.ts"
 export type { Subscription } from "./model/Subscription.ts"
 export { odataText, path } from "./Path.ts"
+export { asText, dateOf, serialOf } from "./internal/workbooks/Cells.ts"
+export type { Row as WorkbookRow, RowValues as WorkbookRowValues } from "./internal/workbooks/Rows.ts"
+export type { Workbook } from "./internal/workbooks/Sessions.ts"
 
 /** An app that acts as itself in its tenant, by a secret. */
 export interface AppSecret {
@@ -88,7 +93,7 @@ export interface ManagedIdentity {
 
 /** The identity of a workload, as in Kubernetes. */
 export interface WorkloadIdentity {
-  readonly workloadIdentity: true | Omit<Credentials.WorkloadIdentity, keyof Place>
+  readonly workloadIdentity: true | Omit<Credentials.WorkloadIdentity, keyof Place | "on">
 }
 
 /** A person who has authorized an app: the tokens are in a file, or where the program stores them, and are renewed. */
@@ -115,11 +120,11 @@ export interface GraphOptions extends Place, NodeTransport.Options {
   readonly credentials?: GraphCredentials | undefined
   /** How the program names itself, best as `NONISV|Company|App/1.0`: such traffic is throttled last. */
   readonly userAgent?: string | undefined
-  /** Functions that are called with each request, response, retry and pause. */
+  /** Functions that are called with each request, response, retry and pause, also of those for tokens. */
   readonly on?: Listeners | undefined
   /** Overrides of the default policy of retries and time limits. */
   readonly policy?: Partial<Policy> | undefined
-  /** Sends the requests. Default: over undici, through the proxies of the environment. */
+  /** Sends the requests, in place of undici with `proxy`, `ca` or `dispatcher`. Default: undici, through the proxies of the environment. */
   readonly httpClient?: Layer.Layer<HttpClient.HttpClient> | undefined
 }
 
@@ -144,15 +149,25 @@ export interface GraphModules {
   readonly subscriptions: ArrivalClients.SubscriptionsClient
   readonly uploads: TransferClients.UploadsClient
   readonly users: SiteClients.UsersClient
+  readonly workbooks: WorkbookClients.WorkbooksClient
 }
 
 /** A client: its modules, and what concerns all of them. */
 export interface GraphClient extends GraphModules, AsyncDisposable {
-  /** Runs any effect that needs the connection. */
+  /**
+   * Runs any effect that needs the connection.
+   * @example const person = await graph.run(Users.get("mia@contoso.example"))
+   */
   readonly run: <A, E>(effect: Effect.Effect<A, E, Services>, options?: CallOptions) => Promise<A>
-  /** The same client, whose calls and streams have these options, unless a call has its own. */
+  /**
+   * The same client, whose calls and streams have these options, unless a call has its own.
+   * @example const person = await graph.with({ timeout: "5 seconds" }).users.me()
+   */
   readonly with: (options: CallOptions) => GraphClient
-  /** The same client, whose calls and streams `signal` aborts, with their requests. They reject with its reason. */
+  /**
+   * The same client, whose calls and streams `signal` aborts, with their requests. They reject with its reason.
+   * @example await graph.withSignal(AbortSignal.timeout(60_000)).users.me()
+   */
   readonly withSignal: (signal: AbortSignal) => GraphClient
   /** Closes the connection and ends what is active, which rejects with `Closed`, as later calls do. */
   readonly close: () => Promise<void>
@@ -177,7 +192,8 @@ const modules: { readonly [K in keyof GraphModules]: Readonly<Record<string, Mem
   sites: { ...SiteClients.sites },
   subscriptions: { ...ArrivalClients.subscriptions },
   uploads: { ...TransferClients.uploads },
-  users: { ...SiteClients.users }
+  users: { ...SiteClients.users },
+  workbooks: { ...WorkbookClients.workbooks }
 }
 
 /** Tokens of a function: it is asked before each request, and again when the service refuses one. */
@@ -212,7 +228,11 @@ const tokensOf = ({ credentials, token, ...place }: GraphOptions): Tokens => {
   if ("getToken" in credentials) return Credentials.layerTokenCredential(credentials, place)
   if ("managedIdentity" in credentials) {
     const { managedIdentity: identity } = credentials
-    return Credentials.layerManagedIdentity({ ...(identity === true ? {} : identity), cloud: place.cloud })
+    return Credentials.layerManagedIdentity({
+      ...(identity === true ? {} : identity),
+      cloud: place.cloud,
+      on: place.on
+    })
   }
   if ("workloadIdentity" in credentials) {
     const { workloadIdentity: identity } = credentials
@@ -236,6 +256,11 @@ const checkOptions = (options: GraphOptions) => {
   if (token === "") throw new OptionError("token", "connectGraph: token: is empty")
   if (token !== undefined && credentials !== undefined) {
     throw new OptionError("credentials", "connectGraph: give token or credentials, not both")
+  }
+  if (options.httpClient === undefined) return
+  const ignored = (["proxy", "ca", "dispatcher"] as const).find((name) => options[name] !== undefined)
+  if (ignored !== undefined) {
+    throw new OptionError(ignored, `connectGraph: ${ignored}: httpClient sends the requests; give one of the two`)
   }
 }
 
@@ -287,7 +312,8 @@ export const connectGraph = (options: GraphOptions = {}): GraphClient => {
     Layer.provideMerge(Layer.merge(NodeFileSystem.layer, NodePath.layer))
   )
   const session: Session = {
-    runtime: ManagedRuntime.make(layer),
+    // What is open is closed before the connection is.
+    runtime: ManagedRuntime.make(Layer.provideMerge(WorkbookClients.ClientScope.layer, layer)),
     policy: { ...defaultPolicy, ...policy },
     closing: new AbortController()
   }

@@ -15,6 +15,8 @@ export interface QuickXorHash {
   readonly add: (chunk: Uint8Array) => void
   /** The hash of what was added so far, as base64; more may be added. */
   readonly digest: () => string
+  /** Another one of the same bytes, to which others may be added. */
+  readonly copy: () => QuickXorHash
 }
 
 const digestOf = (folded: Uint8Array, size: number): string => {
@@ -35,10 +37,8 @@ const digestOf = (folded: Uint8Array, size: number): string => {
   return Base64.encode(register)
 }
 
-/** A hash of nothing yet. */
-export const make = (): QuickXorHash => {
-  const folded = new Uint8Array(cells)
-  let size = 0
+const from = (folded: Uint8Array, bytes: number): QuickXorHash => {
+  let size = bytes
   return {
     get size() {
       return size
@@ -51,9 +51,13 @@ export const make = (): QuickXorHash => {
       }
       size += chunk.length
     },
-    digest: () => digestOf(folded, size)
+    digest: () => digestOf(folded, size),
+    copy: () => from(folded.slice(), size)
   }
 }
+
+/** A hash of nothing yet. */
+export const make = (): QuickXorHash => from(new Uint8Array(cells), 0)
 
 /**
  * The hash of bytes that are at hand.

@@ -12,7 +12,7 @@ import { type Call, list, request } from "./internal/requests/Call.ts"
 import { type Path, verbatim } from "./Path.ts"
 
 /** A call: `path` is below the version; a plain string is sent as it is, so encode the names in it or use `path`. */
-export interface RawCall extends Omit<Call, "path" | "timed"> {
+export interface RawCall extends Omit<Call, "path" | "timed" | "jsonName"> {
   readonly path: Path | string
 }
 

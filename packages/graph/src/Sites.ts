@@ -8,6 +8,7 @@ import * as Drives from "./Drives.ts"
 import type { Graph } from "./Graph.ts"
 import { GraphError, NotFound } from "./GraphError.ts"
 import { json, list, unsent } from "./internal/requests/Call.ts"
+import { operationOf } from "./internal/requests/Operation.ts"
 import { type Selection, selection } from "./internal/requests/Options.ts"
 import type { SiteId } from "./model/Common.ts"
 import { Drive } from "./model/Drive.ts"
@@ -89,7 +90,7 @@ const ofLink = Effect.fnUntraced(function* (link: string, query: Query) {
   const site = found.parentReference?.siteId
   if (site !== undefined && site !== null) return yield* one({ path: path`/sites/${site}`, query })
   const reason = new NotFound({ codes: [], message: "the link leads to something that is in no site" })
-  return yield* new GraphError({ reason, request: unsent("GET", "/shares/…", "Sites.get") })
+  return yield* new GraphError({ reason, request: unsent("GET", "/shares/…", yield* operationOf(null)) })
 })
 
 /**

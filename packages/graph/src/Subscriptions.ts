@@ -181,8 +181,8 @@ const warned = (what: string) => (call: Effect.Effect<Subscription, GraphError, 
 /**
  * Makes a subscription and keeps it while the scope is open: renews it in time, authorizes it again when the service asks for that, and
  * makes another one when it has been removed. Those of this app for the same resource and address are removed first: they are of a run
- * that was killed. The receiver must listen already; `notifications` are what it reads. Fails when the first subscription cannot be made; later failures are warnings in
- * the log, and tried again without an end, since a delta finds what no notification told.
+ * that was killed. The receiver must listen already; `notifications` are what it reads. Fails when the first subscription cannot be
+ * made; later failures are warnings in the log, and tried again without an end, since a delta finds what no notification told.
  *
  * ```ts
  * import * as Drive from "@signalbox/graph/Drive"

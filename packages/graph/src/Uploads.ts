@@ -9,8 +9,8 @@ import * as HttpBody from "effect/http/HttpBody"
 import { type DriveAddress, type ItemAddress, itemPath } from "./Drive.ts"
 import * as Drives from "./Drives.ts"
 import type { Graph } from "./Graph.ts"
-import { GraphError, InvalidRequest } from "./GraphError.ts"
-import { json, unsent } from "./internal/requests/Call.ts"
+import type { GraphError } from "./GraphError.ts"
+import { json, refuse } from "./internal/requests/Call.ts"
 import { type Difference, differenceOf, reportOrFail } from "./internal/files/Difference.ts"
 import * as Reader from "./internal/files/Reader.ts"
 import { sizeProblem, sourceOf, type UploadSource } from "./internal/files/Sources.ts"
@@ -252,10 +252,7 @@ export const upload = Effect.fn("Uploads.upload")(function* (
   const fragmentBytes = options.fragmentBytes ?? defaultFragmentBytes
   const source = sourceOf(bytes, nameOf(item))
   const problem = fragmentProblem(fragmentBytes) ?? sizeProblem(source)
-  if (problem !== null) {
-    const reason = new InvalidRequest({ codes: [], message: problem })
-    return yield* new GraphError({ reason, request: unsent("PUT", itemPath(drive, item).shown) })
-  }
+  if (problem !== null) return yield* refuse("PUT", itemPath(drive, item).shown, problem)
   return yield* Effect.scoped(
     Effect.gen(function* () {
       const job: Job = { drive, item, options, source, reader: yield* Reader.make(source) }

@@ -113,6 +113,7 @@ describe("a look", () => {
     Effect.gen(function* () {
       const store = yield* ArrivalStore
       yield* put("a.txt")
+      yield* put("b.txt")
       yield* names({ refused: ["a.txt"] })
       assert.isNull(Option.getOrThrow(yield* store.load).link)
       yield* names()
@@ -137,7 +138,48 @@ describe("a look", () => {
       const fiber = yield* Effect.forkScoped(look)
       yield* Deferred.await(begun)
       yield* Fiber.interrupt(fiber)
-      assert.strictEqual((yield* names()).length, 5)
+      assert.strictEqual((yield* names()).length, 4)
+    })
+  )
+
+  test(
+    "that fails later hands over again nothing that was taken",
+    Effect.gen(function* () {
+      for (let n = 0; n < 5; n++) yield* put(`${n}.txt`)
+      const missing = Stream.fromEffectDrain(Drives.item(Drive.me, { path: "/missing" }))
+      const failing = { ...inbox, look: (from: string | null) => Stream.concat(inbox.look(from), missing) }
+      assert.strictEqual((yield* Effect.flip(names({}, failing)))._tag, "GraphError")
+      assert.deepStrictEqual(yield* names(), [])
+    })
+  )
+
+  test(
+    "over many stores its state a few times, since that is written as a whole",
+    Effect.gen(function* () {
+      const states = yield* ArrivalStore
+      let stored = 0
+      const counting = ArrivalStore.of({
+        ...states,
+        save: (state) =>
+          Effect.andThen(
+            states.save(state),
+            Effect.sync(() => stored++)
+          )
+      })
+      const many = Array.from({ length: 2_000 }, (_, n) => ({ id: `${n}`, version: "", key: `${n}`, item: n }))
+      const pages = Array.from({ length: 20 }, (_, n) => many.slice(n * 100, (n + 1) * 100))
+      const source: Arrivals.Source<number> = {
+        name: "numbers",
+        look: () =>
+          Stream.map(Stream.fromIterable(pages), (found) => ({ found, gone: [], link: "end", restarted: false }))
+      }
+      const { handedOver } = yield* Effect.provideService(
+        Arrivals.look(source, () => Effect.void),
+        ArrivalStore,
+        counting
+      )
+      assert.strictEqual(handedOver, 2_000)
+      assert.isBelow(stored, 40)
     })
   )
 

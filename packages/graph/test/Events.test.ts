@@ -9,11 +9,16 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import manifest from "../package.json" with { type: "json" }
 import { AccessTokens } from "../src/AccessTokens.ts"
+import { GraphLibrary } from "../src/Compat.ts"
+import * as Credentials from "../src/Credentials.ts"
 import * as Drive from "../src/Drive.ts"
 import * as Drives from "../src/Drives.ts"
 import type { Listeners } from "../src/Events.ts"
 import { Graph, type Options } from "../src/Graph.ts"
+import { GraphError } from "../src/GraphError.ts"
 import { operationOf } from "../src/internal/requests/Operation.ts"
+import { OAuth } from "../src/OAuth.ts"
+import { TokenStore } from "../src/TokenStore.ts"
 import * as Uploads from "../src/Uploads.ts"
 import * as Users from "../src/Users.ts"
 import { failure, json, make, type Reply, type Server, settle } from "./support/Server.ts"
@@ -118,6 +123,79 @@ describe("a call", () => {
       assert.strictEqual(result.failure.request.operation, "Drives.children")
       assert.strictEqual(result.failure.request.attempts, 0)
     })
+  )
+})
+
+describe("what is refused before it is sent", () => {
+  const bytes = new Uint8Array(1)
+  const refusals: ReadonlyArray<readonly [string, Effect.Effect<unknown, unknown, Graph>]> = [
+    ["Uploads.upload", Uploads.upload(Drive.me, { path: "/a" }, bytes, { fragmentBytes: 1 })],
+    ["Drives.search", Stream.runDrain(Drives.search(Drive.me, " "))]
+  ]
+  it.effect.each(refusals)("names %s", ([operation, call]) =>
+    Effect.gen(function* () {
+      const { received, result } = yield* run([], call)
+      const error = Result.isFailure(result) ? result.failure : undefined
+      assert.instanceOf(error, GraphError)
+      assert.strictEqual(error.request.operation, operation)
+      assert.lengthOf(received, 0)
+    })
+  )
+
+  it.effect("and what the older interface calls, under its own name", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      const library = new GraphLibrary(
+        { client_id: "app", token: { access_token: "AT-1", expires_at: 4_000_000_000 } },
+        { graphUrl: server.origin, loginUrl: server.origin }
+      )
+      const error = yield* Effect.promise(() => library.find_drive_file(" ").catch((error: unknown) => error))
+      assert.instanceOf(error, GraphError)
+      assert.strictEqual(error.request.operation, "Compat.find_drive_file")
+      yield* Effect.promise(() => library.close())
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("the listeners of who signs in", () => {
+  const provider = (server: Server) =>
+    server.script(json({ token_type: "Bearer", access_token: "AT-1", expires_in: 3599 }), json({ id: "u" }))
+
+  it.effect.each(["OAuth", "Credentials"] as const)("%s are told of requests for tokens", (kind) =>
+    Effect.gen(function* () {
+      const server = yield* make
+      provider(server)
+      const told: Array<string> = []
+      const on: Listeners = { onRequest: ({ method, operation, path }) => told.push(`${operation} ${method} ${path}`) }
+      const app = { clientId: "app", clientSecret: Redacted.make("s3cret"), tenant: "contoso.test", on }
+      const tokens =
+        kind === "Credentials"
+          ? Credentials.layerClientSecret({ ...app, loginUrl: server.origin })
+          : OAuth.layerAccessTokens.pipe(
+              Layer.provide(OAuth.layer({ ...app, loginUrl: server.origin, actsAs: "app" })),
+              Layer.provide(TokenStore.layerMemory())
+            )
+      const graph = Graph.layerHttpClient({ graphUrl: server.origin }).pipe(
+        Layer.provide(tokens),
+        Layer.provide(server.http)
+      )
+      yield* settle(server, Effect.provide(Users.me(), graph))
+      assert.deepStrictEqual(told, ["Users.me POST /contoso.test/oauth2/v2.0/token"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("are refused by name when they are no functions", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      // What the compiler refuses in TypeScript.
+      const on = { onRequest: "loudly" } as object
+      const layer = OAuth.layer({ clientId: "app", on }).pipe(
+        Layer.provide(TokenStore.layerMemory()),
+        Layer.provide(server.http)
+      )
+      const exit = yield* Effect.exit(Effect.scoped(Layer.build(layer)))
+      assert.include(String(exit), "on.onRequest")
+    }).pipe(Effect.scoped)
   )
 })
 

@@ -3,6 +3,8 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import type { StandardSchemaV1 } from "effect/StandardSchema"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -25,9 +27,11 @@ import {
   root,
   Throttled,
   Timeout,
+  UnexpectedFields,
   UploadFolderIncomplete
 } from "../src/Promise.ts"
 import * as Users from "../src/Users.ts"
+import { all, rejection } from "./support/Promises.ts"
 import { failure, json, make, type Server } from "./support/Server.ts"
 import { asked, askedOfFiles, faults, GraphSandbox, inSandbox, someBytes } from "./support/Sandbox.ts"
 
@@ -62,18 +66,6 @@ const withServer = (body: (graph: GraphClient, server: Server) => Promise<void>,
       await body(graph, server)
     })
   }).pipe(Effect.scoped)
-
-const rejection = async (call: Promise<unknown>): Promise<unknown> =>
-  call.then(
-    () => assert.fail("it did not reject"),
-    (error: unknown) => error
-  )
-
-const all = async <A>(items: AsyncIterable<A>): Promise<ReadonlyArray<A>> => {
-  const found: Array<A> = []
-  for await (const item of items) found.push(item)
-  return found
-}
 
 describe("the modules", () => {
   it.live("people, sites and lists", () =>
@@ -327,6 +319,69 @@ describe("a call ends", () => {
   )
 })
 
+it.live("a download that was aborted continues where it stopped", () =>
+  withGraph(async (graph, folder) => {
+    const large = someBytes(5 * 1024 * 1024)
+    const target = { path: "/large.bin" }
+    await graph.uploads.upload(me, target, large)
+    const stop = new AbortController()
+    const onProgress = (bytes: number) => void (bytes > 2_000_000 && stop.abort(new Error("stopped")))
+    const options = { to: folder, resume: true }
+    const error = await rejection(graph.files.download(me, target, { ...options, onProgress }, { signal: stop.signal }))
+    assert.include(error, { message: "stopped" })
+    const first: Array<number> = []
+    const { path } = await graph.files.download(me, target, { ...options, onProgress: (n) => void first.push(n) })
+    assert.isAbove(first[0] ?? 0, 1_000_000)
+    assert.isTrue((await readFile(path)).equals(large))
+  })
+)
+
+describe("lists", () => {
+  const list = "A/B #1"
+  const title: StandardSchemaV1<unknown, { readonly title: string }> = {
+    "~standard": {
+      version: 1,
+      vendor: "test",
+      validate: (value) =>
+        typeof value === "object" && value !== null && "Page_x0020_Count" in value && "Title" in value
+          ? { value: { title: String(value.Title) } }
+          : { issues: [{ message: "Required", path: ["Page_x0020_Count"] }] }
+    }
+  }
+
+  it.live("fields have the type of a schema, and what does not fit is a class of its own", () =>
+    withGraph(async (graph) => {
+      const site = await graph.sites.get(["contoso.sharepoint.test", "/sites/team"])
+      const titles: Array<string> = []
+      for await (const { fields } of graph.lists.items(site.id, list, { schema: title })) titles.push(fields.title)
+      assert.deepStrictEqual(titles, ["one", "two"])
+      const { id } = await graph.lists.createItem(site.id, list, { Title: "three" })
+      const error = await rejection(graph.lists.item(site.id, list, id, { schema: title }))
+      assert.instanceOf(error, UnexpectedFields)
+      assert.include(error, { id, path: "Page_x0020_Count", expected: "Required", operation: "lists.item" })
+      assert.include(error instanceof Error ? error.stack : "", "Promise.test.ts")
+    })
+  )
+
+  it.live("columns change, and changes of items come since the last look", () =>
+    withGraph(async (graph) => {
+      const site = await graph.sites.get(["contoso.sharepoint.test", "/sites/team"])
+      const column = (await all(graph.lists.columns(site.id, list))).find(({ name }) => name === "Page_x0020_Count")
+      const changed = await graph.lists.updateColumn(site.id, list, column?.id ?? "", { displayName: "Pages" })
+      assert.strictEqual(changed.displayName, "Pages")
+      await graph.lists.removeColumn(site.id, list, changed.id)
+      const { link } = await graph.delta.listItemChanges(site.id, list, { from: "latest" })
+      await graph.lists.removeItem(site.id, list, "1")
+      const { items } = await graph.delta.listItemChanges(site.id, list, { from: link ?? "" })
+      assert.deepStrictEqual(
+        items.map(({ deleted, id }) => [id, deleted?.state]),
+        [["1", "deleted"]]
+      )
+      assert.lengthOf(await all(graph.delta.listItems(site.id, list, { fields: ["Title"] })), 1)
+    })
+  )
+})
+
 describe("who calls", () => {
   it.live("the app itself, by its secret", () =>
     inSandbox(
@@ -355,7 +410,7 @@ describe("who calls", () => {
       async (graph, server) => {
         server.script(failure(503, "serviceNotAvailable", { "retry-after": "0" }), json({ id: "u1" }))
         await graph.users.me()
-        assert.deepStrictEqual(heard, ["Users.me 1", "retry", "Users.me 2"])
+        assert.deepStrictEqual(heard, ["users.me 1", "retry", "users.me 2"])
       },
       {
         on: {
@@ -384,11 +439,27 @@ describe("who calls", () => {
     )
   })
 
+  it.live("events say what was called, by the name of it with promises", () => {
+    const seen = new Set<string>()
+    return withServer(
+      async (graph, server) => {
+        server.respond(() => json({ id: "u1", value: [] }))
+        await graph.users.me()
+        await all(graph.users.stream())
+        await graph.run(Users.me())
+        assert.deepStrictEqual([...seen], ["users.me", "users.stream", "Users.me"])
+      },
+      { on: { onRequest: ({ operation }) => seen.add(operation) } }
+    )
+  })
+
   it.each([
     ["token", { token: "" }],
     ["credentials", { token: "a", credentials: { getToken: () => Promise.resolve(null) } }],
     ["graphUrl", { token: "a", graphUrl: "nowhere" }],
-    ["policy.attempts", { token: "a", policy: { attempts: 0 } }]
+    ["policy.attempts", { token: "a", policy: { attempts: 0 } }],
+    ["proxy", { token: "a", httpClient: FetchHttpClient.layer, proxy: "http://proxy.example:3128" }],
+    ["ca", { token: "a", httpClient: FetchHttpClient.layer, ca: "-----BEGIN CERTIFICATE-----" }]
   ] as ReadonlyArray<readonly [string, GraphOptions]>)(
     "options that cannot be are refused by name: %s",
     (name, options) => {

@@ -11,6 +11,7 @@ import type * as Message from "../src/model/Message.ts"
 import type * as Permission from "../src/model/Permission.ts"
 import type * as Site from "../src/model/Site.ts"
 import type * as User from "../src/model/User.ts"
+import type * as Workbook from "../src/model/Workbook.ts"
 
 /** Arrays that may be changed, all the way down: theirs are. */
 type Mutable<T> =
@@ -36,6 +37,10 @@ type Common<A, B> =
             }
           | Extract<A, null>
       : A
+
+/** Cells are any JSON in theirs. */
+type TableColumn = Omit<typeof Workbook.TableColumn.Encoded, "values">
+type Range = Omit<typeof Workbook.WorkbookRange.Encoded, "values" | "formulas" | "numberFormat" | "text" | "valueTypes">
 
 type Shape<A, B> = Mutable<Common<A, B>>
 
@@ -76,6 +81,34 @@ describe("what ours and theirs both have fits in both directions", () => {
     expectTypeOf<Shape<Theirs.DriveItemVersion, typeof Drive.DriveItemVersion.Encoded>>().toExtend<
       Shape<typeof Drive.DriveItemVersion.Encoded, Theirs.DriveItemVersion>
     >()
+  })
+  it("a worksheet", () => {
+    expectTypeOf<Shape<typeof Workbook.Worksheet.Encoded, Theirs.WorkbookWorksheet>>().toExtend<
+      Shape<Theirs.WorkbookWorksheet, typeof Workbook.Worksheet.Encoded>
+    >()
+    expectTypeOf<Shape<Theirs.WorkbookWorksheet, typeof Workbook.Worksheet.Encoded>>().toExtend<
+      Shape<typeof Workbook.Worksheet.Encoded, Theirs.WorkbookWorksheet>
+    >()
+  })
+  it("a table of a workbook", () => {
+    expectTypeOf<Shape<typeof Workbook.WorkbookTable.Encoded, Theirs.WorkbookTable>>().toExtend<
+      Shape<Theirs.WorkbookTable, typeof Workbook.WorkbookTable.Encoded>
+    >()
+    expectTypeOf<Shape<Theirs.WorkbookTable, typeof Workbook.WorkbookTable.Encoded>>().toExtend<
+      Shape<typeof Workbook.WorkbookTable.Encoded, Theirs.WorkbookTable>
+    >()
+  })
+  it("a column of a table", () => {
+    expectTypeOf<Shape<TableColumn, Theirs.WorkbookTableColumn>>().toExtend<
+      Shape<Theirs.WorkbookTableColumn, TableColumn>
+    >()
+    expectTypeOf<Shape<Theirs.WorkbookTableColumn, TableColumn>>().toExtend<
+      Shape<TableColumn, Theirs.WorkbookTableColumn>
+    >()
+  })
+  it("a range", () => {
+    expectTypeOf<Shape<Range, Theirs.WorkbookRange>>().toExtend<Shape<Theirs.WorkbookRange, Range>>()
+    expectTypeOf<Shape<Theirs.WorkbookRange, Range>>().toExtend<Shape<Range, Theirs.WorkbookRange>>()
   })
   it("a permission", () => {
     expectTypeOf<Shape<typeof Permission.Permission.Encoded, Theirs.Permission>>().toExtend<

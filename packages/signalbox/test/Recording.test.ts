@@ -93,7 +93,7 @@ describe("what a client did against a room", () => {
         const group = yield* WorkerGroups.create("group")
         const { link_token } = yield* WorkerGroups.createLinkToken(group.id, { name: "token" })
         const { ticket, url } = yield* ConsoleTickets.create()
-        yield* Secrets.put("shop", { items: { user: "ada", password: Redacted.make("tulips-and-4711") } })
+        yield* Secrets.put("shop", { items: { user: "augusta", password: Redacted.make("tulips-and-4711") } })
         const process = yield* Processes.put({ name: "p", steps: [{ name: "one", task: { name: "one" } }] })
         const signingSecret = Redacted.make("a-secret-of-signatures")
         const trigger = yield* Triggers.create({
@@ -115,7 +115,7 @@ describe("what a client did against a room", () => {
       recorder.save()
       const text = readFileSync(file, "utf8")
       assert.include(text, "removed")
-      for (const secret of [...secrets, credentials.api_key, "tulips-and-4711", "ada", "5f2c91-of-a-form"]) {
+      for (const secret of [...secrets, credentials.api_key, "tulips-and-4711", "augusta", "5f2c91-of-a-form"]) {
         assert.notInclude(text, secret)
       }
     }))

@@ -20,6 +20,12 @@ const examplesOf = (text: string): ReadonlyArray<string> =>
       .join("\n")
   )
 
+/** The examples of `@example` tags, each a few lines of a program that has what they use. */
+export const taggedOf = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(/^ +\* @example ?(.*\n(?: +\* (?!@).*\n)*)/gm)].map(([, example = ""]) =>
+    example.replace(/^ +\* /gm, "")
+  )
+
 const settings = {
   extends: join(root, "tsconfig.base.json"),
   compilerOptions: { noEmit: true, composite: false, declarationMap: false, sourceMap: false, noUnusedLocals: false }
@@ -30,12 +36,19 @@ export interface Documentation {
   readonly files: ReadonlyArray<string>
   /** A folder that contains them: they can import what the package of that folder can. */
   readonly within: string
+  /** What the programs have of which `@example` tags have lines; such tags are compiled when it is given. */
+  readonly preamble?: string | undefined
 }
 
 /** Writes the examples of some files into a new folder. */
-const write = Effect.fnUntraced(function* ({ files, within }: Documentation) {
+const write = Effect.fnUntraced(function* ({ files, preamble, within }: Documentation) {
   const fs = yield* FileSystem.FileSystem
-  const examples = (yield* Effect.forEach(files, (file) => fs.readFileString(file))).flatMap(examplesOf)
+  const texts = yield* Effect.forEach(files, (file) => fs.readFileString(file))
+  const examples =
+    preamble === undefined
+      ? texts.flatMap(examplesOf)
+      : // Each in a block of its own: they have the same names.
+        texts.flatMap(taggedOf).map((lines) => `${preamble}\n{\n${lines}}\n`)
   // The leading dot hides it from other tools.
   const folder = yield* fs.makeTempDirectoryScoped({ directory: within, prefix: ".examples-" })
   yield* Effect.forEach(examples, (example, n) => fs.writeFileString(join(folder, `example${n}.ts`), example))

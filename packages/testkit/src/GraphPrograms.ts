@@ -263,7 +263,9 @@ const behaviours: { readonly [K in keyof Programs]: Readonly<Record<string, Beha
       await world.faults({ fault: "throttle", path: "Big", times: 1, retryAfter: "decimal", seconds: 0.01 })
       const [retry, ...rest] = await run("/Big.txt", 60_000)
       assert.match(retry ?? "", /^attempt #?2 .*429/i)
-      assert.deepStrictEqual(rest, world.isOurs ? ["Drives.item waits: rateLimit", "Big.txt"] : ["Big.txt"])
+      assert.strictEqual(rest.at(-1), "Big.txt")
+      // Each style has its own name of the function.
+      if (world.isOurs) assert.match(rest.join(), /^[dD]rives\.item waits: rateLimit,Big\.txt$/)
     },
     "throttling gives up a call that takes too long": async (run, world) => {
       await world.faults({ fault: "stall", path: "Big" })

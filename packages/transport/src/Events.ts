@@ -7,7 +7,7 @@ import { callable, check } from "./OptionError.ts"
 
 /** A request is sent: an attempt of a call, a page of a list, a part of an upload. */
 export interface RequestEvent {
-  /** The function that was called, such as `WorkItems.create`. */
+  /** The function that was called, such as `WorkItems.create`, or `workItems.create` of a client with promises. */
   readonly operation: string
   readonly method: string
   /** Without the query. */

@@ -11,11 +11,12 @@ export type RawNumber = { readonly rawJSON: string }
 
 // They are in all versions of Node that are supported; TypeScript does not declare them yet.
 const { isRawJSON, rawJSON } = JSON as unknown as {
-  readonly isRawJSON: (value: unknown) => value is RawNumber
+  readonly isRawJSON: ((value: unknown) => value is RawNumber) | undefined
   readonly rawJSON: (text: string) => RawNumber
 }
 
-export const isRaw: (value: unknown) => value is RawNumber = isRawJSON
+/** Whether it is such a number. Where the runtime has none, nothing is. */
+export const isRaw: (value: unknown) => value is RawNumber = isRawJSON ?? ((_): _ is RawNumber => false)
 
 /** The number nearest to a value that is one; null: it is none. */
 export const numberOf = (value: Json | undefined): number | null =>

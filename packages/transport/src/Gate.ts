@@ -30,15 +30,14 @@ export interface Gate {
   readonly pause: (millis: number) => Effect.Effect<void>
 }
 
-/** Requests that are sent before any response: nothing is known of the service yet. */
-const firstRequests = 10
 /** How long those behind wait for the response of the one that asks, in milliseconds: it may take long. Then two go, then four. */
 const patience = 1000
 
-export const make = (): Gate => {
+/** `first`: requests that are sent before any response, while nothing is known of the service yet. */
+export const make = (first = 10): Gate => {
   let sent = 0
   /** The request whose response named the budget, what was left then, and until when no more comes. */
-  let budget = { request: 0, remaining: firstRequests, until: 0 }
+  let budget = { request: 0, remaining: first, until: 0 }
   let paused = 0
   /** Requests that may be sent although the budget is used up or not known: their responses name it. */
   let asking = 0

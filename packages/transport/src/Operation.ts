@@ -1,10 +1,12 @@
 /** The function of a client that a program called, as errors and events name it. */
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 
 /**
  * Returns the function that was called, by the spans around a request: the outermost of those that begin at the innermost and are all
- * of the modules, since a function of a client may call others. `otherwise`, when the innermost is another one.
+ * of the modules, since a function of a client may call others. `otherwise`, when the innermost is another one. `calledAs` has the name
+ * of a function with promises, which has another one than its span.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -17,9 +19,11 @@ import * as Option from "effect/Option"
  * ```
  */
 export const operationIn =
-  (modules: ReadonlySet<string>) =>
+  (modules: ReadonlySet<string>, calledAs?: (fiber: Fiber.Fiber<unknown, unknown>) => string | null) =>
   <const A>(otherwise: A): Effect.Effect<string | A> =>
     Effect.withFiberSucceed((fiber) => {
+      const called = calledAs === undefined ? null : calledAs(fiber)
+      if (called !== null) return called
       let found: string | A = otherwise
       let { span } = fiber.cache
       while (span?._tag === "Span") {

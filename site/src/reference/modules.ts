@@ -1,7 +1,7 @@
 /** The reference of every export, by TypeDoc. */
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { basename, join, posix } from "node:path"
-import { Application, type TypeDocOptions } from "typedoc"
+import { Application, Comment, CommentTag, type DeclarationReflection, type TypeDocOptions } from "typedoc"
 import type { PluginOptions } from "typedoc-plugin-markdown"
 import { page } from "../markdown.ts"
 import { generated, packages, root } from "../pages.ts"
@@ -16,10 +16,29 @@ const modulesOf = (folder: string) => {
   const manifest: Manifest = JSON.parse(readFileSync(join(root, "packages", folder, "package.json"), "utf8"))
   const modules = Object.entries(manifest.exports).flatMap(([path, target]) =>
     typeof target === "string" && target.endsWith(".ts") && !path.includes("*") && path !== "."
-      ? [join(root, "packages", folder, target)]
+      ? [{ path, file: join(root, "packages", folder, target) }]
       : []
   )
   return { name: manifest.name, modules }
+}
+
+type Since = Readonly<Record<string, Readonly<Record<string, string>>>>
+
+/** Returns the version since which a package has an export, for the packages that say it. */
+const sinceOf = (folder: string) => {
+  const file = join(root, "packages", folder, "since.json")
+  const table: Since = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {}
+  return (module: string, name: string): string | undefined =>
+    Object.keys(table).find((version) => table[version]?.[module]?.split(" ").includes(name))
+}
+
+/** Adds a version to what is shown of an export. */
+const tagSince = (one: DeclarationReflection, version: string) => {
+  for (const shown of one.signatures ?? [one]) {
+    shown.comment ??= new Comment()
+    const text = version === "next" ? "the next version" : version
+    shown.comment.blockTags.push(new CommentTag("@since", [{ kind: "text", text }]))
+  }
 }
 
 /** Gives the pages of a package their titles; the list of its modules is the page of their folder. */
@@ -52,7 +71,7 @@ export const modules = async (): Promise<number> => {
     const out = join(generated, "reference", "exports", folder)
     rmSync(out, { recursive: true, force: true })
     const options: TypeDocOptions & PluginOptions = {
-      entryPoints: modules,
+      entryPoints: modules.map(({ file }) => file),
       tsconfig: join(root, "packages", folder, "tsconfig.src.json"),
       plugin: ["typedoc-plugin-markdown"],
       out,
@@ -78,6 +97,14 @@ export const modules = async (): Promise<number> => {
     const app = await Application.bootstrapWithPlugins(options)
     const project = await app.convert()
     if (project === undefined) throw new Error(`packages/${folder} cannot be documented`)
+    const since = sinceOf(folder)
+    for (const { children = [], name: file } of project.children ?? []) {
+      const module = modules.find((one) => one.file.endsWith(`/src/${file}.ts`))
+      for (const one of children) {
+        const version = module === undefined ? undefined : since(module.path, one.name)
+        if (version !== undefined) tagSince(one, version)
+      }
+    }
     await app.generateOutputs(project)
     count += entitle(out, name)
   }

@@ -32,6 +32,8 @@ export class ListItem extends Schema.Opaque<ListItem>()(
     id: ListItemId,
     contentType: maybe(Schema.Struct({ id: text, name: text })),
     fields: maybe(Fields),
+    /** In changes: the item has gone. */
+    deleted: maybe(Schema.Struct({ state: text })),
     sharepointIds: maybe(SharepointIds)
   })
 ) {}

@@ -12,6 +12,8 @@ export interface Seen {
 export const nothingSeen = (): Seen => ({ status: null, requestId: null, attempts: 0 })
 
 export interface CurrentCall {
+  /** What was called; null: an effect of the program's own, in which functions have their own names. */
+  readonly operation: string | null
   readonly headers: Readonly<Record<string, string>> | undefined
   readonly seen: Seen
 }

@@ -1,5 +1,6 @@
 /** Which function of the client a request belongs to. Its span names it; a stream of pages has none. */
 import { operationIn } from "@signalbox/transport/Operation"
+import { CurrentCall } from "./CurrentCall.ts"
 
 const modules: ReadonlySet<string> = new Set([
   "AlertChannels",
@@ -30,7 +31,7 @@ const modules: ReadonlySet<string> = new Set([
   "Workspaces"
 ])
 
-const inModules = operationIn(modules)
+const inModules = operationIn(modules, (fiber) => fiber.getRef(CurrentCall)?.operation ?? null)
 
 /** The functions that have no span, by their endpoints. */
 const withoutSpan: Readonly<Record<string, string>> = {

@@ -3,8 +3,10 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import type { Page } from "../../contract/Common.ts"
+import type { ProcessId } from "../../contract/Ids.ts"
 import { ControlRoom } from "../../ControlRoom.ts"
 import { type ControlRoomError, type FailureOf, InvalidRequest } from "../../ControlRoomError.ts"
 import type { Top } from "../endpoints/Endpoint.ts"
@@ -94,3 +96,18 @@ export const pages = <A, E, R>(
   Stream.paginate<string | undefined, A, E, R>(undefined, (cursor) =>
     Effect.map(fetch(cursor), (page) => [page.data, Option.fromUndefinedOr(nextCursor(page))] as const)
   )
+
+/** A process, by its id or by an object that has it, such as the process itself. */
+export type ProcessRef = ProcessId | { readonly id: ProcessId }
+
+/** The process as the service expects it. What programs without types give instead stays, and is refused by the schema. */
+export const processOf = (process: ProcessRef): { readonly id: ProcessId } => {
+  if (typeof process === "string") return { id: process }
+  return Predicate.isObject(process) ? { id: process.id } : process
+}
+
+/** A definition with its process as the service expects it. */
+export const withProcess = <D extends { readonly process: ProcessRef }>(definition: D) => ({
+  ...definition,
+  process: processOf(definition.process)
+})

@@ -73,7 +73,20 @@ export const Started = Schema.Union([
   Schema.Struct({ started: Schema.Literal(true), id: ProcessRunId }),
   Schema.Struct({ started: Schema.Literal(false) })
 ])
-export type Started = typeof Started.Type
+
+/** A run that was started. */
+export interface RunStarted {
+  readonly started: true
+  readonly id: ProcessRunId
+}
+
+/** No run was started: no item waits for one. */
+export interface NothingStarted {
+  readonly started: false
+}
+
+/** What became of a start. */
+export type Started = RunStarted | NothingStarted
 
 /** How to stop a run. */
 export const StopRequest = Schema.Struct({

@@ -3,13 +3,13 @@ import { defined } from "@signalbox/transport/Defined"
 import { TaggedError } from "@signalbox/transport/Printed"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { type ProcessId, WorkItemId } from "../../contract/Ids.ts"
+import { WorkItemId } from "../../contract/Ids.ts"
 import type { WhenReferenceExists } from "../../contract/Order.ts"
 import * as contract from "../endpoints/WorkItems.ts"
 import { Conflict, ControlRoomError, InvalidRequest, NotFound } from "../../ControlRoomError.ts"
 import type { Jsonable } from "../../Payload.ts"
 import { names, refused, refusing } from "../calls/Known.ts"
-import { inWorkspace, returning } from "../calls/Workspace.ts"
+import { inWorkspace, processOf, type ProcessRef, returning } from "../calls/Workspace.ts"
 import { atIndex, partsOf } from "../payloads/CreateMany.ts"
 import { json } from "../payloads/Json.ts"
 
@@ -40,7 +40,7 @@ const orderOf = ({ dueAt, priority, tags, whenReferenceExists }: Order) =>
 
 /** A new work item. */
 export interface NewWorkItem extends Order {
-  readonly process: ProcessId
+  readonly process: ProcessRef
   /** Default null. */
   readonly payload?: Jsonable | undefined
   /** By which its sender knows it: 1 to 255 characters. An extension. */
@@ -73,7 +73,7 @@ export const create = Effect.fn("WorkItems.create")(
     const payload = yield* json("workItems.create", input.payload ?? null, "payload")
     return yield* call.create({
       payload: {
-        process: { id: input.process },
+        process: processOf(input.process),
         payload,
         ...orderOf(input),
         ...defined({ reference: input.reference })
@@ -85,7 +85,7 @@ export const create = Effect.fn("WorkItems.create")(
 
 /** New work items. */
 export interface NewWorkItems extends Order {
-  readonly process: ProcessId
+  readonly process: ProcessRef
   readonly payloads: ReadonlyArray<Jsonable>
   /** One for each payload, null for none. */
   readonly references?: ReadonlyArray<string | null> | undefined
@@ -144,7 +144,7 @@ export const createMany = Effect.fn("WorkItems.createMany")(
     for (const part of parts) {
       const created = call.createMany({
         payload: {
-          process: { id: process },
+          process: processOf(process),
           payloads: part.payloads,
           ...orderOf(input),
           ...defined({ references: part.references })

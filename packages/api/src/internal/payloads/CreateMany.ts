@@ -1,11 +1,11 @@
 /** Payloads for new work items: all checked, then in parts for a request each. */
 import { Conflict, InvalidRequest } from "../../ControlRoomError.ts"
+import { jsonOf, Unfit } from "@signalbox/transport/JsonValue"
 import { describe, parseOptions } from "@signalbox/transport/SchemaProblem"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { Reference } from "../../contract/Order.ts"
 import { maxCreated, maxPayload } from "../endpoints/WorkItems.ts"
-import { jsonOf, Unfit } from "./Json.ts"
 
 /** Of one request, in characters of JSON: the service takes 8 MB. */
 const maxCharacters = 2_000_000
@@ -41,7 +41,7 @@ export const partsOf = (
   let characters = Infinity
   for (const [index, payload] of payloads.entries()) {
     const json = jsonOf(payload, `payloads.${index}`)
-    if (json instanceof Unfit) return `${json.path}: ${json.problem}`
+    if (json instanceof Unfit) return json.message
     const problem = references === undefined ? null : referenceProblem(references[index])
     if (problem !== null) return `references.${index}: ${problem}`
     const text = JSON.stringify(json)

@@ -1,4 +1,5 @@
 /** Payloads through the schema that a caller gives. */
+import { Unfit } from "@signalbox/transport/JsonValue"
 import { first, parseOptions } from "@signalbox/transport/SchemaProblem"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -6,7 +7,6 @@ import * as Schema from "effect/Schema"
 import type { Page } from "../../contract/Common.ts"
 import { UnexpectedData } from "../../Payload.ts"
 import { type AnySchema, codecOf } from "../../StandardSchema.ts"
-import { Unfit } from "./Json.ts"
 
 interface Item {
   readonly id: string

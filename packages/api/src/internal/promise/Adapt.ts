@@ -10,7 +10,13 @@ import * as Stream from "effect/Stream"
 import { type SizedBytes, type UploadSource, UploadSourceError } from "../../Upload.ts"
 
 /** Bytes to upload of a known size that can be read again: a `File`, or a `Blob` (`openAsBlob` of `node:fs`) with a name. */
-export type BlobSource = File | { readonly name: string; readonly blob: Blob }
+export type BlobSource = File | NamedBlob
+
+/** A blob, and what the file is called. */
+export interface NamedBlob {
+  readonly name: string
+  readonly blob: Blob
+}
 
 /** What is one value, though it is an object. */
 type Value = Uint8Array | Date | Duration.Duration | DateTime.DateTime

@@ -29,38 +29,58 @@ export interface AssetUploadPromise extends ApiPromise<Assets.AssetUpload> {}
 
 /** Assets: named values of any content type. An asset is referred to by its id, or by `name:` and its name. */
 export interface AssetsClient {
+  /** Returns an asset, by its id or by `name:` and its name. */
   readonly get: (asset: string, options?: CallOptions) => ApiPromise<Assets.Asset>
-  /** Returns one page, newest first. */
+  /**
+   * Returns one page, newest first.
+   * @example const { data } = await room.assets.list({ name: "prices" })
+   */
   readonly list: (page?: NamedListOptions, options?: CallOptions) => ApiPromise<ListPage<Assets.AssetSummary>>
-  /** All assets, newest first. */
+  /**
+   * All assets, newest first.
+   * @example for await (const { name } of room.assets.stream()) console.log(name)
+   */
   readonly stream: (page?: NamedSize, options?: CallOptions) => AsyncIterable<Assets.AssetSummary>
   /** Creates an asset without content; rejects with `Conflict` when the name is in use. */
   readonly create: (name: string, options?: CallOptions) => ApiPromise<Assets.Asset>
   /** Deletes an asset. Irreversible. */
   readonly remove: (asset: string, options?: CallOptions) => ApiPromise<void>
+  /** Returns an upload: pending, completed or failed. */
   readonly getUpload: (asset: string, upload: string, options?: CallOptions) => AssetUploadPromise
-  /** Waits until an upload is `completed`; rejects with `AssetUploadFailed` when it failed. */
+  /**
+   * Waits until an upload is `completed`; rejects with `AssetUploadFailed` when it failed.
+   * @example await room.assets.awaitUpload(asset, upload, { timeout: "1 minute" })
+   */
   readonly awaitUpload: (
     asset: string,
     upload: string,
     wait?: AwaitUploadOptions,
     options?: CallOptions
   ) => AssetUploadPromise
-  /** Uploads the content of an asset. The old content remains until the service has all of it. */
+  /**
+   * Uploads the content of an asset. The old content remains until the service has all of it.
+   * @example await room.assets.upload(asset, new File(["[1, 2]"], "prices.json"))
+   */
   readonly upload: (
     asset: string,
     source: UploadSource,
     upload?: AssetUploadOptions,
     options?: CallOptions
   ) => ApiPromise<void>
-  /** Creates the asset if none has this name, and uploads its content. Safe to repeat. */
+  /**
+   * Creates the asset if none has this name, and uploads its content. Safe to repeat.
+   * @example await room.assets.put("prices", new File(["[1, 2]"], "prices.json"))
+   */
   readonly put: (
     name: string,
     source: UploadSource,
     upload?: AssetUploadOptions,
     options?: CallOptions
   ) => ApiPromise<AssetId>
-  /** The content of an asset as it arrives; nothing for an asset without content. */
+  /**
+   * The content of an asset as it arrives; nothing for an asset without content.
+   * @example for await (const bytes of room.assets.download(asset)) console.log(bytes)
+   */
   readonly download: (asset: string, options?: CallOptions) => AsyncIterable<Uint8Array>
 }
 
@@ -95,17 +115,35 @@ export interface DeletedSecret {
 export interface SecretsClient {
   /** Returns a secret with the names of its items, without their values. */
   readonly get: (name: string, options?: CallOptions) => ApiPromise<Secrets.SecretWithItemNames>
-  /** Returns one page of up to 1,000 secrets, newest first. */
+  /**
+   * Returns one page of up to 1,000 secrets, newest first.
+   * @example const { data } = await room.secrets.list({ name: "mailbox" })
+   */
   readonly list: (page?: Omit<NamedListOptions, "limit">, options?: CallOptions) => ApiPromise<ListPage<Secrets.Secret>>
-  /** All secrets, newest first, without their items. */
+  /**
+   * All secrets, newest first, without their items.
+   * @example for await (const { name } of room.secrets.stream()) console.log(name)
+   */
   readonly stream: (page?: Pick<NamedListOptions, "name">, options?: CallOptions) => AsyncIterable<Secrets.Secret>
-  /** Creates a secret; rejects with `Conflict` when the name is in use. */
+  /**
+   * Creates a secret; rejects with `Conflict` when the name is in use.
+   * @example await room.secrets.create("mailbox", { items: { user: "a", password: "b" } })
+   */
   readonly create: (name: string, content: SecretContent, options?: CallOptions) => ApiPromise<Secrets.Secret>
-  /** Replaces all items of a secret. */
+  /**
+   * Replaces all items of a secret.
+   * @example await room.secrets.update("mailbox", { items: { password: "c" } })
+   */
   readonly update: (name: string, content: SecretContent, options?: CallOptions) => ApiPromise<Secrets.Secret>
-  /** Adds items to a secret or replaces their values, and keeps all others; names in `remove` are deleted. */
+  /**
+   * Adds items to a secret or replaces their values, and keeps all others; names in `remove` are deleted.
+   * @example await room.secrets.setItems("mailbox", { items: {}, remove: ["user"] })
+   */
   readonly setItems: (name: string, change: SecretChange, options?: CallOptions) => ApiPromise<Secrets.Secret>
-  /** Creates the secret, or replaces the items of the one with its name. Safe to repeat. */
+  /**
+   * Creates the secret, or replaces the items of the one with its name. Safe to repeat.
+   * @example await room.secrets.put("mailbox", { items: { user: "a", password: "b" } })
+   */
   readonly put: (name: string, content: SecretContent, options?: CallOptions) => ApiPromise<Secrets.Secret>
   /** Deletes a secret. Irreversible. */
   readonly remove: (name: string, options?: CallOptions) => ApiPromise<DeletedSecret>
@@ -127,11 +165,20 @@ export interface Permissions extends ReadonlyArray<ApiKeys.Permission> {}
 
 /** Keys of the workspace. */
 export interface ApiKeysClient {
-  /** Returns one page, newest first. */
+  /**
+   * Returns one page, newest first.
+   * @example const { data } = await room.apiKeys.list({ limit: 50 })
+   */
   readonly list: (page?: ListOptions, options?: CallOptions) => ApiPromise<ListPage<ApiKeys.ApiKey>>
-  /** All keys, newest first. */
+  /**
+   * All keys, newest first.
+   * @example for await (const { name } of room.apiKeys.stream()) console.log(name)
+   */
   readonly stream: (page?: Size, options?: CallOptions) => AsyncIterable<ApiKeys.ApiKey>
-  /** Creates a key; `key` is shown only here. It cannot have a permission that the caller's own key lacks. */
+  /**
+   * Creates a key; `key` is shown only here. It cannot have a permission that the caller's own key lacks.
+   * @example const { key } = await room.apiKeys.create("ci", ["Processes.read_runs"])
+   */
   readonly create: (name: string, permissions: Permissions, options?: CallOptions) => ApiPromise<ApiKeys.ApiKeyCreated>
   /** Revokes a key. Irreversible. */
   readonly remove: (key: string, options?: CallOptions) => ApiPromise<Deleted<ApiKeyId>>
@@ -161,7 +208,10 @@ export const room = /* @__PURE__ */ members<RoomClient>(Room, { get: 0, resume: 
 
 /** Hints of what changes in a workspace. */
 export interface ChangesClient {
-  /** A hint when something changes that the key may read; the first has the topic `reset`. */
+  /**
+   * A hint when something changes that the key may read; the first has the topic `reset`.
+   * @example for await (const { topic } of room.changes.stream()) console.log(topic)
+   */
   readonly stream: (
     from?: { readonly after?: number | undefined },
     options?: CallOptions
@@ -172,7 +222,10 @@ export const changes = /* @__PURE__ */ members<ChangesClient>(Changes, { stream:
 
 /** Tickets that open a session of the console in a browser. */
 export interface ConsoleTicketsClient {
-  /** Creates a ticket for one session, valid for 60 seconds unless `lifetime` says otherwise. */
+  /**
+   * Creates a ticket for one session, valid for 60 seconds unless `lifetime` says otherwise.
+   * @example const ticket = await room.consoleTickets.create({ lifetime: "30 seconds" })
+   */
   readonly create: (
     ticket?: { readonly lifetime?: Duration.Input | undefined },
     options?: CallOptions

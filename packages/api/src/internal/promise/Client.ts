@@ -10,11 +10,20 @@ import { close, execute, type Session } from "./Session.ts"
 
 /** What a client has beside its modules; `Self` is the client. */
 export interface Connected<Self> extends AsyncDisposable {
-  /** Runs any effect that needs the connection. */
+  /**
+   * Runs any effect that needs the connection.
+   * @example const items = await room.run(Effect.map(WorkItems.list(), ({ data }) => data))
+   */
   readonly run: <A, E>(effect: Effect.Effect<A, E, ControlRoom>, options?: CallOptions) => Promise<A>
-  /** The same client, whose calls and streams have these options, unless a call has its own. */
+  /**
+   * The same client, whose calls and streams have these options, unless a call has its own.
+   * @example const { data } = await room.with({ timeout: "5 seconds" }).workers.list()
+   */
   readonly with: (options: CallOptions) => Self
-  /** The same client, whose calls and streams `signal` aborts, with their requests. They reject with its reason. */
+  /**
+   * The same client, whose calls and streams `signal` aborts, with their requests. They reject with its reason.
+   * @example await room.withSignal(AbortSignal.timeout(60_000)).workItems.list()
+   */
   readonly withSignal: (signal: AbortSignal) => Self
   /** Closes the connection and ends what is active, which rejects with `Closed`, as later calls do. May be called again. */
   readonly close: () => Promise<void>
@@ -28,6 +37,26 @@ export type ModulesOf<R extends Resources> = { readonly [K in keyof R]: R[K] ext
 
 /** A client with these resources. */
 export type ClientOf<R extends Resources> = ModulesOf<R> & Connected<ClientOf<R>>
+
+/** How functions beside a client call with its session and options. */
+interface Callable {
+  readonly [callable]: <A>(effect: Effect.Effect<A, unknown, ControlRoom>, call: Call, options: unknown) => Promise<A>
+}
+
+const callable = Symbol("@signalbox/api/promise: calls of functions beside the client")
+
+/** Runs an effect for a function of this package that is no member of the client, such as one that needs Node. */
+export const callWith = async <A>(
+  client: Connected<unknown>,
+  effect: Effect.Effect<A, unknown, ControlRoom>,
+  operation: string,
+  door: (...args: never) => unknown,
+  options: CallOptions | undefined
+): Promise<A> => {
+  const call: Call = { operation, place: placeOf(door), seen: nothingSeen() }
+  // Each client is made by `clientOf`.
+  return (client as Connected<unknown> & Callable)[callable](effect, call, options)
+}
 
 /** A client of a session. `view`: the options of all its calls. */
 export const clientOf = <R extends Resources>(session: Session, view: CallOptions, resources: R): ClientOf<R> => {
@@ -47,6 +76,9 @@ export const clientOf = <R extends Resources>(session: Session, view: CallOption
     close: end,
     [Symbol.asyncDispose]: end
   }
+  const run: Callable[typeof callable] = async (effect, call, options) =>
+    execute(session, effect, call, merged(view, checked(options, call)))
+  Object.defineProperty(client, callable, { value: run })
   for (const [name, members] of Object.entries(resources)) {
     // Made when it is first used: a view of a client is for one call often.
     Object.defineProperty(client, name, {

@@ -1,4 +1,7 @@
-/** Parameters that functions of several modules have. */
+/**
+ * Parameters that functions of several modules have. Interfaces of parameters have a member of their own, here and elsewhere: the
+ * compiler shows one that has none by what it extends, with all members.
+ */
 import type * as Duration from "effect/Duration"
 import type * as Lists from "../../ListOptions.ts"
 
@@ -9,10 +12,16 @@ export interface ListOptions extends Lists.ListOptions {}
 export interface NamedListOptions extends Lists.NamedListOptions {}
 
 /** How many items of a list are read with one request. */
-export interface Size extends Omit<Lists.ListOptions, "cursor"> {}
+export interface Size {
+  /** Items per request, 1 to 500. */
+  readonly limit?: number | undefined
+}
 
 /** Which of what has a name, and how many are read with one request. */
-export interface NamedSize extends Omit<Lists.NamedListOptions, "cursor"> {}
+export interface NamedSize extends Size {
+  /** Only what has exactly this name. An extension: the hosted service ignores it, and lists everything. */
+  readonly name?: string | undefined
+}
 
 /** How to wait for an outcome. */
 export interface AwaitOptions<A> {

@@ -1,24 +1,28 @@
 /** All modules of a room. */
 import * as Administration from "./AdministrationClients.ts"
 import type { Connected } from "./Client.ts"
+import * as Failures from "./FailureClients.ts"
 import type { Members } from "./Members.ts"
+import * as Notifications from "./NotificationClients.ts"
+import * as Packages from "./PackageClients.ts"
 import * as Process from "./ProcessClient.ts"
 import * as Runs from "./RunClients.ts"
 import * as Starts from "./StartClients.ts"
+import * as StepRuns from "./StepRunClients.ts"
 import * as Work from "./WorkClients.ts"
 import * as Workers from "./WorkerClients.ts"
 
 /** The modules of a client. */
 export interface Modules {
-  readonly alertChannels: Starts.AlertChannelsClient
-  readonly alerts: Starts.AlertsClient
+  readonly alertChannels: Notifications.AlertChannelsClient
+  readonly alerts: Notifications.AlertsClient
   readonly apiKeys: Administration.ApiKeysClient
   readonly assets: Administration.AssetsClient
-  readonly assistants: Workers.AssistantsClient
-  readonly bulkOperations: Work.BulkOperationsClient
+  readonly assistants: Packages.AssistantsClient
+  readonly bulkOperations: Failures.BulkOperationsClient
   readonly changes: Administration.ChangesClient
   readonly consoleTickets: Administration.ConsoleTicketsClient
-  readonly failures: Work.FailuresClient
+  readonly failures: Failures.FailuresClient
   readonly files: Work.FilesClient
   readonly outputs: Work.OutputsClient
   readonly process: Process.ProcessClient
@@ -27,10 +31,10 @@ export interface Modules {
   readonly room: Administration.RoomClient
   readonly schedules: Starts.SchedulesClient
   readonly secrets: Administration.SecretsClient
-  readonly stepRuns: Runs.StepRunsClient
-  readonly taskPackages: Workers.TaskPackagesClient
+  readonly stepRuns: StepRuns.StepRunsClient
+  readonly taskPackages: Packages.TaskPackagesClient
   readonly triggers: Starts.TriggersClient
-  readonly webhooks: Starts.WebhooksClient
+  readonly webhooks: Notifications.WebhooksClient
   readonly workerGroups: Workers.WorkerGroupsClient
   readonly workers: Workers.WorkersClient
   readonly workItems: Work.WorkItemsClient
@@ -41,15 +45,15 @@ export interface Modules {
 export interface Client extends Modules, Connected<Client> {}
 
 export const modules: { readonly [K in keyof Modules]: Members<Modules[K]> } = {
-  alertChannels: Starts.alertChannels,
-  alerts: Starts.alerts,
+  alertChannels: Notifications.alertChannels,
+  alerts: Notifications.alerts,
   apiKeys: Administration.apiKeys,
   assets: Administration.assets,
-  assistants: Workers.assistants,
-  bulkOperations: Work.bulkOperations,
+  assistants: Packages.assistants,
+  bulkOperations: Failures.bulkOperations,
   changes: Administration.changes,
   consoleTickets: Administration.consoleTickets,
-  failures: Work.failures,
+  failures: Failures.failures,
   files: Work.files,
   outputs: Work.outputs,
   process: Process.process,
@@ -58,10 +62,10 @@ export const modules: { readonly [K in keyof Modules]: Members<Modules[K]> } = {
   room: Administration.room,
   schedules: Starts.schedules,
   secrets: Administration.secrets,
-  stepRuns: Runs.stepRuns,
-  taskPackages: Workers.taskPackages,
+  stepRuns: StepRuns.stepRuns,
+  taskPackages: Packages.taskPackages,
   triggers: Starts.triggers,
-  webhooks: Starts.webhooks,
+  webhooks: Notifications.webhooks,
   workerGroups: Workers.workerGroups,
   workers: Workers.workers,
   workItems: Work.workItems,

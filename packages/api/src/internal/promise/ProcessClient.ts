@@ -51,9 +51,15 @@ export interface OfRun {
 
 /** Processes as code: what `Process.make` of `@signalbox/api/Process` has made is deployed and run. */
 export interface ProcessClient {
-  /** Compares a process with what the workspace has under its name, and changes nothing. */
+  /**
+   * Compares a process with what the workspace has under its name, and changes nothing.
+   * @example const { changes } = await room.process.plan(invoices)
+   */
   readonly plan: (process: Process.Process, options?: CallOptions) => ApiPromise<Process.Plan>
-  /** Brings the workspace to what a process says. Safe to repeat; rejects with `WaitingItems`, or `InvalidProcess`. */
+  /**
+   * Brings the workspace to what a process says. Safe to repeat; rejects with `WaitingItems`, or `InvalidProcess`.
+   * @example await room.process.deploy(invoices, { waiting: "keep" })
+   */
   readonly deploy: (
     process: Process.Process,
     deployment?: Process.DeployOptions,
@@ -61,35 +67,60 @@ export interface ProcessClient {
   ) => ApiPromise<Process.Deployed>
   /** The id of the process of a name; rejects with `NotDeployed` when there is none. */
   readonly idByName: (name: string, options?: CallOptions) => ApiPromise<ProcessId>
-  /** The id that a process has in the workspace; rejects with `NotDeployed` when it has none. */
+  /**
+   * The id that a process has in the workspace; rejects with `NotDeployed` when it has none.
+   * @example const id = await room.process.id(invoices)
+   */
   readonly id: (process: Process.Process, options?: CallOptions) => ApiPromise<ProcessId>
-  /** Creates work items in the queue of a process, and returns their ids in the order of the payloads. */
+  /**
+   * Creates work items in the queue of a process, and returns their ids in the order of the payloads.
+   * @example const ids = await room.process.createWorkItems(invoices, [{ number: "A1" }])
+   */
   readonly createWorkItems: <T extends Target>(
     process: T,
     payloads: ReadonlyArray<PayloadOf<T>>,
     options?: CallOptions
   ) => ApiPromise<ReadonlyArray<WorkItemId>>
-  /** Starts a run with work items of the queue, with payloads, or, without either, with the default work item. */
+  /**
+   * Starts a run with work items of the queue, with payloads, or, without either, with the default work item.
+   * @example
+   * const payloads = [{ number: "A1" }]
+   * const { started } = await room.process.startRun(invoices, { payloads })
+   */
   readonly startRun: <T extends Target>(process: T, input?: RunStart<T>, options?: CallOptions) => ApiPromise<Started>
-  /** The outputs of a run, decoded, oldest first. */
+  /**
+   * The outputs of a run, decoded, oldest first.
+   * @example
+   * for await (const { payload } of room.process.outputs(invoices, { run }))
+   *   console.log(payload)
+   */
   readonly outputs: <T extends Target>(
     process: T,
     of: OfRun,
     options?: CallOptions
   ) => AsyncIterable<Process.TypedOutput<OutputOf<T>>>
-  /** All outputs of a run, decoded, oldest first. */
+  /**
+   * All outputs of a run, decoded, oldest first.
+   * @example const outputs = await room.process.collectOutputs(invoices, { run })
+   */
   readonly collectOutputs: <T extends Target>(
     process: T,
     of: OfRun,
     options?: CallOptions
   ) => ApiPromise<ReadonlyArray<Process.TypedOutput<OutputOf<T>>>>
-  /** The failed work items of a run, newest first: at which step, and why. */
+  /**
+   * The failed work items of a run, newest first: at which step, and why.
+   * @example const failed = await room.process.failedItems(invoices, { run })
+   */
   readonly failedItems: <T extends Target>(
     process: T,
     of: OfRun,
     options?: CallOptions
   ) => ApiPromise<ReadonlyArray<Process.FailedItem<Known<T>>>>
-  /** Runs a process from its payloads to its outputs; rejects with `RunUnresolved` when items fail, unless `failures` decides. */
+  /**
+   * Runs a process from its payloads to its outputs; rejects with `RunUnresolved` when items fail, unless `failures` decides.
+   * @example const { outputs } = await room.process.run(invoices, [{ number: "A1" }])
+   */
   readonly run: <T extends Target>(
     process: T,
     payloads: ReadonlyArray<PayloadOf<T>>,

@@ -1,54 +1,93 @@
 /** Processes and their runs, as functions with promises. */
-import type * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
-import type { Accepted, Deleted, Page } from "../../contract/Common.ts"
+import type { Accepted, Deleted } from "../../contract/Common.ts"
 import type { ProcessId, ProcessRunId } from "../../contract/Ids.ts"
 import type { PauseState } from "../../contract/Pauses.ts"
-import type { ConsoleMessages } from "../../contract/StepRuns.ts"
 import * as Processes from "../../Processes.ts"
 import * as ProcessRuns from "../../ProcessRuns.ts"
-import * as StepRuns from "../../StepRuns.ts"
 import type { AnySchema } from "../../StandardSchema.ts"
 import type { Plain } from "./Adapt.ts"
 import type { CallOptions } from "./CallOptions.ts"
-import type { AwaitOptions, ListOptions, NamedListOptions, NamedSize, Size } from "./Common.ts"
+import type { AwaitOptions, ListOptions, NamedListOptions, NamedSize } from "./Common.ts"
 import { type ApiPromise, members } from "./Members.ts"
 import type { ListPage } from "./Pages.ts"
 
 /** A process: its name and its steps. */
-export interface NewProcess extends Plain<Processes.ProcessDefinition> {}
+export interface NewProcess extends Omit<Plain<Processes.ProcessDefinition>, "name" | "steps"> {
+  readonly name: string
+  /** They run in this order. */
+  readonly steps: ReadonlyArray<NewStep>
+}
+
+/** A step of a process: the task that it runs, and how. */
+export interface NewStep extends Omit<Plain<Processes.StepDefinition>, "name"> {
+  readonly name: string
+}
 
 /** The definition that replaces the one of a process. */
-export interface ProcessChange extends Plain<Processes.DefinitionChange> {}
+export interface ProcessChange extends NewProcess {
+  /** Of the definition that is replaced; with another one the change rejects with `Conflict`. */
+  readonly revision?: string
+  /** Items in the queue that are deleted with the change, which is irreversible. */
+  readonly delete_work_items?: ReadonlyArray<string>
+}
 
 /** Processes: named definitions made of steps. */
 export interface ProcessesClient {
+  /** Returns one process with its steps. */
   readonly get: (process: string, options?: CallOptions) => ApiPromise<Processes.Process>
-  /** Returns one page, newest first. */
+  /**
+   * Returns one page, newest first.
+   * @example const { data } = await room.processes.list({ name: "invoices" })
+   */
   readonly list: (page?: NamedListOptions, options?: CallOptions) => ApiPromise<ListPage<Processes.ProcessSummary>>
-  /** All processes, newest first. */
+  /**
+   * All processes, newest first.
+   * @example for await (const { id, name } of room.processes.stream()) console.log(id, name)
+   */
   readonly stream: (page?: NamedSize, options?: CallOptions) => AsyncIterable<Processes.ProcessSummary>
-  /** Creates a process; rejects with `Conflict` when the name is in use. */
+  /**
+   * Creates a process; rejects with `Conflict` when the name is in use.
+   * @example
+   * const steps = [{ name: "read", task: { name: "read mail" } }]
+   * await room.processes.create({ name: "invoices", steps })
+   */
   readonly create: (definition: NewProcess, options?: CallOptions) => ApiPromise<Processes.Process>
-  /** Replaces a definition; with the `revision` that was read, rejects with `Conflict` when it was changed since. */
+  /**
+   * Replaces a definition; with the `revision` that was read, rejects with `Conflict` when it was changed since.
+   * @example
+   * const definition = await room.processes.getDefinition(process)
+   * await room.processes.update(process, { ...definition, description: "by mail" })
+   */
   readonly update: (process: string, definition: ProcessChange, options?: CallOptions) => ApiPromise<Processes.Process>
   /** Returns the whole definition of a process. */
   readonly getDefinition: (process: string, options?: CallOptions) => ApiPromise<Processes.StoredDefinition>
   /** Deletes a process without live runs and waiting items. Irreversible. */
   readonly remove: (process: string, options?: CallOptions) => ApiPromise<Deleted<ProcessId>>
-  /** Pauses a process, or one of its steps: workers get nothing more of it. Returns the pause. */
+  /**
+   * Pauses a process, or one of its steps: workers get nothing more of it. Returns the pause.
+   * @example await room.processes.pause(process, { step: "post", note: "ERP is down" })
+   */
   readonly pause: (
     process: string,
     pause?: { readonly step?: string | undefined; readonly note?: string | undefined },
     options?: CallOptions
   ) => ApiPromise<PauseState>
-  /** Resumes a process, or one of its steps. Does nothing when it is not paused. */
+  /**
+   * Resumes a process, or one of its steps. Does nothing when it is not paused.
+   * @example await room.processes.resume(process, { step: "post" })
+   */
   readonly resume: (
     process: string,
     pause?: { readonly step?: string | undefined },
     options?: CallOptions
   ) => ApiPromise<PauseState>
-  /** Creates the process, or replaces the definition of the one with its name. Safe to repeat. */
+  /**
+   * Creates the process, or replaces the definition of the one with its name. Safe to repeat.
+   * @example
+   * const steps = [{ name: "read", task: { name: "read mail" } }]
+   * await room.processes.put({ name: "invoices", steps })
+   */
   readonly put: (definition: NewProcess, options?: CallOptions) => ApiPromise<Processes.Process>
 }
 
@@ -66,10 +105,12 @@ export const processes = /* @__PURE__ */ members<ProcessesClient>(Processes, {
 })
 
 /** Which runs. */
-export interface RunFilter extends Plain<ProcessRuns.Filter> {}
+export interface RunFilter extends Omit<Plain<ProcessRuns.Filter>, "process"> {
+  readonly process?: string | undefined
+}
 
 /** Which runs, and which page of them. */
-export interface RunPage extends Plain<ProcessRuns.PageFilter> {}
+export interface RunPage extends RunFilter, ListOptions {}
 
 type Inputs = Plain<ProcessRuns.StartInput>
 
@@ -86,24 +127,36 @@ export interface RunOfInputs extends Extract<Inputs, { readonly inputs: unknown 
 export type RunInput = RunOfPayloads | RunOfWorkItems | RunOfInputs
 
 /** How a run starts. */
-export interface StartOptions extends Plain<ProcessRuns.StartOptions> {}
+export interface StartOptions extends ProcessRuns.StartOptions {}
 
 /** A run that was started, or that nothing waited for one. */
 export interface StartedPromise extends ApiPromise<ProcessRuns.Started> {}
 
 /** How a run is stopped. */
-export interface StopOptions extends Plain<NonNullable<Parameters<typeof ProcessRuns.stop>[1]>> {}
+export interface StopOptions extends ProcessRuns.StopOptions {}
 
 /** Process runs: start, watch and stop them. */
 export interface ProcessRunsClient {
+  /** Returns one run with its state. */
   readonly get: (run: string, options?: CallOptions) => ApiPromise<ProcessRuns.ProcessRun>
   /** Returns the steps of a run in their order, with the numbers of their items by state, and why they wait. */
   readonly steps: (run: string, options?: CallOptions) => ApiPromise<ReadonlyArray<ProcessRuns.RunStep>>
-  /** Returns one page, newest first. */
+  /**
+   * Returns one page, newest first.
+   * @example const { data } = await room.processRuns.list({ process, state: "unresolved" })
+   */
   readonly list: (filter?: RunPage, options?: CallOptions) => ApiPromise<ListPage<ProcessRuns.ProcessRun>>
-  /** All runs that match, newest first. */
+  /**
+   * All runs that match, newest first.
+   * @example for await (const { id } of room.processRuns.stream({ process })) console.log(id)
+   */
   readonly stream: (filter?: RunFilter, options?: CallOptions) => AsyncIterable<ProcessRuns.ProcessRun>
-  /** Starts a run; without input, with the default work item of the process, else one empty item. */
+  /**
+   * Starts a run; without input, with the default work item of the process, else one empty item.
+   * @example
+   * const run = await room.processRuns.start(process, { payloads: [{ day: 1 }] })
+   * if (run.started) await room.processRuns.awaitEnd(run.id)
+   */
   readonly start: {
     <S extends AnySchema>(
       process: string,
@@ -113,7 +166,10 @@ export interface ProcessRunsClient {
     ): StartedPromise
     (process: string, input?: RunInput, start?: StartOptions, options?: CallOptions): StartedPromise
   }
-  /** Returns the address for callers that start runs but control no headers; the key is part of it. */
+  /**
+   * Returns the address for callers that start runs but control no headers; the key is part of it.
+   * @example const url = await room.processRuns.integrationUrl(process, { key: "..." })
+   */
   readonly integrationUrl: (
     process: string,
     access: { readonly key: string | Redacted.Redacted; readonly handshake?: "asana" | undefined },
@@ -121,11 +177,17 @@ export interface ProcessRunsClient {
   ) => ApiPromise<Redacted.Redacted>
   /** Starts a new run with the inputs of an ended run, and returns its id. */
   readonly startAgain: (run: string, options?: CallOptions) => ApiPromise<ProcessRunId>
-  /** Stops a run; `accepted` is false when it had already ended. */
+  /**
+   * Stops a run; `accepted` is false when it had already ended.
+   * @example await room.processRuns.stop(run, { terminate: true })
+   */
   readonly stop: (run: string, stop?: StopOptions, options?: CallOptions) => ApiPromise<Accepted>
   /** Deletes an ended run. Irreversible. */
   readonly remove: (run: string, options?: CallOptions) => ApiPromise<Deleted<ProcessRunId>>
-  /** Waits until a run has ended (`completed` or `unresolved`). */
+  /**
+   * Waits until a run has ended (`completed` or `unresolved`).
+   * @example const { state } = await room.processRuns.awaitEnd(run, { timeout: "1 hour" })
+   */
   readonly awaitEnd: (
     run: string,
     wait?: AwaitOptions<ProcessRuns.ProcessRun>,
@@ -144,53 +206,4 @@ export const processRuns = /* @__PURE__ */ members<ProcessRunsClient>(ProcessRun
   stop: 2,
   remove: 1,
   awaitEnd: 2
-})
-
-/** A page of console messages, and where it stands among all. */
-export interface ConsoleMessagesPage
-  extends Page<StepRuns.ConsoleMessage>, Pick<ConsoleMessages, "newer" | "position" | "total"> {}
-
-/** Step runs: what happened on the workers. */
-export interface StepRunsClient {
-  readonly get: (stepRun: string, options?: CallOptions) => ApiPromise<StepRuns.StepRun>
-  /** Returns one page of the step runs of a run, newest first. */
-  readonly list: (run: string, page?: ListOptions, options?: CallOptions) => ApiPromise<ListPage<StepRuns.StepRun>>
-  /** All step runs of a run, newest first. */
-  readonly stream: (run: string, page?: Size, options?: CallOptions) => AsyncIterable<StepRuns.StepRun>
-  /** The events of a step run, oldest first. */
-  readonly events: (stepRun: string, options?: CallOptions) => AsyncIterable<StepRuns.StepRunEvent>
-  /** The console messages of a step run, oldest first. */
-  readonly consoleMessages: (stepRun: string, options?: CallOptions) => AsyncIterable<StepRuns.ConsoleMessage>
-  /** Up to `count` console messages from a position on, in messages from the start, or with a negative one from the end. */
-  readonly consoleMessagesFrom: (
-    stepRun: string,
-    position: number,
-    size?: { readonly count?: number | undefined },
-    options?: CallOptions
-  ) => ApiPromise<ConsoleMessagesPage>
-  /** The console messages of a step run as they are written, oldest first; ends with the step run. */
-  readonly followConsoleMessages: (
-    stepRun: string,
-    poll?: { readonly pollInterval?: Duration.Input | undefined },
-    options?: CallOptions
-  ) => AsyncIterable<StepRuns.ConsoleMessage>
-  /** The files that a step run left behind, newest first. */
-  readonly artifacts: (stepRun: string, page?: Size, options?: CallOptions) => AsyncIterable<StepRuns.ArtifactListed>
-  /** Returns one artifact with its address, which is valid for one hour. */
-  readonly getArtifact: (stepRun: string, artifact: string, options?: CallOptions) => ApiPromise<StepRuns.Artifact>
-  /** The bytes of an artifact as they arrive. */
-  readonly downloadArtifact: (stepRun: string, artifact: string, options?: CallOptions) => AsyncIterable<Uint8Array>
-}
-
-export const stepRuns = /* @__PURE__ */ members<StepRunsClient>(StepRuns, {
-  get: 1,
-  list: 2,
-  stream: 2,
-  events: 1,
-  consoleMessages: 1,
-  consoleMessagesFrom: 3,
-  followConsoleMessages: 2,
-  artifacts: 2,
-  getArtifact: 2,
-  downloadArtifact: 2
 })

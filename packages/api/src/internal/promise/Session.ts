@@ -38,7 +38,8 @@ export const servicesOf = (
   { headers, idempotencyKey, policy }: CallOptions,
   call: Call
 ): Context.Context<never> => {
-  const current = Context.make(CurrentCall, { headers, seen: call.seen })
+  const operation = call.operation === "run" ? null : call.operation
+  const current = Context.make(CurrentCall, { operation, headers, seen: call.seen })
   const withPolicy =
     policy === undefined ? current : Context.add(current, RetryPolicy, { ...session.policy, ...policy })
   return idempotencyKey === undefined ? withPolicy : Context.add(withPolicy, IdempotencyKeys, keysFrom(idempotencyKey))

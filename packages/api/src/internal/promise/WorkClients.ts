@@ -1,10 +1,6 @@
 /** Work items and what becomes of them, as functions with promises. */
-import type { Accepted } from "../../contract/Common.ts"
-import type { BulkFilter, BulkOperation, BulkOperationName } from "../../contract/BulkOperations.ts"
 import type { WorkItemId } from "../../contract/Ids.ts"
 import type { BatchResult, ThroughputHour, WorkItem, WorkItemListed } from "../../contract/WorkItems.ts"
-import * as BulkOperations from "../../BulkOperations.ts"
-import * as Failures from "../../Failures.ts"
 import * as Files from "../../Files.ts"
 import * as Outputs from "../../Outputs.ts"
 import * as WorkItems from "../../WorkItems.ts"
@@ -12,7 +8,7 @@ import type { Jsonable, Typed, WithSchema } from "../../Payload.ts"
 import type { AnySchema } from "../../StandardSchema.ts"
 import type { BlobSource, Plain } from "./Adapt.ts"
 import type { CallOptions } from "./CallOptions.ts"
-import type { AwaitOptions, ListOptions, Size } from "./Common.ts"
+import type { ListOptions, Size } from "./Common.ts"
 import { type ApiPromise, members } from "./Members.ts"
 import type { ListPage } from "./Pages.ts"
 
@@ -25,16 +21,29 @@ export interface ProgressOptions {
 }
 
 /** Which work items. */
-export interface WorkItemFilter extends Plain<WorkItems.Filter> {}
+export interface WorkItemFilter extends Omit<Plain<WorkItems.Filter>, "process"> {
+  readonly process?: string | undefined
+}
 
 /** Which work items, and which page of them. */
-export interface WorkItemPage extends Plain<WorkItems.PageFilter> {}
+export interface WorkItemPage extends WorkItemFilter, ListOptions {}
 
 /** A new work item. */
-export interface NewWorkItem extends Plain<Parameters<typeof WorkItems.create>[0]> {}
+export interface NewWorkItem extends Omit<WorkItems.NewWorkItem, "process"> {
+  /** Its id, or what has one. */
+  readonly process: string | { readonly id: string }
+}
 
 /** New work items of one process. */
-export interface NewWorkItems extends Plain<Parameters<typeof WorkItems.createMany>[0]> {}
+export interface NewWorkItems extends Omit<WorkItems.NewWorkItems, "process"> {
+  /** Its id, or what has one. */
+  readonly process: string | { readonly id: string }
+}
+
+/** How an item is read: without a `schema`, its payload is any JSON. Options of the call are the argument after this one. */
+export interface WithoutSchema {
+  readonly schema?: undefined
+}
 
 /** The payload that is replaced, so that no change of somebody else is lost. */
 export interface PayloadChange {
@@ -43,14 +52,20 @@ export interface PayloadChange {
 
 /** Work items: units of input and output data of processes, JSON and files. */
 export interface WorkItemsClient {
-  /** Returns one work item with its payload and files; with a `schema`, the payload has its type. */
+  /**
+   * Returns one work item with its payload and files; with a `schema`, the payload has its type.
+   * @example const { payload } = await room.workItems.get(item, { schema })
+   */
   readonly get: {
     <S extends AnySchema>(item: string, read: WithSchema<S>, options?: CallOptions): ApiPromise<Typed<WorkItem, S>>
-    (item: string, read?: undefined, options?: CallOptions): ApiPromise<WorkItem>
+    (item: string, read?: WithoutSchema, options?: CallOptions): ApiPromise<WorkItem>
   }
   /** Like `get`; numbers that JavaScript would round are objects that `JSON.stringify` writes as they were. */
   readonly getExact: (item: string, options?: CallOptions) => ApiPromise<WorkItem>
-  /** Returns one page, newest first; with a `schema`, payloads have its type. */
+  /**
+   * Returns one page, newest first; with a `schema`, payloads have its type.
+   * @example const { data, next } = await room.workItems.list({ process, state: "failed" })
+   */
   readonly list: {
     <S extends AnySchema>(
       filter: WorkItemPage & WithSchema<S>,
@@ -58,7 +73,12 @@ export interface WorkItemsClient {
     ): ApiPromise<ListPage<Typed<WorkItemListed, S>>>
     (filter?: WorkItemPage, options?: CallOptions): ApiPromise<ListPage<WorkItemListed>>
   }
-  /** All work items that match, newest first, a page at a time; with a `schema`, payloads have its type. */
+  /**
+   * All work items that match, newest first, a page at a time; with a `schema`, payloads have its type.
+   * @example
+   * for await (const { id } of room.workItems.stream({ state: "failed" }))
+   *   console.log(id)
+   */
   readonly stream: {
     <S extends AnySchema>(
       filter: WorkItemFilter & WithSchema<S>,
@@ -66,31 +86,57 @@ export interface WorkItemsClient {
     ): AsyncIterable<Typed<WorkItemListed, S>>
     (filter?: WorkItemFilter, options?: CallOptions): AsyncIterable<WorkItemListed>
   }
-  /** Creates a work item in the queue of a process; rejects with `Conflict` when an open item has its `reference`. */
+  /**
+   * Creates a work item in the queue of a process; rejects with `Conflict` when an open item has its `reference`.
+   * @example const item = await room.workItems.create({ process, payload: { order: 4711 } })
+   */
   readonly create: (input: NewWorkItem, options?: CallOptions) => ApiPromise<WorkItem>
-  /** Creates a work item of each payload, 1,000 in one request, and returns their ids in that order. */
+  /**
+   * Creates a work item of each payload, 1,000 in one request, and returns their ids in that order.
+   * @example const ids = await room.workItems.createMany({ process, payloads: [1, 2, 3] })
+   */
   readonly createMany: (input: NewWorkItems, options?: CallOptions) => ApiPromise<ReadonlyArray<WorkItemId>>
-  /** Uploads a file to a work item; a file of the same name is replaced. */
+  /**
+   * Uploads a file to a work item; a file of the same name is replaced.
+   * @example await room.workItems.attachFile(item, new File(["a,b"], "orders.csv"))
+   */
   readonly attachFile: (
     item: string,
     source: UploadSource,
     progress?: ProgressOptions,
     options?: CallOptions
   ) => ApiPromise<void>
-  /** Replaces the payload of an item; with `previous`, rejects with `Conflict` when it has another one by then. */
+  /**
+   * Replaces the payload of an item; with `previous`, rejects with `Conflict` when it has another one by then.
+   * @example
+   * const { payload } = await room.workItems.getExact(item)
+   * await room.workItems.updatePayload(item, [payload], { previous: payload })
+   */
   readonly updatePayload: (
     item: string,
     payload: Jsonable,
     change?: PayloadChange,
     options?: CallOptions
   ) => ApiPromise<Pick<WorkItem, "payload">>
-  /** Queues failed items again. All or none; at most 10,000. */
+  /**
+   * Queues failed items again. All or none; at most 10,000.
+   * @example await room.workItems.retry([item])
+   */
   readonly retry: (items: ReadonlyArray<string>, options?: CallOptions) => ApiPromise<BatchResult>
-  /** Marks failed items as done. All or none; at most 10,000. */
+  /**
+   * Marks failed items as done. All or none; at most 10,000.
+   * @example await room.workItems.markAsDone([item])
+   */
   readonly markAsDone: (items: ReadonlyArray<string>, options?: CallOptions) => ApiPromise<BatchResult>
-  /** Deletes items that are `new`, `failed` or `done`. Irreversible. All or none; at most 10,000. */
+  /**
+   * Deletes items that are `new`, `failed` or `done`. Irreversible. All or none; at most 10,000.
+   * @example await room.workItems.remove([item])
+   */
   readonly remove: (items: ReadonlyArray<string>, options?: CallOptions) => ApiPromise<BatchResult>
-  /** How many work items were created in each of the last hours, oldest first, by what has become of them. */
+  /**
+   * How many work items were created in each of the last hours, oldest first, by what has become of them.
+   * @example const hours = await room.workItems.throughput({ hours: 168 })
+   */
   readonly throughput: (
     last?: { readonly hours?: number | undefined },
     options?: CallOptions
@@ -114,7 +160,10 @@ export const workItems = /* @__PURE__ */ members<WorkItemsClient>(WorkItems, {
 
 /** Outputs of process runs: what the last step created. */
 export interface OutputsClient {
-  /** Returns one page, oldest first; with a `schema`, payloads have its type. */
+  /**
+   * Returns one page, oldest first; with a `schema`, payloads have its type.
+   * @example const { data } = await room.outputs.list(run, { limit: 50 })
+   */
   readonly list: {
     <S extends AnySchema>(
       run: string,
@@ -123,7 +172,12 @@ export interface OutputsClient {
     ): ApiPromise<ListPage<Typed<Outputs.Output, S>>>
     (run: string, page?: ListOptions, options?: CallOptions): ApiPromise<ListPage<Outputs.Output>>
   }
-  /** All outputs of a run, oldest first, a page at a time; with a `schema`, payloads have its type. */
+  /**
+   * All outputs of a run, oldest first, a page at a time; with a `schema`, payloads have its type.
+   * @example
+   * for await (const { payload } of room.outputs.stream(run, { schema }))
+   *   console.log(payload)
+   */
   readonly stream: {
     <S extends AnySchema>(
       run: string,
@@ -138,89 +192,14 @@ export const outputs = /* @__PURE__ */ members<OutputsClient>(Outputs, { list: 2
 
 /** Downloads of files of work items and outputs. */
 export interface FilesClient {
-  /** The bytes of a file as they arrive. Its address is valid for one hour; get the item again after that. */
+  /**
+   * The bytes of a file as they arrive. Its address is valid for one hour; get the item again after that.
+   * @example
+   * const { files } = await room.workItems.get(item)
+   * for (const file of files)
+   *   for await (const bytes of room.files.download(file)) console.log(bytes.length)
+   */
   readonly download: (file: Pick<Files.File, "download">, options?: CallOptions) => AsyncIterable<Uint8Array>
 }
 
 export const files = /* @__PURE__ */ members<FilesClient>(Files, { download: 1 })
-
-/** Which groups of failed items. */
-export interface FailureFilter extends Plain<Failures.Filter> {}
-
-/** Which groups of failed items, and which page of them. */
-export interface FailurePage extends Plain<Failures.PageFilter> {}
-
-/** Failures: failed work items in groups of those that failed alike. */
-export interface FailuresClient {
-  /** Returns one page; the group that failed last comes first. */
-  readonly list: (filter?: FailurePage, options?: CallOptions) => ApiPromise<ListPage<Failures.Failure>>
-  /** All groups that match, a page at a time. */
-  readonly stream: (filter?: FailureFilter, options?: CallOptions) => AsyncIterable<Failures.Failure>
-  /** Returns a group, also one without failed items. */
-  readonly get: (failure: string, options?: CallOptions) => ApiPromise<Failures.Failure>
-  /** Sets the note or the assignee of a group; null removes it. */
-  readonly update: (
-    failure: string,
-    change: { readonly note?: string | null | undefined; readonly assignee?: string | null | undefined },
-    options?: CallOptions
-  ) => ApiPromise<Failures.Failure>
-  /** Mutes a group: it raises no alerts until this time, or until it is opened. */
-  readonly mute: (
-    failure: string,
-    time?: { readonly until?: Date | undefined },
-    options?: CallOptions
-  ) => ApiPromise<Failures.Failure>
-  /** Resolves a group; rejects with `Conflict` while it has failed items. */
-  readonly resolve: (failure: string, options?: CallOptions) => ApiPromise<Failures.Failure>
-  /** Opens a group that is muted or resolved. */
-  readonly reopen: (failure: string, options?: CallOptions) => ApiPromise<Failures.Failure>
-}
-
-export const failures = /* @__PURE__ */ members<FailuresClient>(Failures, {
-  list: 1,
-  stream: 1,
-  get: 1,
-  update: 2,
-  mute: 2,
-  resolve: 1,
-  reopen: 1
-})
-
-/** What a bulk operation is made on. */
-export interface BulkSelection extends Plain<BulkFilter> {}
-
-/** Bulk operations: one operation on all work items, or runs, that match a filter, as a job of the service. */
-export interface BulkOperationsClient {
-  /** Creates a job on what matches now; what changes before its turn is left as it is. */
-  readonly create: (
-    operation: BulkOperationName,
-    filter: BulkSelection,
-    options?: CallOptions
-  ) => ApiPromise<BulkOperation>
-  /** Returns how many match now. */
-  readonly count: (operation: BulkOperationName, filter: BulkSelection, options?: CallOptions) => ApiPromise<number>
-  /** Returns one page, newest first. */
-  readonly list: (page?: ListOptions, options?: CallOptions) => ApiPromise<ListPage<BulkOperation>>
-  /** All jobs of the last 30 days, newest first. */
-  readonly stream: (page?: Size, options?: CallOptions) => AsyncIterable<BulkOperation>
-  /** Returns a job with its progress. */
-  readonly get: (operation: string, options?: CallOptions) => ApiPromise<BulkOperation>
-  /** Cancels a job. What it has done stays; `accepted` is false when it had already ended. */
-  readonly cancel: (operation: string, options?: CallOptions) => ApiPromise<Accepted>
-  /** Waits until a job has ended. */
-  readonly awaitEnd: (
-    operation: string,
-    wait?: AwaitOptions<BulkOperation>,
-    options?: CallOptions
-  ) => ApiPromise<BulkOperation>
-}
-
-export const bulkOperations = /* @__PURE__ */ members<BulkOperationsClient>(BulkOperations, {
-  create: 2,
-  count: 2,
-  list: 1,
-  stream: 1,
-  get: 1,
-  cancel: 1,
-  awaitEnd: 2
-})

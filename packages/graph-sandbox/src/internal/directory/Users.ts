@@ -12,6 +12,7 @@ import type { User } from "../model/Model.ts"
 import * as Mail from "../mail/Mail.ts"
 import * as Pages from "../requests/Pages.ts"
 import * as Sites from "../lists/Sites.ts"
+import * as ChangeLog from "../world/ChangeLog.ts"
 import { World } from "../world/World.ts"
 
 const getUser = (user: User, request: GraphRequest) =>
@@ -73,12 +74,14 @@ export const me = Effect.fnUntraced(function* (rest: ReadonlyArray<Segment>, req
 /** Nobody changes users in a sandbox: they are the changes of the first round, and later ones have none. */
 const changedUsers = (segment: Segment) =>
   Effect.fnUntraced(function* (users: ReadonlyMap<string, User>, request: GraphRequest) {
-    const byItem = new Map([...users.keys()].map((id, at) => [id, { number: at + 1, deleted: false, listItem: null }]))
+    const changes = ChangeLog.make<User>()
+    for (const id of users.keys()) ChangeLog.note(changes, id, { at: 0, listItem: null })
+    ChangeLog.settle(changes, false)
     const show = viewUser(request)
     return yield* Changes.page(request, segment, {
       of: "users",
       id: "users",
-      changes: { last: byItem.size, byItem, watchers: new Set() },
+      changes,
       options: { next: "$skiptoken", delta: "$deltatoken" },
       view: (id) => {
         const user = users.get(id)

@@ -14,6 +14,7 @@ import {
   type Relations
 } from "../requests/GraphRequest.ts"
 import * as Items from "./Items.ts"
+import * as Lagging from "../requests/Lagging.ts"
 import type { Drive, Item } from "../model/Model.ts"
 import * as Pages from "../requests/Pages.ts"
 import * as Places from "./Places.ts"
@@ -23,6 +24,7 @@ import * as Tree from "../world/Tree.ts"
 import * as Uploads from "./Uploads.ts"
 import * as Versions from "./Versions.ts"
 import * as Views from "./Views.ts"
+import { workbook } from "../workbooks/Workbooks.ts"
 import { specialFolders, World } from "../world/World.ts"
 
 type Place = Places.Place
@@ -48,7 +50,9 @@ const search = (segment: Segment, everywhere: boolean): Methods<Place> => ({
       everywhere && principal.kind === "user"
         ? (yield* Sharing.sharedWith(principal.user.id)).filter(({ drive }) => drive !== folder.drive)
         : []
-    const own = [...Tree.descendants(folder)].filter((item) => everywhere || item.kind !== "remote")
+    const there = [...Tree.descendants(folder)]
+    const found = Lagging.rows(request, "search", folder.drive.changes, there, (gone) => Tree.isBelow(gone, folder))
+    const own = found.filter((item) => everywhere || item.kind !== "remote")
     const view = yield* Views.items(request)
     return yield* Pages.page(request, {
       of: "Collection(driveItem)",
@@ -88,6 +92,11 @@ export const item: (
   if (name === "search") return yield* dispatch(search(segment, false), place, request)
   if (name === "delta") return yield* dispatch(Delta.items(segment), place, request)
   if (name === "listitem") return yield* listItem(yield* Places.existing(place), rest.slice(1), request)
+  if (name === "workbook") {
+    const file = yield* Places.existing(place)
+    if (request.method !== "GET") yield* Publishing.checkUnlocked(file, request)
+    return yield* workbook(file, rest.slice(1), request)
+  }
   if (key === undefined) return yield* relation(itemRelations, name, place, request)
   if (name === "children") {
     const folder = yield* Places.existing(place)

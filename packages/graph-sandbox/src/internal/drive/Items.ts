@@ -16,6 +16,7 @@ import {
   timesOf
 } from "../requests/GraphRequest.ts"
 import type { Item } from "../model/Model.ts"
+import * as Lagging from "../requests/Lagging.ts"
 import * as Names from "../world/Names.ts"
 import * as OfficeFiles from "./OfficeFiles.ts"
 import * as Pages from "../requests/Pages.ts"
@@ -30,7 +31,7 @@ type Place = Places.Place
 
 const tags = (item: Item) => [Views.eTag(item), Views.cTag(item)]
 
-const sorted = (folder: Item) => [...folder.children.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+const byName = (items: Iterable<Item>) => [...items].sort((a, b) => (a.name < b.name ? -1 : 1))
 
 export const context = (item: Item) => `drives('${encodeURIComponent(item.drive.id)}')/items`
 
@@ -38,7 +39,7 @@ export const context = (item: Item) => `drives('${encodeURIComponent(item.drive.
 const show = Effect.fnUntraced(function* (request: GraphRequest, item: Item) {
   const view = yield* Views.items(request)
   const expanded = (request.options.get("expand") ?? "").toLowerCase().includes("children")
-    ? { children: sorted(item).map(view) }
+    ? { children: byName(item.children.values()).map(view) }
     : {}
   return Pages.one(request, context(item), { ...view(item), ...expanded })
 })
@@ -88,7 +89,9 @@ const list = Effect.fnUntraced(function* (place: Place, request: GraphRequest) {
   const folder = yield* Places.existing(place)
   const view = yield* Views.items(request)
   const of = `${context(folder)}('${folder.id}')/children`
-  return yield* Pages.page(request, { of, rows: sorted(folder), view, size: 200, max: 999, counted: true })
+  const there = [...folder.children.values()]
+  const rows = Lagging.rows(request, "lists", folder.drive.changes, there, ({ parent }) => parent === folder)
+  return yield* Pages.page(request, { of, rows: byName(rows), view, size: 200, max: 999, counted: true })
 })
 
 const createChild = Effect.fnUntraced(function* (place: Place, request: GraphRequest) {

@@ -17,6 +17,7 @@ import {
   ok,
   prefers
 } from "../requests/GraphRequest.ts"
+import * as Lagging from "../requests/Lagging.ts"
 import * as ListModel from "../world/ListModel.ts"
 import * as ListViews from "./ListViews.ts"
 import type { List, ListItem, Site } from "../model/Model.ts"
@@ -53,7 +54,7 @@ const all = Effect.fnUntraced(function* ({ list, site }: In, request: GraphReque
   yield* checkIndexed(list, request)
   return yield* Pages.page(request, {
     of: `sites('${encodeURIComponent(site.id)}')/lists('${list.id}')/items`,
-    rows: ListModel.items(list),
+    rows: ListModel.items(list, (changes, there) => Lagging.rows(request, "lists", changes, there)),
     view: ListViews.expanded(site, list, request),
     whole: ListViews.whole(site, list),
     size: 200,

@@ -51,9 +51,9 @@ const rename = Effect.fnUntraced(function* ({ folder, mailbox }: InMailbox, requ
   return yield* get({ folder, mailbox }, request)
 })
 
-const remove = Effect.fnUntraced(function* ({ folder, mailbox }: InMailbox, _: GraphRequest) {
+const remove = Effect.fnUntraced(function* ({ folder, mailbox }: InMailbox, { now }: GraphRequest) {
   if (folder.wellKnown !== null) return yield* MailFailures.distinguished()
-  Mailboxes.removeFolder(mailbox, folder)
+  Mailboxes.removeFolder(mailbox, folder, now)
   return noContent
 })
 

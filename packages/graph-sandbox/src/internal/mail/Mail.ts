@@ -52,7 +52,7 @@ const patch = Effect.fnUntraced(function* (address: Address, request: GraphReque
 const remove = ({ mailbox, message }: Address, { now }: GraphRequest) =>
   Effect.sync(() => {
     const deleted = Mailboxes.known(mailbox, "deleteditems")
-    if (message.folder === deleted) Mailboxes.remove(mailbox, message)
+    if (message.folder === deleted) Mailboxes.remove(mailbox, message, now)
     else Mailboxes.move(mailbox, message, deleted, now)
     return noContent
   })
@@ -74,9 +74,9 @@ const copy = Effect.fnUntraced(function* (address: Address, request: GraphReques
   return created(MessageViews.view(request)(copied))
 })
 
-const removePermanently = ({ mailbox, message }: Address) =>
+const removePermanently = ({ mailbox, message }: Address, { now }: GraphRequest) =>
   Effect.sync(() => {
-    Mailboxes.remove(mailbox, message)
+    Mailboxes.remove(mailbox, message, now)
     return noContent
   })
 

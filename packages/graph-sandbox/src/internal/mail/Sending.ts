@@ -39,9 +39,9 @@ const sendNew = Effect.fnUntraced(function* (
 ) {
   const sent = Mailboxes.add(mailbox, Mailboxes.known(mailbox, "outbox"), draft, now)
   yield* Composing.deliver({ ...sent, receivedAt: now }, now).pipe(
-    Effect.onError(() => Effect.sync(() => Mailboxes.remove(mailbox, sent)))
+    Effect.onError(() => Effect.sync(() => Mailboxes.remove(mailbox, sent, now)))
   )
-  if (!isSaved) return Mailboxes.remove(mailbox, sent)
+  if (!isSaved) return Mailboxes.remove(mailbox, sent, now)
   sent.properties = { ...sent.properties, isDraft: false }
   Mailboxes.move(mailbox, sent, Mailboxes.known(mailbox, "sentitems"), now)
 })

@@ -55,6 +55,55 @@ export const subscriptionInvalid = make(400, "ValidationError", "The subscriptio
 export const subscriptionTooLong = make(400, "ExtensionError", "The subscription would be too long.")
 export const subscriptionNotFound = make(404, "ResourceNotFound", "The object was not found.")
 
+/** What the API of workbooks refuses: the code of Excel, and inside of it the one that is documented. */
+const ofWorkbook =
+  (status: number, code: string, inner: string, fallback: string) =>
+  (message: string = fallback) =>
+    new Failure({ status, code, message, inner: [inner] })
+
+export const unsupportedWorkbook = ofWorkbook(
+  400,
+  "FileCorruptTryRepair",
+  "unsupportedWorkbook",
+  "The workbook cannot be opened."
+)
+export const invalidArgument = ofWorkbook(
+  400,
+  "InvalidArgument",
+  "invalidArgument",
+  "The argument is invalid or missing or has an incorrect format."
+)
+export const rangeExceedsLimit = ofWorkbook(
+  400,
+  "RangeExceedsLimit",
+  "rangeExceedsLimit",
+  "The cell count in range is too large."
+)
+export const workbookItemNotFound = ofWorkbook(
+  404,
+  "ItemNotFound",
+  "itemNotFound",
+  "The requested resource doesn't exist."
+)
+export const sessionNotFound = ofWorkbook(
+  404,
+  "InvalidOrTimedOutSession",
+  "invalidSessionReCreatable",
+  "The session specified in the request does not exist or is invalid due to a transient error."
+)
+export const workbookItemExists = ofWorkbook(
+  409,
+  "ItemAlreadyExists",
+  "itemAlreadyExists",
+  "A resource with the same name or identifier already exists."
+)
+export const payloadTooLarge = ofWorkbook(
+  413,
+  "RequestPayloadSizeLimitExceeded",
+  "payloadTooLargeUncategorized",
+  "The request payload size has exceeded the limit."
+)
+
 export const notServed = make(501, "notSupported", "The sandbox does not serve this.")
 
 /** A part of the address that leads nowhere: here, or in the service too. The latter comes without `innerError`. */

@@ -41,7 +41,7 @@ export interface MailFolder {
   readonly parent: MailFolder | null
   readonly messages: Map<string, MailMessage>
   /** By the ids that stay. */
-  readonly changes: Changes
+  readonly changes: Changes<MailMessage>
   /** The change by which a message came in, and the id that it had when it left. */
   readonly arrivals: Map<string, number>
   readonly departures: Map<string, string>

@@ -93,12 +93,24 @@ export interface Item {
   fields: Readonly<Record<string, unknown>>
 }
 
-/** The last change of something. */
-export interface Change {
+/** When something changed. */
+export interface Moment {
   readonly number: number
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** How many reads that lag there had been. */
+  readonly reads: number
+}
+
+/** The last change of something. */
+export interface Change<A = unknown> extends Moment {
   readonly deleted: boolean
   /** The id of the list item that it is, or was; `null` for what is in no list. */
   readonly listItem: string | null
+  /** When it was made. */
+  readonly added: Moment
+  /** What it was, while reads may lag behind its end; else `null`. */
+  gone: A | null
 }
 
 /** What became of something, as notifications say it. */
@@ -108,10 +120,16 @@ export type ChangeKind = "created" | "updated" | "deleted"
 export type Watcher = (id: string, kind: ChangeKind) => void
 
 /** The number of the last change, and for each thing that of its own; in the order of change. */
-export interface Changes {
+export interface Changes<A = unknown> {
   last: number
-  readonly byItem: Map<string, Change>
+  readonly byItem: Map<string, Change<A>>
   readonly watchers: Set<Watcher>
+  /** Reads that lag so far. */
+  reads: number
+  /** The number of the last change that no read lags behind. */
+  settled: number
+  /** Whether reads may lag behind what follows. */
+  lags: boolean
 }
 
 export interface Drive {
@@ -126,7 +144,7 @@ export interface Drive {
   readonly quota: number
   readonly items: Map<string, Item>
   readonly root: Item
-  readonly changes: Changes
+  readonly changes: Changes<Item>
   /** The number of the next list item. */
   nextListItem: number
 }
@@ -168,7 +186,7 @@ export interface List {
   readonly library: Drive | null
   /** The items of a list that is no library. */
   readonly items: Map<string, ListItem>
-  readonly changes: Changes
+  readonly changes: Changes<ListItem>
   nextItem: number
 }
 

@@ -11,7 +11,11 @@ const words = {
     "onenote outlook ownedObjects people photo photos planner presence settings teamwork todo transitiveMemberOf",
   items:
     "activities analytics assignSensitivityLabel bundles extractSensitivityLabels follow following preview restore " +
-    "retentionLabel unfollow validatePermission workbook",
+    "retentionLabel unfollow validatePermission",
+  workbooks:
+    "application boundingRect charts clearFilters columnsAfter columnsBefore comments convertToRange entireColumn entireRow " +
+    "filter format functions insert intersection lastCell lastColumn merge names offsetRange pivotTables protection " +
+    "reapplyFilters resizedRange rowsAbove rowsBelow sort unmerge visibleView workbook worksheet",
   sites: "contentTypes documentSetVersions operations pages permissions termStore termStores versions"
 } as const
 

@@ -45,7 +45,7 @@ const parseArguments = (text: string): Result.Result<Record<string, string>, Fai
 const call = /^(?:microsoft\.graph\.)?(\w+)\((.*)\)$/s
 const key = new RegExp(`^${literal}$`)
 /** What may be a name with parentheses, and is no function. */
-const holdsNames = /^(?:lists|shares|special)$/i
+const holdsNames = /^(?:columns|lists|shares|special|tables|worksheets)$/i
 
 /** A segment that is a word and nothing else. */
 export const segment = (text: string): Segment => ({ text, args: null, path: null })

@@ -7,6 +7,7 @@ import type { Segment } from "./Address.ts"
 import * as Failure from "../model/Failure.ts"
 import { context, type GraphRequest, ok } from "./GraphRequest.ts"
 import type { Change, Changes, Properties } from "../model/Model.ts"
+import * as Lagging from "./Lagging.ts"
 import * as Pages from "./Pages.ts"
 
 /** What a request for changes is about. */
@@ -32,8 +33,8 @@ interface Place {
 
 const encode = ({ id }: Changing, { from, start }: Place) => Buffer.from(`${from} ${id} ${start}`).toString("base64url")
 
-const decode = ({ changes, id }: Changing, token: string): Place | undefined => {
-  if (token.toLowerCase() === "latest") return { from: changes.last, start: changes.last }
+const decode = ({ changes, id }: Changing, token: string, last: number): Place | undefined => {
+  if (token.toLowerCase() === "latest") return { from: last, start: last }
   const [seen, of, began] = Buffer.from(token, "base64url").toString().split(" ")
   const from = Number(seen)
   const start = Number(began)
@@ -58,17 +59,19 @@ const preferredSize = ({ headers }: GraphRequest) => /odata\.maxpagesize=(\d+)/i
 export const page = Effect.fnUntraced(function* (request: GraphRequest, segment: Segment, changing: Changing) {
   const { changes, gone, of, options, view } = changing
   const token = tokenOf(request, segment)
-  const place = token === undefined || token === "" ? { from: 0, start: 0 } : decode(changing, token)
+  const last = Lagging.last(changes, Lagging.late(request, "delta", changes))
+  const place = token === undefined || token === "" ? { from: 0, start: 0 } : decode(changing, token, last)
   if (place === undefined) {
     return yield* Failure.withHeaders(Failure.resync(), { location: `${request.base}${request.path}` })
   }
   const { from, start } = place
+  const end = Math.max(from, last)
   const size = Math.min(Number(request.options.get("top") ?? preferredSize(request) ?? 200) || 200, 1000)
   const rows: Array<Properties> = []
   let seen = from
   let more = false
   for (const [id, change] of changes.byItem) {
-    if (change.number <= from) continue
+    if (change.number <= from || change.number > last) continue
     if (rows.length === size) {
       more = true
       break
@@ -82,13 +85,7 @@ export const page = Effect.fnUntraced(function* (request: GraphRequest, segment:
     "@odata.context": context(request, of),
     ...(more
       ? { "@odata.nextLink": link(request, options.next, encode(changing, { from: seen, start })) }
-      : {
-          "@odata.deltaLink": link(
-            request,
-            options.delta,
-            encode(changing, { from: changes.last, start: changes.last })
-          )
-        }),
+      : { "@odata.deltaLink": link(request, options.delta, encode(changing, { from: end, start: end })) }),
     value: rows.map((row) => Pages.select(request, row))
   })
 })

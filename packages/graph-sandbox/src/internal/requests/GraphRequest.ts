@@ -6,6 +6,7 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import type * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
+import type { Lag } from "../../Faults.ts"
 import type { Segment } from "./Address.ts"
 import * as Failure from "../model/Failure.ts"
 import type { Identity, Item, Principal } from "../model/Model.ts"
@@ -36,6 +37,8 @@ export interface IncomingRequest {
   /** Milliseconds since 1970. */
   readonly now: number
   readonly principal: Principal
+  /** How lists, searches and changes lag. */
+  readonly lag: Lag | undefined
 }
 
 /** A request on its way through the graph. */

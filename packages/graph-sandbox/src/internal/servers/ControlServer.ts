@@ -45,6 +45,14 @@ export const CheckedFaults = Faults.Faults.check(
   })
 )
 
+/** From now on these rules are in force; what was written before is seen by all reads. */
+export const setFaults = Effect.fnUntraced(function* (faults: Faults.Faults) {
+  const world = yield* World
+  const traffic = yield* Traffic
+  yield* world.settle(faults.lag !== undefined)
+  yield* traffic.set(faults)
+})
+
 const isExpression = (source: string): boolean => Result.isSuccess(Result.try(() => new RegExp(source)))
 
 const Delivery = Schema.Struct({ user: Schema.String, mail: Mail })
@@ -76,13 +84,9 @@ export const routes = Layer.mergeAll(
   HttpRouter.add(
     "PUT",
     "/sandbox/faults",
-    withBody(CheckedFaults, (faults) => Effect.flatMap(Traffic, (traffic) => Effect.as(traffic.set(faults), done)))
+    withBody(CheckedFaults, (faults) => Effect.as(setFaults(faults), done))
   ),
-  HttpRouter.add(
-    "DELETE",
-    "/sandbox/faults",
-    Effect.flatMap(Traffic, (traffic) => Effect.as(traffic.set(Faults.none), done))
-  ),
+  HttpRouter.add("DELETE", "/sandbox/faults", Effect.as(setFaults(Faults.none), done)),
   HttpRouter.add(
     "GET",
     "/sandbox/requests",

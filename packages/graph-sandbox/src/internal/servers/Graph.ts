@@ -12,7 +12,7 @@ import * as Permissions from "./Permissions.ts"
 import * as Sites from "../lists/Sites.ts"
 import * as Subscriptions from "./Subscriptions.ts"
 import { Tokens } from "../login/Tokens.ts"
-import { masked, refusal, rememberedHeaders, throttled, Traffic } from "./Traffic.ts"
+import { altered, masked, refusal, rememberedHeaders, throttled, Traffic } from "./Traffic.ts"
 import { me, users } from "../directory/Users.ts"
 
 const roots: Readonly<Record<string, (rest: ReadonlyArray<Address.Segment>, request: GraphRequest) => Answer>> = {
@@ -103,7 +103,8 @@ const part = (ids: Ids, hostHeader: string) =>
     const { headers, method, now, path, query } = request
     const url = `${path}${query === "" ? "" : `?${query}`}`
     const rules = traffic.meet({ host: "graph", method, url })
-    const reply = yield* answerWith(route, ids)(request, refusal(rules, now))
+    const answered = yield* answerWith(route, ids)(request, refusal(rules, now))
+    const reply = { ...answered, body: altered(rules, answered.body) }
     traffic.record({
       host: "graph",
       method,

@@ -14,7 +14,8 @@ import * as Graph from "./Graph.ts"
 import { isMethod, parseOptions, type Reply } from "../requests/GraphRequest.ts"
 import * as Ids from "../model/Ids.ts"
 import { Tokens } from "../login/Tokens.ts"
-import { refusal } from "./Traffic.ts"
+import { altered, refusal, Traffic } from "./Traffic.ts"
+import { World } from "../world/World.ts"
 
 const contentType = "application/json;odata.metadata=minimal;odata.streaming=true;IEEE754Compatible=false;charset=utf-8"
 
@@ -78,6 +79,7 @@ export const handler = (origin: string) => {
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const tokens = yield* Tokens
+    const { workbooks } = yield* World
     const now = yield* Clock.currentTimeMillis
     const rules = yield* Edge.Met
     const requestId = Ids.random()
@@ -89,6 +91,10 @@ export const handler = (origin: string) => {
         isTls
       )
 
+    const sessionId = request.headers["workbook-session-id"]
+    if (sessionId !== undefined && rules.some(({ fault }) => fault === "loseSession")) {
+      workbooks.sessions.delete(sessionId)
+    }
     const asked = refusal(rules, now)
     if (asked !== undefined) return refuse(asked)
     const principal = tokens.verify(request.headers["authorization"], now)
@@ -108,10 +114,11 @@ export const handler = (origin: string) => {
         body: request.stream,
         base: `${origin}${version}`,
         now,
-        principal: principal.success
+        principal: principal.success,
+        lag: yield* Effect.flatMap(Traffic, (traffic) => traffic.lag)
       },
       ids
     )
-    return respond(reply, ids, isTls)
+    return respond({ ...reply, body: altered(rules, reply.body) }, ids, isTls)
   })
 }

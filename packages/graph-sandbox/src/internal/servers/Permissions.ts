@@ -107,8 +107,10 @@ const keyed = new Set(["children", "columns", "drives", "groups", "items", "list
   .add("mailfolders")
   .add("messages")
   .add("special")
+  .add("tables")
   .add("users")
   .add("versions")
+  .add("worksheets")
 
 /** The words of an address; each key is a `*`, so that a name is never taken for a word. */
 const wordsOf = (segments: ReadonlyArray<Segment>): string => {

@@ -5,7 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Failure from "../model/Failure.ts"
-import type { Faults, Host, Rule, Seen } from "../../Faults.ts"
+import type { Faults, Host, Lag, Rule, Seen } from "../../Faults.ts"
 
 /** What a rule can see of a request. */
 export interface Asked {
@@ -46,9 +46,10 @@ export const masked = (url: string): string =>
 
 const minute = 60_000
 
-const make = (initial: Faults) => {
+const make = () => {
   let faults: ReadonlyArray<{ readonly rule: Rule; readonly path: RegExp | null; met: number; hits: number }> = []
   let unitsPerMinute: number | undefined
+  let lag: Lag | undefined
   let seen: Array<Seen> = []
   let window = { from: 0, spent: 0 }
 
@@ -60,17 +61,20 @@ const make = (initial: Faults) => {
       hits: 0
     }))
     unitsPerMinute = given.unitsPerMinute
+    lag = given.lag
     window = { from: 0, spent: 0 }
   }
-  set(initial)
 
   return {
     set: (given: Faults) => Effect.sync(() => set(given)),
     /** The rules in force, and how often each has hit. */
     current: Effect.sync(() => ({
       rules: faults.map(({ hits, rule }) => ({ ...rule, hits })),
-      unitsPerMinute
+      unitsPerMinute,
+      lag
     })),
+    /** How reads lag behind writes. */
+    lag: Effect.sync(() => lag),
     /** The rules that hit this request; each is counted. */
     meet: ({ host, method, url }: Asked): ReadonlyArray<Rule> =>
       faults
@@ -116,8 +120,22 @@ const make = (initial: Faults) => {
 export class Traffic extends Context.Service<Traffic, ReturnType<typeof make>>()(
   "@signalbox/graph-sandbox/internal/Traffic"
 ) {
-  static readonly layer = (faults: Faults) => Layer.sync(Traffic)(() => make(faults))
+  /** Nothing goes wrong until it is said. */
+  static readonly layer = Layer.sync(Traffic)(make)
 }
+
+const resized = (value: unknown, by: number): unknown => {
+  if (Array.isArray(value)) return value.map((item) => resized(item, by))
+  if (typeof value !== "object" || value === null) return value
+  const members = Object.entries(value).map(([name, member]) => [name, resized(member, by)] as const)
+  const { file, size }: { readonly file?: unknown; readonly size?: unknown } = value
+  if (file === undefined || typeof size !== "number") return Object.fromEntries(members)
+  return { ...Object.fromEntries(members), size: Math.max(0, size + by) }
+}
+
+/** What an answer says under the rules. */
+export const altered = (rules: ReadonlyArray<Rule>, body: unknown): unknown =>
+  rules.reduce((body, rule) => (rule.fault === "wrongSize" ? resized(body, rule.by) : body), body)
 
 /** The value of `Retry-After`; `null` where there is none. */
 const retryAfter = ({ retryAfter = "integer", seconds = 1 }: Extract<Rule, { fault: "throttle" }>, now: number) =>

@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 import * as ChangeLog from "./ChangeLog.ts"
 import * as Failure from "../model/Failure.ts"
 import * as Ids from "../model/Ids.ts"
-import type { Column, Drive, Item, List, ListItem, Site } from "../model/Model.ts"
+import type { Changes, Column, Drive, Item, List, ListItem, Site } from "../model/Model.ts"
 import * as Tree from "./Tree.ts"
 
 type Change = Tree.Change
@@ -226,13 +226,13 @@ export const addItem = (
     }
     list.items.set(item.id, item)
     list.modifiedAt = at
-    note(list, item)
+    note(list, item, at)
     return item
   })
 }
 
-const note = ({ changes }: List, { id }: ListItem, deleted = false) =>
-  ChangeLog.note(changes, id, { deleted, listItem: id })
+const note = ({ changes }: List, { id }: ListItem, at: number, gone?: ListItem) =>
+  ChangeLog.note(changes, id, { at, listItem: id, gone })
 
 /** A file or folder of a library as an item of its list. */
 const ofFile = (file: Item): ListItem => {
@@ -243,8 +243,11 @@ const ofFile = (file: Item): ListItem => {
 /** The files and folders of a library; its root is none of them. */
 const filesOf = (library: Drive) => [...library.items.values()].filter(({ parent }) => parent !== null)
 
-export const items = ({ items, library }: List): ReadonlyArray<ListItem> =>
-  library === null ? [...items.values()] : filesOf(library).map(ofFile)
+/** Which of a collection a read sees. */
+export type Seen = <A extends { readonly id: string }>(changes: Changes<A>, rows: ReadonlyArray<A>) => ReadonlyArray<A>
+
+export const items = ({ changes, items, library }: List, seen: Seen = (_, rows) => rows): ReadonlyArray<ListItem> =>
+  library === null ? seen(changes, [...items.values()]) : seen(library.changes, filesOf(library)).map(ofFile)
 
 export const item = ({ items, library }: List, id: string): ListItem | undefined => {
   const file = library === null ? undefined : filesOf(library).find(({ listItem }) => listItem === id)
@@ -275,7 +278,7 @@ export const writeFields = (
     item.version++
     item.modifiedAt = change.at
     item.modifiedBy = change.by
-    note(list, item)
+    note(list, item, change.at)
     return item
   })
 
@@ -283,5 +286,5 @@ export const writeFields = (
 export const removeItem = (list: List, item: ListItem, change: Change): void => {
   if (item.file !== null) return Tree.remove(item.file, change)
   list.items.delete(item.id)
-  note(list, item, true)
+  note(list, item, change.at, item)
 }

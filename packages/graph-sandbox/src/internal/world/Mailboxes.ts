@@ -84,21 +84,21 @@ export const folderAt = (mailbox: Mailbox, path: string): MailFolder =>
       mailbox.root
     )
 
-const note = (folder: MailFolder, id: string, deleted: boolean) =>
-  ChangeLog.note(folder.changes, id, { deleted, listItem: null })
+const note = (folder: MailFolder, id: string, at: number, gone?: MailMessage) =>
+  ChangeLog.note(folder.changes, id, { at, listItem: null, gone })
 
-const enter = (message: MailMessage, folder: MailFolder) => {
+const enter = (message: MailMessage, folder: MailFolder, at: number) => {
   message.folder = folder
   folder.messages.set(message.id, message)
-  note(folder, message.id, false)
+  note(folder, message.id, at)
   folder.arrivals.set(message.id, folder.changes.last)
 }
 
-const leave = (message: MailMessage) => {
+const leave = (message: MailMessage, at: number) => {
   const { folder, id, regularId } = message
   folder.messages.delete(id)
   folder.departures.set(id, regularId)
-  note(folder, id, true)
+  note(folder, id, at, message)
 }
 
 /** What a new message is made of. */
@@ -134,7 +134,7 @@ export const add = (mailbox: Mailbox, folder: MailFolder, given: NewMessage, at:
   }
   mailbox.messages.set(message.id, message)
   mailbox.messages.set(message.regularId, message)
-  enter(message, folder)
+  enter(message, folder, at)
   return message
 }
 
@@ -142,32 +142,32 @@ export const add = (mailbox: Mailbox, folder: MailFolder, given: NewMessage, at:
 export const changed = (message: MailMessage, at: number): void => {
   message.modifiedAt = at
   message.version++
-  note(message.folder, message.id, false)
+  note(message.folder, message.id, at)
 }
 
 /** Another folder: the id that does not stay is another one, too. */
 export const move = (mailbox: Mailbox, message: MailMessage, to: MailFolder, at: number): void => {
   if (message.folder === to) return
-  leave(message)
+  leave(message, at)
   mailbox.messages.delete(message.regularId)
   message.regularId = idOf(regular, mailbox.owner, number(mailbox))
   mailbox.messages.set(message.regularId, message)
   message.modifiedAt = at
   message.version++
-  enter(message, to)
+  enter(message, to, at)
 }
 
 /** A message is gone for good. */
-export const remove = (mailbox: Mailbox, message: MailMessage): void => {
-  leave(message)
+export const remove = (mailbox: Mailbox, message: MailMessage, at: number): void => {
+  leave(message, at)
   mailbox.messages.delete(message.id)
   mailbox.messages.delete(message.regularId)
 }
 
 /** A folder with all that is in it is gone for good. */
-export const removeFolder = (mailbox: Mailbox, folder: MailFolder): void => {
-  for (const below of children(mailbox, folder)) removeFolder(mailbox, below)
-  for (const message of folder.messages.values()) remove(mailbox, message)
+export const removeFolder = (mailbox: Mailbox, folder: MailFolder, at: number): void => {
+  for (const below of children(mailbox, folder)) removeFolder(mailbox, below, at)
+  for (const message of folder.messages.values()) remove(mailbox, message, at)
   mailbox.folders.delete(folder.id)
 }
 

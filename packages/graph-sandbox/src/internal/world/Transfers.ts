@@ -58,6 +58,8 @@ export interface Job {
 export interface Settings {
   /** Seconds that an upload session lives on after each fragment. */
   readonly uploadSessionSeconds: number
+  /** Seconds without use after which the session of a workbook ends, by whether it is persistent. */
+  readonly workbookSessionSeconds: { readonly persistent: number; readonly other: number }
   /** Seconds that a link to contents holds. */
   readonly downloadSeconds: number
   /** Seconds until a search of messages finds a new one. */

@@ -86,19 +86,19 @@ const freeName = (folder: Item, name: string, isFile: boolean): string => {
   }
 }
 
-const note = ({ drive, id, listItem }: Item, deleted = false) =>
-  ChangeLog.note(drive.changes, id, { deleted, listItem })
+const note = (item: Item, at: number, gone?: Item) =>
+  ChangeLog.note(item.drive.changes, item.id, { at, listItem: item.listItem, gone })
 
 /** The item has changed: it, and the folders above it, get new tags. */
 const touch = (item: Item, change: Change) => {
   item.tag++
   item.modifiedAt = change.at
   item.modifiedBy = change.by
-  note(item)
+  note(item, change.at)
   for (let above = item.parent; above !== null; above = above.parent) {
     above.contentTag++
     above.modifiedAt = Math.max(above.modifiedAt, change.at)
-    note(above)
+    note(above, change.at)
   }
 }
 
@@ -168,7 +168,7 @@ export const drive = (
   const root = make(whole, null, { name: "root", kind: "folder" }, change)
   empty.root = root
   items.set(root.id, root)
-  note(root)
+  note(root, change.at)
   return whole
 }
 
@@ -198,11 +198,11 @@ export const add = (
   return Result.succeed({ item: made, created: true })
 }
 
-/** New contents for a file; what it held before is a version. */
-export const write = (item: Item, blob: Blob, change: Change): void => {
+/** New contents for a file; what it held before is a version, unless these `amend` it. */
+export const write = (item: Item, blob: Blob, change: Change, amend = false): void => {
   if (item.blob !== null) {
-    const id = `${item.version++}.0`
-    item.versions.push({ id, blob: item.blob, modifiedAt: item.modifiedAt, modifiedBy: item.modifiedBy })
+    const { modifiedAt, modifiedBy } = item
+    if (!amend) item.versions.push({ id: `${item.version++}.0`, blob: item.blob, modifiedAt, modifiedBy })
     grow(item, blob.size - item.blob.size)
   }
   item.blob = blob
@@ -286,7 +286,7 @@ export const copy = (
 export const remove = (item: Item, change: Change): void => {
   for (const gone of [item, ...descendants(item)]) {
     item.drive.items.delete(gone.id)
-    note(gone, true)
+    note(gone, change.at, gone)
   }
   const { parent } = item
   detach(item)

@@ -11,6 +11,7 @@ import type * as Path from "effect/Path"
 import type { PlatformError } from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 import * as Blobs from "./Blobs.ts"
+import * as ChangeLog from "./ChangeLog.ts"
 import type { Failure } from "../model/Failure.ts"
 import * as Ids from "../model/Ids.ts"
 import * as ListModel from "./ListModel.ts"
@@ -21,6 +22,7 @@ import type { Mailbox } from "../model/Mail.ts"
 import * as Seed from "../../Seed.ts"
 import { supportedScopes } from "../model/SupportedScopes.ts"
 import * as Tree from "./Tree.ts"
+import * as Workbooks from "./Workbooks.ts"
 
 /** The seed says something that cannot be. */
 export class SeedError extends Schema.TaggedError<SeedError>()("SeedError", { message: Schema.String }) {}
@@ -129,6 +131,9 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
         )
       } else if (typeof content === "object" && "package" in content) {
         yield* put({ name, kind: "package" })
+      } else if (typeof content === "object" && "workbook" in content) {
+        const bytes = yield* Effect.mapError(Workbooks.ofSeed(content), refused(at))
+        yield* put({ name, kind: "file", blob: blobs.ofBytes(bytes) })
       } else {
         const blob =
           typeof content === "string"
@@ -257,6 +262,18 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
 
   yield* Effect.all(shortcuts)
 
+  /** No read lags behind what is there by now; `lags`: whether one may behind what follows. */
+  const settle = (lags: boolean) =>
+    Effect.sync(() => {
+      for (const { changes } of drives.values()) ChangeLog.settle(changes, lags)
+      for (const { lists } of sites.values()) {
+        for (const { changes } of lists.values()) ChangeLog.settle(changes, lags)
+      }
+      for (const { folders } of mailboxes.values()) {
+        for (const { changes } of folders.values()) ChangeLog.settle(changes, lags)
+      }
+    })
+
   return {
     tenant: seed.tenant ?? Ids.uuid("tenant"),
     host: seed.host,
@@ -273,8 +290,10 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
     managers,
     links,
     blobs,
+    workbooks: Workbooks.make(),
     addLibrary,
     removeDrive,
+    settle,
     userBy,
     siteAt
   }

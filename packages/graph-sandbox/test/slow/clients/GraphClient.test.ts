@@ -12,6 +12,7 @@ import {
   ResponseType
 } from "@microsoft/microsoft-graph-client"
 import * as Effect from "effect/Effect"
+import { ofSeed } from "../../../src/internal/world/Workbooks.ts"
 import { fetched } from "../../support/Asking.ts"
 import { Command, patterned } from "../../support/command.ts"
 import { receiver } from "../../support/Receiver.ts"
@@ -26,6 +27,12 @@ const connected = Effect.map(Command, ({ ann, control, origin }) => ({
     authProvider: (done) => done(null, ann.accessToken)
   })
 }))
+
+interface Row {
+  readonly id: string
+  readonly deleted?: { readonly state: string }
+  readonly fields?: { readonly Title: string }
+}
 
 const names = (page: { readonly value: ReadonlyArray<{ readonly name: string }> }) => page.value.map(({ name }) => name)
 
@@ -171,6 +178,64 @@ layer(Command.layer(), { excludeTestServices: true })("microsoft-graph-client, a
           .catch((error: unknown) => error)
       )
       assert.deepInclude(gone, { statusCode: 404, code: "ResourceNotFound" })
+    })
+  )
+
+  it.effect("works with a workbook, by path and in a session that is lost", () =>
+    Effect.gen(function* () {
+      const { client, control } = yield* connected
+      const file = "/me/drive/root:/Orders.xlsx:"
+      const bytes = yield* ofSeed({ workbook: { May: [["Order"], [1]] }, tables: { Orders: "May!A1:A2" } })
+      yield* call(() => client.api(`${file}/content`).put(Buffer.from(bytes)))
+      const { id } = yield* call(() => client.api(`${file}/workbook/createSession`).post({ persistChanges: true }))
+      const of = (path: string) => client.api(`${file}/workbook${path}`).header("workbook-session-id", id)
+      yield* call(() => of("/tables/Orders/rows").post({ values: [[2], [3]] }))
+      const rows = yield* call(() => of("/tables/Orders/rows").top(1).skip(2).get())
+      assert.deepStrictEqual(rows.value[0].values, [[3]])
+      const json = { rules: [{ fault: "loseSession", path: "usedRange", times: 1 }] }
+      yield* control("/faults", { method: "PUT", json })
+      const lost: unknown = yield* call(() =>
+        of("/worksheets/May/usedRange")
+          .get()
+          .catch((error: unknown) => error)
+      )
+      assert.instanceOf(lost, GraphError)
+      assert.deepInclude(lost, { statusCode: 404, code: "InvalidOrTimedOutSession" })
+    })
+  )
+
+  it.effect("changes and deletes columns of a list, and follows its items by delta", () =>
+    Effect.gen(function* () {
+      const { client } = yield* connected
+      const lists = "/sites/contoso.sharepoint.test:/sites/team:/lists"
+      const made = yield* call(() =>
+        client.api(lists).post({ displayName: "Orders", columns: [{ name: "Total", number: {} }] })
+      )
+      const list = `/sites/${made.parentReference.siteId}/lists/${made.id}`
+      const columns = yield* call(() => client.api(`${list}/columns`).filter("name eq 'Total'").get())
+      const column = `${list}/columns/${columns.value[0].id}`
+      const changed = yield* call(() => client.api(column).patch({ displayName: "Sum", indexed: true }))
+      assert.deepInclude(changed, { name: "Total", displayName: "Sum", indexed: true })
+
+      const fields = (Title: string) => ({ fields: { Title } })
+      const first = yield* call(() => client.api(`${list}/items`).post(fields("one")))
+      const second = yield* call(() => client.api(`${list}/items`).post(fields("two")))
+      const all = yield* call(() => client.api(`${list}/items/delta`).expand("fields").get())
+      assert.strictEqual(all.value.length, 2)
+      yield* call(() => client.api(`${list}/items/${first.id}/fields`).patch({ Title: "1" }))
+      yield* call(() => client.api(`${list}/items/${second.id}`).delete())
+      const since = yield* call(() => client.api(all["@odata.deltaLink"]).get())
+      const rows: ReadonlyArray<Row> = since.value
+      assert.deepStrictEqual(
+        rows.map(({ deleted, fields, id }) => [id, fields?.Title ?? deleted?.state]),
+        [
+          [first.id, "1"],
+          [second.id, "deleted"]
+        ]
+      )
+      yield* call(() => client.api(column).delete())
+      const left = yield* call(() => client.api(`${list}/columns`).get())
+      assert.notInclude(names(left), "Total")
     })
   )
 

@@ -7,6 +7,7 @@ import { ConsistencyLevel } from "@pnp/graph"
 import { GraphDefault } from "@pnp/nodejs"
 import { HttpRequestError, InjectHeaders } from "@pnp/queryable"
 import * as Effect from "effect/Effect"
+import { ofSeed } from "../../../src/internal/world/Workbooks.ts"
 import { fetched } from "../../support/Asking.ts"
 import { Command, patterned } from "../../support/command.ts"
 import { receiver } from "../../support/Receiver.ts"
@@ -215,6 +216,50 @@ layer(Command.layer("--token-on-files", "ignore"), { excludeTestServices: true }
           items.map(({ fields }) => Reflect.get(fields ?? {}, "FileLeafRef")),
           ["Report.txt"]
         )
+      })
+    )
+
+    it.effect("works with a workbook, whose changes are seen in the session alone where it does not save", () =>
+      Effect.gen(function* () {
+        const { drive, folder } = yield* connected
+        const { item } = yield* folder("Books")
+        const bytes = yield* ofSeed({
+          workbook: {
+            May: [
+              ["Order", "Customer"],
+              [1, "Ann"]
+            ]
+          },
+          tables: { Orders: "May!A1:B2" }
+        })
+        const put = yield* call(() =>
+          item.upload({
+            content: new Blob([new Uint8Array(bytes)]),
+            contentType: "application/octet-stream",
+            filePathName: "o.xlsx"
+          })
+        )
+        const file = drive.getItemById(put.id ?? "")
+        const book = yield* call(() => file.getWorkbookSession(false))
+        const table = book.tables.getByName("Orders")
+        yield* call(() => table.rows.add({ values: [[2, "Bo"]] }))
+        yield* call(() => table.rows.getItemAt(0).update({ values: [[1, "Anna"]] }))
+        const range = book.worksheets.getById("May").getRange("A1:B3")
+        assert.deepStrictEqual((yield* call(() => range())).values, [
+          ["Order", "Customer"],
+          [1, "Anna"],
+          [2, "Bo"]
+        ])
+        yield* call(() => range.cell(2, 1).update({ values: [["Bob"]] }))
+        const column = yield* call(() => table.columns.getByName("Customer").getRange()())
+        assert.deepStrictEqual(column.values, [["Customer"], ["Anna"], ["Bob"]])
+        yield* call(() => book.refreshSession())
+        yield* call(() => book.closeSession())
+        const saved = yield* call(() => file.workbook.worksheets.getById("May").getUsedRange()())
+        assert.deepStrictEqual(saved.values, [
+          ["Order", "Customer"],
+          [1, "Ann"]
+        ])
       })
     )
 

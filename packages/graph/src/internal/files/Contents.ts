@@ -25,6 +25,8 @@ export interface ContentsOptions {
   readonly fresh: Effect.Effect<Redacted.Redacted, GraphError, Graph>
   /** The addresses are those of the API, which get the token. */
   readonly authorize?: boolean | undefined
+  /** How many bytes are there already: those that follow come. */
+  readonly offset: number
 }
 
 type Response = Sent<HttpClientResponse.HttpClientResponse>
@@ -43,7 +45,8 @@ export const contents = (options: ContentsOptions): Stream.Stream<Uint8Array, Fa
     let address: Redacted.Redacted | undefined
     let etag: string | undefined
     let total: number | null = null
-    let received = 0
+    let received = options.offset
+    let isAnswered = false
     let failures = 0
     /** How much there was when it failed last. */
     let mark = -1
@@ -83,10 +86,11 @@ export const contents = (options: ContentsOptions): Stream.Stream<Uint8Array, Fa
     /** How many bytes of the answer were there already; fails when it is no continuation. */
     const overlap = (response: Response): Effect.Effect<number, Failure> => {
       const tag = response.headers["etag"]
-      if (received === 0) {
+      if (!isAnswered || received === 0) {
+        isAnswered = true
         etag = tag
         total = totalOf(response)
-        return Effect.succeed(0)
+        if (received === 0) return Effect.succeed(0)
       }
       if (etag !== undefined && tag !== undefined && tag !== etag) return Effect.fail(changed())
       if (response.status !== 206) return Effect.succeed(received)

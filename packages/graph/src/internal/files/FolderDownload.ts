@@ -7,52 +7,27 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import * as Downloads from "../../Downloads.ts"
 import { type DriveAddress, type ItemAddress, itemPath } from "../../Drive.ts"
 import * as Drives from "../../Drives.ts"
 import type { Graph } from "../../Graph.ts"
-import { GraphError } from "../../GraphError.ts"
+import type { GraphError } from "../../GraphError.ts"
 import type { DriveItem } from "../../model/Drive.ts"
-import { NotAFolder, TransferError, transferError } from "../../TransferError.ts"
-import { isWhole, makeFolder, modifiedOf, writeWhole } from "./LocalFile.ts"
+import { NotAFolder, type TransferError, transferError } from "../../TransferError.ts"
+import { type Differing, type Failure, fields, incomplete, type TransferOptions } from "./FolderReport.ts"
+import * as LocalDownload from "./LocalDownload.ts"
+import { isWhole, makeFolder } from "./LocalFile.ts"
 import { makeNames } from "./LocalNames.ts"
 
-export interface FolderOptions {
+export interface FolderOptions extends TransferOptions {
   /** What is in the folder comes directly into this one; made when it is missing. Default: one of the same name here. */
   readonly to?: string | undefined
-  /** How many files at a time. Default 4. */
-  readonly concurrency?: number | undefined
-  /** Whether size and hash of each file are compared, as for one file. Default true. */
-  readonly verify?: boolean | undefined
-  /** Called after each file. */
-  readonly onProgress?:
-    | ((done: { readonly path: string; readonly files: number; readonly bytes: number }) => Effect.Effect<void>)
-    | undefined
+  /** Whether large files (above 4 MiB) that broke off continue where they stopped, as for one file. Default false. */
+  readonly resume?: boolean | undefined
 }
-
-const Failure = Schema.Struct({
-  /** Below the folder, with the names of the service. */
-  path: Schema.String,
-  error: Schema.Union([GraphError, TransferError])
-})
 
 /** What came and what did not. */
 export const FolderReport = Schema.Struct({
-  /** The local folder. */
-  path: Schema.String,
-  /** Files that were downloaded. */
-  files: Schema.Finite,
-  /** Files that were there already, whole. */
-  present: Schema.Finite,
-  /** Folders, with the empty ones, without the folder itself. */
-  folders: Schema.Finite,
-  /** Bytes that were downloaded. */
-  bytes: Schema.Finite,
-  failures: Schema.Array(Failure),
-  /** What is no file and no folder, such as notebooks: it has no contents that could come. */
-  left: Schema.Array(Schema.String),
-  /** What came otherwise than the service says, which happens in document libraries. */
-  differing: Schema.Array(Schema.Struct({ path: Schema.String, difference: Downloads.Difference })),
+  ...fields,
   /** What is called otherwise here, since the platform does not take the name or it is taken. */
   renamed: Schema.Array(Schema.Struct({ path: Schema.String, localPath: Schema.String }))
 })
@@ -63,10 +38,7 @@ export class FolderIncomplete extends TaggedError<FolderIncomplete>()("FolderInc
   report: FolderReport
 }) {
   override get message(): string {
-    const { bytes: _, failures, files, present } = this.report
-    const [first] = failures
-    const why = first === undefined ? "" : `; the first: ${first.path}: ${first.error.message}`
-    return `${failures.length} of ${failures.length + files + present} files and folders did not come${why}`
+    return incomplete(this.report, "did not come")
   }
 }
 
@@ -85,9 +57,6 @@ const facetsOf = (item: DriveItem) => {
   const { file, folder } = item.remoteItem ?? item
   return { isFolder: (folder ?? null) !== null, isFile: (file ?? null) !== null }
 }
-
-const isOutdated = (error: GraphError | TransferError): boolean =>
-  error._tag === "TransferError" && (error.reason._tag === "Changed" || error.reason._tag === "Mismatch")
 
 const keyOf = (drive: DriveAddress, item: ItemAddress) => itemPath(drive, item).encoded
 
@@ -167,9 +136,9 @@ export const downloadFolder = Effect.fn("Files.downloadFolder")(function* (
   yield* makeFolder(localPath)
 
   const report = { files: 0, present: 0, folders: 0, bytes: 0 }
-  const failures: Array<typeof Failure.Type> = []
+  const failures: Array<Failure> = []
   const left: Array<string> = []
-  const differing: Array<{ readonly path: string; readonly difference: Downloads.Difference }> = []
+  const differing: Array<Differing> = []
   const renamed: Array<{ readonly path: string; readonly localPath: string }> = []
 
   const fetch = Effect.fnUntraced(function* ({ item, localPath, path }: Extract<Found, { readonly _tag: "File" }>) {
@@ -177,23 +146,22 @@ export const downloadFolder = Effect.fn("Files.downloadFolder")(function* (
       report.present++
       return
     }
-    const attempt = Effect.fnUntraced(function* (address: ItemAddress | DriveItem) {
-      const opened = yield* Downloads.open(drive, address, {
-        verify: options.verify,
-        onDifference: (difference) =>
-          Effect.sync(() => {
-            differing.push({ path, difference })
-          })
-      })
-      yield* writeWhole(localPath, opened.stream, modifiedOf(opened.item))
-      return opened.item
-    })
+    const asked: LocalDownload.Options = {
+      verify: options.verify,
+      resume: options.resume,
+      onDifference: (difference) =>
+        Effect.sync(() => {
+          differing.push({ path, difference })
+        })
+    }
+    const attempt = (address: ItemAddress | DriveItem) =>
+      LocalDownload.fetch(drive, address, asked, () => Effect.succeed(localPath))
     const { id, parentReference, remoteItem } = item
     // Changed since the folder was listed: what holds now is asked for.
     const anew = { id, parentReference: parentReference ?? null, remoteItem: remoteItem ?? null }
-    const fetched = yield* Effect.catchIf(attempt(item), isOutdated, () => attempt(anew))
+    const fetched = yield* Effect.catchIf(attempt(item), LocalDownload.isOutdated, () => attempt(anew))
     report.files++
-    report.bytes += fetched.size ?? 0
+    report.bytes += fetched.item.size ?? 0
     const { bytes, files } = report
     if (options.onProgress !== undefined) yield* options.onProgress({ path, files, bytes })
   })

@@ -12,26 +12,22 @@ import * as Stream from "effect/Stream"
 import type { DriveAddress, ItemAddress } from "../../Drive.ts"
 import type { Conflict } from "../../Drives.ts"
 import type { Graph } from "../../Graph.ts"
-import { GraphError } from "../../GraphError.ts"
+import type { GraphError } from "../../GraphError.ts"
 import type { DriveItem } from "../../model/Drive.ts"
-import { LocalFailed, TransferError, transferError } from "../../TransferError.ts"
-import { Difference } from "./Difference.ts"
+import { LocalFailed, type TransferError, transferError } from "../../TransferError.ts"
 import * as FileUpload from "./FileUpload.ts"
+import { type Differing, type Failure, fields, incomplete, type TransferOptions } from "./FolderReport.ts"
 import { localFailed } from "./LocalFile.ts"
 import * as LocalFolder from "./LocalFolder.ts"
 import * as RemoteFolder from "./RemoteFolder.ts"
 import * as UploadStates from "./UploadStates.ts"
 
-export interface UploadFolderOptions {
+export interface UploadFolderOptions extends TransferOptions {
   /**
    * What becomes of a file on the service that has the name of one here, and other contents. Default `replace`: a new version of it;
    * `rename`: the one from here gets another name; `fail`: it stays, and is a failure of the report.
    */
   readonly conflict?: Conflict | undefined
-  /** How many files at a time. Default 4. */
-  readonly concurrency?: number | undefined
-  /** Whether size and hash of each stored file are compared, as for one file. Default true. */
-  readonly verify?: boolean | undefined
   /** Whether files keep the time of their last change, which costs a further request for each. Default false. */
   readonly times?: boolean | undefined
   /** Bytes per request of a large file, as for one file. Default 10 MiB. */
@@ -41,10 +37,6 @@ export interface UploadFolderOptions {
    * them. Only its owner can read it, since it gives access to these uploads. Default: none, and such files begin anew.
    */
   readonly sessionFile?: string | undefined
-  /** Called after each file that was sent. */
-  readonly onProgress?:
-    | ((done: { readonly path: string; readonly files: number; readonly bytes: number }) => Effect.Effect<void>)
-    | undefined
 }
 
 const names = ["conflict", "concurrency", "verify", "times", "fragmentBytes", "sessionFile", "onProgress"]
@@ -54,29 +46,9 @@ const rules: Rules<UploadFolderOptions> = {
   concurrency: whole(1)
 }
 
-const Failure = Schema.Struct({
-  /** Below the folder. */
-  path: Schema.String,
-  error: Schema.Union([GraphError, TransferError])
-})
-
 /** What was sent, what was there, and what failed. */
 export const UploadFolderReport = Schema.Struct({
-  /** The local folder. */
-  path: Schema.String,
-  /** Files that were uploaded. */
-  files: Schema.Finite,
-  /** Files that were there already, whole. */
-  present: Schema.Finite,
-  /** Folders, with the empty ones, without the folder itself. */
-  folders: Schema.Finite,
-  /** Bytes that were uploaded. */
-  bytes: Schema.Finite,
-  failures: Schema.Array(Failure),
-  /** What is no file and no folder, such as symbolic links: they are not followed. */
-  left: Schema.Array(Schema.String),
-  /** What the service stored otherwise than it was sent, as document libraries do. */
-  differing: Schema.Array(Schema.Struct({ path: Schema.String, difference: Difference })),
+  ...fields,
   /** What is called otherwise on the service, with `conflict: "rename"`. */
   renamed: Schema.Array(Schema.Struct({ path: Schema.String, name: Schema.String }))
 })
@@ -87,10 +59,7 @@ export class UploadFolderIncomplete extends TaggedError<UploadFolderIncomplete>(
   report: UploadFolderReport
 }) {
   override get message(): string {
-    const { failures, files, present } = this.report
-    const [first] = failures
-    const why = first === undefined ? "" : `; the first: ${first.path}: ${first.error.message}`
-    return `${failures.length} of ${failures.length + files + present} files and folders were not uploaded${why}`
+    return incomplete(this.report, "were not uploaded")
   }
 }
 
@@ -205,8 +174,8 @@ export const uploadFolder = Effect.fn("Files.uploadFolder")(function* (
   const folder = yield* RemoteFolder.target(drive, address)
 
   const report = { files: 0, present: 0, folders: 0, bytes: 0 }
-  const failures: Array<typeof Failure.Type> = [...local.failures]
-  const differing: Array<{ readonly path: string; readonly difference: Difference }> = []
+  const failures: Array<Failure> = [...local.failures]
+  const differing: Array<Differing> = []
   const renamed: Array<{ readonly path: string; readonly name: string }> = []
 
   const send = Effect.fnUntraced(function* ({ entry, place }: Extract<Found, { readonly _tag: "File" }>) {

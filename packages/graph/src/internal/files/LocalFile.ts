@@ -21,6 +21,14 @@ export const makeFolder = Effect.fnUntraced(function* (path: string) {
   yield* Effect.mapError(fs.makeDirectory(path, { recursive: true }), localFailed("make the folder", path))
 })
 
+/** Gives a file the time of the last change, if it is known. */
+export const stamped = (path: string, modified: string | null) => {
+  const time = modified === null ? Number.NaN : Date.parse(modified)
+  return Number.isNaN(time)
+    ? Effect.void
+    : Effect.flatMap(FileSystem.FileSystem, (fs) => fs.utimes(path, new Date(time), new Date(time)))
+}
+
 /**
  * Writes a file beside its place and moves it there once it is whole. What breaks off leaves nothing behind, and an older file
  * of this name stays until then.
@@ -41,10 +49,8 @@ export const writeWhole = Effect.fnUntraced(function* <E, R>(
       yield* Effect.mapError(file.sync, failed)
     })
   )
-  const times = modified === null ? Number.NaN : Date.parse(modified)
-  const stamp = Number.isNaN(times) ? Effect.void : fs.utimes(temporary, new Date(times), new Date(times))
   yield* write.pipe(
-    Effect.andThen(Effect.mapError(Effect.andThen(stamp, fs.rename(temporary, path)), failed)),
+    Effect.andThen(Effect.mapError(Effect.andThen(stamped(temporary, modified), fs.rename(temporary, path)), failed)),
     Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
   )
 })

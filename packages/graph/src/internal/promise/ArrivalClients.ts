@@ -20,19 +20,33 @@ export interface SubscriptionRef extends Subscriptions.Renewable {}
 
 /** Addresses of yours that the service calls when something changes. */
 export interface SubscriptionsClient {
-  /** Makes a subscription; rejects with `InvalidRequest` when the receiver does not answer the validation. */
+  /**
+   * Makes a subscription; rejects with `InvalidRequest` when the receiver does not answer the validation.
+   * @example
+   * const subscription = await graph.subscriptions.create({
+   *   resource: driveResource(drive),
+   *   notificationUrl: "https://intake.contoso.example/graph",
+   *   clientState: secret
+   * })
+   */
   readonly create: (given: Subscriptions.NewSubscription, options?: CallOptions) => Promise<Subscription>
   /** A subscription; rejects with `NotFound` when it has ended. */
   readonly get: (id: string, options?: CallOptions) => Promise<Subscription>
   /** The subscriptions of this app that have not ended. */
   readonly stream: (options?: CallOptions) => AsyncIterable<Subscription>
-  /** Lets a subscription last for so many minutes from now; rejects with `NotFound` when it has ended. */
+  /**
+   * Lets a subscription last for so many minutes from now; rejects with `NotFound` when it has ended.
+   * @example await graph.subscriptions.renew(subscription, { minutes: 60 })
+   */
   readonly renew: (subscription: SubscriptionRef, renew?: RenewOptions, options?: CallOptions) => Promise<Subscription>
   /** Ends a subscription. */
   readonly remove: (id: string, options?: CallOptions) => Promise<void>
   /**
    * Keeps a subscription while the hints are read, and says when to look; `notifications` are those that the receiver reads. What ends
    * the iteration removes the subscription.
+   * @example
+   * for await (const hint of graph.subscriptions.keep(given, notifications))
+   *   console.log(hint)
    */
   readonly keep: (
     given: Subscriptions.NewSubscription,
@@ -82,14 +96,24 @@ export type ArrivalHandler<A> = (arrival: Arrivals.Arrival<A>) => unknown
 
 /** What arrives, handed over at least once, over restarts. */
 export interface ArrivalsClient {
-  /** Looks once, and hands over what has arrived since the last look. */
+  /**
+   * Looks once, and hands over what has arrived since the last look.
+   * @example
+   * const store = "./arrivals.json"
+   * await graph.arrivals.look(messagesIn(mailbox), console.log, { store })
+   */
   readonly look: <A>(
     source: Arrivals.Source<A>,
     handle: ArrivalHandler<A>,
     look: ArrivalOptions,
     options?: CallOptions
   ) => Promise<Arrivals.LookReport<A>>
-  /** Looks again and again, until it is aborted or the sign-in is lost. */
+  /**
+   * Looks again and again, until it is aborted or the sign-in is lost.
+   * @example
+   * const files = filesIn(drive, { folder: { path: "/Inbox" } })
+   * await graph.arrivals.follow(files, console.log, { store: "./files.json" })
+   */
   readonly follow: <A>(
     source: Arrivals.Source<A>,
     handle: ArrivalHandler<A>,

@@ -90,7 +90,12 @@ export class Timeout extends kind("Timeout") {}
 export class Unreachable extends kind("Unreachable") {}
 /** The answer is not what the service documents. */
 export class Malformed extends kind("Malformed") {}
-/** Of a call in a batch: it was sent and no answer came. Look whether it was done before you send it again. */
+/** The session of a workbook has ended. Changes that it did not save are gone. */
+export class SessionLost extends kind("SessionLost") {}
+/**
+ * Of a call in a batch, and of one of a workbook that cannot be repeated: it was sent and no answer came. Look whether it was done
+ * before you send it again.
+ */
 export class OutcomeUnknown extends kind("OutcomeUnknown") {}
 /** Of a call in a batch, or a mail with large attachments: it was not sent, since what came before it failed. Send it again. */
 export class NotSent extends kind("NotSent") {}
@@ -144,5 +149,49 @@ export class NamesRefused extends kind("NamesRefused") {
   constructor(fields: ErrorFields & Pick<NamesRefused, "names">) {
     super(fields)
     this.names = fields.names
+  }
+}
+
+/** Some rows were added to a table, and then a request failed. */
+export class RowsPartlyAdded extends kind("RowsPartlyAdded") {
+  /** How many are there, from the first on. */
+  readonly added: number
+  /** How many may be there besides; 0: the service refused the request. */
+  readonly unknown: number
+
+  constructor(fields: ErrorFields & Pick<RowsPartlyAdded, "added" | "unknown">) {
+    super(fields)
+    this.added = fields.added
+    this.unknown = fields.unknown
+  }
+}
+
+/** A row of a table does not fit the `schema`. */
+export class UnexpectedRow extends kind("UnexpectedRow") {
+  readonly index: number
+  /** The header of the column that does not fit. */
+  readonly path: string
+  readonly expected: string
+
+  constructor(fields: ErrorFields & Pick<UnexpectedRow, "index" | "path" | "expected">) {
+    super(fields)
+    this.index = fields.index
+    this.path = fields.path
+    this.expected = fields.expected
+  }
+}
+
+/** The fields of an item do not fit the `schema` of the call: `id` is that of the item, `path` where its fields do not fit. */
+export class UnexpectedFields extends kind("UnexpectedFields") {
+  readonly id: string
+  readonly path: string
+  /** What was expected there. */
+  readonly expected: string
+
+  constructor(fields: ErrorFields & Pick<UnexpectedFields, "id" | "path" | "expected">) {
+    super(fields)
+    this.id = fields.id
+    this.path = fields.path
+    this.expected = fields.expected
   }
 }

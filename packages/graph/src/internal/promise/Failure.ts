@@ -9,6 +9,8 @@ import { GraphError, type Reason } from "../../GraphError.ts"
 import { TransferError, type Reason as TransferReason } from "../../TransferError.ts"
 import { FolderIncomplete } from "../files/FolderDownload.ts"
 import { NamesRefused, UploadFolderIncomplete } from "../files/FolderUpload.ts"
+import { RowsPartlyAdded, UnexpectedRow } from "../workbooks/Rows.ts"
+import { UnexpectedFields } from "../lists/FieldSchema.ts"
 import * as Errors from "./Errors.ts"
 
 /** A call: what was called, such as `drives.item`, and where. */
@@ -36,6 +38,7 @@ const classes: Readonly<Record<Reason["_tag"] | TransferReason["_tag"], Class>> 
   Timeout: Errors.Timeout,
   Unreachable: Errors.Unreachable,
   Malformed: Errors.Malformed,
+  SessionLost: Errors.SessionLost,
   OutcomeUnknown: Errors.OutcomeUnknown,
   NotSent: Errors.NotSent,
   Unexpected: Errors.Unexpected,
@@ -83,8 +86,8 @@ export const classOf = (cause: GraphError | TransferError, { operation, place }:
 export const failure = (Class: Class, message: string, { operation, place }: Call): Errors.GraphRequestError =>
   standAt(new Class({ operation, message: messageOf(message, { operation }) }), place)
 
-/** An error of a folder, with what it says besides; undefined: it is none. */
-const ofFolder = (cause: unknown, { operation, place }: Call): Errors.GraphRequestError | undefined => {
+/** An error that says more than others, with that; undefined: it is none. */
+const ofOwn = (cause: unknown, { operation, place }: Call): Errors.GraphRequestError | undefined => {
   const fields = (message: string) => ({ operation, message: messageOf(message, { operation }), cause })
   const made =
     cause instanceof FolderIncomplete
@@ -93,7 +96,23 @@ const ofFolder = (cause: unknown, { operation, place }: Call): Errors.GraphReque
         ? new Errors.UploadFolderIncomplete({ ...fields(cause.message), report: cause.report })
         : cause instanceof NamesRefused
           ? new Errors.NamesRefused({ ...fields(cause.message), names: cause.names })
-          : undefined
+          : cause instanceof RowsPartlyAdded
+            ? new Errors.RowsPartlyAdded({ ...fields(cause.message), added: cause.added, unknown: cause.unknown })
+            : cause instanceof UnexpectedRow
+              ? new Errors.UnexpectedRow({
+                  ...fields(cause.message),
+                  index: cause.index,
+                  path: cause.path,
+                  expected: cause.expected
+                })
+              : cause instanceof UnexpectedFields
+                ? new Errors.UnexpectedFields({
+                    ...fields(cause.message),
+                    id: cause.id,
+                    path: cause.path,
+                    expected: cause.expected
+                  })
+                : undefined
   return made === undefined ? undefined : standAt(made, place)
 }
 
@@ -103,8 +122,8 @@ export const rejection = (cause: Cause.Cause<unknown>, call: Call, isOfProgram =
   const isDefect = Result.isFailure(failed)
   const error = isDefect ? Cause.squash(cause) : failed.success
   if (error instanceof GraphError || error instanceof TransferError) return classOf(error, call)
-  const folder = ofFolder(error, call)
-  if (folder !== undefined) return folder
+  const own = ofOwn(error, call)
+  if (own !== undefined) return own
   const isOurs = error instanceof Error && "_tag" in error && !isOfProgram && !isDefect
   return isOurs || error instanceof OptionError ? standAt(error, call.place) : error
 }

@@ -19,6 +19,7 @@ import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import type { Graph } from "../../Graph.ts"
 import { type Policy, GraphPolicy } from "../../Policy.ts"
+import { CalledAs } from "../requests/Operation.ts"
 import { Closed, InvalidRequest, Timeout } from "./Errors.ts"
 import { type Call, failure, rejection } from "./Failure.ts"
 
@@ -93,7 +94,9 @@ export const run = <A>(
       ? effect
       : Effect.timeoutOrElse(effect, { duration: timeout, orElse: () => Effect.fail(timedOut(timeout, call)) })
   const withPolicy = Effect.provideService(limited, GraphPolicy, { ...session.policy, ...policy })
-  return execute(withPolicy, callingOf(session, call, options, isOfProgram))
+  // The calls in an effect of the program's own have names of the modules.
+  const named = isOfProgram ? withPolicy : Effect.provideService(withPolicy, CalledAs, call.operation)
+  return execute(named, callingOf(session, call, options, isOfProgram))
 }
 
 const stream = (
@@ -103,7 +106,8 @@ const stream = (
   options: CallOptions
 ): AsyncIterable<unknown> => {
   const withPolicy = Stream.provideService(source, GraphPolicy, { ...session.policy, ...options.policy })
-  return iterate(withPolicy, callingOf(session, call, options, false))
+  const named = Stream.provideService(withPolicy, CalledAs, call.operation)
+  return iterate(named, callingOf(session, call, options, false))
 }
 
 /** A function of a client: what it calls, and how many parameters it has before `CallOptions`. */

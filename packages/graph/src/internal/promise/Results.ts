@@ -6,9 +6,19 @@ import type { GraphRequestError } from "./Errors.ts"
 import { type Call, classOf } from "./Failure.ts"
 
 /** What became of one call: its value, or why there is none. */
-export type BatchResult<A> =
-  | { readonly outcome: "done"; readonly value: A }
-  | { readonly outcome: "refused" | "notSent" | "unknown"; readonly error: GraphRequestError }
+export type BatchResult<A> = BatchSuccess<A> | BatchFailure
+
+/** A call that is done. */
+export interface BatchSuccess<A> {
+  readonly outcome: "done"
+  readonly value: A
+}
+
+/** A call that was refused, was not sent, or was sent and has no answer. */
+export interface BatchFailure {
+  readonly outcome: "refused" | "notSent" | "unknown"
+  readonly error: GraphRequestError
+}
 
 const presented = <A>(result: Result.Result<A, GraphError>, call: Call): BatchResult<A> => {
   if (Result.isSuccess(result)) return { outcome: "done", value: result.success }

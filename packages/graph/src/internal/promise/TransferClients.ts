@@ -35,7 +35,12 @@ export const sourceOf = (source: Source): Uploads.UploadSource => {
 
 /** Bytes into drives. */
 export interface UploadsClient {
-  /** Puts bytes where a file is or will be; folders that are missing are made. */
+  /**
+   * Puts bytes where a file is or will be; folders that are missing are made.
+   * @example
+   * const to = { path: "/Inbox/a.txt" }
+   * await graph.uploads.upload(drive, to, new Blob(["text"]))
+   */
   readonly upload: (
     drive: DriveRef,
     item: ItemRef,
@@ -43,7 +48,10 @@ export interface UploadsClient {
     upload?: UploadOptions,
     options?: CallOptions
   ) => Promise<Uploads.Uploaded>
-  /** Ends an upload that is not to be resumed. */
+  /**
+   * Ends an upload that is not to be resumed.
+   * @example await graph.uploads.cancel(state)
+   */
   readonly cancel: (state: Uploads.UploadState, options?: CallOptions) => Promise<void>
 }
 
@@ -66,14 +74,22 @@ export interface DownloadOptions extends Omit<Downloads.DownloadOptions, "onProg
 
 /** Bytes out of drives. */
 export interface DownloadsClient {
-  /** The whole contents of a file that fits into memory. */
+  /**
+   * The whole contents of a file that fits into memory.
+   * @example const bytes = await graph.downloads.bytes(drive, { path: "/Inbox/a.txt" })
+   */
   readonly bytes: (
     drive: DriveRef,
     item: ItemRef,
     download?: DownloadOptions,
     options?: CallOptions
   ) => Promise<Uint8Array>
-  /** The contents as they arrive; a broken connection is resumed. */
+  /**
+   * The contents as they arrive; a broken connection is resumed.
+   * @example
+   * for await (const bytes of graph.downloads.stream(drive, item))
+   *   console.log(bytes.length)
+   */
   readonly stream: (
     drive: DriveRef,
     item: ItemRef,
@@ -88,7 +104,9 @@ export const downloads: Members<DownloadsClient> = {
 }
 
 /** Where a file is downloaded to. */
-export interface FileOptions extends DownloadOptions {
+export interface FileOptions extends Omit<DownloadOptions, "from"> {
+  /** Whether a large file that broke off continues where it stopped, also when the program was killed. Default false. */
+  readonly resume?: boolean | undefined
   readonly to?: string | undefined
   readonly name?: string | undefined
 }
@@ -107,7 +125,10 @@ export interface UploadFolderOptions extends Omit<Files.UploadFolderOptions, "on
 
 /** Transfers between drives and local files. */
 export interface FilesClient {
-  /** Uploads a local file to where a file is or will be. */
+  /**
+   * Uploads a local file to where a file is or will be.
+   * @example await graph.files.upload(drive, { path: "/Inbox/a.pdf" }, "./a.pdf")
+   */
   readonly upload: (
     drive: DriveRef,
     item: ItemRef,
@@ -115,14 +136,20 @@ export interface FilesClient {
     upload?: UploadOptions,
     options?: CallOptions
   ) => Promise<Uploads.Uploaded>
-  /** Downloads a file; an older file of its name is replaced once it is whole. */
+  /**
+   * Downloads a file; an older file of its name is replaced once it is whole.
+   * @example const { path } = await graph.files.download(drive, item, { to: "./in" })
+   */
   readonly download: (
     drive: DriveRef,
     item: ItemRef,
     file?: FileOptions,
     options?: CallOptions
   ) => Promise<Files.Downloaded>
-  /** Downloads a folder with its subfolders; rejects with `FolderIncomplete` unless all came. */
+  /**
+   * Downloads a folder with its subfolders; rejects with `FolderIncomplete` unless all came.
+   * @example await graph.files.downloadFolder(drive, { path: "/Inbox" }, { to: "./in" })
+   */
   readonly downloadFolder: (
     drive: DriveRef,
     folder: ItemRef,
@@ -132,6 +159,7 @@ export interface FilesClient {
   /**
    * Uploads what is in a local folder into a folder, with its subfolders; what is there already is not sent again. Rejects with
    * `NamesRefused` before anything is sent, and with `UploadFolderIncomplete` unless all is there.
+   * @example await graph.files.uploadFolder(drive, { path: "/Scans" }, "./scans")
    */
   readonly uploadFolder: (
     drive: DriveRef,

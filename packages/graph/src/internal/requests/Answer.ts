@@ -56,19 +56,26 @@ const byStatus: Readonly<Record<number, Plain>> = {
   507: (details) => new Reasons.QuotaExceeded(details)
 }
 
-/** Codes that say more than their status. */
+const sessionLost: Plain = (details) => new Reasons.SessionLost(details)
+
+/**
+ * Codes that say more than their status, in lower case: those of workbooks may be written either way ("Error handling for Excel APIs in
+ * Microsoft Graph", which has the first of the two for a session that has ended).
+ */
 const byCode: Readonly<Record<string, Plain>> = {
-  nameAlreadyExists: (details) => new Reasons.NameAlreadyExists(details),
-  ErrorFolderExists: (details) => new Reasons.NameAlreadyExists(details),
-  SyncStateNotFound: (details) => new Reasons.Gone(details),
+  namealreadyexists: (details) => new Reasons.NameAlreadyExists(details),
+  errorfolderexists: (details) => new Reasons.NameAlreadyExists(details),
+  syncstatenotfound: (details) => new Reasons.Gone(details),
   upload_name_conflict: (details) => new Reasons.NameAlreadyExists(details),
-  quotaLimitReached: (details) => new Reasons.QuotaExceeded(details)
+  quotalimitreached: (details) => new Reasons.QuotaExceeded(details),
+  invalidsessionrecreatable: sessionLost,
+  invalidortimedoutsession: sessionLost
 }
 
 /** The meaning of a status, its headers and its body (already parsed, whatever it is). */
 export const reasonOf = (status: number, headers: Headers, body: unknown, now: number): Reasons.Reason => {
   const details = readError(status, body)
-  const special = details.codes.findLast((code) => Object.hasOwn(byCode, code))
+  const special = details.codes.map((code) => code.toLowerCase()).findLast((code) => Object.hasOwn(byCode, code))
   const plain = (special === undefined ? undefined : byCode[special]) ?? byStatus[status]
   if (plain !== undefined) return plain(details)
   const hinted = { ...details, retryAfterMillis: retryAfterMillis(headers, now) }

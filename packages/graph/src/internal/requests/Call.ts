@@ -1,6 +1,7 @@
 /**
  * Calls of the API over the `Graph` at hand: JSON in and out by schema, and lists as streams of their pages.
  */
+import { jsonOf, Unfit } from "@signalbox/transport/JsonValue"
 import { describe, parseOptions } from "@signalbox/transport/SchemaProblem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -21,8 +22,10 @@ export interface Call {
   readonly path: Path
   readonly query?: Query | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** The body, as JSON. */
+  /** The body, as JSON. What JSON cannot say, such as `NaN`, a function or a cycle, is refused with its path. */
   readonly json?: unknown
+  /** What the body is called where its caller named it, for such paths. */
+  readonly jsonName?: string | undefined
   /** The body, when it is not JSON. */
   readonly body?: HttpBody.HttpBody | undefined
   readonly repeatable?: boolean | undefined
@@ -45,6 +48,10 @@ export const unsent = (method: Method, shown: string, operation: string | null =
 export const refused = (request: Reasons.RequestInfo, message: string) =>
   new Reasons.GraphError({ reason: new Reasons.InvalidRequest({ codes: [], message }), request })
 
+/** Fails as `InvalidRequest` before anything is sent, under the function that was called. */
+export const refuse = (method: Method, shown: string, message: string): Effect.Effect<never, Reasons.GraphError> =>
+  Effect.flatMap(operationOf(null), (operation) => Effect.fail(refused(unsent(method, shown, operation), message)))
+
 export const malformed = (request: Reasons.RequestInfo, message: string, codes: ReadonlyArray<string> = []) =>
   new Reasons.GraphError({ reason: new Reasons.Malformed({ codes, message }), request })
 
@@ -56,14 +63,10 @@ export const request = Effect.fnUntraced(function* <A>(
   const { baseUrl, transport } = yield* Graph
   const method = call.method ?? "GET"
   const { encoded, problem, shown } = call.path
-  const unsentHere = Effect.map(operationOf(null), (operation) => unsent(method, shown, operation))
-  if (problem !== null) return yield* refused(yield* unsentHere, problem)
-  const body =
-    call.json === undefined
-      ? call.body
-      : yield* Effect.catch(HttpBody.json(call.json), () =>
-          Effect.flatMap(unsentHere, (info) => Effect.fail(refused(info, "the body is not JSON")))
-        )
+  const json = call.json === undefined ? undefined : jsonOf(call.json, call.jsonName ?? "")
+  const wrong = json instanceof Unfit ? json.message : problem
+  if (wrong !== null) return yield* refuse(method, shown, wrong)
+  const body = json === undefined ? call.body : HttpBody.jsonUnsafe(json)
   return yield* send(transport, {
     method,
     url: `${baseUrl}/${call.version ?? "v1.0"}${encoded}${queryString(call.query ?? {})}`,

@@ -17,7 +17,8 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type { Graph } from "../../Graph.ts"
 import { parseJson } from "./Answer.ts"
-import { Answers, mostParts } from "./Rounds.ts"
+import { mostParts } from "./Delivery.ts"
+import { Answers } from "./Rounds.ts"
 
 /** A call that waits for the others of its batch. */
 class Waiting extends Request.TaggedClass("Waiting")<

@@ -3,7 +3,8 @@
  * through here.
  */
 import * as Attempts from "@signalbox/transport/Attempts"
-import type { Audience } from "@signalbox/transport/Events"
+import { debugListeners } from "@signalbox/transport/DebugLines"
+import { audience, checkListeners, type Listeners, silent } from "@signalbox/transport/Events"
 import { checkPolicy } from "@signalbox/transport/Policy"
 import type { Acted } from "@signalbox/transport/NoResponse"
 import * as Gate from "@signalbox/transport/Gate"
@@ -26,13 +27,23 @@ export const acted = (status: number, retryAfter: number | null): Acted | null =
   return status === 503 && retryAfter !== null ? "no" : Attempts.actedOn(status)
 }
 
-/** The way to the service over an HTTP client. */
-export const linkOver = (client: HttpClient.HttpClient, audience?: Audience): Attempts.Link => ({
-  client,
-  gate: Gate.make(),
-  acted,
-  pausing,
-  audience
+/** Calls in one batch: the service takes no more. */
+export const mostParts = 20
+
+/**
+ * The way to a service over the HTTP client at hand, with the listeners of its connection. Before any answer as many calls go as a batch
+ * has, which `collect` makes one of. `of` names what has the listeners, in errors.
+ */
+export const linkOf = Effect.fnUntraced(function* (of: string, on: Listeners | undefined) {
+  checkListeners(of, on ?? silent)
+  const link: Attempts.Link = {
+    client: yield* HttpClient.HttpClient,
+    gate: Gate.make(mostParts),
+    acted,
+    pausing,
+    audience: audience(on, yield* debugListeners)
+  }
+  return link
 })
 
 export interface DeliverOptions<A> {

@@ -1,5 +1,11 @@
 /** Which function of the client a request belongs to. Its span names it. */
 import { operationIn } from "@signalbox/transport/Operation"
+import * as Context from "effect/Context"
+
+/** The name by which a program with promises called; null: it called a function with a span. */
+export const CalledAs = Context.Reference<string | null>("@signalbox/graph/internal/requests/CalledAs", {
+  defaultValue: () => null
+})
 
 const modules: ReadonlySet<string> = new Set([
   "Arrivals",
@@ -22,7 +28,8 @@ const modules: ReadonlySet<string> = new Set([
   "Sites",
   "Subscriptions",
   "Uploads",
-  "Users"
+  "Users",
+  "Workbooks"
 ])
 
-export const operationOf = operationIn(modules)
+export const operationOf = operationIn(modules, (fiber) => fiber.getRef(CalledAs))

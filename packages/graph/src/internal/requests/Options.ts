@@ -21,6 +21,10 @@ export interface ListOptions<A> extends Selection<A> {
 export const selection = (fields: ReadonlyArray<string> | undefined): string | undefined =>
   fields === undefined ? undefined : [...new Set(["id", ...fields])].join(",")
 
+/** What an item of a list brings along: all of its fields, or those of some columns. */
+export const expansion = (fields: ReadonlyArray<string> | undefined): string =>
+  fields === undefined ? "fields" : `fields($select=${fields.join(",")})`
+
 export const listQuery = <A>(options: ListOptions<A>): Query => {
   check("a list of Graph", options, { pageSize: whole(1) })
   return {

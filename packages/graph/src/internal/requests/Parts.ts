@@ -1,6 +1,7 @@
 /**
  * The parts of a batch: calls, and what must be true of them before they are sent.
  */
+import { jsonOf, Unfit } from "@signalbox/transport/JsonValue"
 import { GraphError, InvalidRequest, type RequestInfo } from "../../GraphError.ts"
 import { type Path, type Query, verbatim } from "../../Path.ts"
 import { unsent } from "./Call.ts"
@@ -55,15 +56,6 @@ export const info = (part: Pending, answer: PartAnswer | null): RequestInfo => (
   clientRequestId: answer?.headers["client-request-id"] ?? null
 })
 
-const isJson = (value: unknown): boolean => {
-  try {
-    JSON.stringify(value)
-    return true
-  } catch {
-    return false
-  }
-}
-
 const refusal = (part: Pending, message: string): GraphError =>
   new GraphError({ reason: new InvalidRequest({ codes: [], message }), request: info(part, null) })
 
@@ -72,7 +64,8 @@ export const problemOf = (parts: ReadonlyArray<Pending>): GraphError | undefined
   const ids = new Set(parts.map(({ id }) => id))
   for (const part of parts) {
     if (part.path.problem !== null) return refusal(part, `${part.id}: ${part.path.problem}`)
-    if (!isJson(part.call.json)) return refusal(part, `${part.id}: the body is not JSON`)
+    const json = part.call.json === undefined ? null : jsonOf(part.call.json, "")
+    if (json instanceof Unfit) return refusal(part, `${part.id}: ${json.message}`)
     const unknown = part.call.dependsOn?.find((id) => !ids.has(id))
     if (unknown !== undefined) return refusal(part, `${part.id} depends on ${unknown}, which is no part of this batch`)
   }

@@ -22,7 +22,7 @@ import { path, queryString } from "../../Path.ts"
 import { GraphPolicy } from "../../Policy.ts"
 import { reasonOf } from "./Answer.ts"
 import { json } from "./Call.ts"
-import { acted } from "./Delivery.ts"
+import { acted, mostParts } from "./Delivery.ts"
 import { info, type PartAnswer, type Pending } from "./Parts.ts"
 import { isRepeatable } from "./Transport.ts"
 
@@ -40,8 +40,6 @@ export const Answers = Schema.Struct({
 
 const post = json(Answers)
 
-/** The service takes no more in one request. */
-export const mostParts = 20
 /** After so many broken requests in a row the rest is not sent: each one more would leave twenty writes unknown. */
 const mostBroken = 2
 

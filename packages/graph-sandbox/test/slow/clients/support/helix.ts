@@ -11,6 +11,38 @@ export interface DriveItem {
   readonly parentReference: { readonly driveId: string; readonly id?: string }
 }
 
+interface Table {
+  getHeaderNames(): Promise<ReadonlyArray<string>>
+  getRowsAsObjects(): Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>
+  getRow(index: number): Promise<ReadonlyArray<unknown>>
+  addRows(rows: ReadonlyArray<ReadonlyArray<unknown>>): Promise<number>
+  replaceRow(index: number, row: ReadonlyArray<unknown>): Promise<unknown>
+  deleteRow(index: number): Promise<unknown>
+  getRowCount(): Promise<number>
+  getColumn(name: string): Promise<ReadonlyArray<ReadonlyArray<unknown>>>
+}
+
+interface Range {
+  getAddress(): Promise<string>
+  getValues(): Promise<ReadonlyArray<ReadonlyArray<unknown>>>
+  update(range: { readonly values: ReadonlyArray<ReadonlyArray<unknown>> }): Promise<unknown>
+}
+
+export interface Workbook {
+  createSession(persistChanges?: boolean): Promise<string>
+  refreshSession(): Promise<void>
+  closeSession(): Promise<void>
+  getWorksheetNames(): Promise<ReadonlyArray<string>>
+  createWorksheet(name: string): Promise<unknown>
+  deleteWorksheet(name: string): Promise<void>
+  worksheet(name: string): {
+    usedRange(): Range
+    range(address: string): Range
+    addTable(address: string, hasHeaders: boolean, name?: string): Promise<Table>
+  }
+  getTableNames(): Promise<ReadonlyArray<string>>
+}
+
 type Fetch = (url: string, options?: unknown) => Promise<unknown>
 
 declare module "@adobe/helix-onedrive-support" {
@@ -31,7 +63,8 @@ declare module "@adobe/helix-onedrive-support" {
     downloadDriveItem(item: DriveItem): Promise<Buffer>
     uploadDriveItem(contents: Buffer, folder: DriveItem, path?: string, conflict?: string): Promise<DriveItem>
     getDriveItemFromShareLink(url: string): Promise<DriveItem>
-    listSubscriptions(): Promise<unknown>
+    getWorkbook(item: DriveItem): Workbook
+    listSubscriptions(): Promise<{ readonly value: ReadonlyArray<unknown> }>
     fetchChanges(
       resource: string,
       token?: string

@@ -26,6 +26,8 @@ import type { ISubscriptions } from "@pnp/graph/subscriptions/index.js"
 import "@pnp/graph/subscriptions/index.js"
 import type { IUser, IUsers } from "@pnp/graph/users/index.js"
 import "@pnp/graph/users/index.js"
+import type { IWorkbook, IWorkbookWithSession } from "@pnp/graph/workbooks/types.js"
+import "@pnp/graph/workbooks/index.js"
 
 /** A permission of one who was invited, or why there is none. */
 export interface Invited {
@@ -49,6 +51,8 @@ declare module "@pnp/graph/fi.js" {
 declare module "@pnp/graph/files/types.js" {
   interface _DriveItem {
     readonly permissions: IPermissions
+    readonly workbook: IWorkbook
+    getWorkbookSession(persistChanges: boolean): Promise<IWorkbookWithSession>
     addPermissions(info: IPermissionsInviteInfo): Promise<ReadonlyArray<Invited>>
     createSharingLink(info: {
       readonly type: string
