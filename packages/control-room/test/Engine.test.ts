@@ -140,6 +140,28 @@ describe("a run", () => {
       ["awaiting_worker"]
     )
   })
+
+  it("keeps the gate of a step shut while an item of the step before waits for its retry", () => {
+    const model = new Model(
+      [{ max_parallel: 2, retry: { max_attempts: 2, delay_seconds: 60 } }, { start_after: "previous_step" }],
+      2
+    )
+    for (const stepRun of model.live())
+      model.commit(succeed(Engine.startStepRun(model.run, stepRun, model.held(stepRun.id), model.now)))
+    const [done, failing] = model.live()
+    const end = ({ id }: State.StepRun, error: Parameters<typeof Engine.finish>[4]) => {
+      const stepRun = model.stepRuns.get(id) ?? assert.fail()
+      const held = model.held(id) ?? assert.fail()
+      model.addOutput(id, held.id)
+      model.commit(succeed(Engine.finish(model.run, stepRun, held, model.outputsOf(id, held.id), error, model.now)))
+    }
+    end(done ?? assert.fail(), null)
+    end(failing ?? assert.fail(), { code: "ROBOT_FAILURE", message: "exit 1" })
+    assert.deepStrictEqual(
+      model.live().map(({ state, step }) => ({ state, step })),
+      [{ state: "new", step: 1 }]
+    )
+  })
 })
 
 describe("the world", () => {
