@@ -92,9 +92,11 @@ const engines = async (bench: Bench) => {
       `${fsyncOf.on}; three runners of a cluster, each with a third of the callers`,
       ports.map((port) => ["signalbox", "cluster", cluster, String(port)] as const)
     ),
-    restate: engine("Restate", "its server on its own storage in a folder, as it is by default", [
-      ["restate", bench.folder("restate")]
-    ])
+    restate: engine(
+      "Restate",
+      "its server on its own storage in a folder, as it is by default; CPU is that of the handlers, without the server",
+      [["restate", bench.folder("restate")]]
+    )
   }
 }
 

@@ -27,14 +27,14 @@ interface Told {
 /** A program that is left alone. */
 const alone = (bench: Bench, program: Program<unknown>, told: Told): Contender => ({
   ...told,
-  measure: () => program.ask<Measured>({ idleSeconds: 5 * bench.seconds } satisfies Idle)
+  measure: () => program.ask<Measured>({ idleSeconds: 3 * bench.seconds } satisfies Idle)
 })
 
 /** A program that is left alone once so many executions sleep in it. */
 const asleep = (bench: Bench, program: Program<unknown>, count: number, told: Told): Contender => {
   let filled: Promise<void> | undefined
   const fill = async () => {
-    const many = bench.scaled(count)
+    const many = count === 0 ? 0 : bench.scaled(count)
     for (let n = 0; n < many; n += 10_000) await program.ask({ submit: Math.min(10_000, many - n) } satisfies Task)
     // What was submitted last falls asleep.
     await new Promise((resolve) => setTimeout(resolve, 3000))
@@ -65,7 +65,6 @@ export const suite: Suite = {
     yield {
       what: "An idle room",
       figures,
-      warm: false,
       contenders: [
         alone(bench, room, { name: "signalbox, SQLite", conditions: `${sqlite}; no worker is linked` }),
         alone(bench, program("fastify.ts", bench.folder("fastify")), {
@@ -83,7 +82,6 @@ export const suite: Suite = {
     yield {
       what: "An idle worker",
       figures,
-      warm: false,
       contenders: [
         alone(bench, program("idleWorker.ts", ready.origin, ready.linkToken), {
           name: "signalbox, worker",
@@ -120,20 +118,17 @@ export const suite: Suite = {
     yield {
       what: "An engine of flows where nothing sleeps",
       figures,
-      warm: false,
       contenders: [...(await engine("no executions", 0)), await dbos(0)]
     }
     yield {
       what: `${bench.scaled(10_000).toLocaleString("en")} sleeping flows`,
       figures,
-      warm: false,
       contenders: [...(await engine("sleeping for twelve hours", 10_000)), await dbos(10_000)]
     }
     // DBOS would take many minutes to start as many.
     yield {
       what: `${bench.scaled(100_000).toLocaleString("en")} sleeping flows`,
       figures,
-      warm: false,
       contenders: await engine("sleeping for twelve hours", 100_000)
     }
   }

@@ -25,6 +25,7 @@ const start = (end: NodeJS.Signals, ...args: ReadonlyArray<string>) =>
     child.once("exit", (code) => reject(new Error(`${args[0]} ended with ${code} before it was ready`)))
     child.stdout.once("data", () => {
       const wall = performance.now() - begun
+      child.removeAllListeners("exit")
       const [user = 0, system = 0] = readFileSync(`/proc/${child.pid}/stat`, "utf8")
         .split(" ")
         .slice(13, 15)
