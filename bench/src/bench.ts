@@ -1,5 +1,5 @@
 /**
- * Measures this project beside its peers: `npx -y pnpm@12 bench [suite ...] [--rounds 5] [--seconds 2] [--quick]`.
+ * Measures this project beside its peers: `npx -y pnpm@12 bench [suite ...] [--rounds 5] [--seconds 1] [--quick]`.
  *
  * Writes the figures of each suite to `bench/results/<suite>.json`, and docs/performance.md from them. `--quick`: one round of little,
  * which shows that a suite works, and is not kept.
@@ -23,7 +23,7 @@ const parsed = () => {
       allowPositionals: true,
       options: {
         rounds: { type: "string", default: "5" },
-        seconds: { type: "string", default: "2" },
+        seconds: { type: "string", default: "1" },
         quick: { type: "boolean", default: false }
       }
     })
