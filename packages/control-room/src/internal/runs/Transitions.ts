@@ -115,6 +115,7 @@ export class Transitions extends Context.Service<
       })
 
       const apply = Effect.fnUntraced(function* (run: State.Run, changes: ReadonlyArray<State.Change>) {
+        if (changes.length === 0) return []
         const moves: Array<ItemMove> = []
         const deleted: Array<WorkItemId> = []
         const events: Array<NewEvent> = []

@@ -179,14 +179,14 @@ export class RunItems extends Context.Service<
 
       const reserve = (moves: ReadonlyArray<ItemMove>, at: string) =>
         Chunks.forEach(moves, (some) => {
-          const pairs = sql.csv(some.map(({ id, stepRun }) => sql`(${id}, ${stepRun})`))
+          const ids = some.map(({ id }) => id)
+          const owners = sql.join(" ", false)(some.map(({ id, stepRun }) => sql`WHEN ${id} THEN ${stepRun}`))
           // Reserving an item begins an attempt.
           return sql`
             UPDATE work_item
             SET state = 'in_progress', state_updated_at = ${at}, attempts = attempts + 1, not_before = NULL,
-              step_run_id = taken.column2
-            FROM (VALUES ${pairs}) AS taken
-            WHERE work_item.id = taken.column1`
+              step_run_id = CASE id ${owners} END
+            WHERE ${sql.in("id", ids)}`
         })
 
       const millisOfPriority = sql.literal(`priority * ${millisPerPoint}`)
