@@ -166,6 +166,22 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("one call 
     })
   )
 
+  it.effect("reserves an item for the step run that asked, when several ask together", () =>
+    Effect.gen(function* () {
+      const { ask, leases, open } = yield* begun(4, 2)
+      const asked = yield* Effect.forEach(leases, (lease) =>
+        Effect.map(open(lease), (item) => ({ lease, settled: settledAs(item), reserve: true }))
+      )
+      const answers = yield* ask(asked)
+      const held = yield* Effect.forEach(leases, open)
+      assert.deepStrictEqual(
+        held,
+        answers.map(({ item }) => item)
+      )
+      assert.strictEqual(new Set(held.map(({ work_item_id }) => work_item_id)).size, 2)
+    })
+  )
+
   it.effect("refuses what the step run has not reserved, and changes nothing of it", () =>
     Effect.gen(function* () {
       const { ask, leases, open } = yield* begun(4, 2)
