@@ -32,7 +32,7 @@ import { Processes } from "../../packages/control-room/src/internal/store/proces
 import { ProcessRuns } from "../../packages/control-room/src/internal/store/runs/ProcessRuns.ts"
 import { Workers } from "../../packages/control-room/src/internal/store/workers/Workers.ts"
 import { Workspaces } from "../../packages/control-room/src/internal/store/access/Workspaces.ts"
-import { storageIn } from "./storage.ts"
+import { storageIn } from "./programs/support/storage.ts"
 
 type Kind = "outputs" | "none" | "failing" | "retried"
 
