@@ -16,7 +16,7 @@ import { budget } from "../runs/schemas/Check.ts"
 import { Runs } from "../runs/Runs.ts"
 import { Database } from "../store/database/Database.ts"
 import { Processes } from "../store/processes/Processes.ts"
-import type { StoredItem, StoredSummary } from "../store/items/StoredItem.ts"
+import type { StoredItem, StoredPageItem, StoredSummary } from "../store/items/StoredItem.ts"
 import { type NewItem, WorkItems } from "../store/items/WorkItems.ts"
 import type { create } from "@signalbox/api/contract/WorkItems"
 import type { WorkItemId } from "@signalbox/api/contract/Ids"
@@ -77,8 +77,11 @@ export const layer = Endpoints.group(
       Effect.map(now, (at) => items.map((item) => summary(item, at)))
     const find = (params: { readonly workspace_id: StoredItem["workspaceId"]; readonly work_item_id: string }) =>
       orNotFound("work item", params.work_item_id, store.get(params.workspace_id, params.work_item_id))
+    const sent = (item: StoredPageItem) =>
+      Effect.map(views.itemText(item), (text) => HttpServerResponse.text(text, { contentType: "application/json" }))
     return handlers.handleAll({
-      getWorkItem: ({ params }) => Effect.flatMap(find(params), views.item),
+      getWorkItem: ({ params: { work_item_id, workspace_id } }) =>
+        Effect.flatMap(orNotFound("work item", work_item_id, store.getWhole(workspace_id, work_item_id)), sent),
       listWorkItems: ({ params, query, request }) => {
         const filter = {
           processId: query.process_id ?? null,
@@ -111,8 +114,7 @@ export const layer = Endpoints.group(
             return refusal === null ? item : yield* refusal
           })
         )
-        const [text = ""] = yield* views.items([item])
-        return HttpServerResponse.text(text, { contentType: "application/json" })
+        return yield* sent(item)
       }),
       createWorkItems: Effect.fnUntraced(function* ({ params, payload }) {
         const { payloads, process, references } = payload
