@@ -76,12 +76,13 @@ export const make = (client: SqlClient): Sql => {
   }
   const connection = Direct.connectionOf(client)
   const runnerOf =
-    <A>(traced: (given: A) => Fragments.Statement<object>, compiled: (given: A) => Compiled) =>
+    <A>(watched: (given: A) => Fragments.Statement<object>, compiled: (given: A) => Compiled) =>
     (given: A): Effect.Effect<ReadonlyArray<object>> =>
       connection === null
-        ? Effect.orDie(traced(given))
+        ? Effect.orDie(watched(given))
         : Effect.withFiber((fiber) => {
-            if (fiber.cache.tracerEnabled) return Effect.orDie(traced(given))
+            const isWatched = fiber.cache.tracerEnabled || fiber.getRef(Fragments.CurrentTransformer) !== undefined
+            if (isWatched) return Effect.orDie(watched(given))
             const [text, values] = compiled(given)
             const [current] = Context.getOrUndefined(fiber.context, client.transactionService) ?? [connection]
             return Effect.orDie(current.execute(text, values, undefined))

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as References from "effect/References"
 import * as SqlClient from "effect/sql/SqlClient"
+import * as Statement from "effect/sql/Statement"
 import * as Tracer from "effect/Tracer"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -95,6 +96,24 @@ describe("a statement", () => {
         const both = Effect.andThen(sql.fixed`SELECT n FROM item`(), sql`SELECT n FROM item`)
         assert.deepStrictEqual(yield* spansOf(both, true), ["sqlite", "sqlite"])
         assert.deepStrictEqual(yield* spansOf(both, false), [])
+      })
+    )
+  )
+
+  it.effect("is seen by a transformer of statements", () =>
+    withItem((sql) =>
+      Effect.gen(function* () {
+        const texts: Array<string> = []
+        yield* Effect.andThen(sql.fixed`SELECT n FROM item WHERE id = ${null}`("a"), sql`SELECT id FROM item`).pipe(
+          Effect.provideService(Statement.CurrentTransformer, (statement) =>
+            Effect.sync(() => {
+              texts.push(statement.compile()[0])
+              return statement
+            })
+          ),
+          Effect.provideService(References.TracerEnabled, false)
+        )
+        assert.deepStrictEqual(texts, ["SELECT n FROM item WHERE id = ?", "SELECT id FROM item"])
       })
     )
   )

@@ -1,5 +1,5 @@
 /**
- * Clients whose connection is always there, as that of SQLite. A statement that nobody traces runs on it at once, without the
+ * Clients whose connection is always there, as that of SQLite. A statement that nobody traces or transforms runs on it at once, without the
  * span and the loan of a connection that `effect/sql` prepares for each.
  */
 import * as Predicate from "effect/Predicate"
