@@ -11,7 +11,7 @@ import * as TurnsRoom from "../support/TurnsRoom.ts"
 
 const slots = 4
 const ofItem = 10_000
-const horizon = sized(400_000, 4_000_000)
+const horizon = sized(400_000, 1_000_000)
 
 /** Numbers between 0 and 1, the same for the same seed. */
 const random = (seed: number) => () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647
@@ -79,7 +79,7 @@ withLayer(TurnsRoom.layer, { excludeTestServices: true, timeout: "8 minutes" })(
   const floods = {
     "a run with very many items": (room, process) => room.start(process, sized(2000, 100_000)),
     "very many runs with an item each": (room, process) =>
-      Effect.forEach(Array.from({ length: sized(300, 3000) }), () => room.start(process), { discard: true })
+      Effect.forEach(Array.from({ length: sized(300, 1000) }), () => room.start(process), { discard: true })
   } satisfies Record<string, Parameters<typeof waits>[0]>
   for (const [name, flood] of Object.entries(floods)) {
     it.effect(`wait for their results at most twice as long beside ${name} as alone`, () =>

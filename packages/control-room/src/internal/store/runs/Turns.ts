@@ -13,6 +13,7 @@ import { inTurn, placeOf, type Running, type Share, type Waiting } from "../../e
 import { Database } from "../database/Database.ts"
 import { noneIsPaused, somethingIsPaused } from "../processes/Pauses.ts"
 import * as Labels from "./Labels.ts"
+import * as Lanes from "./Lanes.ts"
 import { stepRunTable } from "./StoredStepRun.ts"
 
 /** How many step runs other transactions may be leasing before a worker finds none although there are more. */
@@ -26,22 +27,22 @@ interface Worker {
   readonly workspaceId: WorkspaceId
 }
 
-/** What a worker asks for: tasks that it defines, and whether it takes those of packages. */
-interface Takes {
-  readonly tasks: ReadonlyArray<string>
-  readonly packages: boolean
-}
-
 /** The step runs of one process that wait for one task, or for packages: a lane. They are ordered by their sort keys. */
 interface Lane extends Omit<Waiting, "id"> {
   /** Null: packages. */
   readonly task: string | null
 }
 
-/** What a worker can take. */
-interface Offer {
+/** What a worker may take, whether or not it waits. */
+interface Able extends Lanes.Takes {
   /** The condition that a row of `step_run` waits, and that the worker can take it for what it is besides its task. */
   readonly awaiting: Fragment
+  /** The first and the last id of the processes that wait for one of its tasks, or for packages; null: none does. */
+  readonly processes: readonly [first: string, last: string] | null
+}
+
+/** What a worker can take. */
+interface Offer extends Pick<Able, "awaiting"> {
   readonly lanes: ReadonlyArray<Lane>
   readonly shares: ReadonlyMap<string, Share>
 }
@@ -53,7 +54,9 @@ const workerRow = Row({
   draining: flag,
   anything_paused: flag,
   tasks: json<ReadonlyArray<string>>(),
-  packages: flag
+  packages: flag,
+  first_process: nullable(text),
+  last_process: nullable(text)
 })
 /** Of a lane without a step run that the worker can take, the sort key is null. */
 const laneRow = Row({
@@ -75,7 +78,7 @@ export class Turns extends Context.Service<
      * What follows `FROM step_run` to find the step runs that a worker is given next, in their order; null: nothing waits
      * that it can take. More than `limit`, as others may be locked.
      */
-    readonly next: (worker: Worker, takes: Takes, limit: number) => Effect.Effect<Fragment | null>
+    readonly next: (worker: Worker, takes: Lanes.Takes, limit: number) => Effect.Effect<Fragment | null>
     /** What waits that the worker of these step runs could take, the first of each lane, and who has what. */
     readonly around: (
       worker: Worker,
@@ -98,77 +101,24 @@ export class Turns extends Context.Service<
       const forKey = Dialect.forKey(sql)
       const subjects = sql.literal("step_run.process_id, step_run.step_id, step_run.worker_group_id")
       const nothing = sql.literal("")
-      const unassigned = sql.literal("state = 'awaiting_worker' AND worker_id IS NULL")
-      const heldBy = (process: Fragment) => sql`
-        (SELECT count(*) FROM step_run WHERE process_id = ${process} AND worker_id IS NOT NULL
-          AND state IN ('awaiting_worker', 'in_progress'))`
-
-      const ofLane = ({ process, task }: Pick<Lane, "process" | "task">) =>
-        task === null
-          ? sql`package_id IS NOT NULL AND process_id = ${process}`
-          : sql`task_name = ${task} AND package_id IS NULL AND process_id = ${process}`
-
-      /**
-       * Steps through the index from one process that waits to the next, for each task, and for packages. Without joins, which
-       * Postgres would rather do by reading all step runs.
-       */
-      const lanesOf = (workspace: WorkspaceId, awaiting: Fragment, tasks: ReadonlyArray<string>, packages: boolean) => {
-        const waits = sql`workspace_id = ${workspace} AND ${unassigned}`
-        const ofFirst = (column: "sort_key" | "priority", what: Fragment) => sql`
-          (SELECT ${sql(column)} FROM step_run WHERE ${awaiting} AND ${what} AND process_id = lane.process
-            ORDER BY sort_key, id LIMIT 1) AS ${sql(column)}`
-        const columns = (task: Fragment, what: Fragment) => sql`
-          SELECT ${task} AS task, process AS process_id, ${ofFirst("sort_key", what)}, ${ofFirst("priority", what)},
-            (SELECT ended_at FROM turn WHERE process_id = lane.process) AS ended_at,
-            ${heldBy(sql.literal("lane.process"))} AS held`
-        const ofTasks = {
-          lanes: sql`
-            task_lane (task, process) AS (
-              SELECT offered.column1, (SELECT min(process_id) FROM step_run WHERE ${waits} AND task_name = offered.column1)
-              FROM (VALUES ${sql.csv(tasks.map((task) => sql`(${task})`))}) AS offered
-              UNION ALL
-              SELECT lane.task, (
-                SELECT min(process_id) FROM step_run
-                WHERE ${waits} AND task_name = lane.task AND process_id > lane.process)
-              FROM task_lane AS lane WHERE lane.process IS NOT NULL
-            )`,
-          select: sql`
-            ${columns(sql.literal("task"), sql.literal("task_name = lane.task AND package_id IS NULL"))}
-            FROM task_lane AS lane WHERE process IS NOT NULL`
-        }
-        const ofPackages = {
-          lanes: sql`
-            package_lane (process) AS (
-              SELECT (SELECT min(process_id) FROM step_run WHERE ${waits} AND package_id IS NOT NULL)
-              UNION ALL
-              SELECT (
-                SELECT min(process_id) FROM step_run
-                WHERE ${waits} AND package_id IS NOT NULL AND process_id > lane.process)
-              FROM package_lane AS lane WHERE lane.process IS NOT NULL
-            )`,
-          select: sql`
-            ${columns(sql.literal("NULL"), sql.literal("package_id IS NOT NULL"))}
-            FROM package_lane AS lane WHERE process IS NOT NULL`
-        }
-        const kinds = [...(tasks.length > 0 ? [ofTasks] : []), ...(packages ? [ofPackages] : [])]
-        return sql`
-          WITH RECURSIVE ${sql.csv(kinds.map(({ lanes }) => lanes))}
-          ${sql.join(" UNION ALL ", false)(kinds.map(({ select }) => select))}`
-      }
-
-      /** Without `takes`: what the worker has said that it takes. */
-      const offerOf = Effect.fnUntraced(function* ({ id, workspaceId: workspace }: Worker, takes?: Takes | undefined) {
+      const unassigned = Lanes.unassigned(sql)
+      /** Without `takes`: what the worker has said that it takes, and null for `processes`. */
+      const ableOf = Effect.fnUntraced(function* (
+        { id, workspaceId: workspace }: Worker,
+        takes?: Lanes.Takes | undefined
+      ) {
+        const ends = (which: "min" | "max") =>
+          takes === undefined ? sql`NULL` : Lanes.processOf(sql, which, workspace, takes)
         // Locks a worker that asks against deletion until it has its leases; a deleted one gets none. A pause that is made
         // from here on comes after these leases.
         const known = yield* queryOne(
           workerRow,
           sql`
-            SELECT labels, draining, tasks, packages, ${somethingIsPaused(sql, workspace)} AS anything_paused
+            SELECT labels, draining, tasks, packages, ${somethingIsPaused(sql, workspace)} AS anything_paused,
+              ${ends("min")} AS first_process, ${ends("max")} AS last_process
             FROM worker WHERE id = ${id} ${takes === undefined ? nothing : forKey}`
         )
         if (known === null || known.draining) return null
-        const { packages, tasks } = takes ?? known
-        if (tasks.length === 0 && !packages) return null
         const labelled = yield* Labels.wantedAndHad(sql, workspace, Labels.decode(known.labels))
         const hasLabels = [sql`labels IS NULL`, ...(labelled.length === 0 ? [] : [sql.in("labels", labelled)])]
         const awaiting = sql`
@@ -177,7 +127,20 @@ export class Turns extends Context.Service<
             AND (worker_group_id IS NULL OR worker_group_id IN
               (SELECT member.worker_group_id FROM worker_group_member AS member WHERE member.worker_id = ${id}))
             ${known.anything_paused ? sql`AND ${noneIsPaused(sql, workspace, sql`${subjects}, ${id}`)}` : nothing}`
-        const rows = yield* query(laneRow, lanesOf(workspace, awaiting, tasks, packages))
+        const { first_process: first, last_process: last } = known
+        const { packages, tasks } = takes ?? known
+        const able: Able = {
+          tasks,
+          packages,
+          awaiting,
+          processes: first === null || last === null ? null : [first, last]
+        }
+        return able
+      })
+
+      const offerOf = Effect.fnUntraced(function* (workspace: WorkspaceId, able: Able) {
+        const { awaiting } = able
+        const rows = yield* query(laneRow, Lanes.lanesOf(sql, workspace, awaiting, able))
         const shares = new Map<string, Share>(
           rows.map(({ ended_at, held, process_id }) => [process_id, { held, endedAt: ended_at }])
         )
@@ -188,6 +151,20 @@ export class Turns extends Context.Service<
         return offer
       })
 
+      /** The first step runs of one process, when no other waits: of each task, by an index that has them in this order. */
+      const ofOne = ({ awaiting, packages, tasks }: Able, process: string, limit: number) => {
+        const lanes = [...tasks.map((task) => ({ process, task })), ...(packages ? [{ process, task: null }] : [])]
+        const [lane] = lanes
+        if (lanes.length === 1 && lane !== undefined) return sql`${awaiting} AND ${Lanes.ofLane(sql, lane)}`
+        const firsts = lanes.map(
+          (lane) => sql`
+            SELECT id FROM (
+              SELECT id FROM step_run WHERE ${awaiting} AND ${Lanes.ofLane(sql, lane)}
+              ORDER BY sort_key, id LIMIT ${limit + spare}) AS firsts`
+        )
+        return sql`${unassigned} AND id IN (${sql.join(" UNION ALL ", false)(firsts)})`
+      }
+
       /** The first of all lanes in their order, by the values of their rows. */
       const inOrder = Effect.fnUntraced(function* ({ awaiting, lanes, shares }: Offer, limit: number) {
         const now = yield* millis
@@ -197,7 +174,7 @@ export class Turns extends Context.Service<
         const heads = firstLanes.map(
           (lane) => sql`
             SELECT ${waitingRow.columns} FROM (
-              SELECT ${waitingRow.columns} FROM step_run WHERE ${awaiting} AND ${ofLane(lane)}
+              SELECT ${waitingRow.columns} FROM step_run WHERE ${awaiting} AND ${Lanes.ofLane(sql, lane)}
               ORDER BY sort_key, id LIMIT ${ofEach}) AS heads`
         )
         const rows = yield* query(waitingRow, sql`${sql.join(" UNION ALL ", false)(heads)}`)
@@ -212,11 +189,13 @@ export class Turns extends Context.Service<
 
       return Turns.of({
         next: Effect.fnUntraced(function* (worker, takes, limit) {
-          const offer = yield* offerOf(worker, takes)
-          const [lane, ...others] = offer?.lanes ?? none
-          if (offer === null || lane === undefined) return null
-          if (others.length === 0)
-            return sql`WHERE ${offer.awaiting} AND ${ofLane(lane)} ORDER BY sort_key, step_run.id`
+          if (takes.tasks.length === 0 && !takes.packages) return null
+          const able = yield* ableOf(worker, takes)
+          if (able === null || able.processes === null) return null
+          const [first, last] = able.processes
+          if (first === last) return sql`WHERE ${ofOne(able, first, limit)} ORDER BY sort_key, id`
+          const offer = yield* offerOf(worker.workspaceId, able)
+          if (offer.lanes.length === 0) return null
           const ids = yield* inOrder(offer, limit)
           if (ids.length === 0) return null
           const places = sql.csv(ids.map((id, place) => sql`(${id}, ${sql.literal(String(place))})`))
@@ -225,14 +204,18 @@ export class Turns extends Context.Service<
             WHERE ${unassigned} ORDER BY place.column2`
         }),
         around: Effect.fnUntraced(function* (worker, stepRuns) {
-          const offer = yield* offerOf(worker)
+          const able = yield* ableOf(worker)
+          const offer =
+            able === null || (able.tasks.length === 0 && !able.packages)
+              ? null
+              : yield* offerOf(worker.workspaceId, able)
           const rows =
             offer === null || offer.lanes.length === 0
               ? []
               : yield* query(
                   runningRow.and({ held: integer, ended_at: nullable(integer) }),
                   sql`
-                    SELECT ${runningRow.of("held_run")}, turn.ended_at, ${heldBy(sql.literal("held_run.process_id"))} AS held
+                    SELECT ${runningRow.of("held_run")}, turn.ended_at, ${Lanes.heldBy(sql, sql.literal("held_run.process_id"))} AS held
                     FROM step_run AS held_run LEFT JOIN turn ON turn.process_id = held_run.process_id
                     WHERE ${sql.in("held_run.id", stepRuns)}`
                 )
