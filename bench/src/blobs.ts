@@ -17,7 +17,6 @@ import { fork } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { row } from "./Table.ts"
 
 const cases = [
   { name: "10 KB", bytes: 10_000, count: 400 },
@@ -116,10 +115,6 @@ const main = async (rounds: number) => {
         const rate = (where: string) => (count / of(where, "seconds")).toFixed(count < 20 ? 1 : 0)
         const each = (where: string) => ((of(where, "cpu") / count) * 1000).toFixed(2)
         const ratio = (of("bucket", "seconds") / of("folder", "seconds")).toFixed(1)
-        row(`${name} ${what}, bucket`, `${rate("bucket")}/s`, {
-          ratio: of("folder", "seconds") / of("bucket", "seconds"),
-          than: "folder"
-        })
         process.stdout.write(
           `${name} ${what}: folder ${rate("folder")}/s (${each("folder")} ms CPU each), bucket ${rate("bucket")}/s (${each("bucket")} ms CPU each); the bucket takes ${ratio} times as long\n`
         )

@@ -28,8 +28,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { monitorEventLoopDelay } from "node:perf_hooks"
-import { storageIn } from "./storage.ts"
-import { row } from "./Table.ts"
+import { storageIn } from "./programs/support/storage.ts"
 
 const [given = 100_000] = process.argv.slice(2).filter((one) => one !== "--postgres")
 const count = Number(given)
@@ -99,10 +98,6 @@ const program = Effect.gen(function* () {
     yield* Effect.sleep("20 millis")
     delay.disable()
     yield* Fiber.interrupt(reader)
-    row(
-      `${count} items: ${name}; loop held at most`,
-      `${(took / 1000).toFixed(2)} s; ${(delay.max / 1e6).toFixed(0)} ms`
-    )
     console.log(
       name.padEnd(46) +
         (took / 1000).toFixed(2).padStart(7) +

@@ -11,7 +11,6 @@ import { availableParallelism, loadavg, tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import * as Wheels from "../../packages/testkit/src/Wheels.ts"
-import { row } from "./Table.ts"
 
 const rounds = Number(process.argv[2] ?? 30)
 const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-"))
@@ -98,7 +97,6 @@ try {
     numbers.toSorted((a, b) => a - b)[Math.floor((numbers.length - 1) * part)] ?? 0
   for (const [name, all] of took) console.log(`${name}: median ${at(all, 0.5)} ms, 90 % in ${at(all, 0.9)} ms`)
   const [without = [], beside = []] = took.values()
-  row("a built environment adds to the start of a task", `${at(beside, 0.5) - at(without, 0.5)} ms`)
   console.log(`an environment adds ${at(beside, 0.5) - at(without, 0.5)} ms (median of ${rounds}; aim: 300 ms),`)
   console.log(`on ${availableParallelism()} cores with a load of ${loadavg()[0]?.toFixed(1)}`)
 } finally {

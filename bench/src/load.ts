@@ -19,7 +19,6 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { parseArgs } from "node:util"
 import type { Second } from "./loopDelay.ts"
-import { row } from "./Table.ts"
 
 const { values: options } = parseArgs({
   options: {
@@ -209,10 +208,6 @@ const phase = async (name: string, seconds: number): Promise<Phase> => {
     longest: times.at(-1) ?? 0
   }
   const held = loop.map(({ longest }) => longest).toSorted((a, b) => a - b)
-  row(
-    `${name}: p50, p99, longest of ${result.requests} requests`,
-    [result.p50, result.p99, result.longest].map((value) => `${value.toFixed(1)} ms`).join(", ")
-  )
   const ms = (value: number) => `${value.toFixed(1)} ms`
   console.log(
     [

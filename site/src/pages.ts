@@ -74,6 +74,7 @@ export const sections: ReadonlyArray<Section> = [
       "operate/keys",
       "operate/watch",
       "operate/capacity",
+      "performance",
       "operate/security"
     )
   },

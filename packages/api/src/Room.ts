@@ -4,9 +4,9 @@
 import * as contract from "./internal/endpoints/Room.ts"
 import { inWorkspace, returning } from "./internal/calls/Workspace.ts"
 
-export type { Room } from "./contract/Room.ts"
+export type { Room, RoomNode } from "./internal/endpoints/Room.ts"
 
-/** Returns whether the room is paused. Needs any valid key. */
+/** Returns whether the room is paused, and its nodes with their versions. Needs any valid key. */
 export const get = returning<contract.Room>()(inWorkspace(contract.get))({})
 
 /**

@@ -5,6 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import { hostname } from "node:os"
+import packageJson from "../package.json" with { type: "json" }
 import { differences, type Example, examplesOf, Learned } from "./support/DocumentedExamples.ts"
 import { multipart, send } from "./support/Http.ts"
 import { receiver } from "./support/Receiver.ts"
@@ -121,7 +123,9 @@ const play = Effect.gen(function* () {
     "https://example.com/hooks/alerts": `${hooks.origin}/alerts`,
     Accounting: "test",
     Example: "test",
-    deploy: "test"
+    deploy: "test",
+    "signalbox-1": hostname(),
+    "0.2.0": packageJson.version
   })
   const found: Array<string> = []
   const played = new Set<string>()

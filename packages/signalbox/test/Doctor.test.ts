@@ -10,7 +10,7 @@ import { chmodSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
-import { type Outcome, ofWorkers } from "../src/internal/commands/host/DoctorChecks.ts"
+import { ofNodes, type Outcome, ofWorkers } from "../src/internal/commands/host/DoctorChecks.ts"
 import * as Cli from "./support/Cli.ts"
 
 const { folder, remove } = Cli.temporaryFolder("doctor")
@@ -47,9 +47,19 @@ describe("signalbox doctor", () => {
     const { findings, status } = await doctor(["--data", data], here())
     assert.deepStrictEqual(
       findings.map(({ check, status }) => [check, status]),
-      ["node", "data folder", "disk", "port", "proxy", "database", "connection", "clock", "permissions", "workers"].map(
-        (check) => [check, "ok"]
-      )
+      [
+        "node",
+        "data folder",
+        "disk",
+        "port",
+        "proxy",
+        "database",
+        "connection",
+        "clock",
+        "permissions",
+        "workers",
+        "nodes"
+      ].map((check) => [check, "ok"])
     )
     assert.strictEqual(status, 0)
     const { stdout } = await Cli.signalbox(["doctor", "--data", data], { env: here() })
@@ -116,6 +126,39 @@ describe("signalbox doctor", () => {
   ]
   it.each(cases)("says of workers, %s, how many are online and which are not", (_, all, outcome) => {
     assert.deepInclude(ofWorkers(all), outcome)
+  })
+
+  const node = (name: string, more: { readonly state?: "offline"; readonly version?: string } = {}) => ({
+    id: name,
+    name,
+    version: "0.2.0",
+    state: "online" as const,
+    last_seen_at: "2026-11-20T08:15:30.000Z",
+    ...more
+  })
+  it.each<readonly [string, Parameters<typeof ofNodes>[0], Partial<Outcome>]>([
+    ["none, of an older room", [], { status: "ok" }],
+    ["one", [node("a")], { status: "ok", message: "1 node of version 0.2.0" }],
+    ["several of one version", [node("a"), node("b")], { status: "ok", message: "2 nodes of version 0.2.0" }],
+    [
+      "one that gives no sign of life",
+      [node("a"), node("b", { state: "offline", version: "0.1.0" })],
+      {
+        status: "warn",
+        message: "1 of 2 nodes are online; offline: b (version 0.1.0, last seen 2026-11-20T08:15:30.000Z)"
+      }
+    ],
+    [
+      "several versions",
+      [node("a"), node("b", { version: "0.1.0" }), node("c")],
+      {
+        status: "warn",
+        message: "nodes have different versions: 0.2.0 (a, c), 0.1.0 (b)",
+        remedy: "update the nodes of older versions"
+      }
+    ]
+  ])("says of nodes, %s, whether all run and are of one version", (_, all, outcome) => {
+    assert.deepInclude(ofNodes(all), outcome)
   })
 
   it("fails without a control room, and says how to start one", async () => {

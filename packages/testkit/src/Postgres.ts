@@ -1,7 +1,7 @@
 /**
  * A Postgres for tests: one server per test run, and a separate schema for each caller. Name this file as `globalSetup`
  * of a vitest project, and `UsePostgres` in its `setupFiles`. `DATABASE_URL` in the environment replaces the started
- * server.
+ * server; with `SIGNALBOX_TEST_POOLER=transaction` (or `session`) tests reach it through a connection pooler.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
@@ -18,11 +18,43 @@ declare module "vitest" {
   export interface ProvidedContext {
     /** The URL of the Postgres for the tests of this project. */
     readonly postgresUrl: string
+    /** Its URL through a connection pooler, if the tests shall use one. */
+    readonly poolerUrl: string | null
   }
 }
 
 /** The variable with the URL for tests and their processes; not set in projects without Postgres. */
 export const urlVariable = "SIGNALBOX_TEST_POSTGRES"
+
+/** The variable with the URL through a connection pooler; not set without one. */
+export const poolerVariable = "SIGNALBOX_TEST_POSTGRES_POOLER"
+
+/** Where the code under test finds the database of this URL, of the server of the tests: through their pooler, if there is one. */
+export const addressesOf = (url: string): { readonly url: string; readonly directUrl?: string } => {
+  const pooler = process.env[poolerVariable]
+  if (pooler === undefined) return { url }
+  const through = new URL(url)
+  through.host = new URL(pooler).host
+  return { url: through.href, directUrl: url }
+}
+
+/** Like `addressesOf`, as options of a storage or an engine. */
+export const databaseOf = (
+  given: string
+): { readonly url: Redacted.Redacted; readonly directUrl?: Redacted.Redacted } => {
+  const { directUrl, url } = addressesOf(given)
+  return directUrl === undefined
+    ? { url: Redacted.make(url) }
+    : { url: Redacted.make(url), directUrl: Redacted.make(directUrl) }
+}
+
+/** Like `addressesOf`, as variables of the command. */
+export const databaseVariablesOf = (given: string): Readonly<Record<string, string>> => {
+  const { directUrl, url } = addressesOf(given)
+  return directUrl === undefined
+    ? { SIGNALBOX_DATABASE_URL: url }
+    : { SIGNALBOX_DATABASE_URL: url, SIGNALBOX_DATABASE_DIRECT_URL: directUrl }
+}
 
 export interface Server {
   readonly url: string
@@ -82,15 +114,34 @@ export const startServer = async (options: { readonly durable?: boolean } = {}):
   }
 }
 
+/** Starts the pooler that the tests shall use, and returns how it is removed. */
+const providePooler = async (project: TestProject, url: string): Promise<() => Promise<void>> => {
+  const mode = process.env["SIGNALBOX_TEST_POOLER"] ?? ""
+  if (mode === "") {
+    project.provide("poolerUrl", null)
+    return () => Promise.resolve()
+  }
+  if (mode !== "transaction" && mode !== "session") {
+    throw new Error(`SIGNALBOX_TEST_POOLER=${mode}: set it to transaction or session`)
+  }
+  const { missing, startPooler } = await import("./PgBouncer.ts")
+  if (missing !== null) throw new Error(missing)
+  // Files that run concurrently share it.
+  const pooler = await startPooler(url, { mode, size: 20 })
+  project.provide("poolerUrl", pooler.url)
+  return pooler.remove
+}
+
 export default async (project: TestProject) => {
   const given = process.env["DATABASE_URL"]
-  if (given !== undefined && given !== "") {
-    project.provide("postgresUrl", given)
-    return undefined
+  const server = given === undefined || given === "" ? await startServer() : null
+  const url = server?.url ?? given ?? ""
+  project.provide("postgresUrl", url)
+  const removePooler = await providePooler(project, url)
+  return async () => {
+    await removePooler()
+    await server?.remove()
   }
-  const server = await startServer()
-  project.provide("postgresUrl", server.url)
-  return server.remove
 }
 
 /** Uses a connection of the tests themselves. */

@@ -6,7 +6,7 @@ import * as declared from "../internal/endpoints/Room.ts"
 
 export * from "../internal/endpoints/Room.ts"
 
-/** Extension: whether the room is paused. Any valid key. */
+/** Extension: whether the room is paused, and its nodes. Any valid key. */
 export const get: EndpointOf<typeof declared.get> = endpoint(declared.get, "Get the state of the room")
 
 /** Extension: ends the pause of a restored room, for all of its workspaces; does nothing in a room that runs. */

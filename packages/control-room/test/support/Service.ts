@@ -10,7 +10,7 @@ import { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as StepRunSession from "@signalbox/api/robot/StepRunSession"
 import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
 import * as WorkersClient from "@signalbox/api/Workers"
-import { dropSchema, urlVariable } from "@signalbox/testkit/Postgres"
+import { databaseOf, dropSchema, urlVariable } from "@signalbox/testkit/Postgres"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -106,7 +106,7 @@ export const masterKeyIn = (folder: string) =>
 export const storageIn = (folder: string): StorageOptions =>
   postgresUrl === undefined
     ? { data: folder }
-    : { data: folder, database: { url: Redacted.make(postgresUrl), schema: schemaOf(folder) }, masterKey }
+    : { data: folder, database: { ...databaseOf(postgresUrl), schema: schemaOf(folder) }, masterKey }
 
 /** The files of bytes in a data folder. */
 export const blobsIn = (folder: string) =>

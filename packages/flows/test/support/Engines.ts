@@ -1,12 +1,11 @@
 /**
  * The engines that suites go over, and processes that end and begin again on one store.
  */
-import { dropSchema, urlVariable } from "@signalbox/testkit/Postgres"
+import { databaseOf, dropSchema, urlVariable } from "@signalbox/testkit/Postgres"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -40,7 +39,7 @@ export const temporarySchema = Effect.acquireRelease(
 /** Leases by the clock of the journal: where time is virtual, that of the server says nothing. */
 export const leasesInVirtualTime = Layer.succeed(LeaseClock, "journal")
 
-export const postgresOptions = (schema: string) => ({ url: Redacted.make(postgresUrl), schema })
+export const postgresOptions = (schema: string) => ({ ...databaseOf(postgresUrl), schema })
 
 type EngineLayer = Layer.Layer<FlowEngine, FlowEngineError>
 

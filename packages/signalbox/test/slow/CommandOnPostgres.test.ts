@@ -2,7 +2,7 @@
  * The command with a Postgres: `up`, `migrate` and `vault rotate-key` by its address in the environment.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { dropSchema, urlVariable } from "@signalbox/testkit/Postgres"
+import { databaseVariablesOf, dropSchema, urlVariable } from "@signalbox/testkit/Postgres"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { randomBytes } from "node:crypto"
@@ -16,7 +16,7 @@ const data = join(folder, "data")
 const url = process.env[urlVariable] ?? ""
 const newKey = () => randomBytes(32).toString("base64")
 const [first, second] = [newKey(), newKey()]
-const env = { SIGNALBOX_DATABASE_URL: url, SIGNALBOX_MASTER_KEY: first }
+const env = { ...databaseVariablesOf(url), SIGNALBOX_MASTER_KEY: first }
 const next = { ...env, SIGNALBOX_NEW_MASTER_KEY: second }
 
 // No other test uses the default schema of the command.

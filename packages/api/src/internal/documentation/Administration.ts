@@ -39,17 +39,25 @@ export const workspaces: Documented<typeof Workspaces> = {
   }
 }
 
+const node = {
+  id: "5c0d8d4e-0f0b-4c54-9f0e-2a8f4d1e7b10",
+  name: "signalbox-1",
+  version: "0.2.0",
+  state: "online",
+  last_seen_at: "2026-11-20T08:15:30.204Z"
+} as const
+
 export const room: Documented<typeof RoomGroup> = {
   getRoom: {
     description:
-      "Returns whether the room is paused since it was restored from a backup. While it is, everything can be read and changed, but no step run is leased, no timer runs and nothing is delivered. Any valid key may read it.",
-    response: { paused: false, resumed_at: null, resumed_by: null },
+      "Returns whether the room is paused since it was restored from a backup, and its nodes. While it is paused, everything can be read and changed, but no step run is leased, no timer runs and nothing is delivered. A node is a process that serves the room; on Postgres there can be several, which should have the same version. Any valid key may read it.",
+    response: { paused: false, resumed_at: null, resumed_by: null, nodes: [node] },
     errors: {}
   },
   resumeRoom: {
     description:
       "Ends the pause of a restored room, for all of its workspaces. In a room that is not paused it changes nothing, so it is safe to repeat.",
-    response: { paused: false, resumed_at: null, resumed_by: null },
+    response: { paused: false, resumed_at: null, resumed_by: null, nodes: [node] },
     errors: {}
   }
 }

@@ -169,6 +169,7 @@ export const generalFields: Readonly<Record<string, string>> = {
   next: "The address of the next page; null at the end.",
   next_at: "The time of the next occurrence, also while paused; null when none is left.",
   next_attempt_at: "The time of the next attempt; null without one.",
+  nodes: "The processes that serve the room, by name; on SQLite one.",
   note: "The reason, as free text; null or absent: none.",
   offset: "How many of this step run were sent before: repeated ones are stored once.",
   oldest_seconds: "Start when the oldest item has waited for this number of seconds; null: no condition.",

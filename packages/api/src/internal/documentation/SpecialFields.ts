@@ -16,6 +16,11 @@ const special = {
   "LinkToken.expires_at": "When it expires.",
   "Membership.worker": "The worker.",
   "Paused.by": "Who paused it.",
+  "RoomNode.last_seen_at": "Its newest sign of life.",
+  "RoomNode.name": "The host name of its machine or container.",
+  "RoomNode.state":
+    "`online`, or `offline` after 15 seconds without a sign of life. An offline node is listed for a day.",
+  "RoomNode.version": "The version of Signalbox that it runs.",
   "ScheduleOccurrence.at": "The time of the schedule.",
   "ScheduleTime.at": "The time of the schedule.",
   "SettledItem.state": "`COMPLETED` or `FAILED`.",

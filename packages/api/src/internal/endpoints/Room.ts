@@ -1,7 +1,25 @@
 /** The room as a whole, with all of its workspaces. */
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { OpenEnum } from "../../contract/Common.ts"
 import { WorkspaceId } from "../../contract/Ids.ts"
 import * as Endpoint from "./Endpoint.ts"
+
+/** What nodes can be: one that gives no sign of life for 15 seconds is `offline`. */
+export const roomNodeStates = ["online", "offline"] as const
+
+/** A process that serves the room. A room on Postgres can have any number, one on SQLite has one. */
+export const RoomNode = Schema.Struct({
+  id: Schema.String,
+  /** The host name of its machine or container. */
+  name: Schema.String,
+  /** The version of Signalbox that it runs. */
+  version: Schema.String,
+  /** `offline`: it was killed, or cannot reach the database. It is listed for a day, or until one of its name runs. */
+  state: OpenEnum(roomNodeStates),
+  last_seen_at: Schema.String
+}).annotate({ identifier: "RoomNode" })
+export interface RoomNode extends Schema.Schema.Type<typeof RoomNode> {}
 
 export const Room = Schema.Struct({
   /**
@@ -11,7 +29,9 @@ export const Room = Schema.Struct({
   paused: Schema.Boolean,
   resumed_at: Schema.NullOr(Schema.String),
   /** The key that resumed it. */
-  resumed_by: Schema.NullOr(Schema.Struct({ id: Schema.String }))
+  resumed_by: Schema.NullOr(Schema.Struct({ id: Schema.String })),
+  /** By name; empty from a room that is older than them. */
+  nodes: Schema.Array(RoomNode).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 }).annotate({ identifier: "Room" })
 export interface Room extends Schema.Schema.Type<typeof Room> {}
 

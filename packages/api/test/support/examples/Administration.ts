@@ -21,7 +21,19 @@ export const administrationExamples: ReadonlyArray<Example> = [
     url: "http://127.0.0.1:4700/console/#ticket=sbt_t1_secret",
     expires_at: at
   }),
-  of("Room", Room.Room, { paused: false, resumed_at: "2026-11-20T08:00:00.000Z", resumed_by: { id: "k1" } }),
+  of("Room", Room.Room, {
+    paused: false,
+    resumed_at: "2026-11-20T08:00:00.000Z",
+    resumed_by: { id: "k1" },
+    nodes: [{ id: "n1", name: "signalbox-1", version: "0.2.0", state: "online", last_seen_at: at }]
+  }),
+  of("RoomNode", Room.RoomNode, {
+    id: "n1",
+    name: "signalbox-1",
+    version: "0.2.0",
+    state: "offline",
+    last_seen_at: at
+  }),
   of("WorkspaceCreated", Workspaces.WorkspaceCreated, {
     id: "ws2",
     name: "staging",

@@ -1,4 +1,4 @@
-/** Workers, the machines that run tasks, and their groups. */
+/** Workers, the machines that run tasks, their groups, and the nodes of the control room. */
 import type { Worker as WorkerOf } from "@signalbox/api/contract/Workers"
 import { useState } from "preact/hooks"
 import { Button, Empty, Head, Panel, Tabs } from "../kit/Basics.tsx"
@@ -9,6 +9,7 @@ import { may } from "../state.ts"
 import { Group } from "./workers/Group.tsx"
 import { Groups, NewGroup } from "./workers/Groups.tsx"
 import { LinkDialog } from "./workers/Link.tsx"
+import { Nodes } from "./workers/Nodes.tsx"
 import { CurrentWork, Labels, LastSeen, WorkerState } from "./workers/State.tsx"
 import { Worker } from "./workers/Worker.tsx"
 import * as text from "../text/text.ts"
@@ -56,15 +57,17 @@ const Machines = () => (
   </Panel>
 )
 
-const Overview = ({ tab }: { readonly tab: "machines" | "groups" }) => {
+const titles = { machines: text.screens.workers, groups: text.workers.workerGroups, nodes: text.workers.nodes }
+
+const Overview = ({ tab }: { readonly tab: keyof typeof titles }) => {
   const [asked, setAsked] = useState<"link" | "group" | null>(null)
   const close = () => setAsked(null)
   return (
     <>
       <Head
-        title={tab === "groups" ? text.workers.workerGroups : text.screens.workers}
+        title={titles[tab]}
         actions={
-          may("Workers.write_workers") ? (
+          may("Workers.write_workers") && tab !== "nodes" ? (
             tab === "groups" ? (
               <Button kind="primary" onClick={() => setAsked("group")}>
                 {text.workers.newGroup}
@@ -82,10 +85,11 @@ const Overview = ({ tab }: { readonly tab: "machines" | "groups" }) => {
         current={tab}
         tabs={[
           { name: "machines", label: text.screens.workers, href: to(["workers"]) },
-          { name: "groups", label: text.workers.groups, href: to(["workers", "groups"]) }
+          { name: "groups", label: text.workers.groups, href: to(["workers", "groups"]) },
+          { name: "nodes", label: text.workers.nodes, href: to(["workers", "nodes"]) }
         ]}
       />
-      {tab === "groups" ? <Groups /> : <Machines />}
+      {tab === "groups" ? <Groups /> : tab === "nodes" ? <Nodes /> : <Machines />}
       {asked === "link" ? <LinkDialog onClose={close} /> : asked === "group" ? <NewGroup onClose={close} /> : null}
     </>
   )
@@ -94,6 +98,8 @@ const Overview = ({ tab }: { readonly tab: "machines" | "groups" }) => {
 export default ({ path: [first, second] }: ScreenProps) =>
   first === undefined ? (
     <Overview tab="machines" />
+  ) : first === "nodes" ? (
+    <Overview tab="nodes" />
   ) : first !== "groups" ? (
     <Worker key={first} id={first} />
   ) : second === undefined ? (

@@ -18,6 +18,7 @@ import { Database } from "../store/database/Database.ts"
 import { Failures } from "../store/items/Failures.ts"
 import * as FreeSpace from "../store/database/FreeSpace.ts"
 import { IdempotencyRecords } from "../store/access/IdempotencyRecords.ts"
+import { Nodes } from "../store/room/Nodes.ts"
 import { PackageUses } from "../store/packages/PackageUses.ts"
 import { ProcessRuns } from "../store/runs/ProcessRuns.ts"
 import { RoomState } from "../store/room/RoomState.ts"
@@ -59,6 +60,7 @@ export class Retention extends Context.Service<
         const sessions = yield* ConsoleSessions
         const failures = yield* Failures
         const bulkOperations = yield* BulkOperations
+        const nodes = yield* Nodes
         const uses = yield* PackageUses
         const dropBlobs = yield* UnusedBlobs.make
         const { whenRunning } = yield* RoomState
@@ -90,6 +92,7 @@ export class Retention extends Context.Service<
           yield* Chunks.sweep((limit) => failures.sweep(failureCutoff, limit))
           yield* Chunks.sweep(workers.sweepLinkTokens)
           yield* Chunks.sweep(sessions.sweep)
+          yield* nodes.sweep
           yield* Chunks.sweep((limit) => groups.sweepLinkTokens(cutoff, limit))
           // Deletions that a killed process has not finished.
           yield* deletions.processes(null)

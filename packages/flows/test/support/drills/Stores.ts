@@ -1,7 +1,7 @@
 /**
  * The stores that the drills go over.
  */
-import { dropSchema, urlVariable } from "@signalbox/testkit/Postgres"
+import { addressesOf, dropSchema, urlVariable } from "@signalbox/testkit/Postgres"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -23,7 +23,7 @@ export const sqlite = Effect.map(temporaryFolder, (folder) => ({ file: join(fold
 export const postgres = Effect.suspend(() => {
   const url = process.env[urlVariable] ?? ""
   return Effect.acquireRelease(
-    Effect.sync(() => ({ url, schema: `drill_${randomUUID().replaceAll("-", "")}` })),
+    Effect.sync(() => ({ ...addressesOf(url), schema: `drill_${randomUUID().replaceAll("-", "")}` })),
     ({ schema }) => dropSchema(url, schema)
   )
 })

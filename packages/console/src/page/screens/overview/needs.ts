@@ -3,7 +3,7 @@ import type { AlertFiring } from "@signalbox/api/contract/Alerts"
 import type { Failure } from "@signalbox/api/contract/Failures"
 import type { Process, ProcessSummary } from "@signalbox/api/contract/Processes"
 import type { ProcessRun } from "@signalbox/api/contract/ProcessRuns"
-import type { Room } from "@signalbox/api/contract/Room"
+import type { Room, RoomNode } from "@signalbox/api/contract/Room"
 import type { ScheduleListed } from "@signalbox/api/contract/Schedules"
 import type { TriggerListed } from "@signalbox/api/contract/Triggers"
 import type { Worker } from "@signalbox/api/contract/Workers"
@@ -134,6 +134,20 @@ const ofWorkers = (
     }))
 }
 
+/** Nodes that give no sign of life, and different versions beside each other, as in an update that was left half done. */
+const ofNodes = (nodes: ReadonlyArray<RoomNode>): ReadonlyArray<Need> => {
+  const offline = nodes.filter(({ state }) => state === "offline")
+  const versions = new Set(nodes.map(({ version }) => version))
+  const need = { id: "nodes", lamp: "late", href: to(["workers", "nodes"]), look: text.common.view } as const
+  if (offline.length > 0) {
+    const title = text.overview.offlineNodes(offline.length, offline.map(({ name }) => name).join(", "))
+    const since = offline.map(({ last_seen_at }) => last_seen_at).toSorted()[0] ?? null
+    return [{ ...need, title, detail: text.overview.offlineNodesHint, since }]
+  }
+  if (versions.size < 2) return []
+  return [{ ...need, title: text.overview.nodeVersions, detail: [...versions].toSorted().join(", "), since: null }]
+}
+
 /** A minute after its time a schedule should have come. */
 const ofSchedules = (schedules: ReadonlyArray<ScheduleListed>): ReadonlyArray<Need> =>
   schedules
@@ -238,6 +252,7 @@ export const useNeeds = () => {
       ...ofPauses(processes.data?.data ?? [], withSteps),
       ...(late.data === undefined ? [] : ofLate(late.data)),
       ...ofWorkers(workers.data?.data, waiting.data?.data ?? [], paused),
+      ...ofNodes(room.data?.nodes ?? []),
       ...ofSchedules(schedules.data?.data ?? []),
       ...ofTriggers(triggers.data?.data ?? []),
       ...ofAlerts(firings.data?.data ?? [])

@@ -1,9 +1,13 @@
 /**
  * Notifies every node of the service that there is work, that a key was revoked or a session closed, or that something
  * changed. Notifications may be lost, so each subscriber also polls.
+ *
+ * On Postgres what transactions have committed is sent in a separate statement, all that has gathered since the last one: a NOTIFY
+ * inside of a transaction costs it a round trip, and makes its commit wait for those of all others that notify.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
@@ -11,6 +15,7 @@ import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import { createHash, randomUUID } from "node:crypto"
 import { Listening } from "@signalbox/sql/Listening"
+import { steady } from "../../background/BackgroundTask.ts"
 import { Database } from "./Database.ts"
 
 /** What a notification is about. */
@@ -18,6 +23,23 @@ export type Topic = "work" | "key revoked" | "session closed" | "changed"
 
 /** Runs for each notification; null: some may have been missed. */
 type Handler = (about: string | null) => Effect.Effect<void>
+
+/** Bytes of a notification; Postgres takes less than 8,000. */
+const mostBytes = 7900
+
+/** Texts of lines: the node that sends them, then topics, each followed by what it is about. */
+const textsOf = (node: string, outbox: Iterable<string>): ReadonlyArray<string> => {
+  const texts: Array<string> = []
+  let text = node
+  for (const one of outbox) {
+    if (text !== node && text.length + one.length >= mostBytes) {
+      texts.push(text)
+      text = node
+    }
+    text += `\n${one}`
+  }
+  return text === node ? texts : [...texts, text]
+}
 
 /**
  * The channel of the nodes of a schema. Channels are shared by all schemas of a database, and their names are short.
@@ -28,7 +50,7 @@ export const channelOf = (schema = "signalbox"): string =>
 export class Notifier extends Context.Service<
   Notifier,
   {
-    /** Notifies when the current transaction commits; does nothing if it is rolled back. */
+    /** Notifies when the current transaction commits; does nothing if it is rolled back. Texts are of ASCII, without line breaks. */
     readonly notify: (topic: Topic, about: string) => Effect.Effect<void>
     /** Subscribes until the scope closes. The handler must be quick. */
     readonly subscribe: (topic: Topic, handler: Handler) => Effect.Effect<void, never, Scope.Scope>
@@ -47,7 +69,7 @@ export class Notifier extends Context.Service<
   )
 
   /**
-   * Over the notifications of Postgres, which arrive with the commit. This node's own subscribers do not wait for them.
+   * Over the notifications of Postgres, after the commit. This node's own subscribers do not wait for them.
    */
   static readonly layerPostgres = ({ schema }: { readonly schema?: string }) =>
     Layer.effect(
@@ -58,10 +80,32 @@ export class Notifier extends Context.Service<
         const { subscribe, missed, publish } = makeHandlers()
         const node = randomUUID()
         const channel = channelOf(schema)
-        const received = (text: string) => {
-          const [from = "", topic = "", about = ""] = text.split("\n")
-          return from === node ? Effect.void : publish(topic, about)
-        }
+        const received = Effect.fnUntraced(function* (text: string) {
+          const [from, ...lines] = text.split("\n")
+          if (from === node) return
+          for (let i = 0; i < lines.length; i += 2) yield* publish(lines[i] ?? "", lines[i + 1] ?? "")
+        })
+
+        const outbox = new Set<string>()
+        const isFilled = Latch.makeUnsafe(false)
+        const send = Effect.suspend(() => {
+          const texts = textsOf(node, outbox)
+          outbox.clear()
+          return Effect.forEach(texts, (text) => sql`SELECT pg_notify(${channel}, ${text})`, { discard: true })
+        })
+        yield* Effect.addFinalizer(() =>
+          Effect.ignoreCause(Effect.timeoutOption(Effect.interruptible(send), "1 second"))
+        )
+        yield* isFilled.await.pipe(
+          // So that all of the transaction that opened it is there.
+          Effect.andThen(Effect.yieldNow),
+          Effect.andThen(Effect.sync(() => isFilled.closeUnsafe())),
+          Effect.andThen(send),
+          steady("notifying other nodes"),
+          Effect.forever,
+          Effect.forkScoped
+        )
+
         let connected = false
         const begun = Effect.andThen(
           Effect.sync(() => {
@@ -84,8 +128,12 @@ export class Notifier extends Context.Service<
           subscribe,
           shared: true,
           notify: (topic, about) =>
-            sql`SELECT pg_notify(${channel}, ${`${node}\n${topic}\n${about}`})`.pipe(
-              Effect.andThen(sql.afterCommit(publish(topic, about)))
+            sql.afterCommit(
+              Effect.suspend(() => {
+                outbox.add(`${topic}\n${about}`)
+                isFilled.openUnsafe()
+                return publish(topic, about)
+              })
             )
         })
       })

@@ -149,10 +149,7 @@ export class Changes extends Context.Service<
         yield* isDue.await
         yield* Effect.sleep(gatherMillis)
         isDue.closeUnsafe()
-        yield* Effect.forEach(gathered.takeTexts(), (text) => notifier.notify("changed", text), { discard: true }).pipe(
-          // Those of this node still learn that something changed; others load everything when they are connected again.
-          Effect.onError(() => Effect.sync(() => mailboxes.forEach((known) => known.reset())))
-        )
+        yield* Effect.forEach(gathered.takeTexts(), (text) => notifier.notify("changed", text), { discard: true })
       })
       yield* send.pipe(steady("telling what changed"), Effect.forever, Effect.forkScoped)
 

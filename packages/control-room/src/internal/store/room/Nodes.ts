@@ -1,7 +1,8 @@
 /**
  * The nodes of a room on Postgres, as rows: each writes every second that it is there, and sees by the way whether a newer version
- * has migrated the database. On SQLite one process has the file, and there is nothing to see.
+ * has migrated the database. On SQLite one process has the file, and there is nothing to see but itself.
  */
+import type { RoomNode } from "@signalbox/api/contract/Room"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -9,6 +10,7 @@ import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import { MigrationError } from "effect/sql/Migrator"
 import { randomUUID } from "node:crypto"
+import { hostname } from "node:os"
 import { isPostgres } from "@signalbox/sql/Dialect"
 import { flag, integer, nullable, query, queryOne, real, Row, Table, text } from "@signalbox/sql/Table"
 import packageJson from "../../../../package.json" with { type: "json" }
@@ -19,8 +21,11 @@ import { channelOf } from "../database/Notifier.ts"
 
 /** How long a node counts that has not said that it ended, in milliseconds: it was killed, or cannot reach the database. */
 const alive = 15_000
+/** How long a node is listed after it was killed, unless another one of its name takes its place. */
+const listed = 24 * 60 * 60 * 1000
 
-const nodeTable = Table("node", { id: text, version: text, schema_known: text, last_seen_at: text })
+const nodeTable = Table("node", { id: text, name: text, version: text, schema_known: text, last_seen_at: text })
+const viewRow = nodeTable.pick("id", "name", "version", "last_seen_at")
 
 /** Says that nodes must be stopped first; null where none runs. */
 export const runningNodes = Effect.gen(function* () {
@@ -83,16 +88,27 @@ export class Nodes extends Context.Service<
   {
     /** Why this node may do nothing more: the database is of a newer version. Null: it may. */
     readonly outdated: () => string | null
+    /**
+     * The nodes that run, and those that were killed or cannot reach the database, by name. On SQLite this one.
+     */
+    readonly list: Effect.Effect<ReadonlyArray<RoomNode>>
+    /** Deletes those that gave no sign of life for a day. */
+    readonly sweep: Effect.Effect<void>
   }
 >()("@signalbox/control-room/store/Nodes") {
   static readonly layer = Layer.effect(
     Nodes,
     Effect.gen(function* () {
-      const { client, now, sql } = yield* Database
+      const { client, millis, now, sql } = yield* Database
       let outdated: string | null = null
-      if (!isPostgres(sql)) return Nodes.of({ outdated: () => outdated })
       const id = randomUUID()
-      const row = { version: packageJson.version, schema_known: Migrations.latest }
+      const row = { name: hostname(), version: packageJson.version, schema_known: Migrations.latest }
+      if (!isPostgres(sql)) {
+        const { name, version } = row
+        const self = Effect.map(now, (at): RoomNode => ({ id, name, version, state: "online", last_seen_at: at }))
+        return Nodes.of({ outdated: () => outdated, list: Effect.map(self, (node) => [node]), sweep: Effect.void })
+      }
+      const before = (age: number) => Effect.map(millis, (time) => new Date(time - age).toISOString())
       const look = Effect.gen(function* () {
         const seen = { id, ...row, last_seen_at: yield* now }
         yield* sql`INSERT INTO node ${nodeTable.insert(seen)}
@@ -109,7 +125,24 @@ export class Nodes extends Context.Service<
         Effect.repeat(Schedule.spaced("1 second")),
         Effect.forkScoped
       )
-      return Nodes.of({ outdated: () => outdated })
+      const list = Effect.gen(function* () {
+        const silentSince = yield* before(alive)
+        const nodes = yield* query(
+          viewRow,
+          sql`SELECT ${viewRow.columns} FROM node ORDER BY name, id`,
+          (node): RoomNode => ({ ...node, state: node.last_seen_at > silentSince ? "online" : "offline" })
+        )
+        // One that was killed and started again is another row of the same machine.
+        const running = new Set(nodes.filter(({ state }) => state === "online").map(({ name }) => name))
+        return nodes.filter(({ name, state }) => state === "online" || !running.has(name))
+      })
+      return Nodes.of({
+        outdated: () => outdated,
+        list,
+        sweep: Effect.flatMap(before(listed), (cutoff) =>
+          Effect.asVoid(sql`DELETE FROM node WHERE last_seen_at < ${cutoff}`)
+        )
+      })
     })
   )
 }

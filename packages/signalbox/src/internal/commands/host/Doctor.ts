@@ -59,7 +59,7 @@ export const doctor = Command.make(
   }, Effect.provide(NodeTransport.layer))
 ).pipe(
   Command.withDescription(
-    "Checks Node, the data folder, disk, port, database, connection, clock, permissions and workers, and prints remedies. Exits with 1 when a check fails"
+    "Checks Node, the data folder, disk, port, database, connection, clock, permissions, workers and nodes, and prints remedies. Exits with 1 when a check fails"
   ),
   Command.withExamples([
     { command: "signalbox doctor", description: "Print a line for each check: ok, warn or fail, with the remedy" },

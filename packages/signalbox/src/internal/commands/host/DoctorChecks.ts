@@ -6,6 +6,7 @@ import type { CallError } from "@signalbox/api/ControlRoomError"
 import * as Assets from "@signalbox/api/Assets"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as Processes from "@signalbox/api/Processes"
+import * as Room from "@signalbox/api/Room"
 import * as Secrets from "@signalbox/api/Secrets"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
 import * as Webhooks from "@signalbox/api/Webhooks"
@@ -244,6 +245,32 @@ const workers = Stream.runCollect(Workers.stream({ limit: 500 })).pipe(
   )
 )
 
+/** What the nodes of a room say of themselves; several versions beside each other are meant to be there for minutes. */
+export const ofNodes = (all: ReadonlyArray<Room.RoomNode>): Outcome => {
+  if (all.length === 0) return ok("the control room is of a version that does not list its nodes")
+  const offline = all.filter(({ state }) => state === "offline")
+  if (offline.length > 0) {
+    const named = offline
+      .slice(0, mostNamed)
+      .map(({ last_seen_at, name, version }) => `${name} (version ${version}, last seen ${last_seen_at})`)
+    const more = offline.length > mostNamed ? ` and ${offline.length - mostNamed} more` : ""
+    return warn(
+      `${all.length - offline.length} of ${all.length} nodes are online; offline: ${named.join(", ")}${more}`,
+      "look at its log and start it again, or check its connection to the database; a node that was removed is listed for a day"
+    )
+  }
+  const byVersion = Map.groupBy(all, ({ version }) => version)
+  if (byVersion.size > 1) {
+    const versions = [...byVersion].map(
+      ([version, nodes]) => `${version} (${nodes.map(({ name }) => name).join(", ")})`
+    )
+    return warn(`nodes have different versions: ${versions.join(", ")}`, "update the nodes of older versions")
+  }
+  return ok(`${all.length === 1 ? "1 node" : `${all.length} nodes`} of version ${[...byVersion.keys()].join("")}`)
+}
+
+const nodes = Effect.map(Room.get, (room) => ofNodes(room.nodes))
+
 /** Behind a proxy all people have one address, unless it is said whose word counts. */
 const proxy = ({ host, port, publicUrl, trustedProxies }: Settings) => {
   const behind = publicUrl !== null && new URL(publicUrl).host !== `${host}:${port}`
@@ -294,6 +321,11 @@ export const ofConnection = Effect.gen(function* () {
   if (connected.status === "fail") return [connected]
   return [
     connected,
-    ...(yield* Effect.all([found("clock", clock), found("permissions", permissions), found("workers", workers)]))
+    ...(yield* Effect.all([
+      found("clock", clock),
+      found("permissions", permissions),
+      found("workers", workers),
+      found("nodes", nodes)
+    ]))
   ]
 })
