@@ -9,7 +9,19 @@ import type * as Scope from "effect/Scope"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Change, Write } from "../../../src/internal/model/Execution.ts"
 import { until } from "../Polling.ts"
-import { entry, found, historyOf, order, orders, owned, register, signal, type TheJournal, undo, write } from "./Bench.ts"
+import {
+  entry,
+  found,
+  historyOf,
+  order,
+  orders,
+  owned,
+  register,
+  signal,
+  type TheJournal,
+  undo,
+  write
+} from "./Bench.ts"
 
 /** A process: its journal, and the client of that. */
 export interface Process {

@@ -21,7 +21,15 @@ export interface Request {
 }
 
 /** The columns that such a write may replace. */
-const { fields: replaceable } = executionTable.pick("state", "owner", "wake_at", "result", "error", "failure", "ended_at")
+const { fields: replaceable } = executionTable.pick(
+  "state",
+  "owner",
+  "wake_at",
+  "result",
+  "error",
+  "failure",
+  "ended_at"
+)
 const members = ["state", "owner", "wakeAt", "result", "error", "failure", "endedAt"]
 
 /** Most columns are not replaced by most writes, so `replaces` has the names of those that are, each between commas. */

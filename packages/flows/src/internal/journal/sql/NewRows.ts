@@ -26,7 +26,10 @@ const rowOf = writer<Execution>()(newExecutionRow, {
 const rowOfMany = newExecutionRow.and({ token: text })
 
 /** Returns the row that the call with the token creates. */
-export const toNewRow = (one: Execution, token: string): StoredRow<typeof rowOfMany.fields> => ({ ...rowOf(one), token })
+export const toNewRow = (one: Execution, token: string): StoredRow<typeof rowOfMany.fields> => ({
+  ...rowOf(one),
+  token
+})
 
 /** Executions of several calls; one that exists stays. */
 export const newExecutions = {
