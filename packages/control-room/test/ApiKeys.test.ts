@@ -11,8 +11,10 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Layer from "effect/Layer"
+import * as TestClock from "effect/testing/TestClock"
 import { ApiKeys as Store } from "../src/internal/store/access/ApiKeys.ts"
 import { Database } from "../src/internal/store/database/Database.ts"
+import { Notifier } from "../src/internal/store/database/Notifier.ts"
 import * as Tokens from "../src/internal/vault/Tokens.ts"
 import { assertError, bodyAs } from "./support/Http.ts"
 import { layer, Service } from "./support/Service.ts"
@@ -107,6 +109,35 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("API keys"
       assert.isTrue(yield* store.remove(workspaceId, view.id))
       assert.isNull(yield* store.authenticate(token))
       assert.isFalse(yield* store.remove(workspaceId, view.id))
+    })
+  )
+
+  it.effect("change on every node within a second, even when no notification arrives", () =>
+    Effect.gen(function* () {
+      const { workspaceId } = yield* Service
+      const sql = yield* SqlClient.SqlClient
+      const deaf = Layer.succeed(Notifier, {
+        shared: true,
+        subscribe: () => Effect.void,
+        notify: () => Effect.void
+      })
+      const node = Layer.fresh(Store.layer).pipe(Layer.provide([Database.layer, deaf]))
+      const store = Context.get(yield* Layer.build(node), Store)
+      const { key, view } = yield* store.create(workspaceId, "elsewhere", ["Vault.read_secrets"])
+      const token = Tokens.parse(key)
+      if (token === null) return assert.fail("no token")
+      const permissions = Effect.map(store.authenticate(token), (found) => found && [...found.permissions])
+      yield* Effect.gen(function* () {
+        assert.deepStrictEqual(yield* permissions, ["Vault.read_secrets"])
+        yield* sql`UPDATE api_key SET permissions = '[]' WHERE id = ${view.id}`
+        yield* TestClock.adjust("999 millis")
+        assert.deepStrictEqual(yield* permissions, ["Vault.read_secrets"])
+        yield* TestClock.adjust("1 millis")
+        assert.deepStrictEqual(yield* permissions, [])
+        yield* sql`DELETE FROM api_key WHERE id = ${view.id}`
+        yield* TestClock.adjust("1 second")
+        assert.isNull(yield* permissions)
+      }).pipe(Effect.provide(TestClock.layer()))
     })
   )
 

@@ -4,12 +4,15 @@
  * `isGone`, and `StorageFailure.ofCause` for a storage that is unavailable or full.
  */
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Effectable from "effect/Effectable"
 import type { SqlClient } from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import * as Fragments from "effect/sql/Statement"
 import * as Dialect from "./Dialect.ts"
+import * as Direct from "./internal/sqlite/Direct.ts"
+import type { Stored } from "./Table.ts"
 
 /** A statement, or a part of one. Its rows have no type: `Table.query` parses them by their declaration. */
 export interface Statement extends Fragments.Fragment, Effect.Effect<ReadonlyArray<object>> {}
@@ -23,21 +26,31 @@ export interface Sql extends Pick<
   (name: string): Fragments.Identifier
   (strings: TemplateStringsArray, ...values: ReadonlyArray<unknown>): Statement
   readonly unsafe: (text: string, params?: ReadonlyArray<unknown>) => Statement
+  /**
+   * A statement whose text is put together once: each call only binds values, in the order of the template, in place of those that it
+   * was declared with. For statements of every request.
+   */
+  readonly fixed: (strings: TemplateStringsArray, ...values: ReadonlyArray<unknown>) => Fixed
 }
+
+/** Runs a statement of a fixed text with these values. */
+export type Fixed = (...values: ReadonlyArray<Stored>) => Effect.Effect<ReadonlyArray<object>>
+
+/** The text of a statement with its values. */
+type Compiled = readonly [text: string, values: ReadonlyArray<unknown>]
 
 class Quiet extends Effectable.Class<ReadonlyArray<object>> {
   readonly statement: Fragments.Statement<object>
-  constructor(statement: Fragments.Statement<object>) {
+  readonly run: (statement: Fragments.Statement<object>) => Effect.Effect<ReadonlyArray<object>>
+  constructor(statement: Fragments.Statement<object>, run: Quiet["run"]) {
     super()
     this.statement = statement
+    this.run = run
   }
   asEffect() {
-    return Effect.orDie(this.statement)
+    return this.run(this.statement)
   }
 }
-
-const quiet = (statement: Fragments.Statement<object>): Statement =>
-  Object.assign(new Quiet(statement), Fragments.fragment(statement.segments))
 
 /**
  * Makes the failures of statements defects.
@@ -61,9 +74,40 @@ export const make = (client: SqlClient): Sql => {
   function sql(first: TemplateStringsArray | string, ...values: ReadonlyArray<unknown>) {
     return typeof first === "string" ? client(first) : quiet(client<object>(first, ...values))
   }
+  const connection = Direct.connectionOf(client)
+  const runnerOf =
+    <A>(watched: (given: A) => Fragments.Statement<object>, compiled: (given: A) => Compiled) =>
+    (given: A): Effect.Effect<ReadonlyArray<object>> =>
+      connection === null
+        ? Effect.orDie(watched(given))
+        : Effect.withFiber((fiber) => {
+            const isWatched = fiber.cache.tracerEnabled || fiber.getRef(Fragments.CurrentTransformer) !== undefined
+            if (isWatched) return Effect.orDie(watched(given))
+            const [text, values] = compiled(given)
+            const [current] = Context.getOrUndefined(fiber.context, client.transactionService) ?? [connection]
+            return Effect.orDie(current.execute(text, values, undefined))
+          })
+  const run = runnerOf<Fragments.Statement<object>>(
+    (statement) => statement,
+    (statement) => statement.compile()
+  )
+  const runFixed = runnerOf<Compiled>(
+    ([text, values]) => client.unsafe(text, values),
+    (compiled) => compiled
+  )
+  const quiet = (statement: Fragments.Statement<object>): Statement =>
+    Object.assign(new Quiet(statement, run), Fragments.fragment(statement.segments))
+  const fixed = (strings: TemplateStringsArray, ...parts: ReadonlyArray<unknown>): Fixed => {
+    const [text, given] = client<object>(strings, ...parts).compile()
+    return (...values) =>
+      values.length === given.length
+        ? runFixed([text, values])
+        : Effect.die(new Error(`${values.length} values for the ${given.length} of ${text}`))
+  }
   const { afterCommit, and, csv, in: isIn, insert, join, literal, onDialectOrElse, or, update } = client
   const rest = { afterCommit, and, csv, in: isIn, insert, join, literal, onDialectOrElse, or, update }
   return Object.assign(sql, rest, {
+    fixed,
     unsafe: (text: string, params?: ReadonlyArray<unknown>) => quiet(client.unsafe(text, params))
   })
 }

@@ -19,6 +19,7 @@ import { chmodSync, closeSync, existsSync, openSync } from "node:fs"
 import { open as openFile } from "node:fs/promises"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 import * as Checkpoints from "./internal/sqlite/Checkpoints.ts"
+import * as Direct from "./internal/sqlite/Direct.ts"
 import * as Reads from "./internal/sqlite/Reads.ts"
 import * as Turns from "./internal/sqlite/Turns.ts"
 
@@ -83,10 +84,25 @@ const planned = (sql: string) =>
 interface Prepared {
   readonly statement: StatementSync
   readonly returnsRows: boolean
-  /** Whether the statement currently returns rows as arrays. */
-  arrays: boolean
+  /** The names of the columns of its rows. */
+  names: ReadonlyArray<string>
   bigInts: boolean
 }
+
+const namesOf = (statement: StatementSync) => statement.columns().map(({ name }) => name)
+
+type Values = ReadonlyArray<unknown>
+
+/**
+ * Rows with names. `node:sqlite` would return objects that engines treat as dictionaries: creating and reading those of a page costs
+ * more than its statement.
+ */
+const named = (names: ReadonlyArray<string>, rows: ReadonlyArray<Values>): ReadonlyArray<object> =>
+  rows.map((values) => {
+    const row: Record<string, unknown> = {}
+    for (let column = 0; column < names.length; column++) row[names[column] ?? ""] = values[column]
+    return row
+  })
 
 /** Runs statements synchronously on one connection; `before` runs before each of them. */
 const runnerOf = (db: DatabaseSync, before: () => void = () => {}) => {
@@ -96,9 +112,11 @@ const runnerOf = (db: DatabaseSync, before: () => void = () => {}) => {
     let entry = prepared.get(sql)
     if (entry === undefined) {
       const statement = db.prepare(planned(sql))
+      const names = namesOf(statement)
       // A pragma may have several steps without a column; `run` would do the first.
-      const returnsRows = statement.columns().length > 0 || isPragma.test(sql)
-      entry = { statement, returnsRows, arrays: false, bigInts: false }
+      const returnsRows = names.length > 0 || isPragma.test(sql)
+      statement.setReturnArrays(true)
+      entry = { statement, returnsRows, names, bigInts: false }
       if (prepared.size >= preparedLimit) {
         const oldest = prepared.keys().next()
         if (oldest.done !== true) prepared.delete(oldest.value)
@@ -129,9 +147,12 @@ const runnerOf = (db: DatabaseSync, before: () => void = () => {}) => {
           }
           const bigInts = fiber.getRef(Client.SafeIntegers)
           if (entry.bigInts !== bigInts) statement.setReadBigInts((entry.bigInts = bigInts))
-          if (entry.arrays !== arrays) statement.setReturnArrays((entry.arrays = arrays))
+          // That is what `setReturnArrays` makes of them.
+          const rows = statement.all(...inputs) as ReadonlyArray<unknown> as ReadonlyArray<Values>
+          // A migration has changed the columns of a `SELECT *`.
+          if (rows[0] !== undefined && rows[0].length !== entry.names.length) entry.names = namesOf(statement)
           // The caller of a statement states the type of its rows, as everywhere in SQL.
-          return statement.all(...inputs) as ReadonlyArray<unknown> as ReadonlyArray<Row>
+          return (arrays ? rows : named(entry.names, rows)) as ReadonlyArray<unknown> as ReadonlyArray<Row>
         },
         catch: (cause) => toSqlError(cause, "execute")
       })
@@ -304,7 +325,7 @@ const make = Effect.fnUntraced(function* ({ filename }: Options) {
   const inside = connectionOf((sql, params, arrays) =>
     Effect.suspend(() => (db.isTransaction ? write(sql, params, arrays) : Effect.fail(lost)))
   )
-  return yield* Client.make({
+  const client = yield* Client.make({
     acquirer: Effect.succeed(outside),
     borrower: (use) => use(outside),
     transactionAcquirer: Effect.as(turns.take, inside),
@@ -318,6 +339,7 @@ const make = Effect.fnUntraced(function* ({ filename }: Options) {
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
     spanAttributes: [["db.system.name", "sqlite"]]
   })
+  return Direct.of(client, outside)
 })
 
 /**

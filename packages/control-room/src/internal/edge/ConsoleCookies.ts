@@ -55,8 +55,9 @@ export class ConsoleCookies extends Context.Service<
       }
 
       return ConsoleCookies.of({
-        tokenOf: ({ cookies, headers }) =>
-          headers["authorization"] === undefined ? Tokens.parse(cookies[name] ?? "") : null,
+        // Cookies are parsed when they are read, which most requests need not.
+        tokenOf: (request) =>
+          request.headers["authorization"] === undefined ? Tokens.parse(request.cookies[name] ?? "") : null,
         refusalOf: (request) => {
           const { headers, method } = request
           if (isSafe(method)) {

@@ -31,7 +31,7 @@ import * as LargeJson from "./LargeJson.ts"
 import * as Slices from "../background/Slices.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
 import { Changes } from "../store/room/Changes.ts"
-import { ResponseHeaders } from "./ResponseHeaders.ts"
+import { complete, ResponseHeaders } from "./ResponseHeaders.ts"
 import * as StaticPages from "./StaticPages.ts"
 import { kindOf, largeBody, textOfBody } from "./Incoming.ts"
 import { trusting } from "./TrustedJson.ts"
@@ -257,10 +257,7 @@ const routeOf = (
     const headers = Context.getUnsafe(context, ResponseHeaders)
     const write = (value: unknown) => {
       if (HttpServerResponse.isHttpServerResponse(value)) return value
-      const response = HttpServerResponse.jsonUnsafe(value)
-      // The response is not shared yet, so its headers are completed in place, not copied.
-      Object.assign(response.headers, headers)
-      return response
+      return complete(HttpServerResponse.jsonUnsafe(value), headers)
     }
     return encode === undefined
       ? Effect.map(answered, write)

@@ -13,6 +13,7 @@ import { limits } from "../settings/Limits.ts"
 import type * as Scope from "effect/Scope"
 import { Signer } from "../transfers/Signer.ts"
 import type { PageRequest, Rows } from "../store/database/Database.ts"
+import { sendJson } from "./ResponseHeaders.ts"
 import { ResponseMemory } from "./ResponseMemory.ts"
 import { invalidRequest } from "./Failures.ts"
 import { ClientUrl, PublicUrl } from "../settings/PublicUrl.ts"
@@ -112,7 +113,7 @@ export class Pagination extends Context.Service<
           const { data, ...rest } = yield* page(request, query, fetch, view, size)
           const end = `],${JSON.stringify(rest).slice(1)}`
           if (data.reduce((sum, text) => sum + text.length, 0) <= limits.smallResponse) {
-            return HttpServerResponse.text(`{"data":[${data.join(",")}${end}`, { contentType: "application/json" })
+            return yield* sendJson(`{"data":[${data.join(",")}${end}`)
           }
           const parts: Array<Uint8Array> = []
           for (const [index, text] of data.entries()) {

@@ -54,6 +54,8 @@ export class Views extends Context.Service<
     /** The files of a page of owners, read in one query. */
     readonly filesOf: (owners: ReadonlyArray<Owner>) => Effect.Effect<(id: string) => ReadonlyArray<File>>
     readonly item: (item: StoredItem) => Effect.Effect<WorkItem>
+    /** As JSON text. */
+    readonly itemText: (item: StoredPageItem) => Effect.Effect<string>
     /** As JSON texts. */
     readonly items: (items: ReadonlyArray<StoredPageItem>) => Effect.Effect<ReadonlyArray<string>>
     /** As JSON texts. */
@@ -86,6 +88,12 @@ export class Views extends Context.Service<
           const ofOwner = item.mayHaveFiles ? yield* filesOf([item]) : () => []
           return whole(item, ofOwner(item.id), yield* now)
         }),
+        itemText: (item) =>
+          Effect.flatMap(now, (at) =>
+            item.mayHaveFiles
+              ? Effect.map(filesOf([item]), (ofOwner) => withData(summary(item, at), item.payload, ofOwner(item.id)))
+              : Effect.succeed(withData(summary(item, at), item.payload, []))
+          ),
         items: Effect.fnUntraced(function* (items) {
           const ofOwner = yield* filesOf(items)
           const at = yield* now

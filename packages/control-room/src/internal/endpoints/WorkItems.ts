@@ -6,17 +6,17 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { conflict, invalidRequest, refusals, orNotFound } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
+import { sendJson } from "../edge/ResponseHeaders.ts"
 import { InputSchemas } from "../runs/InputSchemas.ts"
 import { budget } from "../runs/schemas/Check.ts"
 import { Runs } from "../runs/Runs.ts"
 import { Database } from "../store/database/Database.ts"
 import { Processes } from "../store/processes/Processes.ts"
-import type { StoredItem, StoredSummary } from "../store/items/StoredItem.ts"
+import type { StoredItem, StoredPageItem, StoredSummary } from "../store/items/StoredItem.ts"
 import { type NewItem, WorkItems } from "../store/items/WorkItems.ts"
 import type { create } from "@signalbox/api/contract/WorkItems"
 import type { WorkItemId } from "@signalbox/api/contract/Ids"
@@ -77,8 +77,10 @@ export const layer = Endpoints.group(
       Effect.map(now, (at) => items.map((item) => summary(item, at)))
     const find = (params: { readonly workspace_id: StoredItem["workspaceId"]; readonly work_item_id: string }) =>
       orNotFound("work item", params.work_item_id, store.get(params.workspace_id, params.work_item_id))
+    const sent = (item: StoredPageItem) => Effect.flatMap(views.itemText(item), sendJson)
     return handlers.handleAll({
-      getWorkItem: ({ params }) => Effect.flatMap(find(params), views.item),
+      getWorkItem: ({ params: { work_item_id, workspace_id } }) =>
+        Effect.flatMap(orNotFound("work item", work_item_id, store.getWhole(workspace_id, work_item_id)), sent),
       listWorkItems: ({ params, query, request }) => {
         const filter = {
           processId: query.process_id ?? null,
@@ -111,8 +113,7 @@ export const layer = Endpoints.group(
             return refusal === null ? item : yield* refusal
           })
         )
-        const [text = ""] = yield* views.items([item])
-        return HttpServerResponse.text(text, { contentType: "application/json" })
+        return yield* sent(item)
       }),
       createWorkItems: Effect.fnUntraced(function* ({ params, payload }) {
         const { payloads, process, references } = payload

@@ -22,6 +22,7 @@ import { RunItems } from "../store/items/RunItems.ts"
 import { StepRuns } from "../store/runs/StepRuns.ts"
 import type { Reserved } from "../store/runs/StoredStepRun.ts"
 import type { GivenItem } from "../store/items/StoredItem.ts"
+import { HandOver } from "./HandOver.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
 import { Transitions } from "./Transitions.ts"
 
@@ -97,6 +98,7 @@ export class NextItems extends Context.Service<
       const files = yield* Files
       const uses = yield* PackageUses
       const { apply, commit } = yield* Transitions
+      const handOver = yield* HandOver
       const room = yield* RoomState
 
       /** The oldest waiting items of the steps, as many as each step has step runs that reserve one. */
@@ -189,7 +191,13 @@ export class NextItems extends Context.Service<
       ) {
         const isActive = settled.state === "in_progress" && (yield* room.running)
         const over = yield* uses.rolledBack(settled, asking)
-        const takers = asking.filter(({ id }) => !over.has(id))
+        const staying = asking.filter(({ id }) => !over.has(id))
+        const handed = yield* handOver.of(
+          settled,
+          staying[0]?.workerId ?? null,
+          staying.map(({ id }) => id)
+        )
+        const takers = staying.filter(({ id }) => !handed.has(id))
         const found = isActive ? yield* waiting(settled, takers) : new Map<number, never>()
         let run = settled
         const changes: Array<State.Change> = []
@@ -230,5 +238,5 @@ export class NextItems extends Context.Service<
 
       return NextItems.of({ next })
     })
-  ).pipe(Layer.provide(Transitions.layer))
+  ).pipe(Layer.provide([HandOver.layer, Transitions.layer]))
 }

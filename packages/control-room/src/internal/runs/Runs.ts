@@ -9,6 +9,7 @@ import { repeating, steady } from "../background/BackgroundTask.ts"
 import { PollInterval } from "../background/PollInterval.ts"
 import * as BatchCommand from "./BatchCommand.ts"
 import { Deletions } from "./Deletions.ts"
+import { HandOver } from "./HandOver.ts"
 import { InputSchemas } from "./InputSchemas.ts"
 import * as RunCommands from "./RunCommands.ts"
 import * as StepRunCommands from "./StepRunCommands.ts"
@@ -29,7 +30,9 @@ export class Runs extends Context.Service<
       const timers = yield* Timers.make(stepRunCommands)
       return Runs.of({ ...runCommands, ...batchCommand, ...stepRunCommands, ...timers })
     })
-  ).pipe(Layer.provide([Deletions.layer, InputSchemas.layer, Transitions.layer, UnassignedStepRuns.layer]))
+  ).pipe(
+    Layer.provide([Deletions.layer, HandOver.layer, InputSchemas.layer, Transitions.layer, UnassignedStepRuns.layer])
+  )
 
   /** Calls `tick` at the poll interval. */
   static readonly layerTicking = Layer.effectDiscard(
@@ -38,5 +41,5 @@ export class Runs extends Context.Service<
       const task = steady("checking for lost workers and delays")(tick)
       yield* Effect.forkScoped(repeating(task, { interval: yield* PollInterval, awoke }))
     })
-  )
+  ).pipe(Layer.merge(HandOver.layerListening), Layer.provide(HandOver.layer))
 }

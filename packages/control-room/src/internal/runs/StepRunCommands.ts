@@ -21,6 +21,7 @@ import { StepRuns } from "../store/runs/StepRuns.ts"
 import type { StoredStepRun } from "../store/runs/StoredStepRun.ts"
 import { lostAfter } from "../settings/Limits.ts"
 import { WorkItems } from "../store/items/WorkItems.ts"
+import { HandOver } from "./HandOver.ts"
 import { decided, Transitions } from "./Transitions.ts"
 
 /** A lease that is not started within this time expires. */
@@ -77,6 +78,7 @@ export const make = Effect.gen(function* () {
   const runItems = yield* RunItems
   const outputs = yield* Outputs
   const { change, lockedStepRun } = yield* Transitions
+  const handOver = yield* HandOver
   const room = yield* RoomState
 
   const lease = Effect.fnUntraced(function* (
@@ -110,7 +112,10 @@ export const make = Effect.gen(function* () {
         Effect.fnUntraced(function* (run, stepRun, at) {
           const held = yield* runItems.held(stepRun.id)
           const isFree = held === null && (yield* room.running)
-          const isOver = isFree && (yield* uses.rolledBack(run, [stepRun])).has(stepRun.id)
+          const isOver =
+            isFree &&
+            ((yield* uses.rolledBack(run, [stepRun])).has(stepRun.id) ||
+              (yield* handOver.of(run, stepRun.workerId, [stepRun.id])).has(stepRun.id))
           const [next] = isFree && !isOver ? yield* runItems.due(run, stepRun.step, stepRun.workerId, 1) : []
           return Engine.reserveNext(run, stepRun, held, next ?? null, at)
         })

@@ -12,6 +12,7 @@ import { RoomState } from "../store/room/RoomState.ts"
 import { RunItems } from "../store/items/RunItems.ts"
 import { Leases } from "../store/runs/Leases.ts"
 import { lostAfter } from "../settings/Limits.ts"
+import { HandOver } from "./HandOver.ts"
 import type { StepRunCommands } from "./StepRunCommands.ts"
 import { Transitions } from "./Transitions.ts"
 import { UnassignedStepRuns } from "./UnassignedStepRuns.ts"
@@ -34,6 +35,7 @@ export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
   const { commit } = yield* Transitions
   const signal = yield* WorkSignal
   const unassigned = yield* UnassignedStepRuns
+  const handOver = yield* HandOver
   const room = yield* RoomState
   let upSince = yield* millis
   let failed = false
@@ -67,6 +69,7 @@ export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
       }
     }
     yield* unassigned.report(upSince)
+    yield* handOver.look
     const silent = (yield* millis) - silentAfter
     if (silent >= upSince) yield* assistants.failSilent(new Date(silent).toISOString())
     yield* assets.expireUploads

@@ -22,6 +22,7 @@ import { type ItemMove, RunItems } from "../store/items/RunItems.ts"
 import { type NewEvent, StepRuns } from "../store/runs/StepRuns.ts"
 import type { StoredStepRun } from "../store/runs/StoredStepRun.ts"
 import { WorkItems } from "../store/items/WorkItems.ts"
+import { HandOver } from "./HandOver.ts"
 import * as Pausing from "./Pausing.ts"
 import { WorkSignal } from "./WorkSignal.ts"
 
@@ -94,6 +95,7 @@ export class Transitions extends Context.Service<
       const outputs = yield* Outputs
       const files = yield* Files
       const dropBlobs = yield* UnusedBlobs.make
+      const handOver = yield* HandOver
       const signal = yield* WorkSignal
       const outbox = yield* Outbox
       const failures = yield* Failures
@@ -154,6 +156,7 @@ export class Transitions extends Context.Service<
             default:
               events.push(...(yield* stepRuns.apply(run, change)))
               if (change._tag === "StepRunMoved" && (change.to === "completed" || change.to === "failed")) {
+                yield* handOver.ended(run)
                 yield* afterCommit(Metric.update(Counters.stepRunsEnded(change.error), 1))
               }
           }
@@ -197,5 +200,5 @@ export class Transitions extends Context.Service<
 
       return Transitions.of({ locked, lockedStepRun, change, apply, commit, dropBlobs })
     })
-  )
+  ).pipe(Layer.provide(HandOver.layer))
 }

@@ -48,6 +48,7 @@ import { ProcessRuns } from "../store/runs/ProcessRuns.ts"
 import { QueueDepth } from "../store/runs/QueueDepth.ts"
 import { RunSteps } from "../store/runs/RunSteps.ts"
 import { StepRuns } from "../store/runs/StepRuns.ts"
+import { Turns } from "../store/runs/Turns.ts"
 import { WorkerReports } from "../store/runs/WorkerReports.ts"
 import { Assistants } from "../store/workers/Assistants.ts"
 import { WorkerGroups } from "../store/workers/WorkerGroups.ts"
@@ -89,6 +90,7 @@ const repositories = Layer.mergeAll(
   QueueDepth.layer,
   RunSteps.layer,
   StepRuns.layer,
+  Turns.layer,
   WorkerReports.layer,
   Assistants.layer,
   WorkerGroups.layer,

@@ -2,7 +2,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { createHmac, timingSafeEqual } from "node:crypto"
+import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto"
 import { MasterKey } from "../vault/MasterKey.ts"
 
 export class Signer extends Context.Service<
@@ -15,7 +15,8 @@ export class Signer extends Context.Service<
   static readonly layer = Layer.effect(
     Signer,
     Effect.gen(function* () {
-      const key = (yield* MasterKey).derive("signing/v1")
+      // As a key of OpenSSL, which it would be made into at each signature.
+      const key = createSecretKey((yield* MasterKey).derive("signing/v1"))
       const sign = (text: string) => createHmac("sha256", key).update(text).digest("base64url")
       return Signer.of({
         sign,

@@ -27,7 +27,8 @@ export interface Token {
   readonly secret: string
 }
 
-const hash = (secret: string): string => digest("sha256", secret)
+/** What is stored of a secret. */
+export const hash = (secret: string): string => digest("sha256", secret)
 
 /** A new token for a row: the text to show once, and the hash to store. */
 export const make = (kind: TokenKind, id: string): { readonly token: string; readonly hash: string } => {

@@ -33,8 +33,8 @@ export interface ApiKey {
 
 /** How many keys are cached between requests; those used least recently are dropped first. */
 const remembered = 10_000
-/** How long they are cached where other nodes may revoke a key. */
-const rememberedMillis = 5000
+/** How long they are cached where other nodes may change a key: a change is in effect within that time, even if nobody is notified. */
+const rememberedMillis = 1000
 
 const parse = (row: KeyRow): ApiKey => ({
   id: row.id,
@@ -70,21 +70,26 @@ export class ApiKeys extends Context.Service<
     Effect.gen(function* () {
       const { newId, now, page, sql, transaction } = yield* Database
       const notifier = yield* Notifier
+      /** By the hash of the secret. */
       const known = new Map<string, { readonly key: ApiKey; readonly until: number }>()
       let revocations = 0
+
+      const forget = (id: string) => {
+        for (const [hash, { key }] of known) if (key.id === id) known.delete(hash)
+      }
 
       // Nodes notify each other of revocations; after a lost connection, keys are read again soon.
       yield* notifier.subscribe("key revoked", (id) =>
         Effect.sync(() => {
           revocations++
           if (id === null) known.clear()
-          else known.delete(id)
+          else forget(id)
         })
       )
 
       const remember = (key: ApiKey, until: number) => {
-        known.delete(key.id)
-        known.set(key.id, { key, until })
+        known.delete(key.secretHash)
+        known.set(key.secretHash, { key, until })
         const oldest = known.size > remembered ? known.keys().next() : undefined
         if (oldest?.done === false) known.delete(oldest.value)
       }
@@ -107,10 +112,10 @@ export class ApiKeys extends Context.Service<
           Effect.withFiber((fiber) => {
             if (token.kind !== "apiKey") return Effect.succeed(null)
             const time = notifier.shared ? fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() : 0
-            const entry = known.get(token.id)
-            if (entry === undefined || entry.until <= time) return ask(token, time)
-            if (!Tokens.matches(token.secret, entry.key.secretHash)) return Effect.succeed(null)
-            remember(entry.key, entry.until)
+            const entry = known.get(Tokens.hash(token.secret))
+            if (entry === undefined || entry.key.id !== token.id || entry.until <= time) return ask(token, time)
+            // The order matters once some are dropped.
+            if (known.size >= remembered) remember(entry.key, entry.until)
             return Effect.succeed(entry.key)
           }),
         grant: Effect.fnUntraced(function* (text, permission) {
@@ -119,7 +124,7 @@ export class ApiKeys extends Context.Service<
           if (key === null || key.permissions.has(permission)) return
           const permissions = [...key.permissions, permission]
           yield* sql`UPDATE api_key SET ${keyTable.update({ permissions })} WHERE id = ${key.id}`
-          known.delete(key.id)
+          forget(key.id)
         }),
         nameOf: (workspace, id) =>
           queryOne(

@@ -25,6 +25,7 @@ import * as Nodes from "./migrations/Nodes.ts"
 import * as RefusedHooks from "./migrations/RefusedHooks.ts"
 import * as RunTraces from "./migrations/RunTraces.ts"
 import * as SecretHosts from "./migrations/SecretHosts.ts"
+import * as Turns from "./migrations/Turns.ts"
 
 /** The tables of version 0.1.0, the oldest whose rooms are opened, in the order of their references. */
 const initial = [
@@ -52,7 +53,8 @@ export const migrations = {
   "0048_alert_receivers": AlertReceivers.statements,
   // Rooms that were made before 0.1.0 had failed items without a group.
   "0049_failures_grouped": ["DROP INDEX IF EXISTS work_item_without_failure"],
-  "0050_node_names": NodeNames.statements
+  "0050_node_names": NodeNames.statements,
+  "0051_turns": Turns.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */

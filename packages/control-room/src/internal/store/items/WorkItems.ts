@@ -77,6 +77,8 @@ export class WorkItems extends Context.Service<
   WorkItems,
   {
     readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredItem | null>
+    /** Like `get`, as it is shown: its payload is neither parsed nor stringified. */
+    readonly getWhole: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredPageItem | null>
     /** The runs of these items. */
     readonly runsOf: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<ProcessRunId>>
     /** Locks these items until the transaction ends, and returns them. */
@@ -124,6 +126,7 @@ export class WorkItems extends Context.Service<
     Effect.gen(function* () {
       const { below, belowProcess, newId, now, page, sql } = yield* Database
       const select = sql`SELECT ${itemRow.columns}, ${sql.literal(hasFiles)} FROM work_item`
+      const selectOne = sql.fixed`${select} WHERE workspace_id = ${null} AND id = ${null}`
       const forUpdate = Dialect.forUpdate(sql)
       // SQLite has no statistics by which it would begin with the tag; it takes the tables of a cross join in their order.
       const join = Dialect.isPostgres(sql) ? "JOIN" : "CROSS JOIN"
@@ -262,10 +265,9 @@ export class WorkItems extends Context.Service<
       })
 
       return WorkItems.of({
-        get: (workspace, id) =>
-          queryOne(wholeRow, sql`${select} WHERE workspace_id = ${workspace} AND id = ${id}`, (row) =>
-            parseItem(row, row.has_files)
-          ),
+        get: (workspace, id) => queryOne(wholeRow, selectOne(workspace, id), (row) => parseItem(row, row.has_files)),
+        getWhole: (workspace, id) =>
+          queryOne(wholeRow, selectOne(workspace, id), (row) => parsePageItem(row, row.has_files)),
         runsOf: Effect.fnUntraced(function* (ids) {
           const rows = yield* Chunks.flatMap(ids, (some) =>
             query(

@@ -117,7 +117,9 @@ export class Measures extends Context.Service<
             Row({ n: integer }),
             sql`
               SELECT count(*) AS n FROM (
-                SELECT 1 AS one FROM step_run WHERE state = 'in_progress' LIMIT ${most}) AS counted`
+                SELECT 1 AS one FROM step_run
+                WHERE state = 'in_progress' AND worker_id IS NOT NULL AND state IN ('awaiting_worker', 'in_progress')
+                LIMIT ${most}) AS counted`
           ),
           (row) => row?.n ?? 0
         ),

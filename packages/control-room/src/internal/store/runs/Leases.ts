@@ -2,7 +2,7 @@
 import type { StepRunId, WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { StepDefinition } from "@signalbox/api/contract/Processes"
 import * as Dialect from "@signalbox/sql/Dialect"
-import { flag, json, nullable, query, queryOne, Row, text } from "@signalbox/sql/Table"
+import { json, nullable, query, Row, text } from "@signalbox/sql/Table"
 import { defined } from "@signalbox/transport/Defined"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -10,14 +10,10 @@ import * as Layer from "effect/Layer"
 import * as Tokens from "../../vault/Tokens.ts"
 import * as Traces from "../../telemetry/Traces.ts"
 import { Database } from "../database/Database.ts"
-import * as Labels from "./Labels.ts"
 import { PackageUses } from "../packages/PackageUses.ts"
-import { noneIsPaused, somethingIsPaused } from "../processes/Pauses.ts"
 import { StepRuns } from "./StepRuns.ts"
 import { parseStepRun, type StepRunRow, stepRunTable, type StoredStepRun } from "./StoredStepRun.ts"
-
-/** How many step runs of a task other transactions may be leasing before one finds none although there are more. */
-const spare = 100
+import { Turns } from "./Turns.ts"
 
 type Steps = ReadonlyArray<Pick<StepDefinition, "environment" | "task_package_version">>
 
@@ -36,9 +32,9 @@ export class Leases extends Context.Service<
   Leases,
   {
     /**
-     * Leases the first step runs by their sort key that wait for one of these tasks or, with `packages`, for a task of a
-     * package, and are not bound to a group without this worker, and ask for no label that it lacks. A worker that drains
-     * gets none.
+     * Leases the next step runs, by turns between their processes, that wait for one of these tasks or, with `packages`, for
+     * a task of a package, and are not bound to a group without this worker, and ask for no label that it lacks. A worker
+     * that drains gets none.
      */
     readonly lease: (
       worker: { readonly id: WorkerId; readonly workspaceId: WorkspaceId },
@@ -73,11 +69,13 @@ export class Leases extends Context.Service<
     Effect.gen(function* () {
       const { now, sql } = yield* Database
       const { addEvents } = yield* StepRuns
+      const turns = yield* Turns
       const uses = yield* PackageUses
-      const forKey = Dialect.forKey(sql)
-      const stepRunSubjects = sql.literal("step_run.process_id, step_run.step_id, step_run.worker_group_id")
-      const nothing = sql.literal("")
       const skipLocked = Dialect.skipLocked(sql, "step_run")
+      // The condition of an index that has only the step runs that workers have.
+      const held = sql.literal(
+        "step_run.worker_id IS NOT NULL AND step_run.state IN ('awaiting_worker', 'in_progress')"
+      )
 
       /** The steps of runs, for what only tasks of packages need of them. */
       const stepsOf = Effect.fnUntraced(function* (runs: ReadonlyArray<string>) {
@@ -103,43 +101,11 @@ export class Leases extends Context.Service<
 
       return Leases.of({
         lease: Effect.fnUntraced(function* (worker, tasks, packages, limit, expiresAt) {
-          const takes = [
-            ...tasks.map((task) => sql`task_name = ${task} AND package_id IS NULL`),
-            ...(packages ? [sql`package_id IS NOT NULL`] : [])
-          ]
-          if (takes.length === 0) return []
-          // Locks the worker against deletion until it has its leases; a deleted one gets none. A pause that is made from
-          // here on comes after these leases.
-          const known = yield* queryOne(
-            Row({ labels: text, draining: flag, anything_paused: flag }),
-            sql`
-              SELECT labels, draining, ${somethingIsPaused(sql, worker.workspaceId)} AS anything_paused FROM worker
-              WHERE id = ${worker.id} ${forKey}`
-          )
-          if (known === null || known.draining) return []
-          const labelled = yield* Labels.wantedAndHad(sql, worker.workspaceId, Labels.decode(known.labels))
-          const hasLabels = [sql`labels IS NULL`, ...(labelled.length === 0 ? [] : [sql.in("labels", labelled)])]
-          const awaiting = sql`
-            workspace_id = ${worker.workspaceId} AND state = 'awaiting_worker' AND worker_id IS NULL
-              AND ${sql.or(hasLabels)}
-              AND (worker_group_id IS NULL OR worker_group_id IN
-                (SELECT member.worker_group_id FROM worker_group_member AS member WHERE member.worker_id = ${worker.id}))
-              ${known.anything_paused ? sql`AND ${noneIsPaused(sql, worker.workspaceId, sql`${stepRunSubjects}, ${worker.id}`)}` : nothing}`
-          // The first of each task, by an index that has them in this order; spare ones, as others may be locked.
-          const firsts = takes.map(
-            (take) => sql`
-              SELECT id FROM (
-                SELECT id FROM step_run WHERE ${awaiting} AND ${take}
-                ORDER BY sort_key, id LIMIT ${limit + spare}) AS firsts`
-          )
-          const [take] = takes
-          const which =
-            takes.length === 1 && take !== undefined
-              ? sql`${awaiting} AND ${take}`
-              : sql`state = 'awaiting_worker' AND worker_id IS NULL AND id IN (${sql.join(" UNION ALL ", false)(firsts)})`
+          const next = yield* turns.next(worker, { tasks, packages }, limit)
+          if (next === null) return []
           const rows = yield* query(
             stepRunTable,
-            sql`SELECT ${stepRunTable.columns} FROM step_run WHERE ${which} ORDER BY sort_key, id LIMIT ${limit} ${skipLocked}`
+            sql`SELECT ${stepRunTable.columns} FROM step_run ${next} LIMIT ${limit} ${skipLocked}`
           )
           const runs = [...new Set(rows.flatMap((row) => (row.package_id === null ? [] : [row.process_run_id])))]
           const definitions = yield* stepsOf(runs)
@@ -202,7 +168,7 @@ export class Leases extends Context.Service<
             stepRunTable,
             sql`
               SELECT ${stepRunTable.of("step_run")} FROM step_run JOIN worker ON worker.id = step_run.worker_id
-              WHERE step_run.state = 'in_progress' AND worker.last_seen_at < ${cutoff}`,
+              WHERE step_run.state = 'in_progress' AND ${held} AND worker.last_seen_at < ${cutoff}`,
             parseStepRun
           ),
         overdue: Effect.gen(function* () {
@@ -214,5 +180,5 @@ export class Leases extends Context.Service<
         })
       })
     })
-  ).pipe(Layer.provide([StepRuns.layer, PackageUses.layer]))
+  ).pipe(Layer.provide([StepRuns.layer, PackageUses.layer, Turns.layer]))
 }

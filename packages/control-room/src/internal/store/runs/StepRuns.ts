@@ -112,8 +112,8 @@ export class StepRuns extends Context.Service<
             if (step === undefined) return []
             const id = StepRunId.make(yield* newId)
             const item = yield* queryOne(
-              workItemTable.pick("sort_key"),
-              sql`UPDATE work_item SET step_run_id = ${id}, not_before = NULL WHERE id = ${change.item} RETURNING sort_key`
+              workItemTable.pick("sort_key", "priority"),
+              sql`UPDATE work_item SET step_run_id = ${id}, not_before = NULL WHERE id = ${change.item} RETURNING sort_key, priority`
             )
             yield* sql`INSERT INTO step_run ${stepRunTable.insert({
               id,
@@ -133,7 +133,8 @@ export class StepRuns extends Context.Service<
               state_updated_at: at,
               first_item_id: change.item,
               // Since when it waits and how urgent it is are those of its item.
-              sort_key: item?.sort_key ?? 0
+              sort_key: item?.sort_key ?? 0,
+              priority: item?.priority ?? 0
             })}`
             const created: NewEvent = { stepRun: id, type: "CREATED", item: change.item }
             return change.state === "awaiting_worker"

@@ -44,7 +44,8 @@ export const stepRunTable = Table("step_run", {
   package_id: nullable(id(TaskPackageId)),
   package_version: nullable(integer),
   package_digest: nullable(text),
-  sort_key: integer
+  sort_key: integer,
+  priority: integer
 })
 export type StepRunRow = typeof stepRunTable.Type
 
