@@ -34,6 +34,15 @@ export const asCall = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, 
       : call
   )
 
+/** Returns a part of a call that may run later: what has passed since now counts as its time, too. */
+export const fromNow = <A, E, R>(part: Effect.Effect<A, E, R>): Effect.Effect<Effect.Effect<A, E, R>> =>
+  Effect.sync(() => {
+    const begun = performance.now()
+    return Effect.updateService(part, Patience, (patience) =>
+      patience === null ? null : patience - (performance.now() - begun)
+    )
+  })
+
 /** What is known of a call that is under way. */
 export class Progress {
   readonly sent: Sent = { isSent: false }

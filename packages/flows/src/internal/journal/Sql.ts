@@ -53,6 +53,7 @@ const make = Effect.gen(function* () {
   let calls = 0
   const store: Store = {
     sql,
+    context: yield* Effect.context<never>(),
     isPostgres,
     persist,
     transaction,

@@ -9,7 +9,19 @@ import type * as Scope from "effect/Scope"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Change, Write } from "../../../src/internal/model/Execution.ts"
 import { until } from "../Polling.ts"
-import { entry, found, historyOf, order, orders, register, signal, type TheJournal, undo, write } from "./Bench.ts"
+import {
+  entry,
+  found,
+  historyOf,
+  order,
+  orders,
+  owned,
+  register,
+  signal,
+  type TheJournal,
+  undo,
+  write
+} from "./Bench.ts"
 
 /** A process: its journal, and the client of that. */
 export interface Process {
@@ -209,6 +221,50 @@ export const held = (make: Effect.Effect<Both, never, Scope.Scope>): void => {
         yield* commit
         assert.strictEqual((yield* Fiber.join(sending)).outcome, "repeated")
         assert.strictEqual((yield* found(one.journal, "id-a")).mail, 2)
+      }))
+
+    test("of writes that come together, one waits for its row, one is refused, and the others do not wait", ({
+      one,
+      two
+    }) =>
+      Effect.gen(function* () {
+        yield* register(one.journal, "one")
+        const fences = yield* Effect.forEach(["a", "b", "c", "d"], (key) => owned(one.journal, key, { owner: "one" }))
+        const [held, lost, ...others] = fences
+        assert(held !== undefined && lost !== undefined)
+        const step = write({ entries: [entry("s", { state: "succeeded", ended: 2 })], seen: 0 })
+        const commit = yield* hold(two, two.journal.send(held.id, signal("late")))
+        const waiting = yield* Effect.forkScoped(one.journal.write(held, step))
+        const refused = yield* Effect.forkScoped(Effect.flip(one.journal.write({ ...lost, epoch: 7 }, step)))
+        const written = yield* Effect.forkScoped(
+          Effect.forEach(others, (fence) => one.journal.write(fence, step), { concurrency: "unbounded" })
+        )
+        assert.deepStrictEqual(yield* Fiber.join(written), [true, true])
+        assert.strictEqual((yield* Fiber.join(refused))._tag, "OwnershipLost")
+        for (const [n, { id }] of fences.entries()) {
+          const { entries } = yield* historyOf(two.journal, id)
+          assert.lengthOf(entries, n < 2 ? 0 : 1)
+        }
+        yield* commit
+        assert.isTrue(yield* Fiber.join(waiting))
+        assert.lengthOf((yield* historyOf(two.journal, held.id)).entries, 1)
+      }))
+
+    test("of executions that are created together, only one whose key is held waits for it", ({ one, two }) =>
+      Effect.gen(function* () {
+        const commit = yield* hold(two, two.journal.create(order("a", { id: "other" })))
+        const waiting = yield* Effect.forkScoped(one.journal.create(order("a")))
+        const answers = yield* Effect.forEach(["b", "c"], (key) => one.journal.create(order(key)), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(
+          answers.map(({ _tag }) => _tag),
+          ["Created", "Created"]
+        )
+        yield* commit
+        const answer = yield* Fiber.join(waiting)
+        assert(answer._tag === "Existing")
+        assert.strictEqual(answer.execution.id, "other")
       }))
 
     test("an execution that is being created is created once", ({ one, two }) =>

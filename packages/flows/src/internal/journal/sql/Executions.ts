@@ -1,6 +1,7 @@
 /**
  * Creates and reads executions.
  */
+import { Sent } from "@signalbox/sql/Sent"
 import { integer, query, queryOne } from "@signalbox/sql/Table"
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -13,9 +14,11 @@ import {
   type State,
   states as allStates
 } from "../../model/Execution.ts"
+import * as Calling from "../Calling.ts"
 import { type Journal } from "../Journal.ts"
 import { idTaken, newExecution } from "../Common.ts"
 import { enqueued } from "./Lanes.ts"
+import * as ManyCreations from "./ManyCreations.ts"
 import { inserted } from "./NewRows.ts"
 import {
   chapterRow,
@@ -43,6 +46,7 @@ import {
 import { isDue, type Store } from "./Store.ts"
 import { put } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
+import * as Together from "./Together.ts"
 
 const redoRow = entryTable.pick("path", "long_path").and({ redo: integer })
 const placeRow = executionTable.pick("id", "started_at")
@@ -60,7 +64,7 @@ const distinct = (messages: ReadonlyArray<NewMessage>) => {
 /** Whether `shown_state` has this state: an owner seldom writes it. */
 const isShown = (state: State): boolean => state !== "waiting" && state !== "running"
 
-export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) => {
+export const make = ({ context, isPostgres, now, persist, publish, sql, token }: Store) => {
   const byKey = (flow: string, key: string) => {
     const [address] = Texts.split(key)
     return queryOne(
@@ -98,6 +102,15 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
     )
   }
 
+  const shared = Together.make({ context, run: ManyCreations.make({ sql }) })
+
+  /** With others, except in a transaction of the caller, whose time counts from now. */
+  const common = Effect.fnUntraced(function* (execution: Execution, token: string, alone: Effect.Effect<boolean>) {
+    const open = yield* Effect.serviceOption(sql.transactionService)
+    if (open._tag === "Some") return yield* alone
+    return yield* shared({ execution, token, sent: yield* Sent }, yield* Calling.fromNow(alone))
+  })
+
   const create: (typeof Journal.Service)["create"] = Effect.fnUntraced(function* ({
     messages,
     record,
@@ -110,9 +123,11 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
     // Who claims one with the first epoch reads no record.
     const made = record === undefined ? fresh : { ...fresh, epoch: 1 }
     const created = { _tag: "Created", execution: made } as const
+    const alone = Effect.map(persist(insert(made, mail, mine, record)), (added) => added.length > 0)
+    const isCommon = isPostgres && messages.length === 0 && record === undefined && ManyCreations.isCommon(made)
+    const added = isCommon ? common(made, mine, alone) : alone
     while (true) {
-      const added = yield* persist(insert(made, mail, mine, record))
-      if (added.length > 0) return created
+      if (yield* added) return created
       const row = yield* persist(byKey(made.flow, made.key))
       if (row !== null) {
         if (row.token === mine && row.epoch === made.epoch) return created

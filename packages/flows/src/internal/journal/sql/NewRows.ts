@@ -1,7 +1,7 @@
 /**
  * Rows of new executions.
  */
-import { encode, insertion } from "@signalbox/sql/Table"
+import { encode, insertion, type StoredRow, text } from "@signalbox/sql/Table"
 import type * as Arr from "effect/Array"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Execution, Times } from "../../model/Execution.ts"
@@ -9,6 +9,7 @@ import { partitionOf } from "../../model/Partitions.ts"
 import { queueOf } from "./Lanes.ts"
 import { writer } from "./Members.ts"
 import { newExecutionRow, timesRow } from "./Rows.ts"
+import { target } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
 
 const rowOf = writer<Execution>()(newExecutionRow, {
@@ -22,7 +23,21 @@ const rowOf = writer<Execution>()(newExecutionRow, {
   expired: () => false
 })
 
-const hasTimes = ({ deadlineAt, priority, startsAt }: Times): boolean =>
+const rowOfMany = newExecutionRow.and({ token: text })
+
+/** Returns the row that the call with the token creates. */
+export const toNewRow = (one: Execution, token: string): StoredRow<typeof rowOfMany.fields> => ({
+  ...rowOf(one),
+  token
+})
+
+/** Executions of several calls; one that exists stays. */
+export const newExecutions = {
+  ...target("flow_run", [], rowOfMany, (row: StoredRow<typeof rowOfMany.fields>) => row),
+  conflict: "ON CONFLICT DO NOTHING"
+}
+
+export const hasTimes = ({ deadlineAt, priority, startsAt }: Times): boolean =>
   startsAt !== null || priority !== 0 || deadlineAt !== null
 
 /** Inserts executions that do not exist. Those without times of their own cost nothing for these columns. */

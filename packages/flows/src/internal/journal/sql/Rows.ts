@@ -13,6 +13,7 @@ import {
   nullable,
   real,
   Row,
+  type StoredRow,
   Table,
   text,
   word
@@ -112,6 +113,9 @@ export const executionTable = Table("flow_run", { ...newExecutionRow.fields, ...
 
 export const executionId = executionTable.pick("id")
 
+/** An execution after a write. */
+export const writtenRow = executionTable.pick("id", "state", "owner", "wake_at")
+
 export const toExecution = (row: ExecutionRow): Execution => ({
   ...executionOf(row),
   key: Texts.joined(row.flow_key, row.long_key),
@@ -177,6 +181,19 @@ const computed = {
 
 /** Leaves the details of an attempt as they are. */
 export const entries = target(entryTable.name, entryKey, plainEntryRow, writer<Entry>()(plainEntryRow, computed))
+
+const entryRowOfMany = Row({ execution: anyText, ...plainEntryRow.fields })
+
+/** Returns an entry of an execution, without details. */
+export const toEntryOfMany = writer<Entry & { readonly execution: string }>()(entryRowOfMany, computed)
+
+/** Entries of several executions. */
+export const entriesOfMany = target(
+  entryTable.name,
+  entryKey,
+  entryRowOfMany,
+  (row: StoredRow<typeof entryRowOfMany.fields>) => row
+)
 
 export const detailedEntries = target(
   entryTable.name,

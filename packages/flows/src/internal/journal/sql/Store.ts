@@ -21,6 +21,8 @@ export const LeaseClock = Context.Reference<"server" | "journal">("@signalbox/fl
 export interface Store extends Pick<typeof Database.Service, "persist" | "transaction"> {
   readonly sql: SqlClient
   readonly isPostgres: boolean
+  /** The services of statements that several callers share. */
+  readonly context: Context.Context<never>
   /** Milliseconds since 1970, by the clock of the database. */
   readonly now: Effect.Effect<number>
   /** Returns the time of leases, by `LeaseClock`; `at` is the time of the journal. */

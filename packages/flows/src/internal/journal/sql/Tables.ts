@@ -16,7 +16,7 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
 
 /** The columns of rows that are passed to statements, in the SQL of both databases. */
-interface Listed {
+export interface Listed {
   readonly postgres: string
   readonly sqlite: string
 }
@@ -46,11 +46,28 @@ const recordset = (sql: SqlClient, { postgres, sqlite }: Listed, rows: ReadonlyA
     : sql`(SELECT ${sql.literal(sqlite)} FROM json_each(${json})) AS r`
 }
 
+/** A row with longer texts has a statement of its own: a shared one would make others wait for it. */
+const longest = 32_000
+
+/** Whether a stored row may share a statement with those of others. */
+export const isSmall = (row: object): boolean => {
+  let size = 0
+  for (const stored of Object.values(row)) if (typeof stored === "string") size += stored.length
+  return size <= longest
+}
+
+/** Returns stored rows as the table `r`; a value that is not there is NULL. */
+export const storedRowsOf = <C extends Columns>(
+  sql: SqlClient,
+  row: Row<C>,
+  rows: ReadonlyArray<Partial<StoredRow<C>>>
+): Fragment => recordset(sql, listed(row.fields), rows)
+
 /** Returns small rows as the table `r`. */
 export const rowsOf = <C extends Columns>(sql: SqlClient, row: Row<C>, rows: ReadonlyArray<RowOf<C>>): Fragment =>
-  recordset(
+  storedRowsOf(
     sql,
-    listed(row.fields),
+    row,
     rows.map((one) => encode(row, one))
   )
 
@@ -105,15 +122,16 @@ const lasts = <A>(rows: ReadonlyArray<A>, keyOf: ((row: A) => string) | null): R
 
 /**
  * Returns statements that insert or replace rows, all with the stored values `fixed`. On Postgres it is one statement, which may be part
- * of another one with a table `where`: then it applies only if that table has a row. On SQLite, where JSON is slow, it is one for each
- * row.
+ * of another one with a table `where`: then it applies only if that table has a row, or to the rows `r` that have one `on` it. On SQLite,
+ * where JSON is slow, it is one for each row.
  */
 export const put = <C extends Columns, A>(
   sql: SqlClient,
   { conflict, keyOf, listed, name, names, write }: Target<C, A>,
   fixed: Readonly<Record<string, string | number>>,
   all: ReadonlyArray<A>,
-  where?: string
+  where?: string,
+  on = sql``
 ): ReadonlyArray<Fragment> => {
   if (all.length === 0) return []
   const rows = lasts(all.map(write), keyOf)
@@ -125,7 +143,7 @@ export const put = <C extends Columns, A>(
   return [
     sql`
       INSERT INTO ${into} (${sql.literal([...Object.keys(fixed), names].join(", "))})
-      SELECT ${sql.csv(Object.values(fixed).map((value) => sql`${value}`))}, r.* FROM ${from}${recordset(sql, listed, rows)}
-      ${onConflict}`
+      SELECT ${sql.csv([...Object.values(fixed).map((value) => sql`${value}`), sql`r.*`])} FROM ${from}${recordset(sql, listed, rows)}
+      ${on} ${onConflict}`
   ]
 }

@@ -11,22 +11,22 @@ import { isReleased, mostChapters } from "../Common.ts"
 import type * as Commands from "./Commands.ts"
 import * as Entries from "./Entries.ts"
 import { deleted } from "./Messages.ts"
+import * as ManyWrites from "./ManyWrites.ts"
 import * as Said from "./Said.ts"
-import { chapterTable, executionTable, executionValues, tags, tagsOf, undos } from "./Rows.ts"
+import { chapterTable, executionTable, executionValues, tags, tagsOf, undos, writtenRow } from "./Rows.ts"
 import { isDue, type Store } from "./Store.ts"
 import { put } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
+import * as Together from "./Together.ts"
 
 /** How many rows a statement deletes at most. */
 const slice = 1_000
 
-/** An execution after a write. */
-const writtenRow = executionTable.pick("id", "state", "owner", "wake_at")
 const lockedRow = executionTable.pick("id", "state", "owner", "wake_at", "chapter", "asides", "started_at")
 const chapterEnd = chapterTable.pick("ended_at")
 
 export const make = (
-  { isPostgres, leaseNow, now, persist, publish, sql }: Store,
+  { context, isPostgres, leaseNow, now, persist, publish, sql }: Store,
   commands: Pick<ReturnType<typeof Commands.make>, "ended">
 ) => {
   const each = (statements: ReadonlyArray<Fragment>) =>
@@ -162,11 +162,22 @@ export const make = (
       ({ length }) => length > 0
     )
 
+  const shared = Together.make({ context, run: ManyWrites.make({ leaseNow, sql }) })
+
+  /** With others, except in a transaction of the caller. On SQLite commits are shared, and a statement costs nothing more. */
+  const common = Effect.fnUntraced(function* (request: ManyWrites.Request) {
+    const alone = persist(plain(request.fence, request.write, request.at))
+    const open = yield* Effect.serviceOption(sql.transactionService)
+    return yield* open._tag === "Some" ? alone : shared(request, alone)
+  })
+
   const write: (typeof Journal.Service)["write"] = Effect.fnUntraced(function* (fence, write) {
     const at = yield* now
     const { begins, newChapter, execution } = write
     const statement = newChapter === true || execution.tags !== undefined ? large : plain
-    const written = yield* persist(statement(fence, write, at))
+    const written = yield* isPostgres && ManyWrites.isCommon(write)
+      ? common({ fence, write, at })
+      : persist(statement(fence, write, at))
     if (written === null) {
       if (begins === true && (yield* isMine(fence))) return false
       return yield* new OwnershipLost({ id: fence.id })
