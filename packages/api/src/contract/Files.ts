@@ -3,7 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import { FileId } from "./Ids.ts"
-import { Struct } from "../internal/endpoints/Struct.ts"
+import { Struct } from "../internal/endpoints/Endpoint.ts"
 
 /** A stored file. `size` is in bytes; `download.url` needs no key and is valid for one hour. */
 export class File extends Struct<File>("File")({

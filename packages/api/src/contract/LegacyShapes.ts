@@ -14,7 +14,7 @@ import {
   WorkItemId,
   WorkspaceId
 } from "./Ids.ts"
-import { Struct } from "../internal/endpoints/Struct.ts"
+import { Struct } from "../internal/endpoints/Endpoint.ts"
 
 /** A process. */
 export class LegacyProcess extends Struct<LegacyProcess>("LegacyProcess")({

@@ -9,7 +9,7 @@ import { OpenEnum, Timestamp } from "./Common.ts"
 import { EventId, ProcessId, ProcessRunId, WorkspaceId } from "./Ids.ts"
 import { pauseActions, Paused } from "../internal/endpoints/Pauses.ts"
 import { processRunActions, processRunStates } from "../internal/endpoints/ProcessRuns.ts"
-import { Struct } from "../internal/endpoints/Struct.ts"
+import { Struct } from "../internal/endpoints/Endpoint.ts"
 
 const orNull = <S extends Schema.Codec<unknown, unknown>>(schema: S) =>
   Schema.NullOr(schema).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))

@@ -12,7 +12,7 @@ import {
   NotFoundResponse
 } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 export const alertChannelTypes = ["webhook", "slack", "teams", "ntfy", "email", "heartbeat"] as const
 export type AlertChannelType = (typeof alertChannelTypes)[number]

@@ -5,7 +5,7 @@ import { Deleted, listQuery, Name, OpenEnum, Page, Timestamp } from "../../contr
 import { ApiKeyId, WorkspaceId } from "../../contract/Ids.ts"
 import { ForbiddenResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 const fields = {
   id: ApiKeyId,

@@ -9,7 +9,7 @@ import {
   PayloadTooLargeResponse
 } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 /** `name:` followed by the name of an asset. */
 export const AssetNameRef = Schema.TemplateLiteral(["name:", Schema.String])

@@ -4,7 +4,7 @@ import { listQuery, NamedRef, OpenEnum, Page, Timestamp } from "../../contract/C
 import { AssistantId, AssistantRunId, WorkspaceId } from "../../contract/Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 export const assistantRunStates = ["in_progress", "completed", "failed"] as const
 export type AssistantRunState = (typeof assistantRunStates)[number]

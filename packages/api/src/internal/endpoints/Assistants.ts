@@ -6,7 +6,7 @@ import { listQuery, Name, NamedRef, Page, Timestamp } from "../../contract/Commo
 import { AssistantId, TaskPackageId, WorkspaceId } from "../../contract/Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 export class Assistant extends Struct<Assistant>("Assistant")({
   id: AssistantId,

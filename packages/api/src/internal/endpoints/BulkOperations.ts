@@ -5,7 +5,7 @@ import { BulkOperationId, FailureId, ProcessId, ProcessRunId, StepId, WorkspaceI
 import { ForbiddenResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import { batchOperations, exceptionTypes, workItemStates } from "./WorkItems.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 export const bulkOperations = [...batchOperations, "start_again"] as const
 export type BulkOperationName = (typeof bulkOperations)[number]

@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 import { type Permission } from "./Permissions.ts"
 import { OpenEnum } from "../../contract/Common.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 /** What hints are about, and the permission that a caller needs to get those of a topic. */
 export const changeTopics = {

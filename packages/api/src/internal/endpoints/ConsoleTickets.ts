@@ -4,7 +4,7 @@ import { Timestamp } from "../../contract/Common.ts"
 import { WorkspaceId } from "../../contract/Ids.ts"
 import { ForbiddenResponse, InvalidRequestResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 /** A ticket; it opens one session of the console. */
 export class ConsoleTicket extends Struct<ConsoleTicket>("ConsoleTicket")({

@@ -5,7 +5,7 @@ import { FailureId, ProcessId, ProcessRunId, StepId, WorkItemId, WorkspaceId } f
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import { exceptionTypes } from "./WorkItems.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 export const failureStates = ["open", "muted", "resolved"] as const
 export type FailureState = (typeof failureStates)[number]

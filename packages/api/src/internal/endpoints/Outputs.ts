@@ -5,7 +5,7 @@ import { File } from "../../contract/Files.ts"
 import { ProcessId, ProcessRunId, WorkItemId, WorkspaceId } from "../../contract/Ids.ts"
 import { InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 export class Output extends Struct<Output>("Output")({
   id: WorkItemId,

@@ -8,7 +8,7 @@ import { OpenEnum, Text, Timestamp } from "../../contract/Common.ts"
 import { ProcessId, StepId, WorkerGroupId, WorkerId, WorkspaceId } from "../../contract/Ids.ts"
 import { InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 /** Who paused something: a key, or its `pause_after_failures`, which has neither id nor name. */
 export class PausedBy extends Struct<PausedBy>()({

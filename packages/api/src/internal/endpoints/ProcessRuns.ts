@@ -20,7 +20,7 @@ import {
   PayloadTooLargeResponse
 } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 export const processRunStates = ["new", "in_progress", "completed", "unresolved", "stopping"] as const
 export type ProcessRunState = (typeof processRunStates)[number]

@@ -14,7 +14,7 @@ import {
 } from "../../contract/Responses.ts"
 import { VersionNumber } from "./TaskPackageVersions.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 export class Process extends Struct<Process>("Process")({
   id: ProcessId,

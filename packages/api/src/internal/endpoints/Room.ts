@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import { OpenEnum } from "../../contract/Common.ts"
 import { WorkspaceId } from "../../contract/Ids.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 /** What nodes can be: one that gives no sign of life for 15 seconds is `offline`. */
 export const roomNodeStates = ["online", "offline"] as const

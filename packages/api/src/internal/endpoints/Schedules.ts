@@ -22,7 +22,7 @@ import {
   PayloadTooLargeResponse
 } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 export const scheduleWeekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const
 export const scheduleOtherwises = ["skip", "before", "after"] as const

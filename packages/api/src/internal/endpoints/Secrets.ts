@@ -13,7 +13,7 @@ import {
   PayloadTooLargeResponse
 } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 /**
  * The name of a new secret: 1 to 255 letters, digits and underscores, unique in the workspace. `publicKey` is refused:

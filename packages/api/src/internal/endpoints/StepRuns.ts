@@ -6,7 +6,7 @@ import { ArtifactId, ProcessRunId, StepId, StepRunId, TaskPackageId, WorkspaceId
 import { InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import { VersionNumber } from "./TaskPackageVersions.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 export const stepRunStates = ["new", "awaiting_worker", "in_progress", "completed", "failed"] as const
 export type StepRunState = (typeof stepRunStates)[number]

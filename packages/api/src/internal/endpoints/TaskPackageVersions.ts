@@ -8,7 +8,7 @@ import { listQuery, OpenEnum, Page, Text, Timestamp } from "../../contract/Commo
 import { TaskPackageId, WorkspaceId } from "../../contract/Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 /** The number of a version: 1 is the first of its package. Numbers are not used again. */
 export const VersionNumber = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 }))

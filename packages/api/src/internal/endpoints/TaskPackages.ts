@@ -9,7 +9,7 @@ import { SecretName, TaskPackageId, WorkspaceId } from "../../contract/Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import { CurrentVersion, VersionNote } from "./TaskPackageVersions.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 export const taskPackageTypes = ["zip", "github", "gitlab"] as const
 export type TaskPackageType = (typeof taskPackageTypes)[number]

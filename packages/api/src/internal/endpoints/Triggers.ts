@@ -12,7 +12,7 @@ import {
   NotFoundResponse
 } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 export const triggerHandshakes = ["asana", "slack", "microsoft-graph"] as const
 export type TriggerHandshake = (typeof triggerHandshakes)[number]

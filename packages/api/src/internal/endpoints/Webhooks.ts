@@ -7,7 +7,7 @@ import { type PauseAction, pauseActions } from "./Pauses.ts"
 import { type ProcessRunAction, processRunActions } from "./ProcessRuns.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 export type WebhookEventType = `process_run.${ProcessRunAction}` | `process.${PauseAction}`
 

@@ -14,7 +14,7 @@ import {
   PayloadTooLargeResponse
 } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 export const workItemStates = ["new", "pending", "in_progress", "failed", "done"] as const
 export type WorkItemState = (typeof workItemStates)[number]

@@ -16,7 +16,7 @@ import { LinkTokenId, WorkerGroupId, WorkerId, WorkspaceId } from "../../contrac
 import { paused } from "./Pauses.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 export class WorkerGroup extends Struct<WorkerGroup>("WorkerGroup")({
   id: WorkerGroupId,

@@ -26,7 +26,7 @@ import {
 import { Settlement } from "./Robot.ts"
 import { environmentEvent, StepRunEnvironment, stepRunErrorCodes, stepRunEventTypes } from "./StepRuns.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 /** The maximum of step runs in one call of `nextItems`. */
 export const maxStepRunsAtOnce = 100

@@ -19,7 +19,7 @@ import { ProcessId, ProcessRunId, StepRunId, WorkerGroupId, WorkerId, WorkspaceI
 import { paused } from "./Pauses.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 /** A token with which one worker links itself; `link_token` is shown only here. */
 export class LinkToken extends Struct<LinkToken>("LinkToken")({

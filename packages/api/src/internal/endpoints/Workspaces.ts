@@ -7,7 +7,7 @@ import { Name } from "../../contract/Common.ts"
 import { WorkspaceId } from "../../contract/Ids.ts"
 import { ForbiddenResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { Struct } from "./Struct.ts"
+import { Struct } from "./Endpoint.ts"
 
 const fields = {
   id: WorkspaceId,
