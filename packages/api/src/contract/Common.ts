@@ -31,8 +31,13 @@ export const TimestampInput = Timestamp.check(
 export const Unrecognised = Schema.String.pipe(Schema.brand("Unrecognised"))
 export type Unrecognised = typeof Unrecognised.Type
 
+/** The schema of an enumeration in responses. */
+export interface OpenEnum<L extends ReadonlyArray<string>> extends Schema.Union<
+  readonly [Schema.Literals<L>, typeof Unrecognised]
+> {}
+
 /** An enumeration in responses: a known literal, or any other string, unchanged. */
-export const OpenEnum = <const L extends ReadonlyArray<string>>(literals: L) =>
+export const OpenEnum = <const L extends ReadonlyArray<string>>(literals: L): OpenEnum<L> =>
   Schema.Union([Schema.Literals(literals), Unrecognised])
 
 const storable = Schema.isPattern(/^[^\0\p{Cs}]*$/u, {
@@ -86,8 +91,15 @@ export const cursorQuery = { cursor: listQuery.cursor }
 /** The same, of what has a name. */
 export const namedCursorQuery = { ...cursorQuery, name }
 
+/** The schema of a page. */
+export interface PageOf<S extends Schema.Constraint> extends Schema.Struct<{
+  readonly data: Schema.$Array<S>
+  readonly has_more: Schema.Boolean
+  readonly next: Schema.NullOr<Schema.String>
+}> {}
+
 /** The envelope of every list. `next` is the full URL of the next page, null at the end. */
-export const Page = <S extends Schema.Top>(item: S) =>
+export const Page = <S extends Schema.Top>(item: S): PageOf<S> =>
   Schema.Struct({
     data: Schema.Array(item),
     has_more: Schema.Boolean,
@@ -101,11 +113,30 @@ export interface Page<A> {
   readonly next: string | null
 }
 
+/** The schema of a reference to another resource. */
+export interface Ref<S extends Schema.Constraint> extends Schema.Struct<{ readonly id: S }> {}
+
 /** A reference to another resource. */
-export const Ref = <S extends Schema.Top>(id: S) => Schema.Struct({ id })
+export const Ref = <S extends Schema.Top>(id: S): Ref<S> => Schema.Struct({ id })
+
+/** The schema of a reference with the name that the other resource has. */
+export interface NamedRef<S extends Schema.Constraint> extends Schema.Struct<{
+  readonly id: S
+  readonly name: Schema.String
+}> {}
+
+/** A reference to another resource, with its name. */
+export const NamedRef = <S extends Schema.Top>(id: S): NamedRef<S> => Schema.Struct({ id, name: Schema.String })
+
+/** The schema of the response to deleting a resource. */
+export interface DeletedOf<S extends Schema.Constraint> extends Schema.Struct<{
+  readonly id: S
+  readonly deleted: Schema.Literal<true>
+}> {}
 
 /** The response to deleting a resource. */
-export const Deleted = <S extends Schema.Top>(id: S) => Schema.Struct({ id, deleted: Schema.Literal(true) })
+export const Deleted = <S extends Schema.Top>(id: S): DeletedOf<S> =>
+  Schema.Struct({ id, deleted: Schema.Literal(true) })
 
 /** The decoded response to deleting a resource. */
 export interface Deleted<Id> {

@@ -32,6 +32,7 @@ import {
   PayloadTooLargeResponse,
   SentAsStored
 } from "./Responses.ts"
+import type { Group } from "../internal/endpoints/HttpApi.ts"
 import { batchOperations } from "./WorkItems.ts"
 
 const inWorkspace = "/process-v1/workspaces/:workspace_id" as const
@@ -271,7 +272,32 @@ export const getUploadLink = HttpApiEndpoint.get("legacyRobotUpload", `${robots}
   .annotateMerge(older("Get the form with which a zip is uploaded"))
 
 /** The group of the older interface. */
-export const Legacy = /* @__PURE__ */ HttpApiGroup.make("legacy")
+export const Legacy: Group<
+  "legacy",
+  | typeof processes
+  | typeof start
+  | typeof startBatch
+  | typeof startRequested
+  | typeof runs
+  | typeof workspaceRuns
+  | typeof getRun
+  | typeof workItems
+  | typeof runWorkItems
+  | typeof getWorkItem
+  | typeof createWorkItem
+  | typeof createFile
+  | typeof retry
+  | typeof batch
+  | typeof listStepRuns
+  | typeof getStepRun
+  | typeof artifacts
+  | typeof messages
+  | typeof events
+  | typeof getArtifact
+  | typeof listRobots
+  | typeof getUploadLink,
+  WorkspaceAuthorization
+> = /* @__PURE__ */ HttpApiGroup.make("legacy")
   .add(processes, start, startBatch, startRequested, runs, workspaceRuns, getRun)
   .add(workItems, runWorkItems, getWorkItem, createWorkItem, createFile, retry, batch)
   .add(listStepRuns, getStepRun, artifacts, messages, events, getArtifact, listRobots, getUploadLink)

@@ -14,14 +14,15 @@ import {
   WorkItemId,
   WorkspaceId
 } from "./Ids.ts"
+import { Struct } from "../internal/endpoints/Endpoint.ts"
 
 /** A process. */
-export const LegacyProcess = Schema.Struct({
+export class LegacyProcess extends Struct<LegacyProcess>("LegacyProcess")({
   id: ProcessId,
   name: Schema.String,
   workspaceId: WorkspaceId,
   createTs: Timestamp
-}).annotate({ identifier: "LegacyProcess" })
+}) {}
 
 /** How a run or step run ended, null before. */
 const result = Schema.NullOr(Schema.Literals(["COMPL", "ERR", "TIMEOUT"]))
@@ -37,7 +38,7 @@ const times = {
  * A process run. `state`: `INI` before its first step run starts, `IP` while it runs, `COMPL` when it is completed,
  * `PENDING` when failed items wait for somebody. `runNo` counts the runs of the process that exist, from 1.
  */
-export const LegacyRun = Schema.Struct({
+export class LegacyRun extends Struct<LegacyRun>("LegacyRun")({
   id: ProcessRunId,
   state: Schema.Literals(["INI", "IP", "COMPL", "PENDING"]),
   result,
@@ -49,11 +50,10 @@ export const LegacyRun = Schema.Struct({
   runNo: Schema.Finite,
   createTs: Timestamp,
   ...times
-}).annotate({ identifier: "LegacyRun" })
-export interface LegacyRun extends Schema.Schema.Type<typeof LegacyRun> {}
+}) {}
 
 /** A step run. `state`: `INI`, `IND` while it waits for a worker, `IP`, and `COMPL` when it has ended, as `result` says. */
-export const LegacyStepRun = Schema.Struct({
+export class LegacyStepRun extends Struct<LegacyStepRun>("LegacyStepRun")({
   id: StepRunId,
   state: Schema.Literals(["INI", "IND", "IP", "COMPL"]),
   result,
@@ -65,17 +65,16 @@ export const LegacyStepRun = Schema.Struct({
   processRunId: ProcessRunId,
   stateTs: Timestamp,
   ...times
-}).annotate({ identifier: "LegacyStepRun" })
-export interface LegacyStepRun extends Schema.Schema.Type<typeof LegacyStepRun> {}
+}) {}
 
 /** A process run with its step runs: the newest 1,000, newest first. */
-export const LegacyRunWithSteps = Schema.Struct({
+export class LegacyRunWithSteps extends Struct<LegacyRunWithSteps>("LegacyRunWithSteps")({
   ...LegacyRun.fields,
   robotRuns: Schema.Array(LegacyStepRun)
-}).annotate({ identifier: "LegacyRunWithSteps" })
+}) {}
 
 /** A work item. `payload` and `files` only with `includeData=true`. */
-export const LegacyWorkItem = Schema.Struct({
+export class LegacyWorkItem extends Struct<LegacyWorkItem>("LegacyWorkItem")({
   id: WorkItemId,
   state: Schema.Literals(["NEW", "PENDING", "IN_PROGRESS", "FAILED", "COMPLETED"]),
   stateTs: Timestamp,
@@ -102,44 +101,41 @@ export const LegacyWorkItem = Schema.Struct({
   files: Schema.optionalKey(
     Schema.Array(Schema.Struct({ id: FileId, fileName: Schema.String, fileSize: Schema.Finite, url: Schema.String }))
   )
-}).annotate({ identifier: "LegacyWorkItem" })
-export interface LegacyWorkItem extends Schema.Schema.Type<typeof LegacyWorkItem> {}
+}) {}
 
 /** A run that was started, with its work items. */
-export const LegacyStarted = Schema.Struct({
+export class LegacyStarted extends Struct<LegacyStarted>("LegacyStarted")({
   id: ProcessRunId,
   workItemIds: Schema.Array(WorkItemId)
-}).annotate({ identifier: "LegacyStarted" })
+}) {}
 
 /** A file that a step run left. */
-export const LegacyArtifact = Schema.Struct({
+export class LegacyArtifact extends Struct<LegacyArtifact>("LegacyArtifact")({
   id: ArtifactId,
   fileName: Schema.String,
   fileSize: Schema.Finite
-}).annotate({ identifier: "LegacyArtifact" })
+}) {}
 
 /** A line of the console of a step run, with its line break. */
-export const LegacyMessage = Schema.Struct({
+export class LegacyMessage extends Struct<LegacyMessage>("LegacyMessage")({
   seqNo: Schema.Finite,
   timeStamp: Timestamp,
   message: Schema.String
-}).annotate({ identifier: "LegacyMessage" })
+}) {}
 
 /** An event of a step run. */
-export const LegacyEvent = Schema.Struct({
+export class LegacyEvent extends Struct<LegacyEvent>("LegacyEvent")({
   seqNo: Schema.Finite,
   timeStamp: Timestamp,
   eventType: Schema.String,
   data: Schema.Null
-}).annotate({ identifier: "LegacyEvent" })
+}) {}
 
 /** A task package. */
-export const LegacyRobot = Schema.Struct({ id: TaskPackageId, name: Schema.String }).annotate({
-  identifier: "LegacyRobot"
-})
+export class LegacyRobot extends Struct<LegacyRobot>("LegacyRobot")({ id: TaskPackageId, name: Schema.String }) {}
 
 /** Where and how to send bytes: as `UploadForm`, with the fields in `fields`. */
-export const LegacyUploadForm = Schema.Struct({
+export class LegacyUploadForm extends Struct<LegacyUploadForm>("LegacyUploadForm")({
   url: Schema.String,
   fields: Schema.Record(Schema.String, Schema.String)
-}).annotate({ identifier: "LegacyUploadForm" })
+}) {}

@@ -9,6 +9,7 @@ import { OpenEnum, Timestamp } from "./Common.ts"
 import { EventId, ProcessId, ProcessRunId, WorkspaceId } from "./Ids.ts"
 import { pauseActions, Paused } from "../internal/endpoints/Pauses.ts"
 import { processRunActions, processRunStates } from "../internal/endpoints/ProcessRuns.ts"
+import { Struct } from "../internal/endpoints/Endpoint.ts"
 
 const orNull = <S extends Schema.Codec<unknown, unknown>>(schema: S) =>
   Schema.NullOr(schema).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
@@ -21,7 +22,7 @@ const Pause = Schema.Struct({ step: Schema.NullOr(Schema.String), ...Paused.fiel
  * is then their `state`; their run is the one whose failure has paused it, else no run, as in a test event. The action `test` is the test event of a webhook: its ids belong to no process and no run.
  * Fields with a default are missing in deliveries of the hosted service, and always present in ours.
  */
-export const WebhookEvent = Schema.Struct({
+export class WebhookEvent extends Struct<WebhookEvent>("WebhookEvent")({
   id: EventId,
   /** When the event happened. */
   webhookEventTimestamp: Timestamp,
@@ -46,5 +47,4 @@ export const WebhookEvent = Schema.Struct({
     /** Of a `paused` process. */
     pause: orNull(Pause)
   })
-}).annotate({ identifier: "WebhookEvent" })
-export interface WebhookEvent extends Schema.Schema.Type<typeof WebhookEvent> {}
+}) {}

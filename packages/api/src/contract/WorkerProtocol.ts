@@ -5,7 +5,7 @@
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { TokenAuthorization } from "./Authorization.ts"
 import { SentAsStored } from "./Responses.ts"
-import { endpoint, type EndpointOf } from "../internal/endpoints/HttpApi.ts"
+import { endpoint, type EndpointBehind, type EndpointOf } from "../internal/endpoints/HttpApi.ts"
 import * as declared from "../internal/endpoints/WorkerProtocol.ts"
 
 export * from "../internal/endpoints/WorkerProtocol.ts"
@@ -17,23 +17,33 @@ export * from "../internal/endpoints/WorkerProtocol.ts"
 export const link: EndpointOf<typeof declared.link> = endpoint(declared.link, "Link a worker to the workspace")
 
 /** Waits for up to `wait_seconds` and responds earlier when work arrives. */
-export const lease = endpoint(declared.lease, "Wait for step runs and lease them").middleware(TokenAuthorization)
+export const lease: EndpointBehind<TokenAuthorization, typeof declared.lease> = endpoint(
+  declared.lease,
+  "Wait for step runs and lease them"
+).middleware(TokenAuthorization)
 
 /**
  * Keeps the worker and its step runs alive; returns which of them must stop and which it no longer owns. `starting`: this is
  * the first of a worker that was started, so that it no longer drains. `drain`: end when the step runs have ended.
  */
-export const heartbeat = endpoint(declared.heartbeat, "Keep a worker and its step runs alive").middleware(
-  TokenAuthorization
-)
+export const heartbeat: EndpointBehind<TokenAuthorization, typeof declared.heartbeat> = endpoint(
+  declared.heartbeat,
+  "Keep a worker and its step runs alive"
+).middleware(TokenAuthorization)
 
-export const start = endpoint(declared.start, "Report that a leased step run starts").middleware(TokenAuthorization)
+export const start: EndpointBehind<TokenAuthorization, typeof declared.start> = endpoint(
+  declared.start,
+  "Report that a leased step run starts"
+).middleware(TokenAuthorization)
 
 /**
  * Reports that a started step run builds the environment of its package, or has built it. The time that the step has begins
  * at the end of the build; while it is built there is no limit but the worker's own.
  */
-export const build = endpoint(declared.build, "Report that an environment is built").middleware(TokenAuthorization)
+export const build: EndpointBehind<TokenAuthorization, typeof declared.build> = endpoint(
+  declared.build,
+  "Report that an environment is built"
+).middleware(TokenAuthorization)
 
 /**
  * Settles items of several step runs of one run, and reserves the next for each: in one call and one transaction. For a
@@ -42,33 +52,59 @@ export const build = endpoint(declared.build, "Report that an environment is bui
  * null when none is reserved, or an error, in which case nothing of that step run was changed. A repetition changes
  * nothing and returns the reserved items.
  */
-export const nextItems = endpoint(declared.nextItems, "Settle the reserved work items and reserve the next")
+export const nextItems: EndpointBehind<TokenAuthorization, typeof declared.nextItems> = endpoint(
+  declared.nextItems,
+  "Settle the reserved work items and reserve the next"
+)
   .middleware(TokenAuthorization)
   .annotate(SentAsStored, true)
 
 /** `error` null: the task succeeded. An item still reserved is settled by the result of the task. */
-export const finish = endpoint(declared.finish, "Report that a step run has ended").middleware(TokenAuthorization)
+export const finish: EndpointBehind<TokenAuthorization, typeof declared.finish> = endpoint(
+  declared.finish,
+  "Report that a step run has ended"
+).middleware(TokenAuthorization)
 
 /** Removes the worker from the workspace; its token is then refused. 409 while it holds a lease. */
-export const unlink = endpoint(declared.unlink, "Remove a worker from the workspace").middleware(TokenAuthorization)
+export const unlink: EndpointBehind<TokenAuthorization, typeof declared.unlink> = endpoint(
+  declared.unlink,
+  "Remove a worker from the workspace"
+).middleware(TokenAuthorization)
 
 /** Lines of the console, in order. A message has at most 65,536 characters: split longer ones. */
-export const sendConsole = endpoint(declared.sendConsole, "Send console messages of a step run").middleware(
-  TokenAuthorization
-)
+export const sendConsole: EndpointBehind<TokenAuthorization, typeof declared.sendConsole> = endpoint(
+  declared.sendConsole,
+  "Send console messages of a step run"
+).middleware(TokenAuthorization)
 
 /** Events of the worker, in order; they appear among those of the service in `/step-runs/{id}/events`. */
-export const sendEvents = endpoint(declared.sendEvents, "Send events of a step run").middleware(TokenAuthorization)
+export const sendEvents: EndpointBehind<TokenAuthorization, typeof declared.sendEvents> = endpoint(
+  declared.sendEvents,
+  "Send events of a step run"
+).middleware(TokenAuthorization)
 
 /**
  * Creates the form with which one artifact is uploaded. It is listed once it is complete; the same name replaces it.
  */
-export const createArtifact = endpoint(
+export const createArtifact: EndpointBehind<TokenAuthorization, typeof declared.createArtifact> = endpoint(
   declared.createArtifact,
   "Get the form with which an artifact is uploaded"
 ).middleware(TokenAuthorization)
 
-export const WorkerProtocol = /* @__PURE__ */ HttpApiGroup.make("workerProtocol").add(
+export const WorkerProtocol: HttpApiGroup.HttpApiGroup<
+  "workerProtocol",
+  | typeof link
+  | typeof lease
+  | typeof heartbeat
+  | typeof start
+  | typeof build
+  | typeof nextItems
+  | typeof finish
+  | typeof unlink
+  | typeof sendConsole
+  | typeof sendEvents
+  | typeof createArtifact
+> = /* @__PURE__ */ HttpApiGroup.make("workerProtocol").add(
   link,
   lease,
   heartbeat,

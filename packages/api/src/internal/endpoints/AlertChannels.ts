@@ -12,6 +12,7 @@ import {
   NotFoundResponse
 } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 export const alertChannelTypes = ["webhook", "slack", "teams", "ntfy", "email", "heartbeat"] as const
 export type AlertChannelType = (typeof alertChannelTypes)[number]
@@ -71,8 +72,10 @@ export const AlertChannelSettings = Schema.Union([
 export type AlertChannelSettings = typeof AlertChannelSettings.Type
 
 /** A channel as it is written; replaces the whole channel. */
-export const AlertChannelDefinition = Schema.Struct({ name: Name, settings: AlertChannelSettings })
-export interface AlertChannelDefinition extends Schema.Schema.Type<typeof AlertChannelDefinition> {}
+export class AlertChannelDefinition extends Struct<AlertChannelDefinition>()({
+  name: Name,
+  settings: AlertChannelSettings
+}) {}
 
 const fields = {
   id: AlertChannelId,
@@ -98,15 +101,13 @@ const fields = {
   last_error: Schema.NullOr(Schema.String)
 }
 
-export const AlertChannel = Schema.Struct(fields).annotate({ identifier: "AlertChannel" })
-export interface AlertChannel extends Schema.Schema.Type<typeof AlertChannel> {}
+export class AlertChannel extends Struct<AlertChannel>("AlertChannel")(fields) {}
 
 /** `secret` is shown only here, when a webhook is made or its secret rotated; null otherwise. */
-export const AlertChannelCreated = Schema.Struct({
+export class AlertChannelCreated extends Struct<AlertChannelCreated>("AlertChannelCreated")({
   ...fields,
   secret: Schema.NullOr(Schema.RedactedFromValue(Schema.String))
-}).annotate({ identifier: "AlertChannelCreated" })
-export interface AlertChannelCreated extends Schema.Schema.Type<typeof AlertChannelCreated> {}
+}) {}
 
 const params = { workspace_id: WorkspaceId, channel_id: AlertChannelId }
 const path = "/workspaces/:workspace_id/alert-channels"

@@ -8,6 +8,7 @@ import {
   Deleted,
   listQuery,
   Name,
+  NamedRef,
   OpenEnum,
   Page,
   Ref,
@@ -28,6 +29,7 @@ import {
 } from "../../contract/Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 /** A name in the IANA database. */
 export const ZoneName = Schema.String.check(
@@ -50,7 +52,7 @@ export type Weekday = (typeof weekdays)[number]
  * same time twice is the whole day. Of the days in `weekdays` (default all) but those in `except` (such as 2026-12-25);
  * hours over midnight belong to the day they begin on.
  */
-export const AlertHours = Schema.Struct({
+export class AlertHours extends Struct<AlertHours>()({
   zone: ZoneName,
   from: Time,
   to: Time,
@@ -60,8 +62,7 @@ export const AlertHours = Schema.Struct({
       Schema.String.check(Schema.isPattern(/^\d{4}-\d\d-\d\d$/, { message: "Expected a day such as 2026-12-25" }))
     ).check(Schema.isMaxLength(1000))
   )
-})
-export interface AlertHours extends Schema.Schema.Type<typeof AlertHours> {}
+}) {}
 
 const Seconds = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 366 * 24 * 3600 }))
 const Count = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100_000 }))
@@ -88,6 +89,22 @@ export type AlertRuleType = keyof typeof alertRules
 // Keys of an object literal are typed as plain strings.
 export const alertRuleTypes = Object.keys(alertRules) as ReadonlyArray<AlertRuleType>
 
+const rules = Schema.Union([
+  Schema.Struct({ type: Schema.Literal("run_unresolved"), ...alertRules.run_unresolved }),
+  Schema.Struct({ type: Schema.Literal("failure_group"), ...alertRules.failure_group }),
+  Schema.Struct({ type: Schema.Literal("nothing_completed"), ...alertRules.nothing_completed }),
+  Schema.Struct({ type: Schema.Literal("item_waits"), ...alertRules.item_waits }),
+  Schema.Struct({ type: Schema.Literal("no_worker"), ...alertRules.no_worker }),
+  Schema.Struct({ type: Schema.Literal("schedule_missed"), ...alertRules.schedule_missed }),
+  Schema.Struct({ type: Schema.Literal("deliveries_fail"), ...alertRules.deliveries_fail }),
+  Schema.Struct({ type: Schema.Literal("queue_above"), ...alertRules.queue_above }),
+  Schema.Struct({ type: Schema.Literal("disk_above"), ...alertRules.disk_above }),
+  Schema.Struct({ type: Schema.Literal("paused_by_itself"), ...alertRules.paused_by_itself })
+])
+type Rules = typeof rules
+/** Its name stands for all ten in the declarations of what has a rule. */
+interface AlertRuleSchema extends Rules {}
+
 /**
  * What an alert watches:
  *
@@ -104,18 +121,7 @@ export const alertRuleTypes = Object.keys(alertRules) as ReadonlyArray<AlertRule
  * - `disk_above`: the disk of a node is fuller than this;
  * - `paused_by_itself`: a process or step was paused by its failures.
  */
-export const AlertRule = Schema.Union([
-  Schema.Struct({ type: Schema.Literal("run_unresolved"), ...alertRules.run_unresolved }),
-  Schema.Struct({ type: Schema.Literal("failure_group"), ...alertRules.failure_group }),
-  Schema.Struct({ type: Schema.Literal("nothing_completed"), ...alertRules.nothing_completed }),
-  Schema.Struct({ type: Schema.Literal("item_waits"), ...alertRules.item_waits }),
-  Schema.Struct({ type: Schema.Literal("no_worker"), ...alertRules.no_worker }),
-  Schema.Struct({ type: Schema.Literal("schedule_missed"), ...alertRules.schedule_missed }),
-  Schema.Struct({ type: Schema.Literal("deliveries_fail"), ...alertRules.deliveries_fail }),
-  Schema.Struct({ type: Schema.Literal("queue_above"), ...alertRules.queue_above }),
-  Schema.Struct({ type: Schema.Literal("disk_above"), ...alertRules.disk_above }),
-  Schema.Struct({ type: Schema.Literal("paused_by_itself"), ...alertRules.paused_by_itself })
-])
+export const AlertRule: AlertRuleSchema = rules
 export type AlertRule = typeof AlertRule.Type
 
 /** A channel gets no more than one message of an alert in this time, if the alert does not say. */
@@ -127,7 +133,7 @@ export const defaultGatherSeconds = 300
  * never reported, and the others are reported when they end. A channel gets at most one message in `gather_seconds` (default
  * five minutes), which stands for all that came meanwhile.
  */
-export const AlertDefinition = Schema.Struct({
+export class AlertDefinition extends Struct<AlertDefinition>()({
   name: Name,
   enabled: Schema.optionalKey(Schema.Boolean),
   rule: AlertRule,
@@ -135,16 +141,14 @@ export const AlertDefinition = Schema.Struct({
   repeat_seconds: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 60, maximum: 366 * 24 * 3600 }))),
   gather_seconds: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 24 * 3600 }))),
   quiet: Schema.optionalKey(AlertHours)
-})
-export interface AlertDefinition extends Schema.Schema.Type<typeof AlertDefinition> {}
+}) {}
 
 /** An alert is not sent until then; `by` is the API key. */
-export const AlertMute = Schema.Struct({
+export class AlertMute extends Struct<AlertMute>()({
   until: Timestamp,
   note: Schema.NullOr(Schema.String),
   by: Schema.Struct({ id: Schema.String, name: Schema.String })
-})
-export interface AlertMute extends Schema.Schema.Type<typeof AlertMute> {}
+}) {}
 
 const SentRule = Schema.Union([
   AlertRule,
@@ -153,13 +157,13 @@ const SentRule = Schema.Union([
   })
 ])
 
-export const Alert = Schema.Struct({
+export class Alert extends Struct<Alert>("Alert")({
   id: AlertId,
   name: Schema.String,
   created_at: Timestamp,
   enabled: Schema.Boolean,
   rule: SentRule,
-  channels: Schema.Array(Schema.Struct({ id: AlertChannelId, name: Schema.String })),
+  channels: Schema.Array(NamedRef(AlertChannelId)),
   repeat_seconds: Schema.NullOr(Schema.Int),
   /** Absent: from a room without it. */
   gather_seconds: Schema.optionalKey(Schema.Int),
@@ -169,8 +173,7 @@ export const Alert = Schema.Struct({
   muted: Schema.NullOr(AlertMute),
   /** How many of its firings are not over. */
   firing: Schema.Int
-}).annotate({ identifier: "Alert" })
-export interface Alert extends Schema.Schema.Type<typeof Alert> {}
+}) {}
 
 export const firingStates = ["held", "firing", "ending", "over"] as const
 export type FiringState = (typeof firingStates)[number]
@@ -184,9 +187,9 @@ export const alertMessageStates = ["pending", "delivered", "failed"] as const
  * One thing that an alert has found: `held` until its first message may be sent, `firing`, `ending` until the last message
  * may be sent, `over`.
  */
-export const AlertFiring = Schema.Struct({
+export class AlertFiring extends Struct<AlertFiring>("AlertFiring")({
   id: AlertFiringId,
-  alert: Schema.Struct({ id: AlertId, name: Schema.String }),
+  alert: NamedRef(AlertId),
   state: OpenEnum(firingStates),
   /** What it is about: the id of a run, a process, a schedule, ...; its alert has one firing of it at a time. */
   subject: Schema.String,
@@ -197,14 +200,13 @@ export const AlertFiring = Schema.Struct({
   last_told_at: Schema.NullOr(Timestamp),
   /** Why the last attempt to send one of its messages failed; null when it succeeded. */
   last_error: Schema.NullOr(Schema.String)
-}).annotate({ identifier: "AlertFiring" })
-export interface AlertFiring extends Schema.Schema.Type<typeof AlertFiring> {}
+}) {}
 
 /** A message to one channel, over all attempts. */
-export const AlertMessage = Schema.Struct({
+export class AlertMessage extends Struct<AlertMessage>("AlertMessage")({
   id: AlertMessageId,
   firing: Schema.NullOr(Ref(AlertFiringId)),
-  channel: Schema.Struct({ id: AlertChannelId, name: Schema.String }),
+  channel: NamedRef(AlertChannelId),
   kind: OpenEnum(alertMessageKinds),
   text: Schema.String,
   state: OpenEnum(alertMessageStates),
@@ -213,8 +215,7 @@ export const AlertMessage = Schema.Struct({
   last_attempt_at: Schema.NullOr(Timestamp),
   next_attempt_at: Schema.NullOr(Timestamp),
   error: Schema.NullOr(Schema.String)
-}).annotate({ identifier: "AlertMessage" })
-export interface AlertMessage extends Schema.Schema.Type<typeof AlertMessage> {}
+}) {}
 
 const eventTypes = OpenEnum(["alert.began", "alert.repeated", "alert.over", "alert.test"])
 
@@ -226,7 +227,7 @@ const firingOfEvent = Schema.Struct({
 })
 
 /** The body of the requests to a channel of type `webhook`. `id` is the same in every attempt. */
-export const AlertEvent = Schema.Struct({
+export class AlertEvent extends Struct<AlertEvent>("AlertEvent")({
   id: AlertMessageId,
   type: eventTypes,
   timestamp: Timestamp,
@@ -240,8 +241,7 @@ export const AlertEvent = Schema.Struct({
   firings: Schema.optionalKey(Schema.Array(Schema.Struct({ type: eventTypes, ...firingOfEvent.fields }))),
   /** The page of the console about it. */
   link: Schema.optionalKey(Schema.String)
-}).annotate({ identifier: "AlertEvent" })
-export interface AlertEvent extends Schema.Schema.Type<typeof AlertEvent> {}
+}) {}
 
 const params = { workspace_id: WorkspaceId, alert_id: AlertId }
 const path = "/workspaces/:workspace_id/alerts"
@@ -287,7 +287,7 @@ export const remove = /* @__PURE__ */ Endpoint.delete("deleteAlert", one, () => 
   error: NotFoundResponse
 }))
 
-export const AlertTest = Schema.Struct({ messages: Schema.Array(AlertMessage) }).annotate({ identifier: "AlertTest" })
+export class AlertTest extends Struct<AlertTest>("AlertTest")({ messages: Schema.Array(AlertMessage) }) {}
 
 export const test = /* @__PURE__ */ Endpoint.post("testAlert", `${one}/test`, () => ({
   extension: true,

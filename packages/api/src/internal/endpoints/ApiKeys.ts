@@ -5,6 +5,7 @@ import { Deleted, listQuery, Name, OpenEnum, Page, Timestamp } from "../../contr
 import { ApiKeyId, WorkspaceId } from "../../contract/Ids.ts"
 import { ForbiddenResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 const fields = {
   id: ApiKeyId,
@@ -14,14 +15,13 @@ const fields = {
 }
 
 /** A key without the key itself. */
-export const ApiKey = Schema.Struct(fields).annotate({ identifier: "ApiKey" })
-export interface ApiKey extends Schema.Schema.Type<typeof ApiKey> {}
+export class ApiKey extends Struct<ApiKey>("ApiKey")(fields) {}
 
 /** A new key; `key` is shown only here. */
-export const ApiKeyCreated = Schema.Struct({ ...fields, key: Schema.RedactedFromValue(Schema.String) }).annotate({
-  identifier: "ApiKeyCreated"
-})
-export interface ApiKeyCreated extends Schema.Schema.Type<typeof ApiKeyCreated> {}
+export class ApiKeyCreated extends Struct<ApiKeyCreated>("ApiKeyCreated")({
+  ...fields,
+  key: Schema.RedactedFromValue(Schema.String)
+}) {}
 
 export const list = /* @__PURE__ */ Endpoint.get("listApiKeys", "/workspaces/:workspace_id/api-keys", () => ({
   extension: true,

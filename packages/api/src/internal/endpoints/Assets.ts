@@ -9,6 +9,7 @@ import {
   PayloadTooLargeResponse
 } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 /** `name:` followed by the name of an asset. */
 export const AssetNameRef = Schema.TemplateLiteral(["name:", Schema.String])
@@ -34,14 +35,10 @@ export const AssetPayload = Schema.Union([
 ])
 export type AssetPayload = typeof AssetPayload.Type
 
-export const Asset = Schema.Struct({ id: AssetId, name: Schema.String, payload: AssetPayload }).annotate({
-  identifier: "Asset"
-})
-export interface Asset extends Schema.Schema.Type<typeof Asset> {}
+export class Asset extends Struct<Asset>("Asset")({ id: AssetId, name: Schema.String, payload: AssetPayload }) {}
 
 /** An asset in lists. */
-export const AssetSummary = Schema.Struct({ id: AssetId, name: Schema.String }).annotate({ identifier: "AssetSummary" })
-export interface AssetSummary extends Schema.Schema.Type<typeof AssetSummary> {}
+export class AssetSummary extends Struct<AssetSummary>("AssetSummary")({ id: AssetId, name: Schema.String }) {}
 
 export const assetUploadStatuses = ["pending", "completed", "failed"] as const
 export type AssetUploadStatus = (typeof assetUploadStatuses)[number]

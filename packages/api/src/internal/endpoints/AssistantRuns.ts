@@ -1,9 +1,10 @@
 /** Assistant runs: a person runs an assistant on a machine, which reports on it. */
 import * as Schema from "effect/Schema"
-import { listQuery, OpenEnum, Page, Timestamp } from "../../contract/Common.ts"
+import { listQuery, NamedRef, OpenEnum, Page, Timestamp } from "../../contract/Common.ts"
 import { AssistantId, AssistantRunId, WorkspaceId } from "../../contract/Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 export const assistantRunStates = ["in_progress", "completed", "failed"] as const
 export type AssistantRunState = (typeof assistantRunStates)[number]
@@ -20,19 +21,18 @@ export const assistantRunErrorCodes = [
 export type AssistantRunErrorCode = (typeof assistantRunErrorCodes)[number]
 
 /** `duration` is in seconds, null until the run has ended. */
-export const AssistantRun = Schema.Struct({
+export class AssistantRun extends Struct<AssistantRun>("AssistantRun")({
   id: AssistantRunId,
   state: OpenEnum(assistantRunStates),
   error: Schema.NullOr(Schema.Struct({ code: OpenEnum(assistantRunErrorCodes) })),
   started_at: Timestamp,
   ended_at: Schema.NullOr(Timestamp),
   duration: Schema.NullOr(Schema.Finite),
-  assistant: Schema.Struct({ id: AssistantId, name: Schema.String })
-}).annotate({ identifier: "AssistantRun" })
-export interface AssistantRun extends Schema.Schema.Type<typeof AssistantRun> {}
+  assistant: NamedRef(AssistantId)
+}) {}
 
 /** What the machine needs to run the assistant. `run_token` is refused once the run has ended. */
-export const AssistantRunStarted = Schema.Struct({
+export class AssistantRunStarted extends Struct<AssistantRunStarted>("AssistantRunStarted")({
   id: AssistantRunId,
   run_token: Schema.RedactedFromValue(Schema.String),
   task: Schema.Struct({ name: Schema.String }),
@@ -40,8 +40,7 @@ export const AssistantRunStarted = Schema.Struct({
   package: Schema.Struct({ digest: Schema.String, url: Schema.String }),
   /** The interval of heartbeats of the machine. */
   heartbeat_seconds: Schema.Finite
-}).annotate({ identifier: "AssistantRunStarted" })
-export interface AssistantRunStarted extends Schema.Schema.Type<typeof AssistantRunStarted> {}
+}) {}
 
 const params = { workspace_id: WorkspaceId, assistant_run_id: AssistantRunId }
 

@@ -2,18 +2,18 @@
  * Assistants: named bindings to a task of a task package, for people to run.
  */
 import * as Schema from "effect/Schema"
-import { listQuery, Name, Page, Timestamp } from "../../contract/Common.ts"
+import { listQuery, Name, NamedRef, Page, Timestamp } from "../../contract/Common.ts"
 import { AssistantId, TaskPackageId, WorkspaceId } from "../../contract/Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
-export const Assistant = Schema.Struct({
+export class Assistant extends Struct<Assistant>("Assistant")({
   id: AssistantId,
   name: Schema.String,
   task: Schema.Struct({ name: Schema.String, package_id: TaskPackageId }),
   created_at: Timestamp
-}).annotate({ identifier: "Assistant" })
-export interface Assistant extends Schema.Schema.Type<typeof Assistant> {}
+}) {}
 
 export const get = /* @__PURE__ */ Endpoint.get(
   "getAssistant",
@@ -35,6 +35,6 @@ export const list = /* @__PURE__ */ Endpoint.get("listAssistants", "/workspaces/
 export const create = /* @__PURE__ */ Endpoint.post("createAssistant", "/workspaces/:workspace_id/assistants", () => ({
   params: { workspace_id: WorkspaceId },
   payload: Schema.Struct({ name: Name, task: Schema.Struct({ name: Name, package_id: TaskPackageId }) }),
-  success: Schema.Struct({ id: AssistantId, name: Schema.String }),
+  success: NamedRef(AssistantId),
   error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
 }))

@@ -5,6 +5,7 @@ import { BulkOperationId, FailureId, ProcessId, ProcessRunId, StepId, WorkspaceI
 import { ForbiddenResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import { batchOperations, exceptionTypes, workItemStates } from "./WorkItems.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 export const bulkOperations = [...batchOperations, "start_again"] as const
 export type BulkOperationName = (typeof bulkOperations)[number]
@@ -16,7 +17,7 @@ export type BulkOperationState = (typeof bulkOperationStates)[number]
  * Which work items, or for `start_again` which runs: those to which all of the given keys apply. At least one besides
  * `state`, or `everything: true`.
  */
-export const BulkFilter = Schema.Struct({
+export class BulkFilter extends Struct<BulkFilter>("BulkFilter")({
   process_id: Schema.optionalKey(ProcessId),
   /** Of work items. */
   process_run_id: Schema.optionalKey(ProcessRunId),
@@ -47,22 +48,20 @@ export const BulkFilter = Schema.Struct({
   state_updated_before: Schema.optionalKey(TimestampInput),
   /** Everything on which the operation is possible: needed by a filter without any other key but `state`. */
   everything: Schema.optionalKey(Schema.Boolean)
-}).annotate({ identifier: "BulkFilter" })
-export interface BulkFilter extends Schema.Schema.Type<typeof BulkFilter> {}
+}) {}
 
 /** What was refused for one reason. */
-export const BulkRefusal = Schema.Struct({
+export class BulkRefusal extends Struct<BulkRefusal>("BulkRefusal")({
   code: Schema.String,
   /** With `#` for each number and id. */
   message: Schema.String,
   count: Schema.Int,
   /** Up to five of them. */
   ids: Schema.Array(Schema.String)
-}).annotate({ identifier: "BulkRefusal" })
-export interface BulkRefusal extends Schema.Schema.Type<typeof BulkRefusal> {}
+}) {}
 
 /** A job. Kept for 30 days after its end. */
-export const BulkOperation = Schema.Struct({
+export class BulkOperation extends Struct<BulkOperation>("BulkOperation")({
   id: BulkOperationId,
   operation: OpenEnum(bulkOperations),
   filter: BulkFilter,
@@ -79,8 +78,7 @@ export const BulkOperation = Schema.Struct({
   skipped: Schema.NullOr(Schema.Int),
   /** Why, in groups; at most 20. */
   refusals: Schema.Array(BulkRefusal)
-}).annotate({ identifier: "BulkOperation" })
-export interface BulkOperation extends Schema.Schema.Type<typeof BulkOperation> {}
+}) {}
 
 const params = { workspace_id: WorkspaceId, bulk_operation_id: BulkOperationId }
 

@@ -2,6 +2,7 @@
 import * as Schema from "effect/Schema"
 import { type Permission } from "./Permissions.ts"
 import { OpenEnum } from "../../contract/Common.ts"
+import { Struct } from "./Endpoint.ts"
 
 /** What hints are about, and the permission that a caller needs to get those of a topic. */
 export const changeTopics = {
@@ -33,7 +34,7 @@ const topics = Object.keys(changeTopics) as ReadonlyArray<ChangeTopic>
  * A hint. Its topic is `reset` at the start of a stream, and when hints were left out: everything may have changed.
  * `seq` grows by one with each hint.
  */
-export const Change = Schema.Struct({
+export class Change extends Struct<Change>("Change")({
   topic: OpenEnum(["reset", ...topics]),
   /**
    * Of `runs`, `step_runs` and `items` that of the run, of `logs` that of the step run, of `flows` that of the
@@ -41,8 +42,7 @@ export const Change = Schema.Struct({
    */
   id: Schema.NullOr(Schema.String),
   seq: Schema.Int
-}).annotate({ identifier: "Change" })
-export interface Change extends Schema.Schema.Type<typeof Change> {}
+}) {}
 
 /** An event of this name comes every 10 seconds, so that a client notices a connection that is dead. */
 export const pingEvent = "ping"

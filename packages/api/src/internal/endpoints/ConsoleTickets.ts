@@ -4,15 +4,15 @@ import { Timestamp } from "../../contract/Common.ts"
 import { WorkspaceId } from "../../contract/Ids.ts"
 import { ForbiddenResponse, InvalidRequestResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 /** A ticket; it opens one session of the console. */
-export const ConsoleTicket = Schema.Struct({
+export class ConsoleTicket extends Struct<ConsoleTicket>("ConsoleTicket")({
   ticket: Schema.RedactedFromValue(Schema.String),
   /** The console with the ticket in its fragment, which browsers do not send. */
   url: Schema.RedactedFromValue(Schema.String),
   expires_at: Timestamp
-}).annotate({ identifier: "ConsoleTicket" })
-export interface ConsoleTicket extends Schema.Schema.Type<typeof ConsoleTicket> {}
+}) {}
 
 export const create = /* @__PURE__ */ Endpoint.post(
   "createConsoleTicket",

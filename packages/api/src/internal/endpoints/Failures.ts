@@ -1,10 +1,11 @@
 /** Failures: failed work items in groups of those that failed alike. An extension. */
 import * as Schema from "effect/Schema"
-import { listQuery, OpenEnum, Page, Ref, Text, Timestamp, TimestampInput } from "../../contract/Common.ts"
+import { listQuery, NamedRef, OpenEnum, Page, Ref, Text, Timestamp, TimestampInput } from "../../contract/Common.ts"
 import { FailureId, ProcessId, ProcessRunId, StepId, WorkItemId, WorkspaceId } from "../../contract/Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import { exceptionTypes } from "./WorkItems.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 export const failureStates = ["open", "muted", "resolved"] as const
 export type FailureState = (typeof failureStates)[number]
@@ -13,10 +14,10 @@ export type FailureState = (typeof failureStates)[number]
  * A group of work items that failed alike: in the same step, with the same type and code, and with messages that differ
  * in numbers, ids and quoted paths only.
  */
-export const Failure = Schema.Struct({
+export class Failure extends Struct<Failure>("Failure")({
   /** The fingerprint of the group: the same whenever items fail like this again. */
   id: FailureId,
-  process: Schema.Struct({ id: ProcessId, name: Schema.String }),
+  process: NamedRef(ProcessId),
   /** `name` is null when the process has no such step any more. */
   step: Schema.NullOr(Schema.Struct({ id: StepId, name: Schema.NullOr(Schema.String) })),
   type: OpenEnum(exceptionTypes),
@@ -38,8 +39,7 @@ export const Failure = Schema.Struct({
   last_failed_at: Schema.NullOr(Timestamp),
   /** Up to five of these with their runs; the one that failed last comes first. */
   work_items: Schema.Array(Schema.Struct({ id: WorkItemId, process_run: Schema.NullOr(Ref(ProcessRunId)) }))
-}).annotate({ identifier: "Failure" })
-export interface Failure extends Schema.Schema.Type<typeof Failure> {}
+}) {}
 
 const params = { workspace_id: WorkspaceId, failure_id: FailureId }
 

@@ -30,6 +30,12 @@ export type EndpointOf<E extends Top> =
       >
     : never
 
+/** The same behind a middleware of its own. */
+export type EndpointBehind<M extends HttpApiMiddleware.AnyId, E extends Top> = HttpApiEndpoint.AddMiddleware<
+  EndpointOf<E>,
+  M
+>
+
 /** Makes the endpoint of what is declared of it, with its summary in one line. */
 export const endpoint = <E extends Top>(declared: E, text: string): EndpointOf<E> => {
   const { extension: isExtension, ...parts } = declared.parts()

@@ -5,16 +5,16 @@ import { File } from "../../contract/Files.ts"
 import { ProcessId, ProcessRunId, WorkItemId, WorkspaceId } from "../../contract/Ids.ts"
 import { InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
-export const Output = Schema.Struct({
+export class Output extends Struct<Output>("Output")({
   id: WorkItemId,
   created_at: Timestamp,
   process: Ref(ProcessId),
   process_run: Ref(ProcessRunId),
   payload: Schema.NullOr(Schema.Json),
   files: Schema.Array(File)
-}).annotate({ identifier: "Output" })
-export interface Output extends Schema.Schema.Type<typeof Output> {}
+}) {}
 
 export const list = /* @__PURE__ */ Endpoint.get("listOutputs", "/workspaces/:workspace_id/outputs", () => ({
   params: { workspace_id: WorkspaceId },

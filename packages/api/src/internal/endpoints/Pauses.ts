@@ -8,33 +8,31 @@ import { OpenEnum, Text, Timestamp } from "../../contract/Common.ts"
 import { ProcessId, StepId, WorkerGroupId, WorkerId, WorkspaceId } from "../../contract/Ids.ts"
 import { InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 /** Who paused something: a key, or its `pause_after_failures`, which has neither id nor name. */
-export const PausedBy = Schema.Struct({
+export class PausedBy extends Struct<PausedBy>()({
   type: OpenEnum(["api_key", "failures"]),
   id: Schema.NullOr(Schema.String),
   name: Schema.NullOr(Schema.String)
-})
-export interface PausedBy extends Schema.Schema.Type<typeof PausedBy> {}
+}) {}
 
 /** The events of webhooks about pauses, with the prefix `process.`. */
 export const pauseActions = ["paused", "resumed"] as const
 export type PauseAction = (typeof pauseActions)[number]
 
-export const Paused = Schema.Struct({
+export class Paused extends Struct<Paused>("Paused")({
   by: PausedBy,
   /** Why, in the words of who paused it. */
   note: Schema.NullOr(Schema.String),
   since: Timestamp
-}).annotate({ identifier: "Paused" })
-export interface Paused extends Schema.Schema.Type<typeof Paused> {}
+}) {}
 
 /** What a resource shows of its pause; null while it is not paused. An extension. */
 export const paused = Schema.NullOr(Paused).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 
 /** The pause of something after a change. */
-export const PauseState = Schema.Struct({ paused })
-export interface PauseState extends Schema.Schema.Type<typeof PauseState> {}
+export class PauseState extends Struct<PauseState>()({ paused }) {}
 
 /** After how many failures in a row, 1 to 1,000, of type `application` or by the orchestrator something pauses itself. */
 export const PauseAfterFailures = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 }))

@@ -1,7 +1,16 @@
 /** Process runs: a process that runs on one or more work items. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { CallbackUrl, listQuery, OpenEnum, Page, Text, Timestamp, TimestampInput } from "../../contract/Common.ts"
+import {
+  CallbackUrl,
+  listQuery,
+  NamedRef,
+  OpenEnum,
+  Page,
+  Text,
+  Timestamp,
+  TimestampInput
+} from "../../contract/Common.ts"
 import { ProcessId, ProcessRunId, StepId, WorkItemId, WorkspaceId } from "../../contract/Ids.ts"
 import { orderFields, Priority } from "../../contract/Order.ts"
 import {
@@ -11,6 +20,7 @@ import {
   PayloadTooLargeResponse
 } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 export const processRunStates = ["new", "in_progress", "completed", "unresolved", "stopping"] as const
 export type ProcessRunState = (typeof processRunStates)[number]
@@ -20,35 +30,33 @@ export const processRunActions = ["started", "completed", "unresolved"] as const
 export type ProcessRunAction = (typeof processRunActions)[number]
 
 /** What started a run; `details` only when `type` is `user`. */
-export const StartedBy = Schema.Struct({
+export class StartedBy extends Struct<StartedBy>("StartedBy")({
   type: OpenEnum(["api", "user", "schedule", "email"]),
   details: Schema.NullOr(Schema.Struct({ id: Schema.String, first_name: Schema.String, last_name: Schema.String }))
-}).annotate({ identifier: "StartedBy" })
+}) {}
 
 /** The schedule or trigger that started a run, with its name at that time. It may have been deleted since. */
-export const RunSource = Schema.Struct({
+export class RunSource extends Struct<RunSource>("RunSource")({
   type: OpenEnum(["schedule", "trigger"]),
   id: Schema.String,
   name: Schema.String
-}).annotate({ identifier: "RunSource" })
-export interface RunSource extends Schema.Schema.Type<typeof RunSource> {}
+}) {}
 
 /** `duration` is in seconds, null until the run has ended. */
-export const ProcessRun = Schema.Struct({
+export class ProcessRun extends Struct<ProcessRun>("ProcessRun")({
   id: ProcessRunId,
   state: OpenEnum(processRunStates),
   created_at: Timestamp,
   started_at: Schema.NullOr(Timestamp),
   ended_at: Schema.NullOr(Timestamp),
-  process: Schema.Struct({ id: ProcessId, name: Schema.String }),
+  process: NamedRef(ProcessId),
   started_by: StartedBy,
   /** Extension: null when neither a schedule nor a trigger started it. */
   source: Schema.NullOr(RunSource).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   duration: Schema.NullOr(Schema.Finite),
   /** Extension. */
   priority: orderFields.priority
-}).annotate({ identifier: "ProcessRun" })
-export interface ProcessRun extends Schema.Schema.Type<typeof ProcessRun> {}
+}) {}
 
 /**
  * The input of a run. An absent body and `{}`: the default work item of the process, else one empty item. An unknown
@@ -89,14 +97,13 @@ export interface NothingStarted {
 export type Started = RunStarted | NothingStarted
 
 /** How to stop a run. */
-export const StopRequest = Schema.Struct({
+export class StopRequest extends Struct<StopRequest>()({
   /** True: waiting items become `done`; false: `failed`. */
   set_remaining_work_items_as_done: Schema.Boolean,
   /** True: running step runs are terminated; false: they finish their reserved item. */
   terminate_ongoing_activity_runs: Schema.Boolean,
   reason: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(1000)))
-})
-export interface StopRequest extends Schema.Schema.Type<typeof StopRequest> {}
+}) {}
 
 const params = { workspace_id: WorkspaceId, process_run_id: ProcessRunId }
 
@@ -137,7 +144,7 @@ export const stop = /* @__PURE__ */ Endpoint.post(
 )
 
 /** A step of a run with its items, by state. */
-export const RunStep = Schema.Struct({
+export class RunStep extends Struct<RunStep>("RunStep")({
   id: StepId,
   name: Schema.String,
   items: Schema.Struct({
@@ -152,8 +159,7 @@ export const RunStep = Schema.Struct({
   ended_at: Schema.NullOr(Timestamp),
   /** Why items wait and none is in progress, as a sentence; null otherwise. */
   waits_for: Schema.NullOr(Schema.String)
-}).annotate({ identifier: "RunStep" })
-export interface RunStep extends Schema.Schema.Type<typeof RunStep> {}
+}) {}
 
 export const getSteps = /* @__PURE__ */ Endpoint.get(
   "getProcessRunSteps",
@@ -183,12 +189,11 @@ export const startAgain = /* @__PURE__ */ Endpoint.post(
 )
 
 /** The receiver of the events of a run, and the secret that signs the deliveries (see `WebhookEvents`). */
-export const Callback = Schema.Struct({
+export class Callback extends Struct<Callback>()({
   url: CallbackUrl,
   secret: Schema.RedactedFromValue(Text.check(Schema.isBetweenLength(1, 1024))),
   callback_events: Schema.Array(Schema.Literals(processRunActions)).check(Schema.isBetweenLength(1, 100))
-})
-export interface Callback extends Schema.Schema.Type<typeof Callback> {}
+}) {}
 
 const startFields = {
   callback: Schema.optionalKey(Callback),

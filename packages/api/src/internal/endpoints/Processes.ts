@@ -14,25 +14,24 @@ import {
 } from "../../contract/Responses.ts"
 import { VersionNumber } from "./TaskPackageVersions.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
-export const Process = Schema.Struct({
+export class Process extends Struct<Process>("Process")({
   id: ProcessId,
   name: Schema.String,
   description: Schema.NullOr(Schema.String),
   created_at: Timestamp,
   steps: Schema.Array(Schema.Struct({ id: StepId, name: Schema.String, paused })),
   paused
-}).annotate({ identifier: "Process" })
-export interface Process extends Schema.Schema.Type<typeof Process> {}
+}) {}
 
 /** A process in lists. */
-export const ProcessSummary = Schema.Struct({
+export class ProcessSummary extends Struct<ProcessSummary>("ProcessSummary")({
   id: ProcessId,
   name: Schema.String,
   created_at: Timestamp,
   paused
-}).annotate({ identifier: "ProcessSummary" })
-export interface ProcessSummary extends Schema.Schema.Type<typeof ProcessSummary> {}
+}) {}
 
 /** What a step runs: a task of a task package, or a task of this name that workers define themselves. */
 export const StepTask = Schema.Struct({ name: Name, package_id: Schema.optionalKey(TaskPackageId) })
@@ -44,7 +43,7 @@ export const StepEnvironment = Schema.Union([Schema.Literal("none"), Schema.Stru
 export const StepWorker = Schema.Struct({ labels: Labels })
 
 /** One step of a definition. Steps run in the order of the list. */
-export const StepDefinition = Schema.Struct({
+export class StepDefinition extends Struct<StepDefinition>()({
   name: Name,
   task: StepTask,
   /** The version of its task package that the step runs, whatever is current; absent or null: the current one. */
@@ -80,11 +79,10 @@ export const StepDefinition = Schema.Struct({
   environment: Schema.optionalKey(StepEnvironment),
   /** The step is paused after so many failures in a row, of type `application` or by the orchestrator; default: not. */
   pause_after_failures: Schema.optionalKey(PauseAfterFailures)
-})
-export interface StepDefinition extends Schema.Schema.Type<typeof StepDefinition> {}
+}) {}
 
 /** The definition of a process. */
-export const ProcessDefinition = Schema.Struct({
+export class ProcessDefinition extends Struct<ProcessDefinition>()({
   name: Name,
   description: Schema.optionalKey(Schema.NullOr(Text)),
   steps: Schema.Array(StepDefinition).check(Schema.isMaxLength(100)),
@@ -101,15 +99,16 @@ export const ProcessDefinition = Schema.Struct({
   forward_done_items: Schema.optionalKey(Schema.Boolean),
   /** The process is paused after so many failures in a row in any of its steps; default: not. */
   pause_after_failures: Schema.optionalKey(PauseAfterFailures)
-})
-export interface ProcessDefinition extends Schema.Schema.Type<typeof ProcessDefinition> {}
+}) {}
 
 /** A definition as it is stored. `revision` changes whenever the definition does. */
-export const StoredDefinition = Schema.Struct({ ...ProcessDefinition.fields, revision: Schema.String })
-export interface StoredDefinition extends Schema.Schema.Type<typeof StoredDefinition> {}
+export class StoredDefinition extends Struct<StoredDefinition>()({
+  ...ProcessDefinition.fields,
+  revision: Schema.String
+}) {}
 
 /** A definition in the place of another one: of the one that has this revision, if it is given; else 409. */
-export const DefinitionChange = Schema.Struct({
+export class DefinitionChange extends Struct<DefinitionChange>()({
   ...ProcessDefinition.fields,
   revision: Schema.optionalKey(Schema.String),
   /**
@@ -117,8 +116,7 @@ export const DefinitionChange = Schema.Struct({
    * does not wait there any more. Needs `Processes.write_work_items` too.
    */
   delete_work_items: Schema.optionalKey(Schema.Array(WorkItemId).check(Schema.isMaxLength(10_000)))
-})
-export interface DefinitionChange extends Schema.Schema.Type<typeof DefinitionChange> {}
+}) {}
 
 const params = { workspace_id: WorkspaceId, process_id: ProcessId }
 

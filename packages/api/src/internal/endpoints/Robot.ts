@@ -12,6 +12,7 @@ import {
   PayloadTooLargeResponse
 } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 const stepRunParams = {
   workspace_id: WorkspaceId,
@@ -31,7 +32,7 @@ export const reserveNext = /* @__PURE__ */ Endpoint.post(
 )
 
 /** The result of a work item. */
-export const Settlement = Schema.Struct({
+export class Settlement extends Struct<Settlement>()({
   state: Schema.Literals(["COMPLETED", "FAILED"]),
   exception: Schema.optionalKey(
     Schema.Struct({
@@ -40,8 +41,7 @@ export const Settlement = Schema.Struct({
       message: Schema.optionalKey(Schema.NullOr(Schema.String))
     })
   )
-})
-export interface Settlement extends Schema.Schema.Type<typeof Settlement> {}
+}) {}
 
 export const release = /* @__PURE__ */ Endpoint.post(
   "releaseWorkItem",

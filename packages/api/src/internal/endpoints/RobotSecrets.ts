@@ -8,6 +8,7 @@ import { SecretName, WorkspaceId } from "../../contract/Ids.ts"
 import { InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "../../contract/Responses.ts"
 import { NewSecretName } from "./Secrets.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 /**
  * The items, as JSON, under AES-256-GCM without associated data; that key, of 32 bytes, under RSA-OAEP (SHA-256, MGF1
@@ -24,13 +25,12 @@ const Encryption = Schema.Struct({
 })
 
 /** A secret with its encrypted items in `value`. */
-export const SealedSecret = Schema.Struct({
+export class SealedSecret extends Struct<SealedSecret>("SealedSecret")({
   name: SecretName,
   description: Schema.NullOr(Schema.String),
   value: Schema.Uint8ArrayFromBase64,
   encryption: Encryption
-}).annotate({ identifier: "SealedSecret" })
-export interface SealedSecret extends Schema.Schema.Type<typeof SealedSecret> {}
+}) {}
 
 export const get = /* @__PURE__ */ Endpoint.get(
   "getSealedSecret",

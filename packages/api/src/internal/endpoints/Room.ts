@@ -4,12 +4,13 @@ import * as Schema from "effect/Schema"
 import { OpenEnum } from "../../contract/Common.ts"
 import { WorkspaceId } from "../../contract/Ids.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 /** What nodes can be: one that gives no sign of life for 15 seconds is `offline`. */
 export const roomNodeStates = ["online", "offline"] as const
 
 /** A process that serves the room. A room on Postgres can have any number, one on SQLite has one. */
-export const RoomNode = Schema.Struct({
+export class RoomNode extends Struct<RoomNode>("RoomNode")({
   id: Schema.String,
   /** The host name of its machine or container. */
   name: Schema.String,
@@ -18,10 +19,9 @@ export const RoomNode = Schema.Struct({
   /** `offline`: it was killed, or cannot reach the database. It is listed for a day, or until one of its name runs. */
   state: OpenEnum(roomNodeStates),
   last_seen_at: Schema.String
-}).annotate({ identifier: "RoomNode" })
-export interface RoomNode extends Schema.Schema.Type<typeof RoomNode> {}
+}) {}
 
-export const Room = Schema.Struct({
+export class Room extends Struct<Room>("Room")({
   /**
    * Whether it was restored from a backup and not resumed since: no step run is leased, no timer, retention or
    * repository runs, nothing is delivered. Everything can be read and changed.
@@ -32,8 +32,7 @@ export const Room = Schema.Struct({
   resumed_by: Schema.NullOr(Schema.Struct({ id: Schema.String })),
   /** By name; empty from a room that is older than them. */
   nodes: Schema.Array(RoomNode).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
-}).annotate({ identifier: "Room" })
-export interface Room extends Schema.Schema.Type<typeof Room> {}
+}) {}
 
 const params = { workspace_id: WorkspaceId }
 

@@ -4,6 +4,7 @@ import {
   Deleted,
   listQuery,
   Name,
+  NamedRef,
   OpenEnum,
   Page,
   Ref,
@@ -21,6 +22,7 @@ import {
   PayloadTooLargeResponse
 } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 export const scheduleWeekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const
 export const scheduleOtherwises = ["skip", "before", "after"] as const
@@ -56,18 +58,17 @@ export const ScheduleInputs = Schema.Union([Payloads, Queue, Default])
 export type ScheduleInputs = typeof ScheduleInputs.Type
 
 /** Who did something. */
-export const Actor = Schema.Struct({
+export class Actor extends Struct<Actor>("Actor")({
   type: OpenEnum(["api_key", "user"]),
   id: Schema.String,
   name: Schema.String
-}).annotate({ identifier: "Actor" })
-export interface Actor extends Schema.Schema.Type<typeof Actor> {}
+}) {}
 
-const Calendar = Schema.Struct({
+class Calendar extends Struct<Calendar>()({
   dates: Schema.optionalKey(Schema.Array(Schema.String).check(Schema.isMaxLength(3660))),
   weekdays: Schema.optionalKey(Schema.Array(Schema.Literals(scheduleWeekdays))),
   otherwise: Schema.optionalKey(Schema.Literals(scheduleOtherwises))
-})
+}) {}
 
 /** The fields that determine when a schedule comes and what an occurrence does, as they are written. */
 export const scheduleRules = {
@@ -90,23 +91,21 @@ export const scheduleRules = {
   queue: Schema.optionalKey(Schema.Int)
 }
 
-export const ScheduleRules = Schema.Struct(scheduleRules)
 /** When a schedule comes, without its name and process. */
-export interface ScheduleRules extends Schema.Schema.Type<typeof ScheduleRules> {}
+export class ScheduleRules extends Struct<ScheduleRules>()(scheduleRules) {}
 
 /** A schedule as it is written; replaces the whole schedule. */
-export const ScheduleDefinition = Schema.Struct({
+export class ScheduleDefinition extends Struct<ScheduleDefinition>()({
   name: Name,
   process: Ref(ProcessId),
   ...scheduleRules,
   inputs: Schema.optionalKey(ScheduleInputs)
-})
-export interface ScheduleDefinition extends Schema.Schema.Type<typeof ScheduleDefinition> {}
+}) {}
 
 const listed = {
   id: ScheduleId,
   name: Schema.String,
-  process: Schema.Struct({ id: ProcessId, name: Schema.String }),
+  process: NamedRef(ProcessId),
   created_at: Timestamp,
   cron: Schema.NullOr(Schema.String),
   every: Schema.NullOr(Schema.String),
@@ -133,28 +132,27 @@ const listed = {
 }
 
 /** A schedule in lists. */
-export const ScheduleListed = Schema.Struct(listed).annotate({ identifier: "ScheduleListed" })
-export interface ScheduleListed extends Schema.Schema.Type<typeof ScheduleListed> {}
+export class ScheduleListed extends Struct<ScheduleListed>("ScheduleListed")(listed) {}
 
 /** A schedule with what its runs start with, and its runs that have not ended. */
-export const Schedule = Schema.Struct({
+export class Schedule extends Struct<Schedule>("Schedule")({
   ...listed,
   inputs: Schema.Union([
     ...ScheduleInputs.members,
     Schema.Struct({ type: UnrecognisedTag(["with_payloads", "with_inputs", "default"]) })
   ]),
   running: Schema.Array(Ref(ProcessRunId))
-}).annotate({ identifier: "Schedule" })
-export interface Schedule extends Schema.Schema.Type<typeof Schedule> {}
+}) {}
 
 /** A time that has not come; `starts_at` is later by the jitter, `local` is the time in the zone of the schedule. */
-export const ScheduleTime = Schema.Struct({ at: Timestamp, starts_at: Timestamp, local: Schema.String }).annotate({
-  identifier: "ScheduleTime"
-})
-export interface ScheduleTime extends Schema.Schema.Type<typeof ScheduleTime> {}
+export class ScheduleTime extends Struct<ScheduleTime>("ScheduleTime")({
+  at: Timestamp,
+  starts_at: Timestamp,
+  local: Schema.String
+}) {}
 
 /** What became of an occurrence: its run, or the reason why there is none. Stored for 90 days, the last 10,000. */
-export const ScheduleOccurrence = Schema.Struct({
+export class ScheduleOccurrence extends Struct<ScheduleOccurrence>("ScheduleOccurrence")({
   id: ScheduleOccurrenceId,
   /** The time of the schedule that it is the occurrence of: there is one for each. */
   at: Timestamp,
@@ -165,8 +163,7 @@ export const ScheduleOccurrence = Schema.Struct({
   why: Schema.NullOr(Schema.String),
   /** Null when it was skipped. A run may have been deleted since. */
   process_run: Schema.NullOr(Ref(ProcessRunId))
-}).annotate({ identifier: "ScheduleOccurrence" })
-export interface ScheduleOccurrence extends Schema.Schema.Type<typeof ScheduleOccurrence> {}
+}) {}
 
 const params = { workspace_id: WorkspaceId, schedule_id: ScheduleId }
 const path = "/workspaces/:workspace_id/schedules"

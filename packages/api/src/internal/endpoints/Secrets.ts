@@ -13,6 +13,7 @@ import {
   PayloadTooLargeResponse
 } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 /**
  * The name of a new secret: 1 to 255 letters, digits and underscores, unique in the workspace. `publicKey` is refused:
@@ -40,20 +41,18 @@ const SecretHost = Schema.String.check(
 export const SecretHosts = Schema.Array(SecretHost).check(Schema.isMaxLength(20), Schema.isUnique())
 
 /** A secret without its items. */
-export const Secret = Schema.Struct({
+export class Secret extends Struct<Secret>("Secret")({
   name: SecretName,
   description: Schema.NullOr(Schema.String),
   /** Extension: the servers to which the room itself sends it. Step runs that read it are not concerned. */
   hosts: Schema.Array(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
-}).annotate({ identifier: "Secret" })
-export interface Secret extends Schema.Schema.Type<typeof Secret> {}
+}) {}
 
 /** A secret with the names of its items, in the order in which they were written. Never with their values. */
-export const SecretWithItemNames = Schema.Struct({
+export class SecretWithItemNames extends Struct<SecretWithItemNames>("SecretWithItemNames")({
   ...Secret.fields,
   item_names: Schema.Array(Schema.String)
-}).annotate({ identifier: "SecretWithItemNames" })
-export interface SecretWithItemNames extends Schema.Schema.Type<typeof SecretWithItemNames> {}
+}) {}
 
 const Description = Text.check(Schema.isMaxLength(1000))
 const params = { workspace_id: WorkspaceId, secret_name: SecretName }

@@ -1,11 +1,12 @@
 /** Step runs: one execution of a step on one worker. A step run is executed at most once. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { cursorQuery, listQuery, OpenEnum, Page, Timestamp } from "../../contract/Common.ts"
+import { cursorQuery, listQuery, NamedRef, OpenEnum, Page, Timestamp } from "../../contract/Common.ts"
 import { ArtifactId, ProcessRunId, StepId, StepRunId, TaskPackageId, WorkspaceId } from "../../contract/Ids.ts"
 import { InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import { VersionNumber } from "./TaskPackageVersions.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 export const stepRunStates = ["new", "awaiting_worker", "in_progress", "completed", "failed"] as const
 export type StepRunState = (typeof stepRunStates)[number]
@@ -42,18 +43,17 @@ export const stepRunEventTypes = [
 export type StepRunEventType = (typeof stepRunEventTypes)[number]
 
 /** The version of a task package that a step run was given to a worker with. */
-export const StepRunPackage = Schema.Struct({
+export class StepRunPackage extends Struct<StepRunPackage>("StepRunPackage")({
   id: TaskPackageId,
   version: VersionNumber,
   digest: Schema.String
-}).annotate({ identifier: "StepRunPackage" })
-export interface StepRunPackage extends Schema.Schema.Type<typeof StepRunPackage> {}
+}) {}
 
 /**
  * `duration` is in seconds, null until the step run has ended. `task_package` is an extension: null for a task that workers
  * define themselves, and until a worker has it.
  */
-export const StepRun = Schema.Struct({
+export class StepRun extends Struct<StepRun>("StepRun")({
   id: StepRunId,
   state: OpenEnum(stepRunStates),
   state_updated_at: Timestamp,
@@ -61,10 +61,9 @@ export const StepRun = Schema.Struct({
   started_at: Schema.NullOr(Timestamp),
   ended_at: Schema.NullOr(Timestamp),
   duration: Schema.NullOr(Schema.Finite),
-  step: Schema.Struct({ id: StepId, name: Schema.String }),
+  step: NamedRef(StepId),
   task_package: Schema.NullOr(StepRunPackage).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
-}).annotate({ identifier: "StepRun" })
-export interface StepRun extends Schema.Schema.Type<typeof StepRun> {}
+}) {}
 
 /** The event of workers that says in which environment a task of a package runs. */
 export const environmentEvent = "ENVIRONMENT"
@@ -73,15 +72,14 @@ export const environmentEvent = "ENVIRONMENT"
  * The environment of a step run. `provider` is the tool that built it; `cached` says that it was there already, and
  * `seconds` how long its build took, whenever that was.
  */
-export const StepRunEnvironment = Schema.Struct({
+export class StepRunEnvironment extends Struct<StepRunEnvironment>("StepRunEnvironment")({
   digest: Schema.String.check(Schema.isPattern(/^[0-9a-f]{12,128}$/, { message: "Expected a digest in hexadecimal" })),
   provider: Schema.String.check(
     Schema.isPattern(/^[a-z][a-z0-9-]{0,63}$/, { message: "Expected the name of a tool, such as uv" })
   ),
   cached: Schema.Boolean,
   seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
-}).annotate({ identifier: "StepRunEnvironment" })
-export interface StepRunEnvironment extends Schema.Schema.Type<typeof StepRunEnvironment> {}
+}) {}
 
 /**
  * `NO_WORKER`, `PAUSED`, `message` and `environment` are extensions. `NO_WORKER`: a step run has been unassigned for 10 seconds, or for
@@ -90,13 +88,12 @@ export interface StepRunEnvironment extends Schema.Schema.Type<typeof StepRunEnv
  * because something is paused, or the failure of its item has paused its step or process. `LOG_INCOMPLETE`, of a worker: lines of
  * the log were dropped; the message says how many.
  */
-export const StepRunEvent = Schema.Struct({
+export class StepRunEvent extends Struct<StepRunEvent>("StepRunEvent")({
   timestamp: Timestamp,
   event_type: OpenEnum(stepRunEventTypes),
   message: Schema.NullOr(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   environment: Schema.NullOr(StepRunEnvironment).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
-}).annotate({ identifier: "StepRunEvent" })
-export interface StepRunEvent extends Schema.Schema.Type<typeof StepRunEvent> {}
+}) {}
 
 const params = { workspace_id: WorkspaceId, step_run_id: StepRunId }
 
@@ -129,22 +126,20 @@ export const listEvents = /* @__PURE__ */ Endpoint.get(
 )
 
 /** A file that a step run saved. `size` is in bytes. */
-export const ArtifactListed = Schema.Struct({ id: ArtifactId, name: Schema.String, size: Schema.Finite }).annotate({
-  identifier: "ArtifactListed"
-})
-export interface ArtifactListed extends Schema.Schema.Type<typeof ArtifactListed> {}
+export class ArtifactListed extends Struct<ArtifactListed>("ArtifactListed")({
+  id: ArtifactId,
+  name: Schema.String,
+  size: Schema.Finite
+}) {}
 
 /** `url` needs no key and is valid for one hour. */
-export const Artifact = Schema.Struct({ ...ArtifactListed.fields, url: Schema.String }).annotate({
-  identifier: "Artifact"
-})
-export interface Artifact extends Schema.Schema.Type<typeof Artifact> {}
+export class Artifact extends Struct<Artifact>("Artifact")({ ...ArtifactListed.fields, url: Schema.String }) {}
 
 /** Console output of a step run: a message has one or more lines. */
-export const ConsoleMessage = Schema.Struct({ timestamp: Timestamp, message: Schema.String }).annotate({
-  identifier: "ConsoleMessage"
-})
-export interface ConsoleMessage extends Schema.Schema.Type<typeof ConsoleMessage> {}
+export class ConsoleMessage extends Struct<ConsoleMessage>("ConsoleMessage")({
+  timestamp: Timestamp,
+  message: Schema.String
+}) {}
 
 export const listArtifacts = /* @__PURE__ */ Endpoint.get(
   "listStepRunArtifacts",
@@ -168,13 +163,12 @@ export const getArtifact = /* @__PURE__ */ Endpoint.get(
  * nothing yet. To read a log and continue: read to the end, then read `newer` repeatedly. `total` is the number of messages,
  * and `position` that of the first message of a page requested by `position`.
  */
-export const ConsoleMessages = Schema.Struct({
+export class ConsoleMessages extends Struct<ConsoleMessages>("ConsoleMessages")({
   ...Page(ConsoleMessage).fields,
   newer: Schema.NullOr(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   position: Schema.NullOr(Schema.Finite).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   total: Schema.NullOr(Schema.Finite).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
-}).annotate({ identifier: "ConsoleMessages" })
-export interface ConsoleMessages extends Schema.Schema.Type<typeof ConsoleMessages> {}
+}) {}
 
 export const listConsoleMessages = /* @__PURE__ */ Endpoint.get(
   "listStepRunConsoleMessages",

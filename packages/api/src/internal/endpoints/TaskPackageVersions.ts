@@ -8,6 +8,7 @@ import { listQuery, OpenEnum, Page, Text, Timestamp } from "../../contract/Commo
 import { TaskPackageId, WorkspaceId } from "../../contract/Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 /** The number of a version: 1 is the first of its package. Numbers are not used again. */
 export const VersionNumber = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 }))
@@ -16,12 +17,11 @@ export const VersionNumber = Schema.Int.check(Schema.isBetween({ minimum: 1, max
 export const VersionNote = Text.check(Schema.isMaxLength(1000))
 
 /** A key by its id and its name, or a commit by its hash and its author. */
-export const PackageAuthor = Schema.Struct({
+export class PackageAuthor extends Struct<PackageAuthor>()({
   type: OpenEnum(["api_key", "commit"]),
   id: Schema.String,
   name: Schema.NullOr(Schema.String)
-})
-export interface PackageAuthor extends Schema.Schema.Type<typeof PackageAuthor> {}
+}) {}
 
 export const versionStates = ["current", "available", "rolled_back"] as const
 export type VersionState = (typeof versionStates)[number]
@@ -42,27 +42,24 @@ const fields = {
 }
 
 /** A version in lists. */
-export const TaskPackageVersionListed = Schema.Struct(fields).annotate({ identifier: "TaskPackageVersionListed" })
-export interface TaskPackageVersionListed extends Schema.Schema.Type<typeof TaskPackageVersionListed> {}
+export class TaskPackageVersionListed extends Struct<TaskPackageVersionListed>("TaskPackageVersionListed")(fields) {}
 
 /** A version with the names of its tasks. The address of its zip is valid for one hour. */
-export const TaskPackageVersion = Schema.Struct({
+export class TaskPackageVersion extends Struct<TaskPackageVersion>("TaskPackageVersion")({
   ...fields,
   tasks: Schema.Array(Schema.Struct({ name: Schema.String })),
   download: Schema.Struct({ url: Schema.String })
-}).annotate({ identifier: "TaskPackageVersion" })
-export interface TaskPackageVersion extends Schema.Schema.Type<typeof TaskPackageVersion> {}
+}) {}
 
 /** The version that a package has now. `newest` is greater than `version` after a rollback. */
-export const CurrentVersion = Schema.Struct({
+export class CurrentVersion extends Struct<CurrentVersion>("CurrentVersion")({
   version: VersionNumber,
   newest: VersionNumber,
   digest: Schema.String,
   since: Timestamp,
   /** Who made it current. */
   by: Schema.NullOr(PackageAuthor)
-}).annotate({ identifier: "CurrentVersion" })
-export interface CurrentVersion extends Schema.Schema.Type<typeof CurrentVersion> {}
+}) {}
 
 const params = { workspace_id: WorkspaceId, task_package_id: TaskPackageId }
 const path = "/workspaces/:workspace_id/task-packages/:task_package_id"

@@ -9,6 +9,7 @@ import { SecretName, TaskPackageId, WorkspaceId } from "../../contract/Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import { CurrentVersion, VersionNote } from "./TaskPackageVersions.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 export const taskPackageTypes = ["zip", "github", "gitlab"] as const
 export type TaskPackageType = (typeof taskPackageTypes)[number]
@@ -16,13 +17,12 @@ export type TaskPackageType = (typeof taskPackageTypes)[number]
 const summaryFields = { id: TaskPackageId, name: Schema.String, type: OpenEnum(taskPackageTypes) }
 
 /** A task package in lists, and in the response to its git configuration. */
-export const TaskPackageSummary = Schema.Struct(summaryFields).annotate({ identifier: "TaskPackageSummary" })
-export interface TaskPackageSummary extends Schema.Schema.Type<typeof TaskPackageSummary> {}
+export class TaskPackageSummary extends Struct<TaskPackageSummary>("TaskPackageSummary")(summaryFields) {}
 
 export const gitModes = ["attached", "detached"] as const
 
 /** The repository of a package, and the result of the last fetch. Names of secrets, never their values. */
-export const GitSource = Schema.Struct({
+export class GitSource extends Struct<GitSource>("GitSource")({
   repository: Schema.String,
   directory: Schema.NullOr(Schema.String),
   credentials_secret: Schema.NullOr(Schema.String),
@@ -35,21 +35,19 @@ export const GitSource = Schema.Struct({
   fetched_at: Timestamp,
   /** Why the last poll of the branch failed; the content does not change. Null after a success. */
   error: Schema.NullOr(Schema.Struct({ message: Schema.String, failed_at: Timestamp }))
-}).annotate({ identifier: "GitSource" })
-export interface GitSource extends Schema.Schema.Type<typeof GitSource> {}
+}) {}
 
 /**
  * `download` is null and `tasks` empty while the package has no content; the address is valid for one hour. `git` and
  * `current` are extensions: null for an uploaded package, and for one without content.
  */
-export const TaskPackage = Schema.Struct({
+export class TaskPackage extends Struct<TaskPackage>("TaskPackage")({
   ...summaryFields,
   tasks: Schema.Array(Schema.Struct({ name: Schema.String })),
   download: Schema.NullOr(Schema.Struct({ url: Schema.String })),
   git: Schema.NullOr(GitSource).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   current: Schema.NullOr(CurrentVersion).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
-}).annotate({ identifier: "TaskPackage" })
-export interface TaskPackage extends Schema.Schema.Type<typeof TaskPackage> {}
+}) {}
 
 /** The `http` or `https` address of a repository, without credentials. */
 export const RepositoryUrl = Schema.String.check(

@@ -3,7 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { Deleted, listQuery, Name, OpenEnum, Page, Ref, Text, Timestamp } from "../../contract/Common.ts"
+import { Deleted, listQuery, Name, NamedRef, OpenEnum, Page, Ref, Text, Timestamp } from "../../contract/Common.ts"
 import { ProcessId, ProcessRunId, TriggerId, WorkspaceId } from "../../contract/Ids.ts"
 import {
   ConflictResponse,
@@ -12,6 +12,7 @@ import {
   NotFoundResponse
 } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 export const triggerHandshakes = ["asana", "slack", "microsoft-graph"] as const
 export type TriggerHandshake = (typeof triggerHandshakes)[number]
@@ -78,30 +79,28 @@ export type TriggerPayload = typeof TriggerPayload.Type
 
 /** The settings of an address. Without `event_id`, Standard Webhooks has it in `webhook-id`, and Slack in the body at
  * `/event_id`. */
-export const TriggerWebhook = Schema.Struct({
+export class TriggerWebhook extends Struct<TriggerWebhook>()({
   signature: Schema.optionalKey(TriggerSignature),
   handshake: Schema.optionalKey(Schema.Literals(triggerHandshakes)),
   payload: Schema.optionalKey(TriggerPayload),
   event_id: Schema.optionalKey(TriggerEventId),
   /** Requests are refused with a 429 while so many items wait in the queue of the process; default 1000. */
   max_waiting: Schema.optionalKey(Count(1_000_000))
-})
-export interface TriggerWebhook extends Schema.Schema.Type<typeof TriggerWebhook> {}
+}) {}
 
 /** A trigger as it is written; replaces the whole trigger. One of `start` and `webhook` is given, or both. */
-export const TriggerDefinition = Schema.Struct({
+export class TriggerDefinition extends Struct<TriggerDefinition>()({
   name: Name,
   process: Ref(ProcessId),
   enabled: Schema.optionalKey(Schema.Boolean),
   start: Schema.optionalKey(TriggerStart),
   webhook: Schema.optionalKey(TriggerWebhook)
-})
-export interface TriggerDefinition extends Schema.Schema.Type<typeof TriggerDefinition> {}
+}) {}
 
 const fields = {
   id: TriggerId,
   name: Schema.String,
-  process: Schema.Struct({ id: ProcessId, name: Schema.String }),
+  process: NamedRef(ProcessId),
   created_at: Timestamp,
   enabled: Schema.Boolean,
   start: Schema.NullOr(
@@ -137,22 +136,17 @@ const fields = {
   ).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 }
 
-export const TriggerListed = Schema.Struct(fields).annotate({ identifier: "TriggerListed" })
-export interface TriggerListed extends Schema.Schema.Type<typeof TriggerListed> {}
+export class TriggerListed extends Struct<TriggerListed>("TriggerListed")(fields) {}
 
 /** A trigger with its runs that have not ended. */
-export const Trigger = Schema.Struct({ ...fields, running: Schema.Array(Ref(ProcessRunId)) }).annotate({
-  identifier: "Trigger"
-})
-export interface Trigger extends Schema.Schema.Type<typeof Trigger> {}
+export class Trigger extends Struct<Trigger>("Trigger")({ ...fields, running: Schema.Array(Ref(ProcessRunId)) }) {}
 
 /** `url` is returned only here: anyone who knows it may send requests. Null without `webhook`. */
-export const TriggerCreated = Schema.Struct({
+export class TriggerCreated extends Struct<TriggerCreated>("TriggerCreated")({
   ...fields,
   running: Schema.Array(Ref(ProcessRunId)),
   url: Schema.NullOr(Schema.RedactedFromValue(Schema.String))
-}).annotate({ identifier: "TriggerCreated" })
-export interface TriggerCreated extends Schema.Schema.Type<typeof TriggerCreated> {}
+}) {}
 
 const params = { workspace_id: WorkspaceId, trigger_id: TriggerId }
 const path = "/workspaces/:workspace_id/triggers"

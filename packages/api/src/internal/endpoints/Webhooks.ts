@@ -7,6 +7,7 @@ import { type PauseAction, pauseActions } from "./Pauses.ts"
 import { type ProcessRunAction, processRunActions } from "./ProcessRuns.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 export type WebhookEventType = `process_run.${ProcessRunAction}` | `process.${PauseAction}`
 
@@ -27,14 +28,13 @@ const listed = {
 }
 
 /** A webhook in lists. */
-export const WebhookListed = Schema.Struct(listed).annotate({ identifier: "WebhookListed" })
-export interface WebhookListed extends Schema.Schema.Type<typeof WebhookListed> {}
+export class WebhookListed extends Struct<WebhookListed>("WebhookListed")(listed) {}
 
 /** `secret` signs the deliveries; the service creates it, `whsec_` and 32 random bytes in base64. */
-export const Webhook = Schema.Struct({ ...listed, secret: Schema.RedactedFromValue(Schema.String) }).annotate({
-  identifier: "Webhook"
-})
-export interface Webhook extends Schema.Schema.Type<typeof Webhook> {}
+export class Webhook extends Struct<Webhook>("Webhook")({
+  ...listed,
+  secret: Schema.RedactedFromValue(Schema.String)
+}) {}
 
 const EnabledEvents = Schema.Array(Schema.Literals(webhookEventTypes)).check(Schema.isBetweenLength(1, 100))
 
@@ -42,7 +42,7 @@ export const deliveryStates = ["pending", "delivered", "failed"] as const
 export type DeliveryState = (typeof deliveryStates)[number]
 
 /** An event for a webhook: `pending` while another attempt will be made. Stored for 14 days. */
-export const WebhookDelivery = Schema.Struct({
+export class WebhookDelivery extends Struct<WebhookDelivery>("WebhookDelivery")({
   id: WebhookDeliveryId,
   /** The `id` in the body and the `webhook-id` of every attempt. */
   event_id: EventId,
@@ -61,8 +61,7 @@ export const WebhookDelivery = Schema.Struct({
   error: Schema.NullOr(Schema.String),
   /** The body, exactly as every attempt sends it. */
   body: Schema.String
-}).annotate({ identifier: "WebhookDelivery" })
-export interface WebhookDelivery extends Schema.Schema.Type<typeof WebhookDelivery> {}
+}) {}
 
 const params = { workspace_id: WorkspaceId, webhook_id: WebhookId }
 

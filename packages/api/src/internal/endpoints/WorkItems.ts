@@ -14,6 +14,7 @@ import {
   PayloadTooLargeResponse
 } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 export const workItemStates = ["new", "pending", "in_progress", "failed", "done"] as const
 export type WorkItemState = (typeof workItemStates)[number]
@@ -22,11 +23,11 @@ export const exceptionTypes = ["application", "business", "orchestrator", "unspe
 export type ExceptionType = (typeof exceptionTypes)[number]
 
 /** Why a work item failed. `business`: invalid or missing data, not worth a retry; other items may be retried. */
-export const WorkItemException = Schema.Struct({
+export class WorkItemException extends Struct<WorkItemException>("WorkItemException")({
   code: Schema.String,
   type: OpenEnum(exceptionTypes),
   message: Schema.String
-}).annotate({ identifier: "WorkItemException" })
+}) {}
 
 const summaryFields = {
   id: WorkItemId,
@@ -41,20 +42,18 @@ const summaryFields = {
   ...orderFields
 }
 
-export const WorkItem = Schema.Struct({
+export class WorkItem extends Struct<WorkItem>("WorkItem")({
   ...summaryFields,
   payload: Schema.NullOr(Schema.Json),
   files: Schema.Array(File)
-}).annotate({ identifier: "WorkItem" })
-export interface WorkItem extends Schema.Schema.Type<typeof WorkItem> {}
+}) {}
 
 /** A work item in lists: payload and files only with `include_data=true`. */
-export const WorkItemListed = Schema.Struct({
+export class WorkItemListed extends Struct<WorkItemListed>("WorkItemListed")({
   ...summaryFields,
   payload: Schema.optionalKey(Schema.NullOr(Schema.Json)),
   files: Schema.optionalKey(Schema.Array(File))
-}).annotate({ identifier: "WorkItemListed" })
-export interface WorkItemListed extends Schema.Schema.Type<typeof WorkItemListed> {}
+}) {}
 
 export const batchOperations = ["retry", "delete", "mark_as_done"] as const
 export type BatchOperation = (typeof batchOperations)[number]
@@ -157,11 +156,10 @@ export const updatePayload = /* @__PURE__ */ Endpoint.post(
  * `outputs_passed_on` is an extension: how many outputs of retried or deleted items were passed on before and stay. A
  * retry may create them again.
  */
-export const BatchResult = Schema.Struct({
+export class BatchResult extends Struct<BatchResult>()({
   accepted: Schema.Boolean,
   outputs_passed_on: Schema.Int.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0)))
-})
-export interface BatchResult extends Schema.Schema.Type<typeof BatchResult> {}
+}) {}
 
 export const batch = /* @__PURE__ */ Endpoint.post(
   "batchWorkItems",
@@ -178,15 +176,14 @@ export const batch = /* @__PURE__ */ Endpoint.post(
 )
 
 /** The work items that were created in one hour, by what has become of them. Deleted ones are not counted. */
-export const ThroughputHour = Schema.Struct({
+export class ThroughputHour extends Struct<ThroughputHour>("ThroughputHour")({
   /** The beginning of the hour. */
   from: Timestamp,
   done: Schema.Int,
   failed: Schema.Int,
   /** New, pending or in progress. */
   open: Schema.Int
-}).annotate({ identifier: "ThroughputHour" })
-export interface ThroughputHour extends Schema.Schema.Type<typeof ThroughputHour> {}
+}) {}
 
 export const throughput = /* @__PURE__ */ Endpoint.get("getThroughput", "/workspaces/:workspace_id/throughput", () => ({
   extension: true,

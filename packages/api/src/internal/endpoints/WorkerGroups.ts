@@ -16,18 +16,19 @@ import { LinkTokenId, WorkerGroupId, WorkerId, WorkspaceId } from "../../contrac
 import { paused } from "./Pauses.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
-export const WorkerGroup = Schema.Struct({ id: WorkerGroupId, name: Schema.String, paused }).annotate({
-  identifier: "WorkerGroup"
-})
-export interface WorkerGroup extends Schema.Schema.Type<typeof WorkerGroup> {}
+export class WorkerGroup extends Struct<WorkerGroup>("WorkerGroup")({
+  id: WorkerGroupId,
+  name: Schema.String,
+  paused
+}) {}
 
 /** The groups of a worker after a change. */
-export const Membership = Schema.Struct({
+export class Membership extends Struct<Membership>("Membership")({
   worker: Ref(WorkerId),
   worker_groups: Schema.Array(WorkerGroup)
-}).annotate({ identifier: "Membership" })
-export interface Membership extends Schema.Schema.Type<typeof Membership> {}
+}) {}
 
 const linkToken = {
   id: LinkTokenId,
@@ -41,15 +42,13 @@ const linkToken = {
  * A token with which any number of workers link themselves into a group, until it expires or is deleted; workers that
  * it linked remain.
  */
-export const GroupLinkToken = Schema.Struct(linkToken).annotate({ identifier: "GroupLinkToken" })
-export interface GroupLinkToken extends Schema.Schema.Type<typeof GroupLinkToken> {}
+export class GroupLinkToken extends Struct<GroupLinkToken>("GroupLinkToken")(linkToken) {}
 
 /** A new token; `link_token` is shown only here. */
-export const GroupLinkTokenCreated = Schema.Struct({
+export class GroupLinkTokenCreated extends Struct<GroupLinkTokenCreated>("GroupLinkTokenCreated")({
   ...linkToken,
   link_token: Schema.RedactedFromValue(Schema.String)
-}).annotate({ identifier: "GroupLinkTokenCreated" })
-export interface GroupLinkTokenCreated extends Schema.Schema.Type<typeof GroupLinkTokenCreated> {}
+}) {}
 
 const params = { workspace_id: WorkspaceId, worker_group_id: WorkerGroupId }
 

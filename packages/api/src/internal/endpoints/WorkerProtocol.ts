@@ -26,6 +26,7 @@ import {
 import { Settlement } from "./Robot.ts"
 import { environmentEvent, StepRunEnvironment, stepRunErrorCodes, stepRunEventTypes } from "./StepRuns.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 /** The maximum of step runs in one call of `nextItems`. */
 export const maxStepRunsAtOnce = 100
@@ -35,12 +36,12 @@ export const maxOutputsAtOnce = 100
 
 const Tasks = Schema.Array(Name).check(Schema.isMaxLength(1000))
 
-export const Linked = Schema.Struct({
+export class Linked extends Struct<Linked>("Linked")({
   worker_id: WorkerId,
   workspace_id: WorkspaceId,
   worker_token: Schema.String,
   heartbeat_seconds: Schema.Finite
-}).annotate({ identifier: "Linked" })
+}) {}
 
 export const link = /* @__PURE__ */ Endpoint.post("linkWorker", "/link", () => ({
   extension: true,
@@ -56,7 +57,7 @@ export const link = /* @__PURE__ */ Endpoint.post("linkWorker", "/link", () => (
 }))
 
 /** A step run that only this worker may start now. The tokens are refused once the step run has ended. */
-export const Lease = Schema.Struct({
+export class Lease extends Struct<Lease>("Lease")({
   step_run_id: StepRunId,
   process_id: ProcessId,
   process_run_id: ProcessRunId,
@@ -74,8 +75,7 @@ export const Lease = Schema.Struct({
   environment: Schema.NullOr(StepEnvironment),
   /** The trace that the run belongs to, as in W3C Trace Context; only of a service that sends traces to a collector. */
   traceparent: Schema.optionalKey(Schema.String)
-}).annotate({ identifier: "Lease" })
-export interface Lease extends Schema.Schema.Type<typeof Lease> {}
+}) {}
 
 export const lease = /* @__PURE__ */ Endpoint.post("leaseStepRuns", "/lease", () => ({
   extension: true,
@@ -121,24 +121,22 @@ export const build = /* @__PURE__ */ Endpoint.post("reportStepRunBuild", "/step-
 }))
 
 /** The reserved item. `attempt` is the number of this attempt, and must be sent to settle it. */
-export const ReservedItem = Schema.Struct({
+export class ReservedItem extends Struct<ReservedItem>("ItemInHand")({
   work_item_id: WorkItemId,
   attempt: Schema.Int,
   payload: Schema.NullOr(Schema.Json),
   files: Schema.Array(Schema.Struct({ id: FileId, name: Schema.String, size: Schema.Finite }))
-}).annotate({ identifier: "ItemInHand" })
-export interface ReservedItem extends Schema.Schema.Type<typeof ReservedItem> {}
+}) {}
 
 /** The result of an item; `outputs` are created from it, those with files by separate calls before. */
-export const SettledItem = Schema.Struct({
+export class SettledItem extends Struct<SettledItem>("SettledItem")({
   work_item_id: WorkItemId,
   attempt: Schema.Int,
   ...Settlement.fields,
   outputs: Schema.optionalKey(Schema.Array(Schema.NullOr(Schema.Json)).check(Schema.isMaxLength(maxOutputsAtOnce))),
   /** Whether the outputs of this attempt are dropped, if it failed; default: they are passed on. */
   drop_outputs: Schema.optionalKey(Schema.Boolean)
-}).annotate({ identifier: "SettledItem" })
-export interface SettledItem extends Schema.Schema.Type<typeof SettledItem> {}
+}) {}
 
 export const nextItems = /* @__PURE__ */ Endpoint.post("nextWorkItems", "/process-runs/:process_run_id/next", () => ({
   extension: true,

@@ -9,6 +9,7 @@ import {
   Name,
   namedListQuery,
   OpenEnum,
+  NamedRef,
   Page,
   Ref,
   Timestamp,
@@ -18,14 +19,14 @@ import { ProcessId, ProcessRunId, StepRunId, WorkerGroupId, WorkerId, WorkspaceI
 import { paused } from "./Pauses.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 /** A token with which one worker links itself; `link_token` is shown only here. */
-export const LinkToken = Schema.Struct({
+export class LinkToken extends Struct<LinkToken>("LinkToken")({
   id: Schema.String,
   expires_at: Timestamp,
   link_token: Schema.String
-}).annotate({ identifier: "LinkToken" })
-export interface LinkToken extends Schema.Schema.Type<typeof LinkToken> {}
+}) {}
 
 export const createLinkToken = /* @__PURE__ */ Endpoint.post(
   "createWorkerLinkToken",
@@ -43,20 +44,19 @@ export const workerStates = ["offline", "idle", "busy"] as const
 export type WorkerState = (typeof workerStates)[number]
 
 /** A step run that a worker is processing. */
-export const StepRunInHand = Schema.Struct({
+export class StepRunInHand extends Struct<StepRunInHand>()({
   id: StepRunId,
   /** The name of its step. */
   step: Schema.String,
   process_run: Ref(ProcessRunId)
-})
-export interface StepRunInHand extends Schema.Schema.Type<typeof StepRunInHand> {}
+}) {}
 
 /**
  * `offline`: no heartbeat for 10 seconds; `busy`: processing at least one step run. All but `id`, `name` and `state` are
  * extensions: a worker that is `draining` leases nothing more, and ends when its step runs have ended; `step_runs` are those
  * that it is processing.
  */
-export const Worker = Schema.Struct({
+export class Worker extends Struct<Worker>("Worker")({
   id: WorkerId,
   name: Schema.String,
   state: OpenEnum(workerStates),
@@ -65,12 +65,9 @@ export const Worker = Schema.Struct({
   paused,
   /** Its newest heartbeat. */
   last_seen_at: Schema.NullOr(Timestamp).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
-  worker_groups: Schema.Array(Schema.Struct({ id: WorkerGroupId, name: Schema.String })).pipe(
-    Schema.withDecodingDefaultKey(Effect.succeed([]))
-  ),
+  worker_groups: Schema.Array(NamedRef(WorkerGroupId)).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   step_runs: Schema.Array(StepRunInHand).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
-}).annotate({ identifier: "Worker" })
-export interface Worker extends Schema.Schema.Type<typeof Worker> {}
+}) {}
 
 const params = { workspace_id: WorkspaceId, worker_id: WorkerId }
 
@@ -123,12 +120,11 @@ export const drain = /* @__PURE__ */ Endpoint.post(
  * paused holds back are not counted. `assigned` ones have one. `total` is both: with workers that take one step run at a time,
  * the number of workers that have work.
  */
-export const QueueDepth = Schema.Struct({
+export class QueueDepth extends Struct<QueueDepth>("QueueDepth")({
   waiting: Schema.Int,
   assigned: Schema.Int,
   total: Schema.Int
-}).annotate({ identifier: "QueueDepth" })
-export interface QueueDepth extends Schema.Schema.Type<typeof QueueDepth> {}
+}) {}
 
 /** Labels separated by commas, or nothing. */
 const labelList = Schema.String.check(

@@ -7,6 +7,7 @@ import { Name } from "../../contract/Common.ts"
 import { WorkspaceId } from "../../contract/Ids.ts"
 import { ForbiddenResponse, InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { Struct } from "./Endpoint.ts"
 
 const fields = {
   id: WorkspaceId,
@@ -14,14 +15,13 @@ const fields = {
   organization: Schema.Struct({ id: Schema.String, name: Schema.String })
 }
 
-export const Workspace = Schema.Struct(fields).annotate({ identifier: "Workspace" })
-export interface Workspace extends Schema.Schema.Type<typeof Workspace> {}
+export class Workspace extends Struct<Workspace>("Workspace")(fields) {}
 
 /** A new workspace with its first key, whose text is shown only here. */
-export const WorkspaceCreated = Schema.Struct({ ...fields, api_key: ApiKeyCreated }).annotate({
-  identifier: "WorkspaceCreated"
-})
-export interface WorkspaceCreated extends Schema.Schema.Type<typeof WorkspaceCreated> {}
+export class WorkspaceCreated extends Struct<WorkspaceCreated>("WorkspaceCreated")({
+  ...fields,
+  api_key: ApiKeyCreated
+}) {}
 
 export const get = /* @__PURE__ */ Endpoint.get("getWorkspace", "/workspaces/:workspace_id", () => ({
   params: { workspace_id: WorkspaceId },
