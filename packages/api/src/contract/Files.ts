@@ -6,12 +6,14 @@ import { FileId } from "./Ids.ts"
 import { Struct } from "../internal/endpoints/Endpoint.ts"
 
 /** A stored file. `size` is in bytes; `download.url` needs no key and is valid for one hour. */
-export class File extends Struct<File>("File")({
+// No class: what has files is JSON also for the compiler, for which instances of classes are none.
+export const File = Schema.Struct({
   id: FileId,
   name: Schema.String,
   size: Schema.Finite,
   download: Schema.Struct({ url: Schema.String })
-}) {}
+}).annotate({ identifier: "File" })
+export interface File extends Schema.Schema.Type<typeof File> {}
 
 /**
  * Where and how to send the bytes: a multipart `POST` to `url` without authorization, with all members of `form_data`
