@@ -1,14 +1,18 @@
 /**
- * Files of this machine for the client with promises, on Node, Bun and Deno. In a module of its own, so that bundles for browsers have
- * no module of Node. They need no other connection than `connect` makes.
+ * Files of this machine, and servers of `node:http`, for the client with promises, on Node, Bun and Deno. In a module of its own, so that
+ * bundles for browsers have no module of Node. They need no other connection than `connect` makes.
  */
+import type { IncomingMessage, RequestListener } from "node:http"
 import type { File } from "./contract/Files.ts"
 import { WorkItemId } from "./contract/Ids.ts"
+import type { WebhookEvent } from "./contract/WebhookEvents.ts"
 import * as LocalFiles from "./internal/files/LocalFiles.ts"
 import { adapt, adaptSource } from "./internal/promise/Adapt.ts"
 import type { CallOptions } from "./internal/promise/CallOptions.ts"
 import { callWith, type Connected } from "./internal/promise/Client.ts"
 import type { UploadSource } from "./internal/promise/WorkClients.ts"
+import { receiveWebhook } from "./Promise.ts"
+import { InvalidSignature, type VerifyOptions } from "./Webhook.ts"
 
 export { LocalFailed, type Uploaded, type UploadProgress } from "./internal/files/LocalFiles.ts"
 export { UploadSourceError } from "./Upload.ts"
@@ -76,4 +80,77 @@ export const uploadAll = (
   // `onProgress` is an effect now, as the module takes it.
   const adapted = adapt(upload) as LocalFiles.UploadAllOptions
   return callWith(room, LocalFiles.uploadAll(WorkItemId.make(item), sources, adapted), "uploadAll", uploadAll, options)
+}
+
+/** How webhooks are received. */
+export interface WebhookReceiver extends Omit<VerifyOptions, "headers" | "body"> {
+  /**
+   * Called with each event. The response is sent when it has returned, or its promise has resolved, so that what fails is delivered
+   * again. The service waits for 15 seconds, and may deliver an event more than once.
+   */
+  readonly onEvent: (event: WebhookEvent) => void | PromiseLike<void>
+  /** Called with what `onEvent` throws or rejects with, and with an `UnreadableEvent`. Default: printed to standard error. */
+  readonly onError?: ((error: unknown) => void) | undefined
+}
+
+/** The largest body that is read, in bytes: events have a few hundred. */
+const mostBytes = 1_000_000
+
+/** Returns the body of a request; null for a larger one. */
+const bodyOf = async (request: IncomingMessage): Promise<Uint8Array | null> => {
+  const chunks: Array<Uint8Array> = []
+  let size = 0
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    size += chunk.length
+    if (size > mostBytes) return null
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/**
+ * A listener for a server of `node:http`, also as a route of express, that receives webhooks and callbacks and trusts those that the
+ * service has signed. It responds with 204 when `onEvent` is done, 401 without a valid signature, 413 to more than 1 MB, 405 to anything
+ * but POST, and 500 to what fails. Throws a `TypeError` when there is no secret.
+ *
+ * ```ts
+ * import { webhookListener } from "@signalbox/api/promise-node"
+ * import { createServer } from "node:http"
+ *
+ * export const serve = (secret: string) =>
+ *   createServer(
+ *     webhookListener({
+ *       secret,
+ *       onEvent: ({ action, payload }) =>
+ *         console.log(action, payload.processRunId)
+ *     })
+ *   ).listen(8080)
+ * ```
+ */
+export const webhookListener = ({ onError = console.error, onEvent, ...given }: WebhookReceiver): RequestListener => {
+  const secrets = typeof given.secret === "string" ? [given.secret] : given.secret
+  if (!Array.isArray(secrets) || secrets.length === 0 || secrets.some((secret) => !secret)) {
+    throw new TypeError("webhookListener: secret: expected the secret of the webhook or callback, or several")
+  }
+  const statusOf = async (request: IncomingMessage): Promise<number> => {
+    if (request.method !== "POST") return 405
+    const body = await bodyOf(request)
+    if (body === null) return 413
+    try {
+      await onEvent(await receiveWebhook({ ...given, headers: request.headers, body }))
+      return 204
+    } catch (error) {
+      if (error instanceof InvalidSignature) return 401
+      onError(error)
+      return 500
+    }
+  }
+  return (request, response) => {
+    statusOf(request).then(
+      // What was not read of a body must not be taken for the next request.
+      (status) => response.writeHead(status, request.complete ? {} : { connection: "close" }).end(),
+      // The sender has gone away.
+      () => response.destroy()
+    )
+  }
 }

@@ -73,12 +73,6 @@ export interface Struct<Self, Fields extends Schema.Struct.Fields>
  * The struct with these fields, to be extended by the class that names it, with its identifier in the OpenAPI document if it has one. In the
  * place of a constant, because the type of what has the struct would repeat all its fields in declarations. What is decoded are plain objects,
  * of the type of the class.
- *
- * @example
- *
- * ```ts
- * export class Workspace extends Struct<Workspace>("Workspace")({ id: WorkspaceId, name: Schema.String }) {}
- * ```
  */
 export const Struct =
   <Self>(identifier?: string) =>
