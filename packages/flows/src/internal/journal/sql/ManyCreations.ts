@@ -2,7 +2,7 @@
  * New executions of several callers as one statement of Postgres. Those whose keys are taken, and all of them when another transaction
  * holds a key for long, are left to their callers.
  */
-import type { Sent } from "@signalbox/sql/Sent"
+import { Sent } from "@signalbox/sql/Sent"
 import { query } from "@signalbox/sql/Table"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -34,6 +34,16 @@ const lockTimeout = "100"
 const byKey = ({ execution: one }: Request, { execution: other }: Request) =>
   compareTexts(one.key, other.key) || compareTexts(one.flow, other.flow)
 
+/** What all callers learn when their statement is handed to a connection. */
+const sentOf = (all: ReadonlyArray<Request>): Sent => ({
+  get isSent() {
+    return all.some(({ sent }) => sent?.isSent === true)
+  },
+  set isSent(isSent) {
+    for (const { sent } of all) if (sent !== null) sent.isSent = isSent
+  }
+})
+
 export const make = ({ sql }: Pick<Store, "sql">) => {
   const limited = sql`limited AS MATERIALIZED (SELECT set_config('lock_timeout', ${lockTimeout}, TRUE) AS lock_timeout)`
 
@@ -44,10 +54,12 @@ export const make = ({ sql }: Pick<Store, "sql">) => {
       (part) => sql`made AS (${part} RETURNING token)`
     )
     if (made.length === 0) return Effect.succeed([])
-    for (const { sent } of all) if (sent !== null) sent.isSent = true
-    return Effect.map(query(createdRow, sql`WITH ${sql.csv([limited, ...made])} SELECT token FROM made`), (rows) => {
-      const created = new Set(rows.map((row) => row.token))
-      return all.map(({ token }) => (created.has(token) ? true : null))
-    })
+    return query(createdRow, sql`WITH ${sql.csv([limited, ...made])} SELECT token FROM made`).pipe(
+      Effect.provideService(Sent, sentOf(all)),
+      Effect.map((rows) => {
+        const created = new Set(rows.map((row) => row.token))
+        return all.map(({ token }) => (created.has(token) ? true : null))
+      })
+    )
   }
 }
