@@ -149,9 +149,9 @@ withLayer(TurnsRoom.layer, { excludeTestServices: true, timeout: "4 minutes" })(
       const a = yield* process("a")
       const b = yield* process("b")
       yield* at(0)(start(a, 100))
-      yield* at(1)(start(b, 100))
+      yield* at(1000)(start(b, 100))
       const given: Array<string> = []
-      let [hand] = yield* at(2)(take(1))
+      let [hand] = yield* at(1500)(take(1))
       // Items of three seconds each.
       for (let seconds = 3; seconds < 60; seconds += 3) {
         const { process = assert.fail("not given") } = hand ?? {}

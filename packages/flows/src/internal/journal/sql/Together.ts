@@ -11,6 +11,8 @@ interface Options<A, B> {
   readonly context: Context.Context<never>
   /** Runs a shared statement; returns an answer to each request, or null for one that must be repeated alone. */
   readonly run: (all: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B | null>, unknown>
+  /** A statement that takes longer, for example because a row is locked, lets others pass. Default: a tenth of a second. */
+  readonly passedAfterMillis?: number
 }
 
 interface Waiting<A, B> {
@@ -22,13 +24,10 @@ interface Waiting<A, B> {
 /** How many requests share a statement. */
 const most = 100
 
-/** A statement that takes longer, for example because a row is locked, lets others pass. */
-const passedAfterMillis = 100
-
 const nothing = () => {}
 
 /** Returns a function that answers a request: by a shared statement, or by `alone`, which must do the same. */
-export const make = <A, B>({ context, run }: Options<A, B>) => {
+export const make = <A, B>({ context, passedAfterMillis = 100, run }: Options<A, B>) => {
   const fork = Effect.runForkWith(context)
   const waiting = new Set<Waiting<A, B>>()
   /** The statement that is on its way. */
