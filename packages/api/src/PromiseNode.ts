@@ -2,7 +2,6 @@
  * Files of this machine, and servers of `node:http`, for the client with promises, on Node, Bun and Deno. In a module of its own, so that
  * bundles for browsers have no module of Node. They need no other connection than `connect` makes.
  */
-import type { IncomingMessage, RequestListener } from "node:http"
 import type { File } from "./contract/Files.ts"
 import { WorkItemId } from "./contract/Ids.ts"
 import type { WebhookEvent } from "./contract/WebhookEvents.ts"
@@ -93,11 +92,30 @@ export interface WebhookReceiver extends Omit<VerifyOptions, "headers" | "body">
   readonly onError?: ((error: unknown) => void) | undefined
 }
 
+/** What a receiver reads of a request: the `IncomingMessage` of `node:http` has it. */
+export interface IncomingRequest {
+  readonly method?: string | undefined
+  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+  /** Whether all of the body has been read. */
+  readonly complete: boolean
+  readonly iterator: (options: { readonly destroyOnReturn: boolean }) => AsyncIterable<Uint8Array>
+}
+
+/** How a receiver responds: the `ServerResponse` of `node:http` has it. */
+export interface OutgoingResponse {
+  readonly writeHead: (status: number, headers: Readonly<Record<string, string>>) => unknown
+  readonly end: () => unknown
+  readonly destroy: () => unknown
+}
+
+/** A listener of `node:http`. Its types are not named, so that programs need no declarations of Node. */
+export type WebhookListener = (request: IncomingRequest, response: OutgoingResponse) => void
+
 /** The largest body that is read, in bytes: events have a few hundred. */
 const mostBytes = 1_000_000
 
 /** Returns the body of a request; null for a larger one. */
-const bodyOf = async (request: IncomingMessage): Promise<Uint8Array | null> => {
+const bodyOf = async (request: IncomingRequest): Promise<Uint8Array | null> => {
   const chunks: Array<Uint8Array> = []
   let size = 0
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
@@ -127,12 +145,12 @@ const bodyOf = async (request: IncomingMessage): Promise<Uint8Array | null> => {
  *   ).listen(8080)
  * ```
  */
-export const webhookListener = ({ onError = console.error, onEvent, ...given }: WebhookReceiver): RequestListener => {
+export const webhookListener = ({ onError = console.error, onEvent, ...given }: WebhookReceiver): WebhookListener => {
   const secrets = typeof given.secret === "string" ? [given.secret] : given.secret
   if (!Array.isArray(secrets) || secrets.length === 0 || secrets.some((secret) => !secret)) {
     throw new TypeError("webhookListener: secret: expected the secret of the webhook or callback, or several")
   }
-  const statusOf = async (request: IncomingMessage): Promise<number> => {
+  const statusOf = async (request: IncomingRequest): Promise<number> => {
     if (request.method !== "POST") return 405
     const body = await bodyOf(request)
     if (body === null) return 413
@@ -148,7 +166,10 @@ export const webhookListener = ({ onError = console.error, onEvent, ...given }: 
   return (request, response) => {
     statusOf(request).then(
       // What was not read of a body must not be taken for the next request.
-      (status) => response.writeHead(status, request.complete ? {} : { connection: "close" }).end(),
+      (status) => {
+        response.writeHead(status, request.complete ? {} : { connection: "close" })
+        response.end()
+      },
       // The sender has gone away.
       () => response.destroy()
     )

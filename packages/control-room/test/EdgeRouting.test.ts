@@ -16,7 +16,8 @@ const addressOf = (endpoint: Endpoint, of: Seed): string =>
  * deliveries.
  */
 const comparable = ({ status, text }: Answer) => {
-  const moving = /"(url|next|policy|signature|state|attempts|error|[a-z]+_attempt_at|last_seen_at)":("[^"]*"|[0-9]+|null)/g
+  const moving =
+    /"(url|next|policy|signature|state|attempts|error|[a-z]+_attempt_at|last_seen_at)":("[^"]*"|[0-9]+|null)/g
   return `${status} ${text.replace(moving, "").replace(/(expires|signature)=[\w-]+/g, "")}`
 }
 
