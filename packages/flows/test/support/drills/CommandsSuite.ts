@@ -80,13 +80,14 @@ export const commandsSuite = ({ each, executions, name, processes, replaced, see
       const all: Array<Told> = []
       let sent = 0
 
+      /** Those that have begun. One that its branch left before it could begin is recorded as interrupted. */
       const attemptsOf = (n: number) =>
         Processes.askAny({ do: "history", n }, anyone).pipe(
           Effect.flatMap(Schema.decodeUnknownEffect(Described)),
           Effect.orDie,
           Effect.map(({ steps }) =>
             steps
-              .filter(({ kind, state }) => kind === "step" && state !== "retrying")
+              .filter(({ kind, state }) => kind === "step" && state !== "retrying" && state !== "interrupted")
               .map(({ attempt, path }) => `${path}.${attempt}`)
           )
         )
