@@ -95,9 +95,9 @@ describe("the manifests of Kubernetes", () => {
       )
       assert.deepEqual(probed, ["/healthz", "/healthz", "/readyz"])
       for (const path of probed) assert.ok(paths.includes(`"${path}"`), path)
-      const contract = textOf("packages/api/src/contract/Workers.ts")
+      const declared = textOf("packages/api/src/internal/endpoints/Workers.ts")
       for (const [, segment] of text.matchAll(/api\/v1\/workspaces\/[^/]+\/([^?\s]+)/g)) {
-        assert.ok(contract.includes(`"/workspaces/:workspace_id/${segment}"`), segment)
+        assert.ok(declared.includes(`"/workspaces/:workspace_id/${segment}"`), segment)
       }
     })
   }
