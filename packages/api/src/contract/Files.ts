@@ -6,7 +6,7 @@ import { FileId } from "./Ids.ts"
 import { Struct } from "../internal/endpoints/Endpoint.ts"
 
 /** A stored file. `size` is in bytes; `download.url` needs no key and is valid for one hour. */
-// No class: what has files is JSON also for the compiler, for which instances of classes are none.
+// A struct, not a class: for the compiler an instance of a class is not `Schema.Json`, and outputs with files are.
 export const File = Schema.Struct({
   id: FileId,
   name: Schema.String,

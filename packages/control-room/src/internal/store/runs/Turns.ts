@@ -244,25 +244,25 @@ export class Turns extends Context.Service<
             WITH RECURSIVE workspaces (workspace) AS (
               SELECT (SELECT min(workspace_id) FROM step_run WHERE ${unassigned})
               UNION ALL
-              SELECT (SELECT min(workspace_id) FROM step_run WHERE ${unassigned} AND workspace_id > workspace)
+              SELECT (SELECT min(workspace_id) FROM step_run WHERE ${unassigned} AND workspace_id > workspaces.workspace)
               FROM workspaces WHERE workspace IS NOT NULL
             ), tasks (workspace, task) AS (
-              SELECT workspace, (SELECT min(task_name) FROM step_run WHERE ${unassigned} AND workspace_id = workspace)
+              SELECT workspace, (SELECT min(task_name) FROM step_run WHERE ${unassigned} AND workspace_id = workspaces.workspace)
               FROM workspaces WHERE workspace IS NOT NULL
               UNION ALL
               SELECT workspace, (
                 SELECT min(task_name) FROM step_run
-                WHERE ${unassigned} AND workspace_id = workspace AND task_name > task)
+                WHERE ${unassigned} AND workspace_id = tasks.workspace AND task_name > tasks.task)
               FROM tasks WHERE task IS NOT NULL
             ), lanes (workspace, task, process) AS (
               SELECT workspace, task, (
                 SELECT min(process_id) FROM step_run
-                WHERE ${unassigned} AND workspace_id = workspace AND task_name = task)
+                WHERE ${unassigned} AND workspace_id = tasks.workspace AND task_name = tasks.task)
               FROM tasks WHERE task IS NOT NULL
               UNION ALL
               SELECT workspace, task, (
                 SELECT min(process_id) FROM step_run
-                WHERE ${unassigned} AND workspace_id = workspace AND task_name = task AND process_id > process)
+                WHERE ${unassigned} AND workspace_id = lanes.workspace AND task_name = lanes.task AND process_id > lanes.process)
               FROM lanes WHERE process IS NOT NULL
             )
             SELECT DISTINCT workspace AS workspace_id, process AS process_id FROM lanes WHERE process IS NOT NULL`
