@@ -15,6 +15,7 @@ export const suiteNames = [
   "graph",
   "start",
   "memory",
+  "crowds",
   "bundle",
   "growth"
 ] as const
