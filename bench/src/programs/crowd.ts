@@ -67,7 +67,10 @@ const work = async (authorization: string) => {
     for (const { lease_token, step_run_id } of leases) {
       const path = `/worker-v1/step-runs/${step_run_id}`
       await post(`${path}/start`, authorization, { lease_token })
-      await post(`${path}/finish`, authorization, { lease_token, error: { code: "ROBOT_FAILURE", message: "not done" } })
+      await post(`${path}/finish`, authorization, {
+        lease_token,
+        error: { code: "ROBOT_FAILURE", message: "not done" }
+      })
     }
   }
 }

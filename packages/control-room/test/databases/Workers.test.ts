@@ -47,6 +47,23 @@ const linkedWith = Effect.fnUntraced(function* (token: Redacted.Redacted, tasks:
 })
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("workers", (it) => {
+  it.effect("of a thousand tasks are given what waits for one of them, of one process and of several", () =>
+    Effect.gen(function* () {
+      const some = [yield* newProcess(), yield* newProcess()]
+      const others = Array.from({ length: 998 }, (_, n) => `task ${n}`)
+      const worker = yield* linkWorker([...others, ...some.map(({ task }) => task)])
+      for (const { process } of some) yield* started(process)
+      assert.include(
+        some.map(({ process }) => process.id),
+        (yield* worker.lease).process_id
+      )
+      assert.include(
+        some.map(({ process }) => process.id),
+        (yield* worker.lease).process_id
+      )
+    })
+  )
+
   it.effect("are idle, busy or offline, by their leases and their last heartbeat", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

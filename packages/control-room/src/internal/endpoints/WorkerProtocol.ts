@@ -3,7 +3,6 @@ import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import type { StepRunId, WorkerId } from "@signalbox/api/contract/Ids"
 import type { Lease, nextItems as nextEndpoint } from "@signalbox/api/contract/WorkerProtocol"
 import { defined } from "@signalbox/transport/Defined"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import { checkPayload } from "../edge/PayloadSize.ts"
@@ -18,9 +17,10 @@ import { Changes } from "../store/room/Changes.ts"
 import { StepRuns } from "../store/runs/StepRuns.ts"
 import type { StoredStepRun } from "../store/runs/StoredStepRun.ts"
 import { PackageVersions } from "../store/packages/PackageVersions.ts"
+import { Turns } from "../store/runs/Turns.ts"
 import { WorkerReports } from "../store/runs/WorkerReports.ts"
 import { Workers } from "../store/workers/Workers.ts"
-import { WorkSignal } from "../runs/WorkSignal.ts"
+import * as IdleWorkers from "../runs/IdleWorkers.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { refusals, conflict, forbidden, invalidRequest, notFound, orNotFound, tooLarge } from "../edge/Failures.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
@@ -88,7 +88,8 @@ export const layer = Endpoints.group(
     const stepRuns = yield* StepRuns
     const runs = yield* Runs
     const nextItems = yield* NextItems
-    const signal = yield* WorkSignal
+    const turns = yield* Turns
+    const idle = yield* IdleWorkers.make
     const reports = yield* WorkerReports
     const versions = yield* PackageVersions
     const links = yield* FileLinks
@@ -150,19 +151,15 @@ export const layer = Endpoints.group(
         const worker = yield* ownWorker
         const packages = payload.packages === true
         yield* workers.seen(worker.id, { tasks: payload.tasks, packages, labels: payload.labels })
-        const take = runs.lease(worker, payload.tasks, packages, payload.free)
-        const deadline = (yield* Clock.currentTimeMillis) + payload.wait_seconds * 1000
-        const listening = Effect.gen(function* () {
-          // Subscribes before it polls, so that no signal is missed in between.
-          const next = yield* signal.listen
-          for (;;) {
-            const found = yield* take
-            const left = deadline - (yield* Clock.currentTimeMillis)
-            if (found.length > 0 || left <= 0) return found
-            yield* Effect.timeoutOption(next, left)
-          }
-        })
-        const found = yield* Effect.scoped(listening)
+        const takes = { tasks: payload.tasks, packages }
+        const found = yield* idle.lease(
+          { ...takes, labels: payload.labels, workspace: worker.workspaceId },
+          {
+            take: runs.lease(worker, payload.tasks, packages, payload.free),
+            somethingWaits: turns.somethingWaits(worker.workspaceId, takes)
+          },
+          payload.wait_seconds * 1000
+        )
         return { leases: yield* Effect.forEach(found, view) }
       }),
       heartbeat: Effect.fnUntraced(function* ({ payload }) {

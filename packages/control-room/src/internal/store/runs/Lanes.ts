@@ -76,14 +76,17 @@ export const lanesOf = (sql: Sql, workspace: WorkspaceId, awaiting: Fragment, { 
 
 /** The first or the last process that waits for one of these: two steps in the index for each. */
 export const processOf = (sql: Sql, which: "min" | "max", workspace: WorkspaceId, { packages, tasks }: Takes) => {
-  const end = sql.literal(`${which}(process_id)`)
-  const waits = sql`FROM step_run WHERE workspace_id = ${workspace} AND ${unassigned(sql)}`
+  const end = (what: Fragment) =>
+    sql`(SELECT ${sql.literal(which)}(process_id) FROM step_run WHERE workspace_id = ${workspace} AND ${unassigned(sql)} AND ${what})`
+  const [task] = tasks
+  if (tasks.length === 1 && task !== undefined && !packages) return end(sql`task_name = ${task}`)
+  // One query for all tasks: SQLite takes no union of as many as a worker may have.
+  const ofTasks = sql`
+    SELECT ${end(sql.literal("task_name = offered.column1"))} AS process_id
+    FROM (VALUES ${sql.csv(tasks.map((task) => sql`(${task})`))}) AS offered`
   const ends = [
-    ...tasks.map((task) => sql`SELECT ${end} AS process_id ${waits} AND task_name = ${task}`),
-    ...(packages ? [sql`SELECT ${end} AS process_id ${waits} AND package_id IS NOT NULL`] : [])
+    ...(tasks.length > 0 ? [ofTasks] : []),
+    ...(packages ? [sql`SELECT ${end(sql.literal("package_id IS NOT NULL"))} AS process_id`] : [])
   ]
-  const [one] = ends
-  return ends.length === 1 && one !== undefined
-    ? sql`(${one})`
-    : sql`(SELECT ${end} FROM (${sql.join(" UNION ALL ", false)(ends)}) AS ends)`
+  return sql`(SELECT ${sql.literal(which)}(process_id) FROM (${sql.join(" UNION ALL ", false)(ends)}) AS ends)`
 }

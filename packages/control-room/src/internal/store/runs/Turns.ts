@@ -19,7 +19,7 @@ import { stepRunTable } from "./StoredStepRun.ts"
 /** How many step runs other transactions may be leasing before a worker finds none although there are more. */
 const spare = 100
 
-/** How many lanes are read for one lease, those with the first places. */
+/** How many lanes are read for one lease, those with the first places, in one union. */
 const lanesAtOnce = 100
 
 interface Worker {
@@ -79,6 +79,8 @@ export class Turns extends Context.Service<
      * that it can take. More than `limit`, as others may be locked.
      */
     readonly next: (worker: Worker, takes: Lanes.Takes, limit: number) => Effect.Effect<Fragment | null>
+    /** Whether a step run waits for one of these, whatever else it needs of a worker. */
+    readonly somethingWaits: (workspace: WorkspaceId, takes: Lanes.Takes) => Effect.Effect<boolean>
     /** What waits that the worker of these step runs could take, the first of each lane, and who has what. */
     readonly around: (
       worker: Worker,
@@ -193,7 +195,8 @@ export class Turns extends Context.Service<
           const able = yield* ableOf(worker, takes)
           if (able === null || able.processes === null) return null
           const [first, last] = able.processes
-          if (first === last) return sql`WHERE ${ofOne(able, first, limit)} ORDER BY sort_key, id`
+          if (first === last && takes.tasks.length < lanesAtOnce)
+            return sql`WHERE ${ofOne(able, first, limit)} ORDER BY sort_key, id`
           const offer = yield* offerOf(worker.workspaceId, able)
           if (offer.lanes.length === 0) return null
           const ids = yield* inOrder(offer, limit)
@@ -203,6 +206,16 @@ export class Turns extends Context.Service<
             JOIN (VALUES ${places}) AS place ON place.column1 = step_run.id
             WHERE ${unassigned} ORDER BY place.column2`
         }),
+        somethingWaits: (workspace, takes) =>
+          takes.tasks.length === 0 && !takes.packages
+            ? Effect.succeed(false)
+            : Effect.map(
+                queryOne(
+                  Row({ process_id: nullable(text) }),
+                  sql`SELECT ${Lanes.processOf(sql, "min", workspace, takes)} AS process_id`
+                ),
+                (row) => row !== null && row.process_id !== null
+              ),
         around: Effect.fnUntraced(function* (worker, stepRuns) {
           const able = yield* ableOf(worker)
           const offer =
