@@ -5,6 +5,9 @@ import { millisPerPoint } from "../../src/internal/engine/Order.ts"
 import { handedOver, inTurn, type Running, turnMillis, type Waiting } from "../../src/internal/engine/Turns.ts"
 import { Pauses } from "../../src/internal/store/processes/Pauses.ts"
 import { WorkerGroups } from "../../src/internal/store/workers/WorkerGroups.ts"
+import { Turns } from "../../src/internal/store/runs/Turns.ts"
+import { recorded } from "../support/Plans.ts"
+import { onPostgres } from "../support/Service.ts"
 import * as TurnsRoom from "../support/TurnsRoom.ts"
 
 const now = 1_000_000_000
@@ -121,6 +124,17 @@ withLayer(TurnsRoom.layer, { excludeTestServices: true, timeout: "4 minutes" })(
         given.map((hand) => hand.process),
         [many.view.id, few.view.id, many.view.id, few.view.id]
       )
+    })
+  )
+
+  it.effect("finds the first of many processes without those behind it, where nobody else leases meanwhile", () =>
+    Effect.gen(function* () {
+      const { process, start, worker } = yield* TurnsRoom.make
+      for (let n = 0; n < 11; n++) yield* start(yield* process(`of ${n}`, { parallel: 3 }), 3)
+      const turns = yield* Turns
+      const { statements } = yield* recorded(turns.next(worker, { tasks: ["t"], packages: false }, 1))
+      // The worker, and the processes with the first of each; other nodes may hold some of these.
+      assert.lengthOf(statements, onPostgres ? 3 : 2)
     })
   )
 

@@ -10,9 +10,11 @@ import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import * as SqlClient from "effect/sql/SqlClient"
 import { Workers } from "../../src/internal/store/workers/Workers.ts"
 import { missing, UnassignedStepRuns } from "../../src/internal/runs/UnassignedStepRuns.ts"
-import { layer, linkWorker, movedBy, Service } from "../support/Service.ts"
+import { analysed, indexedPlanOf, recorded } from "../support/Plans.ts"
+import { layer, linkWorker, movedBy, onPostgres, Service } from "../support/Service.ts"
 
 const need = {
   workspaceId: WorkspaceId.make("w"),
@@ -225,6 +227,46 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a step ru
       yield* heardIn(identity.workerId, 14_000, { tasks: ["another"], packages: false })
       yield* tickIn(15_000)
       assert.match((yield* told(stepRun)).join(), new RegExp(`that is online has the task "${task}"`))
+    })
+  )
+
+  it.effect("is found by what it needs, not by reading all that wait", () =>
+    Effect.gen(function* () {
+      yield* started({ task: { name: `plan ${crypto.randomUUID()}` }, worker: { labels: ["gpu"] } })
+      const reports = yield* UnassignedStepRuns
+      yield* analysed
+      const { statements } = yield* recorded(reports.report(0))
+      const [needs = assert.fail("nothing was asked")] = statements.filter(([text]) => text.includes("needs"))
+      const plan = yield* indexedPlanOf(needs)
+      assert.include(plan, "step_run_untold")
+      assert.notMatch(plan, /SCAN step_run|Seq Scan on step_run|step_run_pkey/)
+      // Each step begins after the last.
+      if (!onPostgres) assert.include(plan, "(<expr>>?)")
+      assert.notInclude(statements.map(([text]) => text).join(), "JOIN pause", "nothing is paused")
+    }).pipe(Effect.provide(UnassignedStepRuns.layer))
+  )
+
+  it.effect("is reported in parts where very many wait for the same", () =>
+    Effect.gen(function* () {
+      const { tickIn } = yield* Service
+      const task = `many ${crypto.randomUUID()}`
+      const process = yield* Processes.create({
+        name: task,
+        steps: [{ name: "s", task: { name: task }, max_parallel: 700 }]
+      })
+      const run = yield* ProcessRuns.start(process.id, { payloads: Array.from({ length: 700 }, (_, n) => n) })
+      if (!run.started) return yield* Effect.die(new Error("not started"))
+      const sql = yield* SqlClient.SqlClient
+      const reported = Effect.map(
+        sql`SELECT count(*) AS n FROM step_run_event JOIN step_run ON step_run.id = step_run_event.step_run_id
+          WHERE event_type = 'NO_WORKER' AND step_run.process_run_id = ${run.id}`,
+        ([row]) => Number(row?.["n"])
+      )
+      yield* tickIn(11_000)
+      assert.strictEqual(yield* reported, 500)
+      yield* tickIn(12_000)
+      yield* tickIn(13_000)
+      assert.strictEqual(yield* reported, 700)
     })
   )
 

@@ -99,7 +99,9 @@ export class UnassignedStepRuns extends Context.Service<
           const long = hasBeenUp(gracePeriod) ? before(gracePeriod) : null
           const lost = Duration.toMillis(lostAfter)
           const heardSince = before(hasBeenUp(lost) ? lost : now)
-          for (const waiting of yield* pauses.untold(short)) yield* pauses.tell(waiting, short, reasonOf(waiting))
+          // What a pause holds back is looked for among all that waits.
+          const paused = (yield* pauses.count) === 0 ? [] : yield* pauses.untold(short)
+          for (const waiting of paused) yield* pauses.tell(waiting, short, reasonOf(waiting))
           const byWorkspace = Map.groupBy(yield* waits.needs(short), ({ workspaceId }) => workspaceId)
           for (const [workspace, needs] of byWorkspace) {
             const offers = yield* waits.offers(workspace, heardSince)

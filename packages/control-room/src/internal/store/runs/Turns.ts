@@ -16,8 +16,8 @@ import * as Labels from "./Labels.ts"
 import * as Lanes from "./Lanes.ts"
 import { stepRunTable } from "./StoredStepRun.ts"
 
-/** How many step runs other transactions may be leasing before a worker finds none although there are more. */
-const spare = 100
+/** How many step runs other transactions may be leasing on Postgres before a worker finds none although there are more. */
+const spareOnPostgres = 100
 
 /** How many lanes are read for one lease, those with the first places, in one union. */
 const lanesAtOnce = 100
@@ -104,6 +104,7 @@ export class Turns extends Context.Service<
       const subjects = sql.literal("step_run.process_id, step_run.step_id, step_run.worker_group_id")
       const nothing = sql.literal("")
       const unassigned = Lanes.unassigned(sql)
+      const spare = Dialect.isPostgres(sql) ? spareOnPostgres : 0
       /** Without `takes`: what the worker has said that it takes, and null for `processes`. */
       const ableOf = Effect.fnUntraced(function* (
         { id, workspaceId: workspace }: Worker,
@@ -167,6 +168,13 @@ export class Turns extends Context.Service<
         return sql`${unassigned} AND id IN (${sql.join(" UNION ALL ", false)(firsts)})`
       }
 
+      /** The lane whose first step run is the first of all. */
+      const firstLane = Effect.fnUntraced(function* ({ lanes, shares }: Offer) {
+        const heads = lanes.map((lane, index): Waiting => ({ ...lane, id: String(index) }))
+        const [first] = inTurn(heads, shares, yield* millis)
+        return lanes[Number(first)] ?? null
+      })
+
       /** The first of all lanes in their order, by the values of their rows. */
       const inOrder = Effect.fnUntraced(function* ({ awaiting, lanes, shares }: Offer, limit: number) {
         const now = yield* millis
@@ -198,6 +206,12 @@ export class Turns extends Context.Service<
           if (first === last && takes.tasks.length < lanesAtOnce)
             return sql`WHERE ${ofOne(able, first, limit)} ORDER BY sort_key, id`
           const offer = yield* offerOf(worker.workspaceId, able)
+          if (limit + spare === 1) {
+            const lane = yield* firstLane(offer)
+            return lane === null
+              ? null
+              : sql`WHERE ${offer.awaiting} AND ${Lanes.ofLane(sql, lane)} ORDER BY sort_key, id`
+          }
           if (offer.lanes.length === 0) return null
           const ids = yield* inOrder(offer, limit)
           if (ids.length === 0) return null
