@@ -43,7 +43,7 @@ const crowded = (bench: Bench, arrive: Task, told: Told) => {
   const present = () => (arrived ??= arriving())
   const left: Contender = {
     ...told,
-    measure: () => present().then(() => room.ask<Measured>({ idleSeconds: 5 * bench.seconds } satisfies Idle))
+    measure: () => present().then(() => room.ask<Measured>({ idleSeconds: 10 * bench.seconds } satisfies Idle))
   }
   /** The crowd does something so often. */
   const busy = (task: Task, times: number): Contender => ({
@@ -75,13 +75,12 @@ export const suite: Suite = {
     "heartbeat every three seconds and a request of 20 seconds for work; and readers of the changes of a workspace, of which a key has 32.",
   peers: [],
   contests: async function* (bench) {
-    const counts = [10, bench.scaled(1000, 20)]
-    const crowdsOf = (what: string, arrive: (count: number) => Task) =>
+    const crowdsOf = (what: string, counts: ReadonlyArray<number>, arrive: (count: number) => Task) =>
       counts.map((count) =>
         crowded(bench, arrive(count), { name: `${count.toLocaleString("en")} ${what}`, conditions: sqlite })
       )
     const reference = (what: string) => `10 ${what}`
-    const workers = crowdsOf("workers", (link) => ({ link }))
+    const workers = crowdsOf("workers", [10, bench.scaled(1000, 20)], (link) => ({ link }))
     yield {
       what: "A room with idle workers",
       figures: idle,
@@ -96,7 +95,7 @@ export const suite: Suite = {
       contenders: workers.map(({ busy }) => busy({ work: runs }, runs))
     }
     await Promise.all(workers.map(({ end }) => end()))
-    const streams = crowdsOf("streams", (watch) => ({ watch }))
+    const streams = crowdsOf("streams", [10, bench.scaled(1000, 20), bench.scaled(10_000, 40)], (watch) => ({ watch }))
     yield {
       what: "A room with streams of changes",
       figures: idle,

@@ -14,8 +14,8 @@ import { failed, refuse } from "../edge/Failures.ts"
 import { Changes, type Hint, type Mail, type Mailbox } from "../store/room/Changes.ts"
 import { Notifier } from "../store/database/Notifier.ts"
 
-/** Of one caller, and of all, on one node. */
-const mostStreams = { caller: 32, node: 1000 } as const
+/** Of one caller, and of all, on one node: a stream takes some 70 KB of memory. */
+const mostStreams = { caller: 32, node: 10_000 } as const
 /** How often a reader hears from a stream on which nothing happens, and the key or session is looked up again. */
 const pingInterval = Duration.seconds(10)
 /** Between two deliveries: changes in between are sent once. */
