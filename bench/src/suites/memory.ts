@@ -18,6 +18,9 @@ const figures: Readonly<Record<string, Figure>> = {
 
 const execArgv = ["--expose-gc"]
 
+/** The CPU of a minute below which a process counts as doing nothing, in milliseconds. */
+const quietMillis = 3000
+
 interface Told {
   readonly name: string
   readonly conditions: string
@@ -36,8 +39,11 @@ const asleep = (bench: Bench, program: Program<unknown>, count: number, told: To
   const fill = async () => {
     const many = count === 0 ? 0 : bench.scaled(count)
     for (let n = 0; n < many; n += 10_000) await program.ask({ submit: Math.min(10_000, many - n) } satisfies Task)
-    // What was submitted last falls asleep.
-    await new Promise((resolve) => setTimeout(resolve, 3000))
+    // Until the last has fallen asleep: many are submitted faster than they begin.
+    for (let seconds = 0; seconds < 180; seconds++) {
+      const { cpu } = await program.ask<{ readonly cpu: number }>({ idleSeconds: 1 } satisfies Idle)
+      if (cpu < quietMillis) break
+    }
   }
   const { measure, ...rest } = alone(bench, program, told)
   return {
