@@ -84,7 +84,7 @@ export const layer = Endpoints.group(
       }, transaction),
       getProcessDefinition: Effect.fnUntraced(function* ({ params }) {
         const process = yield* find(params)
-        const { checkPayloads, defaultWorkItem, forwardDoneItems, inputSchema, pauseAfterFailures, steps, view } =
+        const { checkPayloads, defaultWorkItem, forwardDoneItems, inputSchema, limits, pauseAfterFailures, steps, view } =
           process
         return {
           revision: revisionOf(process),
@@ -96,7 +96,9 @@ export const layer = Endpoints.group(
             input_schema: inputSchema === null ? undefined : inputSchemaOf(inputSchema),
             check_payloads: checkPayloads || undefined,
             forward_done_items: forwardDoneItems || undefined,
-            pause_after_failures: pauseAfterFailures ?? undefined
+            pause_after_failures: pauseAfterFailures ?? undefined,
+            concurrency: limits?.concurrency,
+            rate: limits?.rate
           })
         }
       }),

@@ -69,6 +69,7 @@ export class Unassigned extends Context.Service<
       const { newId, now, sql, transaction } = yield* Database
       const unreported = (cutoff: string) =>
         sql`step_run.state = 'awaiting_worker' AND step_run.worker_id IS NULL AND step_run.wait_told = 0
+          AND step_run.blocked_by IS NULL
           AND step_run.state_updated_at <= ${cutoff}`
       const same = (column: string, id: string | null) =>
         id === null ? sql`${sql(column)} IS NULL` : sql`${sql(column)} = ${id}`
