@@ -49,7 +49,9 @@ export const lockName = <E>(
 
 /** Like `lockName`, without waiting: false when another transaction has locked it. SQLite has one writer, which has all. */
 export const tryLockName = <E>(
-  sql: Sql & { readonly unsafe: (text: string, params: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<object>, E> },
+  sql: Sql & {
+    readonly unsafe: (text: string, params: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<object>, E>
+  },
   name: string
 ): Effect.Effect<boolean, E> =>
   sql.onDialectOrElse({

@@ -5,6 +5,7 @@ import { Runs } from "../../src/internal/runs/Runs.ts"
 import { Pauses } from "../../src/internal/store/processes/Pauses.ts"
 import { Database } from "../../src/internal/store/database/Database.ts"
 import { WorkItems } from "../../src/internal/store/items/WorkItems.ts"
+import { Blocked } from "../../src/internal/store/runs/Blocked.ts"
 import { ProcessRuns } from "../../src/internal/store/runs/ProcessRuns.ts"
 import * as LimitsRoom from "../support/LimitsRoom.ts"
 
@@ -143,7 +144,10 @@ withLayer(LimitsRoom.layer, { excludeTestServices: true, timeout: "1 minute" })(
         const room = yield* LimitsRoom.make
         const step = { name: "s0", task: { name: "t" }, max_parallel: 9 }
         const process = yield* room.process("p", [{ max_parallel: 9, concurrency: { key: "/customer", limit: 2 } }])
-        yield* room.start(process, [1, 2, 3, 4].map((n) => of("a", n)))
+        yield* room.start(
+          process,
+          [1, 2, 3, 4].map((n) => of("a", n))
+        )
         const hands = yield* room.take(9)
         assert.strictEqual(hands.length, 2)
         const concurrency = limit === null ? {} : { concurrency: { key: "/customer", limit } }
@@ -179,7 +183,10 @@ withLayer(LimitsRoom.layer, { excludeTestServices: true, timeout: "1 minute" })(
       const run = yield* room.start(process, [of("a", 1), of("a", 2)])
       assert.strictEqual((yield* room.take(2)).length, 1)
       const filter = { processId: null, processRunId: run, state: "pending" } as const
-      const [waiting = assert.fail("none waits")] = (yield* items.list(room.workspaceId, filter, { after: null, limit: 9 })).rows
+      const [waiting = assert.fail("none waits")] = (yield* items.list(room.workspaceId, filter, {
+        after: null,
+        limit: 9
+      })).rows
       assert.strictEqual(yield* items.runOfLane(room.workspaceId, waiting.id), run)
       const changed = Effect.gen(function* () {
         const locked = (yield* runs.lock(run)) ?? assert.fail("no run")
@@ -188,6 +195,25 @@ withLayer(LimitsRoom.layer, { excludeTestServices: true, timeout: "1 minute" })(
       })
       yield* transaction(changed)
       assert.deepStrictEqual(payloads(yield* room.take(2)), [of("b", 2)])
+    })
+  )
+
+  it.effect("what waits is shown with what has the key", () =>
+    Effect.gen(function* () {
+      const room = yield* LimitsRoom.make
+      const blocked = yield* Blocked
+      const process = yield* room.process("p", [{ max_parallel: 9, concurrency: one }])
+      const run = yield* room.start(process, [of("a", 1), of("a", 2), of("a", 3), of("b", 1)])
+      const [hand = assert.fail("nothing")] = yield* room.take(9)
+      yield* room.start(process, [of("a", 4)])
+      const [waits, ...others] = yield* blocked.waits(process.view.id)
+      assert.deepStrictEqual(others, [])
+      assert.deepInclude(waits, { limit: 1, in_hand: 1, waiting: 3, room_at: null })
+      assert.deepInclude(waits?.bucket, { kind: "concurrency", key: "/customer", value: "a" })
+      assert.deepStrictEqual(
+        waits?.held_by.map(({ process_run_id, work_item_id }) => [process_run_id, work_item_id]),
+        [[run, hand.item.id]]
+      )
     })
   )
 
@@ -242,7 +268,16 @@ withLayer(LimitsRoom.layer, { excludeTestServices: true, timeout: "1 minute" })(
 
     it.effect("one item after the other", () =>
       Effect.gen(function* () {
-        const expected = [of("a", 0), of("b", 1), of("c", 1), of("a", 1), of("b", 2), of("a", 2), of("a", 3), of("a", 4)]
+        const expected = [
+          of("a", 0),
+          of("b", 1),
+          of("c", 1),
+          of("a", 1),
+          of("b", 2),
+          of("a", 2),
+          of("a", 3),
+          of("a", 4)
+        ]
         assert.deepStrictEqual(
           yield* inTurn(0),
           expected.map((payload) => JSON.stringify(payload))

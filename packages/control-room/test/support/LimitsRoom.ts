@@ -28,7 +28,6 @@ export const layer = Layer.mergeAll(Runs.layer, NextItems.layer, LimitWaker.laye
 /** A step run that a worker has, and the item in its hand. */
 export interface Hand {
   readonly leased: Leased
-  readonly worker: { readonly id: Leased["stepRun"]["id"] | string }
   readonly item: Given
 }
 
@@ -71,7 +70,11 @@ export const make = Effect.gen(function* () {
     steps: ReadonlyArray<Omit<ProcessDefinition["steps"][number], "name" | "task">>,
     limits: Pick<ProcessDefinition, "concurrency" | "rate"> = {}
   ) {
-    const definition = { name, steps: steps.map((step, n) => ({ name: `s${n}`, task: { name: "t" }, ...step })), ...limits }
+    const definition = {
+      name,
+      steps: steps.map((step, n) => ({ name: `s${n}`, task: { name: "t" }, ...step })),
+      ...limits
+    }
     return (yield* processes.create(workspaceId, definition)) ?? assert.fail("the name is taken")
   })
 
@@ -93,9 +96,9 @@ export const make = Effect.gen(function* () {
     yield* runs.startStepRun(stepRun)
     const ask = { stepRun: stepRun.id, leaseToken, settled: null, reserve: false }
     const [given = null] = (yield* nextItems.next(by, stepRun.processRunId, [ask])) ?? []
-    const hand: Hand = { leased, worker: by, item: itemOf(given) ?? assert.fail("no item") }
+    const hand: Hand = { leased, item: itemOf(given) ?? assert.fail("no item") }
     return hand
-  }, Effect.orDie)
+  })
 
   /** The worker takes what it is given, and its first items. */
   const take = (limit: number, by = first) =>
@@ -124,7 +127,7 @@ export const make = Effect.gen(function* () {
     if (item !== null) return { ...hand, item }
     if (!keep) yield* runs.finish(stepRun, null)
     return null
-  }, Effect.orDie)
+  })
 
   return { at, begin, change, lease, look, next, process, start, take, worker: first, newWorker: worker, workspaceId }
 })

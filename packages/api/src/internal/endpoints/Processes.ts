@@ -4,7 +4,7 @@
 import * as Schema from "effect/Schema"
 import { Deleted, Labels, Name, namedListQuery, Page, Ref, Text, Timestamp } from "../../contract/Common.ts"
 import { ProcessId, StepId, TaskPackageId, WorkerGroupId, WorkItemId, WorkspaceId } from "../../contract/Ids.ts"
-import { Concurrency, Rate } from "./Limits.ts"
+import { Concurrency, LimitWait, Rate } from "./Limits.ts"
 import { PauseAfterFailures, paused } from "./Pauses.ts"
 import {
   ConflictResponse,
@@ -16,6 +16,8 @@ import {
 import { VersionNumber } from "./TaskPackageVersions.ts"
 import * as Endpoint from "./Endpoint.ts"
 import { Struct } from "./Endpoint.ts"
+
+export { LimitWait }
 
 export class Process extends Struct<Process>("Process")({
   id: ProcessId,
@@ -170,6 +172,17 @@ export const getDefinition = /* @__PURE__ */ Endpoint.get(
   "getProcessDefinition",
   "/workspaces/:workspace_id/processes/:process_id/definition",
   () => ({ extension: true, params, success: StoredDefinition, error: NotFoundResponse })
+)
+
+export const getLimits = /* @__PURE__ */ Endpoint.get(
+  "getProcessLimits",
+  "/workspaces/:workspace_id/processes/:process_id/limits",
+  () => ({
+    extension: true,
+    params,
+    success: Schema.Struct({ data: Schema.Array(LimitWait) }),
+    error: NotFoundResponse
+  })
 )
 
 export const remove = /* @__PURE__ */ Endpoint.delete(

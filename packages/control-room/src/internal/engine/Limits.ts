@@ -71,14 +71,13 @@ const textOf = (value: Schema.Json | undefined): string | null => {
 
 /** The lane of an item: its values for the limits of its step. */
 export const laneOf = (process: ProcessId, step: RunStep, payload: Schema.Json): string =>
-  JSON.stringify(
-    limitsOfStep(process, step).map(({ key }) => (key === null ? "" : textOf(valueAt(payload, key))))
-  )
+  JSON.stringify(limitsOfStep(process, step).map(({ key }) => (key === null ? "" : textOf(valueAt(payload, key)))))
 
 type Name = readonly [kind: Limit["kind"], scope: Limit["scope"], key: string | null, value: string]
 
 /** The bucket of a name that `bucketsOf` has made. */
 export const bucketOf = (name: string): Bucket => {
+  // The program has written it.
   const [kind, scope, key, value] = JSON.parse(name) as Name
   return { kind, scope, key, value, name }
 }
@@ -107,17 +106,20 @@ export const roomless = ({ key, kind, value }: Bucket): string =>
 export const sharedBuckets = (process: ProcessId, step: RunStep): ReadonlyArray<string> =>
   limitsOfStep(process, step).flatMap((limit) => (limit.key === null ? [bucketFor(limit, "").name] : []))
 
-const allowancesOf = (scope: string, { concurrency, rate }: ProcessLimits): ReadonlyArray<[string, Allowance]> => [
-  ...(concurrency === undefined ? [] : [[`concurrency ${scope}`, { limit: concurrency.limit, per: null }] as [string, Allowance]]),
-  ...(rate === undefined ? [] : [[`rate ${scope}`, { limit: rate.limit, per: millisOf[rate.per] }] as [string, Allowance]])
-]
+const allowancesOf = (scope: string, { concurrency, rate }: ProcessLimits) => {
+  const all: Array<readonly [string, Allowance]> = []
+  if (concurrency !== undefined) all.push([`concurrency ${scope}`, { limit: concurrency.limit, per: null }])
+  if (rate !== undefined) all.push([`rate ${scope}`, { limit: rate.limit, per: millisOf[rate.per] }])
+  return all
+}
 
 /** What a process allows. */
 export const allowances = (
   process: ProcessId,
   limits: ProcessLimits | null,
   steps: ReadonlyArray<RunStep>
-): Allowances => new Map([...allowancesOf(process, limits ?? {}), ...steps.flatMap((step) => allowancesOf(step.id, step))])
+): Allowances =>
+  new Map([...allowancesOf(process, limits ?? {}), ...steps.flatMap((step) => allowancesOf(step.id, step))])
 
 /** What a bucket allows; null: its limit was lifted. */
 export const allowanceOf = (all: Allowances, { kind, scope }: Pick<Limit, "kind" | "scope">): Allowance | null =>

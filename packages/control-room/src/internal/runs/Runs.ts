@@ -49,5 +49,8 @@ export class Runs extends Context.Service<
       const task = steady("checking for lost workers and delays")(tick)
       yield* Effect.forkScoped(repeating(task, { interval: yield* PollInterval, awoke }))
     })
-  ).pipe(Layer.merge(Layer.merge(HandOver.layerListening, LimitWaker.layerListening)), Layer.provide([HandOver.layer, LimitWaker.layer]))
+  ).pipe(
+    Layer.merge(Layer.merge(HandOver.layerListening, LimitWaker.layerListening)),
+    Layer.provide([HandOver.layer, LimitWaker.layer])
+  )
 }

@@ -64,9 +64,8 @@ export class Limits extends Context.Service<
       const told = notify("limits", "")
 
       const allowances = (process: ProcessId) =>
-        Effect.map(
-          queryOne(processRow, sql`SELECT steps, limits FROM process WHERE id = ${process}`),
-          (row) => Engine.allowances(process, row?.limits ?? null, row?.steps ?? [])
+        Effect.map(queryOne(processRow, sql`SELECT steps, limits FROM process WHERE id = ${process}`), (row) =>
+          Engine.allowances(process, row?.limits ?? null, row?.steps ?? [])
         )
 
       const count = (bucket: string, run: ProcessRunId | null) =>

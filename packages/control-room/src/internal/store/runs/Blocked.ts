@@ -1,7 +1,7 @@
 /** What waits for limits, in all runs: step runs and lanes that a bucket without room blocks, and which buckets have room again. */
-import { type ProcessId, ProcessRunId, StepRunId } from "@signalbox/api/contract/Ids"
+import { type ProcessId, ProcessRunId, type StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import * as Dialect from "@signalbox/sql/Dialect"
-import { id, integer, json, nullable, query, real, Row, text } from "@signalbox/sql/Table"
+import { id, integer, json, nullable, query, queryOne, real, Row, text } from "@signalbox/sql/Table"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -37,11 +37,34 @@ export interface Unblocked {
   readonly nextAt: number | null
 }
 
+/** What waits for a bucket, and what has it. */
+export interface Waits {
+  readonly bucket: Limits.Bucket
+  readonly limit: number | null
+  readonly in_hand: number
+  readonly waiting: number
+  readonly since: string | null
+  readonly room_at: string | null
+  readonly held_by: ReadonlyArray<{
+    readonly work_item_id: WorkItemId
+    readonly process_run_id: ProcessRunId
+    readonly since: string
+  }>
+}
+
+const heldRow = Row({ item_id: id(WorkItemId), process_run_id: id(ProcessRunId), given_at: integer, n: integer })
+
+/** Of one process. */
+const mostWaits = 100
+const mostHolders = 5
+
 export class Blocked extends Context.Service<
   Blocked,
   {
     /** Ends the blocking of as much as buckets have room for, what came first before the rest. Waits for no other transaction. */
     readonly unblock: Effect.Effect<Unblocked>
+    /** What waits for limits of a process, what waits longest first. */
+    readonly waits: (process: ProcessId) => Effect.Effect<ReadonlyArray<Waits>>
   }
 >()("@signalbox/control-room/store/Blocked") {
   static readonly layer = Layer.effect(
@@ -84,7 +107,10 @@ export class Blocked extends Context.Service<
           )
         )
         const rates = yield* Chunks.flatMap(names, (some) =>
-          query(Row({ bucket: text, due_at: real }), sql`SELECT bucket, due_at FROM limit_rate WHERE ${sql.in("bucket", some)}`)
+          query(
+            Row({ bucket: text, due_at: real }),
+            sql`SELECT bucket, due_at FROM limit_rate WHERE ${sql.in("bucket", some)}`
+          )
         )
         const held = new Map(counts.map(({ bucket, n }) => [bucket, n]))
         const dueAt = new Map(rates.map(({ bucket, due_at }) => [bucket, due_at]))
@@ -96,7 +122,11 @@ export class Blocked extends Context.Service<
           const { limit, per } = allowance
           if (per === null) return { bucket, room: limit - (held.get(bucket) ?? 0), at: null }
           const due = dueAt.get(bucket) ?? 0
-          return { bucket, room: Limits.paid(due, limit, per, now), at: Limits.paidAt(Math.min(due, now + per), limit, per) }
+          return {
+            bucket,
+            room: Limits.paid(due, limit, per, now),
+            at: Limits.paidAt(Math.min(due, now + per), limit, per)
+          }
         })
       })
 
@@ -135,7 +165,68 @@ export class Blocked extends Context.Service<
             LIMIT ${Chunks.rowsPerChunk} ${Dialect.skipLocked(sql, "limit_rate")})`
       })
 
+      /** How many items wait for a bucket, in lanes and in step runs, and since when. */
+      const waitingFor = (bucket: string) =>
+        queryOne(
+          Row({ n: integer, since: nullable(text) }),
+          sql`
+            SELECT CAST(sum(n) AS BIGINT) AS n, min(since) AS since FROM (
+              SELECT count(*) AS n, min(state_updated_at) AS since FROM step_run
+              WHERE state = 'awaiting_worker' AND blocked_by = ${bucket}
+              UNION ALL
+              SELECT count(*), min(work_item.state_updated_at) FROM limit_lane JOIN work_item
+                ON work_item.process_run_id = limit_lane.process_run_id AND work_item.step = limit_lane.step
+                  AND work_item.lane = limit_lane.lane
+              WHERE limit_lane.blocked_by = ${bucket} AND work_item.state = 'pending' AND work_item.step_run_id IS NULL
+                AND work_item.not_before IS NULL AND work_item.lane IS NOT NULL) AS waiting`
+        )
+
+      const heldOf = (bucket: string) =>
+        query(
+          heldRow,
+          sql`
+            SELECT item_id, process_run_id, given_at, count(*) OVER () AS n FROM limit_claim
+            WHERE bucket = ${bucket} AND given_at IS NOT NULL ORDER BY given_at, item_id LIMIT ${mostHolders}`
+        )
+
+      const timeOf = (millis: number) => new Date(millis).toISOString()
+
       return Blocked.of({
+        waits: Effect.fnUntraced(function* (process) {
+          const waited = yield* query(
+            blockedRow.and({ place: integer }),
+            sql`
+              SELECT bucket, process_id, min(place) AS place FROM (
+                SELECT blocked_by AS bucket, process_id, place FROM limit_lane WHERE blocked_by IS NOT NULL
+                UNION ALL
+                SELECT blocked_by, process_id, sort_key FROM step_run
+                WHERE state = 'awaiting_worker' AND blocked_by IS NOT NULL) AS waiting
+              WHERE process_id = ${process} GROUP BY bucket, process_id ORDER BY place LIMIT ${mostWaits}`
+          )
+          const allowed = (yield* allowancesOf([process])).get(process) ?? new Map()
+          const rooms = yield* roomsOf(waited)
+          return yield* Effect.forEach(
+            rooms,
+            Effect.fnUntraced(function* ({ at, bucket: name }): Effect.fn.Return<Waits> {
+              const bucket = Limits.bucketOf(name)
+              const waiting = yield* waitingFor(name)
+              const held = yield* heldOf(name)
+              return {
+                bucket,
+                limit: Limits.allowanceOf(allowed, bucket)?.limit ?? null,
+                in_hand: held[0]?.n ?? 0,
+                waiting: waiting?.n ?? 0,
+                since: waiting?.since ?? null,
+                room_at: at === null ? null : timeOf(at),
+                held_by: held.map(({ given_at, item_id, process_run_id }) => ({
+                  work_item_id: item_id,
+                  process_run_id,
+                  since: timeOf(given_at)
+                }))
+              }
+            })
+          )
+        }),
         unblock: Effect.gen(function* () {
           const waited = yield* blocked
           const found: Unblocked = { runs: [], stepRuns: [], nextAt: null }
