@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import { Runs } from "../../src/internal/runs/Runs.ts"
 import { Pauses } from "../../src/internal/store/processes/Pauses.ts"
 import { Database } from "../../src/internal/store/database/Database.ts"
+import { Integrity } from "../../src/internal/store/database/Integrity.ts"
 import { WorkItems } from "../../src/internal/store/items/WorkItems.ts"
 import { Blocked } from "../../src/internal/store/runs/Blocked.ts"
 import { ProcessRuns } from "../../src/internal/store/runs/ProcessRuns.ts"
@@ -214,6 +215,26 @@ withLayer(LimitsRoom.layer, { excludeTestServices: true, timeout: "1 minute" })(
         waits?.held_by.map(({ process_run_id, work_item_id }) => [process_run_id, work_item_id]),
         [[run, hand.item.id]]
       )
+    })
+  )
+
+  it.effect("the check of a room finds what is counted and in no hand, and what waits in no lane", () =>
+    Effect.gen(function* () {
+      const room = yield* LimitsRoom.make
+      const { sql } = yield* Database
+      const { counters } = yield* Integrity
+      const process = yield* room.process("p", [{ max_parallel: 2, concurrency: one }])
+      const run = yield* room.start(process, [of("a", 1), of("a", 2), of("b", 1)])
+      const [hand = assert.fail("nothing"), other = assert.fail("nothing")] = yield* room.take(2)
+      const isWrong = Effect.map(counters("", 500), ({ wrong }) => wrong.includes(run))
+      assert.isFalse(yield* isWrong)
+      yield* sql`UPDATE limit_claim SET given_at = NULL WHERE item_id = ${hand.item.id}`
+      assert.isTrue(yield* isWrong)
+      yield* sql`UPDATE limit_claim SET given_at = 1 WHERE item_id = ${hand.item.id}`
+      assert.isFalse(yield* isWrong)
+      yield* sql`DELETE FROM limit_lane WHERE process_run_id = ${run}`
+      assert.isTrue(yield* isWrong)
+      assert.isNull(yield* room.next(other))
     })
   )
 

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Semaphore from "effect/Semaphore"
 import { Runs } from "../../src/internal/runs/Runs.ts"
+import { Integrity } from "../../src/internal/store/database/Integrity.ts"
 import { Database } from "../../src/internal/store/database/Database.ts"
 import { Pauses } from "../../src/internal/store/processes/Pauses.ts"
 import { Workers } from "../../src/internal/store/workers/Workers.ts"
@@ -140,6 +141,7 @@ withLayer(LimitsRoom.layer, { excludeTestServices: true, timeout: "10 minutes" }
               yield* sql`UPDATE step_run SET lease_expires_at = ${longAgo} WHERE lease_expires_at IS NOT NULL`
               yield* Effect.forEach(started, (id) => runs.heard(id, []))
               yield* runs.tick
+              assert.deepStrictEqual((yield* counters("", 500)).wrong, [])
             })
           )
         }
@@ -185,6 +187,7 @@ withLayer(LimitsRoom.layer, { excludeTestServices: true, timeout: "10 minutes" }
         }
       })
 
+      const { counters } = yield* Integrity
       const ended = Effect.gen(function* () {
         while (true) {
           yield* runs.tick

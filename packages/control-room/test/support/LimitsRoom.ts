@@ -12,6 +12,7 @@ import { type Given, NextItems } from "../../src/internal/runs/NextItems.ts"
 import { Runs } from "../../src/internal/runs/Runs.ts"
 import { WorkSignal } from "../../src/internal/runs/WorkSignal.ts"
 import { Workspaces } from "../../src/internal/store/access/Workspaces.ts"
+import { Integrity } from "../../src/internal/store/database/Integrity.ts"
 import { Processes, type StoredProcess } from "../../src/internal/store/processes/Processes.ts"
 import type { Leased } from "../../src/internal/store/runs/Leases.ts"
 import { Workers } from "../../src/internal/store/workers/Workers.ts"
@@ -20,7 +21,7 @@ import { adjustable } from "./Service.ts"
 import { database } from "./Storage.ts"
 
 /** The commands, and what wakes those that wait for limits. */
-export const layer = Layer.mergeAll(Runs.layer, NextItems.layer, LimitWaker.layer).pipe(
+export const layer = Layer.mergeAll(Runs.layer, NextItems.layer, LimitWaker.layer, Integrity.layer).pipe(
   Layer.provideMerge(WorkSignal.layer),
   Layer.provideMerge(database)
 )
