@@ -11,6 +11,7 @@ import { id, integer, json, nullable, query, queryOne, real, Row, Table, text } 
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { Fragment } from "effect/sql/Statement"
 import * as Engine from "../../engine/Limits.ts"
 import type { Run, RunStep } from "../../engine/State.ts"
 import * as Chunks from "../database/Chunks.ts"
@@ -23,6 +24,7 @@ const claimTable = Table("limit_claim", {
   item_id: text,
   bucket: text,
   process_run_id: id(ProcessRunId),
+  step: integer,
   given_at: nullable(integer)
 })
 const bucketRow = claimTable.pick("bucket")
@@ -68,16 +70,12 @@ export class Limits extends Context.Service<
           Engine.allowances(process, row?.limits ?? null, row?.steps ?? [])
         )
 
-      const count = (bucket: string, run: ProcessRunId | null) =>
-        Effect.map(
-          queryOne(
-            countRow,
-            run === null
-              ? sql`SELECT count(*) AS n FROM limit_claim WHERE bucket = ${bucket} AND given_at IS NOT NULL`
-              : sql`SELECT count(*) AS n FROM limit_claim WHERE bucket = ${bucket} AND process_run_id = ${run} AND given_at IS NULL`
-          ),
-          (row) => row?.n ?? 0
-        )
+      const count = (claims: Fragment) =>
+        Effect.map(queryOne(countRow, sql`SELECT count(*) AS n FROM limit_claim WHERE ${claims}`), (row) => row?.n ?? 0)
+
+      /** How many step runs of a step of a run wait for a bucket. Those of later steps, behind a gate, keep none from it. */
+      const waitingIn = (run: ProcessRunId, step: number, bucket: string) =>
+        count(sql`bucket = ${bucket} AND process_run_id = ${run} AND step = ${step} AND given_at IS NULL`)
 
       const dueAt = (bucket: string) =>
         Effect.map(
@@ -88,18 +86,18 @@ export class Limits extends Context.Service<
       /** How many more items a bucket has room for, by what is committed and what this transaction has written. */
       const roomOf = Effect.fnUntraced(function* (bucket: Engine.Bucket, { limit, per }: Engine.Allowance) {
         return per === null
-          ? limit - (yield* count(bucket.name, null))
+          ? limit - (yield* count(sql`bucket = ${bucket.name} AND given_at IS NOT NULL`))
           : Engine.paid(yield* dueAt(bucket.name), limit, per, yield* millis)
       })
 
       const claim = Effect.fnUntraced(function* (
         run: ProcessRunId,
-        item: WorkItemId,
+        { id, step }: LimitLanes.Head,
         buckets: ReadonlyArray<Engine.Bucket>,
         at: number | null
       ) {
         for (const { name } of buckets) {
-          const row = { item_id: item, bucket: name, process_run_id: run, given_at: at }
+          const row = { item_id: id, bucket: name, process_run_id: run, step, given_at: at }
           yield* sql`
             INSERT INTO limit_claim ${claimTable.insert(row)}
             ON CONFLICT (item_id, bucket) DO UPDATE SET given_at = excluded.given_at`
@@ -174,14 +172,14 @@ export class Limits extends Context.Service<
             run,
             step,
             limit,
-            Effect.fnUntraced(function* ({ buckets, id }) {
-              for (const bucket of buckets) {
+            Effect.fnUntraced(function* (head) {
+              for (const bucket of head.buckets) {
                 const allowance = Engine.allowanceOf(allowed, bucket)
                 if (allowance === null) continue
-                const waiting = yield* count(bucket.name, run.id)
+                const waiting = yield* waitingIn(run.id, step, bucket.name)
                 if ((yield* roomOf(bucket, allowance)) <= waiting) return bucket
               }
-              yield* claim(run.id, id, buckets, null)
+              yield* claim(run.id, head, head.buckets, null)
               return null
             })
           )
@@ -192,9 +190,9 @@ export class Limits extends Context.Service<
             run,
             step,
             limit,
-            Effect.fnUntraced(function* ({ buckets, id, place }) {
-              const full = yield* give(buckets, allowed, freed, place)
-              if (full === null) yield* claim(run.id, id, buckets.filter(isCounted), yield* millis)
+            Effect.fnUntraced(function* (head) {
+              const full = yield* give(head.buckets, allowed, freed, head.place)
+              if (full === null) yield* claim(run.id, head, head.buckets.filter(isCounted), yield* millis)
               // Another transaction may have it now, and leave it without a notice.
               else yield* told
               return full

@@ -63,6 +63,8 @@ export class Blocked extends Context.Service<
   {
     /** Ends the blocking of as much as buckets have room for, what came first before the rest. Waits for no other transaction. */
     readonly unblock: Effect.Effect<Unblocked>
+    /** Forgets some rates that have been idle, and returns how many. */
+    readonly sweep: (limit: number) => Effect.Effect<number>
     /** What waits for limits of a process, what waits longest first. */
     readonly waits: (process: ProcessId) => Effect.Effect<ReadonlyArray<Waits>>
   }
@@ -151,19 +153,11 @@ export class Blocked extends Context.Service<
               WHERE blocked_by = ${bucket} AND (
                 SELECT count(*) FROM limit_claim
                 WHERE limit_claim.bucket = ${bucket} AND limit_claim.process_run_id = limit_lane.process_run_id
-                  AND given_at IS NULL) < ${room}
+                  AND limit_claim.step = limit_lane.step AND given_at IS NULL) < ${room}
               ORDER BY place LIMIT ${room} ${Dialect.skipLocked(sql, "limit_lane")})
             RETURNING process_run_id`,
           (row) => row.process_run_id
         )
-
-      const forget = Effect.fnUntraced(function* () {
-        const before = (yield* millis) - idleMillis
-        yield* sql`
-          DELETE FROM limit_rate WHERE bucket IN (
-            SELECT bucket FROM limit_rate WHERE due_at < ${before}
-            LIMIT ${Chunks.rowsPerChunk} ${Dialect.skipLocked(sql, "limit_rate")})`
-      })
 
       /** How many items wait for a bucket, in lanes and in step runs, and since when. */
       const waitingFor = (bucket: string) =>
@@ -192,6 +186,15 @@ export class Blocked extends Context.Service<
       const timeOf = (millis: number) => new Date(millis).toISOString()
 
       return Blocked.of({
+        sweep: Effect.fnUntraced(function* (limit) {
+          const before = (yield* millis) - idleMillis
+          const gone = yield* sql`
+            DELETE FROM limit_rate WHERE bucket IN (
+              SELECT bucket FROM limit_rate WHERE due_at < ${before}
+              LIMIT ${limit} ${Dialect.skipLocked(sql, "limit_rate")})
+            RETURNING bucket`
+          return gone.length
+        }),
         waits: Effect.fnUntraced(function* (process) {
           const waited = yield* query(
             blockedRow.and({ place: integer }),
@@ -240,7 +243,6 @@ export class Blocked extends Context.Service<
             Effect.gen(function* () {
               const stepRuns = (yield* Effect.forEach(withRoom, stepRunsOf)).flat()
               const runs = new Set((yield* Effect.forEach(withRoom, lanesOf)).flat())
-              yield* forget()
               return { stepRuns, runs: [...runs].toSorted(), nextAt }
             })
           )

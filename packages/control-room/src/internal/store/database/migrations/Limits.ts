@@ -37,11 +37,12 @@ export const statements: ReadonlyArray<string> = [
     item_id TEXT NOT NULL,
     bucket TEXT NOT NULL,
     process_run_id TEXT NOT NULL,
+    step INTEGER NOT NULL,
     given_at INTEGER,
     PRIMARY KEY (item_id, bucket)
   )`,
   `CREATE INDEX limit_claim_given ON limit_claim (bucket) WHERE given_at IS NOT NULL`,
-  `CREATE INDEX limit_claim_waiting ON limit_claim (bucket, process_run_id) WHERE given_at IS NULL`,
+  `CREATE INDEX limit_claim_waiting ON limit_claim (bucket, process_run_id, step) WHERE given_at IS NULL`,
   // When all attempts of a rate are paid for.
   `CREATE TABLE limit_rate (bucket TEXT PRIMARY KEY, due_at REAL NOT NULL)`,
   `CREATE INDEX limit_rate_due ON limit_rate (due_at)`
