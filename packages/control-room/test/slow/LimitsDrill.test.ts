@@ -20,8 +20,8 @@ const keys = 50
 const workers = 4
 const items = sized(240, 10_000)
 const runsAtOnce = 4
-const ofStep = 2
-const ofProcess = 3
+const ofStep = 1
+const ofProcess = 2
 const longAgo = "2020-01-01T00:00:00.000Z"
 
 const random = (seed: number) => () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647

@@ -3,7 +3,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as ExactJson from "@signalbox/transport/ExactJson"
 
-export const isRecord = (value: Schema.Json | undefined): value is { readonly [key: string]: Schema.Json } =>
+const isRecord = (value: Schema.Json | undefined): value is { readonly [key: string]: Schema.Json } =>
   Predicate.isObject(value) && !ExactJson.isRaw(value)
 
 /** The value at a JSON pointer; undefined when there is nothing. */
