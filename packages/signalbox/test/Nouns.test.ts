@@ -228,7 +228,7 @@ describe("a kind of resource", { shuffle: false }, () => {
   })
 
   it("that is a process shows what waits for its limits", async () => {
-    assert.strictEqual(await succeed("processes limits greeting"), "")
+    assert.strictEqual((await succeed("processes limits greeting")).stdout, "")
   })
 
   it("that can be paused is, with a note that its list shows, until it is resumed", async () => {
