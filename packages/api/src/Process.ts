@@ -5,6 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { ProcessRunId, WorkItemId } from "./contract/Ids.ts"
+import type { ProcessDefinition } from "./contract/Processes.ts"
 import type {
   Chain,
   InputOf,
@@ -154,6 +155,10 @@ export const make = <const Name extends string, const S extends Steps>(
     readonly check_payloads?: boolean
     /** The process is paused after so many failures in a row, of type `application` or by the orchestrator; default: not. */
     readonly pause_after_failures?: number
+    /** How many items are in hand at a time, in all steps and runs together; default: no limit. */
+    readonly concurrency?: NonNullable<ProcessDefinition["concurrency"]>
+    /** How many attempts begin in a time, in all steps and runs together; default: no limit. */
+    readonly rate?: NonNullable<ProcessDefinition["rate"]>
   }
 ): Process<Name, S> => {
   // The compiler has seen that the steps are a chain, or it has refused the call.
@@ -171,7 +176,9 @@ export const make = <const Name extends string, const S extends Steps>(
     codec: Codec.make(steps[0].input, last.output),
     defaultWorkItem: options.default_work_item,
     checkPayloads: options.check_payloads ?? false,
-    pauseAfterFailures: options.pause_after_failures
+    pauseAfterFailures: options.pause_after_failures,
+    concurrency: options.concurrency,
+    rate: options.rate
   }
 }
 

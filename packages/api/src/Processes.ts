@@ -17,6 +17,7 @@ import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 export type { NamedListOptions } from "./ListOptions.ts"
 export type {
   DefinitionChange,
+  LimitWait,
   Process,
   ProcessDefinition,
   ProcessSummary,
@@ -30,6 +31,9 @@ const call = {
   create: returning<contract.Process, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.create)),
   update: returning<contract.Process, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.update)),
   getDefinition: returning<contract.StoredDefinition, NotFound>()(inWorkspace(contract.getDefinition)),
+  getLimits: returning<{ readonly data: ReadonlyArray<contract.LimitWait> }, NotFound>()(
+    inWorkspace(contract.getLimits)
+  ),
   pause: returning<PauseState, InvalidRequest | NotFound>()(inWorkspace(pauses.pauseProcess)),
   resume: returning<PauseState, NotFound>()(inWorkspace(pauses.resumeProcess)),
   pauseStep: returning<PauseState, InvalidRequest | NotFound>()(inWorkspace(pauses.pauseStep)),
@@ -89,6 +93,21 @@ export const update = Effect.fn("Processes.update")(
 /** Returns the whole definition of a process. */
 export const getDefinition = Effect.fn("Processes.getDefinition")((process: ProcessId) =>
   call.getDefinition({ params: { process_id: process } })
+)
+
+/**
+ * Returns what waits for the limits of a process and its steps: each value that has no room, with what has it now. What waits longest
+ * is first, at most 100. An extension of the hosted service's interface.
+ *
+ * ```ts
+ * import type { ProcessId } from "@signalbox/api/contract/Ids"
+ * import * as Processes from "@signalbox/api/Processes"
+ *
+ * export const waits = (process: ProcessId) => Processes.limits(process)
+ * ```
+ */
+export const limits = Effect.fn("Processes.limits")((process: ProcessId) =>
+  Effect.map(call.getLimits({ params: { process_id: process } }), ({ data }) => data)
 )
 
 /** Deletes a process without live runs and waiting items. Irreversible. */

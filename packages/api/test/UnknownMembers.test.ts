@@ -266,7 +266,7 @@ describe("an unknown member", () => {
         const isOther = [...others, ...ofOthers].some((pattern) => pattern.test(name))
         // Those that take ids, names and numbers alone.
         const takesNone =
-          /\.(get\w*|steps|remove\w*|retry|markAsDone|rotate\w*|test|unmute|next|cancel|hasEnded|startAgain)$/
+          /\.(get\w*|limits|steps|remove\w*|retry|markAsDone|rotate\w*|test|unmute|next|cancel|hasEnded|startAgain)$/
         const takesIds = /\.(resume|resolve|reopen|drain|rename|addWorker|redeliver|promote|download\w*|events)$/
         const more =
           /^(ApiKeys|Assets|TaskPackages|WorkerGroups|Workspaces)\.create$|^Assistants\.(startRun|heartbeat|completeRun)$/

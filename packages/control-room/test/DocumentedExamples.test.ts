@@ -17,6 +17,8 @@ const notPlayed = new Set(["putSealedSecret", "configureTaskPackage"])
 
 /** What a background task may have changed since: these are compared in their shape only. */
 const inBackground = new Set([
+  // Nothing waits for a limit here.
+  "getProcessLimits",
   "createBulkOperation",
   "cancelBulkOperation",
   "getBulkOperation",
@@ -46,7 +48,7 @@ createWorkerGroup getWorkerGroup listWorkerGroups updateWorkerGroup pauseWorkerG
 createGroupLinkToken listGroupLinkTokens getGroupLinkToken updateGroupLinkToken deleteGroupLinkToken
 createWorkerLinkToken linkWorker addWorkerToGroup updateWorker pauseWorker resumeWorker
 
-createProcess updateProcess getProcess listProcesses legacyProcesses getProcessDefinition
+createProcess updateProcess getProcess listProcesses legacyProcesses getProcessDefinition getProcessLimits
 pauseProcess resumeProcess pauseProcessStep resumeProcessStep
 
 createWebhook updateWebhook getWebhook listWebhooks testWebhook SEND listWebhookDeliveries redeliverWebhookDelivery

@@ -41,6 +41,27 @@ const queued = (process: Processes.Process["id"]) => Stream.runCount(WorkItems.s
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the deployment of a process", (it) => {
   describe("is idempotent", () => {
+    it.effect("deploys limits, says when they differ, and refuses a pointer that is none", () =>
+      Effect.gen(function* () {
+        const name = newName()
+        const limited = (key: string, limit = 2) =>
+          Process.make(name, {
+            steps: [Process.step(split, { concurrency: { key, limit }, rate: { limit: 10, per: "minute" } })],
+            concurrency: { limit: 5 }
+          })
+        const { id } = yield* Process.deploy(limited("/file"))
+        const { concurrency, steps } = yield* Processes.getDefinition(id)
+        assert.deepStrictEqual(concurrency, { limit: 5 })
+        assert.deepInclude(steps[0], { concurrency: { key: "/file", limit: 2 }, rate: { limit: 10, per: "minute" } })
+        assert.strictEqual((yield* Process.deploy(limited("/file"))).plan.action, "unchanged")
+        const { plan } = yield* Process.deploy(limited("/file", 3))
+        assert.deepStrictEqual(Process.describePlan(plan), ["~ step split: concurrency"])
+        const refused = yield* Effect.flip(Process.deploy(limited("file")))
+        assert.include(refused.message, "steps.0.concurrency.key")
+        assert.deepStrictEqual(yield* Processes.limits(id), [])
+      })
+    )
+
     it.effect("creates the process with all that its steps say", () =>
       Effect.gen(function* () {
         const group = yield* WorkerGroups.create(`group ${crypto.randomUUID()}`)

@@ -227,6 +227,10 @@ describe("a kind of resource", { shuffle: false }, () => {
     await succeed("groups remove linux desk")
   })
 
+  it("that is a process shows what waits for its limits", async () => {
+    assert.strictEqual((await succeed("processes limits greeting")).stdout, "")
+  })
+
   it("that can be paused is, with a note that its list shows, until it is resumed", async () => {
     for (const [noun, name] of [
       ["processes", "greeting"],

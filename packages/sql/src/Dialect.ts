@@ -47,6 +47,22 @@ export const lockName = <E>(
     orElse: () => Effect.void
   })
 
+/** Like `lockName`, without waiting: false when another transaction has locked it. SQLite has one writer, which has all. */
+export const tryLockName = <E>(
+  sql: Sql & {
+    readonly unsafe: (text: string, params: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<object>, E>
+  },
+  name: string
+): Effect.Effect<boolean, E> =>
+  sql.onDialectOrElse({
+    pg: () =>
+      Effect.map(
+        sql.unsafe("SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS locked", [name]),
+        ([row]) => row !== undefined && "locked" in row && row.locked === true
+      ),
+    orElse: () => Effect.succeed(true)
+  })
+
 /**
  * Translates types: text compares by bytes and integers have 64 bits, as on SQLite; `SEQUENCE` is a key that numbers
  * the rows.

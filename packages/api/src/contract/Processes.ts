@@ -39,6 +39,12 @@ export const getDefinition: EndpointOf<typeof declared.getDefinition> = endpoint
   "Get the definition of a process"
 ).annotate(RequiredPermission, "Processes.read_processes")
 
+/** Extension: what waits for limits of a process, and what they count now; at most 100 values, those that wait longest. */
+export const getLimits: EndpointOf<typeof declared.getLimits> = endpoint(
+  declared.getLimits,
+  "List what waits for the limits of a process"
+).annotate(RequiredPermission, "Processes.read_work_items")
+
 /** Extension. Irreversible. A process with a live run or waiting items is a 409. */
 export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a process").annotate(
   RequiredPermission,
@@ -47,8 +53,8 @@ export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remo
 
 export const Processes: Group<
   "processes",
-  typeof get | typeof list | typeof create | typeof update | typeof getDefinition | typeof remove,
+  typeof get | typeof list | typeof create | typeof update | typeof getDefinition | typeof getLimits | typeof remove,
   WorkspaceAuthorization
 > = /* @__PURE__ */ HttpApiGroup.make("processes")
-  .add(get, list, create, update, getDefinition, remove)
+  .add(get, list, create, update, getDefinition, getLimits, remove)
   .middleware(WorkspaceAuthorization)

@@ -88,6 +88,7 @@ GET    /workspaces/{w}/process-runs/{process_run_id}/steps             Processes
 POST   /workspaces/{w}/processes                                       Processes.write_processes
 POST   /workspaces/{w}/processes/{process_id}                          Processes.write_processes
 GET    /workspaces/{w}/processes/{process_id}/definition               Processes.read_processes
+GET    /workspaces/{w}/processes/{process_id}/limits                   Processes.read_work_items
 DELETE /workspaces/{w}/processes/{process_id}                          Processes.write_processes
 POST   /workspaces/{w}/processes/{process_id}/pause                    Processes.pause_processes
 POST   /workspaces/{w}/processes/{process_id}/resume                   Processes.pause_processes

@@ -14,9 +14,11 @@ const definition = {
       task: { name: "Read", package_id: ids.taskPackage },
       max_parallel: 1,
       timeout_seconds: 600,
-      retry: { max_attempts: 3, delay_seconds: 60 }
+      retry: { max_attempts: 3, delay_seconds: 60 },
+      concurrency: { key: "/customer", limit: 2 }
     }
   ],
+  rate: { limit: 100, per: "minute" },
   default_work_item: { payload: { day: "today" } }
 } as const
 
@@ -78,6 +80,27 @@ export const processes: Documented<typeof Processes> = {
       ...definition,
       description: process.description,
       revision: "7ea3946c4fbe7ddb75e9b3c72a9b90021b7e2d80ba719410041c739dccf2c9e7"
+    },
+    errors: { 404: unknown("process") }
+  },
+  getProcessLimits: {
+    description:
+      "Returns what waits for the limits of the process and its steps: each value of a limit that has no room, with what has it now. What waits longest comes first, at most 100. Changes of limits count at once, also for runs that have started; a run counts by the pointers that it started with.",
+    response: {
+      data: [
+        {
+          kind: "concurrency",
+          step: { id: ids.step, name: "Read" },
+          key: "/customer",
+          value: "70-1",
+          limit: 2,
+          in_hand: 2,
+          waiting: 14,
+          since: "2026-11-20T08:15:31.054Z",
+          room_at: null,
+          held_by: [{ work_item_id: ids.workItem, process_run_id: ids.processRun, since: "2026-11-20T08:15:31.106Z" }]
+        }
+      ]
     },
     errors: { 404: unknown("process") }
   },

@@ -4,6 +4,7 @@
 import * as Schema from "effect/Schema"
 import { Deleted, Labels, Name, namedListQuery, Page, Ref, Text, Timestamp } from "../../contract/Common.ts"
 import { ProcessId, StepId, TaskPackageId, WorkerGroupId, WorkItemId, WorkspaceId } from "../../contract/Ids.ts"
+import { Concurrency, LimitWait, Rate } from "./Limits.ts"
 import { PauseAfterFailures, paused } from "./Pauses.ts"
 import {
   ConflictResponse,
@@ -15,6 +16,8 @@ import {
 import { VersionNumber } from "./TaskPackageVersions.ts"
 import * as Endpoint from "./Endpoint.ts"
 import { Struct } from "./Endpoint.ts"
+
+export { LimitWait }
 
 export class Process extends Struct<Process>("Process")({
   id: ProcessId,
@@ -78,7 +81,11 @@ export class StepDefinition extends Struct<StepDefinition>()({
   /** What the task of a package runs in; absent: the environment that its package describes. */
   environment: Schema.optionalKey(StepEnvironment),
   /** The step is paused after so many failures in a row, of type `application` or by the orchestrator; default: not. */
-  pause_after_failures: Schema.optionalKey(PauseAfterFailures)
+  pause_after_failures: Schema.optionalKey(PauseAfterFailures),
+  /** How many items of the step are in hand at a time, in all runs; default: no limit. */
+  concurrency: Schema.optionalKey(Concurrency),
+  /** How many attempts of the step begin in a time, in all runs; default: no limit. */
+  rate: Schema.optionalKey(Rate)
 }) {}
 
 /** The definition of a process. */
@@ -98,7 +105,11 @@ export class ProcessDefinition extends Struct<ProcessDefinition>()({
   /** For all steps that do not say otherwise; default false. */
   forward_done_items: Schema.optionalKey(Schema.Boolean),
   /** The process is paused after so many failures in a row in any of its steps; default: not. */
-  pause_after_failures: Schema.optionalKey(PauseAfterFailures)
+  pause_after_failures: Schema.optionalKey(PauseAfterFailures),
+  /** How many items are in hand at a time, in all steps and runs together; default: no limit. */
+  concurrency: Schema.optionalKey(Concurrency),
+  /** How many attempts begin in a time, in all steps and runs together; default: no limit. */
+  rate: Schema.optionalKey(Rate)
 }) {}
 
 /** A definition as it is stored. `revision` changes whenever the definition does. */
@@ -161,6 +172,17 @@ export const getDefinition = /* @__PURE__ */ Endpoint.get(
   "getProcessDefinition",
   "/workspaces/:workspace_id/processes/:process_id/definition",
   () => ({ extension: true, params, success: StoredDefinition, error: NotFoundResponse })
+)
+
+export const getLimits = /* @__PURE__ */ Endpoint.get(
+  "getProcessLimits",
+  "/workspaces/:workspace_id/processes/:process_id/limits",
+  () => ({
+    extension: true,
+    params,
+    success: Schema.Struct({ data: Schema.Array(LimitWait) }),
+    error: NotFoundResponse
+  })
 )
 
 export const remove = /* @__PURE__ */ Endpoint.delete(

@@ -43,6 +43,8 @@ export interface StepOptions<Name extends string = string> extends Pick<
   | "env"
   | "environment"
   | "pause_after_failures"
+  | "concurrency"
+  | "rate"
 > {
   /** Unique in the process; default: the name of the task. */
   readonly name?: Name

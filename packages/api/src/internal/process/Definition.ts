@@ -75,7 +75,11 @@ export const namedDefinitionOf = Effect.fnUntraced(function* (process: Process) 
     ...(yield* defaultOf(process)),
     input_schema: process.codec.inputSchema(),
     check_payloads: process.checkPayloads,
-    ...defined({ pause_after_failures: process.pauseAfterFailures })
+    ...defined({
+      pause_after_failures: process.pauseAfterFailures,
+      concurrency: process.concurrency,
+      rate: process.rate
+    })
   }
   return definition
 })

@@ -26,6 +26,8 @@ export type Change =
         | "check_payloads"
         | "forward_done_items"
         | "pause_after_failures"
+        | "concurrency"
+        | "rate"
     }
 
 /** Items in the queue of the process. All wait for its first step; items of runs keep the steps of their run. */
@@ -82,7 +84,9 @@ const normalisedStep = ({ task, ...step }: StepDefinition) => ({
   start_after: step.start_after ?? "items",
   env: step.env ?? {},
   environment: step.environment ?? null,
-  pause_after_failures: step.pause_after_failures ?? null
+  pause_after_failures: step.pause_after_failures ?? null,
+  concurrency: step.concurrency ?? null,
+  rate: step.rate ?? null
 })
 
 const normalised = (definition: ProcessDefinition) => ({
@@ -91,7 +95,9 @@ const normalised = (definition: ProcessDefinition) => ({
   input_schema: definition.input_schema ?? null,
   check_payloads: definition.check_payloads ?? false,
   forward_done_items: definition.forward_done_items ?? false,
-  pause_after_failures: definition.pause_after_failures ?? null
+  pause_after_failures: definition.pause_after_failures ?? null,
+  concurrency: definition.concurrency ?? null,
+  rate: definition.rate ?? null
 })
 
 /** The members in which two objects of one shape differ, of these. */
@@ -114,7 +120,9 @@ const stepOptions = [
   "forward_done_items",
   "env",
   "environment",
-  "pause_after_failures"
+  "pause_after_failures",
+  "concurrency",
+  "rate"
 ] as const
 const otherParts = [
   "description",
@@ -122,7 +130,9 @@ const otherParts = [
   "input_schema",
   "check_payloads",
   "forward_done_items",
-  "pause_after_failures"
+  "pause_after_failures",
+  "concurrency",
+  "rate"
 ] as const
 
 const changesOf = (before: ProcessDefinition, after: ProcessDefinition): ReadonlyArray<Change> => {

@@ -2,6 +2,7 @@
  * A process as a value.
  */
 import * as Predicate from "effect/Predicate"
+import type { ProcessDefinition } from "../../contract/Processes.ts"
 import type { InputOf, OutputOf, Steps } from "./Chain.ts"
 import type { Codec } from "./Codec.ts"
 
@@ -25,6 +26,9 @@ export interface Process<out Name extends string = string, out S extends Steps =
   readonly checkPayloads: boolean
   /** After how many failures in a row it is paused; undefined: never. */
   readonly pauseAfterFailures: number | undefined
+  /** How many items are in hand at a time in all its steps, and how many attempts begin in a time; undefined: no limit. */
+  readonly concurrency: ProcessDefinition["concurrency"]
+  readonly rate: ProcessDefinition["rate"]
 }
 
 /** The names of the steps of a process. */

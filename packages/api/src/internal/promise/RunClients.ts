@@ -62,6 +62,13 @@ export interface ProcessesClient {
   readonly update: (process: string, definition: ProcessChange, options?: CallOptions) => ApiPromise<Processes.Process>
   /** Returns the whole definition of a process. */
   readonly getDefinition: (process: string, options?: CallOptions) => ApiPromise<Processes.StoredDefinition>
+  /**
+   * Returns what waits for the limits of a process and its steps, and what has them now; what waits longest is first.
+   * @example
+   * for (const { key, value, held_by } of await room.processes.limits(process))
+   *   console.log(key, value, held_by)
+   */
+  readonly limits: (process: string, options?: CallOptions) => ApiPromise<ReadonlyArray<Processes.LimitWait>>
   /** Deletes a process without live runs and waiting items. Irreversible. */
   readonly remove: (process: string, options?: CallOptions) => ApiPromise<Deleted<ProcessId>>
   /**
@@ -98,6 +105,7 @@ export const processes = /* @__PURE__ */ members<ProcessesClient>(Processes, {
   create: 1,
   update: 2,
   getDefinition: 1,
+  limits: 1,
   remove: 1,
   pause: 2,
   resume: 2,

@@ -135,5 +135,17 @@ export const runExamples: ReadonlyArray<Example> = [
     started_at: "2026-11-20T08:15:30.000Z",
     ended_at: null,
     waits_for: null
+  }),
+  of("LimitWait", Processes.LimitWait, {
+    kind: "concurrency",
+    step: { id: "s1", name: "read" },
+    key: "/customer",
+    value: "70-1",
+    limit: 2,
+    in_hand: 2,
+    waiting: 3,
+    since: "2026-11-20T08:15:30.000Z",
+    room_at: null,
+    held_by: [{ work_item_id: "i1", process_run_id: "r1", since: "2026-11-20T08:15:30.000Z" }]
   })
 ]

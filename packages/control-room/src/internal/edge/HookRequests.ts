@@ -1,11 +1,11 @@
 /** What a request to the address of a trigger says, as pure functions: whether it is genuine, and what of it is used. */
 import type { TriggerEventId, TriggerPayload } from "@signalbox/api/contract/Triggers"
 import { standardContent, standardKey, webhookHeaders } from "@signalbox/api/contract/WebhookSigning"
-import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import { createHmac, timingSafeEqual } from "node:crypto"
 import * as ExactJson from "@signalbox/transport/ExactJson"
+import { valueAt } from "../engine/JsonPointer.ts"
 import type { Signature } from "../store/starts/StoredTrigger.ts"
 
 type Headers = Readonly<Record<string, string | undefined>>
@@ -100,20 +100,6 @@ const usualEventIds: Readonly<Record<Signature["type"], TriggerEventId | null>> 
   hmac: null,
   slack: { pointer: "/event_id" },
   standard_webhooks: { header: webhookHeaders.id }
-}
-
-const isRecord = (value: Schema.Json | undefined): value is { readonly [key: string]: Schema.Json } =>
-  Predicate.isObject(value) && !ExactJson.isRaw(value)
-
-/** The value at a JSON pointer; undefined when there is nothing. */
-export const valueAt = (body: Schema.Json, pointer: string): Schema.Json | undefined => {
-  let value: Schema.Json | undefined = body
-  for (const part of pointer.split("/").slice(1)) {
-    const key = part.replaceAll("~1", "/").replaceAll("~0", "~")
-    if (Array.isArray(value)) value = /^(0|[1-9]\d*)$/.test(key) ? value[Number(key)] : undefined
-    else value = isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
-  }
-  return value
 }
 
 const nothingAt = (field: string, pointer: string) => `${field}: the body has nothing at ${pointer}`

@@ -1,7 +1,7 @@
 /**
  * Processes and their definitions.
  */
-import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { StepId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { ProcessDefinition } from "@signalbox/api/contract/Processes"
 import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
@@ -17,6 +17,7 @@ import { Runs } from "../runs/Runs.ts"
 import { Database } from "../store/database/Database.ts"
 import { Pauses } from "../store/processes/Pauses.ts"
 import { inputOf, Processes, revisionOf, type StoredProcess } from "../store/processes/Processes.ts"
+import { Blocked } from "../store/runs/Blocked.ts"
 import type { StoredItem } from "../store/items/StoredItem.ts"
 import { PackageVersions } from "../store/packages/PackageVersions.ts"
 import { TaskPackages } from "../store/packages/TaskPackages.ts"
@@ -32,6 +33,7 @@ export const layer = Endpoints.group(
     const groups = yield* WorkerGroups
     const packages = { ofWorkspace: yield* TaskPackages, versions: yield* PackageVersions }
     const pauses = yield* Pauses
+    const blocked = yield* Blocked
     const runs = yield* Runs
     const inputSchemas = yield* InputSchemas
     const { transaction } = yield* Database
@@ -84,8 +86,16 @@ export const layer = Endpoints.group(
       }, transaction),
       getProcessDefinition: Effect.fnUntraced(function* ({ params }) {
         const process = yield* find(params)
-        const { checkPayloads, defaultWorkItem, forwardDoneItems, inputSchema, pauseAfterFailures, steps, view } =
-          process
+        const {
+          checkPayloads,
+          defaultWorkItem,
+          forwardDoneItems,
+          inputSchema,
+          limits,
+          pauseAfterFailures,
+          steps,
+          view
+        } = process
         return {
           revision: revisionOf(process),
           name: view.name,
@@ -96,8 +106,24 @@ export const layer = Endpoints.group(
             input_schema: inputSchema === null ? undefined : inputSchemaOf(inputSchema),
             check_payloads: checkPayloads || undefined,
             forward_done_items: forwardDoneItems || undefined,
-            pause_after_failures: pauseAfterFailures ?? undefined
+            pause_after_failures: pauseAfterFailures ?? undefined,
+            concurrency: limits?.concurrency,
+            rate: limits?.rate
           })
+        }
+      }),
+      getProcessLimits: Effect.fnUntraced(function* ({ params }) {
+        const { steps, view } = yield* find(params)
+        const names = new Map<string, { id: StepId; name: string }>(steps.map(({ id, name }) => [id, { id, name }]))
+        const waits = yield* blocked.waits(view.id)
+        return {
+          data: waits.map(({ bucket, ...wait }) => ({
+            kind: bucket.kind,
+            step: names.get(bucket.scope) ?? null,
+            key: bucket.key,
+            value: bucket.key === null ? null : bucket.value,
+            ...wait
+          }))
         }
       }),
       deleteProcess: Effect.fnUntraced(function* ({ params }) {

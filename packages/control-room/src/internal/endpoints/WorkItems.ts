@@ -16,6 +16,7 @@ import { budget } from "../runs/schemas/Check.ts"
 import { Runs } from "../runs/Runs.ts"
 import { Database } from "../store/database/Database.ts"
 import { Processes } from "../store/processes/Processes.ts"
+import { ProcessRuns } from "../store/runs/ProcessRuns.ts"
 import type { StoredItem, StoredPageItem, StoredSummary } from "../store/items/StoredItem.ts"
 import { type NewItem, WorkItems } from "../store/items/WorkItems.ts"
 import type { create } from "@signalbox/api/contract/WorkItems"
@@ -70,6 +71,7 @@ export const layer = Endpoints.group(
     const formFor = yield* ItemFiles.formFor
     const runs = yield* Runs
     const inputSchemas = yield* InputSchemas
+    const processRuns = yield* ProcessRuns
     const { millis, now, transaction } = yield* Database
     const views = yield* Views
     const { page, pageOfTexts } = yield* Pagination
@@ -157,7 +159,9 @@ export const layer = Endpoints.group(
         const { work_item_id, workspace_id } = params
         yield* transaction(
           Effect.gen(function* () {
-            // No other row is locked with it, so the lock of its run is not needed.
+            // Of an item under limits the run is locked before: it changes its lane. Else no other row is locked with it.
+            const ofLane = yield* store.runOfLane(workspace_id, work_item_id)
+            const run = ofLane === null ? null : yield* processRuns.lock(ofLane)
             const item = yield* orNotFound("work item", work_item_id, store.lock(workspace_id, work_item_id))
             // The input schema describes items of the first step; those of later steps are outputs. Null: it was deleted.
             const process = item.step === 0 ? yield* processStore.get(item.workspaceId, item.processId) : null
@@ -166,6 +170,7 @@ export const layer = Endpoints.group(
             }
             if (previous !== undefined && !isSame(previous, item.payload)) return yield* changedSince
             if (!(yield* store.updatePayload(item.id, json))) return yield* ItemFiles.inUse(item)
+            if (run !== null && item.state === "pending") yield* runs.enterAgain(run, item.id)
           })
         )
         return { payload }

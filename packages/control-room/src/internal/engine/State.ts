@@ -5,12 +5,15 @@ import type { ProcessRunAction, ProcessRunState } from "@signalbox/api/contract/
 import type { StepRunErrorCode, StepRunEventType, StepRunState } from "@signalbox/api/contract/StepRuns"
 import type { ExceptionType, WorkItemState } from "@signalbox/api/contract/WorkItems"
 import type * as Result from "effect/Result"
+import type { ProcessLimits } from "./Limits.ts"
 
 /** A step as a run started with it. */
 export interface RunStep extends StepDefinition {
   readonly id: StepId
   /** After how many failures in a row the process of the run is paused. */
   readonly pause_process_after?: number
+  /** The limits of its process, if it has any. */
+  readonly process_limits?: ProcessLimits
 }
 
 /** What is paused after how many failures in a row. */

@@ -10,10 +10,12 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import * as Engine from "../engine/Engine.ts"
+import { isLimited } from "../engine/Limits.ts"
 import type * as State from "../engine/State.ts"
 import { Refused } from "../engine/Refused.ts"
 import { Database } from "../store/database/Database.ts"
 import { Files, type StoredFile } from "../store/files/Files.ts"
+import { type Freed, Limits } from "../store/items/Limits.ts"
 import { type NewOutput, Outputs } from "../store/items/Outputs.ts"
 import { PackageUses } from "../store/packages/PackageUses.ts"
 import { ProcessRuns } from "../store/runs/ProcessRuns.ts"
@@ -25,6 +27,7 @@ import type { GivenItem } from "../store/items/StoredItem.ts"
 import { HandOver } from "./HandOver.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
 import { Transitions } from "./Transitions.ts"
+import * as WaitingItems from "./WaitingItems.ts"
 
 /** How one step run ends its reserved item. */
 export interface Settled {
@@ -94,6 +97,8 @@ export class NextItems extends Context.Service<
       const runs = yield* ProcessRuns
       const stepRuns = yield* StepRuns
       const runItems = yield* RunItems
+      const limits = yield* Limits
+      const waitingItems = yield* WaitingItems.make
       const outputs = yield* Outputs
       const files = yield* Files
       const uses = yield* PackageUses
@@ -101,11 +106,21 @@ export class NextItems extends Context.Service<
       const handOver = yield* HandOver
       const room = yield* RoomState
 
+      /** What the settled items will free of limits. */
+      const freedBy = (run: State.Run, changes: ReadonlyArray<State.Change>) =>
+        run.steps.some(isLimited)
+          ? limits.held(changes.flatMap((change) => (change._tag === "ItemMoved" ? [change.id] : [])))
+          : Effect.succeed<Freed>(new Map())
+
       /** The oldest waiting items of the steps, as many as each step has step runs that reserve one. */
-      const waiting = Effect.fnUntraced(function* (run: State.Run, takers: ReadonlyArray<Reserved["stepRun"]>) {
+      const waiting = Effect.fnUntraced(function* (
+        run: State.Run,
+        takers: ReadonlyArray<Reserved["stepRun"]>,
+        freed: Freed
+      ) {
         const found = new Map<number, Array<GivenItem>>()
         for (const [step, of] of Map.groupBy(takers, ({ step }) => step)) {
-          found.set(step, [...(yield* runItems.due(run, step, of[0]?.workerId ?? null, of.length))])
+          found.set(step, [...(yield* waitingItems.of(run, step, of[0]?.workerId ?? null, of.length, freed))])
         }
         return found
       })
@@ -187,6 +202,7 @@ export class NextItems extends Context.Service<
         settled: State.Run,
         asking: ReadonlyArray<Reserved["stepRun"]>,
         reservations: Reservations,
+        freed: Freed,
         at: string
       ) {
         const isActive = settled.state === "in_progress" && (yield* room.running)
@@ -198,7 +214,7 @@ export class NextItems extends Context.Service<
           staying.map(({ id }) => id)
         )
         const takers = staying.filter(({ id }) => !handed.has(id))
-        const found = isActive ? yield* waiting(settled, takers) : new Map<number, never>()
+        const found = isActive ? yield* waiting(settled, takers, freed) : new Map<number, never>()
         let run = settled
         const changes: Array<State.Change> = []
         const taken: Array<GivenItem> = []
@@ -224,8 +240,9 @@ export class NextItems extends Context.Service<
         const given = opened.length === 0 ? [] : [...(yield* runItems.given(opened))]
         if (changes.length > 0) {
           yield* outputs.create(run, created)
+          const freed = yield* freedBy(run, changes)
           const events = yield* apply(run, changes)
-          const { taken, ...outcome } = yield* take(run, takers, reservations, at)
+          const { taken, ...outcome } = yield* take(run, takers, reservations, freed, at)
           given.push(...taken)
           yield* commit(outcome, events)
         }

@@ -20,6 +20,7 @@ import * as FreeSpace from "../store/database/FreeSpace.ts"
 import { IdempotencyRecords } from "../store/access/IdempotencyRecords.ts"
 import { Nodes } from "../store/room/Nodes.ts"
 import { PackageUses } from "../store/packages/PackageUses.ts"
+import { Blocked } from "../store/runs/Blocked.ts"
 import { ProcessRuns } from "../store/runs/ProcessRuns.ts"
 import { RoomState } from "../store/room/RoomState.ts"
 import { WorkerGroups } from "../store/workers/WorkerGroups.ts"
@@ -61,6 +62,7 @@ export class Retention extends Context.Service<
         const failures = yield* Failures
         const bulkOperations = yield* BulkOperations
         const nodes = yield* Nodes
+        const blocked = yield* Blocked
         const uses = yield* PackageUses
         const dropBlobs = yield* UnusedBlobs.make
         const { whenRunning } = yield* RoomState
@@ -93,6 +95,7 @@ export class Retention extends Context.Service<
           yield* Chunks.sweep(workers.sweepLinkTokens)
           yield* Chunks.sweep(sessions.sweep)
           yield* nodes.sweep
+          yield* Chunks.sweep(blocked.sweep)
           yield* Chunks.sweep((limit) => groups.sweepLinkTokens(cutoff, limit))
           // Deletions that a killed process has not finished.
           yield* deletions.processes(null)

@@ -4,10 +4,13 @@ import type { Callback, StartInput } from "@signalbox/api/contract/ProcessRuns"
 import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Engine from "../engine/Engine.ts"
+import { isLimited } from "../engine/Limits.ts"
+import type * as State from "../engine/State.ts"
 import { Refused } from "../engine/Refused.ts"
 import { Database } from "../store/database/Database.ts"
 import { Files } from "../store/files/Files.ts"
 import { Processes, type StoredProcess } from "../store/processes/Processes.ts"
+import { Limits } from "../store/items/Limits.ts"
 import { ProcessRuns, type StartedFrom } from "../store/runs/ProcessRuns.ts"
 import { RunItems } from "../store/items/RunItems.ts"
 import { Schedules } from "../store/starts/Schedules.ts"
@@ -48,6 +51,8 @@ export interface RunCommands {
     process: StoredProcess,
     input: StartInput
   ) => Effect.Effect<ProcessRunId | null, Refused>
+  /** An item that waits for limits has another payload. For callers that have locked its run, in their transaction. */
+  readonly enterAgain: (run: State.Run, item: WorkItemId) => Effect.Effect<void>
   readonly stop: (run: ProcessRunId, command: Engine.StopCommand) => Effect.Effect<boolean>
   readonly remove: (run: ProcessRunId) => Effect.Effect<void, Refused>
   /** Deletes a process with its ended runs. */
@@ -77,6 +82,7 @@ export const make = Effect.gen(function* () {
   const runs = yield* ProcessRuns
   const stepRuns = yield* StepRuns
   const runItems = yield* RunItems
+  const limits = yield* Limits
   const taskPackages = yield* TaskPackages
   const webhooks = yield* Webhooks
   const schedules = yield* Schedules
@@ -97,7 +103,8 @@ export const make = Effect.gen(function* () {
     const { forwardDoneItems, pauseAfterFailures } = process
     const ofProcess = defined({
       forward_done_items: forwardDoneItems || undefined,
-      pause_process_after: pauseAfterFailures ?? undefined
+      pause_process_after: pauseAfterFailures ?? undefined,
+      process_limits: process.limits ?? undefined
     })
     const conflict = (message: string) => new Refused({ code: "CONFLICT", message })
     if (process.steps.length === 0) {
@@ -149,6 +156,7 @@ export const make = Effect.gen(function* () {
         "work_item_ids must name work items that are new and of this process; at least one is not; nothing was started"
       )
     }
+    if (isLimited(run.steps[0])) yield* limits.enter(run, yield* runItems.inputsOf(run.id))
     if (callback !== undefined) yield* webhooks.createCallback(workspace, { ...callback, processRun: run.id })
     yield* commit({ run, changes: [] })
     return run.id
@@ -193,6 +201,11 @@ export const make = Effect.gen(function* () {
     const run = yield* startWith(workspace, process, { type: "inputs_of", items }, { priority })
     return run ?? (yield* conflict("the run has no inputs"))
   }, transaction)
+
+  const enterAgain = Effect.fnUntraced(function* (run: State.Run, item: WorkItemId) {
+    yield* limits.enter(run, [item])
+    yield* commit({ run, changes: [] })
+  })
 
   const stop = Effect.fnUntraced(function* (id: ProcessRunId, command: Engine.StopCommand) {
     const run = yield* runs.lock(id)
@@ -242,6 +255,6 @@ export const make = Effect.gen(function* () {
     yield* deletions.processes(id)
   })
 
-  const commands: RunCommands = { start, startFrom, startAgain, stop, remove, removeProcess }
+  const commands: RunCommands = { start, startFrom, startAgain, enterAgain, stop, remove, removeProcess }
   return commands
 })

@@ -11,6 +11,7 @@ import * as BatchCommand from "./BatchCommand.ts"
 import { Deletions } from "./Deletions.ts"
 import { HandOver } from "./HandOver.ts"
 import { InputSchemas } from "./InputSchemas.ts"
+import { LimitWaker } from "./LimitWaker.ts"
 import * as RunCommands from "./RunCommands.ts"
 import * as StepRunCommands from "./StepRunCommands.ts"
 import * as Timers from "./Timers.ts"
@@ -31,7 +32,14 @@ export class Runs extends Context.Service<
       return Runs.of({ ...runCommands, ...batchCommand, ...stepRunCommands, ...timers })
     })
   ).pipe(
-    Layer.provide([Deletions.layer, HandOver.layer, InputSchemas.layer, Transitions.layer, UnassignedStepRuns.layer])
+    Layer.provide([
+      Deletions.layer,
+      HandOver.layer,
+      InputSchemas.layer,
+      LimitWaker.layer,
+      Transitions.layer,
+      UnassignedStepRuns.layer
+    ])
   )
 
   /** Calls `tick` at the poll interval. */
@@ -41,5 +49,8 @@ export class Runs extends Context.Service<
       const task = steady("checking for lost workers and delays")(tick)
       yield* Effect.forkScoped(repeating(task, { interval: yield* PollInterval, awoke }))
     })
-  ).pipe(Layer.merge(HandOver.layerListening), Layer.provide(HandOver.layer))
+  ).pipe(
+    Layer.merge(Layer.merge(HandOver.layerListening, LimitWaker.layerListening)),
+    Layer.provide([HandOver.layer, LimitWaker.layer])
+  )
 }

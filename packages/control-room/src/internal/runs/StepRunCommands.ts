@@ -23,6 +23,7 @@ import { lostAfter } from "../settings/Limits.ts"
 import { WorkItems } from "../store/items/WorkItems.ts"
 import { HandOver } from "./HandOver.ts"
 import { decided, Transitions } from "./Transitions.ts"
+import * as WaitingItems from "./WaitingItems.ts"
 
 /** A lease that is not started within this time expires. */
 const leaseTime = Duration.seconds(30)
@@ -76,6 +77,7 @@ export const make = Effect.gen(function* () {
   const stepRuns = yield* StepRuns
   const items = yield* WorkItems
   const runItems = yield* RunItems
+  const waiting = yield* WaitingItems.make
   const outputs = yield* Outputs
   const { change, lockedStepRun } = yield* Transitions
   const handOver = yield* HandOver
@@ -116,7 +118,7 @@ export const make = Effect.gen(function* () {
             isFree &&
             ((yield* uses.rolledBack(run, [stepRun])).has(stepRun.id) ||
               (yield* handOver.of(run, stepRun.workerId, [stepRun.id])).has(stepRun.id))
-          const [next] = isFree && !isOver ? yield* runItems.due(run, stepRun.step, stepRun.workerId, 1) : []
+          const [next] = isFree && !isOver ? yield* waiting.of(run, stepRun.step, stepRun.workerId, 1) : []
           return Engine.reserveNext(run, stepRun, held, next ?? null, at)
         })
       ),

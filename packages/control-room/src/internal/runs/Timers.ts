@@ -13,6 +13,7 @@ import { RunItems } from "../store/items/RunItems.ts"
 import { Leases } from "../store/runs/Leases.ts"
 import { lostAfter } from "../settings/Limits.ts"
 import { HandOver } from "./HandOver.ts"
+import { LimitWaker } from "./LimitWaker.ts"
 import type { StepRunCommands } from "./StepRunCommands.ts"
 import { Transitions } from "./Transitions.ts"
 import { UnassignedStepRuns } from "./UnassignedStepRuns.ts"
@@ -36,6 +37,7 @@ export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
   const signal = yield* WorkSignal
   const unassigned = yield* UnassignedStepRuns
   const handOver = yield* HandOver
+  const waker = yield* LimitWaker
   const room = yield* RoomState
   let upSince = yield* millis
   let failed = false
@@ -77,6 +79,7 @@ export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
       yield* end(stepRun, { code: "TIMEOUT", message: "the step run exceeded the time limit of its step" })
     }
     for (const run of yield* runItems.runsWithDelayOver) yield* wake(run)
+    yield* waker.look
   }).pipe(
     Effect.onError(() =>
       Effect.sync(() => {

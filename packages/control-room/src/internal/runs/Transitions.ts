@@ -10,12 +10,14 @@ import * as Counters from "../telemetry/Counters.ts"
 import * as UnusedBlobs from "../blobs/UnusedBlobs.ts"
 import { Outbox } from "../delivery/Outbox.ts"
 import * as Engine from "../engine/Engine.ts"
+import { isLimited } from "../engine/Limits.ts"
 import type * as State from "../engine/State.ts"
 import { Refused } from "../engine/Refused.ts"
 import { Changes, type Hint } from "../store/room/Changes.ts"
 import { Database } from "../store/database/Database.ts"
 import { Failures } from "../store/items/Failures.ts"
 import { Files } from "../store/files/Files.ts"
+import { Limits } from "../store/items/Limits.ts"
 import { Outputs } from "../store/items/Outputs.ts"
 import { ProcessRuns } from "../store/runs/ProcessRuns.ts"
 import { type ItemMove, RunItems } from "../store/items/RunItems.ts"
@@ -35,6 +37,8 @@ const fails = (change: State.Change) =>
   change._tag === "WaitingSettled"
     ? change.to === "failed"
     : (change._tag === "ItemMoved" || change._tag === "OutputsReleased") && change.failure !== null
+
+const isUnderLimits = (run: State.Run) => run.steps.some(isLimited)
 
 /** What those who watch the workspace are told of a change of a run. */
 const hintsOf = (id: ProcessRunId, outcomes: ReadonlyArray<State.Outcome>): ReadonlyArray<Hint> => {
@@ -92,6 +96,7 @@ export class Transitions extends Context.Service<
       const stepRuns = yield* StepRuns
       const items = yield* WorkItems
       const runItems = yield* RunItems
+      const limits = yield* Limits
       const outputs = yield* Outputs
       const files = yield* Files
       const dropBlobs = yield* UnusedBlobs.make
@@ -136,12 +141,15 @@ export class Transitions extends Context.Service<
               break
             case "WaitingSettled":
               yield* runItems.settleWaiting(run, change)
+              if (isUnderLimits(run)) yield* limits.settled(run.id)
               failed.push(...change.failures)
               break
-            case "OutputsReleased":
-              yield* outputs.release(run, change)
+            case "OutputsReleased": {
+              const items = yield* outputs.release(run, change)
+              if (change.state === "pending" && isUnderLimits(run)) yield* limits.enter(run, items)
               failed.push(change.failure)
               break
+            }
             case "OutputsDropped":
               yield* dropBlobs(yield* files.removeOwners(yield* outputs.drop(change.stepRun, change.items)))
               break
@@ -163,6 +171,7 @@ export class Transitions extends Context.Service<
           }
         }
         yield* runItems.move(moves)
+        if (moves.length > 0 && isUnderLimits(run)) yield* limits.moved(run, moves)
         yield* items.remove(deleted)
         yield* failures.occurred(
           run,
@@ -175,7 +184,9 @@ export class Transitions extends Context.Service<
         const events = [...before, ...(yield* apply(outcome.run, outcome.changes))]
         const due: Array<ReadonlyArray<WorkItemId>> = []
         for (const [step, free] of Engine.capacity(outcome.run).entries()) {
-          due.push(free === 0 ? [] : yield* runItems.dueIds(outcome.run.id, step, free))
+          if (free === 0) due.push([])
+          else if (isLimited(outcome.run.steps[step])) due.push(yield* limits.next(outcome.run, step, free))
+          else due.push(yield* runItems.dueIds(outcome.run.id, step, free))
         }
         const settled = Engine.settle(outcome.run, due, yield* now)
         events.push(...(yield* apply(settled.run, settled.changes)))

@@ -40,9 +40,11 @@ import { PackageUses } from "../store/packages/PackageUses.ts"
 import { PackageVersions } from "../store/packages/PackageVersions.ts"
 import { TaskPackages } from "../store/packages/TaskPackages.ts"
 import { Failures } from "../store/items/Failures.ts"
+import { Limits } from "../store/items/Limits.ts"
 import { Outputs } from "../store/items/Outputs.ts"
 import { RunItems } from "../store/items/RunItems.ts"
 import { WorkItems } from "../store/items/WorkItems.ts"
+import { Blocked } from "../store/runs/Blocked.ts"
 import { Leases } from "../store/runs/Leases.ts"
 import { ProcessRuns } from "../store/runs/ProcessRuns.ts"
 import { QueueDepth } from "../store/runs/QueueDepth.ts"
@@ -82,9 +84,11 @@ const repositories = Layer.mergeAll(
   PackageUses.layer,
   PackageVersions.layer,
   Failures.layer,
+  Limits.layer,
   Outputs.layer,
   RunItems.layer,
   WorkItems.layer,
+  Blocked.layer,
   Leases.layer,
   ProcessRuns.layer,
   QueueDepth.layer,

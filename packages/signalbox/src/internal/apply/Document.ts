@@ -35,7 +35,9 @@ const Process = Schema.Struct({
   input_schema: ProcessDefinition.fields.input_schema,
   check_payloads: ProcessDefinition.fields.check_payloads,
   forward_done_items: ProcessDefinition.fields.forward_done_items,
-  pause_after_failures: ProcessDefinition.fields.pause_after_failures
+  pause_after_failures: ProcessDefinition.fields.pause_after_failures,
+  concurrency: ProcessDefinition.fields.concurrency,
+  rate: ProcessDefinition.fields.rate
 })
 export type Process = typeof Process.Type
 

@@ -34,7 +34,9 @@ const parts = (process: WantedProcess): Readonly<Record<string, Schema.Json>> =>
   input_schema: process.input_schema ?? null,
   check_payloads: process.check_payloads ?? false,
   forward_done_items: process.forward_done_items ?? false,
-  pause_after_failures: process.pause_after_failures ?? null
+  pause_after_failures: process.pause_after_failures ?? null,
+  concurrency: process.concurrency ?? null,
+  rate: process.rate ?? null
 })
 
 const named = ({ name: _, steps, ...definition }: ProcessDefinition, ids: Ids): WantedProcess => ({

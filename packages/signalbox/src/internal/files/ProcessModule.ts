@@ -113,7 +113,9 @@ export const moduleOf = Effect.fn("moduleOf")(function* (id: ProcessId) {
     ...(definition.check_payloads === true ? ["  check_payloads: true"] : []),
     ...(definition.pause_after_failures === undefined
       ? []
-      : [`  pause_after_failures: ${definition.pause_after_failures}`])
+      : [`  pause_after_failures: ${definition.pause_after_failures}`]),
+    ...(definition.concurrency === undefined ? [] : [`  concurrency: ${json(definition.concurrency)}`]),
+    ...(definition.rate === undefined ? [] : [`  rate: ${json(definition.rate)}`])
   ]
   return `/**
  * Written by \`signalbox processes export\`. Check the payload types that are marked as inferred.

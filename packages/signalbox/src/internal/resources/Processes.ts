@@ -4,12 +4,13 @@ import { defined } from "@signalbox/transport/Defined"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { connected, connectionFlags } from "../connection/Connection.ts"
 import { moduleOf } from "../files/ProcessModule.ts"
-import { printFields } from "../output/List.ts"
+import { type Columns, printFields, printList } from "../output/List.ts"
 import { suggest } from "@signalbox/transport/Suggestions"
 import { deleteCommand, find, listCommand, nameArgument, NameError, type Noun, showCommand } from "./Resource.ts"
 import { pauseCommands, pausedText } from "./Pausing.ts"
@@ -92,6 +93,32 @@ const exported = Command.make(
       description: "Then run signalbox apply orders.ts --dry-run"
     }
   ])
+)
+
+const limitColumns: Columns<Processes.LimitWait> = {
+  step: ({ step }) => step?.name ?? "all",
+  limit: ({ kind, limit }) => `${kind} ${limit ?? "lifted"}`,
+  "waits for": ({ key, value }) => (key === null ? "any item" : `${key} ${value ?? ""}`),
+  waiting: ({ waiting }) => String(waiting),
+  since: ({ since }) => since ?? "",
+  "in hand": ({ held_by, in_hand, room_at }) =>
+    room_at === null
+      ? `${in_hand}: ${held_by.map(({ process_run_id }) => `run ${process_run_id}`).join(", ")}`
+      : `room at ${room_at}`
+}
+
+const limits = Command.make(
+  "limits",
+  { process: nameArgument(processNoun), ...connectionFlags },
+  Effect.fnUntraced(function* ({ data, json, process }) {
+    const found = Stream.unwrap(
+      Effect.map(find(processNoun, process), ({ id }) => Stream.fromIterableEffect(Processes.limits(id)))
+    )
+    yield* connected(data)(printList(json, found, limitColumns, "Nothing waits for a limit"))
+  })
+).pipe(
+  Command.withDescription("Lists what waits for the limits of a process: for which key, since when, and who has it"),
+  Command.withExamples([{ command: "signalbox processes limits orders", description: "What waits longest is first" }])
 )
 
 /** The step of a process that has this name or id; `from`: what gives it, for the error. */
@@ -181,6 +208,7 @@ export const processes = Command.make("processes").pipe(
       },
       true
     ),
+    limits,
     pin,
     unpin,
     deleteCommand(processNoun, ({ id }) => Processes.remove(id))

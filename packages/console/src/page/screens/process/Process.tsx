@@ -1,5 +1,5 @@
 /** One process: its steps, what starts it, what waits, and its newest runs. */
-import type { Process as ProcessOf, StoredDefinition } from "@signalbox/api/contract/Processes"
+import type { LimitWait, Process as ProcessOf, StoredDefinition } from "@signalbox/api/contract/Processes"
 import type { ProcessRun } from "@signalbox/api/contract/ProcessRuns"
 import type { ScheduleListed } from "@signalbox/api/contract/Schedules"
 import type { TriggerListed } from "@signalbox/api/contract/Triggers"
@@ -168,6 +168,40 @@ const Waiting = ({ id }: { readonly id: string }) => {
   )
 }
 
+const Limits = ({ id }: { readonly id: string }) => {
+  const { data } = useResource<{ readonly data: ReadonlyArray<LimitWait> }>(`processes/${id}/limits`)
+  return (
+    <Panel title={text.processes.limits} flush>
+      {data === undefined ? null : data.data.length === 0 ? (
+        <Empty title={text.processes.noLimitWaits} />
+      ) : (
+        <Table
+          label={text.processes.limits}
+          rows={data.data.map((wait, n) => ({ ...wait, id: String(n) }))}
+          columns={[
+            { title: text.processes.waitsFor, cell: ({ key, step, value }) => value ?? key ?? step?.name ?? "" },
+            { title: text.common.items, isNumber: true, cell: ({ waiting }) => waiting },
+            { title: text.processes.since, cell: ({ since }) => (since === null ? "" : <Time at={since} />) },
+            {
+              title: text.processes.heldBy,
+              cell: ({ held_by, room_at }) =>
+                room_at === null ? (
+                  held_by.map(({ process_run_id: run, work_item_id: item }) => (
+                    <a key={item} class="mono" href={to(["runs", run])}>
+                      {short(run)}{" "}
+                    </a>
+                  ))
+                ) : (
+                  <Time at={room_at} />
+                )
+            }
+          ]}
+        />
+      )}
+    </Panel>
+  )
+}
+
 export const Process = ({ id }: { readonly id: string }) => {
   const process = useResource<ProcessOf>(`processes/${id}`)
   const definition = useResource<StoredDefinition>(`processes/${id}/definition`)
@@ -183,6 +217,7 @@ export const Process = ({ id }: { readonly id: string }) => {
   }
   const { description, name, paused } = process.data
   const { pause_after_failures } = definition.data
+  const hasLimits = [definition.data, ...definition.data.steps].some(({ concurrency, rate }) => concurrency ?? rate)
   const resume = () =>
     void action.run(async () => {
       await call("POST", `processes/${id}/resume`)
@@ -227,6 +262,7 @@ export const Process = ({ id }: { readonly id: string }) => {
         <div class="stack">{may("Processes.read_runs") ? <Runs id={id} /> : null}</div>
         <div class="stack">
           {may("Processes.read_work_items") ? <Waiting id={id} /> : null}
+          {hasLimits && may("Processes.read_work_items") ? <Limits id={id} /> : null}
           {may("Schedules.read_schedules") ? <Schedules id={id} /> : null}
           {may("Triggers.read_triggers") ? <Triggers id={id} /> : null}
           {pause_after_failures === undefined ? null : (

@@ -90,7 +90,7 @@ export class Integrity extends Context.Service<
     /** The fingerprint of the master key that the database belongs to; null before the first start. */
     readonly fingerprint: Effect.Effect<string | null, SqlError>
     /**
-     * Compares the counters of runs, in the order of their ids after this one, with a recount of their rows. `last`: null when
+     * Compares the counters of runs, and what limits count of them, in the order of their ids after this one, with a recount of their rows. `last`: null when
      * there are no more.
      */
     readonly counters: (after: string, limit: number) => Effect.Effect<Recount, SqlError>
@@ -120,6 +120,25 @@ export class Integrity extends Context.Service<
           ({ n, parent, table }) => `${n} rows of ${table} refer to rows of ${parent} that do not exist`
         )
       })
+      /** Runs with items that are counted by a limit and are in no hand, or the reverse, or that wait in no lane. */
+      const limitsWrong = (runs: ReadonlyArray<string>) =>
+        query(
+          Row({ id: text }),
+          sql`
+            SELECT process_run_id AS id FROM limit_claim
+            WHERE ${sql.in("process_run_id", runs)} AND NOT EXISTS (
+              SELECT 1 FROM work_item JOIN step_run ON step_run.id = work_item.step_run_id
+              WHERE work_item.id = limit_claim.item_id AND work_item.state IN ('pending', 'in_progress')
+                AND (step_run.worker_id IS NULL) = (limit_claim.given_at IS NULL))
+            UNION
+            SELECT process_run_id FROM work_item
+            WHERE ${sql.in("process_run_id", runs)} AND state = 'pending' AND step_run_id IS NULL AND not_before IS NULL
+              AND lane IS NOT NULL AND NOT EXISTS (
+                SELECT 1 FROM limit_lane WHERE limit_lane.process_run_id = work_item.process_run_id
+                  AND limit_lane.step = work_item.step AND limit_lane.lane = work_item.lane)`,
+          (row) => row.id
+        )
+
       return Integrity.of({
         hasTables: sql
           .onDialectOrElse({
@@ -154,7 +173,7 @@ export class Integrity extends Context.Service<
                   CAST(${count("state = 'new'")} AS BIGINT), 0
                 FROM step_run WHERE ${sql.in("process_run_id", ids)} GROUP BY process_run_id, step`
           )
-          return { last, runs: ids.length, wrong: wrongOf(rows) }
+          return { last, runs: ids.length, wrong: [...new Set([...wrongOf(rows), ...(yield* limitsWrong(ids))])] }
         }),
         blobs: (after, limit) =>
           query(

@@ -20,6 +20,7 @@ import * as AlertReceivers from "./migrations/AlertReceivers.ts"
 import * as ConsoleMarks from "./migrations/ConsoleMarks.ts"
 import * as IdempotencyMakers from "./migrations/IdempotencyMakers.ts"
 import * as ItemSteps from "./migrations/ItemSteps.ts"
+import * as Limits from "./migrations/Limits.ts"
 import * as Needs from "./migrations/Needs.ts"
 import * as NodeNames from "./migrations/NodeNames.ts"
 import * as Nodes from "./migrations/Nodes.ts"
@@ -56,7 +57,8 @@ export const migrations = {
   "0049_failures_grouped": ["DROP INDEX IF EXISTS work_item_without_failure"],
   "0050_node_names": NodeNames.statements,
   "0051_turns": Turns.statements,
-  "0054_needs": Needs.statements
+  "0052_limits": Limits.statements,
+  "0053_needs": Needs.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */

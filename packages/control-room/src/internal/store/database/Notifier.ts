@@ -1,6 +1,6 @@
 /**
- * Notifies every node of the service that there is work, that a key was revoked or a session closed, or that something
- * changed. Notifications may be lost, so each subscriber also polls.
+ * Notifies every node of the service that there is work, that a limit may have room, that a key was revoked or a session closed, or
+ * that something changed. Notifications may be lost, so each subscriber also polls.
  *
  * On Postgres what transactions have committed is sent in a separate statement, all that has gathered since the last one: a NOTIFY
  * inside of a transaction costs it a round trip, and makes its commit wait for those of all others that notify.
@@ -19,7 +19,7 @@ import { steady } from "../../background/BackgroundTask.ts"
 import { Database } from "./Database.ts"
 
 /** What a notification is about. */
-export type Topic = "work" | "key revoked" | "session closed" | "changed"
+export type Topic = "work" | "limits" | "key revoked" | "session closed" | "changed"
 
 /** Runs for each notification; null: some may have been missed. */
 type Handler = (about: string | null) => Effect.Effect<void>

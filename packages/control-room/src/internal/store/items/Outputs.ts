@@ -105,8 +105,11 @@ export class Outputs extends Context.Service<
       stepRun: StepRunId,
       held: WorkItemId | null
     ) => Effect.Effect<{ readonly held: number; readonly done: number }>
-    /** Releases the outputs of a step run: they become work items of a step, or, without one, outputs of the run. */
-    readonly release: (run: Run, change: OutputsReleased) => Effect.Effect<void>
+    /**
+     * Releases the outputs of a step run: they become work items of a step, or, without one, outputs of the run. Returns the items, which
+     * have their ids.
+     */
+    readonly release: (run: Run, change: OutputsReleased) => Effect.Effect<ReadonlyArray<WorkItemId>>
     /** Deletes the outputs of these items that the step run has not released, and returns their ids. */
     readonly drop: (stepRun: StepRunId, items: ReadonlyArray<WorkItemId>) => Effect.Effect<ReadonlyArray<WorkItemId>>
     /** Creates an output with the payload of its item, and returns its id. */
@@ -212,7 +215,7 @@ export class Outputs extends Context.Service<
           ),
         release: Effect.fnUntraced(function* (run, { exception, failure, state, step, stepRun }) {
           const at = yield* now
-          yield* eachUnreleased(stepRun, null, (ids) =>
+          const released = yield* eachUnreleased(stepRun, null, (ids) =>
             step === null
               ? sql`UPDATE output SET released = 1 WHERE ${sql.in("id", ids)}`
               : query(
@@ -234,6 +237,7 @@ export class Outputs extends Context.Service<
                   Effect.andThen(sql`DELETE FROM output WHERE ${sql.in("id", ids)}`)
                 )
           )
+          return step === null ? [] : released
         }),
         drop: (stepRun, items) =>
           Chunks.flatMap(items, (some) =>

@@ -97,6 +97,8 @@ export class RunItems extends Context.Service<
       worker: string | null,
       limit: number
     ) => Effect.Effect<ReadonlyArray<GivenItem>>
+    /** Whether items of a step may be given to a worker: neither it nor its process, or the group or worker, is paused. */
+    readonly mayBeGiven: (run: Run, step: number, worker: string | null) => Effect.Effect<boolean>
     /** Those of these ids that exist. */
     readonly given: (ids: ReadonlyArray<WorkItemId>) => Effect.Effect<ReadonlyArray<GivenItem>>
     /** The ids of items in the same order, also of what is paused: payloads may be large. */
@@ -164,6 +166,12 @@ export class RunItems extends Context.Service<
           sql`${columns} WHERE id IN (${ready}) AND ${given} ORDER BY sort_key, id LIMIT ${limit} ${forUpdate}`
         )
       })
+
+      const notPaused = (run: Run, step: number, worker: string | null) => {
+        const { id, worker_group } = run.steps[step] ?? {}
+        const subjects = [run.processId, id, worker_group?.id, worker].flatMap((subject) => subject ?? [])
+        return noneIsPaused(sql, run.workspaceId, sql.csv(subjects.map((subject) => sql`${subject}`)))
+      }
 
       const complete = (moves: ReadonlyArray<ItemMove>, at: string) =>
         Chunks.forEach(
@@ -319,12 +327,12 @@ export class RunItems extends Context.Service<
               (row) => row.id
             )
           ),
-        due: (run, step, worker, limit) => {
-          const { id, worker_group } = run.steps[step] ?? {}
-          const subjects = [run.processId, id, worker_group?.id, worker].flatMap((subject) => subject ?? [])
-          const given = noneIsPaused(sql, run.workspaceId, sql.csv(subjects.map((subject) => sql`${subject}`)))
-          return Effect.map(due(wholeRow, whole, run.id, step, limit, given), (rows) => rows.map(parseGiven))
-        },
+        due: (run, step, worker, limit) =>
+          Effect.map(due(wholeRow, whole, run.id, step, limit, notPaused(run, step, worker)), (rows) =>
+            rows.map(parseGiven)
+          ),
+        mayBeGiven: (run, step, worker) =>
+          Effect.map(sql`SELECT 1 AS given WHERE ${notPaused(run, step, worker)}`, (rows) => rows.length > 0),
         given: (ids) => query(wholeRow, sql`${whole} WHERE ${sql.in("id", ids)}`, parseGiven),
         dueIds: (run, step, limit) =>
           Effect.map(due(dueRow, sql`SELECT ${dueRow.columns} FROM work_item`, run, step, limit), (rows) =>

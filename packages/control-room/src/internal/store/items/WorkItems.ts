@@ -108,6 +108,8 @@ export class WorkItems extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<{ readonly id: WorkItemId; readonly created: boolean }>>
     /** How many open items have exceeded their time, and how many may, in all workspaces. */
     readonly countDue: Effect.Effect<{ readonly late: number; readonly atRisk: number }>
+    /** The run of an item that waits for limits of its step; null: it does not. */
+    readonly runOfLane: (workspace: WorkspaceId, id: string) => Effect.Effect<ProcessRunId | null>
     /** Changes the payload (JSON text) of an item that no step run processes; false when it is in another state. */
     readonly updatePayload: (id: WorkItemId, payload: string) => Effect.Effect<boolean>
     /** Deletes these items, whatever run they are in. */
@@ -341,6 +343,14 @@ export class WorkItems extends Context.Service<
             }
           })
         }),
+        runOfLane: (workspace, id) =>
+          queryOne(
+            workItemTable.pick("process_run_id"),
+            sql`
+              SELECT process_run_id FROM work_item
+              WHERE workspace_id = ${workspace} AND id = ${id} AND state = 'pending' AND lane IS NOT NULL`,
+            (row) => row.process_run_id
+          ),
         updatePayload: Effect.fnUntraced(function* (id, payload) {
           const rows = yield* sql`
             UPDATE work_item SET payload = ${payload}

@@ -3,9 +3,11 @@
  */
 import { ProcessId, StepId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { Process, ProcessDefinition, ProcessSummary } from "@signalbox/api/contract/Processes"
+import { defined } from "@signalbox/transport/Defined"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { ProcessLimits } from "../../engine/Limits.ts"
 import type { RunStep } from "../../engine/State.ts"
 import * as ExactJson from "@signalbox/transport/ExactJson"
 import { Database, type PageRequest, type Rows } from "../database/Database.ts"
@@ -29,7 +31,8 @@ const processTable = Table("process", {
   input_schema: nullable(text),
   check_payloads: flag,
   forward_done_items: flag,
-  pause_after_failures: nullable(integer)
+  pause_after_failures: nullable(integer),
+  limits: nullable(json<ProcessLimits>())
 })
 type ProcessRow = typeof processTable.Type
 
@@ -46,6 +49,8 @@ export interface StoredProcess {
   /** For steps that do not say otherwise. */
   readonly forwardDoneItems: boolean
   readonly pauseAfterFailures: number | null
+  /** Of all its steps together; null: none. */
+  readonly limits: ProcessLimits | null
 }
 
 /** A digest of the definition: another one after a change, the same again when that is taken back. */
@@ -56,6 +61,7 @@ export const revisionOf = (process: StoredProcess): string => {
   definition.push(inputSchema, checkPayloads, forwardDoneItems)
   // Definitions from before keep their revision.
   if (process.pauseAfterFailures !== null) definition.push(process.pauseAfterFailures)
+  if (process.limits !== null) definition.push(process.limits)
   return createHash("sha256").update(JSON.stringify(definition)).digest("hex")
 }
 
@@ -73,7 +79,8 @@ const parse = ({ steps, ...row }: ProcessRow): StoredProcess => ({
   inputSchema: row.input_schema,
   checkPayloads: row.check_payloads,
   forwardDoneItems: row.forward_done_items,
-  pauseAfterFailures: row.pause_after_failures
+  pauseAfterFailures: row.pause_after_failures,
+  limits: row.limits
 })
 
 /** What a definition says of its payloads, as it is stored. */
@@ -81,6 +88,9 @@ export const inputOf = ({ check_payloads, input_schema }: ProcessDefinition) => 
   inputSchema: input_schema === undefined || input_schema === null ? null : JSON.stringify(input_schema),
   checkPayloads: check_payloads === true
 })
+
+const limitsOf = ({ concurrency, rate }: ProcessDefinition): ProcessLimits | null =>
+  concurrency === undefined && rate === undefined ? null : defined({ concurrency, rate })
 
 export class Processes extends Context.Service<
   Processes,
@@ -126,7 +136,8 @@ export class Processes extends Context.Service<
           input_schema: inputSchema,
           check_payloads: checkPayloads,
           forward_done_items: definition.forward_done_items === true,
-          pause_after_failures: definition.pause_after_failures ?? null
+          pause_after_failures: definition.pause_after_failures ?? null,
+          limits: limitsOf(definition)
         }
       })
       const select = sql`SELECT ${processTable.columns} FROM process`

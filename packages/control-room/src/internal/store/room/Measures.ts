@@ -108,7 +108,7 @@ export class Measures extends Context.Service<
             sql`
               SELECT count(*) AS n, min(since) AS since FROM (
                 SELECT state_updated_at AS since FROM step_run
-                WHERE state = 'awaiting_worker' AND worker_id IS NULL LIMIT ${most}) AS counted`
+                WHERE state = 'awaiting_worker' AND worker_id IS NULL AND blocked_by IS NULL LIMIT ${most}) AS counted`
           )
           return waiting(row, yield* millis)
         }),

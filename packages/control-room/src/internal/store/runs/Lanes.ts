@@ -12,8 +12,9 @@ export interface Takes {
   readonly packages: boolean
 }
 
-/** The condition that a row of `step_run` waits for a worker. */
-export const unassigned = (sql: Sql) => sql.literal("state = 'awaiting_worker' AND worker_id IS NULL")
+/** The condition that a row of `step_run` waits for a worker, and for nothing else. */
+export const unassigned = (sql: Sql) =>
+  sql.literal("state = 'awaiting_worker' AND worker_id IS NULL AND blocked_by IS NULL")
 
 /** How many step runs of a process workers have: the condition is that of an index. */
 export const heldBy = (sql: Sql, process: Fragment) => sql`

@@ -10,11 +10,14 @@ import * as Layer from "effect/Layer"
 import * as Tokens from "../../vault/Tokens.ts"
 import * as Traces from "../../telemetry/Traces.ts"
 import { Database } from "../database/Database.ts"
+import { Limits } from "../items/Limits.ts"
 import { PackageUses } from "../packages/PackageUses.ts"
+import type { Takes } from "./Lanes.ts"
 import { StepRuns } from "./StepRuns.ts"
 import { parseStepRun, type StepRunRow, stepRunTable, type StoredStepRun } from "./StoredStepRun.ts"
 import { Turns } from "./Turns.ts"
 
+type Worker = { readonly id: WorkerId; readonly workspaceId: WorkspaceId }
 type Steps = ReadonlyArray<Pick<StepDefinition, "environment" | "task_package_version">>
 
 /** A step run leased to a worker, with the texts of its tokens. */
@@ -37,7 +40,7 @@ export class Leases extends Context.Service<
      * that drains gets none.
      */
     readonly lease: (
-      worker: { readonly id: WorkerId; readonly workspaceId: WorkspaceId },
+      worker: Worker,
       tasks: ReadonlyArray<string>,
       packages: boolean,
       limit: number,
@@ -67,10 +70,11 @@ export class Leases extends Context.Service<
   static readonly layer = Layer.effect(
     Leases,
     Effect.gen(function* () {
-      const { now, sql } = yield* Database
+      const { now, sql, transaction } = yield* Database
       const { addEvents } = yield* StepRuns
       const turns = yield* Turns
       const uses = yield* PackageUses
+      const limits = yield* Limits
       const skipLocked = Dialect.skipLocked(sql, "step_run")
       // The condition of an index that has only the step runs that workers have.
       const held = sql.literal(
@@ -99,14 +103,32 @@ export class Leases extends Context.Service<
         return new Map(found.map(({ id, trace }) => [id, trace]))
       })
 
+      /** The next ones that have no worker, locked; of those under limits, those that have room, which are counted as given. */
+      const free = Effect.fnUntraced(function* (worker: Worker, takes: Takes, limit: number) {
+        const given: Array<StepRunRow> = []
+        for (;;) {
+          const next = yield* turns.next(worker, takes, limit)
+          if (next === null) return given
+          const others = sql`SELECT ${stepRunTable.columns} FROM step_run ${next}`
+          const rows = yield* query(stepRunTable, sql`${others} LIMIT ${limit} ${skipLocked}`)
+          let blocked = 0
+          for (const row of rows) {
+            const full = row.limited ? yield* limits.lease(row.process_id, row.first_item_id) : null
+            if (full === null) given.push(row)
+            else {
+              blocked++
+              yield* sql`UPDATE step_run SET blocked_by = ${full.name} WHERE id = ${row.id}`
+            }
+          }
+          // Those that are blocked are found no more.
+          if (blocked === 0 || given.length > 0) return given
+        }
+      })
+
       return Leases.of({
         lease: Effect.fnUntraced(function* (worker, tasks, packages, limit, expiresAt) {
-          const next = yield* turns.next(worker, { tasks, packages }, limit)
-          if (next === null) return []
-          const rows = yield* query(
-            stepRunTable,
-            sql`SELECT ${stepRunTable.columns} FROM step_run ${next} LIMIT ${limit} ${skipLocked}`
-          )
+          const rows = yield* free(worker, { tasks, packages }, limit)
+          if (rows.length === 0) return []
           const runs = [...new Set(rows.flatMap((row) => (row.package_id === null ? [] : [row.process_run_id])))]
           const definitions = yield* stepsOf(runs)
           const traces = yield* tracesOf(rows)
@@ -140,12 +162,17 @@ export class Leases extends Context.Service<
           return leased
         }),
         expire: Effect.gen(function* () {
-          const rows = yield* sql`
+          const rows = yield* query(
+            stepRunTable.pick("first_item_id", "limited"),
+            sql`
             UPDATE step_run SET worker_id = NULL, lease_hash = NULL, run_token_hash = NULL, lease_expires_at = NULL,
               package_version = NULL, package_digest = NULL, wait_told = 0
-            WHERE state = 'awaiting_worker' AND worker_id IS NOT NULL AND lease_expires_at < ${yield* now} RETURNING id`
+            WHERE state = 'awaiting_worker' AND worker_id IS NOT NULL AND lease_expires_at < ${yield* now}
+            RETURNING first_item_id, limited`
+          )
+          yield* limits.expire(rows.flatMap((row) => (row.limited ? row.first_item_id : [])))
           return rows.length
-        }),
+        }).pipe(transaction),
         ofWorker: Effect.fnUntraced(function* (worker, ids, cutoff) {
           const rows = yield* query(
             stepRunTable,
@@ -180,5 +207,5 @@ export class Leases extends Context.Service<
         })
       })
     })
-  ).pipe(Layer.provide([StepRuns.layer, PackageUses.layer, Turns.layer]))
+  ).pipe(Layer.provide([Limits.layer, StepRuns.layer, PackageUses.layer, Turns.layer]))
 }

@@ -47,8 +47,9 @@ export class QueueDepth extends Context.Service<
             Row({ waiting: integer, assigned: integer }),
             sql`
               SELECT
-                (SELECT count(*) FROM step_run WHERE state = 'awaiting_worker' AND worker_id IS NULL AND ${which}
-                  AND ${noneIsPaused(sql, workspace, sql`${subjects}`)}) AS waiting,
+                (SELECT count(*) FROM step_run
+                  WHERE state = 'awaiting_worker' AND worker_id IS NULL AND blocked_by IS NULL AND ${which}
+                    AND ${noneIsPaused(sql, workspace, sql`${subjects}`)}) AS waiting,
                 (SELECT count(*) FROM step_run
                   WHERE state IN ('new', 'awaiting_worker', 'in_progress') AND worker_id IS NOT NULL AND ${which}) AS assigned`
           )

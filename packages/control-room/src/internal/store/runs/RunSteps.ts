@@ -6,6 +6,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { RunStep, StepCounts } from "../../engine/State.ts"
+import { bucketOf, roomless } from "../../engine/Limits.ts"
 import { Database } from "../database/Database.ts"
 
 const runRow = Row({ steps: json<ReadonlyArray<RunStep>>(), counts: json<ReadonlyArray<StepCounts>>() })
@@ -37,16 +38,20 @@ export class RunSteps extends Context.Service<
       /** Why the first step run that waits in a step does so, where it was told. */
       const waits = Effect.fnUntraced(function* (run: string) {
         const waiting = yield* query(
-          Row({ id: text, step: integer }),
+          Row({ id: text, step: integer, blocked_by: nullable(text) }),
           sql`
-            SELECT id, step FROM step_run
+            SELECT id, step, blocked_by FROM step_run
             WHERE process_run_id = ${run} AND state IN ('new', 'awaiting_worker', 'in_progress')
               AND state = 'awaiting_worker' AND worker_id IS NULL
             ORDER BY id LIMIT 100`
         )
         const messages = new Map<number, string>()
-        for (const { id, step } of waiting) {
+        for (const { blocked_by, id, step } of waiting) {
           if (messages.has(step)) continue
+          if (blocked_by !== null) {
+            messages.set(step, roomless(bucketOf(blocked_by)))
+            continue
+          }
           const told = yield* queryOne(
             Row({ message: nullable(text) }),
             sql`

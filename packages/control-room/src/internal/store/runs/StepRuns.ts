@@ -7,6 +7,7 @@ import { defined } from "@signalbox/transport/Defined"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { isLimited } from "../../engine/Limits.ts"
 import type { Change, Run } from "../../engine/State.ts"
 import * as Chunks from "../database/Chunks.ts"
 import { Database, type PageRequest, type Rows } from "../database/Database.ts"
@@ -134,7 +135,8 @@ export class StepRuns extends Context.Service<
               first_item_id: change.item,
               // Since when it waits and how urgent it is are those of its item.
               sort_key: item?.sort_key ?? 0,
-              priority: item?.priority ?? 0
+              priority: item?.priority ?? 0,
+              ...defined({ limited: isLimited(step) || undefined })
             })}`
             const created: NewEvent = { stepRun: id, type: "CREATED", item: change.item }
             return change.state === "awaiting_worker"

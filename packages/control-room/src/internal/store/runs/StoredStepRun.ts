@@ -45,9 +45,14 @@ export const stepRunTable = Table("step_run", {
   package_version: nullable(integer),
   package_digest: nullable(text),
   sort_key: integer,
-  priority: integer
+  priority: integer,
+  /** Whether its item is under a limit. */
+  limited: flag
 })
 export type StepRunRow = typeof stepRunTable.Type
+
+/** The process of something. */
+export const processId = id(ProcessId)
 
 /** The id of a step run, as most statements return it. */
 export const stepRunId = stepRunTable.pick("id")

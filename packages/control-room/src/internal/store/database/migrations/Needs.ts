@@ -4,5 +4,5 @@ export const statements: ReadonlyArray<string> = [
   `CREATE INDEX step_run_untold ON step_run (
     (workspace_id || '/' || coalesce(package_id, '') || '/' || coalesce(worker_group_id, '') || '/' || coalesce(labels, '') || '/' || task_name),
     state_updated_at
-  ) WHERE state = 'awaiting_worker' AND worker_id IS NULL AND wait_told = 0`
+  ) WHERE state = 'awaiting_worker' AND worker_id IS NULL AND wait_told = 0 AND blocked_by IS NULL`
 ]
