@@ -17,6 +17,7 @@ import * as Work from "./migrations/initial/Work.ts"
 import * as Workers from "./migrations/initial/Workers.ts"
 import * as AlertGathering from "./migrations/AlertGathering.ts"
 import * as AlertReceivers from "./migrations/AlertReceivers.ts"
+import * as Audit from "./migrations/Audit.ts"
 import * as ConsoleMarks from "./migrations/ConsoleMarks.ts"
 import * as IdempotencyMakers from "./migrations/IdempotencyMakers.ts"
 import * as ItemSteps from "./migrations/ItemSteps.ts"
@@ -54,7 +55,8 @@ export const migrations = {
   // Rooms that were made before 0.1.0 had failed items without a group.
   "0049_failures_grouped": ["DROP INDEX IF EXISTS work_item_without_failure"],
   "0050_node_names": NodeNames.statements,
-  "0051_turns": Turns.statements
+  "0051_turns": Turns.statements,
+  "0054_audit": Audit.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */
