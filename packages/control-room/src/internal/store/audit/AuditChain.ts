@@ -12,7 +12,7 @@ import { linkOf, sealOf } from "../../vault/AuditMac.ts"
 import { Database } from "../database/Database.ts"
 import { AuditEntries, auditKey, entryOf, entryTable, type EntryRow } from "./AuditEntries.ts"
 
-const chainTable = Table("audit_chain", { workspace_id: text, number: integer, mac: text })
+export const chainTable = Table("audit_chain", { workspace_id: text, number: integer, mac: text })
 
 /** Entries that are linked in one transaction. */
 const linkedAtOnce = 200

@@ -103,8 +103,9 @@ export const EntryOfRequest = Context.Reference<Effect.Effect<void>>("@signalbox
   defaultValue: () => Effect.void
 })
 
-/** The key of all MACs of the room. */
-export const auditKey = Effect.flatMap(DataKeys, ({ get }) => get("audit"))
+/** The data key of all MACs of the room. */
+export const auditKeyId = "audit"
+export const auditKey = Effect.flatMap(DataKeys, ({ get }) => get(auditKeyId))
 
 export class AuditEntries extends Context.Service<
   AuditEntries,
