@@ -20,7 +20,7 @@ const content: ReadonlySet<string> = new Set([
 ])
 
 /** Fields that say when something was written, or what follows from others. */
-const derived: ReadonlySet<string> = new Set(["id", "last_seen_at", "revision", "updated_at"])
+const derived: ReadonlySet<string> = new Set(["created_at", "id", "last_seen_at", "revision", "updated_at"])
 
 /** Bytes of JSON from which a value is stored as its digest. */
 const longest = 2000
