@@ -240,7 +240,7 @@ export const layerIn = (
     // The same instances as those of the service: a layer is built once.
     Layer.provideMerge(Layer.merge(Scheduler.layer, TriggerStarts.layer)),
     Layer.provideMerge(Runs.layer.pipe(Layer.provide(WorkSignal.layer))),
-    Layer.provideMerge(Retention.layer(options?.retainRuns)),
+    Layer.provideMerge(Retention.layer(options?.retainRuns, options?.retainAudit)),
     Layer.provideMerge(
       Layer.merge(Deliverer.layer, Layer.provideMerge(Alerter.layer, AlertSender.layer)).pipe(
         Layer.provide(Layer.merge(TargetGuard.layer(options?.allowPrivateTargets), PublicUrl.layer(options?.publicUrl)))

@@ -159,7 +159,7 @@ const sayPaused = Layer.effectDiscard(
 )
 
 /** Runs, deliveries, packages that follow a branch and retention, with their background loops. */
-export const running = ({ retainRuns }: Pick<ServiceOptions, "retainRuns">) =>
+export const running = ({ retainAudit, retainRuns }: Pick<ServiceOptions, "retainAudit" | "retainRuns">) =>
   Layer.mergeAll(
     Runs.layerTicking,
     AuditLinks.layerTicking,
@@ -171,7 +171,7 @@ export const running = ({ retainRuns }: Pick<ServiceOptions, "retainRuns">) =>
     sayPaused,
     AlertSender.layerRunning,
     Alerter.layerTicking,
-    Layer.provide(Retention.layerTicking, Retention.layer(retainRuns))
+    Layer.provide(Retention.layerTicking, Retention.layer(retainRuns, retainAudit))
   ).pipe(
     Layer.provideMerge(
       Layer.mergeAll(
