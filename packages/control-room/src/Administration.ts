@@ -24,7 +24,7 @@ import * as Restore from "./internal/storage/Restore.ts"
 import * as StorageCheck from "./internal/storage/StorageCheck.ts"
 import { ApiKeys } from "./internal/store/access/ApiKeys.ts"
 import { ConsoleSessions } from "./internal/store/access/ConsoleSessions.ts"
-import { auditKeyId } from "./internal/store/audit/AuditEntries.ts"
+import { AuditEntries, auditKeyId, type NewEntry } from "./internal/store/audit/AuditEntries.ts"
 import { AuditReading, type ChainHead } from "./internal/store/audit/AuditReading.ts"
 import { checkLines } from "./internal/storage/AuditCheck.ts"
 import { DataKeys, storedKey } from "./internal/store/vault/DataKeys.ts"
@@ -107,12 +107,28 @@ export class Administration extends Context.Service<
     Effect.gen(function* () {
       const { transaction } = yield* Database
       const apiKeys = yield* ApiKeys
+      const audit = yield* AuditEntries
       const sessions = yield* ConsoleSessions
       const workers = yield* Workers
       const workspaces = yield* Workspaces
 
-      const createKey = (workspace: WorkspaceId, name: string, permissions: ReadonlyArray<Permission>) =>
-        Effect.map(apiKeys.create(workspace, name, permissions), ({ key }) => Redacted.make(key))
+      /** What a command on the storage has done. */
+      const entry = (
+        workspaceId: WorkspaceId,
+        action: string,
+        resource: NewEntry["resource"],
+        after: NewEntry["after"] = null
+      ) => audit.write({ workspaceId, actor: { type: "command", id: null }, action, resource, before: null, after })
+
+      const createKey = Effect.fnUntraced(function* (
+        workspace: WorkspaceId,
+        name: string,
+        permissions: ReadonlyArray<Permission>
+      ) {
+        const { key, view } = yield* apiKeys.create(workspace, name, permissions)
+        yield* entry(workspace, "createApiKey", { type: "api_key", id: view.id, name }, { name, permissions })
+        return Redacted.make(key)
+      }, transaction)
 
       const isKeyOf = Effect.fnUntraced(function* (workspace: WorkspaceId, text: Redacted.Redacted) {
         const token = Tokens.parse(Redacted.value(text))
@@ -140,15 +156,20 @@ export class Administration extends Context.Service<
             })
           ),
         createKey,
-        createLinkToken: (workspace, expiresAt) =>
-          Effect.map(workers.createLinkToken(workspace, expiresAt), ({ link_token }) => Redacted.make(link_token)),
+        createLinkToken: Effect.fnUntraced(function* (workspace, expiresAt) {
+          const { link_token } = yield* workers.createLinkToken(workspace, expiresAt)
+          const resource = { type: "link_token", id: null, name: null } as const
+          yield* entry(workspace, "createWorkerLinkToken", resource, { expires_at: expiresAt })
+          return Redacted.make(link_token)
+        }, transaction),
         createConsoleTicket: Effect.fnUntraced(function* (text, lifetime) {
           const token = Tokens.parse(Redacted.value(text))
           const key = token === null ? null : yield* apiKeys.authenticate(token)
           if (key === null) return null
           const { ticket } = yield* sessions.createTicket(key.workspaceId, key.id, lifetime)
+          yield* entry(key.workspaceId, "createConsoleTicket", { type: "api_key", id: key.id, name: null })
           return Redacted.make(ticket)
-        })
+        }, transaction)
       })
     })
   )

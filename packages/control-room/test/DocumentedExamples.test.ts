@@ -296,10 +296,12 @@ withLayer(layer, { excludeTestServices: true, timeout: "2 minutes" })("the examp
       assert.deepStrictEqual(left.sort(), [...notPlayed].sort())
       // Each change left the entry that its annotation says: those of keys are none of work items.
       const { data } = Schema.decodeUnknownSync(Entries)(audit)
-      const expected = [...played].flatMap((identifier) => {
+      const ofRequests = [...played].flatMap((identifier) => {
         const rule = ruleOf.get(identifier) ?? null
         return rule?.kind === "entry" ? [`${identifier} ${rule.resource}`] : []
       })
+      // An upload comes without a key, from a form that says who asked for it.
+      const expected = [...ofRequests, "uploadTaskPackage task_package"]
       const entries = data.map(({ action, resource }) => `${action} ${resource.type}`)
       assert.deepStrictEqual([...new Set(entries)].sort(), expected.sort())
       const withoutId = data.filter(({ resource }) => resource.id === null).map(({ action }) => action)

@@ -21,6 +21,8 @@ export const auditedResources = {
   asset: { id: "asset_id", read: "getAsset" },
   assistant: { id: "assistant_id", read: "getAssistant" },
   assistant_run: { id: "assistant_run_id", read: "getAssistantRun" },
+  flow_execution: { id: null, read: null },
+  flow_schedule: { id: null, read: null },
   secret: { id: "secret_name", read: "getSecret" },
   worker: { id: "worker_id", read: "getWorker" },
   worker_group: { id: "worker_group_id", read: "getWorkerGroup" },

@@ -61,8 +61,16 @@ export class Auditing extends Context.Service<
   {
     /** The handler of an endpoint, which leaves the entries that its annotation says. `handlers`: all of its group. */
     readonly audited: (endpoint: HttpApiEndpoint.Top, handlers: Readonly<Record<string, unknown>>) => Handler
-    /** By whom and from where a request is. */
-    readonly originOf: (request: HttpServerRequest.HttpServerRequest, principal: Principal) => Effect.Effect<Origin>
+    /**
+     * Around a command on durable flows, which changes another database: an entry before it, and one with its status after it, of the same
+     * request. What became of a command without the second is not known.
+     */
+    readonly around: <E, R>(
+      request: HttpServerRequest.HttpServerRequest,
+      principal: Principal,
+      path: string,
+      command: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
   }
 >()("@signalbox/control-room/edge/Auditing") {
   static readonly layer = Layer.effect(
@@ -133,7 +141,28 @@ export class Auditing extends Context.Service<
       }
 
       return Auditing.of({
-        originOf,
+        around: Effect.fnUntraced(function* (request, principal, path, command) {
+          const actor = actorOf(principal, "entry")
+          if (actor === null) return yield* command
+          const [, kind = "", id = null, rest = ""] = /^\/([\w-]+)(?:\/([^/]+))?(.*)$/.exec(path) ?? []
+          const entry: NewEntry = {
+            workspaceId: principal.workspaceId,
+            actor,
+            origin: yield* originOf(request, principal),
+            action: `${request.method} /${kind}${id === null ? "" : "/:id"}${rest}`.slice(0, 255),
+            resource: {
+              type: kind === "flow-schedules" ? "flow_schedule" : "flow_execution",
+              id: id === null ? null : id.slice(0, 255),
+              name: null
+            },
+            before: null,
+            after: null
+          }
+          yield* write(entry)
+          const response = yield* command
+          yield* write({ ...entry, after: { status: response.status } })
+          return response
+        }),
         audited: (endpoint, handlers) => {
           // `HandlersOf` has checked the handlers against their endpoints.
           const handlerOf = (name: string) => handlers[name] as Handler | undefined
