@@ -134,6 +134,8 @@ export class Auditing extends Context.Service<
           }
           const result = yield* handler(input)
           const answered = isRead ? {} : ofResponse(result)
+          // It was carried out, and there was nothing to do.
+          if (answered["started"] === false || answered["accepted"] === false) return result
           const now = yield* view
           yield* write(entryOf(now === null ? answered : {}, now))
           return result
