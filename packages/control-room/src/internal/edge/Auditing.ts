@@ -100,8 +100,11 @@ export class Auditing extends Context.Service<
         const waits = Context.get(endpoint.annotations, WithoutRecord)
         return Effect.fnUntraced(function* (input: Input, principal: Principal, actor: Actor) {
           const id = parameter === null ? null : textOf(input.params?.[parameter])
-          const current = read === undefined ? Effect.succeed(null) : Effect.option(read(input))
-          const view = Effect.map(current, (found) => (found?._tag === "Some" ? fieldsOf(found.value) : null))
+          // A secret that does not open, for example, can be deleted all the same.
+          const view: Effect.Effect<Fields | null, never, CurrentPrincipal | HttpRouter.Provided> =
+            read === undefined
+              ? Effect.succeed(null)
+              : Effect.matchCause(read(input), { onFailure: () => null, onSuccess: fieldsOf })
           // The fields before are those that the handler finds, so no other request may change them in between.
           if (read !== undefined && !waits) yield* lockResource(principal.workspaceId, type, id)
           const before = yield* view
