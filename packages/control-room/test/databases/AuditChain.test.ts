@@ -202,6 +202,25 @@ withLayer(Layer.provideMerge(AuditReading.layer, database), { excludeTestService
       })
     )
 
+    it.effect("goes on after a restore with an entry that says from which backup", () =>
+      Effect.gen(function* () {
+        const workspace = yield* chain
+        const { sql } = yield* Database
+        const { link, noteRestore } = yield* AuditChain
+        yield* noteRestore
+        yield* sql`INSERT INTO audit_restore (backup_created_at) VALUES ('2026-11-20T08:15:30.000Z')`
+        yield* noteRestore
+        yield* noteRestore
+        yield* link
+        const { rows } = yield* (yield* AuditEntries).list(workspace, all, { after: null, limit: 100 }, "oldest first")
+        assert.deepStrictEqual(
+          rows.slice(5).map(({ action, changes }) => [action, changes.map(({ after }) => after)]),
+          [["restoreBackup", ["2026-11-20T08:15:30.000Z", 5]]]
+        )
+        assert.deepStrictEqual(yield* problemsOf(workspace), [])
+      })
+    )
+
     it.effect("is checked as an export too, of which filters may have left out entries", () =>
       Effect.gen(function* () {
         const workspace = yield* chain

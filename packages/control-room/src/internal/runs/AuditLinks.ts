@@ -8,7 +8,8 @@ import { AuditChain } from "../store/audit/AuditChain.ts"
 
 export const layerTicking = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { link } = yield* AuditChain
+    const { link, noteRestore } = yield* AuditChain
+    yield* noteRestore
     yield* link.pipe(
       steady("linking entries of the audit"),
       Effect.repeat(Schedule.spaced(yield* PollInterval)),

@@ -25,6 +25,8 @@ export class AuditChain extends Context.Service<
   {
     /** Links all entries that are committed, of every chain that no other node links now. */
     readonly link: Effect.Effect<void>
+    /** After a restore: an entry in each chain says from which backup, and after which number it goes on. */
+    readonly noteRestore: Effect.Effect<void>
     /** The end of a chain. */
     readonly head: (workspace: string) => Effect.Effect<AuditHead>
     /**
@@ -131,7 +133,30 @@ export class AuditChain extends Context.Service<
         return count
       }, transaction)
 
+      const noteRestore = Effect.gen(function* () {
+        const restores = yield* query(
+          Row({ backup_created_at: text }),
+          sql`DELETE FROM audit_restore RETURNING backup_created_at`
+        )
+        if (restores.length === 0) return
+        const heads = yield* query(chainTable, sql`SELECT ${chainTable.columns} FROM audit_chain`)
+        for (const { backup_created_at } of restores) {
+          for (const { number, workspace_id: workspaceId } of heads) {
+            yield* write({
+              workspaceId,
+              actor: { type: "command", id: null },
+              action: "restoreBackup",
+              resource: { type: "room", id: null, name: null },
+              before: null,
+              // What was linked after this number in the room of the backup is not in this one.
+              after: { backup_created_at, continues_after: number }
+            })
+          }
+        }
+      }).pipe(transaction)
+
       return AuditChain.of({
+        noteRestore,
         head: headOf,
         link: Effect.gen(function* () {
           const waiting = yield* query(

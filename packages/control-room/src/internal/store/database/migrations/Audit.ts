@@ -44,5 +44,7 @@ export const statements: ReadonlyArray<Statement> = [
     number INTEGER NOT NULL,
     mac TEXT NOT NULL
   )`,
+  // Has a row from a restore to the first start after it, which writes the entries of it.
+  `CREATE TABLE audit_restore (backup_created_at TEXT PRIMARY KEY)`,
   { sqlite: grant(granted.sqlite), postgres: grant(granted.postgres) }
 ]
