@@ -139,7 +139,11 @@ export class AuditChain extends Context.Service<
           sql`DELETE FROM audit_restore RETURNING backup_created_at`
         )
         if (restores.length === 0) return
-        const heads = yield* query(chainTable, sql`SELECT ${chainTable.columns} FROM audit_chain`)
+        const heads = yield* query(
+          chainTable,
+          sql`SELECT workspace.id AS workspace_id, coalesce(number, 0) AS number, coalesce(mac, '') AS mac
+            FROM workspace LEFT JOIN audit_chain ON audit_chain.workspace_id = workspace.id`
+        )
         for (const { backup_created_at } of restores) {
           for (const { number, workspace_id: workspaceId } of heads) {
             yield* write({
