@@ -14,6 +14,7 @@
  */
 export {
   apiKeys,
+  audit,
   assets,
   changes,
   consoleTickets,

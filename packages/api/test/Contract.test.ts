@@ -11,6 +11,7 @@ import * as HttpApi from "effect/http-api/HttpApi"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { Audited, auditedResources } from "../src/contract/Auditing.ts"
 import { RequiredPermission } from "../src/contract/Authorization.ts"
 import { Api } from "../src/contract/Api.ts"
 import { StartRequest } from "../src/contract/ProcessRuns.ts"
@@ -79,6 +80,30 @@ describe("the operations", () => {
   it("are marked when the hosted service does not have them", () => {
     const marked = declared.filter(({ extension }) => extension).map(({ line }) => line)
     assert.deepStrictEqual(marked.sort(), [...writtenExtensions].sort())
+  })
+})
+
+describe("the audit", () => {
+  it("has a rule for every endpoint that changes something, and a reason where there is no entry", () => {
+    const wrong: Array<string> = []
+    HttpApi.reflect(Api, {
+      onGroup: () => {},
+      onEndpoint: ({ endpoint, group }) => {
+        const rule = Context.get(endpoint.annotations, Audited)
+        if (rule === null && endpoint.method !== "GET") wrong.push(endpoint.identifier)
+        if (rule?.kind === "none" && rule.reason.length < 20) wrong.push(endpoint.identifier)
+        if (rule === null || rule.kind === "none") return
+        // An entry about one resource names it, and knows how to read it where its group can.
+        const { id, read } = auditedResources[rule.resource]
+        const isOwn = Object.values<{ readonly identifier: string }>(group.endpoints).some(
+          ({ identifier }) => identifier === read
+        )
+        const changesOne = endpoint.method === "DELETE" || endpoint.identifier.startsWith("update")
+        const isNamed = id !== null && endpoint.path.includes(`:${id}`)
+        if (changesOne && (!isNamed || (read !== null && !isOwn))) wrong.push(endpoint.identifier)
+      }
+    })
+    assert.deepStrictEqual(wrong, [])
   })
 })
 

@@ -23,7 +23,13 @@ import { declared, isDeclared } from "./support/Declared.ts"
 import { answer, type Fault, type FaultServer, make, settle } from "./support/FaultServer.ts"
 
 /** Called by others than the client: by services that only have an address, by robots, as text, by older clients, as bytes, and as a stream. */
-const notCalled = ["downloadTaskPackage", "getVaultPublicKey", "startProcessRunFromIntegration", "watchChanges"]
+const notCalled = [
+  "downloadTaskPackage",
+  "exportAudit",
+  "getVaultPublicKey",
+  "startProcessRunFromIntegration",
+  "watchChanges"
+]
 
 const all: Array<HttpApiEndpoint.Top> = []
 HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ endpoint }) => all.push(endpoint) })

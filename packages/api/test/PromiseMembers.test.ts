@@ -30,6 +30,7 @@ const modules = {
   apiKeys: api.ApiKeys,
   assets: api.Assets,
   assistants: api.Assistants,
+  audit: api.Audit,
   bulkOperations: api.BulkOperations,
   changes: api.Changes,
   consoleTickets: api.ConsoleTickets,

@@ -44,6 +44,8 @@ const cases: Readonly<Record<string, readonly [args: ReadonlyArray<unknown>, mes
   "Assistants.create": [[{ name: "n", task: "t", taskPackage: "p", tsk: "" }], /^tsk: .*did you mean task\?$/],
   "Assistants.listRuns": [[{ asistant: "a" }], /^asistant: .*did you mean assistant\?$/],
   "Assistants.streamRuns": [[{ asistant: "a" }], /^asistant: /],
+  "Audit.list": [[{ actr: "k" }], /^actr: .*did you mean actor\?$/],
+  "Audit.stream": [[{ actr: "k" }], /^actr: .*did you mean actor\?$/],
   "BulkOperations.create": [["delete", { process: "p" }], /^process: no such member of bulkOperations\.create/],
   "BulkOperations.count": [["delete", { stat: "failed" }], /^stat: .*did you mean state\?$/],
   "BulkOperations.list": [[{ limt: 1 }], /^limt: /],

@@ -24,7 +24,10 @@ import * as Restore from "./internal/storage/Restore.ts"
 import * as StorageCheck from "./internal/storage/StorageCheck.ts"
 import { ApiKeys } from "./internal/store/access/ApiKeys.ts"
 import { ConsoleSessions } from "./internal/store/access/ConsoleSessions.ts"
-import { DataKeys } from "./internal/store/vault/DataKeys.ts"
+import { AuditEntries, auditKeyId, type NewEntry } from "./internal/store/audit/AuditEntries.ts"
+import { AuditReading, type ChainHead } from "./internal/store/audit/AuditReading.ts"
+import { checkLines } from "./internal/storage/AuditCheck.ts"
+import { DataKeys, storedKey } from "./internal/store/vault/DataKeys.ts"
 import { Database } from "./internal/store/database/Database.ts"
 import * as Migrations from "./internal/store/database/Migrations.ts"
 import * as Nodes from "./internal/store/room/Nodes.ts"
@@ -37,9 +40,13 @@ import type { StorageOptions } from "./Options.ts"
 export { BackupError } from "./internal/storage/Archive.ts"
 export type { BackupOptions, Made } from "./internal/storage/Backup.ts"
 export type { RestoreOptions, Restored } from "./internal/storage/Restore.ts"
+export type { AuditFinding } from "./internal/storage/AuditCheck.ts"
 export type { Finding, LostFile } from "./internal/storage/StorageCheck.ts"
 export { CannotOpen } from "./internal/vault/Encryption.ts"
 export { MasterKeyError } from "./internal/vault/MasterKey.ts"
+
+/** The end of the audit of a workspace. */
+export interface AuditHead extends ChainHead {}
 
 /** The first workspace of a control room, and a key of it. */
 export interface FirstKey {
@@ -100,12 +107,28 @@ export class Administration extends Context.Service<
     Effect.gen(function* () {
       const { transaction } = yield* Database
       const apiKeys = yield* ApiKeys
+      const audit = yield* AuditEntries
       const sessions = yield* ConsoleSessions
       const workers = yield* Workers
       const workspaces = yield* Workspaces
 
-      const createKey = (workspace: WorkspaceId, name: string, permissions: ReadonlyArray<Permission>) =>
-        Effect.map(apiKeys.create(workspace, name, permissions), ({ key }) => Redacted.make(key))
+      /** What a command on the storage has done. */
+      const entry = (
+        workspaceId: WorkspaceId,
+        action: string,
+        resource: NewEntry["resource"],
+        after: NewEntry["after"] = null
+      ) => audit.write({ workspaceId, actor: { type: "command", id: null }, action, resource, before: null, after })
+
+      const createKey = Effect.fnUntraced(function* (
+        workspace: WorkspaceId,
+        name: string,
+        permissions: ReadonlyArray<Permission>
+      ) {
+        const { key, view } = yield* apiKeys.create(workspace, name, permissions)
+        yield* entry(workspace, "createApiKey", { type: "api_key", id: view.id, name }, { name, permissions })
+        return Redacted.make(key)
+      }, transaction)
 
       const isKeyOf = Effect.fnUntraced(function* (workspace: WorkspaceId, text: Redacted.Redacted) {
         const token = Tokens.parse(Redacted.value(text))
@@ -133,15 +156,20 @@ export class Administration extends Context.Service<
             })
           ),
         createKey,
-        createLinkToken: (workspace, expiresAt) =>
-          Effect.map(workers.createLinkToken(workspace, expiresAt), ({ link_token }) => Redacted.make(link_token)),
+        createLinkToken: Effect.fnUntraced(function* (workspace, expiresAt) {
+          const { link_token } = yield* workers.createLinkToken(workspace, expiresAt)
+          const resource = { type: "link_token", id: null, name: null } as const
+          yield* entry(workspace, "createWorkerLinkToken", resource, { expires_at: expiresAt })
+          return Redacted.make(link_token)
+        }, transaction),
         createConsoleTicket: Effect.fnUntraced(function* (text, lifetime) {
           const token = Tokens.parse(Redacted.value(text))
           const key = token === null ? null : yield* apiKeys.authenticate(token)
           if (key === null) return null
           const { ticket } = yield* sessions.createTicket(key.workspaceId, key.id, lifetime)
+          yield* entry(key.workspaceId, "createConsoleTicket", { type: "api_key", id: key.id, name: null })
           return Redacted.make(ticket)
-        })
+        }, transaction)
       })
     })
   )
@@ -230,9 +258,13 @@ export const compact = Effect.fn("Administration.compact")(function* (options: S
 /**
  * Checks that all that is stored is there and whole: the database, the master key, and the bytes of every file. Changes
  * nothing, and may run beside the service. Fails when the database cannot be opened; damage that it finds is a `Finding`.
+ * `auditHeads`: the ends of the audit at an earlier time, stored elsewhere, by which it finds entries that were cut off.
  */
-export const check = (options: StorageOptions) =>
-  StorageCheck.run(options).pipe(
+export const check = (
+  options: StorageOptions,
+  { auditHeads = [] }: { readonly auditHeads?: ReadonlyArray<AuditHead> } = {}
+) =>
+  StorageCheck.run(options, auditHeads).pipe(
     // Another room in the same program has another database.
     Effect.provide(Opening.layerReading(options), { local: true }),
     Effect.catchCause((cause) => {
@@ -240,6 +272,33 @@ export const check = (options: StorageOptions) =>
       return finding === null ? Effect.failCause(cause) : Effect.succeed([finding])
     })
   )
+
+/** Returns the ends of the audit of each workspace, to be stored elsewhere. May run beside the service. */
+export const auditHeads = (options: StorageOptions) =>
+  Effect.flatMap(AuditReading, ({ heads }) => heads).pipe(
+    Effect.provide(Opening.layerReading(options), { local: true })
+  )
+
+/** The audit of this room has no key, so none of it can be checked. */
+export class NoAuditKey extends TaggedError<NoAuditKey>()("NoAuditKey", { message: Schema.String }) {}
+
+/**
+ * Checks the lines of an export of the audit: that none was altered, and none that follows another was removed between them. May run
+ * beside the service. Fails with `NoAuditKey` where the master key of the room is not.
+ */
+export const verifyAudit = Effect.fn("Administration.verifyAudit")(
+  function* (options: StorageOptions, lines: ReadonlyArray<string>) {
+    const master = yield* StorageCheck.masterKeyOf(options)
+    const key = master === null ? null : yield* storedKey(master, auditKeyId)
+    if (key === null) {
+      return yield* new NoAuditKey({
+        message: "the key of the audit is not here: give the data folder, or the database and master key, of the room"
+      })
+    }
+    return yield* checkLines(key, lines)
+  },
+  (effect, options) => Effect.provide(effect, Opening.layerReading(options), { local: true })
+)
 
 /**
  * Checks that transactions through the connection pooler of the options have the settings that the tables need, as each start does.

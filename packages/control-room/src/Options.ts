@@ -101,6 +101,8 @@ export interface ServiceOptions {
   readonly allowPrivateTargets?: boolean
   /** How long runs are stored after their end, with everything that belongs to them; default: for ever. */
   readonly retainRuns?: Duration.Input
+  /** How long entries of the audit are stored; default: for ever. */
+  readonly retainAudit?: Duration.Input
   /** Origins whose pages may call `/api/v1` and transfer files, `*` for all; default: none. */
   readonly cors?: ReadonlyArray<string>
   /** Whether keys that manage keys may create further workspaces; default true. */

@@ -1,6 +1,7 @@
 /** Backups of a room that runs, and rooms that were restored from one. */
 import { assert, describe, it, layer as withLayer } from "@effect/vitest"
 import { Permission } from "@signalbox/api/contract/Authorization"
+import * as Audit from "@signalbox/api/Audit"
 import * as ApiKeys from "@signalbox/api/ApiKeys"
 import * as Assistants from "@signalbox/api/Assistants"
 import * as Processes from "@signalbox/api/Processes"
@@ -39,6 +40,7 @@ import {
   writeFileSync
 } from "node:fs"
 import { basename, dirname, join } from "node:path"
+import * as Archive from "../src/internal/storage/Archive.ts"
 import * as Administration from "../src/Administration.ts"
 import { BlobStore } from "../src/BlobStore.ts"
 import { BlobHolds, guarded, hold } from "../src/internal/blobs/BlobHolds.ts"
@@ -182,14 +184,19 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
         )
         assert.strictEqual(restored.needs_master_key, !onPostgres)
         yield* bringKey(folder, target.data)
+        // The audit ends as its manifest says.
+        const { description } = yield* Archive.decode(file, Archive.nowhere)
+        const auditHeads = description.audit_heads ?? assert.fail("no ends of the audit")
+        assert.isAbove(auditHeads.length, 0)
         assert.deepStrictEqual(
-          (yield* Administration.check(target)).filter(({ ok }) => !ok),
+          (yield* Administration.check(target, { auditHeads })).filter(({ ok }) => !ok),
           []
         )
 
         yield* Effect.gen(function* () {
           const there = yield* Service
           assert.isTrue((yield* Room.get).paused)
+          assert.lengthOf((yield* Audit.list({ action: "restoreBackup" })).data, 1)
           // Nobody is signed in, and nothing is said again that was said there.
           const shown = yield* there.raw("GET", "/console/session", { key: null, headers: { cookie } })
           assert.strictEqual(shown.status, 401, shown.text)

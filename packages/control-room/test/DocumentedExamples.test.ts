@@ -1,6 +1,8 @@
 /** The examples of the OpenAPI document, played in one order against a room, whose responses must be like theirs. */
 import { assert, layer as withLayer } from "@effect/vitest"
+import { Audited } from "@signalbox/api/contract/Auditing"
 import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
@@ -8,6 +10,7 @@ import * as Schema from "effect/Schema"
 import { hostname } from "node:os"
 import packageJson from "../package.json" with { type: "json" }
 import { differences, type Example, examplesOf, Learned } from "./support/DocumentedExamples.ts"
+import { endpoints } from "./support/Endpoints.ts"
 import { multipart, send } from "./support/Http.ts"
 import { receiver } from "./support/Receiver.ts"
 import { layerIn, Service, temporaryFolder } from "./support/Service.ts"
@@ -28,7 +31,9 @@ const inBackground = new Set([
   "redeliverWebhookDelivery",
   "testAlert",
   "listAlertMessages",
-  "listAlertFirings"
+  "listAlertFirings",
+  "listAuditEntries",
+  "getAuditHead"
 ])
 
 /** The order, in three parts: each operation has what it needs from those before it. Words in capitals are scenes. */
@@ -85,6 +90,7 @@ WAIT listAlertFirings listScheduleOccurrences
 unlinkWorker LINK removeWorkerFromGroup drainWorker deleteWorker deleteWorkerGroup
 deleteAlert deleteAlertChannel deleteTrigger deleteSchedule deleteWebhook
 CLEAR deleteProcess DROP deleteTaskPackage deleteSecret deleteAsset deleteApiKey
+listAuditEntries getAuditHead exportAudit
 `
 
 /** The bytes of the forms in responses. */
@@ -131,6 +137,7 @@ const play = Effect.gen(function* () {
   })
   const found: Array<string> = []
   const played = new Set<string>()
+  const secrets = new Set<string>()
 
   const credential = ({ path, schemes }: Example): string | undefined => {
     if (schemes.has("wskey")) return `RC-WSKEY ${key}`
@@ -167,11 +174,13 @@ const play = Effect.gen(function* () {
       ...(authorization === undefined ? {} : { headers: { authorization } })
     })
     played.add(identifier)
+    for (const secret of secretsIn(request === undefined ? null : learned.fill(request), false)) secrets.add(secret)
     if (answer.status !== 200) return found.push(`${identifier}: ${answer.status} ${answer.text}`)
     assert.include(answer.headers["content-type"] ?? "", contentType, identifier)
     if (contentType === "application/zip") return
     const body: Schema.Json = contentType === "application/json" ? JSON.parse(answer.text) : answer.text
     if (contentType === "application/json") {
+      for (const secret of identifier === "listAuditEntries" ? [] : secretsIn(body, false)) secrets.add(secret)
       const different = differences(response, body, learned, !inBackground.has(identifier))
       found.push(...different.map((difference) => `${identifier}: ${difference}`))
     }
@@ -239,16 +248,79 @@ const play = Effect.gen(function* () {
   yield* inOrder(beforeRun)
   yield* Effect.raceFirst(inOrder(whileInProgress), Effect.forever(Effect.andThen(Effect.sleep("1 second"), stayAlive)))
   yield* inOrder(afterRun)
-  return { examples, found, played }
+  const { text: audit } = yield* raw("GET", "audit?limit=500")
+  return { examples, found, played, audit, secrets }
 })
 
+const ruleOf = new Map(
+  endpoints.map(({ declared, identifier }) => [identifier, Context.get(declared.annotations, Audited)])
+)
+const Entries = Schema.fromJsonString(
+  Schema.Struct({
+    data: Schema.Array(
+      Schema.Struct({
+        action: Schema.String,
+        resource: Schema.Struct({ type: Schema.String, id: Schema.NullOr(Schema.String) })
+      })
+    )
+  })
+)
+
+/** Members whose texts are credentials, values of secrets, content of work items, or addresses that need no key. */
+const secretNames = new Set([
+  "key",
+  "secret",
+  "ticket",
+  "link_token",
+  "run_token",
+  "password",
+  "upload_url",
+  "download"
+])
+const contentNames = new Set(["items", "payload", "payloads"])
+
+/** The texts at such members, however deep, that are long enough to be found by chance nowhere else. */
+const secretsIn = (value: Schema.Json, isSecret: boolean): ReadonlyArray<string> => {
+  if (typeof value === "string") return isSecret && value.length > 5 ? [value] : []
+  if (typeof value !== "object" || value === null) return []
+  if (Array.isArray(value)) return value.flatMap((one: Schema.Json) => secretsIn(one, isSecret))
+  return Object.entries(value).flatMap(([name, one]) =>
+    secretsIn(one, (isSecret && name !== "content_type") || secretNames.has(name) || contentNames.has(name))
+  )
+}
+
 withLayer(layer, { excludeTestServices: true, timeout: "2 minutes" })("the examples of the OpenAPI document", (it) => {
-  it.effect("are what the service takes and returns", () =>
+  it.effect("are what the service takes and returns, and their changes are in the audit without secrets", () =>
     Effect.gen(function* () {
-      const { examples, found, played } = yield* Effect.scoped(play)
+      const { audit, examples, found, played, secrets } = yield* Effect.scoped(play)
       assert.deepStrictEqual(found, [])
       const left = [...examples.keys()].filter((identifier) => !played.has(identifier))
       assert.deepStrictEqual(left.sort(), [...notPlayed].sort())
+      // Each change left the entry that its annotation says: those of keys are none of work items.
+      const { data } = Schema.decodeUnknownSync(Entries)(audit)
+      const ofRequests = [...played].flatMap((identifier) => {
+        const rule = ruleOf.get(identifier) ?? null
+        return rule?.kind === "entry" ? [`${identifier} ${rule.resource}`] : []
+      })
+      // An upload comes without a key, from a form that says who asked for it.
+      const expected = [...ofRequests, "uploadTaskPackage task_package"]
+      const entries = data.map(({ action, resource }) => `${action} ${resource.type}`)
+      assert.deepStrictEqual([...new Set(entries)].sort(), expected.sort())
+      const withoutId = data.filter(({ resource }) => resource.id === null).map(({ action }) => action)
+      // Of several, or of what has no id.
+      assert.deepStrictEqual([...new Set(withoutId)].sort(), [
+        "batchWorkItems",
+        "createConsoleTicket",
+        "exportAudit",
+        "legacyBatchWorkItems",
+        "legacyStartBatch",
+        "resumeRoom"
+      ])
+      assert.isAbove(secrets.size, 10)
+      assert.deepStrictEqual(
+        [...secrets].filter((secret) => audit.includes(JSON.stringify(secret).slice(1, -1))),
+        []
+      )
     })
   )
 })

@@ -14,8 +14,11 @@ const Identified = Schema.Struct({ id: Schema.String })
 const Form = Schema.Struct({ url: Schema.String, form_data: Schema.Record(Schema.String, Schema.String) })
 const ofKeys = endpoints.filter(({ door }) => door === "key")
 
-/** Members of requests that name something else: `id` and `ids`, whatever is before them. What senders of events call an id is theirs. */
-const namesAnother = (name: string) => /(^|_)ids?$|[a-z]Ids?$|^delete_work_items$/.test(name) && name !== "event_id"
+/** What senders of events call an id is theirs, and the audit has what is gone: its filters compare texts. */
+const namesNothing = new Set(["event_id", "actor_id", "resource_id"])
+
+/** Members of requests that name something else: `id` and `ids`, whatever is before them. */
+const namesAnother = (name: string) => /(^|_)ids?$|[a-z]Ids?$|^delete_work_items$/.test(name) && !namesNothing.has(name)
 
 /** Where the values of a schema name something by its id. */
 const placesIn = (

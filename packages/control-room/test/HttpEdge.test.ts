@@ -165,7 +165,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the edge"
       ]
       // Created on first use.
       yield* raw("GET", `/secrets-v1/workspaces/${workspaceId}/secrets/publicKey`)
-      const before = yield* rows
+      const { audit_entry: _, ...before } = yield* rows
       for (const [place, { method, path }] of endpoints.entries()) {
         const urls = ids.map((id) => path.replace(":workspace_id", workspaceId).replace(/:\w+/g, id))
         // Every endpoint gets all of them in the long form; in the short one a third, and the next endpoint the next third.
@@ -202,7 +202,9 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the edge"
           }
         }
       }
-      assert.deepStrictEqual(yield* rows, before)
+      // Those that need no body are carried out, and say so: a room that runs is resumed, the audit exported.
+      const { audit_entry: __, ...after } = yield* rows
+      assert.deepStrictEqual(after, before)
     })
   )
 

@@ -14,6 +14,7 @@ import { AlertMessages } from "../src/internal/store/notifications/AlertMessages
 import { Alerts } from "../src/internal/store/notifications/Alerts.ts"
 import { ApiKeys } from "../src/internal/store/access/ApiKeys.ts"
 import { Assets } from "../src/internal/store/files/Assets.ts"
+import { AuditEntries, type EntryFilter } from "../src/internal/store/audit/AuditEntries.ts"
 import { Assistants } from "../src/internal/store/workers/Assistants.ts"
 import { BulkOperations } from "../src/internal/store/room/BulkOperations.ts"
 import type { PageRequest } from "../src/internal/store/database/Database.ts"
@@ -67,6 +68,7 @@ const makeLists = Effect.gen(function* () {
   const alertChannels = yield* AlertChannels
   const alertMessages = yield* AlertMessages
   const apiKeys = yield* ApiKeys
+  const audit = yield* AuditEntries
   const assets = yield* Assets
   const bulkOperations = yield* BulkOperations
   const deliveries = yield* Deliveries
@@ -100,8 +102,21 @@ const makeLists = Effect.gen(function* () {
   const runsWith = (filter: Partial<Parameters<ProcessRuns["Service"]["list"]>[1]>): List => {
     return (page) => runs.list(workspace, { processId: null, state: null, ...filter }, page)
   }
+  const auditWith = (filter: Partial<EntryFilter>): List => {
+    const all = { actorId: null, action: null, resourceType: null, resourceId: null, from: null, until: null }
+    return (page) => audit.list(workspace, { ...all, ...filter }, page)
+  }
   const ways: Readonly<Record<string, ReadonlyArray<Variant>>> = {
     listAssets: byName((page) => assets.list(workspace, page)),
+    listAuditEntries: [
+      [["workspace_id"], auditWith({})],
+      [["workspace_id"], auditWith({ from: 0, until: 1 })],
+      [["workspace_id", "actor_id"], auditWith({ actorId: nobody })],
+      [["workspace_id", "action"], auditWith({ action: "updateProcess" })],
+      [["workspace_id", "resource_type"], auditWith({ resourceType: "process" })],
+      [["workspace_id", "resource_id"], auditWith({ resourceId: nobody })],
+      [["workspace_id", "resource_id"], auditWith({ resourceType: "process", resourceId: nobody })]
+    ],
     listAssistants: inWorkspace((page) => assistants.list(workspace, page)),
     listAssistantRuns: [
       [["workspace_id"], (page) => assistants.listRuns(workspace, null, page)],

@@ -222,6 +222,14 @@ const walksIn = Effect.fnUntraced(function* (of: Seed) {
       make: Effect.suspend(() => post("assets", { name: unique() })),
       remove: removeAt("assets")
     },
+    listAuditEntries: {
+      path: `audit?resource_id=${process}`,
+      field: "id",
+      make: Effect.suspend(() => ask("POST", `processes/${process}`, { name: unique(), steps })).pipe(
+        Effect.andThen(ask("GET", `audit?resource_id=${process}&limit=1`)),
+        Effect.map((answer) => String(bodyAs(anyPage, answer).data[0]?.["id"]))
+      )
+    },
     listAssistants: {
       path: "assistants",
       field: "id",

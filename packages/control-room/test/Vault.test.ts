@@ -145,7 +145,7 @@ describe("the vault", () => {
           const sealed = yield* (yield* Seal).seal("text", "place")
           const secrets = yield* sql`SELECT * FROM secret ORDER BY id`
           const keys = yield* sql<{ readonly id: string; readonly wrapped: string }>`SELECT * FROM data_key ORDER BY id`
-          assert.strictEqual(yield* (yield* DataKeys).rewrap(MasterKey.fromBytes(next)), 3)
+          assert.strictEqual(yield* (yield* DataKeys).rewrap(MasterKey.fromBytes(next)), 4)
           const after = yield* sql<{
             readonly id: string
             readonly wrapped: string

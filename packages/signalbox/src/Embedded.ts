@@ -70,6 +70,8 @@ export interface ServiceOptions {
   readonly createWorkspaces?: boolean
   /** How long runs are stored after their end, such as `"30 days"`; default: for ever. */
   readonly retainRuns?: Served["retainRuns"]
+  /** How long entries of the audit are stored, such as `"400 days"`; default: for ever. */
+  readonly retainAudit?: Served["retainAudit"]
   /** The console, as `Files.read` of `@signalbox/console` returns it; default: none. */
   readonly console?: Served["console"]
   /** Durable flows for its keys and its console, as `FlowManagement.mounted` of `@signalbox/flows` returns them; default: none. */
@@ -184,7 +186,8 @@ const listen = (host: string, port: number) => {
 export const layerService = (options: ServiceOptions = {}) => {
   check("Embedded.layerService", options, { data: text, host: text, port: whole(0, 65_535), workspace: text })
   const { data = ".signalbox", host = "127.0.0.1", port = 4700, publicUrl, workspace } = options
-  const { allowPrivateTargets, cors, createWorkspaces, database, masterKey, rateLimit, retainRuns, s3 } = options
+  const { allowPrivateTargets, cors, createWorkspaces, database, masterKey, rateLimit, retainAudit, retainRuns, s3 } =
+    options
   const { allowedHosts, console, flows, internalUrl, metrics, trustedProxies } = options
   const server = Server.layer(
     defined({
@@ -199,6 +202,7 @@ export const layerService = (options: ServiceOptions = {}) => {
       metrics,
       createWorkspaces,
       rateLimit,
+      retainAudit,
       retainRuns
     })
   ).pipe(

@@ -9,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  writeFileSync,
   writeSync
 } from "node:fs"
 import { join } from "node:path"
@@ -58,6 +59,7 @@ describe("signalbox check", { shuffle: false }, () => {
         ["database", true],
         ["counters", true],
         ["master key", true],
+        ["audit", true],
         ["files", true],
         ["orphans", true]
       ]
@@ -65,6 +67,36 @@ describe("signalbox check", { shuffle: false }, () => {
     assert.strictEqual(await room.end(), 0)
     const { stdout } = await succeed(["check", "--data", data])
     assert.match(stdout, /^ok +files +all 1 are complete$/m)
+  })
+
+  it("finds what was altered in an export of the audit, and cut off from the audit itself", async () => {
+    const room = await upHere(data)
+    const workspace = `${room.ready.base_url}/workspaces/${room.ready.workspace_id}`
+    const headers = { authorization: `RC-WSKEY ${room.ready.api_key}` }
+    const listed = await succeed(["audit", "list", "--data", data, "--json"])
+    assert.match(listed.stdout, /"action":"createAsset"/)
+    const exported = await (await fetch(`${workspace}/audit/export`, { headers })).text()
+    assert.strictEqual(await room.end(), 0)
+    const [file, heads] = [join(folder, "audit.ndjson"), join(folder, "heads")]
+    writeFileSync(file, exported)
+    assert.match((await succeed(["audit", "verify", file, "--data", data])).stdout, /^all [1-9]\d* entries are genuine/)
+    writeFileSync(file, exported.replace('"createAsset"', '"deleteAsset"'))
+    const altered = await signalbox(["audit", "verify", file, "--data", data])
+    assert.strictEqual(altered.status, 1)
+    assert.match(altered.stdout, /entry \d+ is not what was written/)
+
+    writeFileSync(heads, (await succeed(["audit", "head", "--data", data, "--json"])).stdout)
+    assert.match((await succeed(["check", "--data", data, "--audit-head", heads])).stdout, /^ok +audit +all /m)
+    const db = new DatabaseSync(join(data, "control-room.db"))
+    db.exec("DELETE FROM audit_entry WHERE number = (SELECT max(number) FROM audit_entry)")
+    db.exec(
+      `UPDATE audit_chain SET number = number - 1, mac = (SELECT mac FROM audit_entry ORDER BY number DESC LIMIT 1)`
+    )
+    db.close()
+    assert.match((await succeed(["check", "--data", data])).stdout, /^ok +audit +all /m)
+    const cut = await signalbox(["check", "--data", data, "--audit-head", heads])
+    assert.strictEqual(cut.status, 1)
+    assert.match(cut.stdout, /^PROBLEM +audit +.*cut off: the given end has number/m)
   })
 
   it("lists files whose bytes are missing or cut off; their download is a 404 that says so", async () => {
@@ -82,7 +114,7 @@ describe("signalbox check", { shuffle: false }, () => {
     assert.match(stderr, /problems with: files/)
     const { checks, ok } = JSON.parse(lines[0] ?? "")
     assert.isFalse(ok)
-    const files: ReadonlyArray<{ found: number | null; size: number }> = checks[3].files
+    const files: ReadonlyArray<{ found: number | null; size: number }> = checks[4].files
     assert.sameDeepMembers(
       files.map(({ found, size }) => ({ found, size })),
       [

@@ -53,7 +53,7 @@ export const main = (token: Redacted.Redacted) =>
 const loads: Readonly<Record<string, number>> = {
   "@signalbox/api/webhook": 4,
   "@signalbox/api/WorkItems": 233,
-  "@signalbox/api/promise": 324,
+  "@signalbox/api/promise": 326,
   "../../graph/src/Users.ts": 218,
   "../../graph/src/Promise.ts": 351
 }

@@ -2,6 +2,7 @@
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Audit from "@signalbox/api/Audit"
 import * as ApiKeys from "@signalbox/api/ApiKeys"
 import * as Changes from "@signalbox/api/Changes"
 import type { Permission } from "@signalbox/api/contract/Authorization"
@@ -176,6 +177,12 @@ withLayer(layer, { excludeTestServices: true, timeout: "2 minutes" })("mounted f
       }
       assert.strictEqual((yield* decide({ approved: true, comment: "fine", x: 1 })).status, 200)
       assert.strictEqual(yield* Flow.execute(orders, "mine"), "first key")
+      // Written before the command and after it: its change is in another database.
+      const { data } = yield* Audit.list({ resourceType: "flow_execution", resource: id })
+      const [ended = assert.fail("no end"), begun = assert.fail("no entry")] = data
+      assert.strictEqual(begun.action, "POST /flow-executions/:id/signals")
+      assert.deepStrictEqual([begun.changes, ended.request_id], [[], begun.request_id])
+      assert.deepStrictEqual(ended.changes, [{ field: "status", before: null, after: 200 }])
     })
   )
 

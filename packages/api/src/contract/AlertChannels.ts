@@ -3,6 +3,7 @@
  * extension.
  */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { Audited, entry } from "./Auditing.ts"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
 import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
@@ -26,6 +27,7 @@ export const list: EndpointOf<typeof declared.list> = endpoint(
 export const create: EndpointOf<typeof declared.create> = endpoint(declared.create, "Create a channel of alerts")
   .annotate(RequiredPermission, "Alerts.write_alerts")
   .annotate(ReturnsCredential, true)
+  .annotate(Audited, entry("alert_channel"))
 
 /**
  * Extension: replaces the settings. A password that is left out stays only while host, port and user name do; a webhook
@@ -34,6 +36,7 @@ export const create: EndpointOf<typeof declared.create> = endpoint(declared.crea
 export const update: EndpointOf<typeof declared.update> = endpoint(declared.update, "Replace a channel of alerts")
   .annotate(RequiredPermission, "Alerts.write_alerts")
   .annotate(ReturnsCredential, true)
+  .annotate(Audited, entry("alert_channel"))
 
 /**
  * Extension: creates a new secret for a webhook, and returns it. For 24 hours `webhook-signature` also carries a signature under
@@ -45,12 +48,12 @@ export const rotateSecret: EndpointOf<typeof declared.rotateSecret> = endpoint(
 )
   .annotate(RequiredPermission, "Alerts.write_alerts")
   .annotate(ReturnsCredential, true)
+  .annotate(Audited, entry("alert_channel"))
 
 /** Extension. Refused while an alert names it. */
-export const remove: EndpointOf<typeof declared.remove> = endpoint(
-  declared.remove,
-  "Delete a channel of alerts"
-).annotate(RequiredPermission, "Alerts.write_alerts")
+export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a channel of alerts")
+  .annotate(RequiredPermission, "Alerts.write_alerts")
+  .annotate(Audited, entry("alert_channel"))
 
 export const AlertChannels: Group<
   "alertChannels",

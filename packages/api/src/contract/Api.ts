@@ -9,6 +9,7 @@ import { documentOf } from "../internal/documentation/OpenApiDocument.ts"
 import { AlertChannels } from "./AlertChannels.ts"
 import { AlertEvent, Alerts } from "./Alerts.ts"
 import { ApiKeys } from "./ApiKeys.ts"
+import { Audit } from "./Audit.ts"
 import { AssistantRuns } from "./AssistantRuns.ts"
 import { Assistants } from "./Assistants.ts"
 import { Assets } from "./Assets.ts"
@@ -68,6 +69,7 @@ type Groups =
       | typeof Alerts
       | typeof AlertChannels
       | typeof ApiKeys
+      | typeof Audit
       | typeof ConsoleTickets
       | typeof Changes,
       typeof basePath
@@ -105,6 +107,7 @@ const operations: HttpApi.HttpApi<"signalbox", HttpApiGroup.AddMiddleware<Groups
     Alerts.prefix(basePath),
     AlertChannels.prefix(basePath),
     ApiKeys.prefix(basePath),
+    Audit.prefix(basePath),
     ConsoleTickets.prefix(basePath),
     Changes.prefix(basePath),
     WorkerProtocol.prefix("/worker-v1"),

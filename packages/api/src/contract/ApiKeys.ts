@@ -1,5 +1,6 @@
 /** Keys of the workspace. An extension: keys of the hosted service are managed in a console. */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { Audited, entry } from "./Auditing.ts"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
 import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
@@ -20,12 +21,12 @@ export const list: EndpointOf<typeof declared.list> = endpoint(
 export const create: EndpointOf<typeof declared.create> = endpoint(declared.create, "Create an API key")
   .annotate(RequiredPermission, "Workspace.manage_api_keys")
   .annotate(ReturnsCredential, true)
+  .annotate(Audited, entry("api_key"))
 
 /** Extension. The key is refused from then on. Irreversible. */
-export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Revoke an API key").annotate(
-  RequiredPermission,
-  "Workspace.manage_api_keys"
-)
+export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Revoke an API key")
+  .annotate(RequiredPermission, "Workspace.manage_api_keys")
+  .annotate(Audited, entry("api_key"))
 
 export const ApiKeys: Group<"apiKeys", typeof list | typeof create | typeof remove, WorkspaceAuthorization> =
   /* @__PURE__ */ HttpApiGroup.make("apiKeys").add(list, create, remove).middleware(WorkspaceAuthorization)

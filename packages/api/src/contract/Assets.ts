@@ -1,5 +1,6 @@
 /** Assets: named values of any content type, stored in the workspace and read by its robots. */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { Audited, entry } from "./Auditing.ts"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
 import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
@@ -18,10 +19,9 @@ export const list: EndpointOf<typeof declared.list> = endpoint(declared.list, "L
 )
 
 /** The name is unique in the workspace. */
-export const create: EndpointOf<typeof declared.create> = endpoint(
-  declared.create,
-  "Create an asset without content"
-).annotate(RequiredPermission, "Assets.write_asset_storage_assets")
+export const create: EndpointOf<typeof declared.create> = endpoint(declared.create, "Create an asset without content")
+  .annotate(RequiredPermission, "Assets.write_asset_storage_assets")
+  .annotate(Audited, entry("asset"))
 
 /** `data` is the content, in base64. The asset keeps its old content until the new one is complete. */
 export const createUpload: EndpointOf<typeof declared.createUpload> = endpoint(
@@ -30,6 +30,7 @@ export const createUpload: EndpointOf<typeof declared.createUpload> = endpoint(
 )
   .annotate(RequiredPermission, "Assets.write_asset_storage_assets")
   .annotate(ReturnsCredential, true)
+  .annotate(Audited, entry("asset"))
 
 export const getUpload: EndpointOf<typeof declared.getUpload> = endpoint(
   declared.getUpload,
@@ -37,10 +38,9 @@ export const getUpload: EndpointOf<typeof declared.getUpload> = endpoint(
 ).annotate(RequiredPermission, "Assets.write_asset_storage_assets")
 
 /** Irreversible. */
-export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete an asset").annotate(
-  RequiredPermission,
-  "Assets.write_asset_storage_assets"
-)
+export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete an asset")
+  .annotate(RequiredPermission, "Assets.write_asset_storage_assets")
+  .annotate(Audited, entry("asset"))
 
 export const Assets: Group<
   "assets",

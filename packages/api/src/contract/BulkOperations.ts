@@ -1,5 +1,6 @@
 /** Bulk operations: one operation on all work items, or runs, that match a filter, as a job. An extension. */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { Audited, entry } from "./Auditing.ts"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
 import * as declared from "../internal/endpoints/BulkOperations.ts"
@@ -13,7 +14,9 @@ export * from "../internal/endpoints/BulkOperations.ts"
 export const create: EndpointOf<typeof declared.create> = endpoint(
   declared.create,
   "Retry, settle or delete all work items, or start all runs again, that match a filter"
-).annotate(RequiredPermission, "Processes.run_bulk_operations")
+)
+  .annotate(RequiredPermission, "Processes.run_bulk_operations")
+  .annotate(Audited, entry("bulk_operation"))
 
 export const list: EndpointOf<typeof declared.list> = endpoint(
   declared.list,
@@ -26,10 +29,9 @@ export const get: EndpointOf<typeof declared.get> = endpoint(
 ).annotate(RequiredPermission, "Processes.run_bulk_operations")
 
 /** What it has done stays. `accepted` is false when it had already ended. */
-export const cancel: EndpointOf<typeof declared.cancel> = endpoint(declared.cancel, "Cancel a bulk operation").annotate(
-  RequiredPermission,
-  "Processes.run_bulk_operations"
-)
+export const cancel: EndpointOf<typeof declared.cancel> = endpoint(declared.cancel, "Cancel a bulk operation")
+  .annotate(RequiredPermission, "Processes.run_bulk_operations")
+  .annotate(Audited, entry("bulk_operation"))
 
 export const BulkOperations: Group<
   "bulkOperations",

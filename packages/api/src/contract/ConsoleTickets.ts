@@ -1,5 +1,6 @@
 /** Tickets for the console. An extension: the console of the hosted service is a website of its own. */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { Audited, entry } from "./Auditing.ts"
 import { WorkspaceAuthorization } from "./Authorization.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
 import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
@@ -11,7 +12,9 @@ export * from "../internal/endpoints/ConsoleTickets.ts"
 export const create: EndpointOf<typeof declared.create> = endpoint(
   declared.create,
   "Create a ticket that opens a session of the console"
-).annotate(ReturnsCredential, true)
+)
+  .annotate(ReturnsCredential, true)
+  .annotate(Audited, entry("console_ticket"))
 
 export const ConsoleTickets: Group<"consoleTickets", typeof create, WorkspaceAuthorization> = HttpApiGroup.make(
   "consoleTickets"

@@ -1,5 +1,6 @@
 /** Failures: failed work items in groups of those that failed alike. An extension. */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { Audited, entry } from "./Auditing.ts"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
 import * as declared from "../internal/endpoints/Failures.ts"
@@ -28,7 +29,9 @@ export const get: EndpointOf<typeof declared.get> = endpoint(declared.get, "Get 
 export const update: EndpointOf<typeof declared.update> = endpoint(
   declared.update,
   "Mute, resolve or open a group of failures, or set its note and assignee"
-).annotate(RequiredPermission, "Failures.write_failures")
+)
+  .annotate(RequiredPermission, "Failures.write_failures")
+  .annotate(Audited, entry("failure"))
 
 export const Failures: Group<"failures", typeof list | typeof get | typeof update, WorkspaceAuthorization> =
   /* @__PURE__ */ HttpApiGroup.make("failures").add(list, get, update).middleware(WorkspaceAuthorization)

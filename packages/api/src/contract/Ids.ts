@@ -123,5 +123,8 @@ export const FailureId = /* @__PURE__ */ id("FailureId")
 export type FailureId = string & Brand.Brand<"FailureId">
 
 /** Identifies a bulk operation. */
+export const AuditEntryId = /* @__PURE__ */ id("AuditEntryId")
+export type AuditEntryId = string & Brand.Brand<"AuditEntryId">
+
 export const BulkOperationId = /* @__PURE__ */ id("BulkOperationId")
 export type BulkOperationId = string & Brand.Brand<"BulkOperationId">

@@ -6,6 +6,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
+import { Audited, entry, itemEntry } from "./Auditing.ts"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { listQuery, Page } from "./Common.ts"
 import { older } from "./Documentation.ts"
@@ -68,6 +69,7 @@ export const start = HttpApiEndpoint.post("legacyStart", `${inProcess}/runs`, {
 })
   .annotate(RequiredPermission, "Processes.trigger_processes")
   .annotateMerge(older("Start a process run"))
+  .annotate(Audited, entry("process_run"))
 
 /** One run for each of 1 to 1,000 payloads, all or none. */
 export const startBatch = HttpApiEndpoint.post("legacyStartBatch", `${inProcess}/runs-batch`, {
@@ -78,6 +80,7 @@ export const startBatch = HttpApiEndpoint.post("legacyStartBatch", `${inProcess}
 })
   .annotate(RequiredPermission, "Processes.trigger_processes")
   .annotateMerge(older("Start a process run for each payload"))
+  .annotate(Audited, entry("process_run"))
 
 /** With the default work item, or with work items that wait in the queue of the process. */
 export const startRequested = HttpApiEndpoint.post("legacyStartRequested", `${inProcess}/run-request`, {
@@ -94,6 +97,7 @@ export const startRequested = HttpApiEndpoint.post("legacyStartRequested", `${in
 })
   .annotate(RequiredPermission, "Processes.trigger_processes")
   .annotateMerge(older("Start a process run as configured"))
+  .annotate(Audited, entry("process_run"))
 
 export const runs = HttpApiEndpoint.get("legacyRuns", `${inProcess}/runs`, {
   params: ofProcess,
@@ -168,6 +172,7 @@ export const createWorkItem = HttpApiEndpoint.post("legacyCreateWorkItem", `${in
 })
   .annotate(RequiredPermission, "Processes.write_work_items")
   .annotateMerge(older("Create a work item in the queue of a process"))
+  .annotate(Audited, itemEntry)
 
 export const createFile = HttpApiEndpoint.post(
   "legacyCreateWorkItemFile",
@@ -182,6 +187,7 @@ export const createFile = HttpApiEndpoint.post(
   .annotate(RequiredPermission, "Processes.write_work_items")
   .annotate(ReturnsCredential, true)
   .annotateMerge(older("Get the form with which a file is attached to a work item"))
+  .annotate(Audited, itemEntry)
 
 export const retry = HttpApiEndpoint.post("legacyRetryWorkItem", `${inProcess}/work-items/:work_item_id/retry`, {
   params: ofItem,
@@ -190,6 +196,7 @@ export const retry = HttpApiEndpoint.post("legacyRetryWorkItem", `${inProcess}/w
 })
   .annotate(RequiredPermission, "Processes.write_work_items")
   .annotateMerge(older("Retry a failed work item"))
+  .annotate(Audited, entry("work_item"))
 
 /** One operation on 1 to 10,000 items, all or none. */
 export const batch = HttpApiEndpoint.post("legacyBatchWorkItems", `${inWorkspace}/work-items/batch`, {
@@ -203,6 +210,7 @@ export const batch = HttpApiEndpoint.post("legacyBatchWorkItems", `${inWorkspace
 })
   .annotate(RequiredPermission, "Processes.write_work_items")
   .annotateMerge(older("Retry, delete or settle work items, all or none"))
+  .annotate(Audited, entry("work_item"))
 
 export const listStepRuns = HttpApiEndpoint.get("legacyStepRuns", `${inRun}/robotRuns`, {
   params: ofRun,

@@ -3,6 +3,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
+import { Audited, entry } from "./Auditing.ts"
 import { IntegrationAuthorization, RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { ExtensionKeys, MembersOfBody, summary } from "./Documentation.ts"
 import { ProcessId, WorkspaceId } from "./Ids.ts"
@@ -23,10 +24,9 @@ export const list: EndpointOf<typeof declared.list> = endpoint(
   "List process runs, newest first"
 ).annotate(RequiredPermission, "Processes.read_runs")
 
-export const stop: EndpointOf<typeof declared.stop> = endpoint(declared.stop, "Stop a process run").annotate(
-  RequiredPermission,
-  "Processes.trigger_processes"
-)
+export const stop: EndpointOf<typeof declared.stop> = endpoint(declared.stop, "Stop a process run")
+  .annotate(RequiredPermission, "Processes.trigger_processes")
+  .annotate(Audited, entry("process_run"))
 
 /** Extension: as cheap for a run of many items as for one of few. */
 export const getSteps: EndpointOf<typeof declared.getSteps> = endpoint(
@@ -35,10 +35,9 @@ export const getSteps: EndpointOf<typeof declared.getSteps> = endpoint(
 ).annotate(RequiredPermission, "Processes.read_runs")
 
 /** Irreversible. Only an ended run can be deleted. */
-export const remove: EndpointOf<typeof declared.remove> = endpoint(
-  declared.remove,
-  "Delete an ended process run"
-).annotate(RequiredPermission, "Processes.trigger_processes")
+export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete an ended process run")
+  .annotate(RequiredPermission, "Processes.trigger_processes")
+  .annotate(Audited, entry("process_run"))
 
 /**
  * Extension: starts a new run of the same process, as it is now, with the same inputs: the items of the first step of the
@@ -48,7 +47,9 @@ export const remove: EndpointOf<typeof declared.remove> = endpoint(
 export const startAgain: EndpointOf<typeof declared.startAgain> = endpoint(
   declared.startAgain,
   "Start a new run with the inputs of an ended one"
-).annotate(RequiredPermission, "Processes.trigger_processes")
+)
+  .annotate(RequiredPermission, "Processes.trigger_processes")
+  .annotate(Audited, entry("process_run"))
 
 const [, , , withDefault] = StartRequest.members
 const withItems = 'work_item_ids with "type": "with_work_item_ids"'
@@ -66,6 +67,7 @@ export const start: EndpointOf<typeof declared.start> = endpoint(declared.start,
   .annotate(RequiredPermission, "Processes.trigger_processes")
   .annotate(ExtensionKeys, ["priority"])
   .annotate(MembersOfBody, { known: Object.keys(withDefault.fields), remedy: remedyOfStart })
+  .annotate(Audited, entry("process_run"))
 
 /**
  * Starts a run for callers that control neither headers nor body: the bare key is in the query, and the whole body is
@@ -86,6 +88,7 @@ export const startFromIntegration = HttpApiEndpoint.post(
 )
   .annotate(RequiredPermission, "Processes.trigger_processes")
   .annotateMerge(summary("Start a process run from an integration"))
+  .annotate(Audited, entry("process_run"))
 
 export const ProcessRuns = /* @__PURE__ */ HttpApiGroup.make("processRuns")
   .add(get, getSteps, list, start, startAgain, stop, remove)

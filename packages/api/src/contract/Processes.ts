@@ -2,6 +2,7 @@
  * Processes: named definitions made of steps.
  */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { Audited, entry } from "./Auditing.ts"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
 import * as declared from "../internal/endpoints/Processes.ts"
@@ -19,10 +20,9 @@ export const list: EndpointOf<typeof declared.list> = endpoint(
 ).annotate(RequiredPermission, "Processes.read_processes")
 
 /** Extension: creates a process. The name is unique in the workspace. */
-export const create: EndpointOf<typeof declared.create> = endpoint(declared.create, "Create a process").annotate(
-  RequiredPermission,
-  "Processes.write_processes"
-)
+export const create: EndpointOf<typeof declared.create> = endpoint(declared.create, "Create a process")
+  .annotate(RequiredPermission, "Processes.write_processes")
+  .annotate(Audited, entry("process"))
 
 /**
  * Extension: replaces the definition. A step whose name does not change keeps its id; runs keep the steps they started
@@ -31,7 +31,9 @@ export const create: EndpointOf<typeof declared.create> = endpoint(declared.crea
 export const update: EndpointOf<typeof declared.update> = endpoint(
   declared.update,
   "Replace the definition of a process"
-).annotate(RequiredPermission, "Processes.write_processes")
+)
+  .annotate(RequiredPermission, "Processes.write_processes")
+  .annotate(Audited, entry("process"))
 
 /** Extension: the whole definition. */
 export const getDefinition: EndpointOf<typeof declared.getDefinition> = endpoint(
@@ -46,10 +48,9 @@ export const getLimits: EndpointOf<typeof declared.getLimits> = endpoint(
 ).annotate(RequiredPermission, "Processes.read_work_items")
 
 /** Extension. Irreversible. A process with a live run or waiting items is a 409. */
-export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a process").annotate(
-  RequiredPermission,
-  "Processes.write_processes"
-)
+export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a process")
+  .annotate(RequiredPermission, "Processes.write_processes")
+  .annotate(Audited, entry("process"))
 
 export const Processes: Group<
   "processes",

@@ -3,6 +3,7 @@
  * spellings are those of existing robots (camelCase).
  */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { Audited, inEvents } from "./Auditing.ts"
 import { TokenAuthorization } from "./Authorization.ts"
 import { ExtensionKeys } from "./Documentation.ts"
 import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
@@ -16,19 +17,18 @@ export * from "../internal/endpoints/Robot.ts"
 export const reserveNext: EndpointOf<typeof declared.reserveNext> = endpoint(
   declared.reserveNext,
   "Reserve the next work item of the step"
-)
+).annotate(Audited, inEvents)
 
 /** Releases the reserved item. Repeating it with the same result changes nothing. */
-export const release: EndpointOf<typeof declared.release> = endpoint(
-  declared.release,
-  "Settle the reserved work item"
-).annotate(ExtensionKeys, ["dropOutputs"])
+export const release: EndpointOf<typeof declared.release> = endpoint(declared.release, "Settle the reserved work item")
+  .annotate(ExtensionKeys, ["dropOutputs"])
+  .annotate(Audited, inEvents)
 
 /** Creates an output of the reserved item. */
 export const createOutput: EndpointOf<typeof declared.createOutput> = endpoint(
   declared.createOutput,
   "Create an output of the reserved work item"
-)
+).annotate(Audited, inEvents)
 
 /** `/process-v1/workspaces/{w}/processes/{p}`. */
 export const RobotProcess: Group<
@@ -52,18 +52,18 @@ export const getFile: EndpointOf<typeof declared.getFile> = endpoint(declared.ge
 export const createFile: EndpointOf<typeof declared.createFile> = endpoint(
   declared.createFile,
   "Get the form with which a file is uploaded"
-)
+).annotate(Audited, inEvents)
 
 /** Replaces the payload of the reserved item, or of an output of it. */
 export const putData: EndpointOf<typeof declared.putData> = endpoint(
   declared.putData,
   "Replace the payload of a work item"
-)
+).annotate(Audited, inEvents)
 
 export const removeFile: EndpointOf<typeof declared.removeFile> = endpoint(
   declared.removeFile,
   "Delete a file of a work item"
-)
+).annotate(Audited, inEvents)
 
 /** `/json-v1/workspaces/{w}/workitems/{id}`. */
 export const RobotData: Group<

@@ -1,5 +1,6 @@
 /** Schedules: times at which runs of a process start. An extension. */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { Audited, entry, noEntry } from "./Auditing.ts"
 import { RequiredPermission, WorkspaceAuthorization, StartsWork } from "./Authorization.ts"
 import { WithoutRecord } from "./IdempotencyKeys.ts"
 import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
@@ -26,6 +27,7 @@ export const list: EndpointOf<typeof declared.list> = endpoint(
 export const create: EndpointOf<typeof declared.create> = endpoint(declared.create, "Create a schedule")
   .annotate(RequiredPermission, "Schedules.write_schedules")
   .annotate(StartsWork, true)
+  .annotate(Audited, entry("schedule"))
 
 /**
  * Extension: replaces the definition; a pause and the history stay. Other times count from now, and occurrences that
@@ -34,23 +36,23 @@ export const create: EndpointOf<typeof declared.create> = endpoint(declared.crea
 export const update: EndpointOf<typeof declared.update> = endpoint(declared.update, "Replace a schedule")
   .annotate(RequiredPermission, "Schedules.write_schedules")
   .annotate(StartsWork, true)
+  .annotate(Audited, entry("schedule"))
 
 /** Extension. Irreversible. Its history is deleted; its runs go on. */
-export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a schedule").annotate(
-  RequiredPermission,
-  "Schedules.write_schedules"
-)
+export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a schedule")
+  .annotate(RequiredPermission, "Schedules.write_schedules")
+  .annotate(Audited, entry("schedule"))
 
 /** Extension: until it is resumed, occurrences are skipped as `paused`; its runs go on. */
-export const pause: EndpointOf<typeof declared.pause> = endpoint(declared.pause, "Pause a schedule").annotate(
-  RequiredPermission,
-  "Schedules.write_schedules"
-)
+export const pause: EndpointOf<typeof declared.pause> = endpoint(declared.pause, "Pause a schedule")
+  .annotate(RequiredPermission, "Schedules.write_schedules")
+  .annotate(Audited, entry("schedule"))
 
 /** Extension: occurrences from now on begin. Changes nothing when it is not paused. */
 export const resume: EndpointOf<typeof declared.resume> = endpoint(declared.resume, "Resume a schedule")
   .annotate(RequiredPermission, "Schedules.write_schedules")
   .annotate(StartsWork, true)
+  .annotate(Audited, entry("schedule"))
 
 /** Extension: the next ten times, fewer when no more are left; also of a paused schedule. */
 export const next: EndpointOf<typeof declared.next> = endpoint(
@@ -68,6 +70,7 @@ export const previewTimes: EndpointOf<typeof declared.previewTimes> = endpoint(
 )
   .annotate(RequiredPermission, "Schedules.read_schedules")
   .annotate(WithoutRecord, true)
+  .annotate(Audited, noEntry("it computes times and stores nothing"))
 
 /** Extension. */
 export const listOccurrences: EndpointOf<typeof declared.listOccurrences> = endpoint(

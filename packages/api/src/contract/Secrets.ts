@@ -3,6 +3,7 @@
  * (`RobotSecrets`).
  */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { Audited, entry } from "./Auditing.ts"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
 import * as declared from "../internal/endpoints/Secrets.ts"
@@ -21,16 +22,14 @@ export const get: EndpointOf<typeof declared.get> = endpoint(
   "Get a secret with the names of its items, without their values"
 ).annotate(RequiredPermission, "Vault.read_secrets")
 
-export const create: EndpointOf<typeof declared.create> = endpoint(declared.create, "Create a secret").annotate(
-  RequiredPermission,
-  "Vault.write_secrets"
-)
+export const create: EndpointOf<typeof declared.create> = endpoint(declared.create, "Create a secret")
+  .annotate(RequiredPermission, "Vault.write_secrets")
+  .annotate(Audited, entry("secret"))
 
 /** All items are replaced. A description and `hosts` that are absent do not change. */
-export const update: EndpointOf<typeof declared.update> = endpoint(
-  declared.update,
-  "Replace the items of a secret"
-).annotate(RequiredPermission, "Vault.write_secrets")
+export const update: EndpointOf<typeof declared.update> = endpoint(declared.update, "Replace the items of a secret")
+  .annotate(RequiredPermission, "Vault.write_secrets")
+  .annotate(Audited, entry("secret"))
 
 /**
  * Extension: items that are not named stay as they are. A description and `hosts` that are absent do not change. An endpoint of its
@@ -39,13 +38,14 @@ export const update: EndpointOf<typeof declared.update> = endpoint(
 export const setItems: EndpointOf<typeof declared.setItems> = endpoint(
   declared.setItems,
   "Set single items of a secret, and keep the others"
-).annotate(RequiredPermission, "Vault.write_secrets")
+)
+  .annotate(RequiredPermission, "Vault.write_secrets")
+  .annotate(Audited, entry("secret"))
 
 /** Irreversible. */
-export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a secret").annotate(
-  RequiredPermission,
-  "Vault.write_secrets"
-)
+export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a secret")
+  .annotate(RequiredPermission, "Vault.write_secrets")
+  .annotate(Audited, entry("secret"))
 
 export const Secrets: Group<
   "secrets",

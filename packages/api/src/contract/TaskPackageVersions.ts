@@ -3,6 +3,7 @@
  * current; an older one becomes current again in one call. The newest 20 are retained, and every version that is
  * current, named by a step, or used by a task in progress.
  */
+import { Audited, entry } from "./Auditing.ts"
 import { RequiredPermission, StartsWork } from "./Authorization.ts"
 import { endpoint, type EndpointOf } from "../internal/endpoints/HttpApi.ts"
 import * as declared from "../internal/endpoints/TaskPackageVersions.ts"
@@ -31,6 +32,7 @@ export const promote: EndpointOf<typeof declared.promote> = endpoint(
 )
   .annotate(RequiredPermission, "Tasks.write_task_packages")
   .annotate(StartsWork, true)
+  .annotate(Audited, entry("task_package"))
 
 /**
  * Extension: makes the one before the current version current, of those that are not rolled back. With `from`, only if
@@ -42,3 +44,4 @@ export const rollback: EndpointOf<typeof declared.rollback> = endpoint(
 )
   .annotate(RequiredPermission, "Tasks.write_task_packages")
   .annotate(StartsWork, true)
+  .annotate(Audited, entry("task_package"))

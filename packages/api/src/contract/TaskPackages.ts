@@ -5,6 +5,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
+import { Audited, entry } from "./Auditing.ts"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { extension, ExtensionKeys } from "./Documentation.ts"
 import { TaskPackageId, WorkspaceId } from "./Ids.ts"
@@ -25,7 +26,9 @@ export const get: EndpointOf<typeof declared.get> = endpoint(declared.get, "Get 
 export const create: EndpointOf<typeof declared.create> = endpoint(
   declared.create,
   "Create a task package without content"
-).annotate(RequiredPermission, "Tasks.write_task_packages")
+)
+  .annotate(RequiredPermission, "Tasks.write_task_packages")
+  .annotate(Audited, entry("task_package"))
 
 /** Fetches the repository before it responds. One that cannot be read is a 409, and nothing is changed. */
 export const configure: EndpointOf<typeof declared.configure> = endpoint(
@@ -35,12 +38,12 @@ export const configure: EndpointOf<typeof declared.configure> = endpoint(
   .annotate(RequiredPermission, "Tasks.write_task_packages")
   .annotate(WithoutRecord, true)
   .annotate(ExtensionKeys, ["repository", "credentials_secret", "directory"])
+  .annotate(Audited, entry("task_package"))
 
 /** Irreversible. A package that a step or an assistant names is a 409. */
-export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a task package").annotate(
-  RequiredPermission,
-  "Tasks.write_task_packages"
-)
+export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a task package")
+  .annotate(RequiredPermission, "Tasks.write_task_packages")
+  .annotate(Audited, entry("task_package"))
 
 /** Extension. */
 export const list: EndpointOf<typeof declared.list> = endpoint(

@@ -2,6 +2,7 @@
  * Triggers: conditions under which runs of a process start, and addresses whose requests become work items. An extension.
  */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { Audited, entry } from "./Auditing.ts"
 import { RequiredPermission, WorkspaceAuthorization, StartsWork } from "./Authorization.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
 import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
@@ -29,6 +30,7 @@ export const create: EndpointOf<typeof declared.create> = endpoint(declared.crea
   .annotate(RequiredPermission, "Triggers.write_triggers")
   .annotate(StartsWork, true)
   .annotate(ReturnsCredential, true)
+  .annotate(Audited, entry("trigger"))
 
 /**
  * Extension: replaces the definition. The address stays, if there is one; `url` is then null. Needs the permission
@@ -38,18 +40,19 @@ export const update: EndpointOf<typeof declared.update> = endpoint(declared.upda
   .annotate(RequiredPermission, "Triggers.write_triggers")
   .annotate(StartsWork, true)
   .annotate(ReturnsCredential, true)
+  .annotate(Audited, entry("trigger"))
 
 /** Extension: a new address; the old one is revoked at once, and what a handshake agreed on is forgotten. */
 export const rotate: EndpointOf<typeof declared.rotate> = endpoint(declared.rotate, "Give a trigger a new address")
   .annotate(RequiredPermission, "Triggers.write_triggers")
   .annotate(StartsWork, true)
   .annotate(ReturnsCredential, true)
+  .annotate(Audited, entry("trigger"))
 
 /** Extension. Irreversible: its address is revoked. Its runs go on, and its items stay. */
-export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a trigger").annotate(
-  RequiredPermission,
-  "Triggers.write_triggers"
-)
+export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a trigger")
+  .annotate(RequiredPermission, "Triggers.write_triggers")
+  .annotate(Audited, entry("trigger"))
 
 export const Triggers: Group<
   "triggers",

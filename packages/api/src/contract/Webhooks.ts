@@ -1,5 +1,6 @@
 /** Webhooks: addresses that receive events of process runs, defined in `WebhookEvents`. */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { Audited, entry } from "./Auditing.ts"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
 import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
@@ -21,12 +22,12 @@ export const list: EndpointOf<typeof declared.list> = endpoint(
 export const create: EndpointOf<typeof declared.create> = endpoint(declared.create, "Create a webhook")
   .annotate(RequiredPermission, "Webhooks.write_webhooks")
   .annotate(ReturnsCredential, true)
+  .annotate(Audited, entry("webhook"))
 
 /** Irreversible. Pending deliveries are dropped. */
-export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a webhook").annotate(
-  RequiredPermission,
-  "Webhooks.write_webhooks"
-)
+export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a webhook")
+  .annotate(RequiredPermission, "Webhooks.write_webhooks")
+  .annotate(Audited, entry("webhook"))
 
 /**
  * Extension: changes the given fields. `rotate_secret: true` creates a new secret and returns it; for 24 hours
@@ -38,12 +39,12 @@ export const update: EndpointOf<typeof declared.update> = endpoint(
 )
   .annotate(RequiredPermission, "Webhooks.write_webhooks")
   .annotate(ReturnsCredential, true)
+  .annotate(Audited, entry("webhook"))
 
 /** Extension: sends a test event, even if the webhook is disabled. Returns its delivery, which may be pending. */
-export const test: EndpointOf<typeof declared.test> = endpoint(
-  declared.test,
-  "Send a test event to a webhook"
-).annotate(RequiredPermission, "Webhooks.write_webhooks")
+export const test: EndpointOf<typeof declared.test> = endpoint(declared.test, "Send a test event to a webhook")
+  .annotate(RequiredPermission, "Webhooks.write_webhooks")
+  .annotate(Audited, entry("webhook"))
 
 /** Extension: the deliveries of the last 14 days. */
 export const listDeliveries: EndpointOf<typeof declared.listDeliveries> = endpoint(
@@ -52,10 +53,9 @@ export const listDeliveries: EndpointOf<typeof declared.listDeliveries> = endpoi
 ).annotate(RequiredPermission, "Webhooks.read_webhooks")
 
 /** Extension: sends the same event again, as a new delivery. 409 while the old one is pending. */
-export const redeliver: EndpointOf<typeof declared.redeliver> = endpoint(
-  declared.redeliver,
-  "Deliver an event again"
-).annotate(RequiredPermission, "Webhooks.write_webhooks")
+export const redeliver: EndpointOf<typeof declared.redeliver> = endpoint(declared.redeliver, "Deliver an event again")
+  .annotate(RequiredPermission, "Webhooks.write_webhooks")
+  .annotate(Audited, entry("webhook"))
 
 export const Webhooks: Group<
   "webhooks",

@@ -2,6 +2,7 @@
  * Work items: units of input and output data of processes, JSON and files.
  */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { Audited, entry, itemEntry } from "./Auditing.ts"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { ExtensionKeys } from "./Documentation.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
@@ -31,6 +32,7 @@ export const create: EndpointOf<typeof declared.create> = endpoint(
   .annotate(RequiredPermission, "Processes.write_work_items")
   .annotate(SentAsStored, true)
   .annotate(ExtensionKeys, [...Object.keys(newOrderFields), "reference"])
+  .annotate(Audited, itemEntry)
 
 /**
  * Extension: makes up to 1,000 work items, all or none; their ids in the order of the payloads. `references` has one for
@@ -39,7 +41,9 @@ export const create: EndpointOf<typeof declared.create> = endpoint(
 export const createMany: EndpointOf<typeof declared.createMany> = endpoint(
   declared.createMany,
   "Create many work items in the queue of a process"
-).annotate(RequiredPermission, "Processes.write_work_items")
+)
+  .annotate(RequiredPermission, "Processes.write_work_items")
+  .annotate(Audited, itemEntry)
 
 /** Creates the form with which one file is uploaded. A file of the same name is replaced. */
 export const createFile: EndpointOf<typeof declared.createFile> = endpoint(
@@ -48,6 +52,7 @@ export const createFile: EndpointOf<typeof declared.createFile> = endpoint(
 )
   .annotate(RequiredPermission, "Processes.write_work_items")
   .annotate(ReturnsCredential, true)
+  .annotate(Audited, itemEntry)
 
 /** Extension: with `previous_payload` it is a conflict when the item has another payload by then. */
 export const updatePayload: EndpointOf<typeof declared.updatePayload> = endpoint(
@@ -56,12 +61,15 @@ export const updatePayload: EndpointOf<typeof declared.updatePayload> = endpoint
 )
   .annotate(RequiredPermission, "Processes.write_work_items")
   .annotate(ExtensionKeys, ["previous_payload"])
+  .annotate(Audited, itemEntry)
 
 /** One operation on 1 to 10,000 items, all or none. */
 export const batch: EndpointOf<typeof declared.batch> = endpoint(
   declared.batch,
   "Retry, delete or settle work items, all or none"
-).annotate(RequiredPermission, "Processes.write_work_items")
+)
+  .annotate(RequiredPermission, "Processes.write_work_items")
+  .annotate(Audited, entry("work_item"))
 
 /** Extension: the last hours (default 24, at most 168), oldest first; the last of them is the current one. */
 export const throughput: EndpointOf<typeof declared.throughput> = endpoint(

@@ -2,6 +2,7 @@
  * Worker groups: sets of workers that steps may be bound to. A worker may be in any number of groups.
  */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { Audited, entry } from "./Auditing.ts"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
 import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
@@ -20,34 +21,32 @@ export const list: EndpointOf<typeof declared.list> = endpoint(
 ).annotate(RequiredPermission, "Workers.read_workers")
 
 /** The name is unique in the workspace. */
-export const create: EndpointOf<typeof declared.create> = endpoint(declared.create, "Create a worker group").annotate(
-  RequiredPermission,
-  "Workers.write_workers"
-)
+export const create: EndpointOf<typeof declared.create> = endpoint(declared.create, "Create a worker group")
+  .annotate(RequiredPermission, "Workers.write_workers")
+  .annotate(Audited, entry("worker_group"))
 
 /** Only present fields are changed. */
-export const update: EndpointOf<typeof declared.update> = endpoint(declared.update, "Rename a worker group").annotate(
-  RequiredPermission,
-  "Workers.write_workers"
-)
+export const update: EndpointOf<typeof declared.update> = endpoint(declared.update, "Rename a worker group")
+  .annotate(RequiredPermission, "Workers.write_workers")
+  .annotate(Audited, entry("worker_group"))
 
 /** Irreversible. Its workers remain, its link tokens are deleted. A group that a step names is a 409. */
-export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a worker group").annotate(
-  RequiredPermission,
-  "Workers.write_workers"
-)
+export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a worker group")
+  .annotate(RequiredPermission, "Workers.write_workers")
+  .annotate(Audited, entry("worker_group"))
 
 /** Adding a member again changes nothing. */
-export const addWorker: EndpointOf<typeof declared.addWorker> = endpoint(
-  declared.addWorker,
-  "Add a worker to a group"
-).annotate(RequiredPermission, "Workers.write_workers")
+export const addWorker: EndpointOf<typeof declared.addWorker> = endpoint(declared.addWorker, "Add a worker to a group")
+  .annotate(RequiredPermission, "Workers.write_workers")
+  .annotate(Audited, entry("worker_group"))
 
 /** A worker that is not in the group is a 404. */
 export const removeWorker: EndpointOf<typeof declared.removeWorker> = endpoint(
   declared.removeWorker,
   "Remove a worker from a group"
-).annotate(RequiredPermission, "Workers.write_workers")
+)
+  .annotate(RequiredPermission, "Workers.write_workers")
+  .annotate(Audited, entry("worker_group"))
 
 /** Extension. */
 export const listLinkTokens: EndpointOf<typeof declared.listLinkTokens> = endpoint(
@@ -62,6 +61,7 @@ export const createLinkToken: EndpointOf<typeof declared.createLinkToken> = endp
 )
   .annotate(RequiredPermission, "Workers.write_workers")
   .annotate(ReturnsCredential, true)
+  .annotate(Audited, entry("link_token"))
 
 /** Extension. */
 export const getLinkToken: EndpointOf<typeof declared.getLinkToken> = endpoint(
@@ -73,13 +73,17 @@ export const getLinkToken: EndpointOf<typeof declared.getLinkToken> = endpoint(
 export const updateLinkToken: EndpointOf<typeof declared.updateLinkToken> = endpoint(
   declared.updateLinkToken,
   "Change a link token of a worker group"
-).annotate(RequiredPermission, "Workers.write_workers")
+)
+  .annotate(RequiredPermission, "Workers.write_workers")
+  .annotate(Audited, entry("link_token"))
 
 /** Extension. Irreversible. */
 export const removeLinkToken: EndpointOf<typeof declared.removeLinkToken> = endpoint(
   declared.removeLinkToken,
   "Delete a link token of a worker group"
-).annotate(RequiredPermission, "Workers.write_workers")
+)
+  .annotate(RequiredPermission, "Workers.write_workers")
+  .annotate(Audited, entry("link_token"))
 
 export const WorkerGroups: Group<
   "workerGroups",

@@ -3,6 +3,7 @@
  * calls about a step run also carry its lease token.
  */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { Audited, inEvents } from "./Auditing.ts"
 import { TokenAuthorization } from "./Authorization.ts"
 import { SentAsStored } from "./Responses.ts"
 import { endpoint, type EndpointBehind, type EndpointOf } from "../internal/endpoints/HttpApi.ts"
@@ -14,13 +15,18 @@ export * from "../internal/endpoints/WorkerProtocol.ts"
  * Exchanges a link token for an identity. A worker's link token can be used once, a group's until it expires or is
  * deleted.
  */
-export const link: EndpointOf<typeof declared.link> = endpoint(declared.link, "Link a worker to the workspace")
+export const link: EndpointOf<typeof declared.link> = endpoint(
+  declared.link,
+  "Link a worker to the workspace"
+).annotate(Audited, inEvents)
 
 /** Waits for up to `wait_seconds` and responds earlier when work arrives. */
 export const lease: EndpointBehind<TokenAuthorization, typeof declared.lease> = endpoint(
   declared.lease,
   "Wait for step runs and lease them"
-).middleware(TokenAuthorization)
+)
+  .middleware(TokenAuthorization)
+  .annotate(Audited, inEvents)
 
 /**
  * Keeps the worker and its step runs alive; returns which of them must stop and which it no longer owns. `starting`: this is
@@ -29,12 +35,16 @@ export const lease: EndpointBehind<TokenAuthorization, typeof declared.lease> = 
 export const heartbeat: EndpointBehind<TokenAuthorization, typeof declared.heartbeat> = endpoint(
   declared.heartbeat,
   "Keep a worker and its step runs alive"
-).middleware(TokenAuthorization)
+)
+  .middleware(TokenAuthorization)
+  .annotate(Audited, inEvents)
 
 export const start: EndpointBehind<TokenAuthorization, typeof declared.start> = endpoint(
   declared.start,
   "Report that a leased step run starts"
-).middleware(TokenAuthorization)
+)
+  .middleware(TokenAuthorization)
+  .annotate(Audited, inEvents)
 
 /**
  * Reports that a started step run builds the environment of its package, or has built it. The time that the step has begins
@@ -43,7 +53,9 @@ export const start: EndpointBehind<TokenAuthorization, typeof declared.start> = 
 export const build: EndpointBehind<TokenAuthorization, typeof declared.build> = endpoint(
   declared.build,
   "Report that an environment is built"
-).middleware(TokenAuthorization)
+)
+  .middleware(TokenAuthorization)
+  .annotate(Audited, inEvents)
 
 /**
  * Settles items of several step runs of one run, and reserves the next for each: in one call and one transaction. For a
@@ -58,30 +70,39 @@ export const nextItems: EndpointBehind<TokenAuthorization, typeof declared.nextI
 )
   .middleware(TokenAuthorization)
   .annotate(SentAsStored, true)
+  .annotate(Audited, inEvents)
 
 /** `error` null: the task succeeded. An item still reserved is settled by the result of the task. */
 export const finish: EndpointBehind<TokenAuthorization, typeof declared.finish> = endpoint(
   declared.finish,
   "Report that a step run has ended"
-).middleware(TokenAuthorization)
+)
+  .middleware(TokenAuthorization)
+  .annotate(Audited, inEvents)
 
 /** Removes the worker from the workspace; its token is then refused. 409 while it holds a lease. */
 export const unlink: EndpointBehind<TokenAuthorization, typeof declared.unlink> = endpoint(
   declared.unlink,
   "Remove a worker from the workspace"
-).middleware(TokenAuthorization)
+)
+  .middleware(TokenAuthorization)
+  .annotate(Audited, inEvents)
 
 /** Lines of the console, in order. A message has at most 65,536 characters: split longer ones. */
 export const sendConsole: EndpointBehind<TokenAuthorization, typeof declared.sendConsole> = endpoint(
   declared.sendConsole,
   "Send console messages of a step run"
-).middleware(TokenAuthorization)
+)
+  .middleware(TokenAuthorization)
+  .annotate(Audited, inEvents)
 
 /** Events of the worker, in order; they appear among those of the service in `/step-runs/{id}/events`. */
 export const sendEvents: EndpointBehind<TokenAuthorization, typeof declared.sendEvents> = endpoint(
   declared.sendEvents,
   "Send events of a step run"
-).middleware(TokenAuthorization)
+)
+  .middleware(TokenAuthorization)
+  .annotate(Audited, inEvents)
 
 /**
  * Creates the form with which one artifact is uploaded. It is listed once it is complete; the same name replaces it.
@@ -89,7 +110,9 @@ export const sendEvents: EndpointBehind<TokenAuthorization, typeof declared.send
 export const createArtifact: EndpointBehind<TokenAuthorization, typeof declared.createArtifact> = endpoint(
   declared.createArtifact,
   "Get the form with which an artifact is uploaded"
-).middleware(TokenAuthorization)
+)
+  .middleware(TokenAuthorization)
+  .annotate(Audited, inEvents)
 
 export const WorkerProtocol: HttpApiGroup.HttpApiGroup<
   "workerProtocol",

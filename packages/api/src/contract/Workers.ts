@@ -2,6 +2,7 @@
  * Workers: the machines that execute step runs, and how one is linked to a workspace.
  */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { Audited, entry } from "./Auditing.ts"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
 import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
@@ -16,6 +17,7 @@ export const createLinkToken: EndpointOf<typeof declared.createLinkToken> = endp
 )
   .annotate(RequiredPermission, "Workers.write_workers")
   .annotate(ReturnsCredential, true)
+  .annotate(Audited, entry("link_token"))
 
 export const get: EndpointOf<typeof declared.get> = endpoint(declared.get, "Get a worker").annotate(
   RequiredPermission,
@@ -28,16 +30,14 @@ export const list: EndpointOf<typeof declared.list> = endpoint(
 ).annotate(RequiredPermission, "Workers.read_workers")
 
 /** Only present fields are changed. Names of workers need not be unique. */
-export const update: EndpointOf<typeof declared.update> = endpoint(declared.update, "Rename a worker").annotate(
-  RequiredPermission,
-  "Workers.write_workers"
-)
+export const update: EndpointOf<typeof declared.update> = endpoint(declared.update, "Rename a worker")
+  .annotate(RequiredPermission, "Workers.write_workers")
+  .annotate(Audited, entry("worker"))
 
 /** Irreversible; its token is then refused. A worker that holds a lease is a 409. */
-export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a worker").annotate(
-  RequiredPermission,
-  "Workers.write_workers"
-)
+export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Delete a worker")
+  .annotate(RequiredPermission, "Workers.write_workers")
+  .annotate(Audited, entry("worker"))
 
 /**
  * Extension: the worker leases nothing more, finishes its step runs and ends. It leases again when it is started the next
@@ -46,7 +46,9 @@ export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remo
 export const drain: EndpointOf<typeof declared.drain> = endpoint(
   declared.drain,
   "Let a worker finish its step runs and end"
-).annotate(RequiredPermission, "Workers.write_workers")
+)
+  .annotate(RequiredPermission, "Workers.write_workers")
+  .annotate(Audited, entry("worker"))
 
 /** Extension: each step run is counted for exactly one group, or none, and for exactly one set of labels. */
 export const queueDepth: EndpointOf<typeof declared.queueDepth> = endpoint(

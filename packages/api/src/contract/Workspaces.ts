@@ -2,6 +2,7 @@
  * Workspaces: the top-level container, owned by an organization.
  */
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { Audited, entry } from "./Auditing.ts"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { ReturnsCredential } from "./IdempotencyKeys.ts"
 import { endpoint, type EndpointOf, type Group } from "../internal/endpoints/HttpApi.ts"
@@ -19,6 +20,7 @@ export const get: EndpointOf<typeof declared.get> = endpoint(declared.get, "Get 
 export const create: EndpointOf<typeof declared.create> = endpoint(declared.create, "Create a workspace")
   .annotate(RequiredPermission, "Workspace.manage_api_keys")
   .annotate(ReturnsCredential, true)
+  .annotate(Audited, entry("workspace"))
 
 export const Workspaces: Group<"workspaces", typeof get | typeof create, WorkspaceAuthorization> =
   /* @__PURE__ */ HttpApiGroup.make("workspaces").add(get, create).middleware(WorkspaceAuthorization)

@@ -168,6 +168,10 @@ GET    /workspaces/{w}/api-keys                                        Workspace
 POST   /workspaces/{w}/api-keys                                        Workspace.manage_api_keys
 DELETE /workspaces/{w}/api-keys/{api_key_id}                           Workspace.manage_api_keys
 
+GET    /workspaces/{w}/audit                                           Audit.read_audit
+GET    /workspaces/{w}/audit/head                                      Audit.read_audit
+GET    /workspaces/{w}/audit/export                                    Audit.read_audit
+
 POST   /workspaces/{w}/console-tickets                                 -
 
 GET    /workspaces/{w}/changes                                         -

@@ -28,6 +28,18 @@ const topicsOf: Readonly<Record<string, ReadonlyArray<ChangeTopic>>> = {
   alerts: ["alerts"],
   "api-keys": ["keys"],
   assets: ["assets"],
+  audit: [
+    "alerts",
+    "failures",
+    "keys",
+    "packages",
+    "processes",
+    "schedules",
+    "secrets",
+    "triggers",
+    "webhooks",
+    "workers"
+  ],
   "assistant-runs": ["assistants"],
   assistants: ["assistants"],
   "bulk-operations": ["bulk_operations"],

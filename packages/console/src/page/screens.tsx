@@ -110,6 +110,13 @@ export const screens: ReadonlyArray<Screen> = [
     load: () => import("./screens/Keys.tsx")
   },
   {
+    path: "audit",
+    title: text.screens.audit,
+    group: "integrations",
+    permission: "Audit.read_audit",
+    load: () => import("./screens/Audit.tsx")
+  },
+  {
     path: "connect",
     title: text.screens.connect,
     group: "integrations",

@@ -2,6 +2,7 @@
 import { assert, layer as withLayer } from "@effect/vitest"
 import type { StepRunId } from "@signalbox/api/contract/Ids"
 import type { StepDefinition } from "@signalbox/api/contract/Processes"
+import * as Audit from "@signalbox/api/Audit"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as StepRuns from "@signalbox/api/StepRuns"
@@ -227,6 +228,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a pause",
       yield* release(item, { state: "FAILED", exception: { type: "APPLICATION", code: "", message: "no answer" } })
       const [step] = (yield* Processes.get(process.id)).steps
       assert.strictEqual(step?.paused?.note, '1 failure in a row, the last one: "no answer"')
+      const { data: entries } = yield* Audit.list({ resource: step?.id })
+      assert.deepStrictEqual([entries[0]?.action, entries[0]?.actor.type], ["pauseProcessStep", "system"])
+      // Messages of failures may have what items have.
+      assert.notInclude(JSON.stringify(entries[0]), "no answer")
     })
   )
 

@@ -1,4 +1,5 @@
 import { assert, layer as withLayer } from "@effect/vitest"
+import * as Audit from "@signalbox/api/Audit"
 import * as Secrets from "@signalbox/api/Secrets"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
 import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
@@ -208,6 +209,12 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
       assert.deepStrictEqual(yield* detached("v1"), ["First", first, "v1"])
       assert.deepStrictEqual(yield* detached("main"), ["Second", second, "main"])
       assert.deepStrictEqual(yield* detached(first), ["First", first, first])
+      // Fetching takes long, so the entry is written with what it has fetched, not around both.
+      const { data } = yield* Audit.list({ resource: id, action: "configureTaskPackage" })
+      assert.lengthOf(data, 3)
+      const configuration = { mode: "detached", reference: first, repository: repo.url }
+      const after = data[0]?.changes.find(({ field }) => field === "configuration")?.after
+      assert.deepStrictEqual(after, configuration)
       // A password given once is stored.
       yield* TaskPackages.configureGit(id, "gitlab", { mode: "attached", branch: "main", automatic_deployment: false })
       assert.deepStrictEqual(yield* tasksOf(id), ["Second"])

@@ -197,13 +197,15 @@ const service = (folder: string) =>
           })
           const rows: Record<string, ReadonlyArray<unknown>> = {}
           // What nodes say of themselves, no request changes.
-          for (const { name } of tables.filter(({ name }) => name !== "node" && name !== "node_disk")) {
+          for (const { name } of tables.filter(({ name }) => !["node", "node_disk", "audit_chain"].includes(name))) {
             const all = yield* sql.unsafe<object>(`SELECT * FROM "${name}"`)
             // Timers tell by themselves which step runs wait for a worker.
             const asked = all.filter((row) => !("event_type" in row && row.event_type === "NO_WORKER"))
             // By all columns: the first one of many tables is the workspace, which puts its rows in no order.
+            // Entries of the audit get their places in the chain by themselves.
+            const placed = name === "audit_entry" ? { number: null, mac: null, previous_mac: null } : {}
             const texts = new Map(
-              asked.map((row) => [JSON.stringify(row), { ...row, last_seen_at: null, wait_told: null }])
+              asked.map((row) => [JSON.stringify(row), { ...row, ...placed, last_seen_at: null, wait_told: null }])
             )
             rows[name] = [...texts.keys()].sort().map((text) => texts.get(text))
           }
@@ -238,7 +240,7 @@ export const layerIn = (
     // The same instances as those of the service: a layer is built once.
     Layer.provideMerge(Layer.merge(Scheduler.layer, TriggerStarts.layer)),
     Layer.provideMerge(Runs.layer.pipe(Layer.provide(WorkSignal.layer))),
-    Layer.provideMerge(Retention.layer(options?.retainRuns)),
+    Layer.provideMerge(Retention.layer(options?.retainRuns, options?.retainAudit)),
     Layer.provideMerge(
       Layer.merge(Deliverer.layer, Layer.provideMerge(Alerter.layer, AlertSender.layer)).pipe(
         Layer.provide(Layer.merge(TargetGuard.layer(options?.allowPrivateTargets), PublicUrl.layer(options?.publicUrl)))

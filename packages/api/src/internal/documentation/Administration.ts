@@ -1,6 +1,7 @@
 /** Workspaces, the room, keys, the console and the stream of changes. */
 import { changeTopics, pingEvent } from "../../contract/Changes.ts"
 import type { ApiKeys } from "../../contract/ApiKeys.ts"
+import type { Audit } from "../../contract/Audit.ts"
 import type { Changes } from "../../contract/Changes.ts"
 import type { ConsoleTickets } from "../../contract/ConsoleTickets.ts"
 import type { RoomGroup } from "../../contract/Room.ts"
@@ -101,6 +102,43 @@ export const apiKeys: Documented<typeof ApiKeys> = {
       "Revokes a key. Requests with it are refused from then on, and the sessions of the console that it opened end. Schedules and triggers that it created continue. Irreversible.",
     response: { id: ids.apiKey, deleted: true },
     errors: { 404: unknown("API key") }
+  }
+}
+
+const auditEntry = {
+  id: ids.auditEntry,
+  number: 17,
+  mac: "5f1c0f0a5f6d2d1b8f4c9d1f6b2a7e3c5f1c0f0a5f6d2d1b8f4c9d1f6b2a7e3c",
+  previous_mac: "0b7d3e1a9c4f8e2d6b5a0f1c7e9d3b8a0b7d3e1a9c4f8e2d6b5a0f1c7e9d3b8a",
+  created_at: "2026-11-20T08:15:30.000Z",
+  actor: { type: "api_key", id: ids.apiKey, name: "ci", session_id: null },
+  address: "192.0.2.7",
+  request_id: "4f5b1c1e-2c7b-4b53-9d55-6d3f6f0f8a11",
+  action: "updateProcess",
+  resource: { type: "process", id: ids.process, name: "Invoices" },
+  changes: [{ field: "description", before: null, after: "Reads invoices" }]
+} as const
+
+const badFilter = "`from` or `until` is not a time, or another filter is empty. The message names the parameter."
+
+export const audit: Documented<typeof Audit> = {
+  listAuditEntries: {
+    description:
+      "Returns who changed what, newest first: requests of people and of keys, and what the service changed by itself. Work items that keys create and change are not in it, and what workers and robots do is in the events of their runs. Payloads, files, secrets and long values are `{ bytes, digest }`, by a digest with a key of the room.",
+    response: { data: [auditEntry], has_more: false, next: null },
+    errors: { 400: badPage }
+  },
+  getAuditHead: {
+    description:
+      "Returns the number and the MAC of the last entry. Store them outside of the control room: `signalbox check --audit-head` then finds entries that were cut off at the end.",
+    response: { number: 17, mac: auditEntry.mac },
+    errors: {}
+  },
+  exportAudit: {
+    description:
+      "Returns the entries, oldest first, as one JSON object a line. `signalbox audit verify` checks such a file on the machine that has the key of the room. The export is an entry of the audit itself.",
+    response: `${JSON.stringify(auditEntry)}\n`,
+    errors: { 400: badFilter }
   }
 }
 

@@ -23,6 +23,7 @@ export const operationTexts: Readonly<Record<string, OperationText>> = {
   ...Administration.workspaces,
   ...Administration.room,
   ...Administration.apiKeys,
+  ...Administration.audit,
   ...Administration.consoleTickets,
   ...Administration.changes,
   ...Assets.assets,

@@ -36,6 +36,7 @@ export const Permission = /* @__PURE__ */ Schema.Literals([
   "Processes.run_bulk_operations",
   "Alerts.read_alerts",
   "Alerts.write_alerts",
+  "Audit.read_audit",
   "Room.manage"
 ])
 export type Permission = typeof Permission.Type

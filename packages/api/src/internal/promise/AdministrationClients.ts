@@ -4,6 +4,7 @@ import type { Deleted } from "../../contract/Common.ts"
 import type { ApiKeyId, AssetId, SecretName } from "../../contract/Ids.ts"
 import * as ApiKeys from "../../ApiKeys.ts"
 import * as Assets from "../../Assets.ts"
+import * as Audit from "../../Audit.ts"
 import * as Changes from "../../Changes.ts"
 import * as ConsoleTickets from "../../ConsoleTickets.ts"
 import * as Room from "../../Room.ts"
@@ -185,6 +186,30 @@ export interface ApiKeysClient {
 }
 
 export const apiKeys = /* @__PURE__ */ members<ApiKeysClient>(ApiKeys, { list: 1, stream: 1, create: 2, remove: 1 })
+
+/** Which entries of the audit, and which page of them. */
+export interface AuditPageFilter extends Audit.PageFilter {}
+
+/** Which entries of the audit. */
+export interface AuditFilter extends Audit.Filter {}
+
+/** Who changed what. */
+export interface AuditClient {
+  /**
+   * Returns one page, newest first.
+   * @example const { data } = await room.audit.list({ resourceType: "process" })
+   */
+  readonly list: (page?: AuditPageFilter, options?: CallOptions) => ApiPromise<ListPage<Audit.AuditEntry>>
+  /**
+   * All entries that match, newest first.
+   * @example for await (const { action } of room.audit.stream({ actor: "k1" })) console.log(action)
+   */
+  readonly stream: (filter?: AuditFilter, options?: CallOptions) => AsyncIterable<Audit.AuditEntry>
+  /** Returns the end of the chain, to be stored elsewhere: it shows later that nothing was cut off. */
+  readonly head: (options?: CallOptions) => ApiPromise<Audit.AuditHead>
+}
+
+export const audit = /* @__PURE__ */ members<AuditClient>(Audit, { list: 1, stream: 1, head: 0 })
 
 /** The workspace that the client is connected to. */
 export interface WorkspacesClient {

@@ -19,6 +19,7 @@ export interface Modules {
   readonly apiKeys: Administration.ApiKeysClient
   readonly assets: Administration.AssetsClient
   readonly assistants: Packages.AssistantsClient
+  readonly audit: Administration.AuditClient
   readonly bulkOperations: Failures.BulkOperationsClient
   readonly changes: Administration.ChangesClient
   readonly consoleTickets: Administration.ConsoleTicketsClient
@@ -50,6 +51,7 @@ export const modules: { readonly [K in keyof Modules]: Members<Modules[K]> } = {
   apiKeys: Administration.apiKeys,
   assets: Administration.assets,
   assistants: Packages.assistants,
+  audit: Administration.audit,
   bulkOperations: Failures.bulkOperations,
   changes: Administration.changes,
   consoleTickets: Administration.consoleTickets,

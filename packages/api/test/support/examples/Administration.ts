@@ -1,5 +1,6 @@
 /** Workspaces, the room, keys, tickets of the console and changes. */
 import * as ApiKeys from "../../../src/contract/ApiKeys.ts"
+import * as Audit from "../../../src/contract/Audit.ts"
 import * as Changes from "../../../src/contract/Changes.ts"
 import * as ConsoleTickets from "../../../src/contract/ConsoleTickets.ts"
 import * as Room from "../../../src/contract/Room.ts"
@@ -16,6 +17,21 @@ export const administrationExamples: ReadonlyArray<Example> = [
     created_at: at,
     key: "sbk_k1_secret"
   }),
+  of("AuditChange", Audit.AuditChange, { field: "name", before: "ci", after: { bytes: 4000, digest: "0f" } }),
+  of("AuditEntry", Audit.AuditEntry, {
+    id: "e1",
+    number: 1,
+    mac: "0f",
+    previous_mac: null,
+    created_at: at,
+    actor: { type: "api_key", id: "k1", name: "ci", session_id: null },
+    address: "192.0.2.7",
+    request_id: "r1",
+    action: "updateProcess",
+    resource: { type: "process", id: "p1", name: "Invoices" },
+    changes: [{ field: "name", before: "Bills", after: "Invoices" }]
+  }),
+  of("AuditHead", Audit.AuditHead, { number: 1, mac: "0f" }),
   of("ConsoleTicket", ConsoleTickets.ConsoleTicket, {
     ticket: "sbt_t1_secret",
     url: "http://127.0.0.1:4700/console/#ticket=sbt_t1_secret",

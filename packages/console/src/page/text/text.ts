@@ -4,6 +4,7 @@
  */
 export { alerts } from "./en/alerts.ts"
 export { assets } from "./en/assets.ts"
+export { audit } from "./en/audit.ts"
 export { common } from "./en/common.ts"
 export { connect } from "./en/connect.ts"
 export { failures } from "./en/failures.ts"

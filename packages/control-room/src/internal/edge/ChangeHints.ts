@@ -32,6 +32,7 @@ const topicsOf: { readonly [G in keyof typeof Api.groups]: ReadonlyArray<ChangeT
   alerts: ["alerts"],
   alertChannels: ["alerts"],
   apiKeys: ["keys"],
+  audit: [],
   consoleTickets: [],
   changes: [],
   workerProtocol: [],

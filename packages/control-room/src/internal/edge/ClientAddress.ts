@@ -30,6 +30,8 @@ export const networkOf = (text: string): Option.Option<IpNetwork.IpNetwork> =>
 export class ClientAddress extends Context.Service<
   ClientAddress,
   {
+    /** The address of the client; null where the server around the service provides none. */
+    readonly address: (request: HttpServerRequest.HttpServerRequest) => string | null
     /** What shares a budget with the client; null where the server around the service provides no address. */
     readonly subscriber: (request: HttpServerRequest.HttpServerRequest) => string | null
     /** Whether proxies are known, so that two people do not seem to have the same address. */
@@ -42,15 +44,19 @@ export class ClientAddress extends Context.Service<
       const networks = trusted.flatMap((text) => Option.toArray(networkOf(text)))
       const isTrusted = (address: string) =>
         Option.exists(ipOf(address), (ip) => networks.some((network) => IpNetwork.contains(network, ip)))
+      const addressOf = (request: HttpServerRequest.HttpServerRequest) => {
+        const peer = Option.getOrNull(request.remoteAddress)
+        if (peer === null || !isTrusted(peer)) return peer
+        // Each proxy appends who it was asked by; what stands before the last one that is not trusted may be invented.
+        const passed = (request.headers["x-forwarded-for"] ?? "").split(",").map((text) => text.trim())
+        return passed.findLast((text) => text !== "" && !isTrusted(text)) ?? peer
+      }
       return ClientAddress.of({
         isKnown: networks.length > 0,
+        address: (request) => addressOf(request)?.slice(0, 100) ?? null,
         subscriber: (request) => {
-          const peer = Option.getOrNull(request.remoteAddress)
-          if (peer === null || !isTrusted(peer)) return peer === null ? null : subscriberOf(peer)
-          // Each proxy appends who it was asked by; what stands before the last one that is not trusted may be invented.
-          const passed = (request.headers["x-forwarded-for"] ?? "").split(",").map((text) => text.trim())
-          const client = passed.findLast((text) => text !== "" && !isTrusted(text))
-          return subscriberOf(client ?? peer)
+          const address = addressOf(request)
+          return address === null ? null : subscriberOf(address)
         }
       })
     })

@@ -1,5 +1,6 @@
 /** The session of the console over HTTP: opened by a ticket or a key, asked for, and closed. */
 import { basePath } from "@signalbox/api/contract/Api"
+import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -10,6 +11,8 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Tokens from "../vault/Tokens.ts"
 import { ApiKeys } from "../store/access/ApiKeys.ts"
 import { type ConsoleSession, ConsoleSessions } from "../store/access/ConsoleSessions.ts"
+import { AuditEntries } from "../store/audit/AuditEntries.ts"
+import { Database } from "../store/database/Database.ts"
 import { Workspaces } from "../store/access/Workspaces.ts"
 import * as Buckets from "./Buckets.ts"
 import { textOfBody } from "./Incoming.ts"
@@ -17,6 +20,7 @@ import { ClientAddress } from "./ClientAddress.ts"
 import { ConsoleCookies } from "./ConsoleCookies.ts"
 import { refuse } from "./Failures.ts"
 import { FlowsOf } from "./FlowRoutes.ts"
+import { ResponseHeaders } from "./ResponseHeaders.ts"
 import { UnauthenticatedRequests } from "./UnauthenticatedRequests.ts"
 
 export const sessionPath = "/console/session"
@@ -36,6 +40,8 @@ export const layer = HttpRouter.use(
     const cookies = yield* ConsoleCookies
     const sessions = yield* ConsoleSessions
     const keys = yield* ApiKeys
+    const audit = yield* AuditEntries
+    const { transaction } = yield* Database
     const workspaces = yield* Workspaces
     const hasFlows = yield* FlowsOf
     const buckets = Buckets.make(attempts)
@@ -70,6 +76,29 @@ export const layer = HttpRouter.use(
       return key === null ? null : { workspaceId: key.workspaceId, keyId: key.id }
     })
 
+    /** A new session, with its entry. */
+    const opened = Effect.fnUntraced(function* (
+      { keyId, workspaceId }: { readonly workspaceId: WorkspaceId; readonly keyId: string },
+      request: HttpServerRequest.HttpServerRequest
+    ) {
+      const text = yield* sessions.open(workspaceId, keyId)
+      const headers = yield* ResponseHeaders
+      yield* audit.write({
+        workspaceId,
+        actor: { type: "api_key", id: keyId },
+        origin: {
+          sessionId: Tokens.parse(text)?.id ?? null,
+          address: clients.address(request),
+          requestId: headers["x-request-id"] ?? null
+        },
+        action: "openSession",
+        resource: { type: "api_key", id: keyId, name: null },
+        before: null,
+        after: null
+      })
+      return text
+    }, transaction)
+
     const open = Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const refusal = cookies.refusalOf(request)
@@ -98,7 +127,7 @@ export const layer = HttpRouter.use(
         )
       }
       putBack(address, now)
-      const text = yield* sessions.open(key.workspaceId, key.keyId)
+      const text = yield* opened(key, request)
       const token = Tokens.parse(text)
       const session = token === null ? null : yield* sessions.find(token)
       // It was revoked in between.

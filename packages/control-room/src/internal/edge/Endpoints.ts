@@ -22,6 +22,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { createHash } from "node:crypto"
+import { Auditing, type Handler } from "./Auditing.ts"
 import * as ChangeHints from "./ChangeHints.ts"
 import { ResponseMemory } from "./ResponseMemory.ts"
 import { Authorization } from "./Authorization.ts"
@@ -48,9 +49,6 @@ export type HandlersOf<G extends keyof Groups> = {
     CurrentPrincipal | HttpRouter.Provided
   >
 }
-
-/** A handler without its types: the contract has checked them, and validates its input and output at run time. */
-type Handler = (input: unknown) => Effect.Effect<unknown, Failure, CurrentPrincipal | HttpRouter.Provided>
 
 type Decode = (input: unknown) => Result.Result<unknown, Schema.SchemaError>
 
@@ -292,12 +290,17 @@ const routeOf = (
 export const group = <const G extends keyof Groups, E, R>(
   name: G,
   build: (handlers: { readonly handleAll: (all: HandlersOf<G>) => HandlersOf<G> }) => Effect.Effect<HandlersOf<G>, E, R>
-): Layer.Layer<never, E, Exclude<R, Scope.Scope> | ResponseMemory | Changes | Authorization | HttpRouter.HttpRouter> =>
+): Layer.Layer<
+  never,
+  E,
+  Exclude<R, Scope.Scope> | ResponseMemory | Changes | Authorization | Auditing | HttpRouter.HttpRouter
+> =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const authorization = yield* Authorization
       const memory = yield* ResponseMemory
       const changes = yield* Changes
+      const { audited } = yield* Auditing
       const router = yield* HttpRouter.HttpRouter
       const handlers: Readonly<Record<string, unknown>> = yield* build({ handleAll: (all) => all })
       // The groups are a union without a common supertype that TypeScript finds.
@@ -312,8 +315,7 @@ export const group = <const G extends keyof Groups, E, R>(
             endpoint,
             group,
             ChangeHints.of(endpoint, name),
-            // `HandlersOf` has checked the handler against its endpoint.
-            handlers[endpoint.identifier] as Handler
+            audited(endpoint, handlers)
           )
         )
       )

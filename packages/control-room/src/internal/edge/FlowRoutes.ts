@@ -25,6 +25,7 @@ import type { MountedFlows } from "../../Options.ts"
 import { ApiKeys } from "../store/access/ApiKeys.ts"
 import { Changes } from "../store/room/Changes.ts"
 import { Workspaces } from "../store/access/Workspaces.ts"
+import { Auditing } from "./Auditing.ts"
 import { Authorization } from "./Authorization.ts"
 import { body, failed, refuse } from "./Failures.ts"
 import { pathOf } from "./Incoming.ts"
@@ -111,6 +112,7 @@ export const layer = (flows: MountedFlows | undefined) =>
       const { guard } = yield* Authorization
       const hasFlows = yield* FlowsOf
       const keys = yield* ApiKeys
+      const { around } = yield* Auditing
       const handle = Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
         const { params } = yield* HttpRouter.RouteContext
@@ -121,11 +123,12 @@ export const layer = (flows: MountedFlows | undefined) =>
         const id = callerOf(principal).id
         const name = (yield* keys.nameOf(principal.workspaceId, id)) ?? ""
         const url = request.url.replace(/^.*?\/workspaces\/[^/]+/, "")
-        return yield* flows.httpEffect.pipe(
+        const answered = flows.httpEffect.pipe(
           Effect.provideService(HttpServerRequest.HttpServerRequest, request.modify({ url })),
           Effect.provideService(CurrentActor, { id, name }),
           Effect.catchReason("HttpServerError", "RouteNotFound", () => Effect.succeed(notFound(pathOf(request.url))))
         )
+        return yield* request.method === "GET" ? answered : around(request, principal, pathOf(url), answered)
       })
       for (const route of routes) {
         const guarded = guard(endpointOf(route), { identifier: "flows" }, handle)

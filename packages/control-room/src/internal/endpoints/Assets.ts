@@ -6,6 +6,7 @@ import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { BlobStore } from "../../BlobStore.ts"
+import * as UnusedBlobs from "../blobs/UnusedBlobs.ts"
 import { UploadCompletion } from "../transfers/UploadCompletion.ts"
 import { Assets, type StoredAsset } from "../store/files/Assets.ts"
 import { Database } from "../store/database/Database.ts"
@@ -22,6 +23,7 @@ export const layer = Endpoints.group(
     const { millis } = yield* Database
     const files = yield* Files
     const blobs = yield* BlobStore
+    const dropBlobs = yield* UnusedBlobs.make
     const uploadCompletion = yield* UploadCompletion
     const links = yield* FileLinks
     const { page } = yield* Pagination
@@ -71,7 +73,7 @@ export const layer = Endpoints.group(
       deleteAsset: Effect.fnUntraced(function* ({ params }) {
         const asset = yield* find(params)
         const unused = yield* store.remove(asset.id)
-        yield* Effect.forEach(unused, blobs.remove, { discard: true })
+        yield* dropBlobs(unused)
         return { id: asset.id, deleted: true } as const
       })
     })

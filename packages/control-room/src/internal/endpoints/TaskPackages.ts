@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as HttpPlatform from "effect/http/HttpPlatform"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { BlobStore } from "../../BlobStore.ts"
+import * as UnusedBlobs from "../blobs/UnusedBlobs.ts"
 import { GitPackages } from "../git/GitPackages.ts"
 import { ApiKeys } from "../store/access/ApiKeys.ts"
 import { PackageSources, type Source } from "../store/packages/PackageSources.ts"
@@ -67,6 +68,7 @@ export const layer = Endpoints.group(
     const sources = yield* PackageSources
     const gitPackages = yield* GitPackages
     const blobs = yield* BlobStore
+    const dropBlobs = yield* UnusedBlobs.make
     const links = yield* FileLinks
     const platform = yield* HttpPlatform.HttpPlatform
     const { page } = yield* Pagination
@@ -157,7 +159,7 @@ export const layer = Endpoints.group(
       deleteTaskPackage: Effect.fnUntraced(function* ({ params }) {
         const found = yield* find(params)
         const unused = yield* refusals("CONFLICT")(store.remove(found))
-        yield* Effect.forEach(unused, blobs.remove, { discard: true })
+        yield* dropBlobs(unused)
         return { id: found.id, deleted: true } as const
       })
     })

@@ -23,6 +23,8 @@ import { GitFailure } from "./Failure.ts"
 import { Git, type Remote } from "./Git.ts"
 import { Refused } from "../engine/Refused.ts"
 import { type Fetched, PackageSources, type Source, type SourceSettings } from "../store/packages/PackageSources.ts"
+import { EntryOfRequest } from "../store/audit/AuditEntries.ts"
+import { Database } from "../store/database/Database.ts"
 import { Changes } from "../store/room/Changes.ts"
 import { RoomState } from "../store/room/RoomState.ts"
 import { notSentTo, Secrets } from "../store/vault/Secrets.ts"
@@ -96,6 +98,7 @@ export class GitPackages extends Context.Service<
       const packages = yield* TaskPackages
       const secrets = yield* Secrets
       const sources = yield* PackageSources
+      const { transaction } = yield* Database
 
       const credentialsOf = Effect.fnUntraced(function* (
         workspace: WorkspaceId,
@@ -174,7 +177,11 @@ export class GitPackages extends Context.Service<
         const refusal = guard.refuses(settings.repository)
         if (refusal !== null) return yield* field("repository", `the address ${refusal}`)
         const remote = yield* remoteOf(taskPackage.workspaceId, type, settings)
-        yield* take(remote, settings, (fetched) => sources.configure(taskPackage, type, settings, fetched))
+        yield* take(remote, settings, (fetched) =>
+          transaction(
+            Effect.tap(sources.configure(taskPackage, type, settings, fetched), Effect.flatten(EntryOfRequest))
+          )
+        )
       }, refusing)
 
       const sendsSecret = Effect.fnUntraced(function* (taskPackage: StoredPackage, configuration: GitConfiguration) {

@@ -4,6 +4,7 @@ import type { ProcessId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import { Outbox } from "../delivery/Outbox.ts"
 import type * as State from "../engine/State.ts"
+import { AuditEntries } from "../store/audit/AuditEntries.ts"
 import { Database } from "../store/database/Database.ts"
 import { Pauses } from "../store/processes/Pauses.ts"
 import { Processes } from "../store/processes/Processes.ts"
@@ -34,6 +35,7 @@ export interface Pausing {
 
 export const make = Effect.gen(function* () {
   const { transaction } = yield* Database
+  const audit = yield* AuditEntries
   const outbox = yield* Outbox
   const pauses = yield* Pauses
   const processes = yield* Processes
@@ -72,6 +74,14 @@ export const make = Effect.gen(function* () {
       const known = yield* processes.get(workspaceId, processId)
       const process = { id: processId, name: known?.view.name ?? "" }
       const step = run.steps.find(({ id }) => id === subject)?.name ?? null
+      yield* audit.write({
+        workspaceId,
+        actor: { type: "system", id: null },
+        action: step === null ? "pauseProcess" : "pauseProcessStep",
+        resource: { type: step === null ? "process" : "process_step", id: subject, name: step ?? process.name },
+        before: null,
+        after: { note: `${limit} failures in a row`, process_run_id: run.id }
+      })
       yield* outbox.pauseChanged({ workspaceId, process, step, run: run.id }, "paused", paused)
     }
     return events

@@ -13,6 +13,7 @@ import * as UnusedBlobs from "../blobs/UnusedBlobs.ts"
 import * as Chunks from "../store/database/Chunks.ts"
 import { Assistants } from "../store/workers/Assistants.ts"
 import { ConsoleSessions } from "../store/access/ConsoleSessions.ts"
+import { AuditChain } from "../store/audit/AuditChain.ts"
 import { BulkOperations } from "../store/room/BulkOperations.ts"
 import { Database } from "../store/database/Database.ts"
 import { Failures } from "../store/items/Failures.ts"
@@ -46,12 +47,13 @@ export class Retention extends Context.Service<
     readonly tick: Effect.Effect<void>
   }
 >()("@signalbox/control-room/runs/Retention") {
-  /** `retainRuns`: how long runs are stored after their end; undefined: for ever. */
-  static readonly layer = (retainRuns?: Duration.Input) =>
+  /** How long runs are stored after their end, and entries of the audit; undefined: for ever. */
+  static readonly layer = (retainRuns?: Duration.Input, retainAudit?: Duration.Input) =>
     Layer.effect(
       Retention,
       Effect.gen(function* () {
         const { millis } = yield* Database
+        const audit = yield* AuditChain
         const deletions = yield* Deletions
         const runs = yield* ProcessRuns
         const assistants = yield* Assistants
@@ -85,6 +87,12 @@ export class Retention extends Context.Service<
           }
         })
 
+        /** A day at a time, since each removal is an entry too. */
+        const oldEntries = Effect.fnUntraced(function* (age: Duration.Duration) {
+          const day = `${(yield* before(age)).slice(0, 10)}T00:00:00.000Z`
+          yield* Chunks.sweep((limit) => audit.removeBefore(day, limit))
+        })
+
         const tick = Effect.gen(function* () {
           const cutoff = yield* before(keepDetails)
           yield* Chunks.sweep(idempotencyRecords.sweep)
@@ -101,6 +109,7 @@ export class Retention extends Context.Service<
           yield* deletions.processes(null)
           yield* deletions.runs("all")
           if (retainRuns !== undefined) yield* oldRuns(Duration.fromInputUnsafe(retainRuns))
+          if (retainAudit !== undefined) yield* oldEntries(Duration.fromInputUnsafe(retainAudit))
           yield* deletions.details(cutoff)
           yield* oldVersions
           while (yield* giveBack) yield* Effect.yieldNow

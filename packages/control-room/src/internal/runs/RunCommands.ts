@@ -76,7 +76,7 @@ export const processNotFound = (id: ProcessId) =>
   new Refused({ code: "NOT_FOUND", message: `this workspace has no process ${id}` })
 
 export const make = Effect.gen(function* () {
-  const { newId, now, transaction } = yield* Database
+  const { newId, now, sql, transaction } = yield* Database
   const files = yield* Files
   const processes = yield* Processes
   const runs = yield* ProcessRuns
@@ -232,7 +232,7 @@ export const make = Effect.gen(function* () {
         yield* runs.markDeleted(id)
       })
     )
-    yield* deletions.runs({ run: id })
+    yield* sql.afterCommit(deletions.runs({ run: id }))
   })
 
   const removeProcess = Effect.fnUntraced(function* (workspace: WorkspaceId, id: ProcessId) {
@@ -252,7 +252,7 @@ export const make = Effect.gen(function* () {
         yield* processes.markDeleted(id)
       })
     )
-    yield* deletions.processes(id)
+    yield* sql.afterCommit(deletions.processes(id))
   })
 
   const commands: RunCommands = { start, startFrom, startAgain, enterAgain, stop, remove, removeProcess }

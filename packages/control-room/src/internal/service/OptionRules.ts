@@ -35,6 +35,7 @@ export const checkService = (of: string, options: ServiceOptions): void => {
   check(of, options, {
     ...addresses,
     retainRuns: time,
+    retainAudit: time,
     cors: listOf(origin),
     allowedHosts: listOf(host),
     trustedProxies: listOf(network)

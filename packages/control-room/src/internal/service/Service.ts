@@ -13,6 +13,7 @@ import { limits } from "../settings/Limits.ts"
 import { AlertSender } from "../delivery/AlertSender.ts"
 import { Deliverer } from "../delivery/Deliverer.ts"
 import { ResponseMemory } from "../edge/ResponseMemory.ts"
+import { Auditing } from "../edge/Auditing.ts"
 import { Authorization } from "../edge/Authorization.ts"
 import { ConsoleCookies } from "../edge/ConsoleCookies.ts"
 import * as ConsolePages from "../edge/ConsolePages.ts"
@@ -30,6 +31,7 @@ import * as AlertChannelHandlers from "../endpoints/AlertChannels.ts"
 import * as AlertHandlers from "../endpoints/Alerts.ts"
 import * as ApiKeyHandlers from "../endpoints/ApiKeys.ts"
 import * as AssetHandlers from "../endpoints/Assets.ts"
+import * as AuditHandlers from "../endpoints/Audit.ts"
 import * as BulkOperationHandlers from "../endpoints/BulkOperations.ts"
 import * as FailureHandlers from "../endpoints/Failures.ts"
 import * as AssistantHandlers from "../endpoints/Assistants.ts"
@@ -67,6 +69,7 @@ import { InputSchemas } from "../runs/InputSchemas.ts"
 import { Alerter } from "../runs/Alerter.ts"
 import { NextItems } from "../runs/NextItems.ts"
 import { Retention } from "../runs/Retention.ts"
+import * as AuditLinks from "../runs/AuditLinks.ts"
 import { Runs } from "../runs/Runs.ts"
 import { Scheduler } from "../runs/Scheduler.ts"
 import { TriggerStarts } from "../runs/TriggerStarts.ts"
@@ -102,6 +105,7 @@ const endpoints = (createWorkspaces: boolean) =>
     AlertHandlers.layer,
     AlertChannelHandlers.layer,
     ApiKeyHandlers.layer,
+    AuditHandlers.layer,
     ConsoleTicketHandlers.layer,
     ChangeHandlers.layer,
     ScheduleHandlers.layer,
@@ -116,7 +120,10 @@ const endpoints = (createWorkspaces: boolean) =>
 
 const routes = ({ console, cors = [], createWorkspaces = true, flows, metrics = false }: Routed) =>
   Layer.mergeAll(
-    Layer.provide(Layer.merge(endpoints(createWorkspaces), FlowRoutes.layer(flows)), Authorization.layer),
+    Layer.provide(
+      Layer.merge(endpoints(createWorkspaces), FlowRoutes.layer(flows)),
+      Layer.merge(Authorization.layer, Auditing.layer)
+    ),
     Endpoints.layerDocument(Edge.openApiPath),
     Endpoints.layerPage(Edge.docsPath),
     Probes.layer({ metrics }),
@@ -152,9 +159,10 @@ const sayPaused = Layer.effectDiscard(
 )
 
 /** Runs, deliveries, packages that follow a branch and retention, with their background loops. */
-export const running = ({ retainRuns }: Pick<ServiceOptions, "retainRuns">) =>
+export const running = ({ retainAudit, retainRuns }: Pick<ServiceOptions, "retainAudit" | "retainRuns">) =>
   Layer.mergeAll(
     Runs.layerTicking,
+    AuditLinks.layerTicking,
     Scheduler.layerTicking,
     TriggerStarts.layerTicking,
     Deliverer.layerRunning,
@@ -163,7 +171,7 @@ export const running = ({ retainRuns }: Pick<ServiceOptions, "retainRuns">) =>
     sayPaused,
     AlertSender.layerRunning,
     Alerter.layerTicking,
-    Layer.provide(Retention.layerTicking, Retention.layer(retainRuns))
+    Layer.provide(Retention.layerTicking, Retention.layer(retainRuns, retainAudit))
   ).pipe(
     Layer.provideMerge(
       Layer.mergeAll(

@@ -28,6 +28,8 @@ import { ConsoleSessions } from "../store/access/ConsoleSessions.ts"
 import { IdempotencyRecords } from "../store/access/IdempotencyRecords.ts"
 import { Workspaces } from "../store/access/Workspaces.ts"
 import { DataKeys } from "../store/vault/DataKeys.ts"
+import { AuditChain } from "../store/audit/AuditChain.ts"
+import { AuditEntries } from "../store/audit/AuditEntries.ts"
 import { Seal } from "../store/vault/Seal.ts"
 import { Secrets } from "../store/vault/Secrets.ts"
 import { TransitKeys } from "../store/vault/TransitKeys.ts"
@@ -107,7 +109,8 @@ const repositories = Layer.mergeAll(
   BulkTargets.layer,
   Changes.layer,
   Measures.layer,
-  Layer.provideMerge(RoomState.layer, Nodes.layer)
+  Layer.provideMerge(RoomState.layer, Nodes.layer),
+  Layer.provideMerge(AuditChain.layer, AuditEntries.layer)
 )
 
 /** Alerts, whose channels have secrets. */

@@ -26,7 +26,11 @@ export const Description = Schema.Struct({
   migration: Schema.String,
   /** The fingerprint of the master key; null: it has none yet. */
   master_key: Schema.NullOr(Schema.String),
-  created_at: Schema.String
+  created_at: Schema.String,
+  /** The ends of the audit, for `check --audit-head`; absent in backups of older versions. */
+  audit_heads: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ workspace_id: Schema.String, number: Schema.Int, mac: Schema.String }))
+  )
 })
 export type Description = typeof Description.Type
 

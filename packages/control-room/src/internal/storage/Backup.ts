@@ -15,6 +15,7 @@ import { randomBytes } from "node:crypto"
 import { BlobStore } from "../../BlobStore.ts"
 import type { StorageOptions } from "../../Options.ts"
 import * as BlobHolds from "../blobs/BlobHolds.ts"
+import { AuditReading } from "../store/audit/AuditReading.ts"
 import { Database } from "../store/database/Database.ts"
 import * as MasterKeyRecord from "../store/database/MasterKeyRecord.ts"
 import * as Migrations from "../store/database/Migrations.ts"
@@ -77,7 +78,8 @@ const describe = Effect.fnUntraced(function* (names: string, schema: string | nu
     schema,
     migration,
     master_key: yield* MasterKeyRecord.known,
-    created_at: new Date(yield* Clock.currentTimeMillis).toISOString()
+    created_at: new Date(yield* Clock.currentTimeMillis).toISOString(),
+    audit_heads: yield* Effect.flatMap(AuditReading, ({ heads }) => heads).pipe(Effect.provide(AuditReading.layer))
   }
   return description
 })

@@ -16,6 +16,7 @@ import type { StorageOptions } from "../../Options.ts"
 import { BlobHolds } from "../blobs/BlobHolds.ts"
 import { isShard } from "../blobs/Shards.ts"
 import { Database } from "../store/database/Database.ts"
+import { AuditReading } from "../store/audit/AuditReading.ts"
 import { Files } from "../store/files/Files.ts"
 import { Integrity } from "../store/database/Integrity.ts"
 import * as Nodes from "../store/room/Nodes.ts"
@@ -134,4 +135,7 @@ export const layerBeside = (options: StorageOptions): Client<never> => {
 
 /** The database for a check, which may run while the service does. */
 export const layerReading = (options: StorageOptions) =>
-  Layer.mergeAll(Integrity.layer, Files.layer).pipe(Layer.provide(Database.layer), Layer.provide(layerBeside(options)))
+  Layer.mergeAll(Integrity.layer, Files.layer, AuditReading.layer).pipe(
+    Layer.provideMerge(Database.layer),
+    Layer.provide(layerBeside(options))
+  )

@@ -192,9 +192,9 @@ const extract = Effect.fnUntraced(function* (options: RestoreOptions, target: Ta
     // The database last: there is no room before it.
     if (database === undefined) yield* fs.rename(dump, path.join(data, Opening.databaseName))
     else yield* fill(database, dump)
-    const keys = yield* Effect.provide(Snapshot.settle(read.description.migration), Opening.layerClient(options), {
-      local: true
-    })
+    const { created_at, migration } = read.description
+    const settled = Snapshot.settle(migration, created_at)
+    const keys = yield* Effect.provide(settled, Opening.layerClient(options), { local: true })
     yield* fs.remove(folder, { recursive: true })
     return { files: read.files, keys }
   })

@@ -12,6 +12,10 @@ import { BlobStore } from "../../BlobStore.ts"
 import type { StorageOptions } from "../../Options.ts"
 import { Files } from "../store/files/Files.ts"
 import { Integrity, type NamedBlob, type Recount } from "../store/database/Integrity.ts"
+import { auditKeyId } from "../store/audit/AuditEntries.ts"
+import type { ChainHead } from "../store/audit/AuditReading.ts"
+import { storedKey } from "../store/vault/DataKeys.ts"
+import { checkChains } from "./AuditCheck.ts"
 import * as BlobStores from "./BlobStores.ts"
 import { unhurried } from "@signalbox/sql/QueryDeadline"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
@@ -27,7 +31,7 @@ export interface LostFile extends NamedBlob {
 
 /** The outcome of one check. */
 export interface Finding {
-  readonly check: "database" | "counters" | "master key" | "files" | "orphans"
+  readonly check: "database" | "counters" | "master key" | "audit" | "files" | "orphans"
   readonly ok: boolean
   readonly message: string
   /** Files without their bytes, of the check `files`. */
@@ -76,23 +80,41 @@ const checkCounters = Effect.gen(function* () {
   return wrong("counters", `inconsistent for ${wrongRuns.length} of ${count} runs: restore a backup (${some})`)
 })
 
-const checkMasterKey = Effect.fnUntraced(function* ({ data, masterKey }: StorageOptions) {
+/** The master key of the options; null: there is none. */
+export const masterKeyOf = Effect.fnUntraced(function* ({ data, masterKey }: StorageOptions) {
+  if (masterKey !== undefined) return yield* MasterKey.fromText(masterKey)
   const fs = yield* FileSystem.FileSystem
+  const file = (yield* Path.Path).join(data, "master.key")
+  return (yield* fs.exists(file)) ? MasterKey.fromBytes(yield* fs.readFile(file)) : null
+})
+
+const checkMasterKey = Effect.fnUntraced(function* (options: StorageOptions) {
+  const { data, masterKey } = options
   const path = yield* Path.Path
   const known = yield* (yield* Integrity).fingerprint
   if (known === null) return right("master key", "not created yet")
   const file = path.join(data, "master.key")
-  if (masterKey === undefined && !(yield* fs.exists(file))) {
+  const given = yield* masterKeyOf(options)
+  if (given === null) {
     return wrong("master key", `${file} is missing: restore it from a backup; it is needed to open secrets`)
   }
-  const given =
-    masterKey === undefined ? MasterKey.fromBytes(yield* fs.readFile(file)) : yield* MasterKey.fromText(masterKey)
   return fingerprint(given) === known
     ? right("master key", "matches the database")
     : wrong(
         "master key",
         `${masterKey === undefined ? file : "SIGNALBOX_MASTER_KEY"} does not match the database: restore the right one from a backup`
       )
+})
+
+/** Only where the master key is, which opens that of the audit. */
+const checkAudit = Effect.fnUntraced(function* (options: StorageOptions, known: ReadonlyArray<ChainHead>) {
+  const master = yield* masterKeyOf(options)
+  const key = master === null ? null : yield* storedKey(master, auditKeyId)
+  if (key === null) return known.length === 0 ? right("audit", "no entries yet") : wrong("audit", "its key is gone")
+  const { entries, problems } = yield* checkChains(key, known)
+  return problems.length === 0
+    ? right("audit", `all ${entries} entries are in their place and not altered`)
+    : wrong("audit", problems.join("; "))
 })
 
 const checkFiles = Effect.gen(function* () {
@@ -148,8 +170,11 @@ const countOrphans = Effect.gen(function* () {
   return right("orphans", `${count} unreferenced blobs: uploads in progress, and leftovers that the next start deletes`)
 })
 
-/** All checks; those that need the database are left out when it cannot be read. */
-export const run = Effect.fn("StorageCheck.run")(function* (options: StorageOptions) {
+/** All checks; those that need the database are left out when it cannot be read. `known`: ends of the audit, from outside. */
+export const run = Effect.fn("StorageCheck.run")(function* (
+  options: StorageOptions,
+  known: ReadonlyArray<ChainHead> = []
+) {
   const fs = yield* FileSystem.FileSystem
   const { hasTables } = yield* Integrity
   if (!(yield* hasTables)) {
@@ -159,7 +184,9 @@ export const run = Effect.fn("StorageCheck.run")(function* (options: StorageOpti
   }
   const findings: Array<Finding> = [yield* checkDatabase]
   if (findings[0]?.ok === true) findings.push(yield* checkCounters)
-  findings.push(yield* checkMasterKey(options))
+  const ofKey = yield* checkMasterKey(options)
+  findings.push(ofKey)
+  if (ofKey.ok && findings[0]?.ok === true) findings.push(yield* checkAudit(options, known))
   const folder = BlobStores.folderOf(options)
   if (options.s3 === undefined && !(yield* fs.exists(folder))) {
     findings.push(wrong("files", `the folder ${folder} does not exist: give the data folder of the control room`))

@@ -12,6 +12,7 @@ import * as BlobCommit from "../blobs/BlobCommit.ts"
 import { maxFilesPerItem, tooManyFiles } from "../settings/Limits.ts"
 import { Refused } from "../engine/Refused.ts"
 import { Assets } from "../store/files/Assets.ts"
+import { AuditEntries } from "../store/audit/AuditEntries.ts"
 import { Database } from "../store/database/Database.ts"
 import { Files } from "../store/files/Files.ts"
 import { Outputs } from "../store/items/Outputs.ts"
@@ -45,6 +46,7 @@ export class UploadCompletion extends Context.Service<
       const runs = yield* ProcessRuns
       const stepRuns = yield* StepRuns
       const assets = yield* Assets
+      const audit = yield* AuditEntries
       const versions = yield* PackageVersions
       const { transaction } = yield* Database
 
@@ -105,15 +107,21 @@ export class UploadCompletion extends Context.Service<
               return new Refused({ code: "INVALID_REQUEST", message: `file: ${message}; nothing was stored` })
             })
           )
-          return yield* commitBlob(staged, (blob) =>
-            versions.put(policy.workspace, policy.owner, {
-              type: "zip",
-              content: { ...found, size: staged.size, blob },
-              by: policy.by ?? null,
-              note: policy.note ?? null,
-              how: "asked"
-            })
-          )
+          const { by = null, note = null, owner, workspace } = policy
+          // The form says who asked for it: the upload itself has no key.
+          const entry = audit.write({
+            workspaceId: workspace,
+            actor: { type: "api_key", id: by === null ? null : by.id },
+            action: "uploadTaskPackage",
+            resource: { type: "task_package", id: owner, name: null },
+            before: null,
+            after: { digest: found.digest, size: staged.size, note }
+          })
+          return yield* commitBlob(staged, (blob) => {
+            const content = { ...found, size: staged.size, blob }
+            const put = versions.put(workspace, owner, { type: "zip", content, by, note, how: "asked" })
+            return transaction(Effect.tap(put, () => entry))
+          })
         }),
         asset: (workspace, upload, content) =>
           commitBlob(content, (blob) => assets.complete(workspace, upload, { size: content.size, blob }))

@@ -53,6 +53,7 @@ const groups = {
   },
   "Workspaces and keys": {
     workspaces: () => import("../commands/access/Workspaces.ts").then((module) => withContext(module.workspaces)),
+    audit: () => import("../commands/access/Audit.ts").then((module) => withContext(module.audit)),
     keys: () => import("../commands/access/Keys.ts").then((module) => withContext(module.keys))
   },
   "Durable flows and graph": {

@@ -172,6 +172,16 @@ export const server = {
     fallback: "never",
     show: Duration.format
   }),
+  retainAudit: setting({
+    flag: "retain-audit",
+    variable: "SIGNALBOX_RETAIN_AUDIT",
+    description: "Delete entries of the audit this long after they were written, such as `400 days`",
+    metavar: "DURATION",
+    schema: Age,
+    default: null,
+    fallback: "never",
+    show: Duration.format
+  }),
   workers: setting({
     flag: "workers",
     variable: "SIGNALBOX_WORKERS",

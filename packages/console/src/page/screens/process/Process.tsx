@@ -14,6 +14,7 @@ import { useResource } from "../../load.ts"
 import { go, to } from "../../route.ts"
 import { may } from "../../state.ts"
 import { duration, short } from "../../format.ts"
+import { ChangedBy } from "../work/ChangedBy.tsx"
 import { PauseDialog, PausedNotice } from "../work/Pause.tsx"
 import { timesInWords } from "../schedule/inWords.ts"
 import { startInWords } from "../trigger/inWords.ts"
@@ -253,7 +254,7 @@ export const Process = ({ id }: { readonly id: string }) => {
           </>
         }
       >
-        {description}
+        {description} <ChangedBy type="process" id={id} />
       </Head>
       <Problem message={action.error ?? process.error} />
       {paused === null ? null : <PausedNotice paused={paused} what={text.common.process} />}

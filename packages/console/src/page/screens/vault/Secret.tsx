@@ -7,6 +7,7 @@ import { Confirm } from "../../kit/Dialog.tsx"
 import { useResource } from "../../load.ts"
 import { go, to } from "../../route.ts"
 import { may } from "../../state.ts"
+import { ChangedBy } from "../work/ChangedBy.tsx"
 import { SecretDialog } from "./SecretDialog.tsx"
 import * as text from "../../text/text.ts"
 
@@ -41,7 +42,7 @@ export const Secret = ({ name }: { readonly name: string }) => {
           ) : undefined
         }
       >
-        {description ?? text.vault.keyCount(keys.length)}
+        {description ?? text.vault.keyCount(keys.length)} <ChangedBy type="secret" id={name} />
       </Head>
       <Problem message={error} />
       <Panel title={text.vault.keys}>

@@ -58,6 +58,7 @@ export const keys = {
     Vault: "Vault",
     Webhooks: "Webhooks",
     Alerts: "Alerts",
+    Audit: "Audit",
     Workspace: "API keys",
     Room: "Control room"
   },
@@ -93,6 +94,7 @@ export const keys = {
     "Vault.read_secret_values": "read the values of secrets",
     "Webhooks.read_webhooks": "view webhooks and deliveries",
     "Webhooks.write_webhooks": "create, edit and delete webhooks",
+    "Audit.read_audit": "view who changed what",
     "Alerts.read_alerts": "view alerts",
     "Alerts.write_alerts": "create, edit and mute alerts",
     "Room.manage": "resume the room after a restore",

@@ -16,5 +16,6 @@ export const screens = {
   webhooks: "Webhooks",
   alerts: "Alerts",
   keys: "API keys",
+  audit: "Audit",
   connect: "Connect"
 }

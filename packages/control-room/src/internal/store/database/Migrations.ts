@@ -17,6 +17,7 @@ import * as Work from "./migrations/initial/Work.ts"
 import * as Workers from "./migrations/initial/Workers.ts"
 import * as AlertGathering from "./migrations/AlertGathering.ts"
 import * as AlertReceivers from "./migrations/AlertReceivers.ts"
+import * as Audit from "./migrations/Audit.ts"
 import * as ConsoleMarks from "./migrations/ConsoleMarks.ts"
 import * as IdempotencyMakers from "./migrations/IdempotencyMakers.ts"
 import * as ItemSteps from "./migrations/ItemSteps.ts"
@@ -58,7 +59,8 @@ export const migrations = {
   "0050_node_names": NodeNames.statements,
   "0051_turns": Turns.statements,
   "0052_limits": Limits.statements,
-  "0053_needs": Needs.statements
+  "0053_needs": Needs.statements,
+  "0054_audit": Audit.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */

@@ -89,9 +89,14 @@ const leftOut: ReadonlyArray<readonly [since: string, table: string]> = [
   ["0041", "node"]
 ]
 
-/** Deletes what must not come back into a restored room of this schema, and returns its keys. */
-export const settle = Effect.fnUntraced(function* (migration: string) {
+/**
+ * Deletes what must not come back into a restored room of this schema, notes for the audit that it was restored, and returns its keys.
+ */
+export const settle = Effect.fnUntraced(function* (migration: string, backupCreatedAt: string) {
   const sql = yield* SqlClient.SqlClient
+  if (migration >= "0054") {
+    yield* sql`INSERT INTO audit_restore ${sql.insert({ backup_created_at: backupCreatedAt })} ON CONFLICT DO NOTHING`
+  }
   for (const [since, table] of leftOut) if (migration >= since) yield* sql`DELETE FROM ${sql(table)}`
   return yield* query(
     restoredKey,

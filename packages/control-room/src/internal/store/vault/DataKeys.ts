@@ -17,6 +17,13 @@ const keyTable = Table("data_key", { id: text, wrapped: text })
 const wrappingKey = (master: MasterKey["Service"]) => master.derive("data-keys/v1")
 const contextOf = (id: string) => `data key ${id}`
 
+/** Returns the key of this id as it is stored; null when there is none. For what only reads. */
+export const storedKey = Effect.fnUntraced(function* (master: MasterKey["Service"], id: string) {
+  const { sql } = yield* Database
+  const row = yield* queryOne(keyTable, sql`SELECT id, wrapped FROM data_key WHERE id = ${id}`)
+  return row === null ? null : yield* decrypt(wrappingKey(master), row.wrapped, contextOf(id))
+})
+
 export class DataKeys extends Context.Service<
   DataKeys,
   {

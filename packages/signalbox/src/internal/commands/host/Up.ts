@@ -74,7 +74,7 @@ export const ready = (options: {
 
 /** The options of the service that the settings name. */
 export const serviceOptions = (settings: Server.Settings) => {
-  const { allowPrivateTargets, host, internalUrl, publicUrl, retainRuns } = settings
+  const { allowPrivateTargets, host, internalUrl, publicUrl, retainAudit, retainRuns } = settings
   const { allowedHosts, cors, createWorkspaces, metrics, port, rateLimit, trustedProxies } = settings
   return {
     ...Storage.optionsOf(settings),
@@ -90,6 +90,7 @@ export const serviceOptions = (settings: Server.Settings) => {
       publicUrl: publicUrl ?? undefined,
       internalUrl: internalUrl ?? undefined,
       retainRuns: retainRuns ?? undefined,
+      retainAudit: retainAudit ?? undefined,
       allowPrivateTargets: allowPrivateTargets ?? undefined
     })
   }
