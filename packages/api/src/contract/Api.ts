@@ -9,6 +9,8 @@ import { documentOf } from "../internal/documentation/OpenApiDocument.ts"
 import { AlertChannels } from "./AlertChannels.ts"
 import { AlertEvent, Alerts } from "./Alerts.ts"
 import { ApiKeys } from "./ApiKeys.ts"
+import { Roles } from "./Roles.ts"
+import { Users } from "./Users.ts"
 import { AssistantRuns } from "./AssistantRuns.ts"
 import { Assistants } from "./Assistants.ts"
 import { Assets } from "./Assets.ts"
@@ -68,6 +70,8 @@ type Groups =
       | typeof Alerts
       | typeof AlertChannels
       | typeof ApiKeys
+      | typeof Users
+      | typeof Roles
       | typeof ConsoleTickets
       | typeof Changes,
       typeof basePath
@@ -105,6 +109,8 @@ const operations: HttpApi.HttpApi<"signalbox", HttpApiGroup.AddMiddleware<Groups
     Alerts.prefix(basePath),
     AlertChannels.prefix(basePath),
     ApiKeys.prefix(basePath),
+    Users.prefix(basePath),
+    Roles.prefix(basePath),
     ConsoleTickets.prefix(basePath),
     Changes.prefix(basePath),
     WorkerProtocol.prefix("/worker-v1"),

@@ -32,6 +32,8 @@ const topicsOf: { readonly [G in keyof typeof Api.groups]: ReadonlyArray<ChangeT
   alerts: ["alerts"],
   alertChannels: ["alerts"],
   apiKeys: ["keys"],
+  users: ["users"],
+  roles: ["users"],
   consoleTickets: [],
   changes: [],
   workerProtocol: [],

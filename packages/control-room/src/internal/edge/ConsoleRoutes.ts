@@ -1,6 +1,5 @@
 /** The session of the console over HTTP: opened by a ticket or a key, asked for, and closed. */
-import { basePath } from "@signalbox/api/contract/Api"
-import * as Clock from "effect/Clock"
+import type { Permission } from "@signalbox/api/contract/Authorization"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -8,15 +7,15 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Tokens from "../vault/Tokens.ts"
+import { Accounts } from "../store/access/Accounts.ts"
+import { AccountSessions } from "../store/access/AccountSessions.ts"
 import { ApiKeys } from "../store/access/ApiKeys.ts"
-import { type ConsoleSession, ConsoleSessions } from "../store/access/ConsoleSessions.ts"
-import { Workspaces } from "../store/access/Workspaces.ts"
-import * as Buckets from "./Buckets.ts"
+import { ConsoleSessions } from "../store/access/ConsoleSessions.ts"
 import { textOfBody } from "./Incoming.ts"
-import { ClientAddress } from "./ClientAddress.ts"
 import { ConsoleCookies } from "./ConsoleCookies.ts"
 import { refuse } from "./Failures.ts"
-import { FlowsOf } from "./FlowRoutes.ts"
+import { SessionViews } from "./SessionViews.ts"
+import * as SignInAttempts from "./SignInAttempts.ts"
 import { UnauthenticatedRequests } from "./UnauthenticatedRequests.ts"
 
 export const sessionPath = "/console/session"
@@ -26,66 +25,42 @@ export const shownFilesPath = "/console/files"
 const Opening = Schema.Union([Schema.Struct({ ticket: Schema.String }), Schema.Struct({ key: Schema.String })])
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Opening))
 
-/** Failed attempts of one address. */
-const attempts = { perSecond: 5 / 60, burst: 5 }
-
 const refused = (message: string) => refuse(403, "FORBIDDEN", message)
 
-export const layer = HttpRouter.use(
+/** `mayUseKeys`: whether any key opens a session where people have accounts. */
+export const layer = ({ mayUseKeys }: { readonly mayUseKeys: boolean }) => HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const cookies = yield* ConsoleCookies
     const sessions = yield* ConsoleSessions
+    const accountSessions = yield* AccountSessions
     const keys = yield* ApiKeys
-    const workspaces = yield* Workspaces
-    const hasFlows = yield* FlowsOf
-    const buckets = Buckets.make(attempts)
-    const clients = yield* ClientAddress
+    const accounts = yield* Accounts
+    const { ofKey, ofRequest } = yield* SessionViews
     const limiter = yield* UnauthenticatedRequests
-
-    /** Null: not counted, since all people may have the address of one proxy. */
-    const counted = (request: HttpServerRequest.HttpServerRequest) =>
-      clients.isKnown ? clients.subscriber(request) : null
-
-    const putBack = (address: string | null, now: number) => {
-      if (address !== null) buckets.putBack(address, now)
-    }
-
-    const respond = Effect.fnUntraced(function* (session: ConsoleSession) {
-      const workspace = yield* workspaces.get(session.workspaceId)
-      return HttpServerResponse.jsonUnsafe({
-        workspace: { id: session.workspaceId, name: workspace?.name ?? "" },
-        api: basePath,
-        key: session.key,
-        permissions: [...session.permissions],
-        flows: yield* hasFlows(session.workspaceId),
-        expires_at: session.expiresAt
-      })
-    })
+    const attempts = yield* SignInAttempts.make
 
     const keyOf = Effect.fnUntraced(function* (opening: typeof Opening.Type) {
       const token = Tokens.parse("ticket" in opening ? opening.ticket : opening.key.trim())
       if (token === null) return null
-      if ("ticket" in opening) return yield* sessions.redeem(token)
-      const key = yield* keys.authenticate(token)
-      return key === null ? null : { workspaceId: key.workspaceId, keyId: key.id }
+      if ("key" in opening) return yield* keys.authenticate(token)
+      const redeemed = yield* sessions.redeem(token)
+      return redeemed === null ? null : yield* keys.ofId(redeemed.keyId)
     })
+
+    /** Once people have accounts, a key is nobody: only who operates the room lets themselves in by one. */
+    const mayOpen = (permissions: ReadonlySet<Permission>) =>
+      mayUseKeys || permissions.has("Room.manage")
+        ? Effect.succeed(true)
+        : Effect.map(accounts.exist, (exist) => !exist)
 
     const open = Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const refusal = cookies.refusalOf(request)
       if (refusal !== null) return yield* refused(refusal)
-      const now = yield* Clock.currentTimeMillis
-      const address = counted(request)
-      const taken = address === null ? null : buckets.take(address, now)
-      if (taken !== null && !taken.admitted) {
-        const seconds = Math.ceil(taken.waitMillis / 1000)
-        return yield* refuse(429, "RATE_LIMITED", `too many attempts; try again in ${seconds} s`, {
-          "retry-after": String(seconds)
-        })
-      }
+      const putBack = yield* attempts.take(request)
       const opening = decode(yield* textOfBody(request))
       if (Option.isNone(opening)) {
-        putBack(address, now)
+        yield* putBack
         return yield* refuse(400, "INVALID_REQUEST", "the body must be {ticket} or {key}, as JSON")
       }
       const key = yield* keyOf(opening.value)
@@ -97,13 +72,16 @@ export const layer = HttpRouter.use(
             : "the key is unknown or was revoked; create a new one with `signalbox keys create`"
         )
       }
-      putBack(address, now)
-      const text = yield* sessions.open(key.workspaceId, key.keyId)
+      yield* putBack
+      if (!(yield* mayOpen(key.permissions))) {
+        return yield* refused("people sign in with their own login here; keys of the workspace are for programs")
+      }
+      const text = yield* sessions.open(key.workspaceId, key.id)
       const token = Tokens.parse(text)
       const session = token === null ? null : yield* sessions.find(token)
       // It was revoked in between.
       if (session === null) return yield* refused("the key was revoked")
-      return HttpServerResponse.setHeader(yield* respond(session), "set-cookie", cookies.cookie(text))
+      return HttpServerResponse.setHeader(yield* ofKey(session), "set-cookie", cookies.cookie(text))
     })
 
     const ended = Effect.suspend(() =>
@@ -118,9 +96,7 @@ export const layer = HttpRouter.use(
       const request = yield* HttpServerRequest.HttpServerRequest
       const refusal = cookies.refusalOf(request)
       if (refusal !== null) return yield* refused(refusal)
-      const token = cookies.tokenOf(request)
-      const session = token === null ? null : yield* sessions.find(token)
-      return session === null ? yield* ended : yield* respond(session)
+      return (yield* ofRequest(request)) ?? (yield* ended)
     })
 
     const close = Effect.gen(function* () {
@@ -128,7 +104,8 @@ export const layer = HttpRouter.use(
       const refusal = cookies.refusalOf(request)
       if (refusal !== null) return yield* refused(refusal)
       const token = cookies.tokenOf(request)
-      if (token !== null) yield* sessions.close(token)
+      if (token?.kind === "session") yield* sessions.close(token)
+      if (token?.kind === "userSession") yield* accountSessions.close(token)
       return HttpServerResponse.setHeader(
         HttpServerResponse.jsonUnsafe({ closed: true }),
         "set-cookie",

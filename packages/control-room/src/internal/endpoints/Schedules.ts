@@ -14,6 +14,7 @@ import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Endpoints from "../edge/Endpoints.ts"
+import * as Actor from "./Actor.ts"
 import { conflict, invalidRequest, notFound, orNotFound, refusals } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
@@ -52,7 +53,7 @@ export const layer = Endpoints.group(
     const scheduler = yield* Scheduler
     const processes = yield* Processes
     const runs = yield* ProcessRuns
-    const apiKeys = yield* ApiKeys
+    const actor = yield* Actor.make
     const inputSchemas = yield* InputSchemas
     const { millis, newId, transaction } = yield* Database
     const { page } = yield* Pagination
@@ -70,15 +71,6 @@ export const layer = Endpoints.group(
       const live = yield* runs.liveOf(workspaceId, id)
       const schedule: Schedule = { ...view, inputs, running: live.map((run) => ({ id: run })) }
       return schedule
-    })
-
-    /** Who calls. */
-    const actor = Effect.gen(function* () {
-      const principal = yield* CurrentPrincipal
-      const id = principal._tag === "ApiKey" ? principal.keyId : ""
-      const name = (yield* apiKeys.nameOf(principal.workspaceId, id)) ?? ""
-      const found: Actor = { type: "api_key", id, name }
-      return found
     })
 
     /** Locks the process of a schedule against deletion. */

@@ -16,6 +16,7 @@ import { PackageSources, type Source } from "../store/packages/PackageSources.ts
 import { notUploaded, type PackageContent, PackageVersions } from "../store/packages/PackageVersions.ts"
 import { type StoredPackage, TaskPackages } from "../store/packages/TaskPackages.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
+import * as Actor from "./Actor.ts"
 import { refusals, conflict, notFound, orNotFound } from "../edge/Failures.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
 import { Pagination } from "../edge/Pagination.ts"
@@ -32,19 +33,6 @@ export const locate = (
   const named = { id: file.id, name: `${packageName}.zip`, type: "application/zip" }
   return Effect.map(links.download(workspace, named), (url) => ({ digest, url }))
 }
-
-/** Who makes the request. */
-export const author = Effect.gen(function* () {
-  const keys = yield* ApiKeys
-  return Effect.gen(function* () {
-    const principal = yield* CurrentPrincipal
-    // The contract admits only keys of the workspace here.
-    if (principal._tag !== "ApiKey") return yield* Effect.die(new Error("a version of a task package needs a key"))
-    const { keyId, workspaceId } = principal
-    const by: PackageAuthor = { type: "api_key", id: keyId, name: yield* keys.nameOf(workspaceId, keyId) }
-    return by
-  })
-})
 
 const gitOf = (source: Source): GitSource => ({
   repository: source.repository,

@@ -20,6 +20,7 @@ import * as AlertReceivers from "./migrations/AlertReceivers.ts"
 import * as ConsoleMarks from "./migrations/ConsoleMarks.ts"
 import * as IdempotencyMakers from "./migrations/IdempotencyMakers.ts"
 import * as ItemSteps from "./migrations/ItemSteps.ts"
+import * as People from "./migrations/People.ts"
 import * as NodeNames from "./migrations/NodeNames.ts"
 import * as Nodes from "./migrations/Nodes.ts"
 import * as RefusedHooks from "./migrations/RefusedHooks.ts"
@@ -54,7 +55,8 @@ export const migrations = {
   // Rooms that were made before 0.1.0 had failed items without a group.
   "0049_failures_grouped": ["DROP INDEX IF EXISTS work_item_without_failure"],
   "0050_node_names": NodeNames.statements,
-  "0051_turns": Turns.statements
+  "0051_turns": Turns.statements,
+  "0055_people": People.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */
