@@ -4,7 +4,6 @@ import * as Schema from "effect/Schema"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { Passwords } from "../people/Passwords.ts"
 import { SecondFactor } from "../people/SecondFactor.ts"
 import { SignIn } from "../people/SignIn.ts"
 import { type Account, Accounts } from "../store/access/Accounts.ts"
@@ -33,7 +32,6 @@ export const layer = HttpRouter.use(
     const accounts = yield* Accounts
     const sessions = yield* AccountSessions
     const signIn = yield* SignIn
-    const passwords = yield* Passwords
     const secondFactor = yield* SecondFactor
 
     /** The account that the browser is signed in to, and its session. */

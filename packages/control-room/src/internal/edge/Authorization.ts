@@ -187,7 +187,7 @@ const openBody = ByteSize.fromInputUnsafe(limits.unauthenticatedBody)
 const isOfCookie = ({ kind }: Tokens.Token) => kind === "session" || kind === "userSession"
 
 const isSubset = (permissions: ReadonlySet<Permission>, caller: Principal) =>
-  permissions.isSubsetOf(callerOf(caller).permissions)
+  [...permissions].every((permission) => callerOf(caller).permissions.has(permission))
 
 /** The group of an endpoint. */
 type Group = Pick<HttpApiGroup.Top, "identifier">

@@ -5,7 +5,6 @@
 import { basePath } from "@signalbox/api/contract/Api"
 import {
   CurrentActor,
-  CurrentPrincipal,
   type Permission,
   RequiredPermission,
   startPermission,
@@ -22,14 +21,12 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { MountedFlows } from "../../Options.ts"
-import { ApiKeys } from "../store/access/ApiKeys.ts"
 import { Changes } from "../store/room/Changes.ts"
 import { Workspaces } from "../store/access/Workspaces.ts"
 import * as Actor from "../endpoints/Actor.ts"
 import { Authorization } from "./Authorization.ts"
 import { body, failed, refuse } from "./Failures.ts"
 import { pathOf } from "./Incoming.ts"
-import { callerOf } from "./Permissions.ts"
 
 interface Route {
   readonly method: "GET" | "POST" | "DELETE"

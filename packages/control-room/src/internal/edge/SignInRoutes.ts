@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Cookies from "effect/http/Cookies"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -90,11 +91,8 @@ export const layer = ({ mayBeInsecure }: { readonly mayBeInsecure: boolean }) =>
         const token = Tokens.parse(text)
         const view = token === null ? null : yield* views.ofUser(token, null)
         if (view === null) return yield* refuse(401, "UNAUTHENTICATED", "the account was disabled")
-        return HttpServerResponse.appendHeader(
-          HttpServerResponse.setHeader(view, "set-cookie", cookies.cookie(text)),
-          "set-cookie",
-          cookies.known(account.login)
-        )
+        const set = Cookies.fromSetCookie([cookies.cookie(text), cookies.known(account.login)])
+        return HttpServerResponse.replaceCookies(view, set)
       })
 
       const open = Effect.gen(function* () {

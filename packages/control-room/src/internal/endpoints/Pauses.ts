@@ -1,13 +1,10 @@
 /** Pauses of processes, steps, workers and worker groups. */
-import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
-import type { PausedBy } from "@signalbox/api/contract/Pauses"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as Endpoints from "../edge/Endpoints.ts"
 import * as Actor from "./Actor.ts"
 import { notFound, orNotFound } from "../edge/Failures.ts"
 import * as Pausing from "../runs/Pausing.ts"
-import { ApiKeys } from "../store/access/ApiKeys.ts"
 import { Processes } from "../store/processes/Processes.ts"
 import { WorkerGroups } from "../store/workers/WorkerGroups.ts"
 import { Workers } from "../store/workers/Workers.ts"

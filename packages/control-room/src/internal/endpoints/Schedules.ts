@@ -1,8 +1,6 @@
 /** Schedules of processes. */
-import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import { type ProcessId, ScheduleId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import type {
-  Actor,
   Schedule,
   ScheduleDefinition,
   ScheduleInputs,
@@ -22,7 +20,6 @@ import * as Engine from "../engine/Schedules.ts"
 import { InputSchemas } from "../runs/InputSchemas.ts"
 import { budget } from "../runs/schemas/Check.ts"
 import { inputsAt, nextAtOf, Scheduler } from "../runs/Scheduler.ts"
-import { ApiKeys } from "../store/access/ApiKeys.ts"
 import { Database } from "../store/database/Database.ts"
 import { Processes, type StoredProcess } from "../store/processes/Processes.ts"
 import { ProcessRuns } from "../store/runs/ProcessRuns.ts"

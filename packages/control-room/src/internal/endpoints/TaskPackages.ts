@@ -1,9 +1,7 @@
 /**
  * Task packages over HTTP.
  */
-import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
-import type { PackageAuthor } from "@signalbox/api/contract/TaskPackageVersions"
 import type { GitSource } from "@signalbox/api/contract/TaskPackages"
 import { packageLimits } from "@signalbox/task-package/PackageLimits"
 import * as Effect from "effect/Effect"
@@ -11,7 +9,6 @@ import * as HttpPlatform from "effect/http/HttpPlatform"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { BlobStore } from "../../BlobStore.ts"
 import { GitPackages } from "../git/GitPackages.ts"
-import { ApiKeys } from "../store/access/ApiKeys.ts"
 import { PackageSources, type Source } from "../store/packages/PackageSources.ts"
 import { notUploaded, type PackageContent, PackageVersions } from "../store/packages/PackageVersions.ts"
 import { type StoredPackage, TaskPackages } from "../store/packages/TaskPackages.ts"
@@ -51,7 +48,7 @@ export const layer = Endpoints.group(
   Effect.fnUntraced(function* (handlers) {
     const store = yield* TaskPackages
     const versions = yield* PackageVersions
-    const by = yield* author
+    const by = yield* Actor.make
     const sources = yield* PackageSources
     const gitPackages = yield* GitPackages
     const blobs = yield* BlobStore

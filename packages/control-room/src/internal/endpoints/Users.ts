@@ -109,7 +109,7 @@ export const layer = Endpoints.group(
           request,
           query,
           (from) => memberships.list(params.workspace_id, from),
-          (member) => Effect.succeed(view(member))
+          (members) => Effect.succeed(members.map(view))
         ),
       getUser: ({ params }) => Effect.map(find(params), view),
       inviteUser: Effect.fnUntraced(function* ({ params, payload }) {

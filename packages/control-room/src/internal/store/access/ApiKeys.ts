@@ -54,16 +54,18 @@ interface Known {
 const ownedRow = keyTable.and({ login: nullable(text), disabled: nullable(flag), ...grantedColumns })
 type OwnedRow = typeof ownedRow.Type
 
+const both = (permissions: ReadonlyArray<Permission>, held: ReadonlySet<Permission>) =>
+  new Set(permissions.filter((permission) => held.has(permission)))
+
 /** What a key may do now: never more than its owner. Null: its owner may not sign in. */
 const parse = (row: OwnedRow): ApiKey | null => {
-  const own = new Set(row.permissions)
   if (row.disabled === true) return null
   return {
     id: row.id,
     workspaceId: row.workspace_id,
     secretHash: row.secret_hash,
     expiresAt: row.expires_at === null ? Infinity : Date.parse(row.expires_at),
-    permissions: row.owner_id === null ? own : own.intersection(permissionsOf(row.role, row.role_permissions))
+    permissions: row.owner_id === null ? new Set(row.permissions) : both(row.permissions, permissionsOf(row.role, row.role_permissions))
   }
 }
 
