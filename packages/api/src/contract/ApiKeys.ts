@@ -33,5 +33,8 @@ export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remo
   "Workspace.manage_api_keys"
 )
 
-export const ApiKeys: Group<"apiKeys", typeof list | typeof create | typeof update | typeof remove, WorkspaceAuthorization> =
-  /* @__PURE__ */ HttpApiGroup.make("apiKeys").add(list, create, update, remove).middleware(WorkspaceAuthorization)
+export const ApiKeys: Group<
+  "apiKeys",
+  typeof list | typeof create | typeof update | typeof remove,
+  WorkspaceAuthorization
+> = /* @__PURE__ */ HttpApiGroup.make("apiKeys").add(list, create, update, remove).middleware(WorkspaceAuthorization)

@@ -13,7 +13,9 @@ export const password = "a lantern over the river"
 
 /** The cookies that an answer sets, as a browser sends them back. */
 export const cookiesOf = ({ headers }: Answer): string =>
-  [...(headers["set-cookie"] ?? "").matchAll(/((?:__Host-)?signalbox-[^=\s,]+=[^;]*)/g)].map(([, cookie]) => cookie).join("; ")
+  [...(headers["set-cookie"] ?? "").matchAll(/((?:__Host-)?signalbox-[^=\s,]+=[^;]*)/g)]
+    .map(([, cookie]) => cookie)
+    .join("; ")
 
 /** A request of a page of the console. */
 export const page = (method: string, path: string, json?: unknown, cookie = "") =>

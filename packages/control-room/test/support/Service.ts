@@ -68,7 +68,7 @@ export class Service extends Context.Service<
     /** A request as any client could make it; paths without a leading slash are below the workspace. */
     readonly raw: (method: string, path: string, request?: RawRequest) => Effect.Effect<Answer>
     /**
-     * Every row of every table, except when workers were last seen and how full disks are, which nodes note on their own: equal before
+     * Every row of every table, except when workers were last seen, keys last used, and how full disks are, which nodes note on their own: equal before
      * and after if nothing was changed.
      */
     readonly rows: Effect.Effect<Readonly<Record<string, ReadonlyArray<unknown>>>>
@@ -203,7 +203,7 @@ const service = (folder: string) =>
             const asked = all.filter((row) => !("event_type" in row && row.event_type === "NO_WORKER"))
             // By all columns: the first one of many tables is the workspace, which puts its rows in no order.
             const texts = new Map(
-              asked.map((row) => [JSON.stringify(row), { ...row, last_seen_at: null, wait_told: null }])
+              asked.map((row) => [JSON.stringify(row), { ...row, last_seen_at: null, last_used_at: null, wait_told: null }])
             )
             rows[name] = [...texts.keys()].sort().map((text) => texts.get(text))
           }

@@ -25,7 +25,8 @@ const link = {
   expires_at: "2026-11-23T08:15:30.000Z"
 }
 
-const stronger = "The caller lacks `Workspace.manage_users`, or a permission of the role or of the user; nobody changes who can do more."
+const stronger =
+  "The caller lacks `Workspace.manage_users`, or a permission of the role or of the user; nobody changes who can do more."
 const elsewhere = `${stronger} Of an account that also belongs to another workspace, only who has \`Room.manage\` changes more than the role.`
 
 export const users: Documented<typeof Users> = {

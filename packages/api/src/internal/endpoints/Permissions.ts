@@ -104,11 +104,10 @@ const building: ReadonlyArray<Permission> = [
  * The permissions of the roles that every workspace has. `viewer` sees everything but values of secrets, `operator` also keeps work going,
  * `builder` also changes processes and what belongs to them, and `admin` also manages keys, users and roles.
  */
-export const builtInRoles: Readonly<
-  Record<"viewer" | "operator" | "builder" | "admin", ReadonlyArray<Permission>>
-> = /* @__PURE__ */ Object.freeze({
-  viewer: reading,
-  operator: operating,
-  builder: building,
-  admin: firstKeyPermissions
-})
+export const builtInRoles: Readonly<Record<"viewer" | "operator" | "builder" | "admin", ReadonlyArray<Permission>>> =
+  /* @__PURE__ */ Object.freeze({
+    viewer: reading,
+    operator: operating,
+    builder: building,
+    admin: firstKeyPermissions
+  })

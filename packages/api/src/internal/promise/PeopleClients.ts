@@ -69,7 +69,10 @@ export interface RolesClient {
    */
   readonly put: (name: string, permissions: Permissions, options?: CallOptions) => ApiPromise<Roles.Role>
   /** Deletes a role that no user has. */
-  readonly remove: (name: string, options?: CallOptions) => ApiPromise<{ readonly name: string; readonly deleted: true }>
+  readonly remove: (
+    name: string,
+    options?: CallOptions
+  ) => ApiPromise<{ readonly name: string; readonly deleted: true }>
 }
 
 export const roles = /* @__PURE__ */ members<RolesClient>(Roles, { list: 0, put: 2, remove: 1 })

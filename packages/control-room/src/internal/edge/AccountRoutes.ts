@@ -49,7 +49,12 @@ export const layer = HttpRouter.use(
     })
 
     /** What needs the password again, since a browser may be left open. It is throttled as a sign-in is. */
-    const confirmed = Effect.fnUntraced(function* (request: Request, account: Account, password: string, code?: string) {
+    const confirmed = Effect.fnUntraced(function* (
+      request: Request,
+      account: Account,
+      password: string,
+      code?: string
+    ) {
       const from = fromOf(request, { clients, isKnown: true })
       const attempt = { login: account.login, password, code }
       return yield* signIn.check(attempt, from)
@@ -102,7 +107,11 @@ export const layer = HttpRouter.use(
       if (account.totp_secret !== null) return yield* refuse(409, "CONFLICT", "the account has a second factor already")
       const codes = yield* secondFactor.confirm(account, pending, code)
       if (codes === null) {
-        return yield* refuse(400, "INVALID_REQUEST", "code: is wrong; check the clock of the phone and try the next one")
+        return yield* refuse(
+          400,
+          "INVALID_REQUEST",
+          "code: is wrong; check the clock of the phone and try the next one"
+        )
       }
       return yield* renewed(request, account, { recovery_codes: codes })
     })

@@ -46,7 +46,8 @@ const none: ReadonlySet<Permission> = new Set()
 
 const malformed = () =>
   unauthenticated("no usable key: send the header `Authorization: RC-WSKEY <key>` with a key of this control room")
-const sessionEnded = () => unauthenticated("the session of the console has ended; sign in again, or use `signalbox open`")
+const sessionEnded = () =>
+  unauthenticated("the session of the console has ended; sign in again, or use `signalbox open`")
 const unknown = () => forbidden("the key is unknown or was revoked; create a new one with `keys create`")
 
 /** Both schemes run the same check on the raw header, so that a scheme never hides the result of the other. */

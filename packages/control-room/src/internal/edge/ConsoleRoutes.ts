@@ -28,93 +28,94 @@ const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Opening))
 const refused = (message: string) => refuse(403, "FORBIDDEN", message)
 
 /** `mayUseKeys`: whether any key opens a session where people have accounts. */
-export const layer = ({ mayUseKeys }: { readonly mayUseKeys: boolean }) => HttpRouter.use(
-  Effect.fnUntraced(function* (router) {
-    const cookies = yield* ConsoleCookies
-    const sessions = yield* ConsoleSessions
-    const accountSessions = yield* AccountSessions
-    const keys = yield* ApiKeys
-    const accounts = yield* Accounts
-    const { ofKey, ofRequest } = yield* SessionViews
-    const limiter = yield* UnauthenticatedRequests
-    const attempts = yield* SignInAttempts.make
+export const layer = ({ mayUseKeys }: { readonly mayUseKeys: boolean }) =>
+  HttpRouter.use(
+    Effect.fnUntraced(function* (router) {
+      const cookies = yield* ConsoleCookies
+      const sessions = yield* ConsoleSessions
+      const accountSessions = yield* AccountSessions
+      const keys = yield* ApiKeys
+      const accounts = yield* Accounts
+      const { ofKey, ofRequest } = yield* SessionViews
+      const limiter = yield* UnauthenticatedRequests
+      const attempts = yield* SignInAttempts.make
 
-    const keyOf = Effect.fnUntraced(function* (opening: typeof Opening.Type) {
-      const token = Tokens.parse("ticket" in opening ? opening.ticket : opening.key.trim())
-      if (token === null) return null
-      if ("key" in opening) return yield* keys.authenticate(token)
-      const redeemed = yield* sessions.redeem(token)
-      return redeemed === null ? null : yield* keys.ofId(redeemed.keyId)
-    })
+      const keyOf = Effect.fnUntraced(function* (opening: typeof Opening.Type) {
+        const token = Tokens.parse("ticket" in opening ? opening.ticket : opening.key.trim())
+        if (token === null) return null
+        if ("key" in opening) return yield* keys.authenticate(token)
+        const redeemed = yield* sessions.redeem(token)
+        return redeemed === null ? null : yield* keys.ofId(redeemed.keyId)
+      })
 
-    /** Once people have accounts, a key is nobody: only who operates the room lets themselves in by one. */
-    const mayOpen = (permissions: ReadonlySet<Permission>) =>
-      mayUseKeys || permissions.has("Room.manage")
-        ? Effect.succeed(true)
-        : Effect.map(accounts.exist, (exist) => !exist)
+      /** Once people have accounts, a key is nobody: only who operates the room lets themselves in by one. */
+      const mayOpen = (permissions: ReadonlySet<Permission>) =>
+        mayUseKeys || permissions.has("Room.manage")
+          ? Effect.succeed(true)
+          : Effect.map(accounts.exist, (exist) => !exist)
 
-    const open = Effect.gen(function* () {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const refusal = cookies.refusalOf(request)
-      if (refusal !== null) return yield* refused(refusal)
-      const putBack = yield* attempts.take(request)
-      const opening = decode(yield* textOfBody(request))
-      if (Option.isNone(opening)) {
+      const open = Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const refusal = cookies.refusalOf(request)
+        if (refusal !== null) return yield* refused(refusal)
+        const putBack = yield* attempts.take(request)
+        const opening = decode(yield* textOfBody(request))
+        if (Option.isNone(opening)) {
+          yield* putBack
+          return yield* refuse(400, "INVALID_REQUEST", "the body must be {ticket} or {key}, as JSON")
+        }
+        const key = yield* keyOf(opening.value)
+        if (key === null) {
+          yield* limiter.charge(request)
+          return yield* refused(
+            "ticket" in opening.value
+              ? "the ticket is unknown, used or expired; create a new one with `signalbox open`"
+              : "the key is unknown or was revoked; create a new one with `signalbox keys create`"
+          )
+        }
         yield* putBack
-        return yield* refuse(400, "INVALID_REQUEST", "the body must be {ticket} or {key}, as JSON")
-      }
-      const key = yield* keyOf(opening.value)
-      if (key === null) {
-        yield* limiter.charge(request)
-        return yield* refused(
-          "ticket" in opening.value
-            ? "the ticket is unknown, used or expired; create a new one with `signalbox open`"
-            : "the key is unknown or was revoked; create a new one with `signalbox keys create`"
+        if (!(yield* mayOpen(key.permissions))) {
+          return yield* refused("people sign in with their own login here; keys of the workspace are for programs")
+        }
+        const text = yield* sessions.open(key.workspaceId, key.id)
+        const token = Tokens.parse(text)
+        const session = token === null ? null : yield* sessions.find(token)
+        // It was revoked in between.
+        if (session === null) return yield* refused("the key was revoked")
+        return HttpServerResponse.setHeader(yield* ofKey(session), "set-cookie", cookies.cookie(text))
+      })
+
+      const ended = Effect.suspend(() =>
+        Effect.fail(
+          refuse(401, "UNAUTHENTICATED", "no session; open one with a ticket or a key", {
+            "set-cookie": cookies.cookie(null)
+          })
         )
-      }
-      yield* putBack
-      if (!(yield* mayOpen(key.permissions))) {
-        return yield* refused("people sign in with their own login here; keys of the workspace are for programs")
-      }
-      const text = yield* sessions.open(key.workspaceId, key.id)
-      const token = Tokens.parse(text)
-      const session = token === null ? null : yield* sessions.find(token)
-      // It was revoked in between.
-      if (session === null) return yield* refused("the key was revoked")
-      return HttpServerResponse.setHeader(yield* ofKey(session), "set-cookie", cookies.cookie(text))
-    })
-
-    const ended = Effect.suspend(() =>
-      Effect.fail(
-        refuse(401, "UNAUTHENTICATED", "no session; open one with a ticket or a key", {
-          "set-cookie": cookies.cookie(null)
-        })
       )
-    )
 
-    const show = Effect.gen(function* () {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const refusal = cookies.refusalOf(request)
-      if (refusal !== null) return yield* refused(refusal)
-      return (yield* ofRequest(request)) ?? (yield* ended)
+      const show = Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const refusal = cookies.refusalOf(request)
+        if (refusal !== null) return yield* refused(refusal)
+        return (yield* ofRequest(request)) ?? (yield* ended)
+      })
+
+      const close = Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const refusal = cookies.refusalOf(request)
+        if (refusal !== null) return yield* refused(refusal)
+        const token = cookies.tokenOf(request)
+        if (token?.kind === "session") yield* sessions.close(token)
+        if (token?.kind === "userSession") yield* accountSessions.close(token)
+        return HttpServerResponse.setHeader(
+          HttpServerResponse.jsonUnsafe({ closed: true }),
+          "set-cookie",
+          cookies.cookie(null)
+        )
+      })
+
+      yield* router.add("POST", sessionPath, open)
+      yield* router.add("GET", sessionPath, show)
+      yield* router.add("DELETE", sessionPath, close)
     })
-
-    const close = Effect.gen(function* () {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const refusal = cookies.refusalOf(request)
-      if (refusal !== null) return yield* refused(refusal)
-      const token = cookies.tokenOf(request)
-      if (token?.kind === "session") yield* sessions.close(token)
-      if (token?.kind === "userSession") yield* accountSessions.close(token)
-      return HttpServerResponse.setHeader(
-        HttpServerResponse.jsonUnsafe({ closed: true }),
-        "set-cookie",
-        cookies.cookie(null)
-      )
-    })
-
-    yield* router.add("POST", sessionPath, open)
-    yield* router.add("GET", sessionPath, show)
-    yield* router.add("DELETE", sessionPath, close)
-  })
-)
+  )

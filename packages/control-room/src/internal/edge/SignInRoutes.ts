@@ -117,7 +117,11 @@ export const layer = ({ mayBeInsecure }: { readonly mayBeInsecure: boolean }) =>
         const account = id === null ? null : yield* accounts.find(id)
         if (account === null || account.disabled) {
           yield* limiter.charge(request)
-          return yield* refuse(403, "FORBIDDEN", "the link is unknown, used or expired; ask an administrator for another")
+          return yield* refuse(
+            403,
+            "FORBIDDEN",
+            "the link is unknown, used or expired; ask an administrator for another"
+          )
         }
         const cookie = cookies.tokenOf(request)
         const other = cookie === null ? null : yield* sessions.find(cookie, null, false)

@@ -77,12 +77,19 @@ export const layer = Endpoints.group(
         return { ...view, key: Redacted.make(key) }
       }, transaction),
       updateApiKey: Effect.fnUntraced(function* ({ params, payload }) {
-        const found = yield* orNotFound("API key", params.api_key_id, store.find(params.workspace_id, params.api_key_id))
+        const found = yield* orNotFound(
+          "API key",
+          params.api_key_id,
+          store.find(params.workspace_id, params.api_key_id)
+        )
         const permissions = found.permissions.filter(isPermission)
         yield* Standing.covers(yield* CurrentPrincipal, permissions, `the key ${found.name} would be handed over`)
         const owner = yield* ownerIn(params.workspace_id, payload.owner?.id ?? null, permissions)
         yield* store.setOwner(found.id, owner)
-        return { ...found, owner: payload.owner === null ? null : ((yield* store.find(params.workspace_id, found.id))?.owner ?? null) }
+        return {
+          ...found,
+          owner: payload.owner === null ? null : ((yield* store.find(params.workspace_id, found.id))?.owner ?? null)
+        }
       }, transaction),
       deleteApiKey: Effect.fnUntraced(function* ({ params }) {
         if (!(yield* store.remove(params.workspace_id, params.api_key_id))) {

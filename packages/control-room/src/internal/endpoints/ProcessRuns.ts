@@ -98,7 +98,10 @@ export const layer = Endpoints.group(
       }),
       startProcessRunAgain: Effect.fnUntraced(function* ({ params }) {
         const run = yield* find(params)
-        const id = yield* refusals("CONFLICT", "NOT_FOUND")(runs.startAgain(params.workspace_id, run.id, yield* starter))
+        const id = yield* refusals(
+          "CONFLICT",
+          "NOT_FOUND"
+        )(runs.startAgain(params.workspace_id, run.id, yield* starter))
         return { started: true, id } as const
       }),
       stopProcessRun: Effect.fnUntraced(function* ({ params, payload }) {

@@ -17,7 +17,9 @@ export const layer = Endpoints.group(
 
     /** Refuses to change what every workspace has. */
     const isOwn = (name: string) =>
-      isBuiltIn(name) ? conflict(`every workspace has the role ${name}, as it is; create one with another name`) : Effect.void
+      isBuiltIn(name)
+        ? conflict(`every workspace has the role ${name}, as it is; create one with another name`)
+        : Effect.void
 
     return handlers.handleAll({
       listRoles: ({ params }) =>

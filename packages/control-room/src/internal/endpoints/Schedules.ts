@@ -1,11 +1,6 @@
 /** Schedules of processes. */
 import { type ProcessId, ScheduleId, type WorkspaceId } from "@signalbox/api/contract/Ids"
-import type {
-  Schedule,
-  ScheduleDefinition,
-  ScheduleInputs,
-  ScheduleRules
-} from "@signalbox/api/contract/Schedules"
+import type { Schedule, ScheduleDefinition, ScheduleInputs, ScheduleRules } from "@signalbox/api/contract/Schedules"
 import { Definition } from "@signalbox/schedule/Definition"
 import { preview } from "@signalbox/schedule/Occurrences"
 import { defined } from "@signalbox/transport/Defined"

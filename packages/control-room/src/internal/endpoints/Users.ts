@@ -124,8 +124,7 @@ export const layer = Endpoints.group(
           return yield* conflict(`login: ${login} is a user of this workspace already; change the role of that user`)
         }
         const account =
-          known ??
-          (yield* accounts.create({ login, ...namesOf(login, first_name, last_name), email, manages_room }))
+          known ?? (yield* accounts.create({ login, ...namesOf(login, first_name, last_name), email, manages_room }))
         if (account === null) return yield* conflict(`login: ${login} is taken`)
         yield* memberships.put(workspace, account.id, role)
         yield* memberships.changed

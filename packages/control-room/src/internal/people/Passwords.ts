@@ -44,7 +44,9 @@ const bare = (text: string) => text.toLowerCase().replace(/[^\p{L}]+$|^[^\p{L}]+
 
 const isRun = (text: string) =>
   [1, -1].some((step) =>
-    [...text].every((char, index, all) => index === 0 || char.charCodeAt(0) - (all[index - 1] ?? "").charCodeAt(0) === step)
+    [...text].every(
+      (char, index, all) => index === 0 || char.charCodeAt(0) - (all[index - 1] ?? "").charCodeAt(0) === step
+    )
   )
 
 /** Why a password may not be chosen; null when it may. `names`: what it must not be, such as the login. */
@@ -121,7 +123,9 @@ export class Passwords extends Context.Service<
             return refuse(429, "RATE_LIMITED", "too many people sign in at this moment; try again in 2 s", headers)
           }
           inside++
-          return turns.withPermits(1)(effect).pipe(Effect.ensuring(Effect.sync(() => inside--)))
+          return turns
+            .withPermits(1)(effect)
+            .pipe(Effect.ensuring(Effect.sync(() => inside--)))
         })
       return Passwords.of({
         hash: (password) =>

@@ -45,11 +45,7 @@ export class SecondFactor extends Context.Service<
     /** Begins an enrolment; nothing changes before `confirm`. */
     readonly begin: (account: Account) => Effect.Effect<Enrolment>
     /** Ends it with the first code; returns the recovery codes, which are shown only here. Null when the code is wrong. */
-    readonly confirm: (
-      account: Account,
-      pending: string,
-      code: string
-    ) => Effect.Effect<ReadonlyArray<string> | null>
+    readonly confirm: (account: Account, pending: string, code: string) => Effect.Effect<ReadonlyArray<string> | null>
     /**
      * Whether a code of the app or a recovery code is right. Each is accepted once: of the app, no code of the same or an earlier time
      * step either.
@@ -93,10 +89,7 @@ export class SecondFactor extends Context.Service<
           return step !== null && (yield* accounts.acceptStep(id, step))
         }),
         remove: (id) =>
-          Effect.andThen(
-            accounts.update(id, { totp_secret: null, totp_step: null }),
-            accounts.setRecoveryCodes(id, [])
-          )
+          Effect.andThen(accounts.update(id, { totp_secret: null, totp_step: null }), accounts.setRecoveryCodes(id, []))
       })
     })
   )

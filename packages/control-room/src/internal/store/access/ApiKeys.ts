@@ -65,11 +65,23 @@ const parse = (row: OwnedRow): ApiKey | null => {
     workspaceId: row.workspace_id,
     secretHash: row.secret_hash,
     expiresAt: row.expires_at === null ? Infinity : Date.parse(row.expires_at),
-    permissions: row.owner_id === null ? new Set(row.permissions) : both(row.permissions, permissionsOf(row.role, row.role_permissions))
+    permissions:
+      row.owner_id === null
+        ? new Set(row.permissions)
+        : both(row.permissions, permissionsOf(row.role, row.role_permissions))
   }
 }
 
-const view = ({ created_at, expires_at, id, last_used_at, login, name, owner_id, permissions }: OwnedRow): ApiKeyView => ({
+const view = ({
+  created_at,
+  expires_at,
+  id,
+  last_used_at,
+  login,
+  name,
+  owner_id,
+  permissions
+}: OwnedRow): ApiKeyView => ({
   id,
   name,
   permissions,
@@ -158,11 +170,9 @@ export class ApiKeys extends Context.Service<
         return yield* queryOne(ownedRow, sql`${select} WHERE api_key.id = ${id}`, parse)
       })
 
-      /** Notes that a key is used; a database that takes no writes does not make it useless. */
+      /** Notes that a key is used, to the minute; a database that takes no writes does not make it useless. */
       const use = (id: ApiKeyId, time: number) =>
-        Effect.ignoreCause(
-          sql`UPDATE api_key SET last_used_at = ${new Date(time).toISOString()} WHERE id = ${id}`
-        )
+        Effect.ignoreCause(sql`UPDATE api_key SET last_used_at = ${new Date(time - (time % useMillis)).toISOString()} WHERE id = ${id}`)
 
       const ask = Effect.fnUntraced(function* (token: Tokens.Token, time: number) {
         const before = revocations

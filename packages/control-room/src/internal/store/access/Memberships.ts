@@ -60,13 +60,14 @@ export class Memberships extends Context.Service<
     /** How many members of a role may sign in besides this account, counted to one. */
     readonly others: (workspace: WorkspaceId, role: string, account: UserId) => Effect.Effect<number>
     /** The permissions of a role; null when the workspace has no such role. */
-    readonly permissionsOfRole: (
-      workspace: WorkspaceId,
-      role: string
-    ) => Effect.Effect<ReadonlySet<Permission> | null>
+    readonly permissionsOfRole: (workspace: WorkspaceId, role: string) => Effect.Effect<ReadonlySet<Permission> | null>
     /** All roles, those that are built in first. */
     readonly roles: (workspace: WorkspaceId) => Effect.Effect<ReadonlyArray<Role>>
-    readonly putRole: (workspace: WorkspaceId, name: string, permissions: ReadonlyArray<Permission>) => Effect.Effect<Role>
+    readonly putRole: (
+      workspace: WorkspaceId,
+      name: string,
+      permissions: ReadonlyArray<Permission>
+    ) => Effect.Effect<Role>
     readonly removeRole: (workspace: WorkspaceId, name: string) => Effect.Effect<void>
     /** Whether a member has the role. */
     readonly isUsed: (workspace: WorkspaceId, role: string) => Effect.Effect<boolean>
@@ -84,16 +85,14 @@ export class Memberships extends Context.Service<
         JOIN account ON account.id = membership.account_id`
 
       const own = (workspace: WorkspaceId, name: string) =>
-        queryOne(roleTable, sql`SELECT ${roleTable.columns} FROM role WHERE workspace_id = ${workspace} AND name = ${name}`)
+        queryOne(
+          roleTable,
+          sql`SELECT ${roleTable.columns} FROM role WHERE workspace_id = ${workspace} AND name = ${name}`
+        )
 
       return Memberships.of({
         list: (workspace, request) =>
-          page(
-            { rows: memberRow, select },
-            [sql`workspace_id = ${workspace}`],
-            "oldest first",
-            request
-          ),
+          page({ rows: memberRow, select }, [sql`workspace_id = ${workspace}`], "oldest first", request),
         find: (workspace, account) =>
           queryOne(memberRow, sql`${select} WHERE workspace_id = ${workspace} AND account_id = ${account}`),
         of: (account) =>
@@ -132,7 +131,8 @@ export class Memberships extends Context.Service<
               sql`SELECT ${roleTable.columns} FROM role WHERE workspace_id = ${workspace} ORDER BY name`,
               ({ name, permissions }) => view({ name, permissions })
             ),
-            (rows) => [...builtIn].map(([name, permissions]): Role => ({ name, permissions, built_in: true })).concat(rows)
+            (rows) =>
+              [...builtIn].map(([name, permissions]): Role => ({ name, permissions, built_in: true })).concat(rows)
           ),
         putRole: Effect.fnUntraced(function* (workspace, name, permissions) {
           const row = { workspace_id: workspace, name, permissions: [...new Set(permissions)] }
@@ -148,7 +148,7 @@ export class Memberships extends Context.Service<
             sql`SELECT account_id FROM membership WHERE workspace_id = ${workspace} AND role = ${role} LIMIT 1`,
             (rows) => rows.length > 0
           ),
-        changed: notifier.notify("permissions changed", "")
+        changed: Effect.suspend(() => notifier.notify("permissions changed", ""))
       })
     })
   )
