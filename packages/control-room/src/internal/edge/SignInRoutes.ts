@@ -141,6 +141,10 @@ export const layer = ({ mayBeInsecure }: { readonly mayBeInsecure: boolean }) =>
         return yield* enter(request, account)
       })
 
+      /** So that nobody who has no account meets a form for one. */
+      const ask = Effect.map(accounts.exist, (exist) => HttpServerResponse.jsonUnsafe({ accounts: exist }))
+
+      yield* router.add("GET", signInPath, ask)
       yield* router.add("POST", signInPath, open)
       yield* router.add("POST", linkPath, choose)
     })

@@ -172,7 +172,9 @@ export class ApiKeys extends Context.Service<
 
       /** Notes that a key is used, to the minute; a database that takes no writes does not make it useless. */
       const use = (id: ApiKeyId, time: number) =>
-        Effect.ignoreCause(sql`UPDATE api_key SET last_used_at = ${new Date(time - (time % useMillis)).toISOString()} WHERE id = ${id}`)
+        Effect.ignoreCause(
+          sql`UPDATE api_key SET last_used_at = ${new Date(time - (time % useMillis)).toISOString()} WHERE id = ${id}`
+        )
 
       const ask = Effect.fnUntraced(function* (token: Tokens.Token, time: number) {
         const before = revocations
