@@ -117,6 +117,15 @@ export interface ServiceOptions {
    * then those of clients. Default: none, and attempts to sign in to the console are not limited by address.
    */
   readonly trustedProxies?: ReadonlyArray<string>
+  /**
+   * Whether people may sign in with a password over plain HTTP where the service has an address that is not of this machine; default false.
+   */
+  readonly insecureSignIn?: boolean
+  /**
+   * Whether keys of the workspace, and tickets that they make, open sessions of the console when the room has accounts; default false: then
+   * only a key with `Room.manage` does, which is that of the data folder.
+   */
+  readonly consoleKeys?: boolean
   /** The console to serve at `/console/`, such as that of `@signalbox/console`; default: none. */
   readonly console?: ConsoleFiles
   /**

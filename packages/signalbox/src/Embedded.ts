@@ -68,6 +68,10 @@ export interface ServiceOptions {
   readonly metrics?: boolean
   /** Whether keys that manage keys may create further workspaces; default true. */
   readonly createWorkspaces?: boolean
+  /** Whether people may sign in with a password over plain http, also from other machines; default false. */
+  readonly insecureSignIn?: boolean
+  /** Whether keys open the console also when the room has accounts of people; default false. */
+  readonly consoleKeys?: boolean
   /** How long runs are stored after their end, such as `"30 days"`; default: for ever. */
   readonly retainRuns?: Served["retainRuns"]
   /** How long entries of the audit are stored, such as `"400 days"`; default: for ever. */
@@ -188,7 +192,7 @@ export const layerService = (options: ServiceOptions = {}) => {
   const { data = ".signalbox", host = "127.0.0.1", port = 4700, publicUrl, workspace } = options
   const { allowPrivateTargets, cors, createWorkspaces, database, masterKey, rateLimit, retainAudit, retainRuns, s3 } =
     options
-  const { allowedHosts, console, flows, internalUrl, metrics, trustedProxies } = options
+  const { allowedHosts, console, consoleKeys, flows, insecureSignIn, internalUrl, metrics, trustedProxies } = options
   const server = Server.layer(
     defined({
       publicUrl,
@@ -197,8 +201,10 @@ export const layerService = (options: ServiceOptions = {}) => {
       trustedProxies,
       internalUrl,
       console,
+      consoleKeys,
       cors,
       flows,
+      insecureSignIn,
       metrics,
       createWorkspaces,
       rateLimit,

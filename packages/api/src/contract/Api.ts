@@ -10,6 +10,8 @@ import { AlertChannels } from "./AlertChannels.ts"
 import { AlertEvent, Alerts } from "./Alerts.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 import { Audit } from "./Audit.ts"
+import { Roles } from "./Roles.ts"
+import { Users } from "./Users.ts"
 import { AssistantRuns } from "./AssistantRuns.ts"
 import { Assistants } from "./Assistants.ts"
 import { Assets } from "./Assets.ts"
@@ -70,6 +72,8 @@ type Groups =
       | typeof AlertChannels
       | typeof ApiKeys
       | typeof Audit
+      | typeof Users
+      | typeof Roles
       | typeof ConsoleTickets
       | typeof Changes,
       typeof basePath
@@ -108,6 +112,8 @@ const operations: HttpApi.HttpApi<"signalbox", HttpApiGroup.AddMiddleware<Groups
     AlertChannels.prefix(basePath),
     ApiKeys.prefix(basePath),
     Audit.prefix(basePath),
+    Users.prefix(basePath),
+    Roles.prefix(basePath),
     ConsoleTickets.prefix(basePath),
     Changes.prefix(basePath),
     WorkerProtocol.prefix("/worker-v1"),

@@ -23,10 +23,18 @@ export const create: EndpointOf<typeof declared.create> = endpoint(declared.crea
   .annotate(ReturnsCredential, true)
   .annotate(Audited, entry("api_key"))
 
+/** Extension: hands a key over to a user whose role has all its permissions, or with null to the workspace. */
+export const update: EndpointOf<typeof declared.update> = endpoint(declared.update, "Hand an API key over")
+  .annotate(RequiredPermission, "Workspace.manage_api_keys")
+  .annotate(Audited, entry("api_key"))
+
 /** Extension. The key is refused from then on. Irreversible. */
 export const remove: EndpointOf<typeof declared.remove> = endpoint(declared.remove, "Revoke an API key")
   .annotate(RequiredPermission, "Workspace.manage_api_keys")
   .annotate(Audited, entry("api_key"))
 
-export const ApiKeys: Group<"apiKeys", typeof list | typeof create | typeof remove, WorkspaceAuthorization> =
-  /* @__PURE__ */ HttpApiGroup.make("apiKeys").add(list, create, remove).middleware(WorkspaceAuthorization)
+export const ApiKeys: Group<
+  "apiKeys",
+  typeof list | typeof create | typeof update | typeof remove,
+  WorkspaceAuthorization
+> = /* @__PURE__ */ HttpApiGroup.make("apiKeys").add(list, create, update, remove).middleware(WorkspaceAuthorization)

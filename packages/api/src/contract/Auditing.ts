@@ -10,6 +10,8 @@ export const auditedResources = {
   room: { id: null, read: null },
   audit: { id: null, read: null },
   api_key: { id: "api_key_id", read: null },
+  user: { id: "user_id", read: "getUser" },
+  role: { id: "role_name", read: null },
   console_ticket: { id: null, read: null },
   process: { id: "process_id", read: "getProcessDefinition" },
   process_step: { id: "step_id", read: null },

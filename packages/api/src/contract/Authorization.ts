@@ -3,7 +3,7 @@ import * as Context from "effect/Context"
 import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
 import * as OpenApi from "effect/http-api/OpenApi"
-import type { AssistantRunId, ProcessRunId, StepRunId, WorkerId, WorkspaceId } from "./Ids.ts"
+import type { AssistantRunId, ProcessRunId, StepRunId, UserId, WorkerId, WorkspaceId } from "./Ids.ts"
 import type { Permission } from "../internal/endpoints/Permissions.ts"
 import { ConflictResponse, ForbiddenResponse, InvalidRequestResponse, UnauthenticatedResponse } from "./Responses.ts"
 
@@ -34,13 +34,23 @@ export const permissionsNeeded = (endpoint: {
   return own === undefined ? start : [own, ...start]
 }
 
-/** The caller: a workspace key, a worker, a run of a step, or a run of an assistant. */
+/** The caller: a person, a workspace key, a worker, a run of a step, or a run of an assistant. */
 export type Principal =
   | {
       readonly _tag: "ApiKey"
       readonly keyId: string
       /** The session of the console through which the key is used; null: it was sent itself. */
       readonly sessionId: string | null
+      readonly workspaceId: WorkspaceId
+      readonly permissions: ReadonlySet<Permission>
+    }
+  /** A person who is signed in, with the permissions of their role in the workspace. */
+  | {
+      readonly _tag: "User"
+      readonly user: { readonly id: UserId; readonly first_name: string; readonly last_name: string }
+      /** Both names, or the login. */
+      readonly name: string
+      readonly sessionId: string
       readonly workspaceId: WorkspaceId
       readonly permissions: ReadonlySet<Permission>
     }
@@ -59,7 +69,7 @@ export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principa
 ) {}
 
 /**
- * Who makes a request that a control room passes on to the program around it: the id and the name of the key. Null when no control
+ * Who makes a request that a control room passes on to the program around it: the id and the name of the key or the user. Null when no control
  * room has let the request in.
  */
 export const CurrentActor = Context.Reference<{ readonly id: string; readonly name: string } | null>(

@@ -128,3 +128,7 @@ export type AuditEntryId = string & Brand.Brand<"AuditEntryId">
 
 export const BulkOperationId = /* @__PURE__ */ id("BulkOperationId")
 export type BulkOperationId = string & Brand.Brand<"BulkOperationId">
+
+/** Identifies an account of a person, in all workspaces of the room. */
+export const UserId = /* @__PURE__ */ id("UserId")
+export type UserId = string & Brand.Brand<"UserId">

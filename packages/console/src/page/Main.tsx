@@ -1,15 +1,21 @@
 /** The page: a session, then the screens. */
 import { render } from "preact"
 import { Shell } from "./Shell.tsx"
-import { SignIn } from "./SignIn.tsx"
+import { Choose, SignIn } from "./SignIn.tsx"
 import { Toasts } from "./kit/Basics.tsx"
 import { startLive } from "./live.ts"
-import { begin, session } from "./state.ts"
+import { begin, link, session } from "./state.ts"
 import { showControlCharacters } from "./controlCharacters.ts"
 
 const App = () => (
   <>
-    {session.value === undefined ? null : session.value === null ? <SignIn /> : <Shell session={session.value} />}
+    {session.value === undefined ? null : link.value !== null ? (
+      <Choose />
+    ) : session.value === null ? (
+      <SignIn />
+    ) : (
+      <Shell session={session.value} />
+    )}
     <Toasts />
   </>
 )

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks"
 import type { Page, Session } from "./api.ts"
 import { listen, openDialog } from "./keys.ts"
 import { Button, Problem } from "./kit/Basics.tsx"
+import { SelectField } from "./kit/Field.tsx"
 import { Help } from "./kit/Help.tsx"
 import { Palette } from "./kit/Palette.tsx"
 import { liveState } from "./live.ts"
@@ -11,7 +12,7 @@ import { useResource } from "./load.ts"
 import { route, to } from "./route.ts"
 import type { Screen, ScreenProps } from "./kit/Screen.ts"
 import { screens } from "./screens.tsx"
-import { may, signOut } from "./state.ts"
+import { changeTo, may, signOut } from "./state.ts"
 import { choose, theme, themes } from "./theme.ts"
 import * as text from "./text/text.ts"
 
@@ -107,6 +108,25 @@ const useScreen = (screen: Screen | undefined) => {
   return { View: loaded !== null && loaded.of === screen ? loaded.View : null, error }
 }
 
+/** Who is signed in, and the workspaces that they may change to. */
+const Who = ({ session: { key, user, workspace, workspaces } }: { readonly session: Session }) => (
+  <>
+    <p>
+      {user === null
+        ? text.frame.signedIn(<b>{key?.name ?? ""}</b>)
+        : text.frame.signedInAs(<a href={to(["account"])}>{user.name}</a>)}
+    </p>
+    {workspaces.length < 2 ? null : (
+      <SelectField
+        label={text.frame.workspace}
+        value={workspace.id}
+        onValue={(id) => void changeTo(id)}
+        options={workspaces.map(({ id, name }) => ({ value: id, label: name }))}
+      />
+    )}
+  </>
+)
+
 export const Shell = ({ session }: { readonly session: Session }) => {
   const [first = "", ...rest] = route.value.path
   const visible = screens.filter(
@@ -151,7 +171,7 @@ export const Shell = ({ session }: { readonly session: Session }) => {
         </div>
         <div class="places" id="navigation">
           {groups.map((group) => {
-            const links = visible.filter((screen) => screen.group === group)
+            const links = visible.filter((screen) => screen.group === group && screen.isHidden !== true)
             return links.length === 0 ? null : (
               <Fragment key={group ?? ""}>
                 {group === null ? null : <div class="group">{text.frame.groups[group]}</div>}
@@ -167,7 +187,7 @@ export const Shell = ({ session }: { readonly session: Session }) => {
             )
           })}
           <div class="who">
-            <p>{text.frame.signedIn(<b>{session.key.name}</b>)}</p>
+            <Who session={session} />
             <ThemeField />
             <div class="do">
               <Button onClick={() => (openDialog.value = "help")}>{text.frame.shortcuts}</Button>

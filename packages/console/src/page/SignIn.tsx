@@ -1,46 +1,156 @@
-/** Opens a session, where no ticket has opened one. */
-import { useState } from "preact/hooks"
+/** Opens a session, where none is open: by login, by a key, or by a link to choose a password. */
+import { useEffect, useState } from "preact/hooks"
+import { linkPath, send, signInPath } from "./api.ts"
 import { Button, Problem } from "./kit/Basics.tsx"
-import { refusal, signIn } from "./state.ts"
+import { TextField } from "./kit/Field.tsx"
+import { choose, link, open, refusal, signIn } from "./state.ts"
 import { names } from "./text/names.ts"
 import * as text from "./text/text.ts"
 
-export const SignIn = () => {
-  const [key, setKey] = useState("")
+/** What a form does, one at a time. */
+const useBusy = () => {
   const [isBusy, setBusy] = useState(false)
-  const submit = async () => {
+  const submit = (work: () => Promise<void>) => (event: Event) => {
+    event.preventDefault()
     setBusy(true)
-    await signIn({ key: key.trim() })
-    setBusy(false)
+    void work().finally(() => setBusy(false))
   }
+  return { isBusy, submit }
+}
+
+const ByKey = () => {
+  const [key, setKey] = useState("")
+  const { isBusy, submit } = useBusy()
+  return (
+    <form onSubmit={submit(() => open({ key: key.trim() }))}>
+      <TextField
+        label={text.common.key}
+        type="password"
+        autocomplete="off"
+        required
+        value={key}
+        onValue={setKey}
+        hint={text.frame.keyHint(<code>signalbox keys create</code>)}
+      />
+      <Button type="submit" kind="primary" disabled={isBusy}>
+        {text.frame.signIn}
+      </Button>
+    </form>
+  )
+}
+
+const ByLogin = () => {
+  const [login, setLogin] = useState("")
+  const [password, setPassword] = useState("")
+  const [code, setCode] = useState<string | null>(null)
+  const { isBusy, submit } = useBusy()
+  return (
+    <form
+      onSubmit={submit(async () => {
+        const isNeeded = await signIn({ login: login.trim(), password, ...(code === null ? {} : { code }) })
+        if (isNeeded) setCode("")
+      })}
+    >
+      <TextField label={text.frame.login} autocomplete="username" required value={login} onValue={setLogin} />
+      <TextField
+        label={text.frame.password}
+        type="password"
+        autocomplete="current-password"
+        required
+        value={password}
+        onValue={setPassword}
+      />
+      {code === null ? null : (
+        <TextField
+          label={text.frame.code}
+          autocomplete="one-time-code"
+          required
+          value={code}
+          onValue={setCode}
+          hint={text.frame.codeHint}
+        />
+      )}
+      <Button type="submit" kind="primary" disabled={isBusy}>
+        {text.frame.signIn}
+      </Button>
+      <p class="hint">{text.frame.forgotten}</p>
+    </form>
+  )
+}
+
+/** Whose link it is. */
+interface Whose {
+  readonly login: string
+  readonly signed_in: string | null
+}
+
+/** Chooses a password. */
+export const Choose = () => {
+  const [whose, setWhose] = useState<Whose | null>(null)
+  const [password, setPassword] = useState("")
+  const { isBusy, submit } = useBusy()
+  useEffect(() => {
+    send("POST", linkPath, { link: link.value }).then(
+      // The service sends what `Whose` has.
+      (body) => setWhose(body as Whose),
+      (error: unknown) => {
+        refusal.value = error instanceof Error ? error.message : String(error)
+        link.value = null
+      }
+    )
+  }, [])
+  return whose === null ? null : (
+    <main class="sign-in">
+      <h1>{text.frame.choose}</h1>
+      <p class="quiet">{text.frame.chooseHint(<b>{whose.login}</b>)}</p>
+      {whose.signed_in === null ? null : (
+        <p class="notice failed">{text.frame.signedInOther(<b>{whose.signed_in}</b>)}</p>
+      )}
+      <Problem message={refusal.value} />
+      <form onSubmit={submit(() => choose(password))}>
+        <TextField
+          label={text.frame.password}
+          type="password"
+          autocomplete="new-password"
+          required
+          value={password}
+          onValue={setPassword}
+        />
+        <Button type="submit" kind="primary" disabled={isBusy}>
+          {text.frame.chooseSubmit}
+        </Button>
+      </form>
+    </main>
+  )
+}
+
+export const SignIn = () => {
+  /** Whether people have accounts; undefined until it is known. */
+  const [hasPeople, setPeople] = useState<boolean>()
+  useEffect(() => {
+    send("GET", signInPath).then(
+      (body) => setPeople(typeof body === "object" && body !== null && "accounts" in body && body.accounts === true),
+      () => setPeople(false)
+    )
+  }, [])
   return (
     <main class="sign-in">
       <h1>{names.product}</h1>
-      <p class="quiet">{text.frame.signInHint(<code>signalbox open</code>)}</p>
       <Problem message={refusal.value} />
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          void submit()
-        }}
-      >
-        <div class="field">
-          <label for="key">{text.common.key}</label>
-          <input
-            id="key"
-            type="password"
-            autocomplete="off"
-            spellcheck={false}
-            required
-            value={key}
-            onInput={(event) => setKey(event.currentTarget.value)}
-          />
-          <span class="hint">{text.frame.keyHint(<code>signalbox keys create</code>)}</span>
-        </div>
-        <Button type="submit" kind="primary" disabled={isBusy}>
-          {text.frame.signIn}
-        </Button>
-      </form>
+      {hasPeople === true ? (
+        <>
+          <ByLogin />
+          <details>
+            <summary>{text.frame.byKey}</summary>
+            <ByKey />
+          </details>
+        </>
+      ) : hasPeople === false ? (
+        <>
+          <p class="quiet">{text.frame.signInHint(<code>signalbox open</code>)}</p>
+          <ByKey />
+        </>
+      ) : null}
     </main>
   )
 }

@@ -17,7 +17,18 @@ export interface Session {
   readonly workspace: { readonly id: string; readonly name: string }
   /** The path of the interface below the address of the service. */
   readonly api: string
-  readonly key: { readonly id: string; readonly name: string }
+  /** Null for the session of a person. */
+  readonly key: { readonly id: string; readonly name: string } | null
+  /** Null for the session of a key. */
+  readonly user: {
+    readonly id: string
+    readonly login: string
+    readonly name: string
+    readonly role: string | null
+    readonly manages_room: boolean
+  } | null
+  /** Those that one may change to. */
+  readonly workspaces: ReadonlyArray<{ readonly id: string; readonly name: string }>
   readonly permissions: ReadonlyArray<string>
   /** Whether the program that serves the control room has mounted durable flows. */
   readonly flows: boolean
@@ -31,6 +42,9 @@ const root = new URL("..", document.baseURI).pathname.replace(/\/$/, "")
 export const roomAddress = new URL("..", document.baseURI).href.replace(/\/$/, "")
 
 export const sessionPath = `${root}/console/session`
+export const signInPath = `${root}/console/sign-in`
+export const linkPath = `${root}/console/link`
+export const accountPath = `${root}/console/account`
 
 /** The address at which a file of a robot is shown, or downloaded where it is no log, picture or text. */
 export const consoleFile = (id: string) => `${root}/console/files/${id}`

@@ -54,6 +54,7 @@ const topicsOf: Readonly<Record<string, ReadonlyArray<ChangeTopic>>> = {
   "task-packages": ["packages"],
   throughput: ["items"],
   triggers: ["triggers"],
+  users: ["users"],
   webhooks: ["webhooks"],
   "work-items": ["items"],
   "worker-groups": ["workers"],

@@ -103,6 +103,22 @@ export const screens: ReadonlyArray<Screen> = [
     load: () => import("./screens/Alerts.tsx")
   },
   {
+    path: "people",
+    title: text.screens.people,
+    group: "integrations",
+    permission: "Workspace.read_users",
+    load: () => import("./screens/People.tsx")
+  },
+  {
+    path: "account",
+    title: text.screens.account,
+    group: null,
+    permission: null,
+    exists: ({ user }) => user !== null,
+    isHidden: true,
+    load: () => import("./screens/Account.tsx")
+  },
+  {
     path: "keys",
     title: text.screens.keys,
     group: "integrations",

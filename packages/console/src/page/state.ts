@@ -1,6 +1,6 @@
 /** What the whole page knows: the session, where it is, and what to say in passing. */
 import { signal } from "@preact/signals"
-import { ApiError, send, type Session, sessionPath } from "./api.ts"
+import { ApiError, linkPath, send, type Session, sessionPath, signInPath } from "./api.ts"
 
 /** Undefined until it is known whether there is a session; null: there is none. */
 export const session = signal<Session | null | undefined>(undefined)
@@ -8,14 +8,49 @@ export const session = signal<Session | null | undefined>(undefined)
 /** Why there is no session, for the page that opens one. */
 export const refusal = signal<string | null>(null)
 
-export const signIn = async (opening: { readonly ticket: string } | { readonly key: string }): Promise<void> => {
+/** The link by which the browser was opened, to choose a password. */
+export const link = signal<string | null>(null)
+
+const sessionOf = (body: unknown) => {
+  // The service sends what `Session` has.
+  session.value = body as Session
+  refusal.value = null
+}
+
+const refused = (error: unknown) => {
+  refusal.value = error instanceof Error ? error.message : String(error)
+  session.value = null
+}
+
+/** Opens a session with a ticket or a key. */
+export const open = (opening: { readonly ticket: string } | { readonly key: string }): Promise<void> =>
+  send("POST", sessionPath, opening).then(sessionOf, refused)
+
+export interface Login {
+  readonly login: string
+  readonly password: string
+  readonly code?: string
+}
+
+/** Signs a person in; resolves with whether a code is needed too. */
+export const signIn = async (login: Login): Promise<boolean> => {
   try {
-    // The service sends what `Session` has.
-    session.value = (await send("POST", sessionPath, opening)) as Session
-    refusal.value = null
+    const body = await send("POST", signInPath, login)
+    if (typeof body === "object" && body !== null && "code_needed" in body) return true
+    sessionOf(body)
   } catch (error) {
-    refusal.value = error instanceof Error ? error.message : String(error)
-    session.value = null
+    refused(error)
+  }
+  return false
+}
+
+/** Chooses a password by a link, and signs in. */
+export const choose = async (password: string): Promise<void> => {
+  try {
+    sessionOf(await send("POST", linkPath, { link: link.value, password, replace: true }))
+    link.value = null
+  } catch (error) {
+    refused(error)
   }
 }
 
@@ -24,20 +59,33 @@ export const signOut = async (): Promise<void> => {
   session.value = null
 }
 
-/** A ticket is exchanged immediately, and removed from the address. */
-export const begin = async (): Promise<void> => {
-  const ticket = /^#ticket=(sbt_\S+)$/.exec(location.hash)?.[1]
-  if (ticket !== undefined) {
-    history.replaceState(null, "", location.pathname)
-    return signIn({ ticket })
-  }
+/** Where the browser keeps which workspace it showed last. */
+const lastWorkspace = "signalbox-workspace"
+
+/** Shows another workspace of the person. */
+export const changeTo = async (workspace: string): Promise<void> => {
+  localStorage.setItem(lastWorkspace, workspace)
+  location.hash = "#/"
+  await load()
+}
+
+const load = async (): Promise<void> => {
+  const last = localStorage.getItem(lastWorkspace)
   try {
-    // As above.
-    session.value = (await send("GET", sessionPath)) as Session
+    sessionOf(await send("GET", last === null ? sessionPath : `${sessionPath}?workspace=${encodeURIComponent(last)}`))
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 401)) refusal.value = String(error)
     session.value = null
   }
+}
+
+/** A ticket is exchanged immediately; it and a link are removed from the address. */
+export const begin = async (): Promise<void> => {
+  const [, kind, value = ""] = /^#(ticket|link)=(\S+)$/.exec(location.hash) ?? []
+  if (kind !== undefined) history.replaceState(null, "", location.pathname)
+  if (kind === "ticket") return open({ ticket: value })
+  if (kind === "link") link.value = value
+  await load()
 }
 
 /** Whether the session has a permission: what it may not do is not offered. */

@@ -7,6 +7,7 @@ import { flows } from "../browser/Flows.ts"
 import { house } from "../browser/House.ts"
 import { keyboard } from "../browser/Keyboard.ts"
 import { packages } from "../browser/Packages.ts"
+import { people } from "../browser/People.ts"
 import { Room } from "../browser/Room.ts"
 import { sights } from "../browser/Screens.ts"
 import { scrolling } from "../browser/Scrolling.ts"
@@ -25,6 +26,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("operators
   house(it)
   flows(it)
   packages(it)
+  people(it)
   streams(it)
   scrolling(it)
   sights(it)

@@ -68,7 +68,7 @@ export class Service extends Context.Service<
     /** A request as any client could make it; paths without a leading slash are below the workspace. */
     readonly raw: (method: string, path: string, request?: RawRequest) => Effect.Effect<Answer>
     /**
-     * Every row of every table, except when workers were last seen and how full disks are, which nodes note on their own: equal before
+     * Every row of every table, except when workers were last seen, keys last used, and how full disks are, which nodes note on their own: equal before
      * and after if nothing was changed.
      */
     readonly rows: Effect.Effect<Readonly<Record<string, ReadonlyArray<unknown>>>>
@@ -205,7 +205,10 @@ const service = (folder: string) =>
             // Entries of the audit get their places in the chain by themselves.
             const placed = name === "audit_entry" ? { number: null, mac: null, previous_mac: null } : {}
             const texts = new Map(
-              asked.map((row) => [JSON.stringify(row), { ...row, ...placed, last_seen_at: null, wait_told: null }])
+              asked.map((row) => [
+                JSON.stringify(row),
+                { ...row, ...placed, last_seen_at: null, last_used_at: null, wait_told: null }
+              ])
             )
             rows[name] = [...texts.keys()].sort().map((text) => texts.get(text))
           }

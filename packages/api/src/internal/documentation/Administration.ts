@@ -30,6 +30,9 @@ export const workspaces: Documented<typeof Workspaces> = {
         name: "first key",
         permissions: ["Assets.read_asset_storage_assets", "Assets.write_asset_storage_assets"],
         created_at: "2026-11-20T08:15:29.980Z",
+        owner: null,
+        expires_at: null,
+        last_used_at: null,
         key: "sbk_019aa0b2-5c00-7000-8000-0000000000a4_secret"
       }
     },
@@ -73,7 +76,10 @@ export const apiKeys: Documented<typeof ApiKeys> = {
           id: ids.apiKey,
           name: "ci",
           permissions: ["Processes.trigger_processes", "Processes.read_processes"],
-          created_at: "2026-11-20T08:15:30.000Z"
+          created_at: "2026-11-20T08:15:30.000Z",
+          owner: null,
+          expires_at: null,
+          last_used_at: "2026-11-20T09:00:00.000Z"
         }
       ],
       has_more: false,
@@ -90,11 +96,33 @@ export const apiKeys: Documented<typeof ApiKeys> = {
       name: "ci",
       permissions: ["Processes.trigger_processes", "Processes.read_processes"],
       created_at: "2026-11-20T08:15:30.000Z",
+      owner: null,
+      expires_at: null,
+      last_used_at: null,
       key: "sbk_019aa0b2-5c00-7000-8000-0000000000a5_secret"
     },
     errors: {
       400: badBody,
       403: "The key lacks `Workspace.manage_api_keys`, or one of the permissions that it would grant; only `Vault.read_secret_values` may be granted by a key without it."
+    }
+  },
+  updateApiKey: {
+    description:
+      "Hands a key over to a user of the workspace whose role has all its permissions; `null`: to the workspace. A key can never do more than its owner, and is deleted with them.",
+    request: { owner: { id: ids.user } },
+    response: {
+      id: ids.apiKey,
+      name: "ci",
+      permissions: ["Processes.trigger_processes", "Processes.read_processes"],
+      created_at: "2026-11-20T08:15:30.000Z",
+      owner: { id: ids.user, login: "ada@example.com" },
+      expires_at: null,
+      last_used_at: null
+    },
+    errors: {
+      400: "The body does not match the schema, or the role of the user lacks a permission of the key. The message says which.",
+      403: "The caller lacks `Workspace.manage_api_keys`, or a permission of the key.",
+      404: unknown("API key")
     }
   },
   deleteApiKey: {

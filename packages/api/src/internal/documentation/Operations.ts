@@ -7,6 +7,7 @@ import * as Assistants from "./Assistants.ts"
 import * as Failures from "./Failures.ts"
 import { legacy } from "./Legacy.ts"
 import type { OperationText } from "./OperationText.ts"
+import * as People from "./People.ts"
 import * as Processes from "./Processes.ts"
 import * as ProcessRuns from "./ProcessRuns.ts"
 import * as Robot from "./Robot.ts"
@@ -24,6 +25,8 @@ export const operationTexts: Readonly<Record<string, OperationText>> = {
   ...Administration.room,
   ...Administration.apiKeys,
   ...Administration.audit,
+  ...People.users,
+  ...People.roles,
   ...Administration.consoleTickets,
   ...Administration.changes,
   ...Assets.assets,

@@ -47,6 +47,8 @@ export const parameterTexts: Readonly<Record<string, ParameterText>> = {
   from: { description: "Only what happened at this time or later; ISO 8601 with a zone." },
   until: { description: "Only what happened before this time; ISO 8601 with a zone." },
   api_key_id: required("The id of the key, not the key itself.", ids.apiKey),
+  user_id: required("The id of the user.", ids.user),
+  role_name: required("The name of the role.", "clerk"),
   limit: { description: "How many items a page has; more than 500 count as 500." },
   cursor: { description: "Where the page begins: from `next` of the page before, with the same filters." },
   name: { description: "Only what has exactly this name. An extension." },

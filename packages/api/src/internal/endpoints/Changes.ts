@@ -22,6 +22,7 @@ export const changeTopics = {
   secrets: "Vault.read_secrets",
   step_runs: "Processes.read_runs",
   triggers: "Triggers.read_triggers",
+  users: "Workspace.read_users",
   webhooks: "Webhooks.read_webhooks",
   workers: "Workers.read_workers"
 } as const satisfies Readonly<Record<string, Permission>>

@@ -10,9 +10,9 @@ import { InvalidRequestResponse, NotFoundResponse } from "../../contract/Respons
 import * as Endpoint from "./Endpoint.ts"
 import { Struct } from "./Endpoint.ts"
 
-/** Who paused something: a key, or its `pause_after_failures`, which has neither id nor name. */
+/** Who paused something: a key, a user, or its `pause_after_failures`, which has neither id nor name. */
 export class PausedBy extends Struct<PausedBy>()({
-  type: OpenEnum(["api_key", "failures"]),
+  type: OpenEnum(["api_key", "user", "failures"]),
   id: Schema.NullOr(Schema.String),
   name: Schema.NullOr(Schema.String)
 }) {}

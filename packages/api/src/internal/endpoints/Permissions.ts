@@ -37,7 +37,9 @@ export const Permission = /* @__PURE__ */ Schema.Literals([
   "Alerts.read_alerts",
   "Alerts.write_alerts",
   "Audit.read_audit",
-  "Room.manage"
+  "Room.manage",
+  "Workspace.read_users",
+  "Workspace.manage_users"
 ])
 export type Permission = typeof Permission.Type
 
@@ -57,3 +59,56 @@ export const runPermissions: ReadonlyArray<Permission> = [
   "Vault.read_secret_values",
   "Vault.write_secrets"
 ]
+
+const reading: ReadonlyArray<Permission> = [
+  "Assets.read_asset_storage_assets",
+  "Assistants.read_assistants",
+  "Processes.read_processes",
+  "Processes.read_runs",
+  "Processes.read_work_items",
+  "Processes.read_run_outputs",
+  "Tasks.read_task_packages",
+  "Vault.read_secrets",
+  "Webhooks.read_webhooks",
+  "Workers.read_workers",
+  "Schedules.read_schedules",
+  "Triggers.read_triggers",
+  "Failures.read_failures",
+  "Alerts.read_alerts",
+  "Workspace.read_users"
+]
+const operating: ReadonlyArray<Permission> = [
+  ...reading,
+  "Processes.write_work_items",
+  "Processes.trigger_processes",
+  "Processes.pause_processes",
+  "Processes.run_bulk_operations",
+  "Assistants.run_assistants",
+  "Workers.pause_workers",
+  "Failures.write_failures"
+]
+const building: ReadonlyArray<Permission> = [
+  ...operating,
+  "Processes.write_processes",
+  "Tasks.write_task_packages",
+  "Assets.write_asset_storage_assets",
+  "Assistants.write_assistants",
+  "Vault.write_secrets",
+  "Webhooks.write_webhooks",
+  "Workers.write_workers",
+  "Schedules.write_schedules",
+  "Triggers.write_triggers",
+  "Alerts.write_alerts"
+]
+
+/**
+ * The permissions of the roles that every workspace has. `viewer` sees everything but values of secrets, `operator` also keeps work going,
+ * `builder` also changes processes and what belongs to them, and `admin` also manages keys, users and roles.
+ */
+export const builtInRoles: Readonly<Record<"viewer" | "operator" | "builder" | "admin", ReadonlyArray<Permission>>> =
+  /* @__PURE__ */ Object.freeze({
+    viewer: reading,
+    operator: operating,
+    builder: building,
+    admin: firstKeyPermissions
+  })

@@ -18,7 +18,7 @@ export const VersionNote = Text.check(Schema.isMaxLength(1000))
 
 /** A key by its id and its name, or a commit by its hash and its author. */
 export class PackageAuthor extends Struct<PackageAuthor>()({
-  type: OpenEnum(["api_key", "commit"]),
+  type: OpenEnum(["api_key", "user", "commit"]),
   id: Schema.String,
   name: Schema.NullOr(Schema.String)
 }) {}

@@ -164,6 +164,12 @@ export const secrets = /* @__PURE__ */ members<SecretsClient>(Secrets, {
 /** What a key may do, such as `Processes.read_runs`. */
 export interface Permissions extends ReadonlyArray<ApiKeys.Permission> {}
 
+/** Who owns a new key, and until when it may be used. */
+export interface NewKey {
+  readonly owner?: { readonly id: string } | null
+  readonly expires_at?: string
+}
+
 /** Keys of the workspace. */
 export interface ApiKeysClient {
   /**
@@ -180,12 +186,25 @@ export interface ApiKeysClient {
    * Creates a key; `key` is shown only here. It cannot have a permission that the caller's own key lacks.
    * @example const { key } = await room.apiKeys.create("ci", ["Processes.read_runs"])
    */
-  readonly create: (name: string, permissions: Permissions, options?: CallOptions) => ApiPromise<ApiKeys.ApiKeyCreated>
+  readonly create: (
+    name: string,
+    permissions: Permissions,
+    of?: NewKey,
+    options?: CallOptions
+  ) => ApiPromise<ApiKeys.ApiKeyCreated>
+  /** Hands a key over to a user whose role has all its permissions; null: to the workspace. */
+  readonly setOwner: (key: string, owner: string | null, options?: CallOptions) => ApiPromise<ApiKeys.ApiKey>
   /** Revokes a key. Irreversible. */
   readonly remove: (key: string, options?: CallOptions) => ApiPromise<Deleted<ApiKeyId>>
 }
 
-export const apiKeys = /* @__PURE__ */ members<ApiKeysClient>(ApiKeys, { list: 1, stream: 1, create: 2, remove: 1 })
+export const apiKeys = /* @__PURE__ */ members<ApiKeysClient>(ApiKeys, {
+  list: 1,
+  stream: 1,
+  create: 3,
+  setOwner: 2,
+  remove: 1
+})
 
 /** Which entries of the audit, and which page of them. */
 export interface AuditPageFilter extends Audit.PageFilter {}

@@ -5,6 +5,7 @@ import * as Failures from "./FailureClients.ts"
 import type { Members } from "./Members.ts"
 import * as Notifications from "./NotificationClients.ts"
 import * as Packages from "./PackageClients.ts"
+import * as People from "./PeopleClients.ts"
 import * as Process from "./ProcessClient.ts"
 import * as Runs from "./RunClients.ts"
 import * as Starts from "./StartClients.ts"
@@ -29,12 +30,14 @@ export interface Modules {
   readonly process: Process.ProcessClient
   readonly processes: Runs.ProcessesClient
   readonly processRuns: Runs.ProcessRunsClient
+  readonly roles: People.RolesClient
   readonly room: Administration.RoomClient
   readonly schedules: Starts.SchedulesClient
   readonly secrets: Administration.SecretsClient
   readonly stepRuns: StepRuns.StepRunsClient
   readonly taskPackages: Packages.TaskPackagesClient
   readonly triggers: Starts.TriggersClient
+  readonly users: People.UsersClient
   readonly webhooks: Notifications.WebhooksClient
   readonly workerGroups: Workers.WorkerGroupsClient
   readonly workers: Workers.WorkersClient
@@ -61,12 +64,14 @@ export const modules: { readonly [K in keyof Modules]: Members<Modules[K]> } = {
   process: Process.process,
   processes: Runs.processes,
   processRuns: Runs.processRuns,
+  roles: People.roles,
   room: Administration.room,
   schedules: Starts.schedules,
   secrets: Administration.secrets,
   stepRuns: StepRuns.stepRuns,
   taskPackages: Packages.taskPackages,
   triggers: Starts.triggers,
+  users: People.users,
   webhooks: Notifications.webhooks,
   workerGroups: Workers.workerGroups,
   workers: Workers.workers,

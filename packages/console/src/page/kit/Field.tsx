@@ -52,7 +52,7 @@ export const TextField = ({
   ...rest
 }: TextProps & {
   readonly type?: "text" | "number" | "password" | "email" | "url" | "date" | "datetime-local"
-  readonly autocomplete?: "off" | "new-password"
+  readonly autocomplete?: "off" | "new-password" | "current-password" | "one-time-code" | "username"
   readonly inputMode?: "numeric" | "decimal"
   readonly pattern?: string
   readonly min?: number | string

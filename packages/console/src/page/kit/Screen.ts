@@ -16,5 +16,7 @@ export interface Screen {
   readonly permission: string | null
   /** Whether the control room has it; default: always. */
   readonly exists?: (session: Session) => boolean
+  /** Whether the navigation leaves it out: it is reached otherwise. */
+  readonly isHidden?: true
   readonly load: () => Promise<{ readonly default: ComponentType<ScreenProps> }>
 }

@@ -13,7 +13,7 @@ import * as text from "../text/text.ts"
 /** Acts that are told one by one. */
 const shown = 6
 
-const isOwn = (id: string) => session.value?.key.id === id
+const isOwn = (id: string) => session.value?.key?.id === id
 
 const Revoke = ({
   of: { id, name, permissions },
@@ -107,6 +107,8 @@ export default () => {
                 </details>
               )
             },
+            { title: text.keys.owner, cell: ({ owner }) => owner?.login ?? text.keys.ofWorkspace },
+            { title: text.keys.lastUsed, cell: ({ last_used_at }) => <Time at={last_used_at} /> },
             { title: text.common.created, cell: ({ created_at }) => <Time at={created_at} /> },
             {
               title: text.common.actions,

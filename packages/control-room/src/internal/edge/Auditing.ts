@@ -32,10 +32,12 @@ interface Input {
 }
 
 /** Who acts by a request; null: what it does is no act of a person or a key, or no entry. */
-const actorOf = (principal: Principal, kind: "entry" | "item"): Actor | null =>
-  principal._tag !== "ApiKey" || (kind === "item" && principal.sessionId === null)
+const actorOf = (principal: Principal, kind: "entry" | "item"): Actor | null => {
+  if (principal._tag === "User") return { type: "user", id: principal.user.id }
+  return principal._tag !== "ApiKey" || (kind === "item" && principal.sessionId === null)
     ? null
     : { type: "api_key", id: principal.keyId }
+}
 
 const fieldsOf = (value: unknown): Fields | null => (Predicate.isObject(value) ? { ...value } : null)
 
@@ -82,7 +84,7 @@ export class Auditing extends Context.Service<
 
       const originOf = (request: HttpServerRequest.HttpServerRequest, principal: Principal) =>
         Effect.map(ResponseHeaders, (headers): Origin => ({
-          sessionId: principal._tag === "ApiKey" ? principal.sessionId : null,
+          sessionId: "sessionId" in principal ? principal.sessionId : null,
           address: address(request),
           requestId: headers["x-request-id"] ?? null
         }))

@@ -4,12 +4,14 @@
 import {
   CurrentPrincipal,
   IntegrationAuthorization,
+  type Permission,
   permissionsNeeded,
   type Principal,
   TokenAuthorization,
   WorkspaceAuthorization
 } from "@signalbox/api/contract/Authorization"
 import { ReturnsCredential, WithoutRecord } from "@signalbox/api/contract/IdempotencyKeys"
+import { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { ConflictResponse, ForbiddenResponse, UnauthenticatedResponse } from "@signalbox/api/contract/Responses"
 import * as ByteSize from "effect/ByteSize"
 import * as Context from "effect/Context"
@@ -24,6 +26,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { limits } from "../settings/Limits.ts"
 import * as Tokens from "../vault/Tokens.ts"
 import { ApiKeys } from "../store/access/ApiKeys.ts"
+import { type AccountSession, AccountSessions } from "../store/access/AccountSessions.ts"
 import { type ConsoleSession, ConsoleSessions } from "../store/access/ConsoleSessions.ts"
 import { Assistants } from "../store/workers/Assistants.ts"
 import { StepRuns } from "../store/runs/StepRuns.ts"
@@ -34,13 +37,17 @@ import { ConsoleCookies } from "./ConsoleCookies.ts"
 import { forbidden, type Refusal, refusals, unauthenticated } from "./Failures.ts"
 import * as Forms from "./Forms.ts"
 import { Idempotency } from "./Idempotency.ts"
-import { callerOf } from "./Permissions.ts"
+import { nameOf } from "../people/Logins.ts"
+import { callerOf, lacks } from "./Permissions.ts"
 import { RateLimits } from "./RateLimits.ts"
 import { UnauthenticatedRequests } from "./UnauthenticatedRequests.ts"
 
+const none: ReadonlySet<Permission> = new Set()
+
 const malformed = () =>
   unauthenticated("no usable key: send the header `Authorization: RC-WSKEY <key>` with a key of this control room")
-const sessionEnded = () => unauthenticated("the session of the console has ended; open it again with `signalbox open`")
+const sessionEnded = () =>
+  unauthenticated("the session of the console has ended; sign in again, or use `signalbox open`")
 const unknown = () => forbidden("the key is unknown or was revoked; create a new one with `keys create`")
 
 /** Both schemes run the same check on the raw header, so that a scheme never hides the result of the other. */
@@ -74,7 +81,7 @@ const refusalBy = (endpoint: HttpApiEndpoint.Top) => {
     }
     const { permissions } = callerOf(principal)
     const lacking = needed.find((permission) => !permissions.has(permission))
-    return lacking === undefined ? null : forbidden(`the key lacks the permission ${lacking}; use a key that has it`)
+    return lacking === undefined ? null : forbidden(lacks(principal, lacking))
   }
 }
 
@@ -90,12 +97,36 @@ const callerOfKey = Effect.map(
       })
 )
 
+/** The workspace in the path of a request. */
+const workspaceOf = ({ params }: HttpRouter.RouteContext["Service"]): WorkspaceId | null => {
+  const id = params["workspace_id"]
+  return id === undefined ? null : WorkspaceId.make(id)
+}
+
+/** What `Room.manage` allows where the path names no workspace: to create one. */
+const ofRoom: ReadonlySet<Permission> = new Set(["Room.manage", "Workspace.manage_api_keys"])
+
+/** Without a workspace only who operates the room may do anything. */
+const principalOfUser = ({ account, id, permissions }: AccountSession, workspace: WorkspaceId | null): Principal => ({
+  _tag: "User",
+  user: { id: account.id, first_name: account.first_name, last_name: account.last_name },
+  name: nameOf(account),
+  sessionId: id,
+  workspaceId: workspace ?? WorkspaceId.make(""),
+  permissions: workspace !== null ? permissions : account.manages_room ? ofRoom : none
+})
+
 /** The caller behind any token that may use `/api/v1` and `/secrets-v1`. */
 const callerOfToken = Effect.gen(function* () {
   const ofKey = yield* callerOfKey
   const stepRuns = yield* StepRuns
   const assistants = yield* Assistants
   const sessions = yield* ConsoleSessions
+  const accountSessions = yield* AccountSessions
+  const ofUser = (token: Tokens.Token, workspace: WorkspaceId | null, isUse: boolean) =>
+    Effect.map(accountSessions.find(token, workspace, isUse), (session) =>
+      session === null ? null : principalOfUser(session, workspace)
+    )
   const ofSession = (
     token: Tokens.Token,
     find: (token: Tokens.Token) => Effect.Effect<ConsoleSession | null>
@@ -125,9 +156,14 @@ const callerOfToken = Effect.gen(function* () {
     }
     return principal
   })
-  /** `isUse`: whether a session counts it as a use. */
-  return (token: Tokens.Token, isUse = true): Effect.Effect<Principal | null, TokenRefusal> => {
+  /** `workspace`: the one of the path, if it has one. `isUse`: whether a session counts it as a use. */
+  return (
+    token: Tokens.Token,
+    workspace: WorkspaceId | null,
+    isUse = true
+  ): Effect.Effect<Principal | null, TokenRefusal> => {
     if (token.kind === "assistantRun" || token.kind === "stepRun") return ofRun(token)
+    if (token.kind === "userSession") return ofUser(token, workspace, isUse)
     return token.kind === "session" ? ofSession(token, isUse ? sessions.find : sessions.look) : ofKey(token)
   }
 })
@@ -147,6 +183,12 @@ const principalOfToken = Effect.gen(function* () {
 })
 
 const openBody = ByteSize.fromInputUnsafe(limits.unauthenticatedBody)
+
+/** The token of a session is good in its cookie alone. */
+const isOfCookie = ({ kind }: Tokens.Token) => kind === "session" || kind === "userSession"
+
+const isSubset = (permissions: ReadonlySet<Permission>, caller: Principal) =>
+  [...permissions].every((permission) => callerOf(caller).permissions.has(permission))
 
 /** The group of an endpoint. */
 type Group = Pick<HttpApiGroup.Top, "identifier">
@@ -175,8 +217,11 @@ export class Authorization extends Context.Service<
       group: Group,
       handler: Guarded<E, CurrentPrincipal | HttpRouter.Provided>
     ) => Guarded<E | GuardRefusal, HttpRouter.Provided>
-    /** Whether the key, token or session that a request was let in with still exists; does not count as a use. */
-    readonly isStillValid: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<boolean>
+    /**
+     * Whether the key, token or session that a request was let in with still exists and has all permissions that its principal had; does
+     * not count as a use.
+     */
+    readonly stillHolds: (request: HttpServerRequest.HttpServerRequest, principal: Principal) => Effect.Effect<boolean>
   }
 >()("@signalbox/control-room/edge/Authorization") {
   static readonly layer = Layer.effect(
@@ -221,18 +266,18 @@ export class Authorization extends Context.Service<
             const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
             const cookie = cookies.tokenOf(request)
             const token = cookie ?? tokenOf(request)
-            // The token of a session is good in its cookie alone.
-            if (token === null || (cookie === null && token.kind === "session")) return withoutKey(request, malformed())
+            if (token === null || (cookie === null && isOfCookie(token))) return withoutKey(request, malformed())
             const misused = cookie === null ? null : cookies.refusalOf(request)
             if (misused !== null) return Effect.fail(forbidden(misused))
+            const route = Context.getUnsafe(context, HttpRouter.RouteContext)
             return Effect.flatMap(
-              limiter.lookUp(request, token, principalOfCaller(token)),
+              limiter.lookUp(request, token, principalOfCaller(token, workspaceOf(route))),
               (caller): Guarded<E | GuardRefusal, HttpRouter.Provided> => {
                 if (caller === null) return Effect.fail(cookie === null ? unknown() : sessionEnded())
-                const refused = refusedBy(caller, Context.getUnsafe(context, HttpRouter.RouteContext))
+                const refused = refusedBy(caller, route)
                 if (refused !== null) return Effect.fail(refused)
-                return caller._tag === "ApiKey"
-                  ? Effect.andThen(rateLimits.admit(caller.keyId), entered(request, caller))
+                return caller._tag === "ApiKey" || caller._tag === "User"
+                  ? Effect.andThen(rateLimits.admit(callerOf(caller).id), entered(request, caller))
                   : entered(request, caller)
               }
             )
@@ -283,12 +328,12 @@ export class Authorization extends Context.Service<
         )
 
       return Authorization.of({
-        isStillValid: (request) => {
+        stillHolds: (request, principal) => {
           const token = cookies.tokenOf(request) ?? tokenOf(request)
           return token === null
             ? Effect.succeed(false)
-            : principalOfCaller(token, false).pipe(
-                Effect.map((caller) => caller !== null),
+            : principalOfCaller(token, principal.workspaceId, false).pipe(
+                Effect.map((caller) => caller !== null && isSubset(callerOf(principal).permissions, caller)),
                 Effect.orElseSucceed(() => false)
               )
         },

@@ -33,6 +33,8 @@ const topicsOf: { readonly [G in keyof typeof Api.groups]: ReadonlyArray<ChangeT
   alertChannels: ["alerts"],
   apiKeys: ["keys"],
   audit: [],
+  users: ["users"],
+  roles: ["users"],
   consoleTickets: [],
   changes: [],
   workerProtocol: [],

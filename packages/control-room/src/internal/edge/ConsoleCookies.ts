@@ -11,12 +11,17 @@ import { createHash } from "node:crypto"
 import { PublicUrl } from "../settings/PublicUrl.ts"
 import * as MasterKeyRecord from "../store/database/MasterKeyRecord.ts"
 import { sessionLifetime } from "../store/access/ConsoleSessions.ts"
+import { loginKey } from "../people/Logins.ts"
+import { Signer } from "../transfers/Signer.ts"
 import * as Tokens from "../vault/Tokens.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
 /** The header that the console sends with every request that changes something: other pages cannot without a preflight. */
 export const consoleHeader = "x-signalbox-console"
+
+/** How long a browser is known after its last sign-in: a year. */
+const knownSeconds = 365 * 24 * 3600
 
 const isSafe = (method: string) => method === "GET" || method === "HEAD"
 
@@ -29,11 +34,16 @@ export class ConsoleCookies extends Context.Service<
     readonly refusalOf: (request: Request) => string | null
     /** The `Set-Cookie` of a session; null: of none any more. */
     readonly cookie: (token: string | null) => string
+    /** Whether somebody has signed in with this login in the browser of the request before. */
+    readonly isKnown: (request: Request, login: string) => boolean
+    /** The `Set-Cookie` by which that is known. */
+    readonly known: (login: string) => string
   }
 >()("@signalbox/control-room/edge/ConsoleCookies") {
   static readonly layer = Layer.effect(
     ConsoleCookies,
     Effect.gen(function* () {
+      const { sign, verify } = yield* Signer
       const { origin, pathname, protocol } = new URL(yield* PublicUrl)
       // Cookies ignore ports: rooms on one machine tell theirs apart by name.
       const room = createHash("sha256")
@@ -44,7 +54,11 @@ export class ConsoleCookies extends Context.Service<
       const path = pathname === "/" ? "/" : `${pathname.replace(/\/+$/, "")}/`
       const prefix = !isSecure ? "" : path === "/" ? "__Host-" : "__Secure-"
       const name = `${prefix}signalbox-${room}`
+      const browserName = `${prefix}signalbox-browser-${room}`
       const attributes = `Path=${path}; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`
+
+      // Whoever has the cookie knows the login, so no more than a mark of it is in there.
+      const markOf = (login: string) => sign(`browser of ${loginKey(login)}`)
 
       /** The origin of the page is that of the service; without TLS, browsers send only the older header. */
       const isOfConsole = ({ headers }: Request) => {
@@ -75,7 +89,12 @@ export class ConsoleCookies extends Context.Service<
         cookie: (token) =>
           token === null
             ? `${name}=; ${attributes}; Max-Age=0`
-            : `${name}=${token}; ${attributes}; Max-Age=${Duration.toSeconds(sessionLifetime)}`
+            : `${name}=${token}; ${attributes}; Max-Age=${Duration.toSeconds(sessionLifetime)}`,
+        isKnown: (request, login) => {
+          const mark = request.cookies[browserName]
+          return mark !== undefined && verify(`browser of ${loginKey(login)}`, mark)
+        },
+        known: (login) => `${browserName}=${markOf(login)}; ${attributes}; Max-Age=${knownSeconds}`
       })
     })
   )

@@ -5,7 +5,6 @@
 import { basePath } from "@signalbox/api/contract/Api"
 import {
   CurrentActor,
-  CurrentPrincipal,
   type Permission,
   RequiredPermission,
   startPermission,
@@ -22,14 +21,13 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { MountedFlows } from "../../Options.ts"
-import { ApiKeys } from "../store/access/ApiKeys.ts"
 import { Changes } from "../store/room/Changes.ts"
 import { Workspaces } from "../store/access/Workspaces.ts"
 import { Auditing } from "./Auditing.ts"
+import * as Actor from "../endpoints/Actor.ts"
 import { Authorization } from "./Authorization.ts"
 import { body, failed, refuse } from "./Failures.ts"
 import { pathOf } from "./Incoming.ts"
-import { callerOf } from "./Permissions.ts"
 
 interface Route {
   readonly method: "GET" | "POST" | "DELETE"
@@ -111,17 +109,15 @@ export const layer = (flows: MountedFlows | undefined) =>
     Effect.fnUntraced(function* (router) {
       const { guard } = yield* Authorization
       const hasFlows = yield* FlowsOf
-      const keys = yield* ApiKeys
       const { around } = yield* Auditing
+      const actor = yield* Actor.make
       const handle = Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
         const { params } = yield* HttpRouter.RouteContext
         if (flows === undefined || !(yield* hasFlows(params["workspace_id"] ?? ""))) {
           return yield* refuse(404, "NOT_FOUND", "this workspace has no durable flows: no program serves them")
         }
-        const principal = yield* CurrentPrincipal
-        const id = callerOf(principal).id
-        const name = (yield* keys.nameOf(principal.workspaceId, id)) ?? ""
+        const { id, name } = yield* actor
         const url = request.url.replace(/^.*?\/workspaces\/[^/]+/, "")
         const answered = flows.httpEffect.pipe(
           Effect.provideService(HttpServerRequest.HttpServerRequest, request.modify({ url })),

@@ -72,7 +72,7 @@ const jsonOf = (response: HttpServerResponse.HttpServerResponse): string | null 
 
 /** Who made a request: a key, a session of the console, or a run. */
 const makerOf = (principal: Principal) =>
-  principal._tag === "ApiKey" && principal.sessionId !== null
+  "sessionId" in principal && principal.sessionId !== null
     ? `Session ${principal.sessionId}`
     : `${principal._tag} ${callerOf(principal).id}`
 

@@ -20,6 +20,8 @@ export const callerOf = (
   switch (principal._tag) {
     case "ApiKey":
       return { id: principal.keyId, permissions: principal.permissions }
+    case "User":
+      return { id: principal.user.id, permissions: principal.permissions }
     case "StepRun":
       return { id: principal.stepRunId, permissions: ofRuns }
     case "AssistantRun":
@@ -35,11 +37,18 @@ export const AskedPermissions = Context.Reference<Set<Permission> | null>(
   { defaultValue: () => null }
 )
 
+/** What a caller lacks, and the remedy. */
+export const lacks = (principal: Principal, permission: Permission): string =>
+  principal._tag === "User"
+    ? `your role lacks the permission ${permission}; ask an administrator of the workspace for it`
+    : `the key lacks the permission ${permission}; use a key that has it`
+
 /** Refuses a caller without the permission. `why` begins the message: what needs it. */
 export const need = (permission: Permission, why: string): Effect.Effect<void, ForbiddenResponse, CurrentPrincipal> =>
   Effect.gen(function* () {
     const asked = yield* AskedPermissions
     asked?.add(permission)
-    if (callerOf(yield* CurrentPrincipal).permissions.has(permission)) return
-    return yield* forbidden(`${why}, and the key lacks the permission ${permission}; use a key that has it`)
+    const principal = yield* CurrentPrincipal
+    if (callerOf(principal).permissions.has(permission)) return
+    return yield* forbidden(`${why}, and ${lacks(principal, permission)}`)
   })

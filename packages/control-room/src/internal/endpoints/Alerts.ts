@@ -1,17 +1,16 @@
 /** Alerts, their firings and messages. */
 import type { AlertDefinition, AlertHours, AlertRule } from "@signalbox/api/contract/Alerts"
-import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import { isDay } from "@signalbox/api/contract/Common"
 import { AlertId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as Endpoints from "../edge/Endpoints.ts"
+import * as Actor from "./Actor.ts"
 import { conflict, invalidRequest, notFound, orNotFound } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { Alerter } from "../runs/Alerter.ts"
 import { AlertChannels } from "../store/notifications/AlertChannels.ts"
 import { AlertMessages } from "../store/notifications/AlertMessages.ts"
 import { Alerts } from "../store/notifications/Alerts.ts"
-import { ApiKeys } from "../store/access/ApiKeys.ts"
 import { Database } from "../store/database/Database.ts"
 import { Processes } from "../store/processes/Processes.ts"
 import { Schedules } from "../store/starts/Schedules.ts"
@@ -25,7 +24,7 @@ export const layer = Endpoints.group(
     const channels = yield* AlertChannels
     const messages = yield* AlertMessages
     const alerter = yield* Alerter
-    const keys = yield* ApiKeys
+    const actor = yield* Actor.make
     const processes = yield* Processes
     const groups = yield* WorkerGroups
     const schedules = yield* Schedules
@@ -124,10 +123,8 @@ export const layer = Endpoints.group(
           return yield* invalidRequest("until: Expected a time in the future")
         }
         yield* locked(params)
-        const principal = yield* CurrentPrincipal
-        // The contract admits only keys of the workspace here.
-        if (principal._tag !== "ApiKey") return yield* Effect.die(new Error("a mute needs a key"))
-        const by = { id: principal.keyId, name: (yield* keys.nameOf(params.workspace_id, principal.keyId)) ?? "" }
+        const { id, name } = yield* actor
+        const by = { id, name }
         yield* store.mute(params.workspace_id, params.alert_id, { until: new Date(time).toISOString(), note, by })
         return yield* find(params)
       }, transaction),

@@ -2,41 +2,95 @@
  * API keys over HTTP. A key that manages keys may revoke any key of its workspace, including itself, so that a leaked
  * key can always be revoked by whatever key is at hand.
  */
-import { CurrentPrincipal, type Permission } from "@signalbox/api/contract/Authorization"
+import { CurrentPrincipal, Permission } from "@signalbox/api/contract/Authorization"
+import type { UserId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Standing from "../people/Standing.ts"
+import { Accounts } from "../store/access/Accounts.ts"
 import { ApiKeys } from "../store/access/ApiKeys.ts"
+import { Memberships } from "../store/access/Memberships.ts"
+import { Database } from "../store/database/Database.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { forbidden, notFound } from "../edge/Failures.ts"
+import { forbidden, invalidRequest, notFound, orNotFound } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 
-/**
- * Every key that manages keys may grant it: the first key of a workspace lacks it, so no key could have it otherwise.
- */
-const grantableByAll: Permission = "Vault.read_secret_values"
+const isPermission = Schema.is(Permission)
 
 export const layer = Endpoints.group(
   "apiKeys",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* ApiKeys
+    const accounts = yield* Accounts
+    const memberships = yield* Memberships
+    const { millis, transaction } = yield* Database
     const { page } = yield* Pagination
+
+    const expiryIn = Effect.fnUntraced(function* (given: string | undefined) {
+      if (given === undefined) return null
+      const time = Date.parse(given)
+      if (time <= (yield* millis)) return yield* invalidRequest("expires_at: Expected a time in the future")
+      return new Date(time).toISOString()
+    })
+
+    /** Nobody owns a key that can do more than they can. */
+    const ownerIn = Effect.fnUntraced(function* (
+      workspace: WorkspaceId,
+      owner: UserId | null,
+      permissions: ReadonlyArray<Permission>
+    ) {
+      if (owner === null) return null
+      yield* accounts.lock
+      const member = yield* memberships.find(workspace, owner)
+      if (member === null || member.disabled) {
+        return yield* invalidRequest(`owner.id: this workspace has no user ${owner} who may sign in`)
+      }
+      const held = (yield* memberships.permissionsOfRole(workspace, member.role)) ?? new Set()
+      const lacking = permissions.filter((permission) => !held.has(permission))
+      if (lacking.length === 0) return owner
+      return yield* invalidRequest(`owner.id: the role ${member.role} of ${member.login} lacks ${lacking.join(", ")}`)
+    })
     return handlers.handleAll({
       listApiKeys: ({ params, query, request }) =>
         page(request, query, (from) => store.list(params.workspace_id, from), Effect.succeed),
       createApiKey: Effect.fnUntraced(function* ({ params, payload }) {
         const maker = yield* CurrentPrincipal
-        const own = maker._tag === "ApiKey" ? maker.permissions : new Set<Permission>()
-        const missing = payload.permissions.filter(
-          (permission) => permission !== grantableByAll && !own.has(permission)
-        )
+        const missing = payload.permissions.filter((permission) => !Standing.mayGrant(maker, permission))
         if (missing.length > 0) {
+          const [who, this_] = maker._tag === "User" ? ["you", "you lack"] : ["a key", "this one lacks"]
           return yield* forbidden(
-            `permissions: a key can grant only permissions that it has, and this one lacks ${[...new Set(missing)].join(", ")}`
+            `permissions: ${who} can grant only permissions that ${who === "you" ? "you have" : "it has"}, and ${this_} ${[...new Set(missing)].join(", ")}`
           )
         }
-        const { key, view } = yield* store.create(params.workspace_id, payload.name, payload.permissions)
+        const expiresAt = yield* expiryIn(payload.expires_at)
+        // A person's key ends with them, unless they say otherwise.
+        const owner = yield* ownerIn(
+          params.workspace_id,
+          payload.owner === undefined ? (maker._tag === "User" ? maker.user.id : null) : (payload.owner?.id ?? null),
+          payload.permissions
+        )
+        const { key, view } = yield* store.create(params.workspace_id, payload.name, payload.permissions, {
+          owner,
+          expiresAt
+        })
         return { ...view, key: Redacted.make(key) }
-      }),
+      }, transaction),
+      updateApiKey: Effect.fnUntraced(function* ({ params, payload }) {
+        const found = yield* orNotFound(
+          "API key",
+          params.api_key_id,
+          store.find(params.workspace_id, params.api_key_id)
+        )
+        const permissions = found.permissions.filter(isPermission)
+        yield* Standing.covers(yield* CurrentPrincipal, permissions, `the key ${found.name} would be handed over`)
+        const owner = yield* ownerIn(params.workspace_id, payload.owner?.id ?? null, permissions)
+        yield* store.setOwner(found.id, owner)
+        return {
+          ...found,
+          owner: payload.owner === null ? null : ((yield* store.find(params.workspace_id, found.id))?.owner ?? null)
+        }
+      }, transaction),
       deleteApiKey: Effect.fnUntraced(function* ({ params }) {
         if (!(yield* store.remove(params.workspace_id, params.api_key_id))) {
           return yield* notFound("API key", params.api_key_id)

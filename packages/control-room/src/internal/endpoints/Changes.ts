@@ -44,17 +44,18 @@ export const layer = Endpoints.group(
   Effect.fnUntraced(function* (handlers) {
     const changes = yield* Changes
     const notifier = yield* Notifier
-    const { isStillValid } = yield* Authorization
+    const { stillHolds } = yield* Authorization
     const open = new Map<string, Set<Mailbox>>()
     let isStopping = false
     let streams = 0
 
     const wake = (boxes: Iterable<Mailbox>) => Effect.forEach([...boxes], (box) => box.wake, { discard: true })
     const all = Effect.suspend(() => wake([...open.values()].flatMap((boxes) => [...boxes])))
-    // A stream that is woken looks its key up.
+    // A stream that is woken looks its key or session up.
     const ofKey = (key: string | null) => Effect.suspend(() => (key === null ? all : wake(open.get(key) ?? [])))
     yield* notifier.subscribe("key revoked", ofKey)
     yield* notifier.subscribe("session closed", ofKey)
+    yield* notifier.subscribe("permissions changed", () => all)
     yield* Effect.addFinalizer(() =>
       Effect.suspend(() => {
         isStopping = true
@@ -80,7 +81,8 @@ export const layer = Endpoints.group(
 
     return handlers.handleAll({
       watchChanges: Effect.fnUntraced(function* ({ headers: sent, params, query, request }) {
-        const caller = callerOf(yield* CurrentPrincipal)
+        const principal = yield* CurrentPrincipal
+        const caller = callerOf(principal)
         const ofCaller = open.get(caller.id)?.size ?? 0
         if (ofCaller >= mostStreams.caller || streams >= mostStreams.node) {
           const message = `too many streams of changes are open (${mostStreams.caller} for a key); close some, or poll`
@@ -103,7 +105,7 @@ export const layer = Endpoints.group(
           const mail = yield* Effect.timeoutOption(box.take, pingInterval)
           const now = yield* Clock.currentTimeMillis
           const isDue = Option.isNone(mail) || mail.value.isWoken || now - checkedAt >= Duration.toMillis(pingInterval)
-          if (isStopping || (isDue && !(yield* isStillValid(request)))) return [[], Option.none()] as const
+          if (isStopping || (isDue && !(yield* stillHolds(request, principal)))) return [[], Option.none()] as const
           const events = Option.match(mail, { onNone: () => [ping], onSome: ({ hints }) => eventsOf(hints, seq) })
           const told = Option.isSome(mail) ? events.length : 0
           const next = { seq: seq + told, checkedAt: isDue ? now : checkedAt, hasTold: told > 0 }

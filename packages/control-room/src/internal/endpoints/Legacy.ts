@@ -26,7 +26,7 @@ import { FileLinks } from "../transfers/FileLinks.ts"
 import * as ItemFiles from "./ItemFiles.ts"
 import * as LegacyItems from "./LegacyItems.ts"
 import { pageSize, runView, sizeOf, stepRunView } from "./LegacyViews.ts"
-import { author } from "./TaskPackages.ts"
+import * as Actor from "./Actor.ts"
 
 const firstPage = { after: null, limit: pageSize }
 
@@ -53,7 +53,7 @@ export const layer = Endpoints.group(
     const stepRuns = yield* StepRuns
     const items = yield* WorkItems
     const packages = yield* TaskPackages
-    const by = yield* author
+    const by = yield* Actor.make
     const reports = yield* WorkerReports
     const files = yield* Files
     const links = yield* FileLinks

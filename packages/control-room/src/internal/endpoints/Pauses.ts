@@ -1,12 +1,10 @@
 /** Pauses of processes, steps, workers and worker groups. */
-import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
-import type { PausedBy } from "@signalbox/api/contract/Pauses"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as Endpoints from "../edge/Endpoints.ts"
+import * as Actor from "./Actor.ts"
 import { notFound, orNotFound } from "../edge/Failures.ts"
 import * as Pausing from "../runs/Pausing.ts"
-import { ApiKeys } from "../store/access/ApiKeys.ts"
 import { Processes } from "../store/processes/Processes.ts"
 import { WorkerGroups } from "../store/workers/WorkerGroups.ts"
 import { Workers } from "../store/workers/Workers.ts"
@@ -30,17 +28,8 @@ export const layer = Endpoints.group(
     const processes = yield* Processes
     const workers = yield* Workers
     const groups = yield* WorkerGroups
-    const keys = yield* ApiKeys
+    const author = yield* Actor.make
     const pausing = yield* Pausing.make
-
-    const author = Effect.gen(function* () {
-      const principal = yield* CurrentPrincipal
-      // The contract admits only keys of the workspace here.
-      if (principal._tag !== "ApiKey") return yield* Effect.die(new Error("a pause needs a key"))
-      const { keyId, workspaceId } = principal
-      const by: PausedBy = { type: "api_key", id: keyId, name: yield* keys.nameOf(workspaceId, keyId) }
-      return by
-    })
 
     const pause =
       <P, E>(subjectOf: (params: P) => Effect.Effect<Pausing.Subject, E>) =>

@@ -1,4 +1,5 @@
 /** Process runs: start, read, stop and delete them. */
+import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import type { ProcessId, ProcessRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { Started } from "@signalbox/api/contract/ProcessRuns"
 import * as Effect from "effect/Effect"
@@ -15,6 +16,9 @@ import { refusals, invalidRequest, orNotFound } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 
 const started = (id: ProcessRunId | null): Started => (id === null ? { started: false } : { started: true, id })
+
+/** The person who starts a run; undefined for a key. */
+const starter = Effect.map(CurrentPrincipal, (principal) => (principal._tag === "User" ? principal.user : undefined))
 
 /** Milliseconds since 1970. */
 const timeIn = (time: string | undefined) => (time === undefined ? null : Date.parse(time))
@@ -69,7 +73,8 @@ export const layer = Endpoints.group(
           )(
             runs.start(params.workspace_id, process, input, {
               priority,
-              callback
+              callback,
+              user: yield* starter
             })
           )
         )
@@ -93,7 +98,10 @@ export const layer = Endpoints.group(
       }),
       startProcessRunAgain: Effect.fnUntraced(function* ({ params }) {
         const run = yield* find(params)
-        const id = yield* refusals("CONFLICT", "NOT_FOUND")(runs.startAgain(params.workspace_id, run.id))
+        const id = yield* refusals(
+          "CONFLICT",
+          "NOT_FOUND"
+        )(runs.startAgain(params.workspace_id, run.id, yield* starter))
         return { started: true, id } as const
       }),
       stopProcessRun: Effect.fnUntraced(function* ({ params, payload }) {

@@ -2,6 +2,7 @@
 import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import * as Effect from "effect/Effect"
 import * as Endpoints from "../edge/Endpoints.ts"
+import { callerOf } from "../edge/Permissions.ts"
 import { Nodes } from "../store/room/Nodes.ts"
 import { RoomState } from "../store/room/RoomState.ts"
 
@@ -19,8 +20,7 @@ export const layer = Endpoints.group(
     return handlers.handleAll({
       getRoom: () => view,
       resumeRoom: Effect.fnUntraced(function* () {
-        const principal = yield* CurrentPrincipal
-        yield* room.resume(principal._tag === "ApiKey" ? principal.keyId : principal._tag)
+        yield* room.resume(callerOf(yield* CurrentPrincipal).id)
         return yield* view
       })
     })

@@ -1,19 +1,13 @@
 /** Schedules of processes. */
-import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import { type ProcessId, ScheduleId, type WorkspaceId } from "@signalbox/api/contract/Ids"
-import type {
-  Actor,
-  Schedule,
-  ScheduleDefinition,
-  ScheduleInputs,
-  ScheduleRules
-} from "@signalbox/api/contract/Schedules"
+import type { Schedule, ScheduleDefinition, ScheduleInputs, ScheduleRules } from "@signalbox/api/contract/Schedules"
 import { Definition } from "@signalbox/schedule/Definition"
 import { preview } from "@signalbox/schedule/Occurrences"
 import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Endpoints from "../edge/Endpoints.ts"
+import * as Actor from "./Actor.ts"
 import { conflict, invalidRequest, notFound, orNotFound, refusals } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
@@ -21,7 +15,6 @@ import * as Engine from "../engine/Schedules.ts"
 import { InputSchemas } from "../runs/InputSchemas.ts"
 import { budget } from "../runs/schemas/Check.ts"
 import { inputsAt, nextAtOf, Scheduler } from "../runs/Scheduler.ts"
-import { ApiKeys } from "../store/access/ApiKeys.ts"
 import { Database } from "../store/database/Database.ts"
 import { Processes, type StoredProcess } from "../store/processes/Processes.ts"
 import { ProcessRuns } from "../store/runs/ProcessRuns.ts"
@@ -52,7 +45,7 @@ export const layer = Endpoints.group(
     const scheduler = yield* Scheduler
     const processes = yield* Processes
     const runs = yield* ProcessRuns
-    const apiKeys = yield* ApiKeys
+    const actor = yield* Actor.make
     const inputSchemas = yield* InputSchemas
     const { millis, newId, transaction } = yield* Database
     const { page } = yield* Pagination
@@ -70,15 +63,6 @@ export const layer = Endpoints.group(
       const live = yield* runs.liveOf(workspaceId, id)
       const schedule: Schedule = { ...view, inputs, running: live.map((run) => ({ id: run })) }
       return schedule
-    })
-
-    /** Who calls. */
-    const actor = Effect.gen(function* () {
-      const principal = yield* CurrentPrincipal
-      const id = principal._tag === "ApiKey" ? principal.keyId : ""
-      const name = (yield* apiKeys.nameOf(principal.workspaceId, id)) ?? ""
-      const found: Actor = { type: "api_key", id, name }
-      return found
     })
 
     /** Locks the process of a schedule against deletion. */

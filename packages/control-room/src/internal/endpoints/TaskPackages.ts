@@ -1,9 +1,7 @@
 /**
  * Task packages over HTTP.
  */
-import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
-import type { PackageAuthor } from "@signalbox/api/contract/TaskPackageVersions"
 import type { GitSource } from "@signalbox/api/contract/TaskPackages"
 import { packageLimits } from "@signalbox/task-package/PackageLimits"
 import * as Effect from "effect/Effect"
@@ -12,11 +10,11 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { BlobStore } from "../../BlobStore.ts"
 import * as UnusedBlobs from "../blobs/UnusedBlobs.ts"
 import { GitPackages } from "../git/GitPackages.ts"
-import { ApiKeys } from "../store/access/ApiKeys.ts"
 import { PackageSources, type Source } from "../store/packages/PackageSources.ts"
 import { notUploaded, type PackageContent, PackageVersions } from "../store/packages/PackageVersions.ts"
 import { type StoredPackage, TaskPackages } from "../store/packages/TaskPackages.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
+import * as Actor from "./Actor.ts"
 import { refusals, conflict, notFound, orNotFound } from "../edge/Failures.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
 import { Pagination } from "../edge/Pagination.ts"
@@ -33,19 +31,6 @@ export const locate = (
   const named = { id: file.id, name: `${packageName}.zip`, type: "application/zip" }
   return Effect.map(links.download(workspace, named), (url) => ({ digest, url }))
 }
-
-/** Who makes the request. */
-export const author = Effect.gen(function* () {
-  const keys = yield* ApiKeys
-  return Effect.gen(function* () {
-    const principal = yield* CurrentPrincipal
-    // The contract admits only keys of the workspace here.
-    if (principal._tag !== "ApiKey") return yield* Effect.die(new Error("a version of a task package needs a key"))
-    const { keyId, workspaceId } = principal
-    const by: PackageAuthor = { type: "api_key", id: keyId, name: yield* keys.nameOf(workspaceId, keyId) }
-    return by
-  })
-})
 
 const gitOf = (source: Source): GitSource => ({
   repository: source.repository,
@@ -64,7 +49,7 @@ export const layer = Endpoints.group(
   Effect.fnUntraced(function* (handlers) {
     const store = yield* TaskPackages
     const versions = yield* PackageVersions
-    const by = yield* author
+    const by = yield* Actor.make
     const sources = yield* PackageSources
     const gitPackages = yield* GitPackages
     const blobs = yield* BlobStore

@@ -12,8 +12,10 @@ import { Deletions, runsAtOnce } from "./Deletions.ts"
 import * as UnusedBlobs from "../blobs/UnusedBlobs.ts"
 import * as Chunks from "../store/database/Chunks.ts"
 import { Assistants } from "../store/workers/Assistants.ts"
+import { AccountSessions } from "../store/access/AccountSessions.ts"
 import { ConsoleSessions } from "../store/access/ConsoleSessions.ts"
 import { AuditChain } from "../store/audit/AuditChain.ts"
+import { SignInPauses } from "../store/access/SignInPauses.ts"
 import { BulkOperations } from "../store/room/BulkOperations.ts"
 import { Database } from "../store/database/Database.ts"
 import { Failures } from "../store/items/Failures.ts"
@@ -61,6 +63,8 @@ export class Retention extends Context.Service<
         const workers = yield* Workers
         const groups = yield* WorkerGroups
         const sessions = yield* ConsoleSessions
+        const accountSessions = yield* AccountSessions
+        const signInPauses = yield* SignInPauses
         const failures = yield* Failures
         const bulkOperations = yield* BulkOperations
         const nodes = yield* Nodes
@@ -102,6 +106,8 @@ export class Retention extends Context.Service<
           yield* Chunks.sweep((limit) => failures.sweep(failureCutoff, limit))
           yield* Chunks.sweep(workers.sweepLinkTokens)
           yield* Chunks.sweep(sessions.sweep)
+          yield* Chunks.sweep(accountSessions.sweep)
+          yield* Chunks.sweep(signInPauses.sweep)
           yield* nodes.sweep
           yield* Chunks.sweep(blocked.sweep)
           yield* Chunks.sweep((limit) => groups.sweepLinkTokens(cutoff, limit))

@@ -1,6 +1,6 @@
 /** Commands on whole runs and processes: start, stop, delete. */
 import { type ProcessId, ProcessRunId, type WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
-import type { Callback, StartInput } from "@signalbox/api/contract/ProcessRuns"
+import type { Callback, ProcessRun, StartInput } from "@signalbox/api/contract/ProcessRuns"
 import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Engine from "../engine/Engine.ts"
@@ -32,7 +32,11 @@ export interface StartOptions {
   readonly callback?: Callback | undefined
   /** Of its items that have none of their own; default 0. */
   readonly priority?: number
+  /** Who starts it, where that is a person. */
+  readonly user?: Starter | undefined
 }
+
+type Starter = NonNullable<ProcessRun["started_by"]["details"]>
 
 export interface RunCommands {
   /** Null when a start with the waiting inputs found none. */
@@ -43,7 +47,11 @@ export interface RunCommands {
     options?: StartOptions
   ) => Effect.Effect<ProcessRunId | null, Refused>
   /** Starts a run with copies of the inputs of one that has ended. */
-  readonly startAgain: (workspace: WorkspaceId, run: ProcessRunId) => Effect.Effect<ProcessRunId, Refused>
+  readonly startAgain: (
+    workspace: WorkspaceId,
+    run: ProcessRunId,
+    user?: Starter
+  ) => Effect.Effect<ProcessRunId, Refused>
   /** Like `start`, for a schedule or trigger. */
   readonly startFrom: (
     source: StartedFrom,
@@ -69,6 +77,7 @@ interface How {
   readonly priority?: number
   /** Default: a request. */
   readonly source?: StartedFrom
+  readonly user?: Starter | undefined
 }
 
 /** The refusal when the workspace has no such process. */
@@ -95,7 +104,7 @@ export const make = Effect.gen(function* () {
     workspace: WorkspaceId,
     known: StoredProcess,
     input: Inputs,
-    { callback, priority = 0, source }: How
+    { callback, priority = 0, source, user }: How
   ) {
     // Read again under the lock: it may have been changed or deleted since it was looked up.
     const process = yield* processes.lock(workspace, known.view.id, "share")
@@ -147,7 +156,12 @@ export const make = Effect.gen(function* () {
       },
       (copied ?? taken ?? payloads).length
     )
-    yield* runs.insert(run, process.view.name, { priority, source: source ?? null, trace: yield* Traces.current })
+    yield* runs.insert(run, process.view.name, {
+      priority,
+      source: source ?? null,
+      trace: yield* Traces.current,
+      user
+    })
     if (copied !== null) {
       for (const { from, to } of yield* runItems.copy(run, copied)) yield* files.copy(workspace, from, to)
     } else if (taken === null) yield* runItems.create(run, payloads, priority)
@@ -166,13 +180,14 @@ export const make = Effect.gen(function* () {
     workspace: WorkspaceId,
     process: StoredProcess,
     input: StartInput,
-    { callback, priority = 0 }: StartOptions = {}
+    { callback, priority = 0, user }: StartOptions = {}
   ) {
-    if (callback === undefined) return yield* startWith(workspace, process, input, { priority })
+    if (callback === undefined) return yield* startWith(workspace, process, input, { priority, user })
     const events = callback.callback_events.map((action) => `process_run.${action}` as const)
     const sealed = yield* webhooks.sealCallback(callback.secret)
     return yield* startWith(workspace, process, input, {
       priority,
+      user,
       callback: { ...sealed, endpoint: callback.url, events }
     })
   })
@@ -184,7 +199,7 @@ export const make = Effect.gen(function* () {
       Traces.working
     )
 
-  const startAgain = Effect.fnUntraced(function* (workspace: WorkspaceId, id: ProcessRunId) {
+  const startAgain = Effect.fnUntraced(function* (workspace: WorkspaceId, id: ProcessRunId, user?: Starter) {
     const old = yield* runs.lock(id)
     if (old === null || old.workspaceId !== workspace) {
       return yield* new Refused({ code: "NOT_FOUND", message: `this workspace has no process run ${id}` })
@@ -198,7 +213,7 @@ export const make = Effect.gen(function* () {
     const items = yield* runItems.inputsOf(id)
     if (items.length === 0) return yield* conflict("the inputs of the run were deleted; start a run with new ones")
     const priority = (yield* runs.get(workspace, id))?.priority ?? 0
-    const run = yield* startWith(workspace, process, { type: "inputs_of", items }, { priority })
+    const run = yield* startWith(workspace, process, { type: "inputs_of", items }, { priority, user })
     return run ?? (yield* conflict("the run has no inputs"))
   }, transaction)
 

@@ -22,7 +22,11 @@ import * as Cors from "../edge/Cors.ts"
 import * as Edge from "../edge/Edge.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
 import * as FlowRoutes from "../edge/FlowRoutes.ts"
+import * as AccountRoutes from "../edge/AccountRoutes.ts"
 import { Idempotency } from "../edge/Idempotency.ts"
+import { SessionViews } from "../edge/SessionViews.ts"
+import * as SignInRoutes from "../edge/SignInRoutes.ts"
+import { SignIn } from "../people/SignIn.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import * as Probes from "../edge/Probes.ts"
 import { defaultRateLimit, RateLimits } from "../edge/RateLimits.ts"
@@ -30,6 +34,8 @@ import { UnauthenticatedRequests } from "../edge/UnauthenticatedRequests.ts"
 import * as AlertChannelHandlers from "../endpoints/AlertChannels.ts"
 import * as AlertHandlers from "../endpoints/Alerts.ts"
 import * as ApiKeyHandlers from "../endpoints/ApiKeys.ts"
+import * as RoleHandlers from "../endpoints/Roles.ts"
+import * as UserHandlers from "../endpoints/Users.ts"
 import * as AssetHandlers from "../endpoints/Assets.ts"
 import * as AuditHandlers from "../endpoints/Audit.ts"
 import * as BulkOperationHandlers from "../endpoints/BulkOperations.ts"
@@ -81,7 +87,15 @@ import { FileLinks } from "../transfers/FileLinks.ts"
 
 type Routed = Pick<
   ServiceOptions,
-  "console" | "cors" | "createWorkspaces" | "flows" | "metrics" | "rateLimit" | "trustedProxies"
+  | "console"
+  | "consoleKeys"
+  | "cors"
+  | "createWorkspaces"
+  | "flows"
+  | "insecureSignIn"
+  | "metrics"
+  | "rateLimit"
+  | "trustedProxies"
 >
 
 /** The whole contract. */
@@ -106,6 +120,8 @@ const endpoints = (createWorkspaces: boolean) =>
     AlertChannelHandlers.layer,
     ApiKeyHandlers.layer,
     AuditHandlers.layer,
+    UserHandlers.layer,
+    RoleHandlers.layer,
     ConsoleTicketHandlers.layer,
     ChangeHandlers.layer,
     ScheduleHandlers.layer,
@@ -118,7 +134,15 @@ const endpoints = (createWorkspaces: boolean) =>
     Legacy.layer
   )
 
-const routes = ({ console, cors = [], createWorkspaces = true, flows, metrics = false }: Routed) =>
+const routes = ({
+  console,
+  consoleKeys = false,
+  cors = [],
+  createWorkspaces = true,
+  flows,
+  insecureSignIn = false,
+  metrics = false
+}: Routed) =>
   Layer.mergeAll(
     Layer.provide(
       Layer.merge(endpoints(createWorkspaces), FlowRoutes.layer(flows)),
@@ -129,7 +153,11 @@ const routes = ({ console, cors = [], createWorkspaces = true, flows, metrics = 
     Probes.layer({ metrics }),
     metrics ? Gauges.layerTicking : Layer.empty,
     Transfers.layer,
-    ConsoleRoutes.layer,
+    Layer.mergeAll(
+      ConsoleRoutes.layer({ mayUseKeys: consoleKeys }),
+      SignInRoutes.layer({ mayBeInsecure: insecureSignIn }),
+      AccountRoutes.layer
+    ).pipe(Layer.provide([SignIn.layer, SessionViews.layer])),
     ConsoleFiles.layer,
     console === undefined ? Layer.empty : ConsolePages.layer(console),
     Hooks.layer,

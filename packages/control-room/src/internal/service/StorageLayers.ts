@@ -23,9 +23,13 @@ import * as DiskUsage from "../storage/DiskUsage.ts"
 import * as Opening from "../storage/Opening.ts"
 import { Database } from "../store/database/Database.ts"
 import { Notifier } from "../store/database/Notifier.ts"
+import { Accounts } from "../store/access/Accounts.ts"
+import { AccountSessions } from "../store/access/AccountSessions.ts"
 import { ApiKeys } from "../store/access/ApiKeys.ts"
 import { ConsoleSessions } from "../store/access/ConsoleSessions.ts"
 import { IdempotencyRecords } from "../store/access/IdempotencyRecords.ts"
+import { Memberships } from "../store/access/Memberships.ts"
+import { SignInPauses } from "../store/access/SignInPauses.ts"
 import { Workspaces } from "../store/access/Workspaces.ts"
 import { DataKeys } from "../store/vault/DataKeys.ts"
 import { AuditChain } from "../store/audit/AuditChain.ts"
@@ -74,8 +78,12 @@ import { Signer } from "../transfers/Signer.ts"
 import { MasterKey } from "../vault/MasterKey.ts"
 
 const repositories = Layer.mergeAll(
+  Accounts.layer,
+  AccountSessions.layer,
   ApiKeys.layer,
   ConsoleSessions.layer,
+  Memberships.layer,
+  SignInPauses.layer,
   IdempotencyRecords.layer,
   Workspaces.layer,
   Secrets.layer,

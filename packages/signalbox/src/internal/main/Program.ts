@@ -51,9 +51,11 @@ const groups = {
     "alert-channels": () => import("../resources/AlertChannels.ts").then((module) => withContext(module.alertChannels)),
     webhooks: () => import("../resources/Webhooks.ts").then((module) => withContext(module.webhooks))
   },
-  "Workspaces and keys": {
+  "Workspaces, people and keys": {
     workspaces: () => import("../commands/access/Workspaces.ts").then((module) => withContext(module.workspaces)),
     audit: () => import("../commands/access/Audit.ts").then((module) => withContext(module.audit)),
+    users: () => import("../commands/access/Users.ts").then((module) => withContext(module.users)),
+    roles: () => import("../commands/access/Users.ts").then((module) => withContext(module.roles)),
     keys: () => import("../commands/access/Keys.ts").then((module) => withContext(module.keys))
   },
   "Durable flows and graph": {

@@ -154,6 +154,22 @@ export const server = {
     schema: Switch,
     default: true
   }),
+  insecureSignIn: setting({
+    flag: "insecure-sign-in",
+    variable: "SIGNALBOX_INSECURE_SIGN_IN",
+    description: "Let people sign in with a password over plain http, also from other machines",
+    takes: "boolean",
+    schema: Switch,
+    default: false
+  }),
+  consoleKeys: setting({
+    flag: "console-keys",
+    variable: "SIGNALBOX_CONSOLE_KEYS",
+    description: "Let keys open the console also when the room has accounts of people",
+    takes: "boolean",
+    schema: Switch,
+    default: false
+  }),
   metrics: setting({
     flag: "metrics",
     variable: "SIGNALBOX_METRICS",

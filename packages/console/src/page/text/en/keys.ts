@@ -32,6 +32,9 @@ export const keys = {
   custom: "Custom",
   revokeMore: "Revoke…",
   permissionCount: (n: number) => several(n, "permission"),
+  owner: "Owner",
+  ofWorkspace: "workspace",
+  lastUsed: "Last used",
   ownKey: "You are signed in with this key.",
   ownKeyHint: "You will be signed out, and need another key to sign in.",
   presets: {
@@ -59,7 +62,7 @@ export const keys = {
     Webhooks: "Webhooks",
     Alerts: "Alerts",
     Audit: "Audit",
-    Workspace: "API keys",
+    Workspace: "API keys and people",
     Room: "Control room"
   },
   /** What each permission allows, as the end of a sentence. */
@@ -98,6 +101,8 @@ export const keys = {
     "Alerts.read_alerts": "view alerts",
     "Alerts.write_alerts": "create, edit and mute alerts",
     "Room.manage": "resume the room after a restore",
-    "Workspace.manage_api_keys": "create and revoke keys"
+    "Workspace.manage_api_keys": "create and revoke keys",
+    "Workspace.read_users": "view people and roles",
+    "Workspace.manage_users": "invite, change and remove people and roles"
   } satisfies Readonly<Record<Permission, string>>
 }

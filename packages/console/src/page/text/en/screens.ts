@@ -15,6 +15,8 @@ export const screens = {
   vault: "Vault",
   webhooks: "Webhooks",
   alerts: "Alerts",
+  people: "People",
+  account: "Your account",
   keys: "API keys",
   audit: "Audit",
   connect: "Connect"

@@ -16,9 +16,9 @@ import { Notifier } from "../database/Notifier.ts"
 /** How long a session lasts, used or not. */
 export const sessionLifetime = Duration.hours(12)
 /** How long a session lasts without a request. */
-const idleLifetime = Duration.hours(1)
+export const idleLifetime = Duration.hours(1)
 /** How exact the last use of a session is: it is not written at every request. */
-const useResolution = Duration.minutes(1)
+export const useResolution = Duration.minutes(1)
 
 /** Whose session it is. */
 export interface ConsoleSession {

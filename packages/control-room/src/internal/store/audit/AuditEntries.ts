@@ -128,7 +128,11 @@ export class AuditEntries extends Context.Service<
       const { newId, now, page, sql } = yield* Database
       const key = yield* auditKey
       const digest = (value: string | Uint8Array) => digestOf(key, value)
-      const names = sql.literal("SELECT name FROM api_key WHERE api_key.id = audit_entry.actor_id")
+      // Whoever was deleted has no name any more, and the entry still has the id.
+      const names = sql.literal(
+        "SELECT name FROM api_key WHERE api_key.id = audit_entry.actor_id UNION ALL " +
+          "SELECT trim(first_name || ' ' || last_name) FROM account WHERE account.id = audit_entry.actor_id"
+      )
 
       /** One resource has few entries, so its index is used, not that of its kind. */
       const ofResource = ({ resourceId, resourceType }: EntryFilter) => {

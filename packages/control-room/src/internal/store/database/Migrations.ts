@@ -23,6 +23,7 @@ import * as IdempotencyMakers from "./migrations/IdempotencyMakers.ts"
 import * as ItemSteps from "./migrations/ItemSteps.ts"
 import * as Limits from "./migrations/Limits.ts"
 import * as Needs from "./migrations/Needs.ts"
+import * as People from "./migrations/People.ts"
 import * as NodeNames from "./migrations/NodeNames.ts"
 import * as Nodes from "./migrations/Nodes.ts"
 import * as RefusedHooks from "./migrations/RefusedHooks.ts"
@@ -60,7 +61,8 @@ export const migrations = {
   "0051_turns": Turns.statements,
   "0052_limits": Limits.statements,
   "0053_needs": Needs.statements,
-  "0054_audit": Audit.statements
+  "0054_audit": Audit.statements,
+  "0055_people": People.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */

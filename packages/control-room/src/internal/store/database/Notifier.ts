@@ -19,7 +19,7 @@ import { steady } from "../../background/BackgroundTask.ts"
 import { Database } from "./Database.ts"
 
 /** What a notification is about. */
-export type Topic = "work" | "limits" | "key revoked" | "session closed" | "changed"
+export type Topic = "work" | "limits" | "key revoked" | "session closed" | "permissions changed" | "changed"
 
 /** Runs for each notification; null: some may have been missed. */
 type Handler = (about: string | null) => Effect.Effect<void>

@@ -133,6 +133,11 @@ export interface RunFilter {
 /** Which of the deleted runs whose rows still exist. */
 export type DeletedOf = { readonly run: ProcessRunId } | { readonly process: ProcessId } | "all"
 
+const startedBy = (source: StartedFrom | null, user: ProcessRun["started_by"]["details"]) =>
+  user === null
+    ? ({ type: source?.type === "schedule" ? "schedule" : "api", details: null } as const)
+    : ({ type: "user", details: user } as const)
+
 export class ProcessRuns extends Context.Service<
   ProcessRuns,
   {
@@ -146,6 +151,8 @@ export class ProcessRuns extends Context.Service<
         readonly source: StartedFrom | null
         /** A `traceparent`; null: no trace. */
         readonly trace: string | null
+        /** Who started it, where that was a person. */
+        readonly user?: ProcessRun["started_by"]["details"] | undefined
       }
     ) => Effect.Effect<void>
     /** The runs of a schedule or trigger that have not ended. */
@@ -227,14 +234,14 @@ export class ProcessRuns extends Context.Service<
               ORDER BY id`,
             (row) => row.id
           ),
-        insert: Effect.fnUntraced(function* (run, processName, { priority, source, trace }) {
+        insert: Effect.fnUntraced(function* (run, processName, { priority, source, trace, user }) {
           const row = {
             id: run.id,
             workspace_id: run.workspaceId,
             process_id: run.processId,
             process_name: processName,
             created_at: yield* now,
-            started_by: { type: source?.type === "schedule" ? "schedule" : "api", details: null } as const,
+            started_by: startedBy(source, user ?? null),
             source_type: source?.type ?? null,
             source_id: source?.id ?? null,
             source_name: source?.name ?? null,

@@ -76,7 +76,9 @@ export class Unassigned extends Context.Service<
     Effect.gen(function* () {
       const { newId, now, sql, transaction } = yield* Database
       // The conditions and the columns of an index. Labels are JSON, so the text has one meaning.
-      const untold = sql.literal("state = 'awaiting_worker' AND worker_id IS NULL AND wait_told = 0 AND blocked_by IS NULL")
+      const untold = sql.literal(
+        "state = 'awaiting_worker' AND worker_id IS NULL AND wait_told = 0 AND blocked_by IS NULL"
+      )
       const key = sql.literal(
         "(step_run.workspace_id || '/' || coalesce(step_run.package_id, '') || '/' || coalesce(step_run.worker_group_id, '') || '/' || " +
           "coalesce(step_run.labels, '') || '/' || step_run.task_name)"

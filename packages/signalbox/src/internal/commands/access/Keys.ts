@@ -3,13 +3,17 @@
  */
 import * as ApiKeys from "@signalbox/api/ApiKeys"
 import { Permission } from "@signalbox/api/contract/Authorization"
+import { defined } from "@signalbox/transport/Defined"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { connected, connectionFlags, print } from "../../connection/Connection.ts"
 import { printList } from "../../output/List.ts"
+import { findUser } from "./Users.ts"
 import { find, nameArgument, type Noun, showCommand } from "../../resources/Resource.ts"
 
 const keyNoun: Noun<ApiKeys.ApiKey> = {
@@ -22,7 +26,9 @@ const keyNoun: Noun<ApiKeys.ApiKey> = {
   columns: {
     id: ({ id }) => id,
     name: ({ name }) => name,
+    owner: ({ owner }) => owner?.login ?? "-",
     "created at": ({ created_at }) => created_at,
+    "last used": ({ last_used_at }) => last_used_at ?? "-",
     permissions: ({ permissions }) => permissions.join(" ")
   },
   first: "create one with `signalbox keys create`"
@@ -39,10 +45,26 @@ const create = Command.make(
       Flag.withMetavar("PERMISSION"),
       Flag.atLeast(1)
     ),
+    owner: Flag.String("owner").pipe(
+      Flag.withDescription("The login of the user with whom the key ends; default: none, it is the workspace's"),
+      Flag.optional
+    ),
+    expiresAt: Flag.String("expires-at").pipe(
+      Flag.withDescription("From when on it is refused, such as 2027-01-01T00:00:00Z; default: never"),
+      Flag.optional
+    ),
     ...connectionFlags
   },
-  Effect.fnUntraced(function* ({ data, json, name, permission }) {
-    const { key, ...made } = yield* connected(data)(ApiKeys.create(name, permission))
+  Effect.fnUntraced(function* ({ data, expiresAt, json, name, owner, permission }) {
+    const creating = Effect.gen(function* () {
+      const user = Option.isSome(owner) ? yield* findUser(owner.value) : undefined
+      const options = defined({
+        owner: user === undefined ? undefined : { id: user.id },
+        expires_at: Option.getOrUndefined(expiresAt)
+      })
+      return yield* ApiKeys.create(name, permission, options)
+    })
+    const { key, ...made } = yield* connected(data)(creating)
     const text = Redacted.value(key)
     if (json) return yield* Console.log(JSON.stringify({ ...made, key: text }))
     yield* Console.log(text)
@@ -98,7 +120,36 @@ const revoke = Command.make(
   ])
 )
 
+const owner = Command.make(
+  "owner",
+  {
+    key: nameArgument(keyNoun),
+    user: Argument.String("user").pipe(
+      Argument.withDescription("The login of the new owner; left out: the workspace"),
+      Argument.optional
+    ),
+    ...connectionFlags
+  },
+  Effect.fnUntraced(function* ({ data, json, key, user }) {
+    const handing = Effect.gen(function* () {
+      const { id } = yield* find(keyNoun, key)
+      return yield* ApiKeys.setOwner(id, Option.isSome(user) ? (yield* findUser(user.value)).id : null)
+    })
+    yield* print(
+      json,
+      yield* connected(data)(handing),
+      ({ name, owner }) => `${name} belongs to ${owner?.login ?? "the workspace"} now`
+    )
+  })
+).pipe(
+  Command.withDescription("Hands a key over to a user, or to the workspace; it never can do more than its owner"),
+  Command.withExamples([
+    { command: "signalbox keys owner ci bob", description: "Bob's role needs all permissions of the key" },
+    { command: "signalbox keys owner ci", description: "It stays when its owner leaves" }
+  ])
+)
+
 export const keys = Command.make("keys").pipe(
   Command.withDescription("Creates, lists, shows and revokes API keys of the workspace"),
-  Command.withSubcommands([create, list, showCommand(keyNoun, Effect.succeed), revoke])
+  Command.withSubcommands([create, list, showCommand(keyNoun, Effect.succeed), owner, revoke])
 )

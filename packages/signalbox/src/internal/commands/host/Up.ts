@@ -75,14 +75,26 @@ export const ready = (options: {
 /** The options of the service that the settings name. */
 export const serviceOptions = (settings: Server.Settings) => {
   const { allowPrivateTargets, host, internalUrl, publicUrl, retainAudit, retainRuns } = settings
-  const { allowedHosts, cors, createWorkspaces, metrics, port, rateLimit, trustedProxies } = settings
+  const {
+    allowedHosts,
+    consoleKeys,
+    cors,
+    createWorkspaces,
+    insecureSignIn,
+    metrics,
+    port,
+    rateLimit,
+    trustedProxies
+  } = settings
   return {
     ...Storage.optionsOf(settings),
     host,
     port,
     allowedHosts,
+    consoleKeys,
     cors,
     createWorkspaces,
+    insecureSignIn,
     metrics,
     rateLimit,
     trustedProxies,

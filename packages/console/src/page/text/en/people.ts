@@ -1,0 +1,82 @@
+/** Text of people: their accounts, roles, and one's own account. */
+import { type Node, phrase } from "../phrase.ts"
+
+export const people = {
+  subtitle: "Who signs in to this console, and what they may do",
+  invite: "Invite…",
+  inviteTitle: "Invite somebody",
+  create: "Create link",
+  none: "Nobody yet",
+  noneHint: "Invite yourself first. From then on people sign in with their own login instead of a key.",
+  login: "Login",
+  loginHint: "What they sign in with, such as an e-mail address",
+  firstName: "First name",
+  lastName: "Last name",
+  role: "Role",
+  roleHint: {
+    viewer: "Sees everything but the values of secrets.",
+    operator: "Also starts runs, handles failures, and pauses processes and workers.",
+    builder: "Also changes processes, packages, schedules, assets and secrets.",
+    admin: "Also manages keys, people and roles."
+  },
+  ownRole: "A role of this workspace.",
+  managesRoom: "Operates the control room",
+  managesRoomHint: "Manages accounts of all workspaces, creates workspaces, and resumes the room after a restore",
+  lastSignIn: "Last sign-in",
+  never: "never",
+  states: { active: "active", invited: "invited", disabled: "disabled" },
+  you: "you",
+  change: "Change…",
+  changeTitle: (login: string) => `Change ${login}`,
+  changed: (login: string) => `${login} changed.`,
+  disabledField: "Disabled",
+  disabledHint: "Signed out now, cannot sign in, and the keys that they own are refused",
+  link: "New link…",
+  linkTitle: (login: string) => `Link for ${login}`,
+  linkHint: (once: Node) => phrase`Send this link to the person. It lets them choose a password. ${once}`,
+  linkOnce: "Copy it now; it is not shown again, and works once.",
+  linkConfirm: (login: string) =>
+    `${login} gets a link to choose a new password. Earlier links are void; the present password works until then.`,
+  removeTitle: (login: string) => `Remove ${login} from this workspace?`,
+  removed: (login: string) => `${login} removed.`,
+  removeHint: "They can no longer sign in to this workspace. What they started or made continues.",
+  removeKeys: "The keys that they own are deleted:",
+  added: (login: string) => `${login} is a member now, with the password that they have already.`
+}
+
+export const account = {
+  subtitle: "Your account in this control room",
+  password: "Password",
+  changePassword: "Change password",
+  current: "Current password",
+  next: "New password",
+  nextHint: "At least 12 characters, such as a sentence",
+  passwordChanged: "Password changed. Other browsers are signed out.",
+  factor: "Second factor",
+  factorOn: "When you sign in, this account asks for a code of your authenticator app.",
+  factorOff:
+    "An authenticator app on your phone gives a code for each sign-in, so that a password alone lets nobody in.",
+  addFactor: "Set up…",
+  addTitle: "Set up a second factor",
+  begin: "Continue",
+  addHint: "Add this key to an authenticator app, then type the code that it shows.",
+  secret: "Key for the app",
+  openApp: "Open in an app on this device",
+  code: "Code",
+  codeHint: "Six digits of the app, or a recovery code",
+  confirm: "Confirm",
+  recoveryTitle: "Recovery codes",
+  recoveryHint:
+    "Each lets you sign in once without the app. Keep them where you keep passwords; they are not shown again.",
+  removeFactor: "Remove…",
+  removeTitle: "Remove the second factor?",
+  removedFactor: "Second factor removed.",
+  sessions: "Browsers",
+  sessionsHint: "Where this account is signed in",
+  browser: "Browser",
+  address: "Address",
+  lastUse: "Last use",
+  thisOne: "this browser",
+  end: "Sign out",
+  ended: "Signed out."
+}

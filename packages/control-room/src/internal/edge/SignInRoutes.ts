@@ -1,0 +1,166 @@
+/** Signing in to the console with a password, and choosing one by a link. */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Cookies from "effect/http/Cookies"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { nameOf } from "../people/Logins.ts"
+import { type From, SignIn } from "../people/SignIn.ts"
+import { PublicUrl } from "../settings/PublicUrl.ts"
+import { type Account, Accounts } from "../store/access/Accounts.ts"
+import { AccountSessions } from "../store/access/AccountSessions.ts"
+import { Memberships } from "../store/access/Memberships.ts"
+import { Database } from "../store/database/Database.ts"
+import * as Tokens from "../vault/Tokens.ts"
+import { ClientAddress } from "./ClientAddress.ts"
+import { ConsoleCookies } from "./ConsoleCookies.ts"
+import { type Refusal, refuse } from "./Failures.ts"
+import { textOfBody } from "./Incoming.ts"
+import * as SessionEntries from "./SessionEntries.ts"
+import { SessionViews } from "./SessionViews.ts"
+import * as SignInAttempts from "./SignInAttempts.ts"
+import { UnauthenticatedRequests } from "./UnauthenticatedRequests.ts"
+
+export const signInPath = "/console/sign-in"
+export const linkPath = "/console/link"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+const Text = Schema.String.check(Schema.isMaxLength(1024))
+const Login = Schema.Struct({ login: Text, password: Text, code: Schema.optionalKey(Text) })
+const Link = Schema.Struct({
+  link: Text,
+  /** Undefined: only whose link it is. */
+  password: Schema.optionalKey(Text),
+  /** Whether the session of somebody else in this browser may end. */
+  replace: Schema.optionalKey(Schema.Boolean)
+})
+
+const isLoopback = (host: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host)
+
+/** Where a request comes from. */
+export const fromOf = (
+  request: Request,
+  { clients, isKnown }: { readonly clients: ClientAddress["Service"]; readonly isKnown: boolean }
+): From => ({ address: clients.subscriber(request), browser: request.headers["user-agent"] ?? "", isKnown })
+
+/** Reads a small body of JSON. */
+export const bodyOf = <S extends Schema.Codec<unknown, unknown>>(
+  schema: S,
+  expected: string
+): ((request: Request) => Effect.Effect<S["Type"], Refusal>) => {
+  const decode = Schema.decodeUnknownOption(Schema.fromJsonString(schema))
+  return Effect.fnUntraced(function* (request) {
+    const body = decode(yield* textOfBody(request))
+    if (Option.isSome(body)) return body.value
+    return yield* refuse(400, "INVALID_REQUEST", `the body must be ${expected}, as JSON`)
+  })
+}
+
+const loginIn = bodyOf(Login, "{login, password, code?}")
+const linkIn = bodyOf(Link, "{link, password?, replace?}")
+
+/** `mayBeInsecure`: whether passwords may come over plain HTTP from other machines. */
+export const layer = ({ mayBeInsecure }: { readonly mayBeInsecure: boolean }) =>
+  HttpRouter.use(
+    Effect.fnUntraced(function* (router) {
+      const { hostname, protocol } = new URL(yield* PublicUrl)
+      const isSafe = mayBeInsecure || protocol === "https:" || isLoopback(hostname)
+      const cookies = yield* ConsoleCookies
+      const clients = yield* ClientAddress
+      const accounts = yield* Accounts
+      const sessions = yield* AccountSessions
+      const signIn = yield* SignIn
+      const views = yield* SessionViews
+      const limiter = yield* UnauthenticatedRequests
+      const attempts = yield* SignInAttempts.make
+      const memberships = yield* Memberships
+      const { transaction } = yield* Database
+      const leave = yield* SessionEntries.make
+
+      /** Refuses pages of others, and passwords that anybody on the way can read. */
+      const guard = Effect.fnUntraced(function* (request: Request) {
+        const refusal = cookies.refusalOf(request)
+        if (refusal !== null) return yield* refuse(403, "FORBIDDEN", refusal)
+        if (isSafe) return
+        const remedy = "serve the room over https (--public-url), or start it with --insecure-sign-in"
+        return yield* refuse(403, "FORBIDDEN", `passwords are not accepted over plain http: ${remedy}`)
+      })
+
+      /** A new session, with an entry in the audit of each workspace that it may act in. */
+      const entered = Effect.fnUntraced(function* (request: Request, { id }: Account) {
+        const text = yield* signIn.enter(id, fromOf(request, { clients, isKnown: true }))
+        for (const { workspace } of yield* memberships.of(id)) {
+          yield* leave(request, workspace.id, { type: "user", id }, text)
+        }
+        return text
+      }, transaction)
+
+      /** A new session; that of the browser before ends. */
+      const enter = Effect.fnUntraced(function* (request: Request, account: Account) {
+        const old = cookies.tokenOf(request)
+        if (old?.kind === "userSession") yield* sessions.close(old)
+        const text = yield* entered(request, account)
+        const token = Tokens.parse(text)
+        const view = token === null ? null : yield* views.ofUser(token, null)
+        if (view === null) return yield* refuse(401, "UNAUTHENTICATED", "the account was disabled")
+        const set = Cookies.fromSetCookie([cookies.cookie(text), cookies.known(account.login)])
+        return HttpServerResponse.replaceCookies(view, set)
+      })
+
+      const open = Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        yield* guard(request)
+        const putBack = yield* attempts.take(request)
+        const attempt = yield* loginIn(request)
+        const isKnown = cookies.isKnown(request, attempt.login)
+        const checked = yield* signIn.check({ code: undefined, ...attempt }, fromOf(request, { clients, isKnown }))
+        if (checked === "code needed") return HttpServerResponse.jsonUnsafe({ code_needed: true })
+        yield* putBack
+        return yield* enter(request, checked)
+      })
+
+      /** Whose link it is; with a password, chooses that one and signs in. */
+      const choose = Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        yield* guard(request)
+        const { link, password, replace = false } = yield* linkIn(request)
+        const token = Tokens.parse(link)
+        const id = token === null ? null : yield* sessions.ofLink(token)
+        const account = id === null ? null : yield* accounts.find(id)
+        if (account === null || account.disabled) {
+          yield* limiter.charge(request)
+          return yield* refuse(
+            403,
+            "FORBIDDEN",
+            "the link is unknown, used or expired; ask an administrator for another"
+          )
+        }
+        const cookie = cookies.tokenOf(request)
+        const other = cookie === null ? null : yield* sessions.find(cookie, null, false)
+        const isOther = other !== null && other.account.id !== account.id
+        if (password === undefined) {
+          return HttpServerResponse.jsonUnsafe({
+            login: account.login,
+            name: nameOf(account),
+            signed_in: isOther ? nameOf(other.account) : null
+          })
+        }
+        if (isOther && !replace) {
+          const message = `${nameOf(other.account)} is signed in in this browser; send replace: true to sign in as ${account.login}`
+          return yield* refuse(409, "CONFLICT", message)
+        }
+        yield* signIn.setPassword(account, password)
+        return yield* enter(request, account)
+      })
+
+      /** So that nobody who has no account meets a form for one. */
+      const ask = Effect.map(accounts.exist, (exist) => HttpServerResponse.jsonUnsafe({ accounts: exist }))
+
+      yield* router.add("GET", signInPath, ask)
+      yield* router.add("POST", signInPath, open)
+      yield* router.add("POST", linkPath, choose)
+    })
+  )

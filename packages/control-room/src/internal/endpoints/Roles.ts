@@ -1,0 +1,53 @@
+/** Roles of a workspace over HTTP. */
+import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
+import * as Effect from "effect/Effect"
+import * as Endpoints from "../edge/Endpoints.ts"
+import { conflict, orNotFound } from "../edge/Failures.ts"
+import * as Standing from "../people/Standing.ts"
+import { Accounts } from "../store/access/Accounts.ts"
+import { isBuiltIn, Memberships } from "../store/access/Memberships.ts"
+import { Database } from "../store/database/Database.ts"
+
+export const layer = Endpoints.group(
+  "roles",
+  Effect.fnUntraced(function* (handlers) {
+    const accounts = yield* Accounts
+    const store = yield* Memberships
+    const { transaction } = yield* Database
+
+    /** Refuses to change what every workspace has. */
+    const isOwn = (name: string) =>
+      isBuiltIn(name)
+        ? conflict(`every workspace has the role ${name}, as it is; create one with another name`)
+        : Effect.void
+
+    return handlers.handleAll({
+      listRoles: ({ params }) =>
+        Effect.map(store.roles(params.workspace_id), (data) => ({ data, has_more: false, next: null })),
+      putRole: Effect.fnUntraced(function* ({ params, payload }) {
+        const { role_name: name, workspace_id: workspace } = params
+        const principal = yield* CurrentPrincipal
+        yield* accounts.lock
+        yield* isOwn(name)
+        const before = (yield* store.permissionsOfRole(workspace, name)) ?? new Set()
+        // What it has now as well: it is taken away from who may be stronger.
+        yield* Standing.covers(principal, [...payload.permissions, ...before], `permissions: ${name} would be changed`)
+        const role = yield* store.putRole(workspace, name, payload.permissions)
+        yield* store.changed
+        return role
+      }, transaction),
+      deleteRole: Effect.fnUntraced(function* ({ params }) {
+        const { role_name: name, workspace_id: workspace } = params
+        yield* accounts.lock
+        yield* isOwn(name)
+        const held = yield* orNotFound("role", name, store.permissionsOfRole(workspace, name))
+        yield* Standing.covers(yield* CurrentPrincipal, held, `${name} would be deleted`)
+        if (yield* store.isUsed(workspace, name)) {
+          return yield* conflict(`users have the role ${name}; give them another one first`)
+        }
+        yield* store.removeRole(workspace, name)
+        return { name, deleted: true } as const
+      }, transaction)
+    })
+  })
+)

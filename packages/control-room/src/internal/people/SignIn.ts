@@ -1,0 +1,100 @@
+/** Signing in with a password: one answer to whatever is wrong, and a wait that grows with what was wrong before. */
+import type { UserId } from "@signalbox/api/contract/Ids"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { type Refusal, refuse } from "../edge/Failures.ts"
+import { type Account, Accounts } from "../store/access/Accounts.ts"
+import { AccountSessions } from "../store/access/AccountSessions.ts"
+import { SignInPauses } from "../store/access/SignInPauses.ts"
+import { Database } from "../store/database/Database.ts"
+import { loginKey } from "./Logins.ts"
+import { Passwords, refusalOf } from "./Passwords.ts"
+import { SecondFactor } from "./SecondFactor.ts"
+
+export interface Attempt {
+  readonly login: string
+  readonly password: string
+  /** Of the second factor; undefined: it was not asked for yet. */
+  readonly code: string | undefined
+}
+
+/** Where an attempt comes from. */
+export interface From {
+  readonly address: string | null
+  readonly browser: string
+  /** Whether the account has signed in with this browser before: it does not wait for what strangers get wrong. */
+  readonly isKnown: boolean
+}
+
+const wrong = () =>
+  refuse(
+    401,
+    "UNAUTHENTICATED",
+    "login, password or code is wrong, or the account is disabled; an administrator can make a link to choose a new password"
+  )
+
+export class SignIn extends Context.Service<
+  SignIn,
+  {
+    /** Returns the account, or that it wants a code too. */
+    readonly check: (attempt: Attempt, from: From) => Effect.Effect<Account | "code needed", Refusal>
+    /** Lets an account in: the text of its new session. */
+    readonly enter: (account: UserId, from: From) => Effect.Effect<string>
+    /**
+     * Stores a new password, ends all sessions of the account and makes its links void. Fails with a 400 that says why the password may
+     * not be chosen.
+     */
+    readonly setPassword: (account: Account, password: string) => Effect.Effect<void, Refusal>
+  }
+>()("@signalbox/control-room/people/SignIn") {
+  static readonly layer = Layer.effect(
+    SignIn,
+    Effect.gen(function* () {
+      const { now, transaction } = yield* Database
+      const accounts = yield* Accounts
+      const sessions = yield* AccountSessions
+      const pauses = yield* SignInPauses
+      const passwords = yield* Passwords
+      const secondFactor = yield* SecondFactor
+
+      return SignIn.of({
+        check: Effect.fnUntraced(function* ({ code, login, password }, { isKnown }) {
+          const subject = `${isKnown ? "known browser of" : "login"} ${loginKey(login)}`
+          const wait = yield* pauses.begin(subject)
+          if (wait > 0) {
+            const seconds = Math.ceil(wait / 1000)
+            return yield* refuse(429, "RATE_LIMITED", `too many attempts; try again in ${seconds} s`, {
+              "retry-after": String(seconds)
+            })
+          }
+          const account = yield* accounts.byLogin(login)
+          const { isWeak, matches } = yield* passwords.matches(password, account?.password ?? null)
+          if (account === null || !matches || account.disabled) return yield* wrong()
+          if (account.totp_secret !== null && code === undefined) return "code needed"
+          if (code !== undefined && !(yield* secondFactor.accept(account, code))) return yield* wrong()
+          yield* pauses.succeeded(subject)
+          if (isWeak) yield* accounts.update(account.id, { password: yield* passwords.hash(password) })
+          return account
+        }),
+        enter: Effect.fnUntraced(function* (account, from) {
+          yield* accounts.update(account, { last_sign_in_at: yield* now })
+          return yield* sessions.open(account, from)
+        }, transaction),
+        setPassword: Effect.fnUntraced(function* ({ email, id, first_name, last_name, login }, password) {
+          const names = [login, email ?? "", `${first_name} ${last_name}`.trim()]
+          const refusal = refusalOf(password, names)
+          if (refusal !== null) return yield* refuse(400, "INVALID_REQUEST", refusal)
+          const stored = yield* passwords.hash(password)
+          yield* transaction(
+            Effect.all([
+              accounts.update(id, { password: stored }),
+              sessions.voidLink(id),
+              sessions.end(id, { except: null })
+            ])
+          )
+        })
+      })
+    })
+  ).pipe(Layer.provideMerge(Layer.merge(Passwords.layer, SecondFactor.layer)))
+}
