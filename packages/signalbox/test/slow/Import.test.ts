@@ -1,0 +1,302 @@
+/** `signalbox import`: a filled room of ours, a room with the v1 interface alone, and rooms that mean harm. */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
+import { WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Vault from "@signalbox/api/robot/Vault"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+import { type Env, type RoomHere, signalbox, succeed, temporaryFolder, upHere } from "../support/Cli.ts"
+
+const { folder, remove } = temporaryFolder("import")
+const password = "hush-hush-4711"
+const processesFile = join(folder, "processes.yaml")
+
+let source: RoomHere
+let target: RoomHere
+const targetData = join(folder, "target")
+
+const path = (name: string, content: string | Uint8Array) => {
+  const file = join(folder, name)
+  writeFileSync(file, content)
+  return file
+}
+
+const zip = (...tasks: ReadonlyArray<string>) => Effect.runPromise(zipOf({ "robot.yaml": robotYaml(...tasks) }))
+
+const workspaceFile = `
+secrets:
+  shop: { description: back office, hosts: [github.com], items: { user: robot, password: { env: SHOP_PASSWORD } } }
+packages:
+  invoices: { zip: two.zip }
+worker_groups: [linux]
+assets:
+  currency: { text: EUR }
+  limits: { json: { orders: 100 } }
+processes:
+  orders:
+    description: Reads the orders of a day
+    steps:
+      - name: read
+        task: { name: Read orders, package: invoices }
+        task_package_version: 1
+        worker_group: linux
+        worker: { labels: [office] }
+        max_parallel: 4
+        timeout_seconds: 600
+        retry: { max_attempts: 3, delay_seconds: 10 }
+        env: { LANGUAGE: en }
+      - { name: report, task: { name: report }, start_after: previous_step }
+    default_work_item: { payload: { day: today } }
+    pause_after_failures: 5
+assistants:
+  reader: { task: { name: Read orders, package: invoices } }
+webhooks:
+  - { endpoint: "https://example.com/hook", events: [process_run.completed], process: orders }
+schedules:
+  nightly:
+    process: orders
+    cron: 30 2 * * mon-fri
+    zone: Europe/Vienna
+    calendar: { dates: ["2026-12-25"], otherwise: after }
+    inputs: { type: with_payloads, payloads: [{ until: "{at}" }] }
+triggers:
+  pushes:
+    process: orders
+    start: { at_least: 50, oldest_seconds: 3600 }
+    webhook:
+      signature: { type: hmac, header: X-Hub-Signature-256, prefix: sha256=, secret: { env: SHOP_PASSWORD } }
+      event_id: { header: X-GitHub-Delivery }
+      payload: { order: /order/id }
+alert_channels:
+  hook: { type: webhook, url: "https://example.com/alerts" }
+  mail: { type: email, host: smtp.example.com, port: 587, from: robots@example.com, to: [ops@example.com] }
+  chat: { type: slack, url: "https://hooks.slack.example.com/services/T/B/x" }
+alerts:
+  stands still:
+    rule: { type: nothing_completed, process: orders, seconds: 14400 }
+    channels: [hook]
+    repeat_seconds: 86400
+`
+
+interface Line {
+  readonly status: string
+  readonly kind: string
+  readonly name: string
+  readonly detail: string
+}
+
+const linesOf = (stdout: string): ReadonlyArray<Line> =>
+  stdout
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line))
+
+/** Imports, and returns the exit code with the report. */
+const imported = async (from: string, workspace: string, key: string, ...flags: ReadonlyArray<string>) => {
+  const args = ["import", "--from", from, "--workspace", workspace, "--data", targetData, "--json"]
+  const { status, stderr, stdout } = await signalbox([...args, "--processes-file", processesFile, ...flags], {
+    env: { SIGNALBOX_IMPORT_KEY: key }
+  })
+  for (const text of [stdout, stderr]) for (const secret of [password, key]) assert.notInclude(text, secret)
+  return { status, lines: linesOf(stdout), stderr, stdout }
+}
+
+const facts = (lines: ReadonlyArray<Line>) => lines.map(({ kind, name, status }) => `${status}: ${kind} ${name}`)
+
+const call = async (room: RoomHere, resource: string, body?: unknown): Promise<any> => {
+  const response = await fetch(`${room.ready.base_url}/workspaces/${room.ready.workspace_id}/${resource}`, {
+    headers: { authorization: `RC-WSKEY ${room.ready.api_key}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) })
+  })
+  assert.strictEqual(response.status, 200, resource)
+  return response.json()
+}
+
+const ofTheRoom = new Set([
+  "id", "created_at", "since", "next_at", "paused", "enabled", "url", "version", "newest", "task_package_version", "revision",
+  "secret", "state_updated_at", "by", "created_by", "download", "fetched_at"
+])
+
+/** Ids stand for names; what each room makes itself is left out. */
+const comparable = (value: unknown, names: ReadonlyMap<string, string>): unknown => {
+  if (typeof value === "string") return names.get(value) ?? value
+  if (Array.isArray(value)) return value.map((one) => comparable(one, names))
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => !ofTheRoom.has(key) || (key === "id" && names.has(String(Reflect.get(value, "id")))))
+      .map(([key, one]) => [key, comparable(one, names)])
+  )
+}
+
+const lists = [
+  "secrets", "task-packages", "worker-groups", "assets", "processes", "assistants", "webhooks", "schedules", "triggers",
+  "alert-channels", "alerts"
+]
+const withDetails = ["task-packages", "schedules", "triggers", "assets"]
+
+/** All that a room has, by names. */
+const contentOf = async (room: RoomHere) => {
+  const found = await Promise.all(lists.map(async (list) => [list, (await call(room, list)).data] as const))
+  const names = new Map<string, string>()
+  for (const [list, all] of found) for (const { id, name } of all) if (id !== undefined) names.set(id, `${list} ${name}`)
+  const details = await Promise.all(
+    found.map(async ([list, all]) => {
+      const one = ({ id }: { id: string }) =>
+        list === "processes"
+          ? call(room, `processes/${id}/definition`)
+          : withDetails.includes(list)
+            ? call(room, `${list}/${id}`)
+            : null
+      return [list, await Promise.all(all.map(async (each: { id: string }) => [each, await one(each)]))] as const
+    })
+  )
+  return comparable(Object.fromEntries(details), names)
+}
+
+beforeAll(async () => {
+  source = await upHere(join(folder, "source"), ["--workers", "0"])
+  target = await upHere(targetData, ["--workers", "0"])
+  const one = path("one.zip", await zip("Read orders"))
+  path("two.zip", await zip("Read orders", "Write letters"))
+  const env = { SHOP_PASSWORD: password }
+  const data = ["--data", join(folder, "source")]
+  await succeed(["packages", "push", "invoices", one, "--note", "the first", ...data], { env })
+  await succeed(["apply", path("workspace.yaml", workspaceFile), ...data], { env })
+  const [orders] = (await call(source, "processes")).data
+  const item = await call(source, "work-items", {
+    process: { id: orders.id },
+    payload: { order: 1 },
+    priority: 7,
+    reference: "A-1",
+    tags: ["eu"]
+  })
+  await call(source, "work-items", { process: { id: orders.id }, payload: [2] })
+  await succeed(["items", "attach", item.id, path("order.txt", "an order"), ...data])
+})
+
+afterAll(async () => {
+  await source.end()
+  await target.end()
+  remove()
+})
+
+const permissions = [
+  "Assets.read_asset_storage_assets", "Assistants.read_assistants", "Processes.read_processes", "Processes.read_work_items",
+  "Tasks.read_task_packages", "Vault.read_secret_values", "Vault.read_secrets", "Vault.write_secrets", "Webhooks.read_webhooks",
+  "Workers.read_workers"
+]
+
+// One story over two rooms, since each is a service.
+describe("an import of a filled room", { shuffle: false }, () => {
+  let from: readonly [url: string, workspace: string, key: string]
+  const everything = ["--items", "--secrets", "--yes"]
+
+  it("plans first, and changes nothing with --dry-run", async () => {
+    const flags = permissions.flatMap((one) => ["--permission", one])
+    const made = await succeed(["keys", "create", "--name", "reader", ...flags, "--data", join(folder, "source"), "--json"])
+    from = [source.ready.base_url, source.ready.workspace_id, JSON.parse(made.stdout).key]
+    const { lines, status } = await imported(...from, "--items", "--secrets", "--dry-run")
+    assert.deepStrictEqual(facts(lines), [
+      "create: secret shop",
+      "create: package invoices",
+      "create: worker group linux",
+      "create: asset limits",
+      "create: asset currency",
+      "create: process orders",
+      "create: assistant reader",
+      "create: webhook https://example.com/hook (orders)",
+      "create: schedule nightly",
+      "create: trigger pushes",
+      "create: alert channel mail",
+      "create: alert channel hook",
+      "create: alert stands still",
+      "create: work items orders",
+      "not to be had: alert channel chat"
+    ])
+    assert.strictEqual(status, 3)
+    assert.deepStrictEqual((await call(target, "processes")).data, [])
+  })
+
+  it("needs --yes without a terminal, and a key from the variable", async () => {
+    const asked = await imported(...from)
+    assert.strictEqual(asked.status, 1)
+    assert.include(asked.stderr, "add --yes to import this")
+    const args = ["import", "--from", from[0], "--workspace", from[1], "--data", targetData]
+    assert.include((await signalbox(args)).stderr, "set SIGNALBOX_IMPORT_KEY")
+  })
+
+  it("brings everything, field by field, and what acts is off", async () => {
+    const { lines, status } = await imported(...from, ...everything)
+    assert.deepStrictEqual(
+      lines.filter((line) => line.status !== "created").map(({ name }) => name),
+      ["chat"]
+    )
+    assert.strictEqual(status, 3)
+    const [was, is] = [await contentOf(source), await contentOf(target)]
+    const known = (content: any) => ({
+      ...content,
+      "alert-channels": content["alert-channels"].filter(([{ name }]: any) => name !== "chat")
+    })
+    assert.deepStrictEqual(known(is), known(was))
+    const [nightly] = (await call(target, "schedules")).data
+    assert.strictEqual(nightly.paused.note, "imported")
+    for (const list of ["webhooks", "triggers", "alerts"]) {
+      assert.deepStrictEqual((await call(target, list)).data.map(({ enabled }: any) => enabled), [false], list)
+    }
+  })
+
+  it("brings versions under the numbers of the workspace, values of secrets, and files of items", async () => {
+    const [{ id }] = (await call(target, "task-packages")).data
+    const [{ id: before }] = (await call(source, "task-packages")).data
+    const digests = async (room: RoomHere, of: string) =>
+      (await call(room, `task-packages/${of}/versions`)).data.map(({ digest, note, state }: any) => [digest, note, state])
+    assert.deepStrictEqual(await digests(target, id), await digests(source, before))
+    const { data } = await call(target, "work-items?include_data=true&tag=eu")
+    assert.deepInclude(data[0], { payload: { order: 1 }, priority: 7, reference: "A-1", state: "new" })
+    assert.deepStrictEqual(data[0].files.map(({ name, size }: any) => [name, size]), [["order.txt", 8]])
+    const all = ["--permission", "Vault.read_secret_values", "--permission", "Vault.write_secrets"]
+    const made = await succeed(["keys", "create", "--name", "values", ...all, "--data", targetData, "--json"])
+    const vault = await Effect.runPromise(
+      Vault.make({
+        url: target.ready.base_url.replace("/api/v1", ""),
+        token: Redacted.make(JSON.parse(made.stdout).key),
+        workspaceId: WorkspaceId.make(target.ready.workspace_id)
+      }).pipe(Effect.flatMap(({ get }) => get("shop")), Effect.provide(FetchHttpClient.layer))
+    )
+    assert.deepStrictEqual(Redacted.value(vault.items), { user: "robot", password })
+  })
+
+  it("finds all equal the second time, also what was switched on", async () => {
+    const [trigger] = (await call(target, "triggers")).data
+    await succeed(["triggers", "enable", "pushes", "--data", targetData])
+    const { lines } = await imported(...from, ...everything)
+    assert.deepStrictEqual(
+      lines.filter((line) => line.status !== "equal").map(({ name }) => name),
+      ["chat"]
+    )
+    assert.isTrue((await call(target, `triggers/${trigger.id}`)).enabled)
+    assert.lengthOf((await call(target, "work-items")).data, 2)
+  })
+
+  it("leaves alone what differs, and replaces it with --replace, off", async () => {
+    await call(target, `triggers/${(await call(target, "triggers")).data[0].id}`, {
+      name: "pushes",
+      process: { id: (await call(target, "processes")).data[0].id },
+      enabled: true,
+      start: { at_least: 2 }
+    })
+    const left = await imported(...from, "--yes")
+    assert.include(facts(left.lines), "different: trigger pushes")
+    assert.strictEqual(left.status, 3)
+    const replaced = await imported(...from, "--yes", "--replace")
+    assert.include(facts(replaced.lines), "replaced: trigger pushes")
+    const [trigger] = (await call(target, "triggers")).data
+    assert.deepInclude(trigger, { enabled: false, start: { at_least: 50, oldest_seconds: 3600, max_runs: 1 } })
+  })
+})
